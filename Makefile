@@ -1,0 +1,57 @@
+# Python 3.11 or newer and make are all that is needed: each target installs what it needs into .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/pip --disable-pip-version-check install --quiet
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo serve test test-slow lint format lock clean
+
+help: ## Show what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(VENV)/runtime: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=…")'
+	@echo "Installing what the service needs into $(VENV) …"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PIP) --require-hashes -r requirements.lock
+	@$(PIP) --no-deps --editable .
+	@touch $@
+
+$(VENV)/development: requirements-dev.lock $(VENV)/runtime
+	@echo "Installing what the tests need into $(VENV) …"
+	@$(PIP) --require-hashes -r requirements-dev.lock
+	@touch $@
+
+setup: $(VENV)/runtime ## Install the service into .venv
+
+demo: $(VENV)/runtime ## Run the main job on real data, from a temporary service
+	@$(BIN)/snapledger demo
+
+serve: $(VENV)/runtime ## Start the service on http://127.0.0.1:8000, with its ledger and data under var/
+	@$(BIN)/snapledger serve
+
+test: $(VENV)/development ## Run the tests, on SQLite and Postgres
+	@$(BIN)/python -m pytest -q -m "not slow"
+
+test-slow: $(VENV)/development ## Run the tests that take long
+	@$(BIN)/python -m pytest -q -m slow || test $$? -eq 5  # 5: there are none
+
+lint: $(VENV)/development ## Check style, types and the direction of imports
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+format: $(VENV)/development ## Format the code
+	@$(BIN)/ruff format --quiet .
+	@$(BIN)/ruff check --quiet --fix .
+
+lock: ## Pin the newest versions that pyproject.toml allows (needs uv)
+	@uv pip compile -q --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
+		--python-version 3.11 pyproject.toml -o requirements.lock
+	@uv pip compile -q --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
+		--python-version 3.11 --group dev pyproject.toml -o requirements-dev.lock
+
+clean: ## Delete .venv, caches and builds; var/ with its ledger stays
+	@rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

@@ -1,0 +1,32 @@
+"""The only reader of the environment: one frozen `Settings`."""
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, SecretStr, StringConstraints
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Settings(BaseSettings):
+    """What an operator may set, each as `SNAPLEDGER_…`.
+
+    Relative paths are taken from the directory in which the service was started.
+    """
+
+    model_config = SettingsConfigDict(env_prefix="SNAPLEDGER_", frozen=True, extra="ignore", env_ignore_empty=True)
+
+    database_url: str = "sqlite:///var/snapledger.sqlite3"
+    data_dir: Path = Path("var/data")
+    auto_migrate: bool = True
+    admin_key: SecretStr | None = Field(default=None, min_length=1)
+    max_upload_bytes: int = Field(default=2**30, ge=1)
+    max_epsilon_per_release: Annotated[Decimal, Field(gt=0, le=10**6, decimal_places=9)] = Decimal(10)
+    log_level: Annotated[
+        Literal["DEBUG", "INFO", "WARNING", "ERROR"], StringConstraints(to_upper=True, strip_whitespace=True)
+    ] = "INFO"
+
+    @property
+    def max_epsilon_nano(self) -> int:
+        """The most that one release may cost, in ledger units of 10⁻⁹ ε."""
+        return int(self.max_epsilon_per_release * 10**9)

@@ -1,0 +1,1 @@
+"""The schema's history: one module a revision in `versions`, run by `app.db.migrate`."""
