@@ -1,0 +1,84 @@
+"""Exact rational numbers, and the named directions in which they become doubles, decimals or MPFR numbers."""
+
+import math
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+from functools import lru_cache
+from typing import TypeAlias
+
+import gmpy2
+from gmpy2 import mpfr, mpq
+
+Rational: TypeAlias = mpq
+"""An exact rational number."""
+
+Real: TypeAlias = mpfr
+"""An MPFR number: a bound, from the side that its context's direction names."""
+
+_LARGEST_WHOLE_DOUBLE = 2**53
+
+
+def nearest(q: Rational) -> float:
+    """The double nearest to `q`, ties to even, zero always positive. OverflowError beyond the largest double."""
+    # Python divides integers with one correct rounding, also among the subnormals; mpq's own conversion truncates.
+    return int(q.numerator) / int(q.denominator) + 0.0
+
+
+def round_up(q: Rational) -> float:
+    """The smallest double that is at least `q`. OverflowError beyond the largest double."""
+    double = nearest(q)
+    return double if mpq(double) >= q else math.nextafter(double, math.inf)
+
+
+def round_down(q: Rational) -> float:
+    """The largest double that is at most `q`. OverflowError beyond the largest double."""
+    double = nearest(q)
+    return double if mpq(double) <= q else math.nextafter(double, -math.inf)
+
+
+def half_ulp(q: Rational) -> Rational:
+    """The most by which rounding to the nearest double can move a number of at most the size of `q`."""
+    return mpq(math.ulp(round_up(abs(q)))) / 2
+
+
+def json_number(q: Rational) -> int | float:
+    """The double nearest to `q` as JSON shows it best: whole numbers up to 2⁵³ without a decimal point."""
+    double = nearest(q)
+    return int(double) if double.is_integer() and abs(double) <= _LARGEST_WHOLE_DOUBLE else double
+
+
+def decimal_text(q: Rational, digits: int = 50) -> str:
+    """The number `q` as a decimal without exponent or trailing zeros.
+
+    Exact when `digits` significant digits suffice, otherwise rounded to that many, half to even.
+    """
+    context = Context(prec=digits, rounding=ROUND_HALF_EVEN, Emin=-(10**9), Emax=10**9, traps=[])
+    quotient = context.divide(Decimal(int(q.numerator)), Decimal(int(q.denominator)))
+    text = format(quotient, "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+@lru_cache(maxsize=256)
+def up(precision: int) -> gmpy2.context:
+    """The MPFR context of `precision` bits whose every operation rounds towards +∞.
+
+    Call the operations on the context itself: nothing may depend on the state of the thread. A rational operand is
+    first rounded in the same direction, which is right in a sum, and elsewhere if it is exact in so many bits.
+    """
+    return gmpy2.context(precision=precision, round=gmpy2.RoundUp)
+
+
+@lru_cache(maxsize=256)
+def down(precision: int) -> gmpy2.context:
+    """The MPFR context of `precision` bits whose every operation rounds towards -∞; see `up`."""
+    return gmpy2.context(precision=precision, round=gmpy2.RoundDown)
+
+
+def real(q: Rational, context: gmpy2.context) -> Real:
+    """The number `q` rounded to the precision of `context`, in its direction."""
+    return mpfr(q, 0, context)
+
+
+def log_up(q: Rational, precision: int) -> Real:
+    """An upper bound of `ln q` for `q` > 0, of `precision` bits."""
+    context = up(precision)
+    return context.log(real(q, context))

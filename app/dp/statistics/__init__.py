@@ -1,0 +1,43 @@
+"""The statistics that can be released: a file each, and a line here."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.dp.columns import Column
+from app.dp.errors import InvalidStatistic
+from app.dp.statistics.covariance import Covariance
+from app.dp.statistics.histogram import Histogram
+from app.dp.statistics.mean import Mean
+from app.dp.statistics.shape import Statistic
+from app.dp.statistics.variance import Variance
+
+__all__ = ["STATISTICS", "Statistic", "build"]
+
+STATISTICS: dict[str, type[Statistic]] = {
+    statistic.kind: statistic for statistic in (Mean, Variance, Covariance, Histogram)
+}
+
+
+def build(spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Statistic:
+    """The statistic that a request asks for on a dataset of `n` rows, up to `rows_per_unit` of them one person's.
+
+    Args:
+        spec: the members of the request's statistic (`kind`, `column` or `columns`, `bounds`, `edges`, `bins`), absent
+            ones missing or None, numbers as exact rationals.
+        columns: the dataset's declared columns by name.
+        n: the public number of rows.
+        rows_per_unit: how many rows the same person may have.
+
+    Raises:
+        InvalidStatistic: if the request is not about a statistic of this dataset.
+        ValueError: if `n` is below 2 or `rows_per_unit` below 1.
+    """
+    if n < 2 or rows_per_unit < 1:
+        raise ValueError("a dataset has at least two rows, and a person at least one")
+    statistic = STATISTICS.get(str(spec.get("kind")))
+    if statistic is None:
+        raise InvalidStatistic("kind", f"one of {', '.join(STATISTICS)}")
+    for member in frozenset().union(*(other.members for other in STATISTICS.values())) - statistic.members:
+        if spec.get(member) is not None:
+            raise InvalidStatistic(member, f"a {statistic.kind} has no such member")
+    return statistic.build(spec, columns, n, rows_per_unit)

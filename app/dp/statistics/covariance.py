@@ -1,0 +1,92 @@
+"""The sample covariance of two columns (Covington's notes, section 7.3)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from gmpy2 import mpq
+
+from app.dp.codes import Codes, codes_for
+from app.dp.columns import Column, Kind
+from app.dp.errors import InvalidStatistic
+from app.dp.numbers import Rational
+from app.dp.statistics.shape import Statistic, column_named, described_bounds, pair_of
+from app.dp.sums import Answer, CrossMoments, PairSums
+
+
+@dataclass(frozen=True)
+class Covariance(Statistic):
+    """The covariance, with divisor n - 1, of two columns' values within bounds of widths R_x and R_y.
+
+    In the product of the columns' units. The order of the columns is the one asked for; it makes no difference.
+    """
+
+    x: str
+    x_codes: Codes
+    y: str
+    y_codes: Codes
+
+    kind: ClassVar[str] = "covariance"
+    members: ClassVar[frozenset[str]] = frozenset({"columns", "bounds"})
+
+    @classmethod
+    def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
+        """The covariance that a request asks for, or InvalidStatistic. Either column's bounds may be None."""
+        names = pair_of(spec.get("columns"), "columns")
+        if names is None:
+            raise InvalidStatistic("columns", "a covariance needs two columns")
+        pairs = pair_of(spec.get("bounds"), "bounds") or (None, None)
+        x, y = (column_named(columns, name, f"columns.{i}") for i, name in enumerate(names))
+        if x.name == y.name:
+            raise InvalidStatistic("columns", "the covariance of a column with itself is its variance: ask for that")
+        for i, column in enumerate((x, y)):
+            if column.kind is Kind.CATEGORY:
+                raise InvalidStatistic(f"columns.{i}", "a category column has no numeric values")
+        x_codes, y_codes = (
+            codes_for(column, pair_of(pairs[i], f"bounds.{i}"), f"bounds.{i}") for i, column in enumerate((x, y))
+        )
+        return cls(n, rows_per_unit, x.name, x_codes, y.name, y_codes)
+
+    @property
+    def needs(self) -> PairSums:
+        """The sums of both columns' codes and of their products, the columns in one order whatever was asked."""
+        if self.y < self.x:
+            return PairSums(self.y, self.y_codes, self.x, self.x_codes)
+        return PairSums(self.x, self.x_codes, self.y, self.y_codes)
+
+    @property
+    def lower(self) -> Rational:
+        """-h·R_x·R_y/(n(n - 1)), h = ⌊n/2⌋·⌈n/2⌉: half of the values at opposite bounds."""
+        return -self.upper
+
+    @property
+    def upper(self) -> Rational:
+        """h·R_x·R_y/(n(n - 1)), h = ⌊n/2⌋·⌈n/2⌉: half of the values at the same bounds."""
+        return self._spread() * self.x_codes.width * self.y_codes.width
+
+    @property
+    def row_sensitivity(self) -> Rational:
+        """R_x·R_y/n."""
+        return self.x_codes.width * self.y_codes.width / self.n
+
+    @property
+    def rounding(self) -> Rational:
+        """2h(δ_x·R_y + δ_y·R_x)/(n(n - 1)), δ being what rounding a value to its code can change it by."""
+        x, y = self.x_codes, self.y_codes
+        return 2 * self._spread() * (x.rounding * y.width + y.rounding * x.width)
+
+    def values(self, answer: Answer) -> tuple[Rational]:
+        """The covariance R_x·R_y/(K_x·K_y)·(n·P - S_x·S_y)/(n(n - 1))."""
+        sums = self._answered(answer, CrossMoments)
+        spread = mpq(self.n * sums.products - sums.total_x * sums.total_y, self.n * (self.n - 1))
+        return (self.x_codes.width / self.x_codes.steps * (self.y_codes.width / self.y_codes.steps) * spread,)
+
+    def describe(self) -> dict[str, Any]:
+        """The request for this covariance, with null for the bounds of a boolean."""
+        bounds = [described_bounds(self.x_codes), described_bounds(self.y_codes)]
+        return {"kind": self.kind, "columns": [self.x, self.y], "bounds": bounds}
+
+    def _distinction(self) -> list[Any]:
+        needs = self.needs
+        ordered = ((needs.x, needs.x_codes), (needs.y, needs.y_codes))
+        return [[column, str(codes.lower), str(codes.upper)] for column, codes in ordered]

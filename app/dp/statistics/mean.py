@@ -1,0 +1,42 @@
+"""The mean of a column (Covington's notes, section 7.1)."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from gmpy2 import mpq
+
+from app.dp.numbers import Rational
+from app.dp.statistics.single_column import SingleColumn
+from app.dp.sums import Answer, Moments
+
+
+@dataclass(frozen=True)
+class Mean(SingleColumn):
+    """The mean of a column's values within its bounds [a, b], in the column's units; R = b - a."""
+
+    kind: ClassVar[str] = "mean"
+
+    @property
+    def lower(self) -> Rational:
+        """The lower bound a."""
+        return self.codes.lower
+
+    @property
+    def upper(self) -> Rational:
+        """The upper bound b."""
+        return self.codes.upper
+
+    @property
+    def row_sensitivity(self) -> Rational:
+        """R/n."""
+        return self.codes.width / self.n
+
+    @property
+    def rounding(self) -> Rational:
+        """δ, what rounding a value to its code can change it by."""
+        return self.codes.rounding
+
+    def values(self, answer: Answer) -> tuple[Rational]:
+        """The mean a + R·S/(K·n)."""
+        sums = self._answered(answer, Moments)
+        return (self.codes.lower + self.codes.width * mpq(sums.total, self.codes.steps * self.n),)

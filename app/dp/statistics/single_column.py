@@ -1,0 +1,40 @@
+"""What the statistics of one numeric column have in common."""
+
+from abc import ABC
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from app.dp.codes import Codes, codes_for
+from app.dp.columns import Column
+from app.dp.statistics.shape import Statistic, column_named, described_bounds, pair_of
+from app.dp.sums import ColumnSums
+
+
+@dataclass(frozen=True)
+class SingleColumn(Statistic, ABC):
+    """A statistic of the codes of one column."""
+
+    column: str
+    codes: Codes
+
+    members: ClassVar[frozenset[str]] = frozenset({"column", "bounds"})
+
+    @classmethod
+    def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
+        """The statistic that a request asks for, or InvalidStatistic."""
+        column = column_named(columns, spec.get("column"), "column")
+        return cls(n, rows_per_unit, column.name, codes_for(column, pair_of(spec.get("bounds"), "bounds")))
+
+    @property
+    def needs(self) -> ColumnSums:
+        """The sums of the column's codes and of their squares."""
+        return ColumnSums(self.column, self.codes)
+
+    def describe(self) -> dict[str, Any]:
+        """The request for this statistic with its bounds, which booleans do not have."""
+        bounds = described_bounds(self.codes)
+        return {"kind": self.kind, "column": self.column} | ({"bounds": bounds} if bounds else {})
+
+    def _distinction(self) -> list[Any]:
+        return [self.column, str(self.codes.lower), str(self.codes.upper)]

@@ -1,0 +1,43 @@
+"""The sample variance of a column (Covington's notes, section 7.2)."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from gmpy2 import mpq
+
+from app.dp.numbers import Rational
+from app.dp.statistics.single_column import SingleColumn
+from app.dp.sums import Answer, Moments
+
+
+@dataclass(frozen=True)
+class Variance(SingleColumn):
+    """The variance, divisor n - 1, of values within bounds of width R, in the square of the column's units."""
+
+    kind: ClassVar[str] = "variance"
+
+    @property
+    def lower(self) -> Rational:
+        """0."""
+        return mpq(0)
+
+    @property
+    def upper(self) -> Rational:
+        """h·R²/(n(n - 1)), h = ⌊n/2⌋·⌈n/2⌉: half of the values at each bound."""
+        return self._spread() * self.codes.width**2
+
+    @property
+    def row_sensitivity(self) -> Rational:
+        """R²/n."""
+        return self.codes.width**2 / self.n
+
+    @property
+    def rounding(self) -> Rational:
+        """4δRh/(n(n - 1)), δ being what rounding a value to its code can change it by."""
+        return 4 * self.codes.rounding * self.codes.width * self._spread()
+
+    def values(self, answer: Answer) -> tuple[Rational]:
+        """The variance R²/K²·(n·Q - S²)/(n(n - 1))."""
+        sums = self._answered(answer, Moments)
+        spread = mpq(self.n * sums.squares - sums.total**2, self.n * (self.n - 1))
+        return ((self.codes.width / self.codes.steps) ** 2 * spread,)

@@ -1,0 +1,42 @@
+"""Sources of bits that tests can predict."""
+
+import random
+
+import pytest
+
+
+class ScriptedBits:
+    """A fixed sequence of bits, served from the first; remembers how many were asked for in each call."""
+
+    def __init__(self, content: int, length: int) -> None:
+        self.content = content
+        self.left = length
+        self.calls: list[int] = []
+
+    def bits(self, count: int) -> int:
+        self.calls.append(count)
+        self.left -= count
+        assert self.left >= 0, "the script is over"
+        return (self.content >> self.left) & ((1 << count) - 1)
+
+
+class SeededBits:
+    """Repeatable bits; remembers how many were asked for in each call."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.calls: list[int] = []
+
+    def bits(self, count: int) -> int:
+        self.calls.append(count)
+        return self.random.getrandbits(count)
+
+
+@pytest.fixture
+def scripted_bits() -> type[ScriptedBits]:
+    return ScriptedBits
+
+
+@pytest.fixture
+def seeded_bits() -> type[SeededBits]:
+    return SeededBits
