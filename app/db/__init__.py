@@ -1,0 +1,1 @@
+"""Engine, sessions and tables. All SQL of the service lives here and in `app.ledger`."""

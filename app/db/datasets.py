@@ -1,0 +1,126 @@
+"""Registered tables: their public facts, and where their data is."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, bindparam, or_, select, update
+
+from app.db.session import Session, WriteSession
+from app.db.tables import allowances, datasets
+from app.db.upsert import upsert
+from app.errors import InvalidRequestError, NameTakenError
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A table of `n` rows of which one person may have `rows_per_unit`. The fields are the columns, in order.
+
+    Attributes:
+        columns: JSON of the columns as declared.
+        state: `open` or `closed`.
+        file_id: where the data is; None once it is deleted.
+    """
+
+    id: int
+    name: str
+    description: str
+    owner_id: int
+    columns: str
+    n: int
+    rows_per_unit: int
+    created_at: str
+    state: str
+    file_id: str | None
+
+    @property
+    def closed(self) -> bool:
+        """Whether the data is deleted."""
+        return self.state == "closed"
+
+
+def visible(principal_id: ColumnElement[int]) -> ColumnElement[bool]:
+    """The condition that a principal may see the dataset of a row: its own, or one that it has an allowance for."""
+    granted = select(allowances.c.dataset_id).where(
+        allowances.c.principal_id == principal_id, allowances.c.revoked.is_(False)
+    )
+    return or_(datasets.c.owner_id == principal_id, datasets.c.id.in_(granted))
+
+
+_VIEWER = bindparam("viewer", type_=datasets.c.owner_id.type)
+_SELECT = select(datasets)
+_BY_NAME = _SELECT.where(datasets.c.name == bindparam("name"))
+_PAGE = _SELECT.where(datasets.c.id > bindparam("after")).order_by(datasets.c.id).limit(bindparam("most"))
+_VISIBLE_BY_NAME = _BY_NAME.where(visible(_VIEWER))
+_VISIBLE_PAGE = _PAGE.where(visible(_VIEWER))
+_INSERT = upsert(
+    datasets, lambda insert: insert.on_conflict_do_nothing(index_elements=["name"]).returning(datasets.c.id)
+)
+_CLOSE = (
+    update(datasets)
+    .where(datasets.c.id == bindparam("dataset"), datasets.c.state == "open")
+    .values(state="closed", file_id=None)
+)
+
+
+def insert(  # noqa: PLR0913 - a row's columns, by name
+    transaction: WriteSession,
+    *,
+    name: str,
+    description: str,
+    owner_id: int,
+    columns: str,
+    n: int,
+    rows_per_unit: int,
+    created_at: str,
+    file_id: str | None,
+) -> Dataset:
+    """Register a table.
+
+    Raises:
+        NameTakenError: the name was given before, even to a dataset closed since.
+    """
+    row = transaction.change_returning(
+        _INSERT[transaction.dialect],
+        name=name,
+        description=description,
+        owner_id=owner_id,
+        columns=columns,
+        n=n,
+        rows_per_unit=rows_per_unit,
+        created_at=created_at,
+        state="open",
+        file_id=file_id,
+    )
+    if row is None:
+        raise NameTakenError
+    return Dataset(row.id, name, description, owner_id, columns, n, rows_per_unit, created_at, "open", file_id)
+
+
+def by_name(session: Session, name: str) -> Dataset | None:
+    """The dataset of this name, open or closed."""
+    row = session.row(_BY_NAME, name=name)
+    return None if row is None else Dataset(*row)
+
+
+def page(session: Session, after: str | None, limit: int, visible_to: int | None) -> list[Dataset]:
+    """At most `limit` datasets, oldest first, from behind the one that is named `after`.
+
+    They are those that the principal `visible_to` owns or has an allowance for; all where it is None.
+
+    Raises:
+        InvalidRequestError: the list has no dataset that is named `after`.
+    """
+    viewer = {} if visible_to is None else {"viewer": visible_to}
+    start = 0
+    if after is not None:
+        # Seen with the same eyes, or the answer would tell whether a hidden dataset has that name.
+        last = session.row(_VISIBLE_BY_NAME if viewer else _BY_NAME, name=after, **viewer)
+        if last is None:
+            raise InvalidRequestError(("after", "names nothing in this list"))
+        start = last.id
+    query = _VISIBLE_PAGE if viewer else _PAGE
+    return [Dataset(*row) for row in session.rows(query, after=start, most=limit, **viewer)]
+
+
+def close(transaction: WriteSession, dataset_id: int) -> bool:
+    """Close a dataset and forget where its data was; whether it was open."""
+    return transaction.change(_CLOSE, dataset=dataset_id) == 1

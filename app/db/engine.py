@@ -1,0 +1,75 @@
+"""The database of the service: SQLite or Postgres behind the same two kinds of session."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy import Connection, make_url
+from sqlalchemy.exc import ArgumentError
+
+from app.db.failures import translated
+from app.db.limits import Limits
+from app.db.postgres import Postgres
+from app.db.session import ReadSession, Session, WriteSession
+from app.db.sqlite import Sqlite
+
+__all__ = ["Database", "ReadSession", "Session", "WriteSession"]
+
+
+class Database:
+    """One database, shared by all threads of a process. Nothing is connected before the first session.
+
+    Raises:
+        ValueError: the URL is neither `sqlite:///path` (the directory is made) nor `postgresql://…`, or names a SQLite
+            database in memory. The text does not repeat the URL, in which there may be a password.
+    """
+
+    def __init__(self, url: str, limits: Limits | None = None) -> None:
+        self._home = _home(url, limits or Limits())
+        self.dialect = self._home.dialect
+
+    @contextmanager
+    def read(self) -> Iterator[ReadSession]:
+        """A snapshot to read from.
+
+        Raises:
+            UnavailableError: the database is busy or away.
+        """
+        with translated(), self._home.reading() as connection:
+            yield ReadSession(connection)
+
+    @contextmanager
+    def write(self) -> Iterator[WriteSession]:
+        """A transaction that is rolled back unless its `commit()` has returned.
+
+        Raises:
+            UnavailableError: the database is busy or away. If `commit()` raised it, the outcome is unknown.
+        """
+        with translated(), self._home.writing() as connection:
+            yield WriteSession(connection)
+
+    @contextmanager
+    def migrating(self) -> Iterator[Connection]:
+        """The transaction of a migration, the only one of its kind at a time; committed at the end.
+
+        Raises:
+            UnavailableError: the database is away, or somebody else migrates for longer than the limit.
+        """
+        with translated(), self._home.migrating() as connection:
+            yield connection
+
+    def close(self) -> None:
+        """Close the connections that no session holds."""
+        self._home.close()
+
+
+def _home(url: str, limits: Limits) -> Sqlite | Postgres:
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        raise ValueError("the database's URL cannot be read") from None
+    match parsed.drivername:
+        case "sqlite":
+            return Sqlite(parsed, limits)
+        case "postgres" | "postgresql" | "postgresql+psycopg":
+            return Postgres(parsed, limits)
+    raise ValueError("the database's URL must start with sqlite:/// or postgresql://")

@@ -1,0 +1,93 @@
+"""Postgres as the ledger's home, by psycopg 3: what every connection asks of the server."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, NullPool, QueuePool, create_engine
+
+from app.db.limits import Limits
+
+_MIGRATION_LOCK = 7_309_475_598_860_382_560  # the advisory lock's name: any number that nobody else uses
+
+
+class Postgres:
+    """Connections in a transaction each, made when they are needed and kept."""
+
+    dialect = "postgresql"
+
+    def __init__(self, url: URL, limits: Limits) -> None:
+        self._pool = _engine(
+            _spelled_out(url, limits, limits.statement_seconds, limits.lock_seconds),
+            QueuePool,
+            pool_size=limits.connections,
+            max_overflow=0,
+            pool_timeout=limits.queue_seconds,
+            pool_pre_ping=True,  # a server that was restarted costs a reconnection, not an error
+            pool_use_lifo=True,
+            pool_reset_on_return="rollback",
+        )
+        self._migrator = _engine(
+            _spelled_out(url, limits, limits.migration_seconds, limits.migration_seconds), NullPool
+        )
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """One snapshot for all statements, as on SQLite; without a write it can never fail to serialise."""
+        with self._pool.connect() as connection:
+            yield connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A transaction whose every statement sees what was committed before it."""
+        with self._pool.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def migrating(self) -> Iterator[Connection]:
+        """A transaction that excludes others of its kind."""
+        with self._migrator.connect() as connection:
+            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})")
+            yield connection
+            connection.commit()
+
+    def close(self) -> None:
+        """Close the connections that nobody uses."""
+        self._pool.dispose()
+
+
+def _engine(url: URL, poolclass: Any, **of_pool: Any) -> Engine:  # noqa: ANN401 - passed on to SQLAlchemy
+    return create_engine(
+        url,
+        poolclass=poolclass,
+        isolation_level="READ COMMITTED",
+        hide_parameters=True,
+        use_insertmanyvalues=False,
+        use_native_hstore=False,  # or the server is asked for a type that no table has
+        query_cache_size=500,
+        **of_pool,
+    )
+
+
+def _spelled_out(url: URL, limits: Limits, statement_seconds: float, lock_seconds: float) -> URL:
+    """The URL with what we ask for; where the operator's URL says otherwise, it wins."""
+    settings = {
+        "statement_timeout": statement_seconds,
+        "lock_timeout": lock_seconds,
+        "idle_in_transaction_session_timeout": limits.idle_seconds,
+    }
+    options = " ".join(f"-c {name}={round(seconds * 1000)}" for name, seconds in settings.items())
+    asked = {
+        # Of two settings in the options the server takes the later.
+        "options": " ".join([options, *url.normalized_query.get("options", ())]),
+        "application_name": "snapledger",
+        "connect_timeout": str(max(2, round(limits.connect_seconds))),  # whole seconds, of which libpq takes 1 for 2
+        # A server that vanished without a word is noticed in about half a minute.
+        "keepalives": "1",
+        "keepalives_idle": "10",
+        "keepalives_interval": "5",
+        "keepalives_count": "3",
+        "tcp_user_timeout": "30000",
+    }
+    given = {name: value for name, value in url.query.items() if name != "options"}
+    return url.set(drivername="postgresql+psycopg", query={**asked, **given})

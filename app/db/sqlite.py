@@ -1,0 +1,128 @@
+"""SQLite as the ledger's home: one writer at a time, and readers that wait for nobody under a write-ahead log.
+
+The threads of a process take turns at its single writer connection, and processes at the file's lock, which a write
+transaction takes when it begins.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, NullPool, QueuePool, create_engine
+from sqlalchemy.exc import OperationalError
+
+from app.db import sqlite_connections
+from app.db.limits import Limits
+from app.db.sqlite_connections import connect, is_busy
+from app.db.turns import Turns
+from app.errors import UnavailableError
+
+_POLLING_MILLISECONDS = 5
+
+
+class Sqlite:
+    """Connections in a transaction each, to one file.
+
+    Raises:
+        ValueError: the URL names no file. A database in memory would forget every debit, and each connection would have
+            a ledger of its own.
+    """
+
+    dialect = "sqlite"
+
+    def __init__(self, url: URL, limits: Limits) -> None:
+        if not url.database or url.database == ":memory:" or url.database.startswith("file:") or url.query:
+            raise ValueError(
+                "a SQLite ledger is a file: sqlite:///relative/path or sqlite:////absolute/path, no options"
+            )
+        path = Path(url.database).absolute()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._limits = limits
+        self._turns = Turns()
+        self._writer = _pool(partial(connect, path, limits.lock_seconds), 1, limits)
+        self._readers = _pool(partial(connect, path, limits.lock_seconds, read_only=True), limits.connections, limits)
+        self._migrator = _engine(partial(connect, path, limits.migration_seconds, foreign_keys=False), NullPool)
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A snapshot, from the first statement on."""
+        with self._readers.connect() as connection:
+            connection.exec_driver_sql("BEGIN")
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """The one write transaction of all threads and processes."""
+        if not self._turns.take(self._limits.queue_seconds):
+            raise UnavailableError("the queue before the database's writer is too long")
+        try:
+            with self._writer.connect() as connection:
+                self._begin(connection)
+                yield connection
+        finally:
+            self._turns.pass_on()
+
+    def _begin(self, connection: Connection) -> None:
+        """Begin when no other process writes.
+
+        SQLite waits for a lock by looking ever more seldom, soon only ten times a second; beside a process that hardly
+        pauses, its look would hardly ever fall into a pause. So its patience is short here, and begins anew.
+        """
+        driver: Any = connection.connection.driver_connection
+        deadline = time.monotonic() + self._limits.lock_seconds
+        driver.execute(f"PRAGMA busy_timeout = {_POLLING_MILLISECONDS}")
+        try:
+            while True:
+                try:
+                    connection.exec_driver_sql("BEGIN IMMEDIATE")
+                except OperationalError as error:
+                    if not is_busy(error.orig) or time.monotonic() > deadline:
+                        raise
+                else:
+                    return
+        finally:
+            driver.execute(f"PRAGMA busy_timeout = {round(self._limits.lock_seconds * 1000)}")
+
+    @contextmanager
+    def migrating(self) -> Iterator[Connection]:
+        """A write transaction that may rebuild a table which others refer to; in the end all must refer to rows."""
+        with self._migrator.connect() as connection:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+            yield connection
+            broken = connection.exec_driver_sql("PRAGMA foreign_key_check").first()
+            if broken is not None:
+                raise RuntimeError(f"the migration would leave a row of {broken[0]} that refers to nothing")
+            connection.commit()
+
+    def close(self) -> None:
+        """Close the connections that nobody uses."""
+        self._readers.dispose()
+        self._writer.dispose()
+
+
+def _pool(creator: Any, size: int, limits: Limits) -> Engine:  # noqa: ANN401 - a maker of either driver's connections
+    return _engine(
+        creator,
+        QueuePool,
+        pool_size=size,
+        max_overflow=0,
+        pool_timeout=limits.queue_seconds,
+        pool_use_lifo=True,
+        pool_reset_on_return="rollback",
+    )
+
+
+def _engine(creator: Any, poolclass: Any, **of_pool: Any) -> Engine:  # noqa: ANN401 - passed on to SQLAlchemy
+    return create_engine(
+        "sqlite://",
+        module=sqlite_connections.library(),
+        creator=creator,
+        poolclass=poolclass,
+        hide_parameters=True,
+        use_insertmanyvalues=False,
+        query_cache_size=500,
+        **of_pool,
+    )

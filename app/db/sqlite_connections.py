@@ -1,0 +1,84 @@
+"""Connections to SQLite: which library, which journal, and what each connection promises."""
+
+import importlib
+import sqlite3
+import time
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+_BUSY = 5
+
+
+@cache
+def library() -> ModuleType:
+    """The driver with the newer SQLite: the bundled one where its wheel exists, or else the interpreter's own."""
+    own: ModuleType = sqlite3
+    try:
+        bundled = importlib.import_module("pysqlite3.dbapi2")
+    except ImportError:
+        return own
+    return bundled if bundled.sqlite_version_info > own.sqlite_version_info else own
+
+
+def keeps_commits_in_a_log(version: tuple[int, int, int]) -> bool:
+    """Whether this SQLite may be trusted with a write-ahead log.
+
+    Before 3.51.3 two connections that write or checkpoint at the same instant can lose acknowledged commits ("the WAL
+    reset bug", sqlite.org/wal.html); 3.50.7 and 3.44.6 have the correction too.
+    """
+    return version >= (3, 51, 3) or (3, 50, 7) <= version < (3, 51) or (3, 44, 6) <= version < (3, 45)
+
+
+def is_busy(error: BaseException | None) -> bool:
+    """Whether it says that another connection holds the lock (SQLITE_BUSY, in any of its forms)."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF == _BUSY
+
+
+def connect(path: Path, lock_seconds: float, *, read_only: bool = False, foreign_keys: bool = True) -> Any:  # noqa: ANN401 - either driver's
+    """A connection that begins and commits nothing by itself, and on which a commit that has returned survives a crash.
+
+    Args:
+        path: the database's file.
+        lock_seconds: how long a statement waits for a lock of another connection.
+        read_only: refuse every write.
+        foreign_keys: check references; not while a migration rebuilds a table.
+    """
+    driver = library()
+    connection = driver.connect(
+        str(path),
+        timeout=lock_seconds,  # PRAGMA busy_timeout
+        isolation_level=None,  # no BEGIN or COMMIT but ours
+        check_same_thread=False,  # the pool hands a connection to one thread at a time
+        cached_statements=256,
+    )
+    try:
+        if keeps_commits_in_a_log(driver.sqlite_version_info):
+            _set_journal(connection, "wal", lock_seconds)
+            connection.execute("PRAGMA synchronous = FULL")
+        else:
+            # With FULL a power cut may bring a deleted journal back, which would undo the last commit: EXTRA also syncs
+            # its directory (sqlite.org/pragma.html#pragma_synchronous).
+            _set_journal(connection, "delete", lock_seconds)
+            connection.execute("PRAGMA synchronous = EXTRA")
+        connection.execute(f"PRAGMA foreign_keys = {'ON' if foreign_keys else 'OFF'}")
+        connection.execute(f"PRAGMA query_only = {'ON' if read_only else 'OFF'}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _set_journal(connection: Any, mode: str, lock_seconds: float) -> None:  # noqa: ANN401 - either driver's
+    """Switch the file's journal unless it is switched; SQLite itself does not wait for the lock that this takes."""
+    deadline = time.monotonic() + lock_seconds
+    while True:
+        try:
+            if connection.execute("PRAGMA journal_mode").fetchone() == (mode,):
+                return
+            connection.execute(f"PRAGMA journal_mode = {mode}")
+        except library().OperationalError as error:
+            if not is_busy(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)

@@ -1,0 +1,202 @@
+"""The tables as they are after the last migration, typed by column.
+
+ε is in ledger units (`…_nano`, 10⁻⁹ ε) as 64-bit integers. Times and ids of releases are text that sorts by time. The
+CHECK constraints are a second line of defence: `app.ledger` refuses first, and with words.
+"""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    Double,
+    ForeignKey,
+    Identity,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Named,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    TypedColumns,
+)
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+# SQLite numbers rows by itself only in a column that is declared exactly INTEGER.
+ROW_ID = BigInteger().with_variant(Integer(), "sqlite")
+# Ids of releases compare byte by byte, whatever language the database was made for.
+RELEASE_ID = Text().with_variant(Text(collation="C"), "postgresql")
+
+
+def _inserted_later(column: str) -> ForeignKey:
+    """A reference that is checked at the commit: the row it names is inserted later in the same transaction."""
+    return ForeignKey(column, deferrable=True, initially="DEFERRED")
+
+
+class _Principals(TypedColumns):
+    id: Named[int] = Column(ROW_ID, Identity(always=True), primary_key=True)
+    name: Named[str] = Column(Text, unique=True)
+    role: Named[str] = Column(Text)
+    key_hash: Named[bytes] = Column(LargeBinary, unique=True)
+    created_at: Named[str] = Column(Text)
+    disabled_at: Named[str | None] = Column(Text)
+
+
+principals = Table(
+    "principals",
+    metadata,
+    _Principals,
+    CheckConstraint("role IN ('admin', 'owner', 'auditor', 'analyst')", name="role"),
+    CheckConstraint("length(key_hash) = 32", name="key_hash"),
+)
+
+
+class _Datasets(TypedColumns):
+    id: Named[int] = Column(ROW_ID, Identity(always=True), primary_key=True)
+    name: Named[str] = Column(Text, unique=True)
+    description: Named[str] = Column(Text)
+    owner_id: Named[int] = Column(ROW_ID, ForeignKey("principals.id"), index=True)
+    columns: Named[str] = Column(Text)
+    n: Named[int] = Column(BigInteger)
+    rows_per_unit: Named[int] = Column(BigInteger)
+    created_at: Named[str] = Column(Text)
+    state: Named[str] = Column(Text)
+    file_id: Named[str | None] = Column(Text)
+
+    __row_pos__: tuple[int, str, str, int, str, int, int, str, str, str | None]
+
+
+datasets = Table(
+    "datasets",
+    metadata,
+    _Datasets,
+    CheckConstraint("n >= 2", name="n"),
+    CheckConstraint("rows_per_unit >= 1", name="rows_per_unit"),
+    CheckConstraint("state IN ('open', 'closed')", name="state"),
+    CheckConstraint("state = 'open' OR file_id IS NULL", name="closed_has_no_file"),
+)
+
+
+class _Accounts(TypedColumns):
+    dataset_id: Named[int] = Column(ROW_ID, ForeignKey("datasets.id"), primary_key=True, autoincrement=False)
+    limit_nano: Named[int] = Column(BigInteger)
+    spent_nano: Named[int] = Column(BigInteger)
+    last_seq: Named[int] = Column(BigInteger)
+    head: Named[bytes | None] = Column(LargeBinary)
+
+
+accounts = Table(
+    "accounts",
+    metadata,
+    _Accounts,
+    CheckConstraint("limit_nano BETWEEN 0 AND 1000000000000000", name="limit"),
+    CheckConstraint("spent_nano BETWEEN 0 AND limit_nano", name="spent_within_limit"),
+    CheckConstraint("last_seq >= 0", name="last_seq"),
+)
+
+
+class _Allowances(TypedColumns):
+    dataset_id: Named[int] = Column(ROW_ID, ForeignKey("accounts.dataset_id"), primary_key=True)
+    principal_id: Named[int] = Column(ROW_ID, ForeignKey("principals.id"), primary_key=True, index=True)
+    limit_nano: Named[int] = Column(BigInteger)
+    spent_nano: Named[int] = Column(BigInteger)
+    revoked: Named[bool] = Column(Boolean)
+
+
+allowances = Table(
+    "allowances",
+    metadata,
+    _Allowances,
+    CheckConstraint("limit_nano BETWEEN 0 AND 1000000000000000", name="limit"),
+    CheckConstraint("spent_nano BETWEEN 0 AND limit_nano", name="spent_within_limit"),
+    sqlite_with_rowid=False,
+)
+
+
+class _Entries(TypedColumns):
+    dataset_id: Named[int] = Column(ROW_ID, ForeignKey("accounts.dataset_id"), primary_key=True)
+    seq: Named[int] = Column(BigInteger, primary_key=True, autoincrement=False)
+    kind: Named[str] = Column(Text)
+    principal: Named[str] = Column(Text)
+    epsilon_nano: Named[int] = Column(BigInteger)
+    spent_nano: Named[int] = Column(BigInteger)
+    release_id: Named[str | None] = Column(RELEASE_ID, _inserted_later("releases.id"), unique=True)
+    reason: Named[str | None] = Column(Text)
+    at: Named[str] = Column(Text)
+    previous_hash: Named[bytes | None] = Column(LargeBinary)
+    hash: Named[bytes | None] = Column(LargeBinary)
+
+    __row_pos__: tuple[int, int, str, str, int, int, str | None, str | None, str, bytes | None, bytes | None]
+
+
+entries = Table(
+    "entries",
+    metadata,
+    _Entries,
+    CheckConstraint("seq >= 1", name="seq"),
+    CheckConstraint("kind IN ('open', 'allow', 'revoke', 'adjust', 'debit', 'write_off', 'close')", name="kind"),
+    CheckConstraint("epsilon_nano >= 0 AND spent_nano >= 0", name="not_negative"),
+    CheckConstraint("(kind = 'debit') = (release_id IS NOT NULL)", name="debit_has_release"),
+    sqlite_with_rowid=False,
+)
+
+
+class _Releases(TypedColumns):
+    id: Named[str] = Column(RELEASE_ID)
+    dataset_id: Named[int] = Column(ROW_ID, ForeignKey("accounts.dataset_id"))
+    principal_id: Named[int] = Column(ROW_ID, ForeignKey("principals.id"))
+    statistic: Named[str] = Column(Text)
+    epsilon_nano: Named[int] = Column(BigInteger)
+    gamma: Named[str] = Column(Text)
+    grid_refinement: Named[int] = Column(Integer)
+    created_at: Named[str] = Column(Text)
+    response: Named[bytes] = Column(LargeBinary)  # last, so that SQLite reads the others without walking through it
+
+    __row_pos__: tuple[str, int, int, str, int, str, int, str, bytes]
+
+
+releases = Table(
+    "releases",
+    metadata,
+    _Releases,
+    PrimaryKeyConstraint("id"),
+    CheckConstraint("epsilon_nano > 0", name="epsilon"),
+    CheckConstraint("grid_refinement >= 0", name="grid_refinement"),
+    Index(None, "dataset_id", "id"),
+    Index(None, "principal_id", "id"),
+)
+
+
+class _ReuseCandidates(TypedColumns):
+    dataset_id: Named[int] = Column(ROW_ID, ForeignKey("accounts.dataset_id"), primary_key=True)
+    statistic: Named[str] = Column(Text, primary_key=True)
+    slot: Named[int] = Column(Integer, primary_key=True, autoincrement=False)
+    score: Named[float] = Column(Double)
+    release_id: Named[str] = Column(RELEASE_ID, ForeignKey("releases.id"))
+
+
+reuse_candidates = Table("reuse_candidates", metadata, _ReuseCandidates, sqlite_with_rowid=False)
+
+
+class _Idempotency(TypedColumns):
+    principal_id: Named[int] = Column(ROW_ID, ForeignKey("principals.id"), primary_key=True)
+    key: Named[str] = Column(Text, primary_key=True)
+    fingerprint: Named[bytes] = Column(LargeBinary)
+    release_id: Named[str] = Column(RELEASE_ID, _inserted_later("releases.id"))
+    status: Named[int] = Column(Integer)
+    created_at: Named[str] = Column(Text)
+    body: Named[bytes | None] = Column(LargeBinary)
+
+
+idempotency = Table("idempotency", metadata, _Idempotency, CheckConstraint("status IN (200, 201)", name="status"))

@@ -1,0 +1,165 @@
+"""Releases as they were answered, byte for byte, and which of them may answer again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from sqlalchemy import Select, and_, bindparam, or_, select
+
+from app.db import datasets
+from app.db.session import Session, WriteSession
+from app.db.tables import datasets as dataset_table
+from app.db.tables import releases, reuse_candidates
+from app.db.upsert import upsert
+from app.errors import NotFoundError
+
+SMALLEST_BOUND = 10_000
+"""The slot of the release with the smallest bound B; every other slot is the exponent of a grid, far below it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A debited release. The fields are the columns, in order.
+
+    Attributes:
+        statistic: the identity of what was asked, equal for equal statistics.
+        gamma: a fraction, as text: `1/20`.
+        response: the JSON of the answer.
+    """
+
+    id: str
+    dataset_id: int
+    principal_id: int
+    statistic: str
+    epsilon_nano: int
+    gamma: str
+    grid_refinement: int
+    created_at: str
+    response: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A release that may answer a question again: what its accuracy follows from."""
+
+    id: str
+    epsilon_nano: int
+    gamma: str
+    grid_refinement: int
+    created_at: str
+
+
+_SELECT = select(releases)
+_VISIBLE = releases.c.dataset_id.in_(
+    select(dataset_table.c.id).where(datasets.visible(bindparam("viewer", type_=dataset_table.c.owner_id.type)))
+)
+_BY_ID = _SELECT.where(releases.c.id == bindparam("release"))
+_VISIBLE_BY_ID = _BY_ID.where(_VISIBLE)
+_RESPONSE = select(releases.c.response).where(releases.c.id == bindparam("release"))
+_INSERT = releases.insert().inline()
+_CANDIDATES = (
+    select(releases.c.id, releases.c.epsilon_nano, releases.c.gamma, releases.c.grid_refinement, releases.c.created_at)
+    .where(
+        releases.c.id.in_(
+            select(reuse_candidates.c.release_id).where(
+                reuse_candidates.c.dataset_id == bindparam("dataset"),
+                reuse_candidates.c.statistic == bindparam("statistic"),
+            )
+        )
+    )
+    .order_by(releases.c.id)
+)
+_KEEP_BEST = upsert(
+    reuse_candidates,
+    lambda insert: insert.on_conflict_do_update(
+        index_elements=["dataset_id", "statistic", "slot"],
+        set_={"score": insert.excluded.score, "release_id": insert.excluded.release_id},
+        where=or_(
+            insert.excluded.score < reuse_candidates.c.score,
+            and_(
+                insert.excluded.score == reuse_candidates.c.score,
+                insert.excluded.release_id < reuse_candidates.c.release_id,
+            ),
+        ),
+    ),
+)
+
+
+@cache
+def _page(*, of_dataset: bool, of_principal: bool, seen: bool) -> Select[str, int, int, str, int, str, int, str, bytes]:
+    query = _SELECT.where(releases.c.id > bindparam("after")).order_by(releases.c.id).limit(bindparam("most"))
+    if of_dataset:
+        query = query.where(releases.c.dataset_id == bindparam("dataset"))
+    if of_principal:
+        query = query.where(releases.c.principal_id == bindparam("releaser"))
+    return query.where(_VISIBLE) if seen else query
+
+
+def insert(transaction: WriteSession, release: Release, candidacies: Sequence[tuple[int, float]]) -> None:
+    """Store a release that was debited.
+
+    `candidacies` are slots with the score by which the release may become the best of its statistic there: the lower
+    score stays, of equal scores the older release.
+    """
+    transaction.change(
+        _INSERT,
+        id=release.id,
+        dataset_id=release.dataset_id,
+        principal_id=release.principal_id,
+        statistic=release.statistic,
+        epsilon_nano=release.epsilon_nano,
+        gamma=release.gamma,
+        grid_refinement=release.grid_refinement,
+        created_at=release.created_at,
+        response=release.response,
+    )
+    of_release = {"dataset_id": release.dataset_id, "statistic": release.statistic, "release_id": release.id}
+    transaction.change_each(
+        _KEEP_BEST[transaction.dialect], [of_release | {"slot": slot, "score": score} for slot, score in candidacies]
+    )
+
+
+def by_id(session: Session, release_id: str, visible_to: int | None = None) -> Release | None:
+    """A release; None where there is none, or where its dataset is hidden from the principal `visible_to`."""
+    if visible_to is None:
+        row = session.row(_BY_ID, release=release_id)
+    else:
+        row = session.row(_VISIBLE_BY_ID, release=release_id, viewer=visible_to)
+    return None if row is None else Release(*row)
+
+
+def response(session: Session, release_id: str) -> bytes:
+    """The JSON that a release was answered with.
+
+    Raises:
+        NotFoundError: there is no such release.
+    """
+    row = session.row(_RESPONSE, release=release_id)
+    if row is None:
+        raise NotFoundError
+    return row[0]
+
+
+def page(  # noqa: PLR0913 - each filter by its name
+    session: Session,
+    after: str | None,
+    limit: int,
+    *,
+    dataset_id: int | None = None,
+    principal_id: int | None = None,
+    visible_to: int | None = None,
+) -> list[Release]:
+    """At most `limit` releases, oldest first, from behind the one whose id is `after`.
+
+    Where they are given: only those of the dataset `dataset_id`, only those that the principal `principal_id` made,
+    only those of datasets that the principal `visible_to` may see now.
+    """
+    asked = {"dataset": dataset_id, "releaser": principal_id, "viewer": visible_to}
+    query = _page(of_dataset=dataset_id is not None, of_principal=principal_id is not None, seen=visible_to is not None)
+    given = {name: value for name, value in asked.items() if value is not None}
+    return [Release(*row) for row in session.rows(query, after=after or "", most=limit, **given)]
+
+
+def candidates(session: Session, dataset_id: int, statistic: str) -> list[Candidate]:
+    """The releases of a statistic one of which has the smallest radius at every α, oldest first."""
+    return [Candidate(*row) for row in session.rows(_CANDIDATES, dataset=dataset_id, statistic=statistic)]

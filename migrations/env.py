@@ -1,0 +1,14 @@
+"""How alembic runs a migration: on the connection, and in the transaction, that `app.db.migrate` gives it."""
+
+from alembic import context
+
+from app.db.tables import metadata
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=metadata,
+    transaction_per_migration=False,
+    render_as_batch=True,  # SQLite changes a table by rebuilding it
+    compare_type=True,
+)
+context.run_migrations()

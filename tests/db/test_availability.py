@@ -1,0 +1,220 @@
+"""A database that is busy, full or away is an UnavailableError; a defect of ours is not."""
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from sqlalchemy import make_url, text
+from sqlalchemy.exc import DBAPIError, IntegrityError
+
+from app.db import principals, sqlite_connections
+from app.db.engine import Database, WriteSession
+from app.db.limits import Limits
+from app.errors import UnavailableError
+
+SHORT = Limits(connections=2, queue_seconds=0.1, lock_seconds=0.1, statement_seconds=0.3, connect_seconds=2)
+SECRET = "told-nobody"  # noqa: S105 - a name to look for in messages
+
+
+def insert(transaction: WriteSession, name: str = SECRET, digest: bytes = b"s" * 32) -> None:
+    principals.insert(transaction, name, "analyst", digest, "2026-01-01T00:00:00.000000Z")
+
+
+def write(database: Database) -> None:
+    with database.write() as transaction:
+        insert(transaction)
+        transaction.commit()
+
+
+def read(database: Database) -> principals.Principal | None:
+    with database.read() as session:
+        return principals.by_name(session, SECRET)
+
+
+@pytest.fixture
+def impatient(database_url: str) -> Iterator[Database]:
+    database = Database(database_url, SHORT)
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def impatient_sqlite(tmp_path: Path, sqlite_template: Path) -> Iterator[Database]:
+    path = tmp_path / "ledger.sqlite3"
+    path.write_bytes(sqlite_template.read_bytes())
+    database = Database(f"sqlite:///{path}", SHORT)
+    yield database
+    database.close()
+
+
+on_postgres = pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
+
+
+def unavailable(call: Callable[[], object]) -> UnavailableError:
+    with pytest.raises(UnavailableError) as raised:
+        call()
+    assert SECRET not in str(raised.value)
+    assert SECRET not in str(raised.value.__cause__)
+    return raised.value
+
+
+def test_another_process_has_the_write_lock(tmp_path: Path, impatient_sqlite: Database) -> None:
+    other = sqlite_connections.library().connect(tmp_path / "ledger.sqlite3", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    unavailable(lambda: write(impatient_sqlite))
+    assert read(impatient_sqlite) is None  # readers wait for no writer
+    other.execute("ROLLBACK")
+    other.close()
+    write(impatient_sqlite)
+    assert read(impatient_sqlite) is not None
+
+
+def test_the_queue_before_the_one_writer_is_too_long(impatient_sqlite: Database) -> None:
+    entered, leave = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with impatient_sqlite.write():
+            entered.set()
+            leave.wait(10)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    entered.wait(10)
+    unavailable(lambda: write(impatient_sqlite))
+    leave.set()
+    holder.join()
+    write(impatient_sqlite)
+
+
+def test_no_reader_comes_free(impatient: Database) -> None:
+    with impatient.read(), impatient.read():
+        unavailable(lambda: read(impatient))
+    assert read(impatient) is None
+
+
+def test_the_disk_is_full(impatient_sqlite: Database) -> None:
+    def fill() -> None:
+        with impatient_sqlite.write() as transaction:
+            connection = transaction.connection
+            pages = connection.execute(text("PRAGMA page_count")).scalar_one()
+            connection.execute(text(f"PRAGMA max_page_count = {pages}"))
+            for number in range(10_000):
+                insert(transaction, f"{SECRET}-{number}", number.to_bytes(32))
+            transaction.commit()
+
+    unavailable(fill)
+    assert read(impatient_sqlite) is None
+
+
+def test_the_file_is_no_database(tmp_path: Path) -> None:
+    (tmp_path / "ledger.sqlite3").write_bytes(b"no database at all" * 1000)
+    database = Database(f"sqlite:///{tmp_path}/ledger.sqlite3", SHORT)
+    unavailable(lambda: read(database))
+    unavailable(lambda: write(database))
+
+
+@on_postgres
+def test_another_transaction_has_the_row(impatient: Database) -> None:
+    write(impatient)
+    with impatient.write() as first:
+        first.connection.execute(text("SELECT 1 FROM principals FOR UPDATE"))
+
+        def second() -> None:
+            with impatient.write() as transaction:
+                transaction.connection.execute(text("SELECT 1 FROM principals FOR UPDATE"))
+
+        unavailable(second)
+
+
+@on_postgres
+def test_a_statement_takes_too_long(impatient: Database) -> None:
+    def sleep() -> None:
+        with impatient.read() as session:
+            session.connection.execute(text("SELECT pg_sleep(10)"))
+
+    unavailable(sleep)
+
+
+def _end_connections(url: str) -> None:
+    """What a restart of the server does to every connection."""
+    name = make_url(url).database
+    with psycopg.connect(make_url(url).set(database="postgres").render_as_string(hide_password=False)) as connection:
+        connection.execute("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = %s", [name])
+
+
+@on_postgres
+def test_the_server_goes_away_in_a_transaction(impatient: Database, database_url: str) -> None:
+    def write_meanwhile() -> None:
+        with impatient.write() as transaction:
+            insert(transaction)
+            _end_connections(database_url)
+            insert(transaction, "another", b"t" * 32)
+
+    def commit_meanwhile() -> None:
+        with impatient.write() as transaction:
+            insert(transaction)
+            _end_connections(database_url)
+            transaction.commit()
+
+    unavailable(write_meanwhile)
+    unavailable(commit_meanwhile)
+    assert read(impatient) is None
+
+
+@on_postgres
+def test_a_restarted_server_is_no_error_to_the_next_caller(impatient: Database, database_url: str) -> None:
+    with impatient.read(), impatient.read() as session:
+        session.connection.execute(text("SELECT 1"))
+    _end_connections(database_url)
+    write(impatient)
+    _end_connections(database_url)
+    assert read(impatient) is not None
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://nobody:told-nobody@127.0.0.1:1/ledger",
+        "postgresql://nobody@/ledger?host=/nowhere",
+    ],
+)
+def test_no_server_listens(url: str) -> None:
+    database = Database(url, SHORT)
+    unavailable(lambda: read(database))
+    unavailable(lambda: write(database))
+    database.close()
+
+
+def test_the_database_does_not_exist(postgres_server: str) -> None:
+    database = Database(make_url(postgres_server).set(database="nowhere").render_as_string(hide_password=False), SHORT)
+    unavailable(lambda: read(database))
+    database.close()
+
+
+def test_defects_of_ours_go_up_as_they_are(impatient: Database) -> None:
+    def run(statement: str) -> None:
+        with impatient.write() as transaction:
+            transaction.connection.execute(text(statement), {})
+
+    for statement in ("SELECT 1 FROM no_such_table", "SELEC 1", "SELECT no_such_column FROM principals"):
+        with pytest.raises(DBAPIError):
+            run(statement)
+    with pytest.raises(IntegrityError):
+        run(
+            "INSERT INTO datasets (name, description, owner_id, columns, n, rows_per_unit, created_at, state) "
+            "VALUES ('a', '', 99, '{}', 2, 1, '', 'open')"
+        )
+    write(impatient)
+
+
+def test_messages_hold_no_parameters(impatient: Database) -> None:
+    def twice() -> None:
+        with impatient.write() as transaction:
+            insert(transaction, "first")
+            insert(transaction, SECRET)  # the same digest
+
+    with pytest.raises(IntegrityError) as raised:
+        twice()
+    assert SECRET not in str(raised.value)

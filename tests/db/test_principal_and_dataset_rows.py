@@ -1,0 +1,129 @@
+import pytest
+
+from app.db import datasets, principals
+from app.db.datasets import Dataset
+from app.db.engine import Database, WriteSession
+from app.db.principals import Principal
+from app.errors import InvalidRequestError, NameTakenError
+from app.ledger import accounts, allowances
+
+AT, LATER = "2026-01-01T00:00:00.000000Z", "2026-01-02T00:00:00.000000Z"
+
+
+def make_principal(transaction: WriteSession, name: str, role: str = "analyst") -> Principal:
+    return principals.insert(transaction, name, role, name.encode().ljust(32), AT)
+
+
+def make_dataset(transaction: WriteSession, name: str, owner: Principal, file_id: str | None = "file") -> Dataset:
+    dataset = datasets.insert(
+        transaction,
+        name=name,
+        description="Größe",
+        owner_id=owner.id,
+        columns='{"a": 1}',
+        n=2**40,
+        rows_per_unit=3,
+        created_at=AT,
+        file_id=file_id,
+    )
+    accounts.open_account(transaction, dataset.id, 0, owner.name, AT)
+    return dataset
+
+
+def test_a_principal_is_found_by_name_and_by_key(database: Database) -> None:
+    with database.write() as transaction:
+        assert not principals.any_exists(transaction)
+        ada = make_principal(transaction, "ada", "owner")
+        assert principals.any_exists(transaction)
+        transaction.commit()
+    with database.read() as session:
+        assert ada == principals.by_name(session, "ada") == principals.by_key_hash(session, b"ada".ljust(32))
+        assert ada == Principal(ada.id, "ada", "owner", AT, None)
+        assert principals.by_name(session, "bob") is None
+        assert principals.by_key_hash(session, b"bob".ljust(32)) is None
+
+
+def test_a_replaced_key_opens_nothing(database: Database) -> None:
+    with database.write() as transaction:
+        ada, bob = make_principal(transaction, "ada"), make_principal(transaction, "bob")
+        principals.replace_key(transaction, ada.id, b"new".ljust(32))
+        assert principals.by_key_hash(transaction, b"ada".ljust(32)) is None
+        assert principals.by_key_hash(transaction, b"new".ljust(32)) == ada
+        assert principals.by_key_hash(transaction, b"bob".ljust(32)) == bob
+
+
+def test_a_disabled_principal_opens_nothing_and_keeps_its_name(database: Database) -> None:
+    with database.write() as transaction:
+        admins = [make_principal(transaction, name, "admin") for name in ("ada", "bob")]
+        make_principal(transaction, "cy", "owner")
+        assert principals.count_enabled_admins(transaction) == 2
+        principals.disable(transaction, admins[0].id, LATER)
+        assert principals.count_enabled_admins(transaction) == 1
+        assert principals.by_key_hash(transaction, b"ada".ljust(32)) is None
+        assert principals.by_name(transaction, "ada") == Principal(admins[0].id, "ada", "admin", AT, LATER)
+        with pytest.raises(NameTakenError):
+            principals.insert(transaction, "ada", "admin", b"else".ljust(32), AT)
+        assert principals.count_enabled_admins(transaction) == 1  # the refusal did not spoil the transaction
+
+
+def test_pages_of_principals(database: Database) -> None:
+    names = ["zoe", "ada", "b-2", "b_1", "b1"]
+    with database.write() as transaction:
+        for name in names:
+            make_principal(transaction, name)
+        transaction.commit()
+    with database.read() as session:
+        pages = [[principal.name for principal in principals.page(session, after, 2)] for after in (None, "ada", "b1")]
+        assert pages == [["zoe", "ada"], ["b-2", "b_1"], []]
+        with pytest.raises(InvalidRequestError) as refused:
+            principals.page(session, "nobody", 2)
+    assert refused.value.problems[0][0] == "after"
+
+
+def test_a_dataset_is_read_as_it_was_registered(database: Database) -> None:
+    with database.write() as transaction:
+        ada = make_principal(transaction, "ada")
+        made = make_dataset(transaction, "penguins", ada)
+        transaction.commit()
+    assert made == Dataset(made.id, "penguins", "Größe", ada.id, '{"a": 1}', 2**40, 3, AT, "open", "file")
+    with database.read() as session:
+        assert datasets.by_name(session, "penguins") == made
+        assert datasets.by_name(session, "seals") is None
+
+
+def test_a_name_is_given_once_and_for_ever(database: Database) -> None:
+    with database.write() as transaction:
+        ada = make_principal(transaction, "ada")
+        made = make_dataset(transaction, "penguins", ada)
+        assert not made.closed
+        assert datasets.close(transaction, made.id)
+        with pytest.raises(NameTakenError):
+            make_dataset(transaction, "penguins", ada)
+        closed = datasets.by_name(transaction, "penguins")
+    assert closed is not None
+    assert (closed.closed, closed.state, closed.file_id, closed.n) == (True, "closed", None, made.n)
+
+
+def test_pages_of_datasets_show_what_the_reader_may_see(database: Database) -> None:
+    with database.write() as transaction:
+        ada, bob, cy = (make_principal(transaction, name) for name in ("ada", "bob", "cy"))
+        made = {
+            name: make_dataset(transaction, name, owner)
+            for name, owner in zip("zmab", (ada, bob, ada, bob), strict=True)
+        }
+        for name in "zma":
+            allowances.grant(transaction, made[name].id, cy, 0, AT)
+        allowances.revoke(transaction, made["m"].id, cy, AT)
+        transaction.commit()
+    with database.read() as session:
+
+        def page(after: str | None, viewer: Principal | None, limit: int = 10) -> str:
+            found = datasets.page(session, after, limit, None if viewer is None else viewer.id)
+            return "".join(dataset.name for dataset in found)
+
+        assert [page(None, viewer) for viewer in (None, ada, bob, cy)] == ["zmab", "za", "mb", "za"]
+        assert [page(after, None, 2) for after in (None, "m", "b")] == ["zm", "ab", ""]
+        assert [page(after, cy, 1) for after in (None, "z", "a")] == ["z", "a", ""]
+        for hidden in ("m", "b", "nothing"):  # no telling them apart
+            with pytest.raises(InvalidRequestError, match="after: names nothing in this list"):
+                page(hidden, cy)

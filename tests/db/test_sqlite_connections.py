@@ -1,0 +1,105 @@
+"""What SQLite promises of each connection, with the library in use and with one that may not keep a write-ahead log."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from app.db import sqlite_connections
+from app.db.engine import Database, Session
+from app.db.limits import Limits
+from app.db.migrate import is_current, migrate
+from app.errors import UnavailableError
+
+FULL, EXTRA = 2, 3
+
+
+def pragmas(session: Session) -> dict[str, object]:
+    names = ("journal_mode", "synchronous", "foreign_keys", "busy_timeout", "query_only")
+    return {name: session.connection.execute(text(f"PRAGMA {name}")).scalar_one() for name in names}
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Database]:
+    database = Database(f"sqlite:///{tmp_path}/ledger.sqlite3", Limits(lock_seconds=0.25))
+    migrate(database)
+    yield database
+    database.close()
+
+
+def test_every_pooled_connection_has_its_pragmas(opened: Database) -> None:
+    promised = {"journal_mode": "wal", "synchronous": FULL, "foreign_keys": 1, "busy_timeout": 250}
+    for _ in range(2):  # fresh ones, then the same from the pool
+        with ExitStack() as sessions:
+            readers = [sessions.enter_context(opened.read()) for _ in range(Limits().connections)]
+            assert [pragmas(reader) for reader in readers] == [promised | {"query_only": 1}] * len(readers)
+        with opened.write() as writer:
+            assert pragmas(writer) == promised | {"query_only": 0}
+
+
+def test_an_old_library_keeps_a_rollback_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite_connections, "keeps_commits_in_a_log", lambda _: False)
+    monkeypatch.setattr(sqlite_connections, "library", lambda: sqlite3)
+    database = Database(f"sqlite:///{tmp_path}/ledger.sqlite3", Limits(lock_seconds=0.25))
+    migrate(database)
+    promised = {"journal_mode": "delete", "synchronous": EXTRA, "foreign_keys": 1, "busy_timeout": 250}
+    with database.write() as writer:
+        assert pragmas(writer) == promised | {"query_only": 0}
+    with database.read() as reader:
+        assert pragmas(reader) == promised | {"query_only": 1}
+        assert reader.connection.execute(text("SELECT sqlite_version()")).scalar_one() == sqlite3.sqlite_version
+    assert is_current(database)
+    database.close()
+
+
+def test_under_a_rollback_journal_a_reader_may_hold_a_commit_up_and_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_connections, "keeps_commits_in_a_log", lambda _: False)
+    database = Database(f"sqlite:///{tmp_path}/ledger.sqlite3", Limits(lock_seconds=0.1))
+    with database.write() as transaction:
+        transaction.connection.execute(text("CREATE TABLE t (x INTEGER)"))
+        transaction.commit()
+
+    def commit_beside_a_reader() -> None:
+        with database.read() as reader, database.write() as transaction:
+            reader.connection.execute(text("SELECT * FROM t"))
+            transaction.connection.execute(text("INSERT INTO t VALUES (1)"))
+            transaction.commit()
+
+    with pytest.raises(UnavailableError):
+        commit_beside_a_reader()
+    with database.read() as reader:
+        assert reader.connection.execute(text("SELECT count(*) FROM t")).scalar_one() == 0
+    with database.write() as transaction:  # and the writer is as good as before
+        transaction.connection.execute(text("INSERT INTO t VALUES (1)"))
+        transaction.commit()
+    database.close()
+
+
+def test_the_newer_library_is_used() -> None:
+    assert sqlite_connections.library().sqlite_version_info >= sqlite3.sqlite_version_info
+
+
+@pytest.mark.parametrize(
+    ("version", "trusted"),
+    [
+        ((3, 40, 1), False),
+        ((3, 44, 5), False),
+        ((3, 44, 6), True),
+        ((3, 45, 0), False),
+        ((3, 50, 6), False),
+        ((3, 50, 7), True),
+        ((3, 51, 0), False),
+        ((3, 51, 2), False),
+        ((3, 51, 3), True),
+        ((3, 52, 0), True),
+        ((3, 53, 4), True),
+        ((4, 0, 0), True),
+    ],
+)
+def test_only_corrected_versions_are_trusted_with_a_log(version: tuple[int, int, int], *, trusted: bool) -> None:
+    assert sqlite_connections.keeps_commits_in_a_log(version) is trusted

@@ -1,0 +1,111 @@
+"""A dataset with an account of 10^9 units (ε = 1), its owner, and an analyst who may spend all of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.db import datasets, principals
+from app.db.clock import now
+from app.db.datasets import Dataset
+from app.db.engine import Database, WriteSession
+from app.db.ids import time_ordered_id
+from app.db.principals import Principal
+from app.ledger import accounts, allowances, entries, idempotency, releases
+from app.ledger.releases import SMALLEST_BOUND, Release
+
+LIMIT_NANO = 10**9
+FINGERPRINT = b"f" * 32
+
+
+@dataclass(frozen=True)
+class World:
+    database: Database
+    owner: Principal
+    analyst: Principal
+    dataset: Dataset
+
+    def account(self) -> accounts.Account:
+        with self.database.read() as session:
+            return accounts.find(session, self.dataset.id)
+
+    def allowance(self) -> allowances.Allowance | None:
+        with self.database.read() as session:
+            return allowances.find(session, self.dataset.id, self.analyst.id)
+
+    def entries(self) -> list[entries.Entry]:
+        with self.database.read() as session:
+            return entries.page(session, self.dataset.id, 0, 1000)
+
+    def release_of(self, transaction: WriteSession, cost_nano: int, key: str | None = None) -> str | None:
+        """A release as the service commits it, up to the commit; its id, or None where the key is taken."""
+        release_id, at = time_ordered_id(), now()
+        if key is not None and not idempotency.claim(
+            transaction, self.analyst.id, key, FINGERPRINT, release_id, 201, at
+        ):
+            return None
+        accounts.lock(transaction, self.dataset.id)
+        account = accounts.debit(transaction, self.dataset.id, cost_nano)
+        allowances.debit(transaction, self.dataset.id, self.analyst.id, cost_nano)
+        entries.append(
+            transaction,
+            self.dataset.id,
+            "debit",
+            self.analyst.name,
+            cost_nano,
+            account.spent_nano,
+            release_id,
+            at,
+        )
+        releases.insert(transaction, self.row(release_id, cost_nano, at), [(-3, 0.5), (SMALLEST_BOUND, 0.25)])
+        return release_id
+
+    def release(self, cost_nano: int, key: str | None = None) -> str | None:
+        with self.database.write() as transaction:
+            release_id = self.release_of(transaction, cost_nano, key)
+            if release_id is not None:
+                transaction.commit()
+            return release_id
+
+    def row(self, release_id: str, cost_nano: int = 1, at: str = "2026-01-01T00:00:00.000000Z") -> Release:
+        return Release(
+            id=release_id,
+            dataset_id=self.dataset.id,
+            principal_id=self.analyst.id,
+            statistic="mean of x",
+            epsilon_nano=cost_nano,
+            gamma="1/20",
+            grid_refinement=0,
+            created_at=at,
+            response=f'{{"id":"{release_id}"}}'.encode(),
+        )
+
+    def store(self, release_id: str, candidacies: Sequence[tuple[int, float]] = (), **changed: object) -> None:
+        """A release that nobody paid for, where only its storing matters."""
+        release = Release(**{name: getattr(self.row(release_id), name) for name in Release.__slots__} | changed)
+        with self.database.write() as transaction:
+            releases.insert(transaction, release, candidacies)
+            transaction.commit()
+
+
+def create(database: Database) -> World:
+    with database.write() as transaction:
+        owner = principals.insert(transaction, "owner", "owner", b"o" * 32, now())
+        analyst = principals.insert(transaction, "analyst", "analyst", b"a" * 32, now())
+        dataset = new_dataset(transaction, "penguins", owner)
+        accounts.open_account(transaction, dataset.id, LIMIT_NANO, owner.name, now())
+        allowances.grant(transaction, dataset.id, analyst, LIMIT_NANO, now())
+        transaction.commit()
+    return World(database, owner, analyst, dataset)
+
+
+def new_dataset(transaction: WriteSession, name: str, owner: Principal) -> Dataset:
+    return datasets.insert(
+        transaction,
+        name=name,
+        description="",
+        owner_id=owner.id,
+        columns="{}",
+        n=344,
+        rows_per_unit=1,
+        created_at=now(),
+        file_id="file",
+    )

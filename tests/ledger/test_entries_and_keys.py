@@ -1,0 +1,124 @@
+from itertools import pairwise
+
+import pytest
+from ledger_world import FINGERPRINT, LIMIT_NANO, World, new_dataset
+from sqlalchemy.exc import IntegrityError
+
+from app.db.clock import now
+from app.errors import NotFoundError
+from app.ledger import accounts, entries, idempotency
+
+
+def test_entries_are_numbered_without_a_gap_and_add_up(world: World) -> None:
+    for cost_nano in (5, 7, 11):
+        world.release(cost_nano)
+    written = world.entries()
+    assert [entry.seq for entry in written] == [1, 2, 3, 4, 5]
+    assert [(entry.kind, entry.principal, entry.epsilon_nano, entry.spent_nano) for entry in written] == [
+        ("open", "owner", LIMIT_NANO, 0),
+        ("allow", "analyst", LIMIT_NANO, 0),
+        ("debit", "analyst", 5, 5),
+        ("debit", "analyst", 7, 12),
+        ("debit", "analyst", 11, 23),
+    ]
+    assert all(earlier.at <= later.at for earlier, later in pairwise(written))
+    assert [entry.release_id is not None for entry in written] == [False, False, True, True, True]
+    assert {(entry.previous_hash, entry.hash) for entry in written} == {(None, None)}
+    assert (world.account().last_seq, world.account().spent_nano) == (5, 23)
+
+
+def test_what_is_appended_is_what_is_read(world: World) -> None:
+    with world.database.write() as transaction:
+        made = entries.append(
+            transaction, world.dataset.id, "write_off", "owner", 3, 3, None, now(), reason="after a restore"
+        )
+        transaction.commit()
+    assert world.entries()[-1] == made
+
+
+def test_a_rolled_back_entry_leaves_no_gap(world: World) -> None:
+    with world.database.write() as transaction:
+        world.release_of(transaction, 5)
+    world.release(5)
+    assert [entry.seq for entry in world.entries()] == [1, 2, 3]
+
+
+def test_each_dataset_has_its_own_numbers(world: World) -> None:
+    with world.database.write() as transaction:
+        other = new_dataset(transaction, "another", world.owner)
+        accounts.open_account(transaction, other.id, 1, "owner", now())
+        transaction.commit()
+    with world.database.read() as session:
+        assert [entry.seq for entry in entries.page(session, other.id, 0, 10)] == [1]
+
+
+def test_pages_of_entries_are_exclusive_and_oldest_first(world: World) -> None:
+    for _ in range(5):
+        world.release(1)
+    with world.database.read() as session:
+        pages = [[entry.seq for entry in entries.page(session, world.dataset.id, after, 3)] for after in (0, 3, 6, 7)]
+    assert pages == [[1, 2, 3], [4, 5, 6], [7], []]
+
+
+def test_an_entry_without_an_account_is_refused(world: World) -> None:
+    with world.database.write() as transaction, pytest.raises(NotFoundError):
+        entries.append(transaction, 999, "close", "owner", 0, 0, None, "at")
+
+
+def commit_only_the_debit(world: World) -> None:
+    with world.database.write() as transaction:
+        account = accounts.debit(transaction, world.dataset.id, 1)
+        entries.append(transaction, world.dataset.id, "debit", "analyst", 1, account.spent_nano, "no-release", "at")
+        transaction.commit()
+
+
+def commit_only_the_key(world: World) -> None:
+    with world.database.write() as transaction:
+        assert idempotency.claim(transaction, world.analyst.id, "k", FINGERPRINT, "no-release", 201, "at")
+        transaction.commit()
+
+
+@pytest.mark.parametrize("half", [commit_only_the_debit, commit_only_the_key])
+def test_a_debit_or_a_key_without_its_release_cannot_be_committed(world: World, half: object) -> None:
+    with pytest.raises(IntegrityError):
+        half(world)  # type: ignore[operator]
+    assert (world.account().spent_nano, world.account().last_seq) == (0, 2)
+    with world.database.read() as session:
+        assert idempotency.find(session, world.analyst.id, "k") is None
+    world.release(1, "k")  # and the connection is as good as before
+
+
+def test_a_key_answers_with_its_release(world: World) -> None:
+    release_id = world.release(5, "key one")
+    with world.database.read() as session:
+        stored = idempotency.find(session, world.analyst.id, "key one")
+        assert idempotency.find(session, world.analyst.id, "key two") is None
+        assert idempotency.find(session, world.owner.id, "key one") is None
+    assert stored == idempotency.Stored(FINGERPRINT, 201, release_id, world.row(release_id).response)
+
+
+def test_a_taken_key_is_not_claimed_again(world: World) -> None:
+    first = world.release(5, "key")
+    assert world.release(5, "key") is None
+    assert world.account().spent_nano == 5
+    with world.database.read() as session:
+        assert idempotency.find(session, world.analyst.id, "key").release_id == first
+
+
+def test_the_key_of_a_refused_release_stays_usable(world: World) -> None:
+    with world.database.write() as transaction:
+        assert idempotency.claim(transaction, world.analyst.id, "key", FINGERPRINT, "r", 201, "at")
+    assert world.release(5, "key") is not None
+
+
+def test_a_reused_release_answers_in_the_words_of_its_own_request(world: World) -> None:
+    earlier = world.release(5, "first")
+    with world.database.write() as transaction:
+        assert idempotency.claim(transaction, world.analyst.id, "second", FINGERPRINT, "", 201, "at")
+        idempotency.answer(transaction, world.analyst.id, "second", earlier, 200, b"reused")
+        transaction.commit()
+    with world.database.read() as session:
+        second = idempotency.find(session, world.analyst.id, "second")
+        first = idempotency.find(session, world.analyst.id, "first")
+    assert second == idempotency.Stored(FINGERPRINT, 200, earlier, b"reused")
+    assert (first.status, first.body) == (201, world.row(earlier).response)
