@@ -1,0 +1,93 @@
+"""DuckDB inside the process: the default engine."""
+
+import logging
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+from sqlglot import exp
+
+from app.dp.sums import Answer, BinCounts, CrossMoments, Moments, Needs, PairSums
+from app.engines.bin_expressions import Cuts
+from app.engines.errors import EngineFailure
+from app.engines.files import scratch_directory
+from app.engines.queries import CUTS, FIRST_BIN, THRESHOLD, counts_query, sums_query
+from app.engines.stored import stored_name
+
+logger = logging.getLogger(__name__)
+
+_FILE = "file"
+_TABLE = exp.Table(this=exp.ReadParquet(expressions=[exp.Placeholder(this=_FILE)]))
+
+
+class DuckDBEngine:
+    """Exact sums over stored Parquet files.
+
+    One database without data of its own, that can read one directory and nothing else. Every query has a cursor to
+    itself, which is DuckDB's unit of concurrency, so any number of threads may ask at once.
+    """
+
+    def __init__(self, directory: Path, threads: int | None = None, memory_limit: str = "2GB") -> None:
+        self._scratch, self._scratch_lock = scratch_directory(directory)
+        settings: dict[str, str | int | bool | float | list[str]] = {
+            "memory_limit": memory_limit,
+            "temp_directory": str(self._scratch),
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "allow_community_extensions": False,
+            "python_enable_replacements": False,
+        }
+        if threads is not None:
+            settings["threads"] = threads
+        self._connection = duckdb.connect(":memory:", config=settings)
+        # A Parquet file's least and greatest values leave NaN out: without this, DuckDB 2 concludes that there is none.
+        self._connection.execute("SET GLOBAL parquet_can_have_nan = true")
+        # In this order: each statement forbids the ones before it.
+        self._connection.execute("SET allowed_directories = [$directory]", {"directory": str(directory)})
+        self._connection.execute("SET enable_external_access = false")
+        self._connection.execute("SET lock_configuration = true")
+
+    def compute(self, path: Path, needs: Needs) -> Answer:
+        """The exact integers that a statistic needs of the table stored at `path`.
+
+        Raises:
+            EngineFailure: whatever went wrong; engines put values into their messages, so only its kind is logged.
+        """
+        try:
+            return self._answer(path, needs)
+        except Exception as error:  # noqa: BLE001  nothing may carry a value of the data out of here
+            logger.error("DuckDB failed: %s", type(error).__name__)  # noqa: TRY400  a traceback would show values
+        raise EngineFailure  # outside the handler, so that the error is not even its context
+
+    def close(self) -> None:
+        """Close the database and delete what it spilled to disk."""
+        self._connection.close()
+        shutil.rmtree(self._scratch)
+        os.close(self._scratch_lock)
+
+    def _answer(self, path: Path, needs: Needs) -> Answer:
+        if isinstance(needs, BinCounts):
+            query = counts_query(replace(needs, column=stored_name(needs.column)), _TABLE, "duckdb")
+            counts = [0] * needs.bins.count
+            for place, rows in self._rows(query.text, path, query.cuts):
+                counts[place] += int(rows)
+            return tuple(counts)
+        if isinstance(needs, PairSums):
+            named = replace(needs, x=stored_name(needs.x), y=stored_name(needs.y))
+            (row,) = self._rows(sums_query(named, _TABLE, "duckdb"), path)
+            return CrossMoments(*row)
+        (row,) = self._rows(sums_query(replace(needs, column=stored_name(needs.column)), _TABLE, "duckdb"), path)
+        return Moments(*row)
+
+    def _rows(self, query: str, path: Path, cuts: Cuts | None = None) -> list[tuple[int, ...]]:
+        with self._connection.cursor() as cursor:
+            if cuts is not None:
+                cursor.register(CUTS, _cuts_table(cuts))  # seen by this cursor alone
+            return cursor.execute(query, {_FILE: str(path)}).fetchall()
+
+
+def _cuts_table(cuts: Cuts) -> pa.Table:
+    return pa.table({THRESHOLD: pa.array(cuts.thresholds), FIRST_BIN: pa.array(cuts.bins)})

@@ -1,0 +1,22 @@
+"""What an engine is to the rest of the house."""
+
+from pathlib import Path
+from typing import Protocol
+
+from app.dp.sums import Answer, Needs
+
+
+class Engine(Protocol):
+    """Computes exact sums over a stored table, on any thread."""
+
+    def compute(self, path: Path, needs: Needs) -> Answer:
+        """The exact integers that a statistic needs, and nothing else.
+
+        Raises:
+            EngineFailure: the engine is busy, away or failed.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give up what the engine holds; it can compute no more."""
+        ...

@@ -1,0 +1,74 @@
+"""Files that appear whole or not at all, and survive a power cut."""
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+from uuid import uuid4
+
+_PARTIAL = ".partial"
+
+
+@contextmanager
+def written_whole(target: Path) -> Iterator[BinaryIO]:
+    """A file to write to, which becomes `target` when the block ends, and vanishes if the block raises.
+
+    Only its owner may read it. While it is written it is locked, which is how `remove_abandoned` knows the ones whose
+    writers died.
+    """
+    partial = target.with_name(f".{target.name}{_PARTIAL}")
+    try:
+        with os.fdopen(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            partial.rename(target)
+        _sync_directory(target.parent)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        target.unlink(missing_ok=True)
+        raise
+
+
+def remove(target: Path) -> None:
+    """Delete a file for good, if it is there."""
+    target.unlink(missing_ok=True)
+    _sync_directory(target.parent)
+
+
+def scratch_directory(parent: Path) -> tuple[Path, int]:
+    """A new directory for what need not outlive the process, and the descriptor whose closing gives it up."""
+    scratch = parent / f".{uuid4().hex}{_PARTIAL}"
+    scratch.mkdir(mode=0o700)
+    descriptor = os.open(scratch, os.O_RDONLY | os.O_DIRECTORY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    return scratch, descriptor
+
+
+def remove_abandoned(directory: Path) -> None:
+    """Delete the unfinished files and scratch directories of processes that were killed; the living keep theirs."""
+    for partial in directory.glob(f".*{_PARTIAL}"):
+        try:
+            descriptor = os.open(partial, os.O_RDONLY)
+        except FileNotFoundError:  # finished, or removed by another process
+            continue
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            continue
+        else:
+            shutil.rmtree(partial) if partial.is_dir() else partial.unlink(missing_ok=True)
+        finally:
+            os.close(descriptor)
+
+
+def _sync_directory(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,112 @@
+"""Arrow arrays of any suitable type as stored values. Nothing is rounded but numbers that become doubles."""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import types
+
+from app.dp.columns import Column, Kind
+from app.engines.ingest.cells import MOST_IN_TEXT, TOO_LONG, UnreadableError, read_whole
+from app.engines.ingest.checks import flagged
+from app.engines.stored import stored_type
+
+Stored: TypeAlias = tuple[pa.Array, dict[int, str]]
+"""Values, and what is wrong with those that cannot be stored, by place."""
+
+_NUMBERS: tuple[Callable[[pa.DataType], bool], ...] = (types.is_integer, types.is_floating, types.is_decimal)
+_SUITABLE: dict[Kind, tuple[tuple[Callable[[pa.DataType], bool], ...], str]] = {
+    Kind.INTEGER: (_NUMBERS, "numbers"),
+    Kind.DECIMAL: (_NUMBERS, "numbers"),
+    Kind.REAL: (_NUMBERS, "numbers"),
+    Kind.BOOLEAN: ((types.is_boolean, types.is_integer), "booleans"),
+    Kind.CATEGORY: ((types.is_string, types.is_large_string, types.is_string_view), "texts"),
+}
+
+
+def unsuitable(found: pa.DataType, column: Column) -> str | None:
+    """What is wrong with an array's type, if anything: timestamps, lists and the like hold none of our kinds."""
+    if types.is_null(found):
+        return None
+    predicates, content = _SUITABLE[column.kind]
+    value_type = found.value_type if types.is_dictionary(found) else found
+    return None if any(is_so(value_type) for is_so in predicates) else f"does not hold {content}"
+
+
+def stored_array(array: pa.Array, column: Column) -> Stored:
+    """The values of a suitable array as they are stored."""
+    if types.is_null(array.type):
+        return pa.nulls(len(array), stored_type(column)), {}
+    if column.kind is Kind.CATEGORY:
+        return _texts(array)
+    if types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if column.kind is Kind.REAL:
+        return _doubles(array), {}
+    if column.kind is Kind.BOOLEAN:
+        return _booleans(array)
+    return _whole_numbers(array, column.scale if column.kind is Kind.DECIMAL else 0)
+
+
+def _texts(array: pa.Array) -> Stored:
+    encoded = array if types.is_dictionary(array.type) else array.dictionary_encode()
+    too_long = pc.greater(pc.utf8_length(encoded.dictionary.cast(pa.large_string())), MOST_IN_TEXT)
+    problems = flagged(too_long.take(encoded.indices), TOO_LONG)
+    # Written out only if that cannot fill the memory.
+    return (pa.nulls(len(array), pa.string()) if problems else encoded.cast(pa.string())), problems
+
+
+def _doubles(array: pa.Array) -> pa.Array:
+    if types.is_decimal(array.type):
+        # Python rounds to the nearest; Arrow's own conversion multiplies by a power of ten.
+        return pa.array([None if value is None else float(value) for value in array.to_pylist()], pa.float64())
+    return array.cast(pa.float64(), safe=False)
+
+
+def _booleans(array: pa.Array) -> Stored:
+    if types.is_boolean(array.type):
+        return array, {}
+    other = pc.invert(pc.is_in(array, value_set=pa.array([0, 1, None], array.type)))
+    return pc.equal(array, 1), flagged(other, "is not true, false, 1 or 0")
+
+
+def _whole_numbers(array: pa.Array, scale: int) -> Stored:
+    """Numbers in units of 10^-scale: at once if all are whole 64-bit numbers already, else one by one as decimals."""
+    if types.is_floating(array.type):
+        array = array.cast(pa.float64()) if types.is_float16(array.type) else array
+        array = pc.if_else(pc.is_nan(array), None, array)  # how data frames mark a missing whole number
+    if scale == 0 and not _holds_2_to_the_63(array):
+        try:
+            return array.cast(pa.int64()), {}
+        except pa.ArrowInvalid:
+            pass  # some are not; the owner is told which
+    values: list[int | None] = []
+    problems: dict[int, str] = {}
+    for place, text in enumerate(_decimals(array)):
+        value = None
+        if text is not None:
+            try:
+                value = read_whole(text, scale)
+            except UnreadableError as error:
+                problems[place] = str(error)
+        values.append(value)
+    return pa.array(values, pa.int64()), problems
+
+
+def _decimals(array: pa.Array) -> list[str | None]:
+    """Numbers as decimals: exactly, but of a double with a fraction the shortest that reads back as it.
+
+    So 12.34 in a decimal column is 12.34.
+    """
+    texts: list[str | None] = array.cast(pa.string()).to_pylist()
+    if not types.is_floating(array.type):
+        return texts
+    doubles: list[float | None] = array.cast(pa.float64()).to_pylist()
+    pairs = zip(texts, doubles, strict=True)
+    return [text if double is None or not double.is_integer() else str(int(double)) for text, double in pairs]
+
+
+def _holds_2_to_the_63(array: pa.Array) -> bool:
+    """Whether a double is one that Arrow's checked cast would let pass, as 2⁶³ - 1, where casts saturate (ARM)."""
+    return types.is_floating(array.type) and pc.any(pc.equal(array, 2.0**63)).as_py() is True

@@ -1,0 +1,136 @@
+"""The texts of a CSV column as stored values.
+
+Each kind has one grammar, `read_…`, which also says what is wrong with a text. Where a column of a batch consists of
+plain texts only, Python's own conversions agree with the grammars and are used instead: they are several times faster.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from app.dp.columns import Column, Kind
+from app.engines.ingest.checks import flagged
+from app.engines.stored import INT64_LEAST, INT64_MOST, stored_type
+
+MOST_IN_TEXT = 10_000
+"""Characters of a category."""
+
+TOO_LONG = f"has more than {MOST_IN_TEXT:,} characters"
+
+Value: TypeAlias = int | float | bool | str | None
+
+_PLAIN = bytes(range(ord("0"), ord("9") + 1)) + bytes(range(ord("A"), ord("Z") + 1)) + b"abcdefghijklmnopqrstuvwxyz+-."
+"""Texts of these have neither space nor underscore, nor a digit of another script, all of which Python would accept."""
+
+_NUMBER = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]{1,9}))?")
+_REAL = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|infinity|nan)", re.IGNORECASE)
+_BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
+_MOST_DIGITS = len(str(INT64_MOST))
+
+
+class UnreadableError(ValueError):
+    """A text, or a value, is none of its column's kind; the message says why without repeating it."""
+
+
+class CellReader:
+    """Reads the texts of one column."""
+
+    def __init__(self, column: Column, null_values: Sequence[str]) -> None:
+        self._type = stored_type(column)
+        self._nulls = frozenset(null_values)
+        self._scale = column.scale if column.kind is Kind.DECIMAL else 0
+        self._plain: Callable[[str], Value]
+        self._careful: Callable[[str], Value]
+        if column.kind is Kind.REAL:
+            self._plain, self._careful = float, read_real
+        elif column.kind is Kind.BOOLEAN:
+            self._plain, self._careful = _BOOLEANS.__getitem__, read_boolean
+        else:
+            self._plain = self._plain_decimal if self._scale else int
+            self._careful = lambda text: read_whole(text, self._scale)
+        self._is_text = column.kind is Kind.CATEGORY
+
+    def read(self, texts: Sequence[str]) -> tuple[pa.Array, dict[int, str]]:
+        """The values, and what is wrong with those that cannot be read, by place."""
+        nulls, plain = self._nulls, self._plain
+        if self._is_text:
+            array = pa.array([None if text in nulls else text for text in texts], self._type)
+            return array, flagged(pc.greater(pc.utf8_length(array), MOST_IN_TEXT), TOO_LONG)
+        if not "".join(texts).encode().translate(None, _PLAIN):
+            try:
+                return pa.array([None if text in nulls else plain(text) for text in texts], self._type), {}
+            except (ValueError, KeyError, OverflowError):
+                pass  # something to be told of, or only something unusual
+        return self._read_carefully(texts)
+
+    def _read_carefully(self, texts: Sequence[str]) -> tuple[pa.Array, dict[int, str]]:
+        values: list[Value] = []
+        problems: dict[int, str] = {}
+        for place, text in enumerate(texts):
+            stripped = text.strip()
+            value = None
+            if text not in self._nulls and stripped not in self._nulls:
+                try:
+                    value = self._careful(stripped)
+                except UnreadableError as error:
+                    problems[place] = str(error)
+            values.append(value)
+        return pa.array(values, self._type), problems
+
+    def _plain_decimal(self, text: str) -> int:
+        scale = self._scale
+        fraction = text[-scale:]
+        if text[-scale - 1 : -scale] == "." and fraction.isdigit():
+            return int(text[: -scale - 1] + fraction)
+        return int(text) * 10**scale
+
+
+def read_whole(text: str, scale: int) -> int:
+    """A decimal in units of 10^-scale, exactly.
+
+    Raises:
+        UnreadableError: it is no number, no multiple of the unit, or beyond 64 bits.
+    """
+    match = _NUMBER.fullmatch(text)
+    if match is None or not (match[2] or match[3]):
+        raise UnreadableError("is not a number")
+    sign, before, after, exponent = match[1], match[2], match[3] or "", int(match[4] or 0)
+    digits = (before + after).lstrip("0")
+    significant = digits.rstrip("0")
+    zeros = exponent + scale - len(after) + len(digits) - len(significant)
+    if not significant:
+        return 0
+    if zeros < 0:
+        raise UnreadableError(f"has more than {scale} decimals" if scale else "is not a whole number")
+    # Counted before it is computed: 1e999999999 is short.
+    if len(significant) + zeros <= _MOST_DIGITS:
+        value = int(f"{sign}{significant}{'0' * zeros}")
+        if INT64_LEAST <= value <= INT64_MOST:
+            return value
+    raise UnreadableError("is beyond the range of 64-bit whole numbers")
+
+
+def read_real(text: str) -> float:
+    """The double nearest to a number; infinite beyond the largest.
+
+    Raises:
+        UnreadableError: it is no number.
+    """
+    if _REAL.fullmatch(text) is None:
+        raise UnreadableError("is not a number")
+    return float(text)
+
+
+def read_boolean(text: str) -> bool:
+    """True, false, 1 or 0.
+
+    Raises:
+        UnreadableError: it is none of these.
+    """
+    value = _BOOLEANS.get(text.lower())
+    if value is None:
+        raise UnreadableError("is not true, false, 1 or 0")
+    return value

@@ -1,0 +1,92 @@
+"""Parquet files as others write them."""
+
+from collections.abc import Iterator, Sequence
+from typing import BinaryIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from app.dp.columns import Column, Kind
+from app.engines.ingest.arrays import stored_array, unsuitable
+from app.engines.ingest.checks import missing_values
+from app.engines.ingest.problems import Problems
+from app.engines.stored import stored_schema
+
+MOST_ROWS = 2**32
+"""Repeated values take next to no room in Parquet: a file of a kilobyte can hold more rows than anybody can count."""
+
+MOST_BYTES_IN_CHUNK = 2**30
+"""Decompressed bytes of a column in a row group, on average over the columns."""
+
+MOST_ROWS_IN_BATCH = 16_384
+MOST_CELLS_IN_BATCH = 2**22
+
+_UNREADABLE = "is not a readable Parquet file: truncated, damaged, encrypted or of a kind not understood"
+
+
+def parquet_batches(upload: BinaryIO, columns: Sequence[Column], problems: Problems) -> Iterator[pa.RecordBatch]:
+    """The declared columns of a Parquet file, batch by batch; what is wrong goes to `problems`.
+
+    Raises:
+        InvalidFile: the file is no Parquet, lacks a column or has one of the wrong type, or has as many problems as are
+            told at a time.
+    """
+    schema = stored_schema(columns)
+    first = 1
+    for batch in _batches(upload, columns, problems):
+        arrays = []
+        cells: dict[tuple[int, str], str] = {}
+        for column in columns:
+            array, unreadable = stored_array(batch.column(column.name), column)
+            arrays.append(array)
+            found = missing_values(array, column) | unreadable
+            cells.update({(row, column.name): what for row, what in found.items()})
+        problems.add_cells("row", range(first, first + batch.num_rows), cells)
+        first += batch.num_rows
+        yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _batches(upload: BinaryIO, columns: Sequence[Column], problems: Problems) -> Iterator[pa.RecordBatch]:
+    """Batches as they are in the file, validated: a text that is no UTF-8 would make queries fail later."""
+    try:
+        file = pq.ParquetFile(upload, arrow_extensions_enabled=False)
+        _check_schema(file.schema_arrow, columns, problems)
+        _check_sizes(file.metadata, problems)
+        # Texts stay encoded, so that a long one repeated a million times is in memory once.
+        texts = [column.name for column in columns if column.kind is Kind.CATEGORY]
+        file = pq.ParquetFile(
+            upload,
+            metadata=file.metadata,
+            read_dictionary=texts,
+            buffer_size=2**20,
+            pre_buffer=False,
+            arrow_extensions_enabled=False,
+        )
+        size = max(1, min(MOST_ROWS_IN_BATCH, MOST_CELLS_IN_BATCH // len(columns)))
+        for batch in file.iter_batches(batch_size=size, columns=[column.name for column in columns]):
+            batch.validate(full=True)
+            yield batch
+    except (pa.ArrowException, OSError, MemoryError, UnicodeDecodeError):
+        problems.refuse("file", _UNREADABLE)
+
+
+def _check_schema(schema: pa.Schema, columns: Sequence[Column], problems: Problems) -> None:
+    for column in columns:
+        found = schema.get_all_field_indices(column.name)
+        if len(found) != 1:
+            problems.add(f"column {column.name}", f"is {'more than once' if found else 'nowhere'} in the file")
+        elif what := unsuitable(schema.field(found[0]).type, column):
+            problems.add(f"column {column.name}", what)
+    problems.refuse_any()
+
+
+def _check_sizes(metadata: pq.FileMetaData, problems: Problems) -> None:
+    """Refuse what would not fit into memory, or never end.
+
+    Nothing is asked of the metadata of a single column: where that is damaged, pyarrow 26 ends the process.
+    """
+    if metadata.num_rows > MOST_ROWS:
+        problems.refuse("file", f"has more than {MOST_ROWS:,} rows")
+    most = MOST_BYTES_IN_CHUNK * metadata.num_columns
+    if any(metadata.row_group(i).total_byte_size > most for i in range(metadata.num_row_groups)):
+        problems.refuse("file", "has row groups too large to read; write smaller ones")

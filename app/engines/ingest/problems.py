@@ -1,0 +1,52 @@
+"""What is wrong with a file, collected for its owner."""
+
+from collections.abc import Mapping
+from typing import NoReturn
+
+from app.engines.errors import InvalidFile, Problem
+
+MOST_PROBLEMS = 10
+"""How many problems an owner is told of at a time; reading stops there."""
+
+
+class Problems:
+    """The first problems of a file, in the order of its rows."""
+
+    def __init__(self) -> None:
+        self._found: list[Problem] = []
+
+    def add(self, where: str, what: str) -> None:
+        """Note a problem.
+
+        Raises:
+            InvalidFile: there are enough of them.
+        """
+        self._found.append(Problem(where, what))
+        if len(self._found) == MOST_PROBLEMS:
+            self.refuse_any()
+
+    def add_cells(self, unit: str, numbers: "list[int] | range", cells: Mapping[tuple[int, str], str]) -> None:
+        """Note the problems of a batch's cells, each known by its place in the batch and its column.
+
+        `numbers` are the numbers of the batch's lines or rows, as `unit` says.
+        """
+        # Sorting by place alone keeps the columns of a row in the order in which they were declared.
+        for (place, column), what in sorted(cells.items(), key=lambda cell: cell[0][0]):
+            self.add(f"{unit} {numbers[place]}, column {column}", what)
+
+    def refuse(self, where: str, what: str) -> NoReturn:
+        """Refuse the file for all problems up to this one, after which it cannot be read on.
+
+        Raises:
+            InvalidFile: always.
+        """
+        raise InvalidFile([*self._found, Problem(where, what)]) from None
+
+    def refuse_any(self) -> None:
+        """Refuse the file if it has a problem.
+
+        Raises:
+            InvalidFile: it has.
+        """
+        if self._found:
+            raise InvalidFile(self._found)

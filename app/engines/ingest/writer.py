@@ -1,0 +1,65 @@
+"""One typed Parquet file out of batches of checked values."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from app.dp.columns import Column, Kind
+from app.engines.files import written_whole
+from app.engines.ingest.problems import Problems
+from app.engines.stored import stored_name, stored_schema
+
+FEWEST_ROWS = 2
+"""A sample variance needs two rows."""
+
+MOST_ROWS_IN_GROUP = 122_880
+"""DuckDB's threads share out row groups; this is the size of its own."""
+
+MOST_CELLS_IN_GROUP = 2**23
+"""Keeps the groups of a table of thousands of columns within memory."""
+
+MOST_BYTES_IN_GROUP = 2**27
+
+
+def write_batches(
+    target: Path, columns: Sequence[Column], batches: Iterable[pa.RecordBatch], problems: Problems
+) -> int:
+    """Store the batches as `target`, and count their rows.
+
+    Raises:
+        InvalidFile: there are problems, or fewer than two rows; nothing is left behind.
+        OSError: it could not be read or written; nothing is left behind.
+    """
+    n = 0
+    # Texts repeat; numbers seldom do, and are read faster as they are. Least and greatest values are never needed.
+    texts = [stored_name(column.name) for column in columns if column.kind is Kind.CATEGORY]
+    with (
+        written_whole(target) as file,
+        pq.ParquetWriter(
+            file, stored_schema(columns), compression="snappy", use_dictionary=texts or False, write_statistics=False
+        ) as writer,
+    ):
+        for group in _groups(batches, max(1, min(MOST_ROWS_IN_GROUP, MOST_CELLS_IN_GROUP // len(columns)))):
+            writer.write_table(group, row_group_size=group.num_rows)
+            n += group.num_rows
+        problems.refuse_any()
+        if n < FEWEST_ROWS:
+            problems.refuse("file", "has fewer than two rows")
+    return n
+
+
+def _groups(batches: Iterable[pa.RecordBatch], most_rows: int) -> Iterator[pa.Table]:
+    """The batches gathered into row groups."""
+    gathered: list[pa.RecordBatch] = []
+    rows = size = 0
+    for batch in batches:
+        gathered.append(batch)
+        rows += batch.num_rows
+        size += batch.nbytes
+        if rows >= most_rows or size >= MOST_BYTES_IN_GROUP:
+            yield pa.Table.from_batches(gathered)
+            gathered, rows, size = [], 0, 0
+    if gathered:
+        yield pa.Table.from_batches(gathered)

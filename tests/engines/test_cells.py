@@ -1,0 +1,138 @@
+"""The grammars of numbers, booleans and texts in a CSV."""
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from app.dp.columns import Column, Kind
+from app.engines.ingest.cells import CellReader, UnreadableError, read_whole
+
+NULLS = ["", "NA", "NaN", "null"]
+INTEGER, REAL, BOOLEAN = (Column("v", kind) for kind in (Kind.INTEGER, Kind.REAL, Kind.BOOLEAN))
+MONEY = Column("v", Kind.DECIMAL, scale=2)
+NOT_WHOLE, NO_NUMBER, BEYOND = "is not a whole number", "is not a number", "is beyond the range of 64-bit whole numbers"
+
+GOOD: list[tuple[Column, str, Any]] = [
+    (INTEGER, "3750", 3750),
+    (INTEGER, "3750.0", 3750),
+    (INTEGER, "3750.", 3750),
+    (INTEGER, "-007", -7),
+    (INTEGER, "+5", 5),
+    (INTEGER, " 12\t", 12),
+    (INTEGER, "1e3", 1000),
+    (INTEGER, "1.25E+2", 125),
+    (INTEGER, "1200e-2", 12),
+    (INTEGER, "0e999999999", 0),
+    (INTEGER, "-0", 0),
+    (INTEGER, "9223372036854775807", 2**63 - 1),
+    (INTEGER, "-9223372036854775808.000", -(2**63)),
+    (INTEGER, "9007199254740993", 2**53 + 1),
+    (INTEGER, "0" * 5000 + "7", 7),
+    (INTEGER, " NA ", None),
+    (MONEY, "12.34", 1234),
+    (MONEY, "12.3", 1230),
+    (MONEY, "12", 1200),
+    (MONEY, "-.05", -5),
+    (MONEY, "-0.05", -5),
+    (MONEY, "12.3400", 1234),
+    (MONEY, "1e-2", 1),
+    (MONEY, "92233720368547758.07", 2**63 - 1),
+    (MONEY, "-92233720368547758.08", -(2**63)),
+    (MONEY, "null", None),
+    (REAL, "1.5", 1.5),
+    (REAL, ".5", 0.5),
+    (REAL, "5.", 5.0),
+    (REAL, " -1e-3 ", -0.001),
+    (REAL, "1e999", math.inf),
+    (REAL, "-1e999", -math.inf),
+    (REAL, "Infinity", math.inf),
+    (REAL, "-INF", -math.inf),
+    (REAL, "0.1", 0.1),
+    (REAL, "5e-324", 5e-324),
+    (REAL, "1e-400", 0.0),
+    (REAL, "NaN", None),
+    (BOOLEAN, "true", True),
+    (BOOLEAN, "FALSE", False),
+    (BOOLEAN, " tRuE", True),
+    (BOOLEAN, "1", True),
+    (BOOLEAN, "0", False),
+    (BOOLEAN, "", None),
+]
+BAD: list[tuple[Column, str, str]] = [
+    *((INTEGER, text, NOT_WHOLE) for text in ("1.5", "1e-1", "3750.01", "1e-999999999")),
+    *((INTEGER, text, BEYOND) for text in ("9223372036854775808", "-9223372036854775809", "1e19", "1e999999999")),
+    (INTEGER, "9" * 5000, BEYOND),
+    *(
+        (INTEGER, text, NO_NUMBER)
+        for text in ("x", "1_0", "١٢", "0x10", "--1", "1 2", ".", "+", "e5", "1e", "True", "inf")
+    ),
+    *((INTEGER, text, NO_NUMBER) for text in ("1,5", "$5", "1e5000000000", "²", "-", "nan", "n/a")),
+    *((MONEY, text, "has more than 2 decimals") for text in ("12.345", "0.001", "1e-3")),
+    *((MONEY, text, NO_NUMBER) for text in (".", "-", "+", "-.", "1.2.3", "1.-2", ".+2", "+.", "1.+2", "12.3_", "abc")),
+    (MONEY, "92233720368547758.08", BEYOND),
+    *(
+        (REAL, text, NO_NUMBER)
+        for text in ("x", "1_0.5", "١٫٥", "1e", "0x1p3", "1,5", "infinite", "na n", ".", "+-1", "1d5")
+    ),
+    *((BOOLEAN, text, "is not true, false, 1 or 0") for text in ("yes", "2", "t", "01", "1.0", "tru e")),
+]
+
+
+def read(column: Column, *texts: str) -> tuple[list[Any], dict[int, str]]:
+    array, problems = CellReader(column, NULLS).read(texts)
+    return array.to_pylist(), problems
+
+
+@pytest.mark.parametrize(("column", "text", "value"), GOOD)
+def test_what_is_read(column: Column, text: str, value: Any) -> None:
+    assert read(column, text) == ([value], {})
+    # Beside something unusual, the whole batch is read by the grammar instead of Python's conversions.
+    assert read(column, " 1 ", text)[0][1] == value
+
+
+@pytest.mark.parametrize(("column", "text", "what"), BAD)
+def test_what_is_refused(column: Column, text: str, what: str) -> None:
+    assert read(column, "1", text) == ([1 if column is not MONEY else 100, None], {1: what})
+
+
+def test_not_a_number_that_is_no_null_text_stays_one() -> None:
+    values, problems = read(REAL, "nan", "-NAN", " nan ")
+    assert all(math.isnan(value) for value in values)
+    assert problems == {}
+
+
+def test_texts_are_never_stripped() -> None:
+    column = Column("v", Kind.CATEGORY)
+    assert read(column, " x", "x ", " NA", "NA", "na", "\n") == ([" x", "x ", " NA", None, "na", "\n"], {})
+    assert read(column, "é" * 10_000, "é" * 10_001)[1] == {1: "has more than 10,000 characters"}
+
+
+plain = st.text("0123456789+-.eEaNnifty_ ", max_size=9)
+
+
+@given(st.sampled_from([INTEGER, MONEY, REAL, BOOLEAN]), st.lists(plain, min_size=1, max_size=4))
+@example(MONEY, [".+2"])
+@example(MONEY, ["1.-2"])
+@example(MONEY, ["."])
+@example(MONEY, ["-"])
+def test_the_fast_way_agrees_with_the_grammar(column: Column, texts: list[str]) -> None:
+    reader = CellReader(column, NULLS)
+    array, problems = reader.read(texts)
+    careful, careful_problems = reader._read_carefully(texts)
+    assert (str(array), problems) == (str(careful), careful_problems)
+
+
+@given(st.integers(-(2**63), 2**63 - 1), st.integers(0, 18), st.integers(0, 5))
+def test_decimals_exactly(units: int, scale: int, zeros: int) -> None:
+    digits = f"{abs(units):0{scale + 1}d}"
+    whole, fraction = digits[: len(digits) - scale], digits[len(digits) - scale :]
+    text = f"{'-' if units < 0 else ''}{whole}.{fraction}{'0' * zeros}"
+    assert read_whole(text, scale) == units
+    assert Fraction(text) * 10**scale == units
+    if abs(units) < 2**62 and scale < 18:
+        with pytest.raises(UnreadableError):
+            read_whole(f"{text}{'0' * scale}1", scale)

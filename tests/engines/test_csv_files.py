@@ -1,0 +1,162 @@
+"""CSV files: what is read, and what their owners are told."""
+
+import csv
+import io
+import random
+import tracemalloc
+from io import BytesIO
+
+import pyarrow.parquet as pq
+import pytest
+from engine_world import BOOLEAN, CATEGORY, INTEGER, REAL
+
+from app.dp.columns import Column, Kind
+from app.engines.errors import InvalidFile, Problem
+from app.engines.ingest import csv_file
+from app.engines.tables import Tables
+
+NULLS = ["", "NA", "NaN", "null"]
+ALL_PRESENT = Column("integer", Kind.INTEGER, INTEGER.bounds, nullable=False)
+REAL_PRESENT = Column("real", Kind.REAL, REAL.bounds, nullable=False)
+HEAD = b"integer,category\n"
+
+
+def stored(tables: Tables, content: bytes, *columns: Column, nulls: list[str] = NULLS) -> list[list[object]]:
+    ingested = tables.ingest(BytesIO(content), columns, nulls)
+    table = pq.read_table(tables._path(ingested.file_id))
+    assert table.num_rows == ingested.n
+    return [column.to_pylist() for column in table.columns]
+
+
+def refused(tables: Tables, content: bytes, *columns: Column) -> tuple[Problem, ...]:
+    with pytest.raises(InvalidFile) as caught:
+        tables.ingest(BytesIO(content), columns, NULLS)
+    assert not list(tables._directory.glob("*.parquet"))
+    assert not [path for path in tables._directory.glob(".*.partial") if path.is_file()]
+    return caught.value.problems
+
+
+def test_quotes_line_ends_and_a_mark(tables: Tables) -> None:
+    content = (
+        b'\xef\xbb\xbf"integer",category,unused\r\n1,"a ""b"", c",x\r\n2,"line\r\nbreak",\r\n3,\xf0\x9f\x90\xa7,"y"'
+    )
+    assert stored(tables, content, CATEGORY, INTEGER) == [['a "b", c', "line\r\nbreak", "🐧"], [1, 2, 3]]
+
+
+def test_blank_lines(tables: Tables) -> None:
+    assert stored(tables, HEAD + b"\n1,a\n\n\r\n2,b\n\n", INTEGER, CATEGORY) == [[1, 2], ["a", "b"]]
+    # In a table of one column a blank line is a row without a value.
+    assert stored(tables, b"integer\n1\n\n2\n", INTEGER) == [[1, None, 2]]
+
+
+def test_null_texts_are_the_owners(tables: Tables) -> None:
+    content = HEAD + b"-999,NA\n5,\n"
+    assert stored(tables, content, INTEGER, CATEGORY, nulls=["-999"]) == [[None, 5], ["NA", ""]]
+    assert stored(tables, content, INTEGER, CATEGORY) == [[-999, 5], [None, None]]
+
+
+def test_columns_that_are_not_declared_are_not_read(tables: Tables) -> None:
+    assert stored(tables, b"x,integer,x,y\nfree text,1,,\n?,2,,\n", INTEGER) == [[1, 2]]
+
+
+REFUSALS: list[tuple[bytes, tuple[Column, ...], list[Problem]]] = [
+    (b"", (INTEGER,), [Problem("file", "has no header")]),
+    (b"\n1\n2\n", (INTEGER,), [Problem("file", "has no header")]),
+    (b"integer\n", (INTEGER,), [Problem("file", "has fewer than two rows")]),
+    (b"integer\n1\n", (INTEGER,), [Problem("file", "has fewer than two rows")]),
+    (b"Integer\n1\n2\n", (INTEGER,), [Problem("column integer", "is nowhere in the header")]),
+    (b"integer,integer\n1,2\n1,2\n", (INTEGER,), [Problem("column integer", "is more than once in the header")]),
+    (HEAD + b"1,a\n2\n3,c\n", (INTEGER,), [Problem("line 3", "has 1 fields where the header has 2")]),
+    (HEAD + b"1,a\n2,b,\n", (INTEGER,), [Problem("line 3", "has 3 fields where the header has 2")]),
+    (HEAD + b'1,"a\n\nb"\nx,c\n', (INTEGER,), [Problem("line 5, column integer", "is not a number")]),
+    (HEAD + b"1,a\n2.5,b\n", (INTEGER,), [Problem("line 3, column integer", "is not a whole number")]),
+    (HEAD + b"1,a\n2,\xff\n", (INTEGER,), [Problem("line 3", "is not UTF-8")]),
+    (HEAD + b"1,a\n2,\xed\xa0\x80\n", (CATEGORY,), [Problem("line 3", "is not UTF-8")]),
+    ("integer\n1\n2\n".encode("utf-16"), (INTEGER,), [Problem("line 1", "is not UTF-8")]),
+    (b"integer,real\n1,2\nNA,\n", (ALL_PRESENT, REAL_PRESENT), [
+        Problem("line 3, column integer", "is missing"), Problem("line 3, column real", "is missing")]),
+    (b"real\n1\nnan\n", (REAL_PRESENT,), [Problem("line 3, column real", "is missing")]),
+    (b"integer\n1\nx\n", (ALL_PRESENT,), [Problem("line 3, column integer", "is not a number")]),
+    (b"boolean\nyes\n1\n", (BOOLEAN,), [Problem("line 2, column boolean", "is not true, false, 1 or 0")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("content", "columns", "problems"), REFUSALS)
+def test_refusals(tables: Tables, content: bytes, columns: tuple[Column, ...], problems: list[Problem]) -> None:
+    assert list(refused(tables, content, *columns)) == problems
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        HEAD + b'1,"a\n2,b\n3,c\n',  # a quote left open
+        HEAD + b'1,"a"b\n2,c\n',
+        HEAD + b"1,a\rb\n2,c\n",  # a line end of another age
+        HEAD + b"1," + b"x" * 200_000 + b"\n2,c\n",
+        b'"' + b"x" * 200_000,
+    ],
+)
+def test_malformed_rows(tables: Tables, content: bytes) -> None:
+    (problem,) = refused(tables, content, INTEGER)
+    assert problem.where == ("line 2" if content.startswith(HEAD) else "line 1")
+    assert problem.what.startswith("is malformed from here on")
+
+
+def test_the_first_ten_problems_in_the_order_of_the_lines(tables: Tables) -> None:
+    rows = [b"x,1", b"1,y", b"1,1", b"z,z", b"1", *[b"?,?"] * 20_000]
+    problems = refused(tables, b"integer,real\n" + b"\n".join(rows), REAL, INTEGER)
+    assert [problem.where for problem in problems] == [
+        "line 2, column integer",
+        "line 3, column real",
+        "line 5, column real",
+        "line 5, column integer",
+        "line 6",
+        *(f"line {line}, column {name}" for line in (7, 8) for name in ("real", "integer")),
+        "line 9, column real",
+    ]
+
+
+def test_problems_before_an_unreadable_line_are_told_too(tables: Tables) -> None:
+    problems = refused(tables, b"integer\nx\n" + b"1\n" * 10_000 + b"\xff\n", INTEGER)
+    assert [problem.where for problem in problems] == ["line 2, column integer", "line 10003"]
+
+
+def test_problems_never_echo_the_file(tables: Tables) -> None:
+    for content in (b"integer\nsecret\nsecret\n", b"secret\n1\n2\n", b"integer\n1,secret\n2\n", b'integer\n"secret\n'):
+        assert "secret" not in str(refused(tables, content, INTEGER))
+
+
+def test_five_thousand_columns(tables: Tables) -> None:
+    names = [f"column {i}" for i in range(5000)]
+    columns = [Column(name, Kind.INTEGER) for name in names]
+    row = ",".join(map(str, range(5000)))
+    content = "\n".join([",".join(names), *[row] * 20]).encode()
+    assert stored(tables, content, *columns)[4999] == [4999] * 20
+
+
+@pytest.mark.parametrize(("unit", "times"), [(b",", 2**18), (b"x", 2**18), (b'"\n",', 2**16), (b"\n,", 2**15)])
+def test_memory_is_bounded_whatever_is_sent(
+    tables: Tables, unit: bytes, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The limits are scaled down with the file, for tracing allocations is slow.
+    monkeypatch.setattr(csv_file, "MOST_IN_ROW", 2**13)
+    monkeypatch.setattr(csv_file, "MOST_BYTES_IN_BATCH", 2**13)
+    content = b"integer," + unit * times + b"x,y,z"
+    tracemalloc.start()
+    refused(tables, content, INTEGER)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 3 * 2**19
+
+
+def test_random_texts_are_read_or_refused(tables: Tables) -> None:
+    generator = random.Random(7)
+    alphabet = ['"', ",", "\n", "\r\n", "\r", "1", "x", " ", "\0", "é", "\ufeff", "NA", '""']
+    for _ in range(300):
+        content = HEAD + "".join(generator.choices(alphabet, k=generator.randrange(40))).encode()
+        try:
+            expected = [row for row in csv.reader(io.StringIO(content.decode(), newline=""), strict=True) if row][1:]
+            found = stored(tables, content, CATEGORY)
+        except (InvalidFile, csv.Error):
+            continue
+        assert found[0] == [None if row[1] in NULLS else row[1] for row in expected]

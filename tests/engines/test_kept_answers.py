@@ -1,0 +1,108 @@
+"""What is kept, for how long, and that the same thing is never computed twice at a time."""
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from app.engines.kept import Kept
+
+
+def answer(value: int, size: int = 1) -> tuple[int, ...]:
+    return (value,) * size
+
+
+def test_fifty_threads_make_one_computation() -> None:
+    kept: Kept[str, tuple[int, ...]] = Kept(10, 100)
+    started, computations = threading.Barrier(50), []
+
+    def compute() -> tuple[int, ...]:
+        computations.append(1)
+        time.sleep(0.05)
+        return answer(7)
+
+    def ask(_: int) -> tuple[int, ...]:
+        started.wait()
+        return kept.get("key", compute)
+
+    with ThreadPoolExecutor(50) as pool:
+        assert set(pool.map(ask, range(50))) == {answer(7)}
+    assert len(computations) == 1
+
+
+def test_a_failure_reaches_all_who_wait_and_is_not_kept() -> None:
+    kept: Kept[str, tuple[int, ...]] = Kept(10, 100)
+    started, computations = threading.Barrier(20), []
+
+    def fail() -> tuple[int, ...]:
+        computations.append(1)
+        time.sleep(0.05)
+        raise RuntimeError("no")
+
+    def ask(_: int) -> str:
+        started.wait()
+        with pytest.raises(RuntimeError):
+            kept.get("key", fail)
+        return "failed"
+
+    with ThreadPoolExecutor(20) as pool:
+        assert list(pool.map(ask, range(20))) == ["failed"] * 20
+    assert len(computations) == 1
+    assert kept.get("key", lambda: answer(1)) == answer(1)
+
+
+def test_different_keys_do_not_wait_for_each_other() -> None:
+    kept: Kept[str, tuple[int, ...]] = Kept(10, 100)
+    together = threading.Barrier(2, timeout=10)
+
+    def compute() -> tuple[int, ...]:
+        together.wait()  # passes only if both are computed at the same time
+        return answer(1)
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(lambda key: kept.get(key, compute), ["a", "b"])) == [answer(1)] * 2
+
+
+def recomputed(kept: Kept[int, tuple[int, ...]], keys: range) -> list[int]:
+    """Which of the keys are not kept."""
+    asked: list[int] = []
+    for key in keys:
+        kept.get(key, lambda key=key: asked.append(key) or answer(0))
+    return asked
+
+
+def test_the_longest_unused_goes_first() -> None:
+    kept: Kept[int, tuple[int, ...]] = Kept(3, 100)
+    for key in (1, 2, 3, 1, 4):  # 1 was used again, so 2 is the longest unused
+        kept.get(key, lambda: answer(0))
+    assert (recomputed(kept, range(3, 5)), recomputed(kept, range(1, 2))) == ([], [])
+    assert recomputed(kept, range(2, 3)) == [2]
+
+
+def test_sizes_count_together() -> None:
+    kept: Kept[int, tuple[int, ...]] = Kept(100, 10)
+    for key in range(4):
+        kept.get(key, lambda: answer(0, 4))
+    assert recomputed(kept, range(2, 4)) == []
+    assert recomputed(kept, range(1)) == [0]
+    kept.get(99, lambda: answer(0, 11))  # more than there is room for
+    assert recomputed(kept, range(99, 100)) == [99]
+    assert kept._size <= 10
+
+
+def test_what_is_forgotten_is_gone_even_while_it_is_computed() -> None:
+    kept: Kept[int, tuple[int, ...]] = Kept(10, 100)
+    kept.get(2, lambda: answer(2))
+
+    def forgotten_meanwhile() -> tuple[int, ...]:
+        kept.forget(lambda key: key == 1)
+        assert kept.get(1, lambda: answer(20)) == answer(20)  # begun anew, nobody waits for the old
+        return answer(10)
+
+    assert kept.get(1, forgotten_meanwhile) == answer(10)
+    assert kept.get(1, lambda: answer(30)) == answer(20)
+    kept.forget(lambda key: key == 1)
+    assert kept.get(1, lambda: answer(40)) == answer(40)
+    assert kept.get(2, lambda: answer(50)) == answer(2)
+    assert kept._size == 2

@@ -1,0 +1,201 @@
+"""Parquet files of others: what is taken as it is meant, and what is refused."""
+
+import decimal
+import io
+import math
+import random
+from datetime import UTC, datetime
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from engine_world import BOOLEAN, CATEGORY, INTEGER, REAL, as_parquet
+
+from app.dp.columns import Column, Kind
+from app.engines.errors import InvalidFile, Problem
+from app.engines.ingest import parquet_file
+from app.engines.tables import Tables
+
+MONEY = Column("money", Kind.DECIMAL, scale=2)
+UNREADABLE = Problem("file", parquet_file._UNREADABLE)
+D = decimal.Decimal
+
+
+def stored(tables: Tables, column: Column, array: pa.Array, **options: Any) -> list[object]:
+    ingested = tables.ingest(as_parquet(pa.table({column.name: array}), **options), [column], [])
+    return pq.read_table(tables._path(ingested.file_id)).column(0).to_pylist()
+
+
+def refused(tables: Tables, upload: bytes | io.BytesIO, *columns: Column) -> tuple[Problem, ...]:
+    with pytest.raises(InvalidFile) as caught:
+        tables.ingest(io.BytesIO(upload) if isinstance(upload, bytes) else upload, columns, [])
+    assert not list(tables._directory.glob("*.parquet"))
+    return caught.value.problems
+
+
+TAKEN: list[tuple[Column, pa.Array, list[Any]]] = [
+    *((INTEGER, pa.array([0, 100, None], kind()), [0, 100, None]) for kind in (pa.int8, pa.uint8, pa.int16, pa.uint32)),
+    (INTEGER, pa.array([2**63 - 1, None, 5], pa.uint64()), [2**63 - 1, None, 5]),
+    (INTEGER, pa.array([-(2**63), 2**53 + 1]), [-(2**63), 2**53 + 1]),
+    (INTEGER, pa.array([3750.0, -0.0, math.nan, None]), [3750, 0, None, None]),
+    (INTEGER, pa.array([-(2.0**63), 1e18]), [-(2**63), 10**18]),
+    (INTEGER, pa.array([1.0, 2.0], pa.float16()), [1, 2]),
+    (INTEGER, pa.array([D("12.000"), D("-3.000")]), [12, -3]),
+    (INTEGER, pa.array([5, 6, 5]).dictionary_encode(), [5, 6, 5]),
+    (INTEGER, pa.nulls(2), [None, None]),
+    (MONEY, pa.array([D("12.3400"), D("-0.0500"), None]), [1234, -5, None]),
+    (MONEY, pa.array([12, -3, None]), [1200, -300, None]),
+    (MONEY, pa.array([12.34, 0.1, -1e3, math.nan]), [1234, 10, -100_000, None]),
+    (MONEY, pa.array([0.1, 12.34], pa.float32()), [10, 1234]),
+    (MONEY, pa.array([D("92233720368547758.07"), D("0.1")], pa.decimal256(40, 5)), [2**63 - 1, 10]),
+    (REAL, pa.array([1.5, math.inf, -0.0, 5e-324, None]), [1.5, math.inf, -0.0, 5e-324, None]),
+    (REAL, pa.array([0.1, None], pa.float32()), [0.10000000149011612, None]),
+    (REAL, pa.array([1.5, None], pa.float16()), [1.5, None]),
+    (REAL, pa.array([2**53 + 1, 2**63 - 1]), [2.0**53, 2.0**63]),
+    (REAL, pa.array([2**64 - 1, 1], pa.uint64()), [2.0**64, 1.0]),
+    (REAL, pa.array([D("0.1"), D("12345678901234567.8"), None]), [0.1, 12345678901234567.8, None]),
+    (BOOLEAN, pa.array([True, False, None]), [True, False, None]),
+    (BOOLEAN, pa.array([1, 0, None]), [True, False, None]),
+    (CATEGORY, pa.array(["", " x ", None, "🐧"]), ["", " x ", None, "🐧"]),
+    (CATEGORY, pa.array(["NA", "b"], pa.large_string()), ["NA", "b"]),
+    (CATEGORY, pa.array(["a", "b"], pa.string_view()), ["a", "b"]),
+    (CATEGORY, pa.array(["a", None, "a"]).dictionary_encode(), ["a", None, "a"]),
+    (CATEGORY, pa.nulls(2), [None, None]),
+]
+
+
+@pytest.mark.parametrize(("column", "array", "values"), TAKEN)
+def test_what_is_taken(tables: Tables, column: Column, array: pa.Array, values: list[Any]) -> None:
+    assert list(map(repr, stored(tables, column, array))) == list(map(repr, values))
+
+
+BEYOND = "is beyond the range of 64-bit whole numbers"
+BAD_VALUES: list[tuple[Column, pa.Array, str]] = [
+    (INTEGER, pa.array([1, 2**63], pa.uint64()), BEYOND),
+    (INTEGER, pa.array([1.0, 1.5]), "is not a whole number"),
+    (INTEGER, pa.array([1.0, 2.0**63]), BEYOND),
+    (INTEGER, pa.array([1.0, math.inf]), "is not a number"),
+    (INTEGER, pa.array([D("1.0"), D("1.5")]), "is not a whole number"),
+    (MONEY, pa.array([D("1.000"), D("1.005")]), "has more than 2 decimals"),
+    (MONEY, pa.array([0.5, 0.1 + 0.2]), "has more than 2 decimals"),
+    (MONEY, pa.array([1, 2**62]), BEYOND),
+    (BOOLEAN, pa.array([1, 2]), "is not true, false, 1 or 0"),
+    (CATEGORY, pa.array(["x", "x" * 10_001]), "has more than 10,000 characters"),
+    (Column("integer", Kind.INTEGER, nullable=False), pa.array([1, None]), "is missing"),
+    (Column("integer", Kind.INTEGER, nullable=False), pa.array([1.0, math.nan]), "is missing"),
+    (Column("real", Kind.REAL, nullable=False), pa.array([1.0, math.nan]), "is missing"),
+    (Column("category", Kind.CATEGORY, nullable=False), pa.array(["x", None]), "is missing"),
+]
+
+
+@pytest.mark.parametrize(("column", "array", "what"), BAD_VALUES)
+def test_values_that_are_refused(tables: Tables, column: Column, array: pa.Array, what: str) -> None:
+    problems = refused(tables, as_parquet(pa.table({column.name: array})), column)
+    assert problems == (Problem(f"row 2, column {column.name}", what),)
+
+
+BAD_TYPES: list[tuple[Column, pa.Array, str]] = [
+    (INTEGER, pa.array(["1", "2"]), "does not hold numbers"),
+    (INTEGER, pa.array([True, False]), "does not hold numbers"),
+    (INTEGER, pa.array([datetime(2026, 1, 1, tzinfo=UTC)] * 2), "does not hold numbers"),
+    (INTEGER, pa.array([[1], [2]]), "does not hold numbers"),
+    (REAL, pa.array([{"a": 1.0}] * 2), "does not hold numbers"),
+    (REAL, pa.array(["1.5", "2"]).dictionary_encode(), "does not hold numbers"),
+    (MONEY, pa.array([b"1", b"2"]), "does not hold numbers"),
+    (BOOLEAN, pa.array([1.0, 0.0]), "does not hold booleans"),
+    (BOOLEAN, pa.array(["true", "false"]), "does not hold booleans"),
+    (CATEGORY, pa.array([1, 2]), "does not hold texts"),
+    (CATEGORY, pa.array([b"a", b"b"]), "does not hold texts"),
+]
+
+
+@pytest.mark.parametrize(("column", "array", "what"), BAD_TYPES)
+def test_types_that_are_refused(tables: Tables, column: Column, array: pa.Array, what: str) -> None:
+    problems = refused(tables, as_parquet(pa.table({column.name: array})), column)
+    assert problems == (Problem(f"column {column.name}", what),)
+
+
+def test_columns_missing_or_twice(tables: Tables) -> None:
+    table = pa.table([pa.array([1, 2])] * 3, names=["real", "real", "other"])
+    assert refused(tables, as_parquet(table), INTEGER, REAL) == (
+        Problem("column integer", "is nowhere in the file"),
+        Problem("column real", "is more than once in the file"),
+    )
+
+
+def test_dots_in_names_are_no_paths(tables: Tables) -> None:
+    table = pa.table({"a.b": [1, 2], "a": [{"b": 3}, {"b": 4}], "a.b.c": [5, 6]})
+    file_id = tables.ingest(as_parquet(table), [Column("a.b", Kind.INTEGER), Column("a.b.c", Kind.INTEGER)], []).file_id
+    assert [c.to_pylist() for c in pq.read_table(tables._path(file_id)).columns] == [[1, 2], [5, 6]]
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_fewer_than_two_rows(tables: Tables, rows: int) -> None:
+    table = pa.table({"integer": pa.array([1] * rows, pa.int64())})
+    assert refused(tables, as_parquet(table), INTEGER) == (Problem("file", "has fewer than two rows"),)
+
+
+def test_rows_are_counted_through_batches_and_groups(tables: Tables) -> None:
+    values = [1.0] * 40_000
+    values[30_000] = values[39_999] = 0.5
+    upload = as_parquet(pa.table({"integer": values}), row_group_size=7000)
+    assert [problem.where for problem in refused(tables, upload, INTEGER)] == [
+        "row 30001, column integer",
+        "row 40000, column integer",
+    ]
+
+
+def test_damaged_files(tables: Tables) -> None:
+    whole = as_parquet(pa.table({"integer": [1, 2, 3]})).getvalue()
+    for content in (b"PAR1", whole[:-1], whole[: len(whole) // 2], whole[:4] + whole[5:], b"PAR1" + b"\0" * 100):
+        assert refused(tables, content, INTEGER) == (UNREADABLE,)
+    # An encrypted file begins with another mark.
+    assert refused(tables, b"PARE" + whole[4:-4] + b"PARE", INTEGER) == (UNREADABLE,)
+
+
+def test_texts_that_are_not_utf_8(tables: Tables) -> None:
+    offsets, content = pa.array([0, 1, 2], pa.int32()).buffers()[1], pa.py_buffer(b"a\xff")
+    broken = pa.Array.from_buffers(pa.string(), 2, [None, offsets, content])
+    for dictionary in (True, False):
+        upload = as_parquet(pa.table({"category": broken}), use_dictionary=dictionary)
+        assert refused(tables, upload, CATEGORY) == (UNREADABLE,)
+
+
+def test_a_long_text_repeated_is_no_bomb(tables: Tables) -> None:
+    texts = pa.DictionaryArray.from_arrays(pa.array([0] * 200_000, pa.int32()), pa.array(["x" * 1_000_000]))
+    before = pa.default_memory_pool().max_memory()
+    problems = refused(tables, as_parquet(pa.table({"category": texts})), CATEGORY)
+    assert {problem.what for problem in problems} == {"has more than 10,000 characters"}
+    assert len(problems) == 10
+    assert pa.default_memory_pool().max_memory() - before < 2**28
+
+
+@pytest.mark.parametrize("limit", ["MOST_ROWS", "MOST_BYTES_IN_CHUNK"])
+def test_too_large_a_file(tables: Tables, monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
+    monkeypatch.setattr(parquet_file, limit, 2)
+    (problem,) = refused(tables, as_parquet(pa.table({"integer": [1, 2, 3]})), INTEGER)
+    assert problem.where == "file"
+
+
+def test_files_damaged_at_random_are_read_or_refused(tables: Tables) -> None:
+    columns = [REAL, INTEGER, MONEY, BOOLEAN, CATEGORY]
+    table = pa.table({
+        "real": [i / 7 for i in range(300)],
+        "integer": pa.array(range(300), pa.uint64()),
+        "money": pa.array([D(i) / 100 for i in range(300)], pa.decimal128(12, 2)),
+        "boolean": [i % 3 == 0 for i in range(300)],
+        "category": ["ab"[i % 2] for i in range(300)],
+    })  # fmt: skip
+    whole = as_parquet(table, compression="zstd", row_group_size=100).getvalue()
+    generator = random.Random(11)
+    outcomes = set()
+    for _ in range(400):
+        damaged = bytearray(whole)
+        for _ in range(generator.choice([1, 2, 10])):
+            damaged[generator.randrange(4, len(whole))] = generator.randrange(256)
+        try:
+            outcomes.add(tables.ingest(io.BytesIO(damaged), columns, []).n > 0)
+        except InvalidFile:
+            outcomes.add("refused")
+    assert outcomes == {True, "refused"}
