@@ -1,0 +1,1 @@
+"""HTTP: routers, schemas, who is calling, problems. No SQL and no arithmetic."""

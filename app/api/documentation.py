@@ -1,0 +1,164 @@
+"""The OpenAPI document and its page. Bodies and queries are read late (`app.api.requests`), so they are told here."""
+
+from typing import Any
+
+import fastapi_offline
+from fastapi import FastAPI
+from fastapi.openapi.docs import get_swagger_ui_html
+from fastapi.openapi.utils import get_openapi
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+from starlette.responses import HTMLResponse
+from starlette.staticfiles import StaticFiles
+
+from app.api import problems, requests
+from app.api.schemas import answers
+from app.api.schemas.administration import AdjustmentRequest, AllowanceRequest, PrincipalRequest
+from app.api.schemas.datasets import DatasetRequest
+from app.api.schemas.releases import ReleaseRequest
+
+DESCRIPTION = """True statistics of a sensitive table, at a privacy cost that is exact, capped and on record.
+
+* **Numbers.** Every number in a request is the decimal that was written; a string of the same form is accepted
+  wherever a number is. An ε is a whole number of units of 10⁻⁹, and answers give it as a decimal string.
+* **Order of refusals.** 401, 404 (what a key may not see does not exist), 403, then what is wrong with the body.
+* **Lists.** `limit` from 1 to 1,000 (100 by default), oldest first; `next` is the `after` of the following page.
+* **Errors.** `application/problem+json` (RFC 9457). None repeats what was sent, and none depends on the data.
+* **Retries.** After a 503 or a lost answer, send the request again with the same `Idempotency-Key`: it is never charged
+  twice.
+"""
+
+_BODIES = (AdjustmentRequest, AllowanceRequest, DatasetRequest, PrincipalRequest, ReleaseRequest)
+_ALWAYS, _OF_BODY, _OF_PAGE = (401, 503), (400, 413, 415, 422), (422,)
+_REFERENCE = "#/components/schemas/{model}"
+_ASSETS = "/docs/assets"
+
+_PAGE = [
+    {
+        "name": "limit",
+        "in": "query",
+        "description": "How many to list.",
+        "schema": {"type": "integer", "minimum": 1, "maximum": requests.LARGEST_PAGE, "default": requests.DEFAULT_PAGE},
+    },
+    {
+        "name": "after",
+        "in": "query",
+        "description": "The `next` of the page before; exclusive.",
+        "schema": {"type": "string"},
+    },
+]
+_KEY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "description": (
+        "Binds this request's answer to the key: sent again with the same path and body, the stored answer comes back "
+        "byte for byte, with `Idempotency-Replayed: true` and at no cost. Required with `reuse: false`."
+    ),
+    "schema": {"type": "string", "minLength": 1, "maxLength": requests.LONGEST_KEY},
+}
+
+
+def _problem(status: int) -> dict[str, Any]:
+    kinds = sorted({problem.slug for problem in problems.TABLE.values() if problem.status == status})
+    schema = {"$ref": _REFERENCE.format(model=answers.Problem.__name__)}
+    return {"description": ", ".join(kinds), "content": {problems.MEDIA_TYPE: {"schema": schema}}}
+
+
+def operational(model: type[BaseModel], description: str) -> dict[int | str, dict[str, Any]]:
+    """The `responses` of a route that anybody may ask whether the service is well."""
+    return {200: {"model": model, "description": description}, 503: _problem(503)}
+
+
+def _json(model: type[BaseModel]) -> dict[str, Any]:
+    schema = {"$ref": _REFERENCE.format(model=model.__name__)}
+    return {"required": True, "content": {"application/json": {"schema": schema}}}
+
+
+UPLOAD: dict[str, Any] = {
+    "required": True,
+    "content": {
+        "multipart/form-data": {
+            "schema": {
+                "type": "object",
+                "required": ["metadata", "file"],
+                "properties": {
+                    "metadata": {"$ref": _REFERENCE.format(model=DatasetRequest.__name__)},
+                    "file": {"type": "string", "format": "binary", "description": "CSV or Parquet, by its content."},
+                },
+            },
+            "encoding": {"metadata": {"contentType": "application/json"}},
+        }
+    },
+}
+
+
+def described(
+    success: dict[int, tuple[type[BaseModel] | None, str]],
+    *refusals: int,
+    body: type[BaseModel] | dict[str, Any] | None = None,
+    paged: bool = False,
+    keyed: bool = False,
+) -> dict[str, Any]:
+    """What FastAPI cannot see of a route under `/v1`, as arguments of its decorator.
+
+    Args:
+        success: what it answers, by status.
+        refusals: the statuses of its problems, beside those that every route, every body and every page has.
+        body: the model of its JSON body, or the description of another body.
+        paged: whether it lists.
+        keyed: whether it takes an idempotency key.
+    """
+    responses: dict[int, dict[str, Any]] = {}
+    for status, (model, description) in success.items():
+        responses[status] = {"description": description} | ({"model": model} if model else {})
+    of_body, of_page = (_OF_BODY if body else ()), (_OF_PAGE if paged else ())
+    responses |= {status: _problem(status) for status in sorted({*_ALWAYS, *refusals, *of_body, *of_page})}
+    extra: dict[str, Any] = {"security": [{"key": []}]}
+    if parameters := [*(_PAGE if paged else ()), *([_KEY] if keyed else ())]:
+        extra["parameters"] = parameters
+    if body is not None:
+        extra["requestBody"] = body if isinstance(body, dict) else _json(body)
+    return {"responses": responses, "openapi_extra": extra}
+
+
+def _forget_validation_by_fastapi(document: dict[str, Any]) -> None:
+    """FastAPI tells of a 422 of its own wherever a path has a parameter; here nothing is validated by it."""
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            if "application/json" in operation["responses"].get("422", {}).get("content", {}):
+                del operation["responses"]["422"]
+    for schema in ("HTTPValidationError", "ValidationError"):
+        document["components"]["schemas"].pop(schema, None)
+
+
+def _openapi(app: FastAPI) -> dict[str, Any]:
+    if app.openapi_schema is None:
+        document = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
+        _, definitions = models_json_schema(
+            [(model, "validation") for model in (*_BODIES, answers.Problem)], ref_template=_REFERENCE
+        )
+        _forget_validation_by_fastapi(document)
+        components = document["components"]
+        components["schemas"] |= definitions["$defs"]
+        components["securitySchemes"] = {
+            "key": {"type": "http", "scheme": "bearer", "description": "A principal's key."}
+        }
+        app.openapi_schema = document
+    return app.openapi_schema
+
+
+def install(app: FastAPI) -> None:
+    """Serve `/openapi.json` and `/docs` from our own files: the page asks no other host."""
+    app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
+
+    @app.get("/docs", include_in_schema=False)
+    def docs() -> HTMLResponse:
+        return get_swagger_ui_html(
+            openapi_url="/openapi.json",
+            title=f"{app.title}: the interface",
+            swagger_js_url=f"{_ASSETS}/swagger-ui-bundle.js",
+            swagger_css_url=f"{_ASSETS}/swagger-ui.css",
+            swagger_favicon_url=f"{_ASSETS}/favicon.png",
+        )
+
+    app.mount(_ASSETS, StaticFiles(packages=[(fastapi_offline.__name__, "static")]), name="assets")

@@ -1,0 +1,75 @@
+"""JSON in, with every number in a request kept as the decimal that was written.
+
+A JSON number arrives as `JsonNumber`, its own text: no float is made of it, and no digits are lost or invented.
+"""
+
+import hashlib
+import json
+from typing import Any, NoReturn
+
+from app.errors import MalformedJsonError
+
+
+class JsonNumber(str):
+    """The text of a number literal, told apart from a JSON string."""
+
+    __slots__ = ()
+
+
+def _refuse_constant(_: str) -> NoReturn:
+    raise MalformedJsonError("NaN and Infinity are not JSON")
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise MalformedJsonError("an object has the same member twice")
+    return members
+
+
+_decoder = json.JSONDecoder(
+    parse_float=JsonNumber, parse_int=JsonNumber, parse_constant=_refuse_constant, object_pairs_hook=_members
+)
+
+
+def decode(body: bytes) -> Any:  # noqa: ANN401 - JSON is any value
+    """Parse a body of UTF-8 JSON (RFC 8259; a member given twice is refused).
+
+    Raises:
+        MalformedJsonError: it is no JSON, is nested too deep, or holds NaN or Infinity.
+    """
+    try:
+        return _decoder.decode(body.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise MalformedJsonError("it is not UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise MalformedJsonError(f"line {error.lineno}, column {error.colno}") from None
+    except RecursionError:
+        raise MalformedJsonError("it is nested too deep") from None
+
+
+def _canonical_number(text: str) -> str:
+    """A form that equal decimals share: 1.0, 10e-1 and 1 are `1e0`, without writing an exponent out in zeros."""
+    mantissa, _, exponent = text.lower().partition("e")
+    whole, _, decimals = mantissa.lstrip("+-").partition(".")
+    digits = (whole + decimals).lstrip("0")
+    significant = digits.rstrip("0")
+    if not significant:
+        return "0"
+    power = int(exponent or 0) - len(decimals) + len(digits) - len(significant)
+    return f"{'-' if mantissa.startswith('-') else ''}{significant}e{power}"
+
+
+def _canonical(value: Any) -> str:  # noqa: ANN401 - JSON is any value
+    if isinstance(value, JsonNumber):
+        return _canonical_number(value)
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{json.dumps(name)}:{_canonical(value[name])}" for name in sorted(value)) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(_canonical, value)) + "]"
+    return json.dumps(value)
+
+
+def fingerprint(path: str, value: Any) -> bytes:  # noqa: ANN401 - JSON is any value
+    """SHA-256 of a request: equal for equal JSON values at one path, whatever the order of the members."""
+    return hashlib.sha256(f"{path}\n{_canonical(value)}".encode()).digest()

@@ -1,0 +1,173 @@
+"""Every refusal as `application/problem+json` (RFC 9457), from one table. No problem repeats what was sent."""
+
+import logging
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from fastapi import FastAPI
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from app import errors
+from app.ledger.units import epsilon_text
+from app.services.documents import encode
+
+MEDIA_TYPE = "application/problem+json"
+RETRY_AFTER_SECONDS = "1"
+
+log = logging.getLogger("snapledger.api")
+
+
+class Problem(NamedTuple):
+    """One row of the table: the status, the slug below `/problems/`, the title, and what to do about it."""
+
+    status: int
+    slug: str
+    title: str
+    detail: Callable[[Any], str] | str
+    members: Callable[[Any], dict[str, Any]] = lambda _: {}
+
+
+def _exhausted(error: errors.BudgetExhaustedError) -> dict[str, Any]:
+    return {
+        "scope": error.scope,
+        "requested": epsilon_text(error.requested_nano),
+        "remaining": epsilon_text(error.remaining_nano),
+        "limit": epsilon_text(error.limit_nano),
+    }
+
+
+TABLE: dict[type[errors.SnapledgerError], Problem] = {
+    errors.MalformedJsonError: Problem(400, "malformed-json", "The body is not JSON", str),
+    errors.KeyRequiredError: Problem(
+        400,
+        "key-required",
+        "An Idempotency-Key is required",
+        "A fresh draw (reuse: false) needs the header Idempotency-Key, so that a retry is never charged twice.",
+    ),
+    errors.UnauthenticatedError: Problem(
+        401,
+        "unauthenticated",
+        "No valid key",
+        "Send the header Authorization: Bearer <key> with a key that is in force.",
+    ),
+    errors.ForbiddenError: Problem(403, "forbidden", "Not allowed", str),
+    errors.NotFoundError: Problem(
+        404, "not-found", "Not found", "There is no such thing here, or your key does not show it."
+    ),
+    errors.BudgetExhaustedError: Problem(
+        409,
+        "budget-exhausted",
+        "The budget cannot bear this",
+        lambda error: f"The {error.scope} has less left than this costs: ask for less, or for a higher limit.",
+        _exhausted,
+    ),
+    errors.NameTakenError: Problem(409, "name-taken", "The name is taken", "A name is given once; choose another."),
+    errors.DatasetClosedError: Problem(
+        409, "closed", "The dataset is closed", "Its data is deleted; its ledger and releases can still be read."
+    ),
+    errors.LastAdminError: Problem(
+        409, "last-admin", "The last admin stays", "Create another admin first, then disable this one."
+    ),
+    errors.BodyTooLargeError: Problem(
+        413, "too-large", "The body is too large", lambda error: f"The limit is {error.limit_bytes} bytes."
+    ),
+    errors.UnsupportedMediaError: Problem(415, "unsupported-media-type", "This form of body is not read here", str),
+    errors.InvalidRequestError: Problem(
+        422,
+        "invalid-request",
+        "The request is not valid",
+        "Each of `errors` says where and what.",
+        lambda error: {"errors": [{"where": where, "what": what} for where, what in error.problems]},
+    ),
+    errors.AccuracyTrivialError: Problem(
+        422,
+        "accuracy-trivial",
+        "The accuracy is no question",
+        "The statistic's public range is within this radius already: ask for a smaller one.",
+    ),
+    errors.AccuracyUnattainableError: Problem(
+        422,
+        "accuracy-unattainable",
+        "The accuracy costs too much",
+        lambda error: f"It would take more than the {epsilon_text(error.limit_nano)} that one release may cost.",
+        lambda error: {"epsilon": epsilon_text(error.epsilon_nano)},
+    ),
+    errors.EpsilonTooLargeError: Problem(
+        422,
+        "epsilon-too-large",
+        "The ε is too large",
+        lambda error: f"One release may cost {epsilon_text(error.limit_nano)} at most.",
+        lambda error: {"limit": epsilon_text(error.limit_nano)},
+    ),
+    errors.KeyReusedError: Problem(
+        422,
+        "key-reused",
+        "The Idempotency-Key belongs to another request",
+        "Use a new key for a new request; the old key answers its own request only.",
+    ),
+    errors.UnavailableError: Problem(
+        503,
+        "unavailable",
+        "Busy or away",
+        "The database or a data engine did not answer: retry with the same key; it is never charged twice.",
+    ),
+}
+
+_HTTP_TITLES = {404: ("not-found", "Not found"), 405: ("method-not-allowed", "Method not allowed")}
+_INTERNAL = Problem(500, "internal", "A fault of ours", "Nothing was charged unless an answer is stored; see the log.")
+
+
+def render(problem: Problem, error: object) -> Response:
+    """The response of one problem."""
+    detail = problem.detail if isinstance(problem.detail, str) else problem.detail(error)
+    body = {
+        "type": f"/problems/{problem.slug}",
+        "title": problem.title,
+        "status": problem.status,
+        "detail": detail,
+        **problem.members(error),
+    }
+    headers = {}
+    if problem.status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    if problem.status == 503:
+        headers["Retry-After"] = RETRY_AFTER_SECONDS
+    return Response(encode(body), problem.status, headers, MEDIA_TYPE)
+
+
+def of(error: errors.SnapledgerError) -> Response:
+    """The response of one of the domain's errors, by the nearest class of the table."""
+    return next(render(TABLE[kind], error) for kind in type(error).__mro__ if kind in TABLE)
+
+
+def _on_domain_error(_: Request, error: Exception) -> Response:
+    assert isinstance(error, errors.SnapledgerError)  # noqa: S101 - registered for this class alone
+    if isinstance(error, errors.UnavailableError):
+        log.warning("unavailable: %s", type(error.__cause__).__name__)
+    return of(error)
+
+
+def _on_http_error(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class alone
+    slug, title = _HTTP_TITLES.get(error.status_code, ("bad-request", "The request cannot be read"))
+    response = render(Problem(error.status_code, slug, title, "See the description of the interface at /docs."), error)
+    response.headers.update(error.headers or {})
+    return response
+
+
+def of_fault(error: Exception) -> Response:
+    """The answer to a defect of ours; the log gets its class and place, since its text could hold a value."""
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    place = f"{traceback.tb_frame.f_code.co_filename}:{traceback.tb_lineno}" if traceback else "unknown"
+    log.error("fault: %s at %s", type(error).__name__, place)
+    return render(_INTERNAL, error)
+
+
+def install(app: FastAPI) -> None:
+    """Answer every error of this application as a problem; defects are the outermost middleware's."""
+    app.add_exception_handler(errors.SnapledgerError, _on_domain_error)
+    app.add_exception_handler(HTTPException, _on_http_error)

@@ -1,0 +1,171 @@
+"""What a route takes in: who calls, and a body or a query that is read but not yet judged.
+
+A route decides 401, 404 and 403 first and only then asks for the validated body, so a refusal never depends on more
+than the caller may know. Nothing here blocks: the routes themselves run in threads.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Annotated, Any, Generic, TypeVar
+
+from fastapi import Depends, Request
+from pydantic import BaseModel
+from starlette.datastructures import Headers
+
+from app.api.bodies import read_json, require_form
+from app.api.json_codec import decode, fingerprint
+from app.api.middleware import KEY_DIGEST
+from app.api.schemas.base import validated
+from app.errors import InvalidRequestError
+from app.services import access
+from app.services.access import Access
+from app.services.context import Services
+from app.services.names import NAME_PATTERN, RELEASE_ID_PATTERN
+from app.services.releases import Key
+
+Model = TypeVar("Model", bound=BaseModel)
+
+DEFAULT_PAGE, LARGEST_PAGE = 100, 1_000
+LONGEST_KEY = 255
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The digest of the caller's key, and the services it calls."""
+
+    digest: bytes
+    services: Services
+
+    def enter(self, name: str) -> Access:
+        """Find a dataset as the caller sees it (401, 404)."""
+        with self.services.database.read() as session:
+            return access.enter(session, self.digest, name)
+
+
+async def _caller(request: Request) -> Caller:
+    return Caller(request.scope[KEY_DIGEST], request.app.state.services)
+
+
+CallerOf = Annotated[Caller, Depends(_caller)]
+
+
+class JsonBody(Generic[Model]):
+    """A body as bytes, until `validated` is asked for."""
+
+    __slots__ = ("_bytes", "_headers", "_model", "_path", "_value")
+
+    def __init__(self, model: type[Model], path: str, headers: Headers, body: bytes) -> None:
+        self._model, self._path, self._headers, self._bytes = model, path, headers, body
+        self._value: Any = None
+
+    def validated(self) -> Model:
+        """The body as its model.
+
+        Raises:
+            UnsupportedMediaError: it is not announced as plain JSON.
+            MalformedJsonError: it is no JSON.
+            InvalidRequestError: it does not fit the model.
+        """
+        require_form(self._headers, "application/json")
+        self._value = decode(self._bytes)
+        return validated(self._model, self._value)
+
+    def fingerprint(self) -> bytes:
+        """What an idempotency key is bound to: the path and the JSON value of a validated body."""
+        return fingerprint(self._path, self._value)
+
+
+def json_body(model: type[Model]) -> Any:  # noqa: ANN401 - FastAPI's marker
+    """A dependency that reads the body and leaves it to the route to validate."""
+
+    async def read(request: Request) -> JsonBody[Model]:
+        return JsonBody(model, request.scope["path"], request.headers, await read_json(request))
+
+    return Depends(read)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The query of a list, until `limit` and `after` are asked for."""
+
+    raw_limit: str | None
+    after: str | None
+
+    @property
+    def limit(self) -> int:
+        """How many to list.
+
+        Raises:
+            InvalidRequestError: it is no whole number from 1 to 1,000.
+        """
+        if self.raw_limit is None:
+            return DEFAULT_PAGE
+        if re.fullmatch("[0-9]{1,4}", self.raw_limit) and 1 <= int(self.raw_limit) <= LARGEST_PAGE:
+            return int(self.raw_limit)
+        raise InvalidRequestError(("limit", f"must be a whole number from 1 to {LARGEST_PAGE}"))
+
+    @property
+    def after_number(self) -> int:
+        """`after` in a list that is numbered.
+
+        Raises:
+            InvalidRequestError: it is no number.
+        """
+        if self.after is None:
+            return 0
+        if re.fullmatch("[0-9]{1,18}", self.after):
+            return int(self.after)
+        raise InvalidRequestError(("after", "is not the number of an entry"))
+
+    @property
+    def after_name(self) -> str | None:
+        """`after` in a list of names.
+
+        Raises:
+            InvalidRequestError: it is no name.
+        """
+        if self.after is None or re.fullmatch(NAME_PATTERN, self.after):
+            return self.after
+        raise InvalidRequestError(("after", "is not the name of an item"))
+
+    @property
+    def after_id(self) -> str | None:
+        """`after` in a list of releases.
+
+        Raises:
+            InvalidRequestError: it is no release's id.
+        """
+        if self.after is None or re.fullmatch(RELEASE_ID_PATTERN, self.after):
+            return self.after
+        raise InvalidRequestError(("after", "is not the id of a release"))
+
+
+async def _page(request: Request) -> Page:
+    """The query of a list."""
+    query = request.query_params
+    return Page(query.get("limit"), query.get("after"))
+
+
+PageOf = Annotated[Page, Depends(_page)]
+
+
+async def _key(request: Request) -> list[str]:
+    """The headers that may hold an idempotency key."""
+    return request.headers.getlist("idempotency-key")
+
+
+KeyHeaders = Annotated[list[str], Depends(_key)]
+
+
+def key_of(headers: list[str], body: JsonBody[Any]) -> Key | None:
+    """The idempotency key with what it is bound to, if there is one.
+
+    Raises:
+        InvalidRequestError: it is not 1 to 255 printable ASCII characters.
+    """
+    if not headers:
+        return None
+    key = headers[0]
+    if len(headers) > 1 or not 1 <= len(key) <= LONGEST_KEY or not (key.isascii() and key.isprintable()):
+        raise InvalidRequestError(("Idempotency-Key", f"must be one of 1 to {LONGEST_KEY} printable ASCII characters"))
+    return Key(key, body.fingerprint())

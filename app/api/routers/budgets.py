@@ -1,0 +1,70 @@
+"""Budgets, allowances and the ledger."""
+
+from typing import Annotated
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from app.api.documentation import described
+from app.api.requests import CallerOf, JsonBody, PageOf, json_body
+from app.api.responses import json_response, listed
+from app.api.schemas import answers
+from app.api.schemas.administration import AdjustmentRequest, AllowanceRequest
+from app.services import budgets
+
+router = APIRouter(prefix="/v1/datasets/{name}", tags=["budgets"])
+
+
+@router.get("/budget", **described({200: (answers.Budget, "The budget.")}, 404))
+def budget(name: str, caller: CallerOf) -> Response:
+    """What the dataset and the caller may spend; its owner, admins and auditors see everybody's allowance."""
+    return json_response(budgets.budget(caller.services, caller.enter(name)))
+
+
+@router.put(
+    "/allowances/{principal}",
+    **described({200: (answers.Budget, "The budget.")}, 403, 404, 409, body=AllowanceRequest),
+)
+def grant(
+    name: str,
+    principal: str,
+    caller: CallerOf,
+    body: Annotated[JsonBody[AllowanceRequest], json_body(AllowanceRequest)],
+) -> Response:
+    """Let a principal see the dataset and spend up to a limit on it; 0 allows the reuse of what is known."""
+    entered = caller.enter(name)
+    entered.require_rule()
+    return json_response(budgets.grant(caller.services, entered, principal, body.validated().epsilon_limit))
+
+
+@router.delete("/allowances/{principal}", status_code=204, **described({204: (None, "Revoked.")}, 403, 404))
+def revoke(name: str, principal: str, caller: CallerOf) -> Response:
+    """Take a principal's access to the dataset away; what it spent stays spent."""
+    entered = caller.enter(name)
+    entered.require_rule()
+    budgets.revoke(caller.services, entered, principal)
+    return Response(status_code=204)
+
+
+@router.post(
+    "/budget/adjustments",
+    status_code=201,
+    **described({201: (answers.Budget, "The budget.")}, 403, 404, 409, body=AdjustmentRequest),
+)
+def adjust(
+    name: str, caller: CallerOf, body: Annotated[JsonBody[AdjustmentRequest], json_body(AdjustmentRequest)]
+) -> Response:
+    """Give the dataset another limit, and say why."""
+    entered = caller.enter(name)
+    entered.require_rule()
+    request = body.validated()
+    return json_response(budgets.adjust(caller.services, entered, request.epsilon_limit, request.reason), 201)
+
+
+@router.get("/ledger", **described({200: (answers.Entries, "A page.")}, 403, 404, paged=True))
+def ledger(name: str, caller: CallerOf, page: PageOf) -> Response:
+    """Every entry of the dataset's ledger, oldest first."""
+    entered = caller.enter(name)
+    entered.require_oversight()
+    entries = budgets.ledger(caller.services, entered, page.after_number, page.limit + 1)
+    return listed("entries", entries, page.limit, "seq")

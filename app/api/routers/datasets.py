@@ -1,0 +1,68 @@
+"""Datasets: registered by upload, described by public facts, deleted for good."""
+
+from fastapi import APIRouter, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from app.api.bodies import read_upload, require_form
+from app.api.documentation import UPLOAD, described
+from app.api.json_codec import decode
+from app.api.requests import CallerOf, PageOf
+from app.api.responses import json_response, listed
+from app.api.schemas import answers
+from app.api.schemas.base import validated
+from app.api.schemas.datasets import DatasetRequest
+from app.services import datasets
+from app.services.datasets import Registration
+
+router = APIRouter(prefix="/v1", tags=["datasets"])
+
+
+def _registration(metadata: bytes) -> Registration:
+    request = validated(DatasetRequest, decode(metadata))
+    return Registration(
+        name=request.name,
+        description=request.description,
+        epsilon_limit_nano=request.epsilon_limit,
+        rows_per_unit=request.rows_per_unit,
+        columns={name: column.model_dump(exclude_none=True) for name, column in request.columns.items()},
+        null_values=request.null_values,
+    )
+
+
+@router.post(
+    "/datasets",
+    status_code=201,
+    **described({201: (answers.Dataset, "The dataset.")}, 403, 409, body=UPLOAD),
+)
+async def register(request: Request, caller: CallerOf) -> Response:
+    """Register a table: `metadata` says what it is, `file` holds it.
+
+    The one route that is not a plain function: its body is a file, which is read only once the caller may send one.
+    """
+    owner = await run_in_threadpool(datasets.require_owner, caller.services, caller.digest)
+    require_form(request.headers, "multipart/form-data")
+    async with read_upload(request, caller.services.settings.max_upload_bytes) as upload:
+        registration = _registration(upload.metadata)
+        dataset = await run_in_threadpool(datasets.register, caller.services, owner, registration, upload.file)
+    return json_response(datasets.document(dataset), 201)
+
+
+@router.get("/datasets", **described({200: (answers.Datasets, "A page.")}, paged=True))
+def list_datasets(caller: CallerOf, page: PageOf) -> Response:
+    """The datasets that the caller may see, oldest first."""
+    found = datasets.listed(caller.services, caller.digest, page.after_name, page.limit + 1)
+    return listed("datasets", found, page.limit, "name")
+
+
+@router.get("/datasets/{name}", **described({200: (answers.Dataset, "The dataset.")}, 404))
+def one_dataset(name: str, caller: CallerOf) -> Response:
+    """A dataset's public facts."""
+    return json_response(datasets.document(caller.enter(name).dataset))
+
+
+@router.delete("/datasets/{name}", status_code=204, **described({204: (None, "Deleted.")}, 403, 404, 409))
+def close(name: str, caller: CallerOf) -> Response:
+    """Delete the data for good; the ledger and the releases stay readable, and the name stays taken."""
+    datasets.close(caller.services, caller.enter(name))
+    return Response(status_code=204)

@@ -1,0 +1,84 @@
+"""Plans and releases."""
+
+from typing import Annotated
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from app.api.documentation import described
+from app.api.requests import CallerOf, JsonBody, KeyHeaders, PageOf, json_body, key_of
+from app.api.responses import MEDIA_TYPE, json_response, listed_releases
+from app.api.schemas import answers
+from app.api.schemas.releases import ReleaseRequest
+from app.services import plans, records, releases
+from app.services.questions import Question
+
+router = APIRouter(prefix="/v1", tags=["releases"])
+
+Body = Annotated[JsonBody[ReleaseRequest], json_body(ReleaseRequest)]
+
+
+def _question(request: ReleaseRequest) -> Question:
+    return Question(
+        statistic=request.statistic.model_dump(),
+        epsilon_nano=request.epsilon,
+        accuracy=request.accuracy,
+        alpha=request.alpha,
+        gamma=request.gamma,
+        grid_refinement=request.grid_refinement,
+        reuse=request.reuse,
+    )
+
+
+@router.post(
+    "/datasets/{name}/plan", **described({200: (answers.Plan, "The plan.")}, 403, 404, 409, body=ReleaseRequest)
+)
+def plan(name: str, caller: CallerOf, body: Body) -> Response:
+    """What a release would cost and promise: free, and without reading any data."""
+    entered = caller.enter(name)
+    entered.require_planning()
+    return json_response(plans.plan(caller.services, entered, _question(body.validated())))
+
+
+@router.post(
+    "/datasets/{name}/releases",
+    status_code=201,
+    **described(
+        {
+            200: (answers.Release, "An earlier release answers, at no cost."),
+            201: (answers.Release, "The release, paid."),
+        },
+        403,
+        404,
+        409,
+        body=ReleaseRequest,
+        keyed=True,
+    ),
+)
+def release(name: str, caller: CallerOf, body: Body, keys: KeyHeaders) -> Response:
+    """A private statistic, debited; 200 when an earlier release answers at no cost."""
+    entered = caller.enter(name)
+    entered.require_allowance()
+    question = _question(body.validated())
+    answer = releases.release(caller.services, entered, question, key_of(keys, body))
+    headers = {"Idempotency-Replayed": "true"} if answer.replayed else None
+    return Response(answer.body, answer.status, headers, MEDIA_TYPE)
+
+
+@router.get("/datasets/{name}/releases", **described({200: (answers.Releases, "A page.")}, 404, paged=True))
+def releases_of_dataset(name: str, caller: CallerOf, page: PageOf) -> Response:
+    """Earlier releases of a dataset, oldest first."""
+    entered = caller.enter(name)
+    return listed_releases(records.of_dataset(caller.services, entered, page.after_id, page.limit + 1), page.limit)
+
+
+@router.get("/releases", **described({200: (answers.Releases, "A page.")}, paged=True))
+def own_releases(caller: CallerOf, page: PageOf) -> Response:
+    """The caller's own releases, oldest first."""
+    return listed_releases(records.of_caller(caller.services, caller.digest, page.after_id, page.limit + 1), page.limit)
+
+
+@router.get("/releases/{release_id}", **described({200: (answers.Release, "The release.")}, 404))
+def one_release(release_id: str, caller: CallerOf) -> Response:
+    """One release, as it was answered."""
+    return Response(records.one(caller.services, caller.digest, release_id).response, media_type=MEDIA_TYPE)

@@ -1,0 +1,250 @@
+"""The shapes of all answers, for the OpenAPI document. The documents themselves are made in `app.services`."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+EpsilonText = Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]{1,9})?$", examples=["0.5"])]
+Time = Annotated[str, Field(json_schema_extra={"format": "date-time"}, examples=["2026-11-28T09:00:00.000000Z"])]
+Interval = Annotated[list[float], Field(min_length=2, max_length=2)]
+
+
+class AnswerModel(BaseModel):
+    """An answer has these members and no others."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Problem(BaseModel):
+    """RFC 9457, with members of the problem's own."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: str = Field(examples=["/problems/budget-exhausted"])
+    title: str
+    status: int
+    detail: str
+
+
+class Principal(AnswerModel):
+    """A principal, without its key."""
+
+    name: str
+    role: Literal["admin", "owner", "auditor", "analyst"]
+    created_at: Time
+    disabled: bool
+
+
+class IssuedKey(Principal):
+    """A principal with its new key, which is shown this once."""
+
+    key: str
+
+
+class Principals(AnswerModel):
+    """A page of principals."""
+
+    principals: list[Principal]
+    next: str | None
+
+
+class Figures(AnswerModel):
+    """What an account may bear, bears and can still bear."""
+
+    epsilon_limit: EpsilonText
+    epsilon_spent: EpsilonText
+    epsilon_remaining: EpsilonText
+
+
+class Allowance(Figures):
+    """One principal's part in a dataset's budget; `window` is null while allowances do not renew."""
+
+    window: None
+
+
+class PrincipalAllowance(Allowance):
+    """An allowance and whose it is."""
+
+    principal: str
+
+
+class DatasetAllowance(Allowance):
+    """An allowance and what it is on."""
+
+    dataset: str
+
+
+class Me(AnswerModel):
+    """The caller."""
+
+    name: str
+    role: Literal["admin", "owner", "auditor", "analyst"]
+    created_at: Time
+    allowances: list[DatasetAllowance]
+
+
+class Budget(Figures):
+    """A dataset's account, and the caller's allowance on it; `allowances` is for its owner, admins and auditors."""
+
+    allowance: Allowance | None
+    allowances: list[PrincipalAllowance] | None = None
+
+
+class Entry(AnswerModel):
+    """A line of a dataset's ledger; the hashes are null until the ledger is chained."""
+
+    seq: int
+    kind: Literal["open", "allow", "revoke", "adjust", "debit", "close"]
+    principal: str
+    epsilon: EpsilonText
+    epsilon_spent: EpsilonText
+    release_id: str | None
+    at: Time
+    previous_hash: str | None
+    hash: str | None
+
+
+class Entries(AnswerModel):
+    """A page of a ledger."""
+
+    entries: list[Entry]
+    next: int | None
+
+
+class Dataset(AnswerModel):
+    """The public facts of a dataset."""
+
+    name: str
+    description: str
+    n: int
+    columns: dict[str, dict[str, Any]]
+    neighbours: Literal["replace_one"]
+    rows_per_unit: int
+    created_at: Time
+    state: Literal["open", "closed"]
+
+
+class Datasets(AnswerModel):
+    """A page of datasets."""
+
+    datasets: list[Dataset]
+    next: str | None
+
+
+class Bin(AnswerModel):
+    """What one position of a histogram's lists counts; `lower` and `upper` are an interval's."""
+
+    kind: Literal["interval", "category", "other", "missing"]
+    label: str
+    lower: float | None = None
+    upper: float | None = None
+
+
+class PlannedAccuracy(AnswerModel):
+    """|release - statistic| is at most `radius` with probability 1 - alpha or more, whatever the data.
+
+    `tight_radius` is the smallest radius of which that can be said; `resolution` is what codes and doubles add.
+    """
+
+    alpha: float
+    radius: float
+    tight_radius: float
+    resolution: float
+    simultaneous_radius: float | None = Field(default=None, description="Histograms: covers all bins at once.")
+
+
+class Accuracy(PlannedAccuracy):
+    """With the interval around the value (around each, for a histogram)."""
+
+    interval: Interval | list[Interval]
+
+
+class Privacy(AnswerModel):
+    """What was paid, and what it protects: the values in `rows_per_unit` rows of the `n`."""
+
+    epsilon: EpsilonText
+    neighbours: Literal["replace_one"]
+    rows_per_unit: int
+    n: int
+
+
+class Mechanism(AnswerModel):
+    """The snapping mechanism's figures, in the statistic's units; per bin for a histogram."""
+
+    name: Literal["snapping"]
+    epsilon_prime: float
+    sensitivity: float
+    centre: float
+    b_prime: float
+    bound: float
+    scale: float
+    grid: float
+    grid_refinement: int
+    precision_bits: int
+    gamma: float
+    epsilon_per_bin: float | None = None
+
+
+class ReleaseBudget(AnswerModel):
+    """What it cost, and what remains."""
+
+    charged: EpsilonText
+    dataset_remaining: EpsilonText
+    allowance_remaining: EpsilonText | None
+
+
+class PlanBudget(ReleaseBudget):
+    """What it would cost now, and how often that could be paid."""
+
+    affordable: bool
+    repeatable: int
+
+
+class Cliff(AnswerModel):
+    """The next ε above at which the grid halves, and the radius there."""
+
+    epsilon: EpsilonText
+    accuracy: float
+
+
+class _Statistic(AnswerModel):
+    dataset: str
+    statistic: dict[str, Any]
+    privacy: Privacy
+    mechanism: Mechanism
+    reused: bool
+    bins: list[Bin] | None = Field(default=None, description="Histograms of up to 1,000 intervals.")
+    edges: list[float] | None = Field(default=None, description="Histograms of more intervals.")
+
+
+class Plan(_Statistic):
+    """What a release would be."""
+
+    accuracy: PlannedAccuracy
+    budget: PlanBudget
+    cliff: Cliff | None
+
+
+class Release(_Statistic):
+    """A release. `value` is the mechanism's output, `value_in_range` the same cut to the statistic's public range."""
+
+    id: str
+    value: float | list[float]
+    value_exact: str | list[str]
+    value_in_range: float | list[float]
+    accuracy: Accuracy
+    budget: ReleaseBudget
+    created_at: Time
+
+
+class Releases(AnswerModel):
+    """A page of releases."""
+
+    releases: list[Release]
+    next: str | None
+
+
+class Health(AnswerModel):
+    """Alive, or ready."""
+
+    status: Literal["ok"]

@@ -1,0 +1,84 @@
+"""What all request bodies have in common, and how a refusal of one is told: where and what, never the input."""
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from app.errors import InvalidRequestError
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class RequestModel(BaseModel):
+    """A body, or a part of one: unknown members are refused, since a misspelt option must not be ignored."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True, strict=True)
+
+
+# Pydantic's own texts may quote the input; these say the same without it.
+_WHAT = {
+    "missing": "is missing",
+    "extra_forbidden": "has a member that is not known here",
+    "model_type": "is not an object",
+    "model_attributes_type": "is not an object",
+    "dict_type": "is not an object",
+    "list_type": "is not a list",
+    "tuple_type": "is not a list",
+    "too_short": "has too few items: at least {min_length}",
+    "too_long": "has too many items: at most {max_length}",
+    "string_too_short": "is too short: at least {min_length} characters",
+    "string_too_long": "is too long: at most {max_length} characters",
+    "string_pattern_mismatch": "does not match {pattern}",
+    "literal_error": "is not one of {expected}",
+    "union_tag_invalid": "is not one of {expected_tags}",
+    "union_tag_not_found": "is not an object with a known kind",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
+}
+
+
+def _where(location: Sequence[str | int], body: Any, *, unknown_member: bool) -> str:  # noqa: ANN401 - JSON is any value
+    """A path into the body in our own words; a name that the caller made up is told by its position."""
+    path: list[str] = []
+    for index, step in enumerate(location):
+        last = index == len(location) - 1
+        if isinstance(body, dict) and step in body:
+            named_by_caller = bool(path) and path[-1] == "columns"
+            if not (last and unknown_member):
+                path.append(str(list(body).index(str(step))) if named_by_caller else str(step))
+            body = body[step]
+        elif isinstance(step, int):
+            path.append(str(step))
+            body = body[step] if isinstance(body, list) and step < len(body) else None
+        elif last and not unknown_member and not isinstance(body, list):
+            path.append(step)
+        # Anything else is pydantic's name of the branch of a union.
+    return ".".join(path) or "body"
+
+
+def problems_of(error: ValidationError, body: Any) -> list[tuple[str, str]]:  # noqa: ANN401 - JSON is any value
+    """Each problem of a validation as (where, what)."""
+    problems = []
+    for problem in error.errors(include_url=False, include_input=False):
+        kind, context = problem["type"], problem.get("ctx", {})
+        if kind.startswith("union_tag"):
+            discriminator = str(context.get("discriminator", "kind")).strip("'")
+            where = ".".join(filter(None, [_where(problem["loc"], body, unknown_member=False), discriminator]))
+        else:
+            where = _where(problem["loc"], body, unknown_member=kind == "extra_forbidden")
+        text = problem["msg"] if kind == "refused" else _WHAT.get(kind, "is not valid").format_map(context)
+        problems.append((where.removeprefix("body."), text))
+    return problems
+
+
+def validated(model: type[Model], body: Any) -> Model:  # noqa: ANN401 - JSON is any value
+    """The body as a model.
+
+    Raises:
+        InvalidRequestError: it does not fit.
+    """
+    try:
+        return model.model_validate(body)
+    except ValidationError as error:
+        raise InvalidRequestError(*problems_of(error, body)) from None

@@ -1,0 +1,132 @@
+"""The number grammar of the interface, as pydantic types. Every number is exact from here on."""
+
+import re
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from gmpy2 import mpq
+from pydantic import BeforeValidator, PlainValidator, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from app.api.json_codec import JsonNumber
+from app.ledger.units import MAX_EPSILON_NANO, whole_units
+
+NUMBER = re.compile(r"[+-]?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,3})?", re.ASCII)
+LARGEST_BOUND = mpq(10**100)
+ACCURACY_DIGITS = 30
+
+
+def refuse(what: str) -> PydanticCustomError:
+    """A refusal whose text is ours: pydantic's own texts quote the input."""
+    return PydanticCustomError("refused", what)
+
+
+def exact(value: object) -> mpq:
+    """The number that was written: a JSON number, or a string of the same grammar.
+
+    Raises:
+        PydanticCustomError: it is anything else; `true` is no number.
+    """
+    if isinstance(value, str) and NUMBER.fullmatch(value):
+        return mpq(value.removeprefix("+"))
+    raise refuse("is not a number: up to 40 digits, then up to 40 decimals, then an exponent of up to 3 digits")
+
+
+def _ledger_units(value: object) -> int:
+    units = whole_units(exact(value))
+    if units is None or not 0 <= units <= MAX_EPSILON_NANO:
+        raise refuse("must be a whole number of units of 1e-9, from 0 to 1000000")
+    return units
+
+
+def _epsilon(value: object) -> int:
+    units = _ledger_units(value)
+    if units == 0:
+        raise refuse("must be a whole number of units of 1e-9, above 0 and at most 1000000")
+    return units
+
+
+def _between(low: int, high: int, *, low_open: bool, high_open: bool) -> Callable[[object], mpq]:
+    words = f"must be {'above' if low_open else 'at least'} {low} and {'below' if high_open else 'at most'} {high}"
+
+    def check(value: object) -> mpq:
+        number = exact(value)
+        if number < low or number > high or (low_open and number == low) or (high_open and number == high):
+            raise refuse(words)
+        return number
+
+    return check
+
+
+def _bound(value: object) -> mpq:
+    number = exact(value)
+    if abs(number) > LARGEST_BOUND:
+        raise refuse("is larger than 1e100 in size")
+    return number
+
+
+def _significant_digits(text: str) -> int:
+    mantissa = text.lower().partition("e")[0].lstrip("+-").replace(".", "")
+    return len(mantissa.strip("0"))
+
+
+def _accuracy(value: object) -> mpq:
+    number = exact(value)
+    if number <= 0:
+        raise refuse("must be above 0")
+    if _significant_digits(str(value)) > ACCURACY_DIGITS:
+        raise refuse(f"has more than {ACCURACY_DIGITS} significant digits")
+    return number
+
+
+def _whole(value: object) -> object:
+    """JSON numbers reach pydantic's own integer checks as integers, or not at all."""
+    number = exact(value)
+    if number.denominator != 1:
+        raise refuse("is not a whole number")
+    return int(number)
+
+
+def _flag(value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise refuse("is neither true nor false")
+
+
+def _text(value: object) -> object:
+    """A JSON number is held as its text; where a text is asked for, it is none."""
+    if isinstance(value, JsonNumber) or not isinstance(value, str):
+        raise refuse("is not a string")
+    if any(0xD800 <= ord(character) <= 0xDFFF for character in value):
+        raise refuse("has a lone surrogate, which is no character")
+    return value
+
+
+def _schema(description: str, **facts: Any) -> WithJsonSchema:  # noqa: ANN401 - JSON schema is any value
+    number = {"type": "number", **facts}
+    return WithJsonSchema(
+        {"anyOf": [number, {"type": "string", "pattern": f"^{NUMBER.pattern}$"}], "description": description}
+    )
+
+
+_UNITS = "A whole number of ledger units of 1e-9; exact, so best written as a string."
+
+Text = Annotated[str, BeforeValidator(_text)]
+Flag = Annotated[bool, PlainValidator(_flag), WithJsonSchema({"type": "boolean"})]
+Whole = Annotated[int, BeforeValidator(_whole)]
+Bound = Annotated[mpq, PlainValidator(_bound), _schema("A bound or an edge, at most 1e100 in size.")]
+EpsilonNano = Annotated[int, PlainValidator(_epsilon), _schema(_UNITS, exclusiveMinimum=0, maximum=1000000)]
+LimitNano = Annotated[int, PlainValidator(_ledger_units), _schema(_UNITS, minimum=0, maximum=1000000)]
+Accuracy = Annotated[mpq, PlainValidator(_accuracy), _schema("A radius in the statistic's units.", exclusiveMinimum=0)]
+Alpha = Annotated[
+    mpq,
+    PlainValidator(_between(0, 1, low_open=True, high_open=True)),
+    _schema(
+        "The chance, at most, that the true statistic lies outside the radius.", exclusiveMinimum=0, exclusiveMaximum=1
+    ),
+]
+Gamma = Annotated[
+    mpq,
+    PlainValidator(_between(0, 1, low_open=True, high_open=False)),
+    _schema("The chance, at most, that the clamping bound binds.", exclusiveMinimum=0, maximum=1),
+]

@@ -1,0 +1,129 @@
+"""Who is calling, and what they may see and do. The order is the interface's: 401, 404, 403."""
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+from enum import StrEnum
+
+from app.db import datasets, principals
+from app.db.datasets import Dataset
+from app.db.engine import Database
+from app.db.principals import Principal
+from app.db.session import ReadSession
+from app.errors import ForbiddenError, NotFoundError, UnauthenticatedError
+from app.ledger import allowances
+from app.ledger.allowances import Allowance
+from app.services.names import require_name
+
+
+class Role(StrEnum):
+    """What a principal is; `app.services.access` says what each may do."""
+
+    ADMIN = "admin"
+    OWNER = "owner"
+    AUDITOR = "auditor"
+    ANALYST = "analyst"
+
+
+SEES_EVERY_DATASET = {Role.ADMIN, Role.AUDITOR}
+
+
+def new_key() -> str:
+    """A key of 256 random bits."""
+    return secrets.token_urlsafe(32)
+
+
+def digest_of(key: str) -> bytes:
+    """What is stored of a key."""
+    return hashlib.sha256(key.encode()).digest()
+
+
+def authenticate(database: Database, digest: bytes) -> Principal:
+    """The principal whose key this is.
+
+    Raises:
+        UnauthenticatedError: no key in force has this digest.
+    """
+    with database.read() as session:
+        return principal_of(session, digest)
+
+
+def principal_of(session: ReadSession, digest: bytes) -> Principal:
+    """As `authenticate`, within a session."""
+    principal = principals.by_key_hash(session, digest)
+    if principal is None:
+        raise UnauthenticatedError
+    return principal
+
+
+def viewer(principal: Principal) -> int | None:
+    """Whose eyes a list of datasets is seen with: the principal's id, or None for who sees them all."""
+    return None if principal.role in SEES_EVERY_DATASET else principal.id
+
+
+def require(principal: Principal, *roles: Role) -> None:
+    """Refuse a principal of any other role.
+
+    Raises:
+        ForbiddenError: its role is another.
+    """
+    if principal.role not in roles:
+        raise ForbiddenError(f"This is for the role {' or '.join(roles)}; yours is {principal.role}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A principal before a dataset that it may see."""
+
+    principal: Principal
+    dataset: Dataset
+    allowance: Allowance | None
+
+    @property
+    def rules(self) -> bool:
+        """Whether the principal decides about this dataset."""
+        return self.principal.role == Role.ADMIN or self.dataset.owner_id == self.principal.id
+
+    def require_rule(self) -> None:
+        """Refuse everybody but the dataset's owner and the admins."""
+        if not self.rules:
+            raise ForbiddenError("This is for the dataset's owner and for admins.")
+
+    def require_oversight(self) -> None:
+        """Refuse everybody but the dataset's owner, the admins and the auditors."""
+        if not self.rules and self.principal.role != Role.AUDITOR:
+            raise ForbiddenError("This is for the dataset's owner, for admins and for auditors.")
+
+    def require_planning(self) -> None:
+        """Refuse auditors, who only read."""
+        if self.principal.role == Role.AUDITOR:
+            raise ForbiddenError("Auditors read; they neither plan nor release.")
+
+    def require_allowance(self) -> Allowance:
+        """The allowance that a release is debited to.
+
+        Raises:
+            ForbiddenError: there is none.
+        """
+        self.require_planning()
+        if self.allowance is None:
+            raise ForbiddenError("A release needs an allowance on this dataset; its owner grants it.")
+        return self.allowance
+
+
+def enter(session: ReadSession, digest: bytes, name: str) -> Access:
+    """Authenticate, and find a dataset as this principal sees it.
+
+    Raises:
+        UnauthenticatedError: no key in force has this digest.
+        NotFoundError: there is no such dataset, or the principal may not know of it.
+    """
+    principal = principal_of(session, digest)
+    dataset = datasets.by_name(session, require_name(name))
+    if dataset is None:
+        raise NotFoundError
+    allowance = allowances.find(session, dataset.id, principal.id)
+    entered = Access(principal, dataset, allowance)
+    if not (entered.rules or principal.role in SEES_EVERY_DATASET or allowance):
+        raise NotFoundError
+    return entered

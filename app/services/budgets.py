@@ -1,0 +1,113 @@
+"""What may be spent on a dataset, by whom, and what was."""
+
+from app.db import principals
+from app.db.clock import now
+from app.db.principals import Principal
+from app.errors import InvalidRequestError, NotFoundError
+from app.ledger import accounts, allowances, entries
+from app.ledger.accounts import Account
+from app.ledger.allowances import Allowance
+from app.ledger.entries import Entry
+from app.ledger.units import epsilon_text
+from app.services.access import Access, Role
+from app.services.context import Services
+from app.services.documents import Document
+from app.services.names import require_name
+
+
+def figures(account: Account | Allowance) -> Document:
+    """The three figures of an account or an allowance."""
+    return {
+        "epsilon_limit": epsilon_text(account.limit_nano),
+        "epsilon_spent": epsilon_text(account.spent_nano),
+        "epsilon_remaining": epsilon_text(account.remaining_nano),
+    }
+
+
+def allowance_document(allowance: Allowance) -> Document:
+    """An allowance; `window` is null while allowances do not renew."""
+    return figures(allowance) | {"window": None}
+
+
+def budget(services: Services, entered: Access) -> Document:
+    """The dataset's account, the caller's allowance and, for those who oversee it, everybody's."""
+    with services.database.read() as session:
+        account = accounts.find(session, entered.dataset.id)
+        own = allowances.find(session, entered.dataset.id, entered.principal.id)
+        document = figures(account) | {"allowance": None if own is None else allowance_document(own)}
+        if entered.rules or entered.principal.role == Role.AUDITOR:
+            document["allowances"] = [
+                {"principal": allowance.principal} | allowance_document(allowance)
+                for allowance in allowances.all_of(session, entered.dataset.id)
+            ]
+    return document
+
+
+def _grantee(services: Services, name: str) -> Principal:
+    with services.database.read() as session:
+        principal = principals.by_name(session, require_name(name))
+    if principal is None or principal.disabled_at is not None:
+        raise NotFoundError
+    return principal
+
+
+def grant(services: Services, entered: Access, name: str, limit_nano: int) -> Document:
+    """Let a principal spend up to a limit on the dataset, or change that limit.
+
+    Raises:
+        NotFoundError: there is no such principal in force.
+        InvalidRequestError: it is an auditor, or has spent more than that.
+    """
+    principal = _grantee(services, name)
+    if principal.role == Role.AUDITOR:
+        raise InvalidRequestError(("principal", "is an auditor, who reads and never releases"))
+    with services.database.write() as transaction:
+        accounts.lock_open(transaction, entered.dataset.id)
+        allowances.grant(transaction, entered.dataset.id, principal, limit_nano, now())
+        transaction.commit()
+    return budget(services, entered)
+
+
+def revoke(services: Services, entered: Access, name: str) -> None:
+    """Take a principal's access to the dataset away; what it spent stays spent.
+
+    Raises:
+        NotFoundError: it has none.
+    """
+    principal = _grantee(services, name)
+    with services.database.write() as transaction:
+        accounts.lock(transaction, entered.dataset.id)
+        allowances.revoke(transaction, entered.dataset.id, principal, now())
+        transaction.commit()
+
+
+def adjust(services: Services, entered: Access, limit_nano: int, reason: str) -> Document:
+    """Give the whole dataset another limit.
+
+    Raises:
+        InvalidRequestError: it is below what is spent.
+    """
+    with services.database.write() as transaction:
+        accounts.adjust(transaction, entered.dataset.id, limit_nano, entered.principal.name, reason, now())
+        transaction.commit()
+    return budget(services, entered)
+
+
+def ledger(services: Services, entered: Access, after: int, limit: int) -> list[Document]:
+    """Entries of the dataset's ledger, oldest first."""
+    with services.database.read() as session:
+        return [_entry(entry) for entry in entries.page(session, entered.dataset.id, after, limit)]
+
+
+def _entry(entry: Entry) -> Document:
+    return {
+        "seq": entry.seq,
+        "kind": entry.kind,
+        "principal": entry.principal,
+        "epsilon": epsilon_text(entry.epsilon_nano),
+        "epsilon_spent": epsilon_text(entry.spent_nano),
+        "release_id": entry.release_id,
+        "at": entry.at,
+        "previous_hash": None if entry.previous_hash is None else entry.previous_hash.hex(),
+        "hash": None if entry.hash is None else entry.hash.hex(),
+    }

@@ -1,0 +1,82 @@
+"""A table's columns as its owner declared them: stored with exact numbers, shown as JSON, used as `dp` columns."""
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from gmpy2 import mpq
+
+from app.dp.codes import codes_for
+from app.dp.columns import Column, Kind
+from app.dp.errors import InvalidStatistic
+from app.dp.numbers import json_number
+from app.errors import InvalidRequestError
+
+_MEMBERS = ("kind", "bounds", "scale", "categories", "nullable", "null_value")
+
+Declared = Mapping[str, Mapping[str, Any]]
+
+
+def stored(columns: Declared) -> str:
+    """The declaration as text; numbers as exact fractions."""
+    return json.dumps(
+        {
+            name: {member: _plain(column[member]) for member in _MEMBERS if member in column}
+            for name, column in columns.items()
+        }
+    )
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - JSON is any value
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return value if isinstance(value, bool | int | str) else str(value)
+
+
+@lru_cache(maxsize=1024)
+def of(text: str) -> Mapping[str, Column]:
+    """The columns of a stored declaration."""
+    return {name: _column(name, column) for name, column in json.loads(text).items()}
+
+
+def _column(name: str, column: Mapping[str, Any]) -> Column:
+    bounds, null_value = column.get("bounds"), column.get("null_value")
+    return Column(
+        name=name,
+        kind=Kind(column["kind"]),
+        bounds=None if bounds is None else (mpq(bounds[0]), mpq(bounds[1])),
+        scale=column.get("scale", 0),
+        categories=tuple(column.get("categories", ())),
+        nullable=column["nullable"],
+        null_value=None if null_value is None else mpq(null_value),
+    )
+
+
+def shown(text: str) -> dict[str, Any]:
+    """The declaration as the interface shows it."""
+    columns: dict[str, Any] = json.loads(text)
+    for column in columns.values():
+        if "bounds" in column:
+            column["bounds"] = [json_number(mpq(bound)) for bound in column["bounds"]]
+        if isinstance(column.get("null_value"), str):
+            column["null_value"] = json_number(mpq(column["null_value"]))
+    return columns
+
+
+def check(text: str) -> None:
+    """Refuse a declaration that no statistic could be asked of: bounds that are equal, reversed, or one double.
+
+    Raises:
+        InvalidRequestError: where and what, by the position of the column.
+    """
+    problems = []
+    for position, column in enumerate(of(text).values()):
+        if not column.kind.numeric:
+            continue
+        try:
+            codes_for(column, None)
+        except InvalidStatistic as error:
+            problems.append((f"columns.{position}.{error.where}", error.what))
+    if problems:
+        raise InvalidRequestError(*problems)

@@ -1,0 +1,32 @@
+"""The grammar of names and ids. What is outside it names nothing, and never reaches a database."""
+
+import re
+
+from app.errors import NotFoundError
+
+NAME_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,62}$"
+RELEASE_ID_PATTERN = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
+
+
+def require_name(text: str) -> str:
+    """The text, if it may name a dataset or a principal.
+
+    Raises:
+        NotFoundError: it cannot.
+    """
+    return _require(NAME_PATTERN, text)
+
+
+def require_release_id(text: str) -> str:
+    """The text, if it may be the id of a release.
+
+    Raises:
+        NotFoundError: it cannot.
+    """
+    return _require(RELEASE_ID_PATTERN, text)
+
+
+def _require(pattern: str, text: str) -> str:
+    if re.fullmatch(pattern, text) is None:
+        raise NotFoundError
+    return text

@@ -1,0 +1,86 @@
+"""From a question to a plan: the statistic, the mechanism and what it costs. No data is read here."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gmpy2 import mpq
+
+from app.db.datasets import Dataset
+from app.dp.errors import AccuracyTrivial, InvalidStatistic
+from app.dp.mechanism import Mechanism
+from app.dp.statistics import Statistic, build
+from app.errors import AccuracyTrivialError, AccuracyUnattainableError, EpsilonTooLargeError, InvalidRequestError
+from app.ledger.units import NANO_PER_EPSILON
+from app.services import columns
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What an analyst asks: a statistic, and either an ε (in ledger units) or a radius in the statistic's units."""
+
+    statistic: Mapping[str, Any]
+    epsilon_nano: int | None
+    accuracy: mpq | None
+    alpha: mpq
+    gamma: mpq
+    grid_refinement: int
+    reuse: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a release of the question would be.
+
+    `radius` is what it promises at `alpha`, and `wanted` the radius that is enough, in the statistic's units.
+    """
+
+    mechanism: Mechanism
+    alpha: mpq
+    epsilon_nano: int
+    radius: mpq
+    wanted: mpq
+
+    @property
+    def statistic(self) -> Statistic:
+        """The statistic with every default filled in."""
+        return self.mechanism.statistic
+
+
+def _mechanism(statistic: Statistic, question: Question, most_nano: int) -> Mechanism:
+    gamma, refinement = question.gamma, question.grid_refinement
+    if question.epsilon_nano is not None:
+        if question.epsilon_nano > most_nano:
+            raise EpsilonTooLargeError(most_nano)
+        epsilon = mpq(question.epsilon_nano, NANO_PER_EPSILON)
+        return Mechanism.for_epsilon(statistic, epsilon, gamma, refinement)
+    try:
+        mechanism = Mechanism.for_accuracy(statistic, question.accuracy, question.alpha, gamma, refinement)
+    except AccuracyTrivial:
+        raise AccuracyTrivialError from None
+    epsilon_nano = int(mechanism.epsilon * NANO_PER_EPSILON)
+    if epsilon_nano > most_nano:
+        raise AccuracyUnattainableError(epsilon_nano, most_nano)
+    return mechanism
+
+
+def make(dataset: Dataset, question: Question, most_nano: int) -> Plan:
+    """Plan a question on a dataset, where one release may cost `most_nano` at most.
+
+    Raises:
+        InvalidRequestError: the statistic does not fit the table.
+        EpsilonTooLargeError, AccuracyTrivialError, AccuracyUnattainableError: as their names say.
+    """
+    try:
+        statistic = build(question.statistic, columns.of(dataset.columns), dataset.n, dataset.rows_per_unit)
+    except InvalidStatistic as error:
+        raise InvalidRequestError((f"statistic.{error.where}", error.what)) from None
+    mechanism = _mechanism(statistic, question, most_nano)
+    radius = mechanism.radius(question.alpha)
+    return Plan(
+        mechanism,
+        question.alpha,
+        int(mechanism.epsilon * NANO_PER_EPSILON),
+        radius,
+        radius if question.accuracy is None else question.accuracy,
+    )

@@ -1,0 +1,36 @@
+"""Earlier releases, as they were answered."""
+
+from app.errors import NotFoundError
+from app.ledger import releases
+from app.ledger.releases import Release
+from app.services import access
+from app.services.access import Access
+from app.services.context import Services
+from app.services.names import require_release_id
+
+
+def of_dataset(services: Services, entered: Access, after: str | None, limit: int) -> list[Release]:
+    """A dataset's releases, oldest first."""
+    with services.database.read() as session:
+        return releases.page(session, after, limit, dataset_id=entered.dataset.id)
+
+
+def of_caller(services: Services, digest: bytes, after: str | None, limit: int) -> list[Release]:
+    """The caller's own releases, on the datasets that it still sees, oldest first."""
+    with services.database.read() as session:
+        principal = access.principal_of(session, digest)
+        return releases.page(session, after, limit, principal_id=principal.id, visible_to=access.viewer(principal))
+
+
+def one(services: Services, digest: bytes, release_id: str) -> Release:
+    """One release.
+
+    Raises:
+        NotFoundError: there is none, or it is of a dataset that the caller may not see.
+    """
+    with services.database.read() as session:
+        principal = access.principal_of(session, digest)
+        release = releases.by_id(session, require_release_id(release_id), visible_to=access.viewer(principal))
+    if release is None:
+        raise NotFoundError
+    return release

@@ -1,0 +1,195 @@
+"""The main job: a private statistic, debited and on record.
+
+The order of events is what the promises rest on: refusals, replays and reuse are decided by reads; then come the exact
+sums and the draw; then one transaction holds idempotency row, debit, entry and answer. A crash before its commit costs
+nothing, one after it loses nothing.
+"""
+
+from dataclasses import dataclass
+
+from app.db.clock import now
+from app.db.ids import time_ordered_id
+from app.db.session import ReadSession, Session, WriteSession
+from app.dp.bits import SystemBits
+from app.engines.errors import EngineFailure
+from app.errors import (
+    BudgetExhaustedError,
+    DatasetClosedError,
+    KeyRequiredError,
+    KeyReusedError,
+    UnavailableError,
+)
+from app.ledger import accounts, allowances, entries, idempotency, releases
+from app.ledger.releases import Release
+from app.ledger.units import epsilon_text
+from app.services import documents, questions, reuse
+from app.services.access import Access
+from app.services.context import Services
+from app.services.documents import Document, encode
+from app.services.questions import Plan, Question
+from app.services.reuse import Earlier
+
+CREATED, OK = 201, 200
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """An idempotency key and the fingerprint of the request that it is bound to."""
+
+    text: str
+    fingerprint: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A status and the bytes of a body; `replayed` where both were stored before."""
+
+    status: int
+    body: bytes
+    replayed: bool = False
+
+
+def release(services: Services, access: Access, question: Question, key: Key | None) -> Answer:
+    """Answer a question with a release: a stored one, an earlier one, or a fresh one that is debited.
+
+    Raises:
+        KeyRequiredError, KeyReusedError: about the idempotency key.
+        DatasetClosedError, BudgetExhaustedError: the present state refuses it.
+        InvalidRequestError and the rest of `questions.make`'s: the question is refused.
+        UnavailableError: the database or the engine did not answer; nothing was debited, or the key replays what was.
+    """
+    access.require_allowance()
+    if key is None and not question.reuse:
+        raise KeyRequiredError
+    with services.database.read() as session:
+        if key is not None and (stored := _replay(session, access, key)):
+            return stored
+        if access.dataset.closed:
+            raise DatasetClosedError
+        plan = questions.make(access.dataset, question, services.settings.max_epsilon_nano)
+        attempt = _Attempt(access, question, plan, key)
+        earlier = attempt.earlier(session)
+        if earlier is None:
+            attempt.require_affordable(session)
+        elif key is None:
+            return Answer(OK, attempt.reused(session, earlier))
+    drawn = _draw(services, access, plan) if earlier is None else earlier
+    with services.database.write() as transaction:
+        answer = attempt.settle(transaction, drawn)
+        if answer is not None:
+            transaction.commit()
+            return answer
+    # A twin with the same key committed first: its answer is ours, and our draw is discarded.
+    with services.database.read() as session:
+        stored = None if key is None else _replay(session, access, key)
+    if stored is None:
+        raise UnavailableError
+    return stored
+
+
+def _replay(session: Session, access: Access, key: Key) -> Answer | None:
+    stored = idempotency.find(session, access.principal.id, key.text)
+    if stored is None:
+        return None
+    if stored.fingerprint != key.fingerprint:
+        raise KeyReusedError
+    return Answer(stored.status, stored.body, replayed=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """A fresh draw that is not paid yet: nobody may see it before its transaction has committed."""
+
+    release_id: str
+    head: bytes  # the answer's JSON up to its budget
+
+
+def _draw(services: Services, access: Access, plan: Plan) -> _Drawn:
+    if access.dataset.file_id is None:
+        raise DatasetClosedError
+    try:
+        sums = services.tables.sums(access.dataset.file_id, plan.statistic.needs)
+    except EngineFailure as error:
+        raise UnavailableError from error
+    values = plan.mechanism.draw(sums, SystemBits())
+    release_id = time_ordered_id()
+    return _Drawn(release_id, encode(documents.released(release_id, access.dataset, plan, values))[:-1])
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """One request on its way from its plan to its answer."""
+
+    access: Access
+    question: Question
+    plan: Plan
+    key: Key | None
+
+    def earlier(self, session: Session) -> Earlier | None:
+        """An earlier release that answers it."""
+        return reuse.find(session, self.access.dataset, self.plan) if self.question.reuse else None
+
+    def require_affordable(self, session: ReadSession) -> None:
+        """Refuse early what the transaction would refuse: no scan and no draw for a debit that cannot be made."""
+        cost_nano = self.plan.epsilon_nano
+        account, allowance = accounts.find(session, self.access.dataset.id), self.access.require_allowance()
+        if cost_nano > account.remaining_nano:
+            raise BudgetExhaustedError("dataset", cost_nano, account.remaining_nano, account.limit_nano)
+        if cost_nano > allowance.remaining_nano:
+            raise BudgetExhaustedError("allowance", cost_nano, allowance.remaining_nano, allowance.limit_nano)
+
+    def reused(self, session: Session, earlier: Earlier) -> bytes:
+        """The answer that an earlier release gives."""
+        account = accounts.find(session, self.access.dataset.id)
+        allowance = allowances.find(session, self.access.dataset.id, self.access.principal.id)
+        budget = {
+            "charged": epsilon_text(0),
+            "dataset_remaining": epsilon_text(account.remaining_nano),
+            "allowance_remaining": None if allowance is None else epsilon_text(allowance.remaining_nano),
+        }
+        return encode(reuse.document(session, earlier, self.plan) | {"budget": budget})
+
+    def settle(self, transaction: WriteSession, found: _Drawn | Earlier) -> Answer | None:
+        """The one transaction, in the one order; None where the key turns out to be a twin's already."""
+        dataset, principal, key, at = self.access.dataset, self.access.principal, self.key, now()
+        if key is not None and not idempotency.claim(
+            transaction, principal.id, key.text, key.fingerprint, found.release_id, CREATED, at
+        ):
+            return None
+        accounts.lock_open(transaction, dataset.id)
+        earlier = self.earlier(transaction)
+        if earlier is not None:
+            body = self.reused(transaction, earlier)
+            if key is not None:
+                idempotency.answer(transaction, principal.id, key.text, earlier.release_id, OK, body)
+            return Answer(OK, body)
+        if isinstance(found, Earlier):
+            raise UnavailableError  # what the reads found is found again, since releases are never deleted
+        return Answer(CREATED, self._pay(transaction, found, at))
+
+    def _pay(self, transaction: WriteSession, drawn: _Drawn, at: str) -> bytes:
+        dataset, principal, cost_nano = self.access.dataset, self.access.principal, self.plan.epsilon_nano
+        account = accounts.debit(transaction, dataset.id, cost_nano)
+        allowance = allowances.debit(transaction, dataset.id, principal.id, cost_nano)
+        entries.append(
+            transaction, dataset.id, "debit", principal.name, cost_nano, account.spent_nano, drawn.release_id, at
+        )
+        budget: Document = {
+            "charged": epsilon_text(cost_nano),
+            "dataset_remaining": epsilon_text(account.remaining_nano),
+            "allowance_remaining": epsilon_text(allowance.remaining_nano),
+        }
+        body = drawn.head + b"," + encode({"budget": budget, "reused": False, "created_at": at})[1:]
+        paid = Release(
+            id=drawn.release_id,
+            dataset_id=dataset.id,
+            principal_id=principal.id,
+            statistic=self.plan.statistic.identity,
+            epsilon_nano=cost_nano,
+            gamma=str(self.question.gamma),
+            grid_refinement=self.question.grid_refinement,
+            response=body,
+            created_at=at,
+        )
+        releases.insert(transaction, paid, reuse.candidacies(self.plan.mechanism))
+        return body

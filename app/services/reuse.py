@@ -1,0 +1,65 @@
+"""The free answer: an earlier release of the same statistic that is accurate enough.
+
+Chosen by public facts alone (its radius at the asked α, then its age), never by its value.
+"""
+
+import json
+import math
+from dataclasses import dataclass
+
+from gmpy2 import mpq
+
+from app.db.datasets import Dataset
+from app.db.session import Session
+from app.dp.mechanism import Mechanism
+from app.dp.numbers import round_up
+from app.ledger import releases
+from app.ledger.units import NANO_PER_EPSILON
+from app.services import documents
+from app.services.documents import Document
+from app.services.questions import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """An earlier release that answers a plan, and its mechanism."""
+
+    release_id: str
+    mechanism: Mechanism
+    radius: mpq
+
+
+def find(session: Session, dataset: Dataset, plan: Plan) -> Earlier | None:
+    """The release with the smallest radius at the plan's α (the oldest of such), if that is enough."""
+    best: Earlier | None = None
+    for candidate in releases.candidates(session, dataset.id, plan.statistic.identity):  # oldest first
+        epsilon = mpq(candidate.epsilon_nano, NANO_PER_EPSILON)
+        mechanism = Mechanism.for_epsilon(plan.statistic, epsilon, mpq(candidate.gamma), candidate.grid_refinement)
+        radius = mechanism.radius(plan.alpha)
+        # Compared as reported: two radii that differ beyond a double's digits are the same to a reader.
+        if radius <= plan.wanted and (best is None or round_up(radius) < round_up(best.radius)):
+            best = Earlier(candidate.id, mechanism, radius)
+    return best
+
+
+def document(session: Session, earlier: Earlier, plan: Plan) -> Document:
+    """The earlier release as an answer to this plan: all as it was, with the accuracy at the plan's α."""
+    stored: Document = json.loads(releases.response(session, earlier.release_id))
+    stored["accuracy"] = documents.with_interval(
+        documents.accuracy(earlier.mechanism, plan.alpha),
+        stored["value_in_range"],
+        earlier.mechanism,
+        earlier.radius,
+    )
+    return stored | {"reused": True}
+
+
+def candidacies(mechanism: Mechanism) -> list[tuple[int, float]]:
+    """Where a release is kept as a candidate, each with a score of which the smallest wins.
+
+    At any α the radius is min(ln(1/α)/ε' + grid/2, 2B): among releases of one grid the smallest scale λ' = 1/ε' is
+    best, and among all of them the smallest B. So the best of each grid and the smallest bound are all that is needed.
+    """
+    parameters = mechanism.parameters
+    exponent = round(math.log2(parameters.grid))  # a power of two, exactly
+    return [(exponent, round_up(parameters.scale)), (releases.SMALLEST_BOUND, round_up(parameters.bound))]

@@ -1,0 +1,28 @@
+"""From settings to services, and back."""
+
+from app.config import Settings
+from app.db.engine import Database
+from app.db.migrate import migrate
+from app.engines.tables import Tables
+from app.services import principals
+from app.services.context import Services
+
+
+def open_services(settings: Settings) -> Services:
+    """Open the database (migrated, unless that is left to somebody else) and the tables.
+
+    Raises:
+        UnavailableError: the database is away.
+    """
+    database = Database(settings.database_url)
+    if settings.auto_migrate:
+        migrate(database)
+    configured = settings.admin_key
+    principals.bootstrap(database, settings.data_dir, configured.get_secret_value() if configured else None)
+    return Services(settings, database, Tables(settings.data_dir))
+
+
+def close_services(services: Services) -> None:
+    """Let go of the connections."""
+    services.tables.close()
+    services.database.close()

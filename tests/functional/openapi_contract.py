@@ -1,0 +1,72 @@
+"""Every answer of the service, held against the OpenAPI document that it gives of itself."""
+
+import json
+import re
+from typing import Any
+
+import httpx
+from jsonschema_rs import Draft202012Validator
+
+PROBLEM = "application/problem+json"
+PAGES = re.compile(r"/docs|/docs/assets/.*|/openapi\.json")
+METHODS = frozenset({"GET", "PUT", "POST", "DELETE"})
+
+
+class Contract:
+    """An OpenAPI document as a check: each answer is of a declared status and medium, and fits the declared schema."""
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self.document = document
+        self._components = {"components": document["components"]}
+        self._paths = [
+            (re.compile(re.sub(r"\{[^}]*\}", "[^/]+", path)), operations)
+            for path, operations in document["paths"].items()
+        ]
+        self._validators: dict[str, Draft202012Validator] = {}
+        self._problem = {"$ref": "#/components/schemas/Problem"}
+
+    def check(self, response: httpx.Response) -> None:
+        """Read an answer and compare it; httpx calls this for each."""
+        response.read()
+        path = response.request.url.raw_path.decode().partition("?")[0]
+        if PAGES.fullmatch(path) is None:
+            medium = response.headers.get("content-type", "")
+            self.check_answer(response.request.method, path, response.status_code, medium, response.content)
+
+    def check_answer(self, method: str, path: str, status: int, medium: str, body: bytes) -> None:
+        """Compare one answer.
+
+        Raises:
+            AssertionError: it is none that the document declares.
+        """
+        told = f"{method} {path} answered {status}"
+        operation = self._operation(method, path)
+        if operation is None:
+            assert status in {401, 404, 405}, told
+            declared: dict[str, Any] = {PROBLEM: {"schema": self._problem}}
+        else:
+            assert str(status) in operation["responses"], f"{told}, which is not declared"
+            declared = operation["responses"][str(status)].get("content", {})
+        if not declared:
+            assert (medium, body) == ("", b""), f"{told} with a body"
+            return
+        assert declared.keys() == {medium}, f"{told} as {medium}"
+        document = json.loads(body)
+        error = next(self._validator(declared[medium]["schema"]).iter_errors(document), None)
+        assert error is None, f"{told} with a body that is not as declared: {error}"
+        if medium == PROBLEM:
+            assert document["status"] == status, told
+            assert document["type"].startswith("/problems/"), told
+
+    def _operation(self, method: str, path: str) -> dict[str, Any] | None:
+        for pattern, operations in self._paths:
+            if pattern.fullmatch(path):
+                found: dict[str, Any] | None = operations.get(method.lower())
+                return found
+        return None
+
+    def _validator(self, schema: dict[str, Any]) -> Draft202012Validator:
+        key = json.dumps(schema)
+        if key not in self._validators:
+            self._validators[key] = Draft202012Validator({**schema, **self._components}, validate_formats=True)
+        return self._validators[key]
