@@ -1,0 +1,102 @@
+"""The command line."""
+
+import socket
+from typing import Annotated, NoReturn
+
+import typer
+import uvicorn
+from pydantic import ValidationError
+
+from app.config import Settings
+from app.db.engine import Database
+from app.db.migrate import migrate as migrate_database
+from app.errors import SnapledgerError
+from app.services import principals
+from app.services.access import Role
+
+app = typer.Typer(
+    help="True statistics of a sensitive table, at a privacy cost that is exact, capped and on record.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+@app.command()
+def serve(
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port to listen on; 0 takes a free one.", min=0, max=65535)] = 8000,
+    workers: Annotated[int, typer.Option(help="How many processes answer.", min=1)] = 1,
+) -> None:
+    """Start the service; it migrates its database first unless SNAPLEDGER_AUTO_MIGRATE is false."""
+    settings = Settings()
+    Database(settings.database_url).close()  # a wrong URL is told here, in a line
+    if port == 0:
+        with socket.socket() as probe:
+            probe.bind((host, 0))
+            port = probe.getsockname()[1]
+    typer.echo(f"Snapledger listens on http://{host}:{port} (the interface is described at /docs)")
+    uvicorn.run(
+        "app.main:create_app",
+        factory=True,
+        host=host,
+        port=port,
+        workers=workers,
+        access_log=False,  # the path of a call names what somebody asked about
+        log_level=settings.log_level.lower(),
+        server_header=False,
+    )
+
+
+@app.command()
+def migrate() -> None:
+    """Bring the database to the schema of this version."""
+    database = Database(Settings().database_url)
+    migrate_database(database)
+    database.close()
+    typer.echo("The database is migrated.")
+
+
+@app.command()
+def create_key(
+    name: Annotated[str, typer.Argument(help="The principal's name.")],
+    role: Annotated[Role | None, typer.Option(help="Make the principal, with this role.")] = None,
+) -> None:
+    """Print a new key for a principal, straight from the database: the way back in when every key is lost."""
+    database = Database(Settings().database_url)
+    try:
+        issued = principals.rotate(database, name) if role is None else principals.create(database, name, role)
+    finally:
+        database.close()
+    typer.echo(issued.key)
+
+
+@app.command()
+def demo() -> None:
+    """Run the main job on real data: a temporary service, the Palmer penguins, and what an analyst sees."""
+    from app.demo import tour  # noqa: PLC0415 - its terminal library is not for the service
+
+    tour.run()
+
+
+def main() -> None:
+    """Run the command line; what cannot be done is told in a line, with exit status 1."""
+    try:
+        app()
+    except ValidationError as error:
+        # Settings: pydantic's own text would show the value, which may be a secret.
+        told = "; ".join(
+            f"SNAPLEDGER_{problem['loc'][0]!s}".upper() + f": {problem['msg']}" for problem in error.errors()
+        )
+        _fail(told)
+    except (SnapledgerError, ValueError) as error:
+        _fail(str(error) or type(error).__name__)
+
+
+def _fail(told: str) -> NoReturn:
+    typer.echo(f"snapledger: {told}", err=True)
+    raise SystemExit(1) from None
+
+
+if __name__ == "__main__":
+    main()
