@@ -1,25 +1,28 @@
 """Sessions: one transaction each, over a Core connection. Who gets a `ReadSession` cannot write."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVarTuple
+from typing import Any
 
-from sqlalchemy import Connection, Delete, Insert, Row, Select, Update
-from sqlalchemy.sql.selectable import TypedReturnsRows
+from sqlalchemy import Connection, Delete, Insert, Update
+from sqlalchemy.exc import ResourceClosedError
 
-Ts = TypeVarTuple("Ts")
+from app.db.prepared import Query, Statement, prepared
 
 
 class Session:
     """What both kinds of session can do: read, and all of it as of one transaction.
 
-    Values go by the name of the statement's parameter. A statement is built once, when its module is imported, so that
-    SQLAlchemy compiles it once.
+    Values go by the name of the statement's parameter. A statement is built once, when its module is imported, and
+    compiled once for each dialect. Rows are named tuples.
     """
 
-    __slots__ = ("_connection",)
+    __slots__ = ("_connection", "_cursor")
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+        if not connection.in_transaction():
+            connection.begin()  # Core does so before its own first statement, and else has nothing to commit
+        self._cursor = connection.connection.cursor()
 
     @property
     def connection(self) -> Connection:
@@ -31,13 +34,18 @@ class Session:
         """`sqlite` or `postgresql`: which of two spellings of a statement to run."""
         return self._connection.dialect.name
 
-    def row(self, query: Select[*Ts], **parameters: object) -> Row[*Ts] | None:
+    def row(self, query: Query, **parameters: object) -> Any:  # noqa: ANN401 - a named tuple, or None
         """The first row that the query finds, or None."""
-        return self._connection.execute(query, parameters).first()
+        return next(iter(self._run(query, parameters)), None)
 
-    def rows(self, query: Select[*Ts], **parameters: object) -> Sequence[Row[*Ts]]:
+    def rows(self, query: Query, **parameters: object) -> list[Any]:
         """Every row that the query finds."""
-        return self._connection.execute(query, parameters).all()
+        return self._run(query, parameters)
+
+    def _run(self, statement: Statement, parameters: Mapping[str, object]) -> list[Any]:
+        if self._connection.closed:
+            raise ResourceClosedError("the session has ended")
+        return prepared(statement, self._connection.dialect, parameters).run(self._connection, self._cursor, parameters)
 
 
 class ReadSession(Session):
@@ -53,16 +61,18 @@ class WriteSession(Session):
 
     def change(self, statement: Insert | Update | Delete, **parameters: object) -> int:
         """Run a statement; the number of rows that it changed."""
-        return self._connection.execute(statement, parameters).rowcount
+        self._run(statement, parameters)
+        changed: int = self._cursor.rowcount
+        return changed
 
     def change_each(self, statement: Insert, rows: Sequence[Mapping[str, Any]]) -> None:
         """Run a statement once for each set of parameters."""
-        if rows:
-            self._connection.execute(statement, rows)
+        for row in rows:
+            self._run(statement, row)
 
-    def change_returning(self, statement: TypedReturnsRows[*Ts], **parameters: object) -> Row[*Ts] | None:
+    def change_returning(self, statement: Insert | Update | Delete, **parameters: object) -> Any:  # noqa: ANN401 - as row
         """Run a statement with RETURNING that concerns one row; that row, or None where it changed none."""
-        return self._connection.execute(statement, parameters).first()
+        return next(iter(self._run(statement, parameters)), None)
 
     def commit(self) -> None:
         """Make it durable, and end the session. Until this has returned, nothing of it may be shown to anybody."""

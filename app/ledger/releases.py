@@ -137,7 +137,8 @@ def response(session: Session, release_id: str) -> bytes:
     row = session.row(_RESPONSE, release=release_id)
     if row is None:
         raise NotFoundError
-    return row[0]
+    body: bytes = row.response
+    return body
 
 
 def page(  # noqa: PLR0913 - each filter by its name
