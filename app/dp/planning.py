@@ -12,6 +12,9 @@ from app.dp.parameters import ceil_log2, clamping_bound, derive
 UNIT = mpq(1, 10**9)
 """The ledger's unit of ε: every ε is a whole number of them."""
 
+_OUT_OF_REACH = mpq(10**12)
+"""A million times what any ledger can spend; far beyond it a unit is less than the parameters resolve."""
+
 
 def minimal_epsilon(  # noqa: PLR0913, PLR0917  all that the radius depends on
     accuracy: Rational,
@@ -24,7 +27,8 @@ def minimal_epsilon(  # noqa: PLR0913, PLR0917  all that the radius depends on
     """The smallest total ε, in whole units, at which the notes' radius is at most `accuracy` (in normalised units).
 
     The total is shared equally among the `mechanisms` of a release. The closed form solves
-    ln(1/α)·λ' + grid/2 = accuracy for the largest λ'; Covington's notes, (6.5), overpay by up to 14 % at α = 0.05.
+    ln(1/α)·λ' + grid/2 = accuracy for the largest λ'; Covington's notes, (6.5), overpay by up to 14 % at α = 0.05. An ε
+    that no ledger could spend (above 10¹²) is the closed form's, which may be a little more than the smallest.
 
     Raises:
         AccuracyTrivial: if every release would do, because `accuracy` is at least 2B'.
@@ -44,7 +48,8 @@ def minimal_epsilon(  # noqa: PLR0913, PLR0917  all that the radius depends on
     def attains(epsilon: Rational) -> bool:
         return bool(radius(derive(epsilon / mechanisms, b_prime, gamma, grid_refinement), alpha) <= accuracy)
 
-    return _smallest(attains, _cost(1 / scale, b_prime, gamma, mechanisms))
+    start = _cost(1 / scale, b_prime, gamma, mechanisms)
+    return start if start > _OUT_OF_REACH else _smallest(attains, start)
 
 
 def next_cliff(
@@ -65,7 +70,6 @@ def next_cliff(
 
 def _cost(epsilon_prime: Rational, b_prime: Rational, gamma: Rational, mechanisms: int) -> Rational:
     """About the total ε, in whole units rounded up, at which each mechanism has `epsilon_prime` for its noise."""
-    epsilon_prime = max(epsilon_prime, UNIT / mechanisms)
     precision_bits, bound = clamping_bound(epsilon_prime, b_prime, gamma)
     eta = mpq(1, 2**precision_bits)
     total = mechanisms * (epsilon_prime * (1 + 12 * bound * eta) + 2 * eta)

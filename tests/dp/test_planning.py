@@ -125,3 +125,11 @@ def test_the_grid_is_finer_at_the_cliff_and_not_a_unit_before(
     assert cliff > epsilon
     assert grid(cliff) < grid(epsilon)
     assert grid(cliff - UNIT) == grid(epsilon)
+
+
+@pytest.mark.parametrize("accuracy", ["1e-60", "1e-100", "1e-999"])
+def test_an_accuracy_out_of_reach_is_told_at_once(accuracy: str) -> None:
+    """The search by units did not end where a unit is less than the parameters resolve."""
+    epsilon = minimal_epsilon(mpq(accuracy), mpq(1, 20), mpq(50), mpq(1, 20), 0)
+    assert epsilon * mpq(accuracy) > 3  # ln 20, and half a grid
+    assert epsilon * mpq(accuracy) < 5
