@@ -1,16 +1,18 @@
 """The bins of a histogram. They cover every value, and are there whatever the data."""
 
 import math
-import struct
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import pairwise
 from typing import Any, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
+
 from app.dp.codes import LARGEST_BOUND, SMALLEST_GAP, checked_bounds, stored_bound
 from app.dp.columns import Column, Kind
 from app.dp.errors import InvalidStatistic
-from app.dp.numbers import Rational, nearest
+from app.dp.numbers import LARGEST_WHOLE_DOUBLE, Rational, nearest
 
 MOST_EDGES = 10_000
 MOST_INTERVALS = 1_000_000
@@ -34,12 +36,15 @@ class Edges:
         exact = self.given or (self.lower + step * i / self.intervals for i in range(self.intervals + 1))
         return tuple(stored_bound(kind, edge) for edge in exact)
 
-    def doubles(self) -> list[float]:
+    def doubles(self) -> npt.NDArray[np.float64]:
         """The double nearest to each edge."""
         if self.given:
-            return [nearest(edge) for edge in self.given]
+            return np.array([nearest(edge) for edge in self.given])
         start, step, divisor = self._progression()
-        return [(start + step * i) / divisor + 0.0 for i in range(self.intervals + 1)]
+        if max(abs(start), abs(start + step * self.intervals), divisor) <= LARGEST_WHOLE_DOUBLE:
+            # The division of two doubles is rounded once, like that of any two integers, and these are exact.
+            return (start + step * np.arange(self.intervals + 1)) / divisor + 0.0
+        return np.array([(start + step * i) / divisor + 0.0 for i in range(self.intervals + 1)])
 
     def whole(self, scale: int) -> list[int]:
         """The least whole number of units of 10^-scale at or above each edge."""
@@ -85,11 +90,12 @@ class IntervalBins:
         whole number is in their interval. A value below the first is in the first bin, one at or above the last in
         the last.
         """
-        return self.edges.doubles() if self.kind is Kind.REAL else self.edges.whole(self.scale)
+        return self.edges.doubles().tolist() if self.kind is Kind.REAL else self.edges.whole(self.scale)
 
     def edge_values(self) -> list[int | float]:
         """The edges as JSON numbers."""
-        return [int(x) if x.is_integer() and abs(x) <= 2**53 else x for x in self.edges.doubles()]
+        doubles = self.edges.doubles().tolist()
+        return [int(x) if x.is_integer() and abs(x) <= LARGEST_WHOLE_DOUBLE else x for x in doubles]
 
     def describe(self) -> list[dict[str, Any]]:
         """The bins in order, ready for JSON: kind, label and, of intervals, lower and upper edge."""
@@ -110,7 +116,7 @@ class IntervalBins:
         """A text that two sets of bins share exactly if all their edges are the same, however they were asked for."""
         edges = self.edges
         if self.kind is Kind.REAL:
-            return _digest(struct.pack(f"<{edges.intervals + 1}d", *edges.doubles()))
+            return _digest(edges.doubles().astype("<f8").tobytes())
         if edges.given:
             return _digest(",".join(map(str, edges.given)).encode())
         return f"{edges.lower} {edges.upper} {edges.intervals}"
@@ -188,7 +194,7 @@ def bins_by_number(column: Column, intervals: int, bounds: tuple[Rational, Ratio
     if not 2 <= intervals <= MOST_INTERVALS:
         raise InvalidStatistic("bins", f"from 2 to {MOST_INTERVALS:,} intervals")
     edges = Edges(*checked_bounds(column, bounds), intervals)
-    if column.kind is Kind.REAL and any(edge == following for edge, following in pairwise(edges.doubles())):
+    if column.kind is Kind.REAL and not np.diff(edges.doubles()).all():
         raise InvalidStatistic("bins", "intervals so narrow that their edges are the same double")
     return _interval_bins(column, edges)
 

@@ -12,6 +12,18 @@ class BitSource(Protocol):
         ...
 
 
+class VectorBitSource(BitSource, Protocol):
+    """Random bits for one draw or for many at once."""
+
+    def many(self, count: int, elements: int) -> bytes:
+        """The next `count` bits for each of so many elements, each in octets of its own, the first bit the highest.
+
+        An element takes as many whole octets as hold its bits (`octets`); in the last, the lowest bits left over mean
+        nothing.
+        """
+        ...
+
+
 class SystemBits:
     """Bits of the operating system's cryptographic generator, the only source in production.
 
@@ -20,5 +32,18 @@ class SystemBits:
 
     def bits(self, count: int) -> int:
         """The next `count` bits as a number from 0 to 2^count - 1."""
-        octets = (count + 7) // 8
-        return int.from_bytes(os.urandom(octets), "big") >> (8 * octets - count)
+        return leading_bits(self.many(count, 1), count)
+
+    def many(self, count: int, elements: int) -> bytes:
+        """The next `count` bits for each of so many elements, in one call of the system."""
+        return os.urandom(octets(count) * elements)
+
+
+def octets(count: int) -> int:
+    """How many octets hold so many bits."""
+    return (count + 7) // 8
+
+
+def leading_bits(content: bytes, count: int) -> int:
+    """The first `count` bits of octets that are just enough for them."""
+    return int.from_bytes(content, "big") >> (8 * len(content) - count)

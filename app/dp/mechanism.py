@@ -5,11 +5,14 @@ from typing import Self
 
 from app.dp import accuracy as radii
 from app.dp import planning
-from app.dp.bits import BitSource
+from app.dp.bits import VectorBitSource
+from app.dp.bulk import draw_whole
 from app.dp.draw import draw
 from app.dp.errors import AccuracyTrivial
 from app.dp.numbers import Rational, half_ulp
 from app.dp.parameters import Parameters, derive
+from app.dp.released import Released
+from app.dp.statistics.histogram import Histogram
 from app.dp.statistics.shape import Statistic
 from app.dp.sums import Answer
 
@@ -75,18 +78,21 @@ class Mechanism:
         furthest = abs(statistic.centre) + statistic.sensitivity * self.parameters.bound
         return statistic.rounding + half_ulp(furthest)
 
-    def draw(self, answer: Answer, bits: BitSource) -> list[Rational]:
+    def draw(self, answer: Answer, bits: VectorBitSource) -> Released:
         """A fresh release of each component, exact, from what the engine answered to the statistic's needs.
 
         Raises:
             ValueError: if the answer is not to them.
             DrawExhausted: if the source of bits is broken.
         """
-        centre, sensitivity = self.statistic.centre, self.statistic.sensitivity
-        return [
-            centre + sensitivity * draw((value - centre) / sensitivity, self.parameters, bits)
-            for value in self.statistic.values(answer)
-        ]
+        statistic, parameters = self.statistic, self.parameters
+        centre, sensitivity = statistic.centre, statistic.sensitivity
+        if isinstance(statistic, Histogram):
+            normalised = draw_whole(statistic.from_centre(answer), parameters, bits)
+        else:
+            (value,) = statistic.values(answer)
+            normalised = Released.one(draw((value - centre) / sensitivity, parameters, bits))
+        return normalised.map(lambda z: centre + sensitivity * z)
 
     def cliff(self) -> Rational:
         """The smallest ε above this one, in whole units, at which the grid is finer."""

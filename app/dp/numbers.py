@@ -14,12 +14,13 @@ Rational: TypeAlias = mpq
 Real: TypeAlias = mpfr
 """An MPFR number: a bound, from the side that its context's direction names."""
 
-_LARGEST_WHOLE_DOUBLE = 2**53
+LARGEST_WHOLE_DOUBLE = 2**53
+"""Up to this size, every whole number is a double."""
 
 
 def nearest(q: Rational) -> float:
     """The double nearest to `q`, ties to even, zero always positive. OverflowError beyond the largest double."""
-    # Python divides integers with one correct rounding, also among the subnormals; mpq's own conversion truncates.
+    # Python promises one correct rounding of this division, also among the subnormals; mpq promises none of its float.
     return int(q.numerator) / int(q.denominator) + 0.0
 
 
@@ -43,7 +44,7 @@ def half_ulp(q: Rational) -> Rational:
 def json_number(q: Rational) -> int | float:
     """The double nearest to `q` as JSON shows it best: whole numbers up to 2⁵³ without a decimal point."""
     double = nearest(q)
-    return int(double) if double.is_integer() and abs(double) <= _LARGEST_WHOLE_DOUBLE else double
+    return int(double) if double.is_integer() and abs(double) <= LARGEST_WHOLE_DOUBLE else double
 
 
 def decimal_text(q: Rational, digits: int = 50) -> str:

@@ -4,8 +4,21 @@ import random
 
 import pytest
 
+from app.dp.bits import octets
 
-class ScriptedBits:
+
+class OneByOne:
+    """The bits of a vector are those of as many single draws, one after another."""
+
+    def bits(self, count: int) -> int:
+        raise NotImplementedError
+
+    def many(self, count: int, elements: int) -> bytes:
+        size = octets(count)
+        return b"".join((self.bits(count) << 8 * size - count).to_bytes(size, "big") for _ in range(elements))
+
+
+class ScriptedBits(OneByOne):
     """A fixed sequence of bits, served from the first; remembers how many were asked for in each call."""
 
     def __init__(self, content: int, length: int) -> None:
@@ -20,7 +33,7 @@ class ScriptedBits:
         return (self.content >> self.left) & ((1 << count) - 1)
 
 
-class SeededBits:
+class SeededBits(OneByOne):
     """Repeatable bits; remembers how many were asked for in each call."""
 
     def __init__(self, seed: int) -> None:

@@ -77,6 +77,7 @@ def neighbours(rows: tuple[Any, ...], domain: tuple[Any, ...], changed: int) -> 
 def test_value_range_and_sensitivity_on_every_dataset(name: str, n: int, rows_per_unit: int) -> None:
     spec, domain, sums, textbook = ONE_NUMBER[name]
     statistic = build(spec, COLUMNS, n, rows_per_unit)
+    assert (statistic.mechanisms, statistic.components, statistic.bins) == (1, 1, None)
     values = {}
     for rows in itertools.product(domain, repeat=n):
         (value,) = statistic.values(sums(statistic, rows))
@@ -100,7 +101,8 @@ def test_value_range_and_sensitivity_on_every_dataset(name: str, n: int, rows_pe
 def test_a_histogram_changes_by_twice_the_rows_of_a_person(rows_per_unit: int) -> None:
     n, bins = 4, 3
     statistic = build(HISTOGRAM, COLUMNS, n, rows_per_unit)
-    assert statistic.components == bins
+    assert statistic.components == statistic.bins.count == bins
+    assert statistic.row_sensitivity == statistic.sensitivity == 1
     largest = 0
     for rows in itertools.combinations_with_replacement(range(bins), n):
         counts = [rows.count(i) for i in range(bins)]

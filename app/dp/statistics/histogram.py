@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
+import numpy as np
+import numpy.typing as npt
 from gmpy2 import mpq
 
 from app.dp.bins import Bins, BooleanBins, CategoryBins, IntervalBins, bins_by_edges, bins_by_number
@@ -93,9 +95,16 @@ class Histogram(Statistic):
 
     def values(self, answer: Answer) -> tuple[Rational, ...]:
         """The counts."""
+        return tuple(mpq(count) for count in self._counts(answer))
+
+    def from_centre(self, answer: Answer) -> npt.NDArray[np.int64]:
+        """The counts less the centre: whole numbers, and normalised ones, as the sensitivity is 1."""
+        return np.array(self._counts(answer), np.int64) - self.n // 2
+
+    def _counts(self, answer: Answer) -> Answer:
         if len(answer) != self.partition.count or sum(answer) != self.n:
             raise ValueError("the counts are not those that this statistic needs")
-        return tuple(mpq(count) for count in answer)
+        return answer
 
     def describe(self) -> dict[str, Any]:
         """The request for this histogram, its intervals in the form that was asked for."""
