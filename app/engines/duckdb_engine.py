@@ -65,7 +65,7 @@ class DuckDBEngine:
     def close(self) -> None:
         """Close the database and delete what it spilled to disk."""
         self._connection.close()
-        shutil.rmtree(self._scratch)
+        shutil.rmtree(self._scratch, ignore_errors=True)
         os.close(self._scratch_lock)
 
     def _answer(self, path: Path, needs: Needs) -> Answer:

@@ -135,19 +135,19 @@ def test_any_bins(shared_tables: Tables, lower: mpq, width: mpq, intervals: int,
 
 
 @pytest.mark.parametrize("column", [REAL, INTEGER], ids=lambda column: column.name)
-def test_a_million_bins_in_a_second(tables: Tables, column: Column) -> None:
+def test_a_million_bins(tables: Tables, column: Column) -> None:
     values = [i * 3 for i in range(-50, 5000)]
     bins = bins_by_number(column, 1_000_000, (mpq("0.1"), mpq(13_000)))
     file_id = take_in(tables, column, [*map(float, values), math.nan] if column is REAL else values)
-    start = time.perf_counter()
+    start = time.process_time()  # not the clock on the wall, which a busy machine slows down
     counts = tables.sums(file_id, BinCounts(column.name, bins))
-    elapsed = time.perf_counter() - start
+    elapsed = time.process_time() - start
     thresholds = bins.thresholds()
     assert sum(counts) == len(values) + (column is REAL)
     assert len(counts) == bins.count
     for i in [place for place, count in enumerate(counts[:-1]) if count][1:-1:50]:
         assert any(thresholds[i] <= value < thresholds[i + 1] for value in values)
-    assert elapsed < 5  # 0.4 s on an idle core; this is about being right on a busy one
+    assert elapsed < 3  # 0.5 s on an idle machine
 
 
 def test_coinciding_thresholds_have_one_cut() -> None:

@@ -39,6 +39,7 @@ from app.dp.errors import InvalidStatistic
 from app.dp.sums import ColumnSums, CrossMoments, Moments, PairSums
 from app.engines.expressions import code, column
 from app.engines.queries import render
+from app.engines.stored import stored_name
 from app.engines.tables import Tables
 
 CASES = [
@@ -203,7 +204,7 @@ def test_many_row_groups(tables: Tables) -> None:
 def test_nan_is_seen_through_the_statistics_of_a_file(tables: Tables) -> None:
     # Not our own files, which carry none, but one with the least and greatest values that Parquet files usually have.
     path = tables._path("foreign")
-    path.write_bytes(as_parquet(pa.table({"c76": [1.0, math.nan, 2.0, None]})).getvalue())
+    path.write_bytes(as_parquet(pa.table({stored_name("v"): [1.0, math.nan, 2.0, None]})).getvalue())
     codes = codes_for(Column("v", Kind.REAL, (mpq(0), mpq(1))), None)
     assert tables.sums("foreign", ColumnSums("v", codes)).total == 2 * codes.null_code + 2 * codes.steps
 

@@ -42,6 +42,7 @@ class CellReader:
         self._type = stored_type(column)
         self._nulls = frozenset(null_values)
         self._scale = column.scale if column.kind is Kind.DECIMAL else 0
+        self._unit: int = 10**self._scale
         self._plain: Callable[[str], Value]
         self._careful: Callable[[str], Value]
         if column.kind is Kind.REAL:
@@ -85,7 +86,7 @@ class CellReader:
         fraction = text[-scale:]
         if text[-scale - 1 : -scale] == "." and fraction.isdigit():
             return int(text[: -scale - 1] + fraction)
-        return int(text) * 10**scale
+        return int(text) * self._unit
 
 
 def read_whole(text: str, scale: int) -> int:
