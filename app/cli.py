@@ -7,6 +7,7 @@ import typer
 import uvicorn
 from pydantic import ValidationError
 
+from app import logs
 from app.config import Settings
 from app.db.engine import Database
 from app.db.migrate import migrate as migrate_database
@@ -42,8 +43,10 @@ def serve(
         host=host,
         port=port,
         workers=workers,
+        http="app.api.protocol:Protocol",
+        ws="none",
         access_log=False,  # the path of a call names what somebody asked about
-        log_level=settings.log_level.lower(),
+        log_config=logs.configuration(settings.log_level),
         server_header=False,
     )
 
@@ -77,6 +80,21 @@ def demo() -> None:
     from app.demo import tour  # noqa: PLC0415 - its terminal library is not for the service
 
     tour.run()
+
+
+@app.command()
+def audit(
+    epsilon: Annotated[list[str] | None, typer.Option(help="The privacy cost of a mechanism; may be repeated.")] = None,
+    rows: Annotated[list[int] | None, typer.Option(help="The number of rows; may be repeated.")] = None,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    draft: Annotated[bool, typer.Option("--draft", help="Bound the cases of the verification draft.")] = False,
+) -> None:
+    """Compute what the code that draws releases does, exactly, beside what is claimed; exit status 1 on any excess."""
+    from app.verification import report  # noqa: PLC0415 - audits are not for the service
+
+    if not report.run(epsilon or [], rows or [], as_json=as_json, of_the_draft=draft):
+        raise typer.Exit(1)
 
 
 def main() -> None:

@@ -44,7 +44,7 @@ def pytest_report_header() -> list[str]:
     return [f"databases: SQLite {library.sqlite_version} ({library.__name__}), Postgres {version}"]
 
 
-@pytest.hookimpl(trylast=True)
+@pytest.hookimpl(tryfirst=True)  # before any fixture
 def pytest_runtest_setup() -> None:
     socket_allow_hosts(["127.0.0.1", "::1"], allow_unix_socket=True)
 

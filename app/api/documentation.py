@@ -11,7 +11,7 @@ from pydantic.json_schema import models_json_schema
 from starlette.responses import HTMLResponse
 from starlette.staticfiles import StaticFiles
 
-from app.api import problems, requests
+from app.api import examples, problems, requests
 from app.api.schemas import answers
 from app.api.schemas.administration import AdjustmentRequest, AllowanceRequest, PrincipalRequest
 from app.api.schemas.datasets import DatasetRequest
@@ -143,6 +143,7 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
         components["securitySchemes"] = {
             "key": {"type": "http", "scheme": "bearer", "description": "A principal's key."}
         }
+        examples.add(document)
         app.openapi_schema = document
     return app.openapi_schema
 

@@ -116,45 +116,49 @@ TABLE: dict[type[errors.SnapledgerError], Problem] = {
 }
 
 _HTTP_TITLES = {404: ("not-found", "Not found"), 405: ("method-not-allowed", "Method not allowed")}
+_UNREADABLE = ("bad-request", "The request cannot be read")
 _INTERNAL = Problem(500, "internal", "A fault of ours", "Nothing was charged unless an answer is stored; see the log.")
+
+
+def _document(problem: Problem, error: object) -> bytes:
+    detail = problem.detail if isinstance(problem.detail, str) else problem.detail(error)
+    facts = {"type": f"/problems/{problem.slug}", "title": problem.title, "status": problem.status, "detail": detail}
+    return encode(facts | problem.members(error))
 
 
 def render(problem: Problem, error: object) -> Response:
     """The response of one problem."""
-    detail = problem.detail if isinstance(problem.detail, str) else problem.detail(error)
-    body = {
-        "type": f"/problems/{problem.slug}",
-        "title": problem.title,
-        "status": problem.status,
-        "detail": detail,
-        **problem.members(error),
-    }
     headers = {}
     if problem.status == 401:
         headers["WWW-Authenticate"] = "Bearer"
     if problem.status == 503:
         headers["Retry-After"] = RETRY_AFTER_SECONDS
-    return Response(encode(body), problem.status, headers, MEDIA_TYPE)
+    return Response(_document(problem, error), problem.status, headers, MEDIA_TYPE)
 
 
 def of(error: errors.SnapledgerError) -> Response:
     """The response of one of the domain's errors, by the nearest class of the table."""
+    if isinstance(error, errors.UnavailableError):
+        log.warning("unavailable: %s", type(error.__cause__).__name__)
     return next(render(TABLE[kind], error) for kind in type(error).__mro__ if kind in TABLE)
 
 
 def _on_domain_error(_: Request, error: Exception) -> Response:
     assert isinstance(error, errors.SnapledgerError)  # noqa: S101 - registered for this class alone
-    if isinstance(error, errors.UnavailableError):
-        log.warning("unavailable: %s", type(error.__cause__).__name__)
     return of(error)
 
 
 def _on_http_error(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class alone
-    slug, title = _HTTP_TITLES.get(error.status_code, ("bad-request", "The request cannot be read"))
+    slug, title = _HTTP_TITLES.get(error.status_code, _UNREADABLE)
     response = render(Problem(error.status_code, slug, title, "See the description of the interface at /docs."), error)
     response.headers.update(error.headers or {})
     return response
+
+
+def unreadable(detail: str) -> bytes:
+    """The body of the answer to what is no HTTP."""
+    return _document(Problem(400, *_UNREADABLE, detail), None)
 
 
 def of_fault(error: Exception) -> Response:

@@ -43,22 +43,33 @@ def budget(services: Services, entered: Access) -> Document:
     return document
 
 
-def _grantee(services: Services, name: str) -> Principal:
+def _principal(services: Services, name: str) -> Principal:
     with services.database.read() as session:
         principal = principals.by_name(session, require_name(name))
-    if principal is None or principal.disabled_at is not None:
+    if principal is None:
         raise NotFoundError
     return principal
 
 
-def grant(services: Services, entered: Access, name: str, limit_nano: int) -> Document:
-    """Let a principal spend up to a limit on the dataset, or change that limit.
+def grantee(services: Services, name: str) -> Principal:
+    """Who is to get an allowance.
 
     Raises:
         NotFoundError: there is no such principal in force.
+    """
+    principal = _principal(services, name)
+    if principal.disabled_at is not None:
+        raise NotFoundError
+    return principal
+
+
+def grant(services: Services, entered: Access, principal: Principal, limit_nano: int) -> Document:
+    """Let a principal spend up to a limit on the dataset, or change that limit.
+
+    Raises:
+        DatasetClosedError: nothing can be spent on the dataset any more.
         InvalidRequestError: it is an auditor, or has spent more than that.
     """
-    principal = _grantee(services, name)
     if principal.role == Role.AUDITOR:
         raise InvalidRequestError(("principal", "is an auditor, who reads and never releases"))
     with services.database.write() as transaction:
@@ -74,7 +85,7 @@ def revoke(services: Services, entered: Access, name: str) -> None:
     Raises:
         NotFoundError: it has none.
     """
-    principal = _grantee(services, name)
+    principal = _principal(services, name)
     with services.database.write() as transaction:
         accounts.lock(transaction, entered.dataset.id)
         allowances.revoke(transaction, entered.dataset.id, principal, now())
@@ -85,9 +96,11 @@ def adjust(services: Services, entered: Access, limit_nano: int, reason: str) ->
     """Give the whole dataset another limit.
 
     Raises:
+        DatasetClosedError: nothing can be spent on it any more.
         InvalidRequestError: it is below what is spent.
     """
     with services.database.write() as transaction:
+        accounts.lock_open(transaction, entered.dataset.id)
         accounts.adjust(transaction, entered.dataset.id, limit_nano, entered.principal.name, reason, now())
         transaction.commit()
     return budget(services, entered)

@@ -9,7 +9,7 @@ from app.db.clock import now
 from app.db.datasets import Dataset
 from app.db.principals import Principal
 from app.engines.errors import EngineFailure, InvalidFile
-from app.errors import DatasetClosedError, InvalidRequestError, NameTakenError, SnapledgerError, UnavailableError
+from app.errors import DatasetClosedError, InvalidRequestError, NameTakenError, UnavailableError
 from app.ledger import accounts
 from app.services import access, columns
 from app.services.access import Access, Role
@@ -43,17 +43,18 @@ def register(services: Services, owner: Principal, registration: Registration, u
         NameTakenError: the name was given before.
         InvalidRequestError: the columns make no sense, or the file does not hold what they say.
     """
+    declared = columns.stored(registration.columns)
+    columns.check(declared)
     with services.database.read() as session:
         if datasets.by_name(session, registration.name) is not None:
             raise NameTakenError
-    declared = columns.stored(registration.columns)
-    columns.check(declared)
     try:
         ingested = services.tables.ingest(upload, list(columns.of(declared).values()), registration.null_values)
     except InvalidFile as error:
         raise InvalidRequestError(*error.problems) from None
     except EngineFailure as error:
         raise UnavailableError from error
+    outcome_known = True
     try:
         with services.database.write() as transaction:
             dataset = datasets.insert(
@@ -70,9 +71,11 @@ def register(services: Services, owner: Principal, registration: Registration, u
             accounts.open_account(
                 transaction, dataset.id, registration.epsilon_limit_nano, owner.name, dataset.created_at
             )
+            outcome_known = False
             transaction.commit()
-    except SnapledgerError:
-        services.tables.drop(ingested.file_id)
+    except Exception:
+        if outcome_known:  # otherwise the dataset may be there, and lack its file for ever
+            services.tables.drop(ingested.file_id)
         raise
     return dataset
 

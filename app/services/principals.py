@@ -9,6 +9,7 @@ from app.db import principals
 from app.db.clock import now
 from app.db.engine import Database
 from app.db.principals import Principal
+from app.db.session import WriteSession
 from app.errors import LastAdminError, NotFoundError
 from app.ledger import allowances
 from app.ledger.allowances import Allowance
@@ -64,8 +65,9 @@ def me(services: Services, digest: bytes) -> tuple[Principal, list[tuple[str, Al
 
 
 def rotate_own(services: Services, digest: bytes) -> Issued:
-    """A new key for the caller; the old one stops working."""
-    return rotate(services.database, access.authenticate(services.database, digest).name)
+    """A new key for the caller; the old one stops working, and so does a second call with it."""
+    with services.database.write() as transaction:
+        return _replace_key(transaction, access.principal_of(transaction, digest))
 
 
 def rotate(database: Database, name: str) -> Issued:
@@ -74,13 +76,17 @@ def rotate(database: Database, name: str) -> Issued:
     Raises:
         NotFoundError: there is no such principal in force.
     """
-    key = access.new_key()
     with database.write() as transaction:
         principal = principals.by_name(transaction, require_name(name))
         if principal is None or principal.disabled_at is not None:
             raise NotFoundError("there is no such principal in force")
-        principals.replace_key(transaction, principal.id, access.digest_of(key))
-        transaction.commit()
+        return _replace_key(transaction, principal)
+
+
+def _replace_key(transaction: WriteSession, principal: Principal) -> Issued:
+    key = access.new_key()
+    principals.replace_key(transaction, principal.id, access.digest_of(key))
+    transaction.commit()
     return Issued(principal, key)
 
 

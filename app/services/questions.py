@@ -2,8 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from threading import Lock
 from typing import Any
 
+from cachetools import LRUCache, cached
 from gmpy2 import mpq
 
 from app.db.datasets import Dataset
@@ -13,6 +16,8 @@ from app.dp.statistics import Statistic, build
 from app.errors import AccuracyTrivialError, AccuracyUnattainableError, EpsilonTooLargeError, InvalidRequestError
 from app.ledger.units import NANO_PER_EPSILON
 from app.services import columns
+
+_MOST_KEPT_COMPONENTS = 20_000  # of all plans that are kept, since a histogram has its bins
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +33,9 @@ class Question:
     reuse: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Plan:
-    """What a release of the question would be.
+    """What a release of the question would be; one that is asked for again is the same object.
 
     `radius` is what it promises at `alpha`, and `wanted` the radius that is enough, in the statistic's units.
     """
@@ -45,6 +50,12 @@ class Plan:
     def statistic(self) -> Statistic:
         """The statistic with every default filled in."""
         return self.mechanism.statistic
+
+    @cached_property
+    def beyond_cliff(self) -> Mechanism:
+        """The mechanism at the next ε above at which the grid halves."""
+        mechanism = self.mechanism
+        return Mechanism.for_epsilon(mechanism.statistic, mechanism.cliff(), mechanism.gamma, mechanism.grid_refinement)
 
 
 def _mechanism(statistic: Statistic, question: Question, most_nano: int) -> Mechanism:
@@ -64,6 +75,11 @@ def _mechanism(statistic: Statistic, question: Question, most_nano: int) -> Mech
     return mechanism
 
 
+def _key(dataset: Dataset, question: Question, most_nano: int) -> tuple[object, ...]:
+    return dataset.columns, dataset.n, dataset.rows_per_unit, repr(question), most_nano
+
+
+@cached(LRUCache(_MOST_KEPT_COMPONENTS, getsizeof=lambda plan: plan.statistic.components), key=_key, lock=Lock())
 def make(dataset: Dataset, question: Question, most_nano: int) -> Plan:
     """Plan a question on a dataset, where one release may cost `most_nano` at most.
 

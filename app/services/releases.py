@@ -113,7 +113,7 @@ def _draw(services: Services, access: Access, plan: Plan) -> _Drawn:
         raise UnavailableError from error
     values = plan.mechanism.draw(sums, SystemBits())
     release_id = time_ordered_id()
-    return _Drawn(release_id, encode(documents.released(release_id, access.dataset, plan, values))[:-1])
+    return _Drawn(release_id, documents.released(release_id, access.dataset, plan, values)[:-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ class _Attempt:
             "dataset_remaining": epsilon_text(account.remaining_nano),
             "allowance_remaining": None if allowance is None else epsilon_text(allowance.remaining_nano),
         }
-        return encode(reuse.document(session, earlier, self.plan) | {"budget": budget})
+        return reuse.answer(session, earlier, self.plan, budget)
 
     def settle(self, transaction: WriteSession, found: _Drawn | Earlier) -> Answer | None:
         """The one transaction, in the one order; None where the key turns out to be a twin's already."""

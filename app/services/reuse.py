@@ -3,7 +3,6 @@
 Chosen by public facts alone (its radius at the asked α, then its age), never by its value.
 """
 
-import json
 import math
 from dataclasses import dataclass
 
@@ -42,16 +41,10 @@ def find(session: Session, dataset: Dataset, plan: Plan) -> Earlier | None:
     return best
 
 
-def document(session: Session, earlier: Earlier, plan: Plan) -> Document:
-    """The earlier release as an answer to this plan: all as it was, with the accuracy at the plan's α."""
-    stored: Document = json.loads(releases.response(session, earlier.release_id))
-    stored["accuracy"] = documents.with_interval(
-        documents.accuracy(earlier.mechanism, plan.alpha),
-        stored["value_in_range"],
-        earlier.mechanism,
-        earlier.radius,
-    )
-    return stored | {"reused": True}
+def answer(session: Session, earlier: Earlier, plan: Plan, budget: Document) -> bytes:
+    """The JSON of an earlier release as the answer to this plan: all as it was, with the accuracy at the plan's α."""
+    stored = releases.response(session, earlier.release_id)
+    return documents.reused(stored, earlier.mechanism, plan.alpha, earlier.radius, budget)
 
 
 def candidacies(mechanism: Mechanism) -> list[tuple[int, float]]:

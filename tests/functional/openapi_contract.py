@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 import httpx
+import pytest
 from jsonschema_rs import Draft202012Validator
 
 PROBLEM = "application/problem+json"
@@ -51,7 +52,7 @@ class Contract:
             assert (medium, body) == ("", b""), f"{told} with a body"
             return
         assert declared.keys() == {medium}, f"{told} as {medium}"
-        document = json.loads(body)
+        document = json.loads(body, parse_constant=lambda constant: pytest.fail(f"{told} with {constant}"))
         error = next(self._validator(declared[medium]["schema"]).iter_errors(document), None)
         assert error is None, f"{told} with a body that is not as declared: {error}"
         if medium == PROBLEM:

@@ -24,6 +24,7 @@ from app.db.engine import Database
 _names = itertools.count()
 
 MOST_EPSILON = 1000  # beyond the default of 10, so that the known answers can be asked for
+MOST_UPLOAD_BYTES = 2**24
 
 
 def a_name(kind: str) -> str:
@@ -209,6 +210,7 @@ def serving(folder: Path, database_url: str, **settings: str) -> Iterator[Servic
         "SNAPLEDGER_DATA_DIR": str(folder / "data"),
         "SNAPLEDGER_ADMIN_KEY": admin_key,
         "SNAPLEDGER_MAX_EPSILON_PER_RELEASE": str(MOST_EPSILON),
+        "SNAPLEDGER_MAX_UPLOAD_BYTES": str(MOST_UPLOAD_BYTES),
         **{f"SNAPLEDGER_{name}": value for name, value in settings.items()},
     }
     command = [sys.executable, "-m", "app.cli", "serve", "--port", str(port)]

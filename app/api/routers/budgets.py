@@ -34,7 +34,8 @@ def grant(
     """Let a principal see the dataset and spend up to a limit on it; 0 allows the reuse of what is known."""
     entered = caller.enter(name)
     entered.require_rule()
-    return json_response(budgets.grant(caller.services, entered, principal, body.validated().epsilon_limit))
+    grantee = budgets.grantee(caller.services, principal)
+    return json_response(budgets.grant(caller.services, entered, grantee, body.validated().epsilon_limit))
 
 
 @router.delete("/allowances/{principal}", status_code=204, **described({204: (None, "Revoked.")}, 403, 404))

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from app.api.documentation import described
 from app.api.requests import CallerOf, JsonBody, KeyHeaders, PageOf, json_body, key_of
-from app.api.responses import MEDIA_TYPE, json_response, listed_releases
+from app.api.responses import MEDIA_TYPE, listed_releases
 from app.api.schemas import answers
 from app.api.schemas.releases import ReleaseRequest
 from app.services import plans, records, releases
@@ -37,7 +37,7 @@ def plan(name: str, caller: CallerOf, body: Body) -> Response:
     """What a release would cost and promise: free, and without reading any data."""
     entered = caller.enter(name)
     entered.require_planning()
-    return json_response(plans.plan(caller.services, entered, _question(body.validated())))
+    return Response(plans.plan(caller.services, entered, _question(body.validated())), media_type=MEDIA_TYPE)
 
 
 @router.post(

@@ -1,10 +1,13 @@
 """The shapes of all answers, for the OpenAPI document. The documents themselves are made in `app.services`."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-EpsilonText = Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]{1,9})?$", examples=["0.5"])]
+from app.api.schemas.datasets import DeclaredColumn
+from app.api.schemas.statistics import StatisticRequest
+
+EpsilonText = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]*)(\.[0-9]{0,8}[1-9])?$", examples=["0.5"])]
 Time = Annotated[str, Field(json_schema_extra={"format": "date-time"}, examples=["2026-11-28T09:00:00.000000Z"])]
 Interval = Annotated[list[float], Field(min_length=2, max_length=2)]
 
@@ -117,7 +120,7 @@ class Dataset(AnswerModel):
     name: str
     description: str
     n: int
-    columns: dict[str, dict[str, Any]]
+    columns: dict[str, DeclaredColumn]
     neighbours: Literal["replace_one"]
     rows_per_unit: int
     created_at: Time
@@ -209,7 +212,7 @@ class Cliff(AnswerModel):
 
 class _Statistic(AnswerModel):
     dataset: str
-    statistic: dict[str, Any]
+    statistic: StatisticRequest
     privacy: Privacy
     mechanism: Mechanism
     reused: bool

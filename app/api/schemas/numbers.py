@@ -97,8 +97,8 @@ def _text(value: object) -> object:
     """A JSON number is held as its text; where a text is asked for, it is none."""
     if isinstance(value, JsonNumber) or not isinstance(value, str):
         raise refuse("is not a string")
-    if any(0xD800 <= ord(character) <= 0xDFFF for character in value):
-        raise refuse("has a lone surrogate, which is no character")
+    if any(character == "\x00" or 0xD800 <= ord(character) <= 0xDFFF for character in value):
+        raise refuse("has a NUL or a lone surrogate, which texts cannot hold")
     return value
 
 

@@ -3,16 +3,13 @@
 from typing import Self
 
 from gmpy2 import mpq
-from pydantic import ConfigDict, Field, model_validator
-from pydantic.config import JsonDict
+from pydantic import Field, model_validator
 
 from app.api.schemas.base import RequestModel
 from app.api.schemas.numbers import Accuracy, Alpha, EpsilonNano, Flag, Gamma, Whole, refuse
 from app.api.schemas.statistics import StatisticRequest
 
 ONE_IN_TWENTY = mpq(1, 20)
-_BY_EPSILON: JsonDict = {"statistic": {"kind": "mean", "column": "body_mass_g"}, "epsilon": "0.5"}
-_BY_ACCURACY: JsonDict = {"statistic": {"kind": "mean", "column": "body_mass_g"}, "accuracy": 50, "alpha": 0.05}
 
 
 class ReleaseRequest(RequestModel):
@@ -25,8 +22,6 @@ class ReleaseRequest(RequestModel):
     gamma: Gamma = Field(default_factory=lambda: ONE_IN_TWENTY, json_schema_extra={"default": 0.05})
     grid_refinement: Whole = Field(default=0, ge=0, le=30, description="Halves the grid this many times.")
     reuse: Flag = Field(default=True, description="Answer with an earlier release that is accurate enough, at no cost.")
-
-    model_config = ConfigDict(json_schema_extra={"examples": [_BY_EPSILON, _BY_ACCURACY]})
 
     @model_validator(mode="after")
     def _one_of_epsilon_and_accuracy(self) -> Self:

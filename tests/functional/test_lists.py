@@ -1,0 +1,92 @@
+"""Lists: oldest first, page by page."""
+
+from typing import Any
+
+import httpx
+import pytest
+from service_world import Service, numbers_csv, pages
+
+MEAN = {"kind": "mean", "column": "x"}
+COLUMNS = {"x": {"kind": "integer", "bounds": [0, 100]}}
+
+
+def assert_pages(client: httpx.Client, path: str, whole: list[Any]) -> None:
+    """Pages of any size hold the whole list, each item once, in its order; only the last may be short."""
+    for limit in {1, 3, max(1, len(whole) - 1), len(whole), len(whole) + 1}:
+        found = list(pages(client, path, limit))
+        assert [item for page in found for item in page] == whole
+        assert all(len(page) == limit for page in found[:-1])
+        assert len(found) == -(-len(whole) // limit)
+
+
+def test_every_list_has_pages(service: Service) -> None:
+    """Lists are `{"principals" | "datasets" | "releases" | "entries": […], "next": null or the next after}`; `after` is
+    exclusive, oldest first."""
+    tables = [service.table(COLUMNS, numbers_csv(20))]
+    name, analyst = tables[0].analyst_name, tables[0].analyst
+    for _ in range(4):
+        tables.append(service.table(COLUMNS, numbers_csv(20)))
+        tables[-1].grant(name, "1")
+    made = [table.release(MEAN, client=analyst, epsilon="0.1", reuse=False).json() for table in tables]
+    made += [tables[0].release(MEAN, client=analyst, epsilon="0.1", reuse=False).json() for _ in range(3)]
+    others = [tables[0].release(MEAN, client=tables[0].another("1")[1], epsilon="0.1", reuse=False).json()]
+    assert_pages(analyst, "/v1/releases", made)
+    assert_pages(analyst, f"{tables[0].path}/releases", [made[0], *made[5:], *others])
+    assert_pages(analyst, "/v1/datasets", [analyst.get(table.path).json() for table in tables])
+    assert_pages(tables[0].owner, "/v1/datasets", [analyst.get(tables[0].path).json()])
+    assert_pages(tables[0].owner, f"{tables[0].path}/ledger", tables[0].entries())
+
+
+def test_the_list_of_principals_has_pages(service: Service) -> None:
+    names = [service.principal("analyst")[0] for _ in range(3)]
+    listed = [one["name"] for page in pages(service.admin, "/v1/principals", 7) for one in page]
+    assert (listed[0], listed[-3:]) == ("admin", names)
+    assert len(set(listed)) == len(listed)
+
+
+def test_a_page_has_a_hundred_unless_it_is_said(service: Service) -> None:
+    """`limit` 1 to 1,000, default 100."""
+    table = service.table(COLUMNS, numbers_csv(20))
+    for limit in range(100):
+        table.grant(table.analyst_name, str(limit))
+    page = table.owner.get(f"{table.path}/ledger").json()
+    assert (len(page["entries"]), page["next"]) == (100, 100)
+    rest = table.owner.get(f"{table.path}/ledger", params={"after": 100, "limit": 1000}).json()
+    assert ([entry["seq"] for entry in rest["entries"]], rest["next"]) == ([101, 102], None)
+    assert table.owner.get(f"{table.path}/ledger", params={"after": 102}).json() == {"entries": [], "next": None}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        *(
+            {"limit": 0},
+            {"limit": 1001},
+            {"limit": -1},
+            {"limit": "x"},
+            {"limit": ""},
+            {"limit": "1.0"},
+            {"limit": "+1"},
+        ),
+        *({"limit": "٣"}, {"limit": "1\n"}, {"limit": 2**63}, {"limit": "9" * 5000}),
+        *({"after": "\x00"}, {"after": "'"}, {"after": "\u202e"}, {"after": "x" * 10_000}, {"after": ""}),
+    ],
+    ids=lambda query: ascii(query)[:40],
+)
+def test_a_page_that_is_none(service: Service, query: dict[str, object]) -> None:
+    table = service.table(COLUMNS, numbers_csv(20))
+    lists = ("/v1/principals", "/v1/datasets", "/v1/releases", f"{table.path}/releases", f"{table.path}/ledger")
+    for path in lists:
+        answer = service.admin.get(path, params=query)
+        assert (answer.status_code, answer.json()["errors"][0]["where"]) == (422, *query)
+
+
+def test_pages_that_begin_nowhere(service: Service) -> None:
+    table = service.table(COLUMNS, numbers_csv(20))
+    for path in ("/v1/principals", "/v1/datasets"):
+        assert service.admin.get(path, params={"after": "nothing-of-this-name"}).status_code == 422
+    # The last id of all, and the largest number: nothing comes after them.
+    last = "ffffffff-ffff-ffff-ffff-ffffffffffff"
+    assert service.admin.get(f"{table.path}/releases", params={"after": last}).json()["releases"] == []
+    assert table.owner.get(f"{table.path}/ledger", params={"after": 10**17}).json() == {"entries": [], "next": None}
+    assert table.owner.get(f"{table.path}/ledger", params={"after": 2**63}).status_code == 422

@@ -1,0 +1,151 @@
+"""Principals and their keys."""
+
+import base64
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from service_world import Service, a_name, numbers_csv, serving
+
+JSON = {"Content-Type": "application/json"}
+
+
+def test_the_life_of_a_key(service: Service) -> None:
+    """201, a new `key`; the old one stops working. `POST /v1/me/key`: a new key for oneself."""
+    name, client = service.principal("analyst")
+    assert client.get("/v1/me").json()["allowances"] == []
+    renewed = client.post("/v1/me/key")
+    assert (renewed.status_code, renewed.json()["name"]) == (201, name)
+    assert client.get("/v1/me").status_code == 401
+    client = service.client(renewed.json()["key"])
+    assert client.get("/v1/me").json()["role"] == "analyst"
+    replaced = service.admin.post(f"/v1/principals/{name}/keys")
+    assert replaced.status_code == 201
+    assert client.get("/v1/me").status_code == 401
+    client = service.client(replaced.json()["key"])
+    assert client.get("/v1/me").status_code == 200
+
+
+def test_a_disabled_principal_is_gone_for_good(service: Service) -> None:
+    """`DELETE /v1/principals/{name}`: disables; 204."""
+    name, client = service.principal("owner")
+    assert service.admin.delete(f"/v1/principals/{name}").status_code == 204
+    assert client.get("/v1/me").status_code == 401
+    assert service.admin.delete(f"/v1/principals/{name}").status_code == 404
+    assert service.admin.post(f"/v1/principals/{name}/keys").status_code == 404
+    again = service.admin.post("/v1/principals", json={"name": name, "role": "owner"})
+    assert (again.status_code, again.json()["type"]) == (409, "/problems/name-taken")
+    listed = service.admin.get("/v1/principals", params={"limit": 1000}).json()["principals"]
+    assert next(one for one in listed if one["name"] == name)["disabled"] is True
+
+
+def test_a_disabled_principal_has_no_part_in_a_dataset(service: Service) -> None:
+    table = service.table({"x": {"kind": "integer", "bounds": [0, 100]}}, numbers_csv(20))
+    assert service.admin.delete(f"/v1/principals/{table.analyst_name}").status_code == 204
+    allowance = f"{table.path}/allowances/{table.analyst_name}"
+    assert table.owner.put(allowance, json={"epsilon_limit": 1}).status_code == 404
+    assert table.owner.delete(allowance).status_code == 204
+    assert service.admin.delete(f"/v1/principals/{table.owner_name}").status_code == 204
+    assert service.admin.get(table.path).json()["state"] == "open"
+
+
+def test_of_two_calls_with_one_key_one_renews_it(service: Service) -> None:
+    _, client = service.principal("analyst")
+    gate = threading.Barrier(8)
+
+    def renew(_: int) -> int:
+        gate.wait()
+        return client.post("/v1/me/key").status_code
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sorted(pool.map(renew, range(8))) == [201] + [401] * 7
+
+
+def test_keys_are_long_and_never_stored(one_service: Service) -> None:
+    """Keys: 256 random bits, found by their SHA-256, never stored."""
+    made = one_service.admin.post("/v1/principals", json={"name": a_name("analyst"), "role": "analyst"}).json()
+    assert len(base64.urlsafe_b64decode(made["key"] + "=")) == 32
+    one_service.client(made["key"]).get("/v1/me")
+    database = Path(one_service.database_url.removeprefix("sqlite:///"))
+    for path in [*database.parent.glob(f"{database.name}*"), one_service.log, *one_service.data.rglob("*")]:
+        if path.is_file():
+            content = path.read_bytes()
+            assert made["key"].encode() not in content
+            assert one_service.admin_key.encode() not in content
+
+
+def test_principals_are_listed_without_keys(service: Service) -> None:
+    """`GET /v1/principals`: name, role, created_at, disabled; never keys."""
+    name, _ = service.principal("auditor")
+    listed = service.admin.get("/v1/principals", params={"limit": 1000}).json()["principals"]
+    assert listed[0]["name"] == "admin"
+    assert listed[-1] == {"name": name, "role": "auditor", "created_at": listed[-1]["created_at"], "disabled": False}
+    assert "key" not in json.dumps(listed)
+
+
+@pytest.mark.parametrize(
+    "name", ["", "A", "-a", "_a", "a b", "a.b", "é", "a" * 64, "a\n", "a\x00", "\ud800", 1, None, ["a"]]
+)
+def test_a_principal_s_name_that_is_none(one_service: Service, name: object) -> None:
+    """Names: `[a-z0-9][a-z0-9_-]{0,62}`."""
+    answer = one_service.admin.post(
+        "/v1/principals", content=json.dumps({"name": name, "role": "analyst"}), headers=JSON
+    )
+    assert (answer.status_code, answer.json()["errors"][0]["where"]) == (422, "name")
+
+
+@pytest.mark.parametrize("role", ["", "root", "Admin", "\ud800", None, 1, True])
+def test_a_role_that_is_none(one_service: Service, role: object) -> None:
+    answer = one_service.admin.post("/v1/principals", content=json.dumps({"name": "a", "role": role}), headers=JSON)
+    assert (answer.status_code, answer.json()["errors"][0]["where"]) == (422, "role")
+
+
+def test_the_longest_and_the_shortest_name(one_service: Service) -> None:
+    for name in ("0", "9_-", "a" * 63):
+        assert one_service.admin.post("/v1/principals", json={"name": name, "role": "analyst"}).status_code == 201
+
+
+def test_the_last_admin_stays(service: Service) -> None:
+    """The last admin cannot be (409)."""
+    answer = service.admin.delete("/v1/principals/admin")
+    assert (answer.status_code, answer.json()["type"]) == (409, "/problems/last-admin")
+    name, second = service.principal("admin")
+    assert second.delete(f"/v1/principals/{name}").status_code == 204
+
+
+def test_two_admins_cannot_disable_each_other(tmp_path: Path, database_url: str) -> None:
+    """The last admin cannot be (409), however the calls meet."""
+    with serving(tmp_path, database_url) as service:
+        admins = {"admin": service.admin}
+        for _ in range(10):
+            name, client = service.principal("admin")
+            admins[name] = client
+            (one, one_client), (other, other_client) = admins.items()
+            gate = threading.Barrier(2)
+
+            def disable(caller: tuple[object, str], gate: threading.Barrier = gate) -> int:
+                client, victim = caller
+                gate.wait()
+                return client.delete(f"/v1/principals/{victim}").status_code  # type: ignore[attr-defined,no-any-return]
+
+            with ThreadPoolExecutor(2) as pool:
+                statuses = list(pool.map(disable, [(one_client, other), (other_client, one)]))
+            # The loser is told 409, or 401 if it was disabled before it called.
+            assert sorted(statuses) in ([204, 401], [204, 409])
+            survivor = one if statuses[0] == 204 else other
+            admins = {survivor: admins[survivor]}
+            service.admin = admins[survivor]
+            assert service.admin.get("/v1/me").json()["role"] == "admin"
+
+
+def test_the_first_admin_s_key_is_that_of_the_settings_once(tmp_path: Path) -> None:
+    """On an empty database the principal `admin` gets the key of `SNAPLEDGER_ADMIN_KEY`."""
+    database_url = f"sqlite:///{tmp_path}/ledger.sqlite3"
+    with serving(tmp_path, database_url) as service:
+        first = service.admin_key
+        assert service.admin.get("/v1/me").json()["name"] == "admin"
+    with serving(tmp_path, database_url) as service:  # with another key in its settings
+        assert service.admin.get("/v1/me").status_code == 401
+        assert service.client(first).get("/v1/me").status_code == 200
