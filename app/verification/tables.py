@@ -1,0 +1,65 @@
+"""How audits are told: sections of rows, as tables for a reader or as JSON."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.table import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One table, and whether everything claimed in it is so."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    holds: bool
+
+
+HOLDS = "holds"
+EXCEEDED = "EXCEEDED"
+
+
+def show(sections: Iterable[Section], verdicts: tuple[str, str], *, as_json: bool) -> bool:
+    """Print the sections, tables as soon as they are there, and tell whether all claims hold.
+
+    `verdicts` is what is said last: if all do, and if not.
+    """
+    console = Console(highlight=False)
+    shown = []
+    for section in sections:
+        shown.append(section)
+        if not as_json:
+            console.print(_table(section))
+    holds = all(section.holds for section in shown)
+    if as_json:
+        console.out(json.dumps(_document(shown, holds=holds), ensure_ascii=False, indent=2), highlight=False)
+    else:
+        console.print(verdicts[0] if holds else f"[bold red]{verdicts[1]}[/]")
+    return holds
+
+
+def _table(section: Section) -> Table:
+    table = Table(title=section.title, title_justify="left", title_style="bold", box=SIMPLE)
+    for column in section.columns:
+        table.add_column(column, overflow="fold")
+    for row in section.rows:
+        table.add_row(*row, style="red" if EXCEEDED in row else None)
+    return table
+
+
+def _document(sections: Sequence[Section], *, holds: bool) -> dict[str, object]:
+    return {
+        "holds": holds,
+        "sections": [
+            {
+                "title": section.title,
+                "holds": section.holds,
+                "rows": [dict(zip(section.columns, row, strict=True)) for row in section.rows],
+            }
+            for section in sections
+        ],
+    }

@@ -1,0 +1,117 @@
+"""`snapledger audit`, as a statistician runs it."""
+
+import json
+
+import pytest
+from gmpy2 import mpq
+from mutants import scale_a_millionth_too_small, without_outer_clamp
+from typer.testing import CliRunner, Result
+
+from app.cli import app
+from app.dp import draw as production
+from app.verification import report
+from app.verification.draft import report as draft_report
+from app.verification.draft import theorem
+from app.verification.findings import Finding, beside, power_of_two, short
+from app.verification.subject import Implementation
+
+WIDE = {"COLUMNS": "200", "NO_COLOR": "1"}
+
+
+def audit(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["audit", *arguments], env=WIDE)
+
+
+def test_a_table_to_read() -> None:
+    done = audit("--epsilon", "1", "--rows", "2")
+    assert done.exit_code == 0, done.output
+    for shown in ("ε = 1, 2 rows, γ = 0.05", "parameter", "claimed", "exact", "verdict", "privacy loss at distance 1"):
+        assert shown in done.output
+    assert "Every claim holds." in done.output
+    assert "EXCEEDED" not in done.output
+
+
+def test_the_same_as_json() -> None:
+    done = audit("--epsilon", "0.5", "--rows", "2", "--rows", "3", "--json")
+    found = json.loads(done.output)
+    assert found["holds"] is True
+    titles = [section["title"] for section in found["sections"]]
+    assert len(titles) == 2 * 5
+    assert all("ε = 0.5, 2 rows" in title for title in titles[:5])
+    assert all("ε = 0.5, 3 rows" in title for title in titles[5:])
+    rows = found["sections"][0]["rows"]
+    loss = next(row for row in rows if row["parameter"] == "privacy loss at distance 1")
+    assert loss["claimed"] == "≤ ε"
+    assert loss["exact"].startswith("ε − ")
+    assert loss["verdict"] == "holds"
+
+
+def test_an_excess_is_an_exit_status(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(production, "_release", without_outer_clamp)
+    done = audit("--epsilon", "1", "--rows", "2", "--json")
+    assert done.exit_code == 1
+    found = json.loads(done.output)
+    assert found["holds"] is False
+    assert found["sections"][0]["rows"][-1]["verdict"] == "EXCEEDED"
+
+
+def test_an_excess_is_told_in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report, "SINGLE", Implementation(derive=scale_a_millionth_too_small))
+    done = audit("--epsilon", "1", "--rows", "2")
+    assert done.exit_code == 1
+    assert "ε + 1.00e-6" in done.output
+    assert done.output.rstrip().endswith("Not every claim holds.")
+
+
+@pytest.mark.parametrize("epsilon", ["nan", "inf", "0.0", "-1", "1e-10", "1001", "one", "1e999999999"])
+def test_only_an_epsilon_is_audited(epsilon: str) -> None:
+    done = audit("--epsilon", epsilon)
+    assert isinstance(done.exception, ValueError)
+    assert str(done.exception) == "an audit takes an ε from 0.000000001 to 1000"
+
+
+def test_only_datasets_are_audited() -> None:
+    assert isinstance(audit("--rows", "1").exception, ValueError)
+
+
+def test_the_draft_s_table() -> None:
+    done = audit("--draft", "--epsilon", "1", "--rows", "10")
+    assert done.exit_code == 0, done.output
+    lines = {line.split("  ")[1].strip(): line for line in done.output.splitlines() if line.startswith("  ")}
+    assert "too small" in lines["all: Theorem 2"]
+    assert "suffices" in lines["−B < x < ⌊f(a)⌉, x < 0"]
+    assert "no such x" in lines["⌊f(a)⌉ < x < ⌊f(a′)⌉"]
+    assert "above ε" in lines["the notes': the same, U of 53 bits"]
+    assert "holds" in lines["this one: U revealed bit by bit"]
+
+
+def test_a_bound_that_an_input_exceeds_is_an_exit_status(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(theorem, "_error", lambda setting, y, query: setting.eta * abs(y - query))
+    done = audit("--draft", "--epsilon", "1", "--rows", "10", "--json")
+    assert done.exit_code == 1
+    assert json.loads(done.output)["holds"] is False
+
+
+def test_what_the_draft_s_constants_are_told_to_be() -> None:
+    verdicts = [
+        draft_report._verdict(mpq(12), mpq(proved), needed)
+        for proved, needed in ((11, None), (13, None), (14, mpq(13)))
+    ]
+    assert verdicts == ["suffices", "not shown", "too small"]
+    assert draft_report._verdict(None, mpq(1), mpq(1)) == ""
+
+
+def test_numbers_as_a_reader_wants_them() -> None:
+    assert beside(mpq(1) - mpq(1, 10**30), mpq(1), "ε") == "ε − 1.00e-30"
+    assert beside(mpq(2) + mpq(1, 10**30), mpq(2), "ε") == "ε + 1.00e-30"
+    assert beside(mpq(1), mpq(1), "ε") == "ε"
+    assert beside(mpq(1, 3), mpq(1), "ε") == "0.333333"
+    assert [short(q) for q in (mpq(0), mpq(57), mpq(1, 10**5), mpq(10**12), mpq(-5, 2))] == [
+        "0",
+        "57",
+        "1.00e-5",
+        "1.00e+12",
+        "-2.5",
+    ]
+    assert [power_of_two(q) for q in (mpq(0), mpq(1, 2**100), mpq(3))] == ["0", "2^-100.0", "2^1.6"]
+    assert Finding("a", "b", "c", holds=True).on("d").examined == "d"

@@ -1,0 +1,146 @@
+"""The audit of what serves releases, over parameters at random, and of the numbers that it reports."""
+
+import pytest
+from gmpy2 import mpq
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from app.dp.parameters import derive
+from app.verification import neighbours
+from app.verification.audit import audit
+from app.verification.privacy import loss
+from app.verification.report import EPSILONS
+from app.verification.subject import COUNTS, SINGLE, Implementation, Subject
+from app.verification.tails import clamp_probability, miss_probability
+
+FAST = settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
+LONG = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def decimals(least: int, most: int) -> st.SearchStrategy[mpq]:
+    """Numbers from 10^least to 10^most, of all magnitudes alike, with up to ten digits."""
+    digits = st.integers(1, 10).flatmap(lambda n: st.integers(10 ** (n - 1), 10**n - 1).map(lambda d: mpq(d, 10**n)))
+    return st.builds(lambda d, e: d * mpq(10) ** e, digits, st.integers(least + 1, most))
+
+
+epsilons = decimals(-9, 3)
+ranges = decimals(-1, 12).map(lambda b: max(b, mpq(1, 2)))
+gammas = st.sampled_from([mpq(1, 20), mpq(1), mpq(1, 10**6)])
+refinements = st.integers(0, 30)
+
+
+def failures(findings: object) -> list[object]:
+    return [finding for finding in findings if not finding.holds]
+
+
+def check(
+    epsilon: mpq, b_prime: mpq, gamma: mpq, refinement: int, implementation: Implementation, most_releases: int = 10
+) -> None:
+    if implementation.whole:
+        b_prime = mpq(b_prime.__ceil__())
+    assert failures(audit(epsilon, b_prime, gamma, refinement, implementation, most_releases)) == []
+
+
+@pytest.mark.parametrize("implementation", [SINGLE, COUNTS], ids=["single", "counts"])
+@pytest.mark.parametrize(
+    ("epsilon", "b_prime", "refinement"),
+    [("1/1000000000", "1/2", 0), ("1/1000000000", "1000000000000", 30), ("1", "50", 0), ("1000", "1/2", 30)],
+)
+def test_nothing_exceeds_what_is_claimed_at_the_ends_of_what_can_be_asked(
+    epsilon: str, b_prime: str, refinement: int, implementation: Implementation
+) -> None:
+    check(mpq(epsilon), mpq(b_prime), mpq(1, 20), refinement, implementation)
+
+
+@FAST
+@given(epsilons, ranges, gammas, refinements, st.sampled_from([SINGLE, COUNTS]))
+def test_nothing_exceeds_what_is_claimed(
+    epsilon: mpq, b_prime: mpq, gamma: mpq, refinement: int, implementation: Implementation
+) -> None:
+    check(epsilon, b_prime, gamma, refinement, implementation)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@LONG
+@given(epsilons, ranges, gammas, refinements, st.sampled_from([SINGLE, COUNTS]))
+def test_nothing_exceeds_what_is_claimed_in_many_cases(
+    epsilon: mpq, b_prime: mpq, gamma: mpq, refinement: int, implementation: Implementation
+) -> None:
+    check(epsilon, b_prime, gamma, refinement, implementation)
+
+
+def test_nothing_exceeds_what_is_claimed_where_releases_have_next_to_no_probability() -> None:
+    check(mpq(1000), mpq(10**12), mpq(1, 20), 30, SINGLE, most_releases=6)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("epsilon", ["1/1000", "1", "1000000001/1000000000", "3", "100"])
+def test_every_release_is_examined_where_there_are_thousands(epsilon: str) -> None:
+    assert failures(audit(mpq(epsilon), mpq(20), grid_refinement=4, most_releases=10**4)) == []
+
+
+@FAST
+@given(epsilons, st.integers(2, 10**6), st.integers(1, 5))
+def test_statistics_of_neighbours_lose_no_more_than_epsilon(epsilon: mpq, rows: int, rows_per_unit: int) -> None:
+    assert failures(neighbours.findings(epsilon, rows, rows_per_unit)) == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@LONG
+@given(epsilons, st.integers(2, 10**9), st.integers(1, 20))
+def test_statistics_of_neighbours_lose_no_more_than_epsilon_in_many_cases(
+    epsilon: mpq, rows: int, rows_per_unit: int
+) -> None:
+    assert failures(neighbours.findings(epsilon, rows, rows_per_unit)) == []
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_the_loss_at_distance_one_is_exactly_that_of_the_noise(epsilon: mpq) -> None:
+    parameters = derive(epsilon, mpq(10))
+    found = loss(Subject(parameters), mpq(3), mpq(4))
+    assert found.upper - found.lower < mpq(1, 2**300)
+    assert 1 / parameters.scale in found
+    assert found.upper <= parameters.epsilon_prime < epsilon
+
+
+def test_the_loss_within_a_cell_is_less() -> None:
+    # With ε = 1/100 the grid is 128: both inputs are rounded to 0, unless the noise is large.
+    found = loss(Subject(derive(mpq(1, 100), mpq(50)), most_releases=0), mpq(0), mpq(1))
+    assert found.upper < mpq(1, 100)
+
+
+def test_clamps_and_tails_against_figures_worked_out_by_hand() -> None:
+    # ε = 1, B' = 50: the grid is 2, B is 56.99, so that ±56.99 is released of what the noise carries beyond ±57.
+    subject = Subject(derive(mpq(1), mpq(50)))
+    assert float(clamp_probability(subject, mpq(50))) == pytest.approx(0.5 * 2.718281828459045**-7, rel=1e-12)
+    # Farther than 3 from 0 is what is rounded to 4 or -4 and beyond, from 3 on.
+    assert float(miss_probability(subject, mpq(0), mpq(3)).upper) == pytest.approx(2.718281828459045**-3, rel=1e-12)
+
+
+def test_every_kind_of_input_is_audited() -> None:
+    subject = Subject(derive(mpq(1), mpq(50)))
+    on_grid, between = ([x for x in subject.inputs() if (x / 2).denominator == denominator] for denominator in (1, 2))
+    assert {mpq(0), mpq(2), mpq(50), mpq(-50)} <= set(on_grid)
+    assert {mpq(1), mpq(-1), mpq(-49)} <= set(between)
+    assert any(50 - mpq(1, 10**9) < x < 50 for x in subject.inputs())
+    assert all(x.denominator == 1 for x in Subject(derive(mpq(1), mpq(50)), COUNTS).inputs())
+    assert subject.pairs(mpq(1))
+    assert all(abs(x - other) == 1 and abs(other) <= 50 for x, other in subject.pairs(mpq(1)))
+
+
+def test_what_is_examined_of_many_releases_is_near_the_inputs_and_the_ends() -> None:
+    subject = Subject(derive(mpq(10), mpq(10**6)))
+    selection = subject.selection(mpq(10**6), mpq(10**6) - 1)
+    outermost = selection.cells[-1]
+    assert {outermost - 1, 8 * 10**6, 8 * 10**6 - 8} <= set(selection.cells)
+    assert selection.total > 10**3 > len(selection.cells)
+    assert outermost - selection.cells[0] > 1000  # as far as the noise can carry within 4,096 bits of U
+
+
+def test_more_releases_than_are_all_examined_are_told() -> None:
+    found = {finding.quantity: finding.examined for finding in audit(mpq(10), mpq(50), most_releases=10)}
+    examined, total = found["ends of releases decided wrongly"].split(", ", 1)[1].removesuffix(" releases").split("/")
+    assert int(examined.replace(",", "")) < int(total.replace(",", "")) == 8130
