@@ -1,0 +1,65 @@
+"""A load of keep-alive connections that costs little itself, so that the server is what is measured."""
+
+import asyncio
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Requests per second, and latencies in milliseconds."""
+
+    rate: float
+    p50: float
+    p99: float
+
+
+def request(path: str, key: str, body: bytes, headers: str = "") -> bytes:
+    """A POST of JSON as bytes."""
+    return (
+        f"POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n{headers}\r\n"
+    ).encode() + body
+
+
+async def _connection(
+    port: int, make: Callable[[], bytes], deadline: float, most: int, accepted: set[int], latencies: list[float]
+) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=2**30)
+    while len(latencies) < most and time.perf_counter() < deadline:
+        started = time.perf_counter()
+        writer.write(make())
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
+        body = await reader.readexactly(length)
+        status = int(head[9:12])
+        assert status in accepted, (status, body[:500])
+        latencies.append(time.perf_counter() - started)
+    writer.close()
+
+
+async def _all(
+    port: int, make: Callable[[], bytes], clients: int, seconds: float, most: int, accepted: set[int]
+) -> Measured:
+    latencies: list[float] = []
+    started = time.perf_counter()
+    deadline = started + seconds
+    await asyncio.gather(*(_connection(port, make, deadline, most, accepted, latencies) for _ in range(clients)))
+    elapsed = time.perf_counter() - started
+    cuts = statistics.quantiles(latencies, n=100, method="inclusive")
+    return Measured(len(latencies) / elapsed, 1000 * cuts[49], 1000 * cuts[98])
+
+
+def measure(
+    port: int,
+    make: Callable[[], bytes],
+    *,
+    clients: int,
+    seconds: float = 3600,
+    most: int = 10**9,
+    accepted: frozenset[int] = frozenset({200, 201}),
+) -> Measured:
+    """Send what `make` gives over so many connections, for so many seconds or requests, whichever ends first."""
+    return asyncio.run(_all(port, make, clients, seconds, most, set(accepted)))

@@ -1,0 +1,96 @@
+"""Servers to measure: the service and the bare endpoint, each a process of its own with one worker."""
+
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("SNAPLEDGER_")}
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Running:
+    """A server that listens; `pid` is its process."""
+
+    port: int
+    pid: int
+    key: str = ""
+
+    def memory_mib(self) -> float:
+        """The resident memory of the process."""
+        status = Path(f"/proc/{self.pid}/status").read_text()
+        return int(status.split("VmRSS:")[1].split()[0]) / 1024
+
+    def client(self) -> httpx.Client:
+        """A client with the server's key."""
+        headers = {"Authorization": f"Bearer {self.key}"}
+        return httpx.Client(base_url=f"http://127.0.0.1:{self.port}", headers=headers, timeout=600)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@contextmanager
+def _process(command: list[str], port: int, path: str, environment: dict[str, str]) -> Iterator[int]:
+    process = subprocess.Popen(command, env=environment, cwd=HERE, stdout=subprocess.DEVNULL)  # noqa: S603
+    try:
+        for _ in range(1200):
+            try:
+                httpx.get(f"http://127.0.0.1:{port}{path}")
+                break
+            except httpx.TransportError:
+                time.sleep(0.05)
+        yield process.pid
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+
+
+@contextmanager
+def bare(folder: Path) -> Iterator[Running]:
+    """The bare endpoint."""
+    port = _free_port()
+    command = [sys.executable, "-m", "uvicorn", "bare_endpoint:app", "--port", str(port), "--no-access-log"]
+    environment = ENVIRONMENT | {"BARE_DATABASE": str(folder / "bare.sqlite3")}
+    with _process([*command, "--log-level", "warning"], port, "/docs", environment) as pid:
+        yield Running(port, pid)
+
+
+@contextmanager
+def snapledger(folder: Path, database_url: str | None = None, **settings: str) -> Iterator[Running]:
+    """The service."""
+    port, key = _free_port(), secrets.token_urlsafe(32)
+    environment = ENVIRONMENT | {
+        "SNAPLEDGER_DATABASE_URL": database_url or f"sqlite:///{folder}/ledger.sqlite3",
+        "SNAPLEDGER_DATA_DIR": str(folder / "data"),
+        "SNAPLEDGER_ADMIN_KEY": key,
+        "SNAPLEDGER_LOG_LEVEL": "WARNING",
+        **{f"SNAPLEDGER_{name}": value for name, value in settings.items()},
+    }
+    command = [sys.executable, "-m", "app.cli", "serve", "--port", str(port)]
+    with _process(command, port, "/readyz", environment) as pid:
+        yield Running(port, pid, key)
+
+
+def register(server: Running, name: str, columns: dict[str, object], content: bytes) -> None:
+    """Register a table with a budget that no benchmark spends, and let the admin spend it."""
+    metadata = {"name": name, "epsilon_limit": "1000000", "columns": columns}
+    with server.client() as client:
+        files = {"metadata": (None, json.dumps(metadata)), "file": ("table", content)}
+        client.post("/v1/datasets", files=files).raise_for_status()
+        path = f"/v1/datasets/{name}/allowances/admin"
+        client.put(path, json={"epsilon_limit": "1000000"}).raise_for_status()

@@ -1,0 +1,84 @@
+"""Durable releases and plans over HTTP, beside a bare endpoint in the same run.
+
+Run: python benchmarks/throughput.py
+"""
+
+import argparse
+import itertools
+import json
+import statistics
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import load
+import servers
+from rich.console import Console
+from rich.table import Table
+
+BODY = {"statistic": {"kind": "mean", "column": "x"}, "epsilon": "0.000001", "alpha": 0.05, "gamma": 0.05}
+_keys = itertools.count()
+
+
+def _make(path: str, key: str, *, reuse: bool, keyed: bool = False) -> Callable[[], bytes]:
+    body = json.dumps(BODY | {"grid_refinement": 0, "reuse": reuse}).encode()
+    if not keyed:
+        fixed = load.request(path, key, body)
+        return lambda: fixed
+    return lambda: load.request(path, key, body, f"Idempotency-Key: {next(_keys)}\r\n")
+
+
+def main() -> None:
+    """Alternate between the peers, so that both meet the same machine; print medians."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--clients", type=int, default=16)
+    parser.add_argument("--seconds", type=float, default=5)
+    parser.add_argument("--rounds", type=int, default=5)
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
+        place = Path(folder)
+        with servers.bare(place) as bare, servers.snapledger(place) as service:
+            rows = "x\n" + "".join(f"{i % 101}\n" for i in range(344))
+            servers.register(service, "t", {"x": {"kind": "integer", "bounds": [0, 100]}}, rows.encode())
+            path = "/v1/datasets/t"
+            contests = {
+                f"releases, {asked.clients} clients": (
+                    asked.clients,
+                    (bare.port, _make("/durable", "", reuse=False)),
+                    (service.port, _make(f"{path}/releases", service.key, reuse=False, keyed=True)),
+                ),
+                "plans, 1 client": (
+                    1,
+                    (bare.port, _make("/plain", "", reuse=True)),
+                    (service.port, _make(f"{path}/plan", service.key, reuse=True)),
+                ),
+            }
+            table = Table("contest", "server", "requests/s", "p50 ms", "p99 ms", "against bare")
+            for name, (clients, *peers) in contests.items():
+                _contest(table, name, clients, peers, asked)
+    Console().print(table)
+
+
+def _contest(
+    table: Table,
+    name: str,
+    clients: int,
+    peers: list[tuple[int, Callable[[], bytes]]],
+    asked: argparse.Namespace,
+) -> None:
+    for port, make in peers:
+        load.measure(port, make, clients=clients, seconds=1)
+    runs = [
+        [load.measure(port, make, clients=clients, seconds=asked.seconds) for port, make in peers]
+        for _ in range(asked.rounds)
+    ]
+    for index, server in enumerate(("bare endpoint", "snapledger")):
+        measured = [run[index] for run in runs]
+        rate = statistics.median(m.rate for m in measured)
+        p50, p99 = (statistics.median(getattr(m, part) for m in measured) for part in ("p50", "p99"))
+        ratio = statistics.median(run[index].rate / run[0].rate for run in runs)
+        table.add_row(name, server, f"{rate:,.0f}", f"{p50:.2f}", f"{p99:.2f}", f"{ratio:.2f} × its rate")
+
+
+if __name__ == "__main__":
+    main()
