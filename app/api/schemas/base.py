@@ -7,6 +7,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from app.errors import InvalidRequestError
 
+MOST_PROBLEMS = 10  # an answer must not grow with what was sent
+
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -58,7 +60,7 @@ def _where(location: Sequence[str | int], body: Any, *, unknown_member: bool) ->
 
 
 def problems_of(error: ValidationError, body: Any) -> list[tuple[str, str]]:  # noqa: ANN401 - JSON is any value
-    """Each problem of a validation as (where, what)."""
+    """The first different problems of a validation, each as (where, what)."""
     problems = []
     for problem in error.errors(include_url=False, include_input=False):
         kind, context = problem["type"], problem.get("ctx", {})
@@ -69,7 +71,7 @@ def problems_of(error: ValidationError, body: Any) -> list[tuple[str, str]]:  # 
             where = _where(problem["loc"], body, unknown_member=kind == "extra_forbidden")
         text = problem["msg"] if kind == "refused" else _WHAT.get(kind, "is not valid").format_map(context)
         problems.append((where.removeprefix("body."), text))
-    return problems
+    return list(dict.fromkeys(problems))[:MOST_PROBLEMS]
 
 
 def validated(model: type[Model], body: Any) -> Model:  # noqa: ANN401 - JSON is any value
