@@ -35,8 +35,9 @@ def find(session: Session, dataset: Dataset, plan: Plan) -> Earlier | None:
         epsilon = mpq(candidate.epsilon_nano, NANO_PER_EPSILON)
         mechanism = Mechanism.for_epsilon(plan.statistic, epsilon, mpq(candidate.gamma), candidate.grid_refinement)
         radius = mechanism.radius(plan.alpha)
-        # Compared as reported: two radii that differ beyond a double's digits are the same to a reader.
-        if radius <= plan.wanted and (best is None or round_up(radius) < round_up(best.radius)):
+        # As reported: radii that differ beyond a double's digits, as γ makes them, are the same to a reader.
+        enough = radius <= plan.wanted or round_up(radius) <= round_up(plan.radius)
+        if enough and (best is None or round_up(radius) < round_up(best.radius)):
             best = Earlier(candidate.id, mechanism, radius)
     return best
 
