@@ -14,7 +14,7 @@ from app.verification.subject import COUNTS, SINGLE, Implementation, Subject
 from app.verification.tails import clamp_probability, miss_probability
 
 FAST = settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
-LONG = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+LONG = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def decimals(least: int, most: int) -> st.SearchStrategy[mpq]:
