@@ -31,9 +31,6 @@ class Interval:
     def __contains__(self, q: Rational) -> bool:
         return bool(self.lower <= q <= self.upper)
 
-    def __neg__(self) -> "Interval":
-        return Interval(-self.upper, -self.lower)
-
     def __add__(self, other: "Interval") -> "Interval":
         return Interval(self.lower + other.lower, self.upper + other.upper)
 

@@ -16,7 +16,7 @@ from app.verification.intervals import Interval
 from app.verification.privacy import loss, maximum
 from app.verification.subject import COUNTS, SINGLE, Implementation, Subject
 
-_MOST_RELEASES = 48
+_MOST_RELEASES = 24
 
 Row: TypeAlias = tuple[Rational, Rational, str]
 Dataset: TypeAlias = Mapping[Row, int]

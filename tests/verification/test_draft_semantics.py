@@ -7,7 +7,7 @@ from gmpy2 import mpq
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
-from app.dp.draw import draw
+from app.dp.draw import draw, round_to_grid
 from app.dp.parameters import derive
 from app.verification.draft.expressions import (
     Binary,
@@ -24,6 +24,7 @@ from app.verification.draft.expressions import (
     Variable,
     floating,
 )
+from app.verification.draft.notes import draw_of_the_notes
 from app.verification.draft.semantics import compute, enclose, judge, nearest, widen
 from app.verification.draft.snap import NOISY, THRESHOLD, snap
 from app.verification.intervals import Interval
@@ -135,6 +136,11 @@ def test_logarithms_and_quotients_without_a_value_are_refused() -> None:
         enclose(Binary(Operator.OVER, Constant(mpq(1)), nearly_zero), {}, ETA, 100)
 
 
+def test_an_interval_has_its_ends_in_order() -> None:
+    with pytest.raises(ValueError, match="above"):
+        Interval(mpq(2), mpq(1))
+
+
 def test_an_implementation_rounds_constants_and_operations_and_nothing_else() -> None:
     sign, x = Sample("S", Distribution.SIGN), Variable("x")
     product = Binary(Operator.TIMES, sign, Ln(x))
@@ -144,6 +150,13 @@ def test_an_implementation_rounds_constants_and_operations_and_nothing_else() ->
     )
     assert floating(Rounded(Exp(x))) == Rounded(Rounded(Exp(x)))
     assert floating(Binary(Operator.TIMES, x, x)) == Rounded(Binary(Operator.TIMES, x, x))
+
+
+def test_the_exponent_of_the_notes_u_is_as_large_as_it_happens_to_be() -> None:
+    # Of the 374 bits, 289 are 0: more than a draw takes at first.
+    parameters, x = derive(mpq(1), mpq(5000)), mpq(1, 3)
+    noise = parameters.scale * 290 * mpq("0.693147180559945")
+    assert draw_of_the_notes(x, parameters, Tape(1 << 84, 375)) == round_to_grid(x + noise, parameters.grid)
 
 
 @pytest.mark.parametrize("sign", [1, -1])

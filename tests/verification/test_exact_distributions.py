@@ -55,6 +55,7 @@ def test_probabilities_are_those_of_all_outcomes(x: mpq) -> None:
     for cell in range(-outermost, outermost + 1):
         above = [probability for value, probability in found.items() if value >= ideal.value_of(cell, parameters)]
         at_least = distribution.at_least(cell, LENGTH)
+        assert (at_least.lower < at_least.upper) == (cell > -outermost)  # every end of a release is open
         assert sum(p.lower for p in above) <= at_least.upper
         assert at_least.lower <= sum(p.upper for p in above)
 

@@ -8,7 +8,7 @@ from app.dp.parameters import Parameters
 from app.verification.tape import Tape
 
 _MANTISSA_BITS = 53
-_PRECISION = 1000
+_PRECISION = 400
 
 
 def draw_of_the_notes(x: Rational, parameters: Parameters, bits: Tape) -> Rational:
