@@ -25,6 +25,7 @@ _SELECT = select(
     principals.c.id, principals.c.name, principals.c.role, principals.c.created_at, principals.c.disabled_at
 )
 _BY_KEY_HASH = _SELECT.where(principals.c.key_hash == bindparam("digest"), principals.c.disabled_at.is_(None))
+_BY_KEY_HASH_LOCKED = _BY_KEY_HASH.with_for_update()
 _BY_NAME = _SELECT.where(principals.c.name == bindparam("name"))
 _PAGE = _SELECT.where(principals.c.id > bindparam("after")).order_by(principals.c.id).limit(bindparam("most"))
 _ENABLED_ADMINS = (
@@ -44,6 +45,12 @@ _DISABLE = update(principals).where(principals.c.id == bindparam("principal")).v
 def by_key_hash(session: Session, digest: bytes) -> Principal | None:
     """The principal whose key has this SHA-256, unless it is disabled."""
     row = session.row(_BY_KEY_HASH, digest=digest)
+    return None if row is None else Principal(*row)
+
+
+def locked_by_key_hash(transaction: WriteSession, digest: bytes) -> Principal | None:
+    """As `by_key_hash`, and nobody else replaces the key until the end of the transaction."""
+    row = transaction.row(_BY_KEY_HASH_LOCKED, digest=digest)
     return None if row is None else Principal(*row)
 
 

@@ -9,7 +9,7 @@ from app.db import datasets, principals
 from app.db.datasets import Dataset
 from app.db.engine import Database
 from app.db.principals import Principal
-from app.db.session import ReadSession, Session
+from app.db.session import ReadSession
 from app.errors import ForbiddenError, NotFoundError, UnauthenticatedError
 from app.ledger import allowances
 from app.ledger.allowances import Allowance
@@ -48,7 +48,7 @@ def authenticate(database: Database, digest: bytes) -> Principal:
         return principal_of(session, digest)
 
 
-def principal_of(session: Session, digest: bytes) -> Principal:
+def principal_of(session: ReadSession, digest: bytes) -> Principal:
     """As `authenticate`, within a session."""
     principal = principals.by_key_hash(session, digest)
     if principal is None:

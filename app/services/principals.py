@@ -10,7 +10,7 @@ from app.db.clock import now
 from app.db.engine import Database
 from app.db.principals import Principal
 from app.db.session import WriteSession
-from app.errors import LastAdminError, NotFoundError
+from app.errors import LastAdminError, NotFoundError, UnauthenticatedError
 from app.ledger import allowances
 from app.ledger.allowances import Allowance
 from app.services import access
@@ -67,7 +67,10 @@ def me(services: Services, digest: bytes) -> tuple[Principal, list[tuple[str, Al
 def rotate_own(services: Services, digest: bytes) -> Issued:
     """A new key for the caller; the old one stops working, and so does a second call with it."""
     with services.database.write() as transaction:
-        return _replace_key(transaction, access.principal_of(transaction, digest))
+        principal = principals.locked_by_key_hash(transaction, digest)
+        if principal is None:
+            raise UnauthenticatedError
+        return _replace_key(transaction, principal)
 
 
 def rotate(database: Database, name: str) -> Issued:
