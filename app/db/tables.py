@@ -193,7 +193,8 @@ class _Idempotency(TypedColumns):
     principal_id: Named[int] = Column(ROW_ID, ForeignKey("principals.id"), primary_key=True)
     key: Named[str] = Column(Text, primary_key=True)
     fingerprint: Named[bytes] = Column(LargeBinary)
-    release_id: Named[str] = Column(RELEASE_ID, _inserted_later("releases.id"))
+    # While the reference is open, SQLite looks for it in all rows at the commit: without the index it walks them.
+    release_id: Named[str] = Column(RELEASE_ID, _inserted_later("releases.id"), index=True)
     status: Named[int] = Column(Integer)
     created_at: Named[str] = Column(Text)
     body: Named[bytes | None] = Column(LargeBinary)

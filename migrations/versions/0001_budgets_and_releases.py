@@ -142,7 +142,7 @@ def _create_entries_and_keys() -> None:
         sa.Column("principal_id", ROW_ID, sa.ForeignKey("principals.id"), primary_key=True),
         sa.Column("key", sa.Text, primary_key=True),
         sa.Column("fingerprint", sa.LargeBinary, nullable=False),
-        sa.Column("release_id", RELEASE_ID, _inserted_later("releases.id"), nullable=False),
+        sa.Column("release_id", RELEASE_ID, _inserted_later("releases.id"), nullable=False, index=True),
         sa.Column("status", sa.Integer, nullable=False),
         sa.Column("created_at", sa.Text, nullable=False),
         sa.Column("body", sa.LargeBinary),
