@@ -8,10 +8,11 @@ from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Match, Mount
 
 from app import errors
 from app.ledger.units import epsilon_text
-from app.services.documents import encode
+from app.services.json_text import encode
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_SECONDS = "1"
@@ -116,6 +117,7 @@ TABLE: dict[type[errors.SnapledgerError], Problem] = {
 }
 
 _HTTP_TITLES = {404: ("not-found", "Not found"), 405: ("method-not-allowed", "Method not allowed")}
+_METHODS = ("DELETE", "GET", "HEAD", "POST", "PUT")
 _UNREADABLE = ("bad-request", "The request cannot be read")
 _INTERNAL = Problem(500, "internal", "A fault of ours", "Nothing was charged unless an answer is stored; see the log.")
 
@@ -148,11 +150,23 @@ def _on_domain_error(_: Request, error: Exception) -> Response:
     return of(error)
 
 
-def _on_http_error(_: Request, error: Exception) -> Response:
+def _allowed(request: Request) -> str:
+    """Every method of a path of ours; Starlette names those of the first route only."""
+    routes = [route for route in request.app.routes if not isinstance(route, Mount)]
+    return ", ".join(
+        method
+        for method in _METHODS
+        if any(route.matches({**request.scope, "method": method})[0] is Match.FULL for route in routes)
+    )
+
+
+def _on_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class alone
     slug, title = _HTTP_TITLES.get(error.status_code, _UNREADABLE)
     response = render(Problem(error.status_code, slug, title, "See the description of the interface at /docs."), error)
     response.headers.update(error.headers or {})
+    if allowed := _allowed(request):
+        response.headers["Allow"] = allowed
     return response
 
 

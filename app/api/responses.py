@@ -6,7 +6,7 @@ from typing import Any
 from starlette.responses import Response
 
 from app.ledger.releases import Release
-from app.services.documents import encode
+from app.services.json_text import encode
 
 MEDIA_TYPE = "application/json"
 

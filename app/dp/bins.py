@@ -12,7 +12,7 @@ import numpy.typing as npt
 from app.dp.codes import LARGEST_BOUND, SMALLEST_GAP, checked_bounds, stored_bound
 from app.dp.columns import Column, Kind
 from app.dp.errors import InvalidStatistic
-from app.dp.numbers import LARGEST_WHOLE_DOUBLE, Rational, nearest
+from app.dp.numbers import LARGEST_WHOLE_DOUBLE, Rational, nearest, shown
 
 MOST_EDGES = 10_000
 MOST_INTERVALS = 1_000_000
@@ -94,8 +94,7 @@ class IntervalBins:
 
     def edge_values(self) -> list[int | float]:
         """The edges as JSON numbers."""
-        doubles = self.edges.doubles().tolist()
-        return [int(x) if x.is_integer() and abs(x) <= LARGEST_WHOLE_DOUBLE else x for x in doubles]
+        return [shown(edge) for edge in self.edges.doubles().tolist()]
 
     def describe(self) -> list[dict[str, Any]]:
         """The bins in order, ready for JSON: kind, label and, of intervals, lower and upper edge."""

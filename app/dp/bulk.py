@@ -67,7 +67,7 @@ def draw_whole(x: Integers, parameters: Parameters, bits: VectorBitSource) -> Re
     for i in np.flatnonzero(~settled).tolist():
         sign_bit, u = divmod(leading_bits(content[i * size : (i + 1) * size], 1 + length), 1 << length)
         z = resolve(mpq(int(x[i])), parameters, -1 if sign_bit else 1, u, length, bits)
-        multiples[i] = ceil(z / parameters.grid) if z > 0 else floor(z / parameters.grid)
+        multiples[i] = int(ceil(z / parameters.grid) if z > 0 else floor(z / parameters.grid))  # away from 0: ±B too
     return Released.of(multiples, lambda multiple: _release(multiple, parameters))
 
 

@@ -42,8 +42,12 @@ def half_ulp(q: Rational) -> Rational:
 
 
 def json_number(q: Rational) -> int | float:
-    """The double nearest to `q` as JSON shows it best: whole numbers up to 2⁵³ without a decimal point."""
-    double = nearest(q)
+    """The double nearest to `q` as JSON shows it best."""
+    return shown(nearest(q))
+
+
+def shown(double: float) -> int | float:
+    """A double as JSON shows it best: whole numbers up to 2⁵³ without a decimal point."""
     return int(double) if double.is_integer() and abs(double) <= LARGEST_WHOLE_DOUBLE else double
 
 
@@ -52,10 +56,14 @@ def decimal_text(q: Rational, digits: int = 50) -> str:
 
     Exact when `digits` significant digits suffice, otherwise rounded to that many, half to even.
     """
-    context = Context(prec=digits, rounding=ROUND_HALF_EVEN, Emin=-(10**9), Emax=10**9, traps=[])
-    quotient = context.divide(Decimal(int(q.numerator)), Decimal(int(q.denominator)))
+    quotient = _decimals(digits).divide(Decimal(int(q.numerator)), Decimal(int(q.denominator)))
     text = format(quotient, "f")
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+@lru_cache(maxsize=16)
+def _decimals(digits: int) -> Context:
+    return Context(prec=digits, rounding=ROUND_HALF_EVEN, Emin=-(10**9), Emax=10**9, traps=[])
 
 
 @lru_cache(maxsize=256)

@@ -1,8 +1,8 @@
 """The numbers of a release: many components, of which few differ."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Self, overload
+from typing import Any, Self, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -12,33 +12,39 @@ from app.dp.numbers import Rational
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Released(Sequence[Rational]):
-    """Exact numbers, each that occurs kept once.
+    """Exact numbers, each that occurs kept once, as the whole number that it is made of.
 
     A histogram of a million bins is released on a grid, so that some hundred numbers occur: whatever is made of each
     is made once.
 
     Attributes:
-        distinct: the numbers that occur.
+        multiples: the whole numbers that occur, ascending.
         places: for each component, the place of its number among these.
+        number: what a whole number stands for.
     """
 
-    distinct: tuple[Rational, ...]
+    multiples: npt.NDArray[Any]
     places: npt.NDArray[np.intp]
+    number: Callable[[int], Rational]
 
     @classmethod
-    def of(cls, keys: npt.NDArray[np.generic], number: Callable[[int], Rational]) -> Self:
-        """For each whole number in `keys` the number that it stands for."""
-        distinct, places = np.unique(keys, return_inverse=True)
-        return cls(tuple(number(key) for key in distinct.tolist()), places)
+    def of(cls, multiples: npt.NDArray[Any], number: Callable[[int], Rational]) -> Self:
+        """A release whose components are what these whole numbers stand for."""
+        distinct, places = np.unique(multiples, return_inverse=True)
+        return cls(distinct, places, number)
 
     @classmethod
     def one(cls, number: Rational) -> Self:
         """A release of one component."""
-        return cls((number,), np.zeros(1, np.intp))
+        return cls(np.zeros(1, np.int64), np.zeros(1, np.intp), lambda _: number)
+
+    def distinct(self) -> Iterator[Rational]:
+        """The numbers that occur, each made when it is its turn."""
+        return map(self.number, self.multiples.tolist())
 
     def map(self, function: Callable[[Rational], Rational]) -> Self:
         """The same function of each component."""
-        return type(self)(tuple(function(number) for number in self.distinct), self.places)
+        return type(self)(self.multiples, self.places, lambda multiple: function(self.number(multiple)))
 
     def __len__(self) -> int:
         return len(self.places)
@@ -51,5 +57,5 @@ class Released(Sequence[Rational]):
 
     def __getitem__(self, index: int | slice) -> "Rational | Released":
         if isinstance(index, slice):
-            return Released(self.distinct, self.places[index])
-        return self.distinct[self.places[index]]
+            return Released(self.multiples, self.places[index], self.number)
+        return self.number(int(self.multiples[self.places[index]]))

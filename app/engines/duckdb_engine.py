@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 
@@ -70,11 +71,7 @@ class DuckDBEngine:
 
     def _answer(self, path: Path, needs: Needs) -> Answer:
         if isinstance(needs, BinCounts):
-            query = counts_query(replace(needs, column=stored_name(needs.column)), _TABLE, "duckdb")
-            counts = [0] * needs.bins.count
-            for place, rows in self._rows(query.text, path, query.cuts):
-                counts[place] += int(rows)
-            return tuple(counts)
+            return self._counts(path, replace(needs, column=stored_name(needs.column)))
         if isinstance(needs, PairSums):
             named = replace(needs, x=stored_name(needs.x), y=stored_name(needs.y))
             (row,) = self._rows(sums_query(named, _TABLE, "duckdb"), path)
@@ -82,12 +79,24 @@ class DuckDBEngine:
         (row,) = self._rows(sums_query(replace(needs, column=stored_name(needs.column)), _TABLE, "duckdb"), path)
         return Moments(*row)
 
-    def _rows(self, query: str, path: Path, cuts: Cuts | None = None) -> list[tuple[int, ...]]:
+    def _counts(self, path: Path, needs: BinCounts) -> tuple[int, ...]:
+        query = counts_query(needs, _TABLE, "duckdb")
+        counts = np.zeros(needs.bins.count, np.int64)
+        if query.cuts is None:
+            for place, rows in self._rows(query.text, path):
+                counts[place] += int(rows)
+        else:  # a million bins: both columns whole, which are of 64-bit integers
+            with self._connection.cursor() as cursor:
+                cursor.register(CUTS, _cuts_table(query.cuts))  # seen by this cursor alone
+                columns = cursor.execute(query.text, {_FILE: str(path)}).fetchnumpy()
+            np.add.at(counts, *columns.values())
+        return tuple(counts.tolist())
+
+    def _rows(self, query: str, path: Path) -> list[tuple[int, ...]]:
         with self._connection.cursor() as cursor:
-            if cuts is not None:
-                cursor.register(CUTS, _cuts_table(cuts))  # seen by this cursor alone
             return cursor.execute(query, {_FILE: str(path)}).fetchall()
 
 
 def _cuts_table(cuts: Cuts) -> pa.Table:
-    return pa.table({THRESHOLD: pa.array(cuts.thresholds), FIRST_BIN: pa.array(cuts.bins)})
+    # Through numpy, which is faster: Arrow takes a range apart number by number.
+    return pa.table({THRESHOLD: np.array(cuts.thresholds), FIRST_BIN: np.array(cuts.bins)})

@@ -1,11 +1,6 @@
-"""What plans and releases are answered with. Here exact numbers become doubles, each by a named rounding.
+"""What plans and releases are answered with. Here exact numbers become doubles, each by a named rounding."""
 
-What has an entry for each bin of a histogram becomes JSON text at once, and each number that occurs only once: with a
-million bins there are some hundred numbers.
-"""
-
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from threading import Lock
 from typing import Any
 
@@ -15,21 +10,17 @@ from gmpy2 import mpq
 from app.db.datasets import Dataset
 from app.dp.bins import IntervalBins
 from app.dp.mechanism import Mechanism
-from app.dp.numbers import decimal_text, json_number, round_down, round_up
+from app.dp.numbers import json_number, round_up
 from app.dp.released import Released
 from app.ledger.units import epsilon_text
-from app.services import listing
+from app.services import outcomes
+from app.services.json_text import array_of, encode, object_of, shown_texts
 from app.services.questions import Plan
 
 MOST_LISTED_INTERVALS = 1_000
 _MOST_KEPT_BYTES = 2**24
 
 Document = dict[str, Any]
-
-
-def encode(value: Any) -> bytes:  # noqa: ANN401 - JSON is any value
-    """Compact UTF-8 JSON. NaN and Infinity would be a defect of ours, and raise."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
 def accuracy(mechanism: Mechanism, alpha: mpq) -> Document:
@@ -76,14 +67,14 @@ def mechanism_figures(mechanism: Mechanism) -> Document:
     return figures
 
 
-def bins(mechanism: Mechanism) -> Document:
-    """What each position of a histogram's lists stands for; many intervals are told by their edges alone."""
+def bins(mechanism: Mechanism) -> Mapping[str, bytes]:
+    """What each position of a histogram's lists stands for, as JSON; many intervals are told by their edges alone."""
     described = mechanism.statistic.bins
     if described is None:
         return {}
     if isinstance(described, IntervalBins) and described.edges.intervals > MOST_LISTED_INTERVALS:
-        return {"bins": None, "edges": described.edge_values()}
-    return {"bins": described.describe()}
+        return {"bins": encode(None), "edges": array_of(shown_texts(described.edges.doubles()))}
+    return {"bins": encode(described.describe())}
 
 
 @cached(
@@ -93,29 +84,28 @@ def bins(mechanism: Mechanism) -> Document:
 )
 def _common(dataset: Dataset, plan: Plan) -> Mapping[str, bytes]:
     """What a plan and its release have in common, each member as JSON."""
-    document = {
-        "dataset": dataset.name,
-        "statistic": plan.statistic.describe(),
+    return {
+        "dataset": encode(dataset.name),
+        "statistic": encode(plan.statistic.describe()),
         **bins(plan.mechanism),
-        "accuracy": accuracy(plan.mechanism, plan.alpha),
-        "privacy": privacy(dataset, plan.epsilon_nano),
-        "mechanism": mechanism_figures(plan.mechanism),
+        "accuracy": encode(accuracy(plan.mechanism, plan.alpha)),
+        "privacy": encode(privacy(dataset, plan.epsilon_nano)),
+        "mechanism": encode(mechanism_figures(plan.mechanism)),
     }
-    return {name: listing.numbers(member) if name == "edges" else encode(member) for name, member in document.items()}
 
 
 def planned(dataset: Dataset, plan: Plan, **more: object) -> bytes:
     """The JSON of a plan, with what depends on the hour."""
-    return _object({**_common(dataset, plan), **{name: encode(member) for name, member in more.items()}})
+    return object_of({**_common(dataset, plan), **{name: encode(member) for name, member in more.items()}})
 
 
-def released(release_id: str, dataset: Dataset, plan: Plan, drawn: Released) -> bytes:
-    """The JSON of a release but for its budget, `reused` and `created_at`, which its transaction knows."""
+def released(release_id: str, dataset: Dataset, plan: Plan, drawn: Released) -> Mapping[str, bytes]:
+    """The members of a release but for its budget, `reused` and `created_at`, which its transaction knows; as JSON."""
     members = {**_common(dataset, plan)}
     statistic = {name: members.pop(name) for name in ("dataset", "statistic")}
-    outcome = _values(plan.mechanism, drawn)
+    outcome = outcomes.values(plan.mechanism, drawn)
     members["accuracy"] = _accuracy(plan.mechanism, plan.alpha, plan.radius, outcome["value_in_range"])
-    return _object({"id": encode(release_id), **statistic, **outcome, **members})
+    return {"id": encode(release_id), **statistic, **outcome, **members}
 
 
 def reused(stored: bytes, mechanism: Mechanism, alpha: mpq, radius: mpq, budget: Document) -> bytes:
@@ -129,49 +119,11 @@ def reused(stored: bytes, mechanism: Mechanism, alpha: mpq, radius: mpq, budget:
     _, created_at = rest.split(b',"created_at":', 1)
     value_in_range = head.split(b',"value_in_range":', 1)[1].split(b',"bins":', 1)[0]
     accuracy = _accuracy(mechanism, alpha, radius, value_in_range)
-    answer = b',"accuracy":%b,"privacy":%b,"budget":%b,"reused":true,"created_at":%b'
-    return head + answer % (accuracy, facts, encode(budget), created_at)
-
-
-def _values(mechanism: Mechanism, drawn: Released) -> dict[str, bytes]:
-    """The release itself: the mechanism's output, its exact text, and the output clamped to the public range."""
-    statistic = mechanism.statistic
-    clamped = [min(max(value, statistic.lower), statistic.upper) for value in drawn.distinct]
-    columns = {
-        "value": _texts(json_number(value) for value in drawn.distinct),
-        "value_exact": _texts(decimal_text(value) for value in drawn.distinct),
-        "value_in_range": _texts(json_number(value) for value in clamped),
-    }
-    if statistic.bins is None:
-        return {name: text.encode() for name, (text,) in columns.items()}
-    return {name: listing.spread(texts, drawn.places) for name, texts in columns.items()}
+    answer = b'%b,"accuracy":%b,"privacy":%b,"budget":%b,"reused":true,"created_at":%b'
+    return answer % (head, accuracy, facts, encode(budget), created_at)
 
 
 def _accuracy(mechanism: Mechanism, alpha: mpq, radius: mpq, value_in_range: bytes) -> bytes:
-    """The accuracy with the interval of the value in `value_in_range`, or of each of a histogram's."""
-    if mechanism.statistic.bins is None:
-        (text,) = _intervals([float(value_in_range)], mechanism, radius)
-        interval = text.encode()
-    else:
-        values, places = listing.gathered(value_in_range)
-        interval = listing.spread(_intervals(map(float, values), mechanism, radius), places)
-    return encode(accuracy(mechanism, alpha))[:-1] + b',"interval":' + interval + b"}"
-
-
-def _intervals(values_in_range: Iterable[float], mechanism: Mechanism, radius: mpq) -> list[str]:
-    """For each value ± (radius + resolution), rounded outwards and cut to the statistic's public range."""
-    reach = radius + mechanism.resolution
-    lowest, highest = round_down(mechanism.statistic.lower), round_up(mechanism.statistic.upper)
-    middles = [mpq(value) for value in values_in_range]
-    lower = _texts(max(round_down(middle - reach), lowest) for middle in middles)
-    upper = _texts(min(round_up(middle + reach), highest) for middle in middles)
-    return [f"[{least},{most}]" for least, most in zip(lower, upper, strict=True)]
-
-
-def _texts(values: Iterable[str | float]) -> list[str]:
-    """The JSON of each of at least one number, or of texts without commas."""
-    return encode(list(values))[1:-1].decode().split(",")
-
-
-def _object(members: Mapping[str, bytes]) -> bytes:
-    return b"{" + b",".join(b'"%b":%b' % (name.encode(), member) for name, member in members.items()) + b"}"
+    interval = outcomes.intervals(mechanism, radius, value_in_range)
+    members = {name: encode(member) for name, member in accuracy(mechanism, alpha).items()}
+    return object_of({**members, "interval": interval})

@@ -6,12 +6,13 @@ from fractions import Fraction
 
 import pytest
 from gmpy2 import mpq
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.dp.bins import BooleanBins, CategoryBins, IntervalBins, bins_by_edges, bins_by_number
+from app.dp.bins import BooleanBins, CategoryBins, Edges, IntervalBins, bins_by_edges, bins_by_number
 from app.dp.columns import Column, Kind
 from app.dp.errors import InvalidStatistic
+from app.dp.numbers import nearest
 
 INTEGER = Column("i", Kind.INTEGER, (mpq(2000), mpq(7000)))
 REAL = Column("r", Kind.REAL, (mpq(0), mpq("0.3")), nullable=False)
@@ -44,6 +45,19 @@ def test_real_edges_are_the_doubles_nearest_to_the_edges_as_written() -> None:
     bins = bins_by_number(REAL, 3, None)
     assert bins.thresholds() == [0.0, 0.1, 0.2, 0.3]  # 0.3/3 in doubles would be another 0.1
     assert [bin_of(bins, v) for v in (-1.0, 0.1, 0.2, 0.29, 0.3, 9.0)] == [0, 1, 2, 2, 2, 2]
+
+
+@given(
+    st.builds(mpq, st.integers(-(10**20), 10**20), st.sampled_from([1, 3, 10, 10**6, 10**30])),
+    st.builds(mpq, st.integers(1, 10**20), st.sampled_from([1, 10, 10**3, 10**12])),
+    st.integers(2, 100),
+)
+@example(mpq(-(2**53), 2), mpq(2**53, 2), 2)  # numerators that are just small enough for doubles
+@example(mpq(-(2**53) - 2, 2), mpq(2**53 + 2, 2), 2)
+@example(mpq(1, 2**53 + 1), mpq(5, 2**53 + 1), 99)  # a divisor that is not
+def test_every_double_edge_is_rounded_once(lower: mpq, width: mpq, count: int) -> None:
+    edges = Edges(lower, lower + width, count)
+    assert edges.doubles().tolist() == [nearest(lower + width * i / count) for i in range(count + 1)]
 
 
 @pytest.mark.parametrize("column", [INTEGER, REAL, DECIMAL])

@@ -1,0 +1,78 @@
+"""JSON as text: whole documents, and arrays with an entry for each of a million bins.
+
+The arrays are made by Arrow, without a Python object for each entry.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from app.dp.numbers import shown
+
+Doubles = npt.NDArray[np.float64]
+
+SMALLEST, LARGEST = 1e-4, 1e10
+"""Between these sizes Arrow writes a double as Python does, by its shortest digits and without an exponent."""
+
+
+BATCH = 2**16
+
+
+def encode(value: Any) -> bytes:  # noqa: ANN401 - JSON is any value
+    """Compact UTF-8 JSON. NaN and Infinity would be a defect of ours, and raise."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
+def object_of(members: Mapping[str, bytes]) -> bytes:
+    """The object with these members, each of them JSON already."""
+    parts: list[bytes] = []
+    for name, member in members.items():
+        parts += (b"," if parts else b"{", encode(name), b":", member)
+    return b"".join([*parts, b"}"])  # members may be tens of megabytes: each is copied once
+
+
+def shown_texts(doubles: Doubles) -> pa.StringArray:
+    """Each double as `app.dp.numbers.shown` has it: whole numbers up to 2⁵³ without a decimal point."""
+    return _texts(doubles, shown, "")
+
+
+def double_texts(doubles: Doubles) -> pa.StringArray:
+    """Each double with a decimal point or an exponent."""
+    return _texts(doubles, float, ".0")
+
+
+def texts_of(spelled: Iterable[str]) -> pa.StringArray:
+    """Texts that are JSON already, taken a few at a time: Python's own strings are several times larger."""
+    remaining = iter(spelled)
+    batches = iter(lambda: pa.array(islice(remaining, BATCH), pa.string()), pa.array([], pa.string()))
+    return pa.concat_arrays(batches)
+
+
+def array_of(texts: pa.StringArray) -> bytes:
+    """The array of these entries, each of them JSON already."""
+    (joined,) = pc.binary_join(pa.ListArray.from_arrays([0, len(texts)], texts), ",")
+    return b"[%b]" % joined.as_buffer().to_pybytes()
+
+
+def entries_of(array: bytes) -> pa.DictionaryArray:
+    """The entries of an array of numbers, each different text kept once."""
+    return pc.split_pattern(pa.array([array[1:-1].decode()]), ",").values.dictionary_encode()
+
+
+def _texts(doubles: Doubles, spell: Callable[[float], float], point: str) -> pa.StringArray:
+    sizes = np.abs(doubles)
+    alike = (sizes == 0) | (sizes >= SMALLEST) & (sizes < LARGEST)
+    texts = pc.cast(pa.array(doubles), pa.string())
+    if point:
+        whole = pa.array(doubles == np.floor(doubles))
+        texts = pc.if_else(whole, pc.binary_join_element_wise(texts, point, ""), texts)
+    if not alike.all():
+        spelled = [encode(spell(double)).decode() for double in doubles[~alike].tolist()]
+        texts = pc.replace_with_mask(texts, pa.array(~alike), pa.array(spelled))
+    return texts

@@ -1,0 +1,186 @@
+"""What is spelled once for each number that occurs is what each component would be spelled as, to the byte."""
+
+import json
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from gmpy2 import mpq
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.db.datasets import Dataset
+from app.dp.bits import octets
+from app.dp.columns import Column, Kind
+from app.dp.mechanism import Mechanism
+from app.dp.numbers import decimal_text, json_number, round_down, round_up
+from app.dp.statistics import build
+from app.dp.sums import Moments
+from app.services import documents
+from app.services.json_text import (
+    BATCH,
+    array_of,
+    double_texts,
+    encode,
+    entries_of,
+    object_of,
+    shown_texts,
+    texts_of,
+)
+from app.services.questions import Plan
+
+DATASET = Dataset(1, "t", "", 1, "{}", 1000, 1, "2026-11-28T00:00:00.000000Z", "open", "f")
+TRICKY = 'a,"accuracy":{"value_in_range":[1],"bins":\\", é\u2028'
+COLUMNS = {
+    "real": Column("real", Kind.REAL, (mpq("-0.3"), mpq("1e12"))),
+    "tiny": Column("tiny", Kind.REAL, (mpq(0), mpq("1e-5")), nullable=False),
+    "text": Column("text", Kind.CATEGORY, None, categories=(TRICKY, "b")),
+    TRICKY: Column(TRICKY, Kind.BOOLEAN),
+    "whole": Column("whole", Kind.INTEGER, (mpq(0), mpq(10))),
+}
+SPECS: list[dict[str, Any]] = [
+    {"kind": "histogram", "column": "real", "bins": mpq(7)},
+    {"kind": "histogram", "column": "real", "bins": mpq(1001)},
+    {"kind": "histogram", "column": "tiny", "bins": mpq(2000)},
+    {"kind": "histogram", "column": "whole", "edges": (mpq(0), mpq(1), mpq("2.5"), mpq(10))},
+    {"kind": "histogram", "column": "text"},
+    {"kind": "histogram", "column": TRICKY},
+    {"kind": "mean", "column": TRICKY},
+    {"kind": "variance", "column": "real"},
+]
+ALPHA = mpq(1, 20)
+
+
+class SeededBits:
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+
+    def bits(self, count: int) -> int:
+        return self.random.getrandbits(count)
+
+    def many(self, count: int, elements: int) -> bytes:
+        return self.random.randbytes(octets(count) * elements)
+
+
+def interval(value_in_range: float, mechanism: Mechanism, radius: mpq) -> list[float]:
+    reach, middle, statistic = radius + mechanism.resolution, mpq(value_in_range), mechanism.statistic
+    return [
+        max(round_down(middle - reach), round_down(statistic.lower)),
+        min(round_up(middle + reach), round_up(statistic.upper)),
+    ]
+
+
+def defined(plan: Plan, drawn: Sequence[mpq]) -> dict[str, Any]:
+    """A release as its definition has it, component by component."""
+    mechanism, statistic = plan.mechanism, plan.statistic
+    in_range = [json_number(min(max(value, statistic.lower), statistic.upper)) for value in drawn]
+    lists: dict[str, Any] = {
+        "value": [json_number(value) for value in drawn],
+        "value_exact": [decimal_text(value) for value in drawn],
+        "value_in_range": in_range,
+        "interval": [interval(value, mechanism, plan.radius) for value in in_range],
+    }
+    if statistic.bins is None:
+        lists = {name: values[0] for name, values in lists.items()}
+    accuracy = documents.accuracy(mechanism, plan.alpha) | {"interval": lists.pop("interval")}
+    bins: dict[str, Any] = {}
+    if statistic.bins is not None:
+        described = statistic.bins.describe()
+        bins = {"bins": None, "edges": statistic.bins.edge_values()} if len(described) > 1_000 else {"bins": described}
+    return {
+        "id": "an id",
+        "dataset": "t",
+        "statistic": statistic.describe(),
+        **lists,
+        **bins,
+        "accuracy": accuracy,
+        "privacy": documents.privacy(DATASET, plan.epsilon_nano),
+        "mechanism": documents.mechanism_figures(mechanism),
+    }
+
+
+def planned(spec: dict[str, Any], epsilon: mpq, refinement: int) -> Plan:
+    statistic = build(spec, COLUMNS, DATASET.n, DATASET.rows_per_unit)
+    mechanism = Mechanism.for_epsilon(statistic, epsilon, mpq(1), refinement)  # γ = 1: the clamp often binds
+    radius = mechanism.radius(ALPHA)
+    return Plan(mechanism, ALPHA, int(epsilon * 10**9), radius, radius)
+
+
+def released(plan: Plan, seed: int) -> tuple[dict[str, bytes], Sequence[mpq]]:
+    numbers = random.Random(seed)
+    answer: Any
+    if plan.statistic.bins is not None:
+        places = [int(numbers.random() ** 3 * plan.statistic.components) for _ in range(DATASET.n)]
+        answer = tuple(np.bincount(places, minlength=plan.statistic.components).tolist())
+    else:
+        answer = Moments(DATASET.n, 700, 700)
+    drawn = plan.mechanism.draw(answer, SeededBits(seed))
+    return dict(documents.released("an id", DATASET, plan, drawn)), list(drawn)
+
+
+@pytest.mark.parametrize("epsilon", [mpq(1, 10**9), mpq("0.3"), mpq(1), mpq(8)])
+@pytest.mark.parametrize("refinement", [0, 3, 30])
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: f"{spec['kind']} of {spec['column'][:5]} {len(spec)}")
+def test_a_release_is_spelled_as_it_is_defined(spec: dict[str, Any], refinement: int, epsilon: mpq) -> None:
+    plan = planned(spec, epsilon, refinement)
+    members, drawn = released(plan, refinement)
+    assert object_of(members) == encode(defined(plan, drawn))
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: f"{spec['kind']} of {spec['column'][:5]} {len(spec)}")
+def test_an_earlier_release_is_the_stored_one_with_another_accuracy(spec: dict[str, Any]) -> None:
+    plan = planned(spec, mpq("0.3"), 2)
+    members, _ = released(plan, 4)
+    paid = {"budget": {"charged": "0.3"}, "reused": False, "created_at": "then"}
+    stored = object_of(members | {name: encode(member) for name, member in paid.items()})
+    alpha, radius = mpq(1, 3), plan.mechanism.radius(mpq(1, 3))
+    answer = documents.reused(stored, plan.mechanism, alpha, radius, {"charged": "0"})
+    expected: dict[str, Any] = json.loads(stored)
+    value = expected["value_in_range"]
+    around = [interval(x, plan.mechanism, radius) for x in value] if isinstance(value, list) else None
+    expected["accuracy"] = documents.accuracy(plan.mechanism, alpha) | {
+        "interval": around or interval(value, plan.mechanism, radius)
+    }
+    assert answer == encode(expected | {"reused": True, "budget": {"charged": "0"}})
+
+
+def test_the_clamp_and_many_bins_are_among_the_cases() -> None:
+    members, drawn = released(planned(SPECS[1], mpq(1), 0), 1)
+    values = [json.loads(members[name]) for name in ("value", "value_in_range")]
+    assert values[0] != values[1]
+    assert len(set(drawn)) < len(drawn) / 10
+    assert len(json.loads(members["edges"])) == 1002
+
+
+finite = st.floats(allow_nan=False, allow_infinity=False).map(lambda x: x + 0.0)
+decimals = st.builds(lambda x, e: x / 10**e, st.integers(-(10**17), 10**17), st.integers(0, 25)).map(lambda x: x + 0.0)
+
+
+@given(st.lists(finite | decimals | st.integers(-(2**54), 2**54).map(float), min_size=1, max_size=20))
+def test_doubles_are_spelled_as_json_spells_them(values: list[float]) -> None:
+    doubles = np.array(values)
+    assert double_texts(doubles).to_pylist() == [json.dumps(value) for value in values]
+    assert shown_texts(doubles).to_pylist() == [json.dumps(json_number(mpq(value))) for value in values]
+
+
+@pytest.mark.parametrize("size", [1e-4, 1e10, 2.0**53, 1e16])
+def test_the_sizes_where_spellings_change(size: float) -> None:
+    doubles = np.array([np.nextafter(size, 0), size, np.nextafter(size, np.inf), 0.0])
+    doubles = np.concatenate([doubles, 0.0 - doubles])
+    assert double_texts(doubles).to_pylist() == [json.dumps(value) for value in doubles.tolist()]
+    assert shown_texts(doubles).to_pylist() == [json.dumps(json_number(mpq(value))) for value in doubles.tolist()]
+
+
+def test_an_array_is_taken_apart_into_its_entries() -> None:
+    entries = entries_of(b"[1,2.5,1,-3]")
+    assert entries.dictionary.to_pylist() == ["1", "2.5", "-3"]
+    assert entries.indices.to_pylist() == [0, 1, 0, 2]
+    assert array_of(entries.dictionary.take(entries.indices)) == b"[1,2.5,1,-3]"
+
+
+@pytest.mark.parametrize("length", [1, BATCH - 1, BATCH, BATCH + 1])
+def test_texts_are_kept_in_order(length: int) -> None:
+    assert texts_of(map(str, range(length))).equals(pa.array([str(i) for i in range(length)]))
