@@ -1,14 +1,15 @@
 # Python 3.11 or newer and make are all that is needed: each target installs what it needs into .venv.
 PYTHON ?= python3
 VENV := .venv
+BENCH := .venv-bench
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test test-slow lint format lock clean
+.PHONY: help setup demo serve test test-slow test-kill bench-setup lint format lock clean
 
 help: ## Show what can be made
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(VENV)/runtime: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=…")'
@@ -37,6 +38,19 @@ test: $(VENV)/development ## Run the tests, on SQLite and Postgres
 test-slow: $(VENV)/development ## Run the tests that take long
 	@$(BIN)/python -m pytest -q -m slow || test $$? -eq 5  # 5: there are none
 
+test-kill: CYCLES ?= 1000
+test-kill: $(VENV)/development ## Kill the service under load CYCLES times on each database (1000)
+	@KILL_CYCLES=$(CYCLES) $(BIN)/python -m pytest -q -m slow tests/faults/test_killed.py
+
+bench-setup: $(BENCH)/peers ## Install what the benchmarks measure us beside into .venv-bench
+
+$(BENCH)/peers: requirements-bench.lock pyproject.toml
+	@echo "Installing what the benchmarks need into $(BENCH) …"
+	@test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)
+	@$(BENCH)/bin/pip --disable-pip-version-check install --quiet --require-hashes -r requirements-bench.lock
+	@$(BENCH)/bin/pip --disable-pip-version-check install --quiet --no-deps --editable .
+	@touch $@
+
 lint: $(VENV)/development ## Check style, types and the direction of imports
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
@@ -52,6 +66,8 @@ lock: ## Pin the newest versions that pyproject.toml allows (needs uv)
 		--python-version 3.11 pyproject.toml -o requirements.lock
 	@uv pip compile -q --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
 		--python-version 3.11 --group dev pyproject.toml -o requirements-dev.lock
+	@uv pip compile -q --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
+		--python-version 3.11 --group bench pyproject.toml -o requirements-bench.lock
 
-clean: ## Delete .venv, caches and builds; var/ with its ledger stays
-	@rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+clean: ## Delete .venv, .venv-bench, caches and builds; var/ with its ledger stays
+	@rm -rf $(VENV) $(BENCH) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

