@@ -20,6 +20,8 @@ class Settings(BaseSettings):
     data_dir: Path = Path("var/data")
     auto_migrate: bool = True
     admin_key: SecretStr | None = Field(default=None, min_length=1)
+    secret: SecretStr | None = Field(default=None, min_length=32)
+    secret_file: Path | None = None
     max_upload_bytes: int = Field(default=2**30, ge=1)
     max_epsilon_per_release: Annotated[Decimal, Field(gt=0, le=10**6, decimal_places=9)] = Decimal(10)
     log_level: Annotated[

@@ -108,3 +108,7 @@ class AccuracyUnattainableError(SnapledgerError):
 
 class UnavailableError(SnapledgerError):
     """The database or a data engine is busy or away. Nothing was debited, or the outcome is safe to ask for again."""
+
+
+class TransactionAbortedError(UnavailableError):
+    """The database undid the whole transaction so that another could go on; the same transaction may run again."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, bindparam, or_, select, update
+from sqlalchemy import ColumnElement, bindparam, literal, or_, select, update
 
 from app.db.session import Session, WriteSession
 from app.db.tables import allowances, datasets
@@ -18,6 +18,7 @@ class Dataset:
         columns: JSON of the columns as declared.
         state: `open` or `closed`.
         file_id: where the data is; None once it is deleted.
+        succeeds: the name of the dataset whose people this one has data of again.
     """
 
     id: int
@@ -30,6 +31,7 @@ class Dataset:
     created_at: str
     state: str
     file_id: str | None
+    succeeds: str | None = None
 
     @property
     def closed(self) -> bool:
@@ -45,6 +47,8 @@ def visible(principal_id: ColumnElement[int]) -> ColumnElement[bool]:
     return or_(datasets.c.owner_id == principal_id, datasets.c.id.in_(granted))
 
 
+succeeded = datasets.alias("succeeded")
+
 _VIEWER = bindparam("viewer", type_=datasets.c.owner_id.type)
 _SELECT = select(datasets)
 _BY_NAME = _SELECT.where(datasets.c.name == bindparam("name"))
@@ -54,6 +58,16 @@ _VISIBLE_PAGE = _PAGE.where(visible(_VIEWER))
 _INSERT = upsert(
     datasets, lambda insert: insert.on_conflict_do_nothing(index_elements=["name"]).returning(datasets.c.id)
 )
+_SUCCESSORS = (
+    select(datasets.c.succeeds, datasets.c.name, literal(value=True).label("seen"))
+    .where(
+        datasets.c.succeeds.in_(
+            select(succeeded.c.name).where(succeeded.c.id.between(bindparam("first"), bindparam("last")))
+        )
+    )
+    .order_by(datasets.c.id)
+)
+_SUCCESSORS_SEEN = _SUCCESSORS.with_only_columns(datasets.c.succeeds, datasets.c.name, visible(_VIEWER).label("seen"))
 _CLOSE = (
     update(datasets)
     .where(datasets.c.id == bindparam("dataset"), datasets.c.state == "open")
@@ -72,6 +86,7 @@ def insert(  # noqa: PLR0913 - a row's columns, by name
     rows_per_unit: int,
     created_at: str,
     file_id: str | None,
+    succeeds: str | None = None,
 ) -> Dataset:
     """Register a table.
 
@@ -89,10 +104,13 @@ def insert(  # noqa: PLR0913 - a row's columns, by name
         created_at=created_at,
         state="open",
         file_id=file_id,
+        succeeds=succeeds,
     )
     if row is None:
         raise NameTakenError
-    return Dataset(row.id, name, description, owner_id, columns, n, rows_per_unit, created_at, "open", file_id)
+    return Dataset(
+        *(row.id, name, description, owner_id, columns, n, rows_per_unit, created_at, "open", file_id, succeeds)
+    )
 
 
 def by_name(session: Session, name: str) -> Dataset | None:
@@ -119,6 +137,25 @@ def page(session: Session, after: str | None, limit: int, visible_to: int | None
         start = last.id
     query = _VISIBLE_PAGE if viewer else _PAGE
     return [Dataset(*row) for row in session.rows(query, after=start, most=limit, **viewer)]
+
+
+@dataclass(frozen=True, slots=True)
+class Successor:
+    """A dataset that has data of the same people as an earlier one; `seen`: the viewer may know of it."""
+
+    succeeds: str
+    name: str
+    seen: bool
+
+
+def successors(session: Session, first_id: int, last_id: int, visible_to: int | None) -> list[Successor]:
+    """Those of the datasets whose ids are from the first to the last, oldest first."""
+    between = {"first": first_id, "last": last_id}
+    if visible_to is None:
+        rows = session.rows(_SUCCESSORS, **between)
+    else:
+        rows = session.rows(_SUCCESSORS_SEEN, **between, viewer=visible_to)
+    return [Successor(succeeds, name, bool(seen)) for succeeds, name, seen in rows]
 
 
 def close(transaction: WriteSession, dataset_id: int) -> bool:

@@ -1,7 +1,8 @@
 """The database of the service: SQLite or Postgres behind the same two kinds of session."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 from sqlalchemy import Connection, make_url
 from sqlalchemy.exc import ArgumentError
@@ -11,8 +12,13 @@ from app.db.limits import Limits
 from app.db.postgres import Postgres
 from app.db.session import ReadSession, Session, WriteSession
 from app.db.sqlite import Sqlite
+from app.errors import TransactionAbortedError
 
 __all__ = ["Database", "ReadSession", "Session", "WriteSession"]
+
+MOST_ATTEMPTS = 5
+
+T = TypeVar("T")
 
 
 class Database:
@@ -47,6 +53,24 @@ class Database:
         with translated(), self._home.writing() as connection:
             yield WriteSession(connection)
 
+    def transact(self, work: Callable[[WriteSession], T]) -> T:
+        """Do work in a transaction that it commits itself, and again if the database undid all of it.
+
+        Postgres does so to one of two transactions in a deadlock. Nothing else is run again: where the outcome of a
+        commit is unknown, a second debit could be one too many.
+
+        Raises:
+            UnavailableError: as `write`; a transaction that was undone every time too.
+        """
+        for _ in range(MOST_ATTEMPTS - 1):
+            try:
+                with self.write() as transaction:
+                    return work(transaction)
+            except TransactionAbortedError:
+                continue
+        with self.write() as transaction:
+            return work(transaction)
+
     @contextmanager
     def migrating(self) -> Iterator[Connection]:
         """The transaction of a migration, the only one of its kind at a time; committed at the end.
@@ -65,7 +89,7 @@ class Database:
 def _home(url: str, limits: Limits) -> Sqlite | Postgres:
     try:
         parsed = make_url(url)
-    except ArgumentError:
+    except (ArgumentError, ValueError):
         raise ValueError("the database's URL cannot be read") from None
     match parsed.drivername:
         case "sqlite":

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from app.errors import UnavailableError
+from app.errors import TransactionAbortedError, UnavailableError
 
 # Primary result codes of SQLite (sqlite.org/rescode.html). Its driver calls all of them and a misspelt statement alike
 # an OperationalError, so the class tells nothing.
@@ -30,18 +30,19 @@ _SQLITE_PASSING = frozenset(
     }
 )
 
-# SQLSTATEs of passing failures that psycopg does not class as operational.
-_POSTGRES_PASSING = frozenset(
-    {
-        "25006",  # read_only_sql_transaction: the server became a standby
-        "25P03",  # idle_in_transaction_session_timeout
-    }
-)
+# Psycopg calls it an InternalError: the server became a standby.
+_READ_ONLY_SQL_TRANSACTION = "25006"
+
+# Postgres has rolled all of it back, at whatever statement it says so, COMMIT too: nothing of it can be there.
+_ABORTED = frozenset({"40001", "40P01"})  # serialization_failure, deadlock_detected
 
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Turn a database that is busy or away into `UnavailableError`, whose text holds nothing of the statement."""
+    """Turn a database that is busy or away into `UnavailableError`, whose text holds nothing of the statement.
+
+    It is a `TransactionAbortedError` where it is certain that the transaction is undone and may run again at once.
+    """
     try:
         yield
     except PoolTimeoutError as error:
@@ -49,15 +50,16 @@ def translated() -> Iterator[None]:
     except DBAPIError as error:
         if not _passes(error):
             raise
+        if getattr(error.orig, "sqlstate", None) in _ABORTED:
+            raise TransactionAbortedError("the database undid the transaction for another's sake") from error
         raise UnavailableError("the database is busy or away") from error
 
 
 def _passes(error: DBAPIError) -> bool:
-    if error.connection_invalidated:
+    if error.connection_invalidated:  # it broke, whatever the error that came of it
         return True
     sqlite_code: int | None = getattr(error.orig, "sqlite_errorcode", None)
     if sqlite_code is not None:
         return sqlite_code & 0xFF in _SQLITE_PASSING
-    return isinstance(error, OperationalError | InterfaceError) or getattr(error.orig, "sqlstate", None) in (
-        _POSTGRES_PASSING
-    )
+    sqlstate: str | None = getattr(error.orig, "sqlstate", None)
+    return isinstance(error, OperationalError | InterfaceError) or sqlstate == _READ_ONLY_SQL_TRANSACTION

@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import Connection, Delete, Insert, Update
 from sqlalchemy.exc import ResourceClosedError
 
+from app.db.clock import NOW_IN
 from app.db.prepared import Query, Statement, prepared
 
 
@@ -16,13 +17,14 @@ class Session:
     compiled once for each dialect. Rows are named tuples.
     """
 
-    __slots__ = ("_connection", "_cursor")
+    __slots__ = ("_connection", "_cursor", "_time")
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         if not connection.in_transaction():
             connection.begin()  # Core does so before its own first statement, and else has nothing to commit
         self._cursor = connection.connection.cursor()
+        self._time: str | None = None
 
     @property
     def connection(self) -> Connection:
@@ -33,6 +35,15 @@ class Session:
     def dialect(self) -> str:
         """`sqlite` or `postgresql`: which of two spellings of a statement to run."""
         return self._connection.dialect.name
+
+    def time(self) -> str:
+        """The time by the database's clock, the same for all processes, when the session first asked for it.
+
+        Who must not be told a time before it had a lock asks after it has it.
+        """
+        if self._time is None:
+            self._time = self.row(NOW_IN[self.dialect]).time
+        return self._time
 
     def row(self, query: Query, **parameters: object) -> Any:  # noqa: ANN401 - a named tuple, or None
         """The first row that the query finds, or None."""

@@ -1,5 +1,6 @@
 """Connections to SQLite: which library, which journal, and what each connection promises."""
 
+import hashlib
 import importlib
 import sqlite3
 import time
@@ -62,12 +63,18 @@ def connect(path: Path, lock_seconds: float, *, read_only: bool = False, foreign
             # its directory (sqlite.org/pragma.html#pragma_synchronous).
             _set_journal(connection, "delete", lock_seconds)
             connection.execute("PRAGMA synchronous = EXTRA")
+        # As Postgres has it: what is hashed need not be fetched.
+        connection.create_function("sha256", 1, _sha256, deterministic=True)
         connection.execute(f"PRAGMA foreign_keys = {'ON' if foreign_keys else 'OFF'}")
         connection.execute(f"PRAGMA query_only = {'ON' if read_only else 'OFF'}")
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _sha256(value: bytes | None) -> bytes | None:
+    return None if value is None else hashlib.sha256(value).digest()
 
 
 def _set_journal(connection: Any, mode: str, lock_seconds: float) -> None:  # noqa: ANN401 - either driver's

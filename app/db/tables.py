@@ -73,8 +73,9 @@ class _Datasets(TypedColumns):
     created_at: Named[str] = Column(Text)
     state: Named[str] = Column(Text)
     file_id: Named[str | None] = Column(Text)
+    succeeds: Named[str | None] = Column(Text, index=True)
 
-    __row_pos__: tuple[int, str, str, int, str, int, int, str, str, str | None]
+    __row_pos__: tuple[int, str, str, int, str, int, int, str, str, str | None, str | None]
 
 
 datasets = Table(
@@ -112,6 +113,8 @@ class _Allowances(TypedColumns):
     limit_nano: Named[int] = Column(BigInteger)
     spent_nano: Named[int] = Column(BigInteger)
     revoked: Named[bool] = Column(Boolean)
+    window_days: Named[int | None] = Column(Integer)
+    window_started_at: Named[str | None] = Column(Text)
 
 
 allowances = Table(
@@ -132,12 +135,20 @@ class _Entries(TypedColumns):
     epsilon_nano: Named[int] = Column(BigInteger)
     spent_nano: Named[int] = Column(BigInteger)
     release_id: Named[str | None] = Column(RELEASE_ID, _inserted_later("releases.id"), unique=True)
+    answer_hash: Named[bytes | None] = Column(LargeBinary)
+    window_days: Named[int | None] = Column(Integer)
     reason: Named[str | None] = Column(Text)
     at: Named[str] = Column(Text)
+    secret_id: Named[str | None] = Column(Text)
     previous_hash: Named[bytes | None] = Column(LargeBinary)
     hash: Named[bytes | None] = Column(LargeBinary)
 
-    __row_pos__: tuple[int, int, str, str, int, int, str | None, str | None, str, bytes | None, bytes | None]
+    # fmt: off
+    __row_pos__: tuple[
+        int, int, str, str, int, int, str | None, bytes | None, int | None, str | None,
+        str, str | None, bytes | None, bytes | None,
+    ]
+    # fmt: on
 
 
 entries = Table(
@@ -193,7 +204,7 @@ class _Idempotency(TypedColumns):
     principal_id: Named[int] = Column(ROW_ID, ForeignKey("principals.id"), primary_key=True)
     key: Named[str] = Column(Text, primary_key=True)
     fingerprint: Named[bytes] = Column(LargeBinary)
-    # While the reference is open, SQLite looks for it in all rows at the commit: without the index it walks them.
+    # Indexed because SQLite, while a reference is still open, looks for it in here when a release is inserted.
     release_id: Named[str] = Column(RELEASE_ID, _inserted_later("releases.id"), index=True)
     status: Named[int] = Column(Integer)
     created_at: Named[str] = Column(Text)

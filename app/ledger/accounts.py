@@ -6,7 +6,7 @@ always, on both databases: a debit is one conditional UPDATE that the database d
 and then written. Spending never falls.
 """
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 from sqlalchemy import bindparam, exists, insert, select, update
 
@@ -14,26 +14,14 @@ from app.db.session import Session, WriteSession
 from app.db.tables import accounts, datasets
 from app.errors import BudgetExhaustedError, DatasetClosedError, InvalidRequestError, NotFoundError
 from app.ledger import entries
+from app.ledger.account import Account
+from app.ledger.entries import Kind
+from app.ledger.keyring import Seal
 
-
-@dataclass(frozen=True, slots=True)
-class Account:
-    """The dataset's budget in ledger units, the number of its last entry, and the head of its chain."""
-
-    dataset_id: int
-    limit_nano: int
-    spent_nano: int
-    last_seq: int
-    head: bytes | None
-
-    @property
-    def remaining_nano(self) -> int:
-        """What can still be spent."""
-        return self.limit_nano - self.spent_nano
-
-
+_name = select(datasets.c.name).where(datasets.c.id == accounts.c.dataset_id).scalar_subquery()
 _COLUMNS = (
     accounts.c.dataset_id,
+    _name.label("dataset"),
     accounts.c.limit_nano,
     accounts.c.spent_nano,
     accounts.c.last_seq,
@@ -61,11 +49,12 @@ _ADJUST = (
 )
 
 
-def open_account(transaction: WriteSession, dataset_id: int, limit_nano: int, principal: str, at: str) -> Account:
+def open_account(  # noqa: PLR0913, PLR0917 - what, how much, who, when
+    transaction: WriteSession, seal: Seal, dataset_id: int, limit_nano: int, principal: str, at: str
+) -> Account:
     """Open the account of a new dataset."""
     transaction.change(_INSERT, dataset_id=dataset_id, limit_nano=limit_nano, spent_nano=0, last_seq=0, head=None)
-    entry = entries.append(transaction, dataset_id, "open", principal, limit_nano, 0, None, at)
-    return Account(dataset_id, limit_nano, 0, entry.seq, entry.hash)
+    return _written(transaction, seal, find(transaction, dataset_id), "open", principal, limit_nano, at)
 
 
 def find(session: Session, dataset_id: int) -> Account:
@@ -124,7 +113,13 @@ def debit(transaction: WriteSession, dataset_id: int, cost_nano: int) -> Account
 
 
 def adjust(  # noqa: PLR0913, PLR0917 - who, what, why, when
-    transaction: WriteSession, dataset_id: int, limit_nano: int, principal: str, reason: str | None, at: str
+    transaction: WriteSession,
+    seal: Seal,
+    dataset_id: int,
+    limit_nano: int,
+    principal: str,
+    reason: str | None,
+    at: str,
 ) -> Account:
     """Set another limit; the account after it.
 
@@ -136,12 +131,39 @@ def adjust(  # noqa: PLR0913, PLR0917 - who, what, why, when
     row = transaction.change_returning(_ADJUST, dataset=dataset_id, allowed=limit_nano)
     if row is None:
         raise InvalidRequestError(("epsilon_limit", "is less than what is spent"))
-    entry = entries.append(
-        transaction, dataset_id, "adjust", principal, limit_nano, row.spent_nano, None, at, reason=reason
-    )
-    return Account(dataset_id, limit_nano, row.spent_nano, entry.seq, entry.hash)
+    return _written(transaction, seal, Account(*row), "adjust", principal, limit_nano, at, reason)
 
 
-def close(transaction: WriteSession, account: Account, principal: str, at: str) -> None:
+def write_off(  # noqa: PLR0913, PLR0917 - who, what, why, when
+    transaction: WriteSession, seal: Seal, dataset_id: int, cost_nano: int, principal: str, reason: str, at: str
+) -> Account:
+    """Spend for a release that nobody can name any more, as after a backup was restored; the account after it.
+
+    It is the dataset's spending and no allowance's; `principal` is who decided it.
+
+    Raises:
+        As `debit`.
+    """
+    lock(transaction, dataset_id)
+    account = debit(transaction, dataset_id, cost_nano)
+    return _written(transaction, seal, account, "write_off", principal, cost_nano, at, reason)
+
+
+def close(transaction: WriteSession, seal: Seal, account: Account, principal: str, at: str) -> None:
     """Write that the dataset of a locked account was closed. The account stays, to be read."""
-    entries.append(transaction, account.dataset_id, "close", principal, 0, account.spent_nano, None, at)
+    _written(transaction, seal, account, "close", principal, 0, at)
+
+
+def _written(  # noqa: PLR0913, PLR0917 - an entry's
+    transaction: WriteSession,
+    seal: Seal,
+    account: Account,
+    kind: Kind,
+    principal: str,
+    epsilon_nano: int,
+    at: str,
+    reason: str | None = None,
+) -> Account:
+    """The account after an entry about it."""
+    entry = entries.append(transaction, seal, account, kind, principal, epsilon_nano, at, reason=reason)
+    return replace(account, last_seq=entry.seq, head=entry.hash)

@@ -3,12 +3,17 @@
 Allowances together may exceed the dataset's limit, which holds anyway. Revoking takes the access and keeps the
 spending: whoever is granted access again goes on from there.
 
+An allowance with a window is renewed when the window has passed; its row keeps the start of the window in which it was
+last debited or granted, and what was spent since. The dataset's limit is never renewed.
+
 Each change locks the dataset's account first, then the allowance: everybody in one order, so nobody waits in a circle.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import bindparam, case, select, update
 
 from app.db.principals import Principal
 from app.db.session import Session, WriteSession
@@ -16,17 +21,23 @@ from app.db.tables import allowances, datasets, principals
 from app.db.upsert import upsert
 from app.errors import BudgetExhaustedError, ForbiddenError, InvalidRequestError, NotFoundError
 from app.ledger import accounts, entries
+from app.ledger.keyring import Seal
+from app.ledger.windows import Window
 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """A principal's budget on a dataset, in ledger units; `principal` is its name."""
+    """A principal's budget on a dataset, in ledger units; `principal` is its name.
+
+    With a window `spent_nano` is what was spent in it; it is the one in which the session that looked took place.
+    """
 
     principal_id: int
     principal: str
     limit_nano: int
     spent_nano: int
     revoked: bool
+    window: Window | None = None
 
     @property
     def remaining_nano(self) -> int:
@@ -41,12 +52,18 @@ _COLUMNS = (
     allowances.c.limit_nano,
     allowances.c.spent_nano,
     allowances.c.revoked,
+    allowances.c.window_days,
+    allowances.c.window_started_at,
 )
 _OF_DATASET = allowances.c.dataset_id == bindparam("dataset")
 _OF_PRINCIPAL = allowances.c.principal_id == bindparam("grantee")
 _IN_FORCE = allowances.c.revoked.is_(False)
+# What counts in the window that starts at the parameter: a row from before it has spent nothing there.
+_LAPSED = allowances.c.window_started_at < bindparam("window")
+_SPENT = case((_LAPSED, 0), else_=allowances.c.spent_nano)
 
-_FIND = select(*_COLUMNS).where(_OF_DATASET, _OF_PRINCIPAL, _IN_FORCE)
+_FIND_ANY = select(*_COLUMNS).where(_OF_DATASET, _OF_PRINCIPAL)
+_FIND = _FIND_ANY.where(_IN_FORCE)
 _ALL_OF = select(*_COLUMNS).where(_OF_DATASET).order_by(allowances.c.principal_id)
 _OF = (
     select(datasets.c.name, *_COLUMNS)
@@ -57,9 +74,19 @@ _OF = (
 _DEBIT = (
     update(allowances)
     .where(
-        _OF_DATASET, _OF_PRINCIPAL, _IN_FORCE, allowances.c.spent_nano + bindparam("cost") <= allowances.c.limit_nano
+        *(_OF_DATASET, _OF_PRINCIPAL, _IN_FORCE, allowances.c.window_days.is_(None)),
+        allowances.c.spent_nano + bindparam("cost") <= allowances.c.limit_nano,
     )
     .values(spent_nano=allowances.c.spent_nano + bindparam("cost"))
+    .returning(*_COLUMNS)
+)
+_DEBIT_IN_WINDOW = (
+    update(allowances)
+    .where(_OF_DATASET, _OF_PRINCIPAL, _IN_FORCE, _SPENT + bindparam("cost") <= allowances.c.limit_nano)
+    .values(
+        spent_nano=_SPENT + bindparam("cost"),
+        window_started_at=case((_LAPSED, bindparam("window")), else_=allowances.c.window_started_at),
+    )
     .returning(*_COLUMNS)
 )
 _REVOKE = update(allowances).where(_OF_DATASET, _OF_PRINCIPAL, _IN_FORCE).values(revoked=True)
@@ -67,51 +94,88 @@ _GRANT = upsert(
     allowances,
     lambda insert: insert.on_conflict_do_update(
         index_elements=["dataset_id", "principal_id"],
-        set_={"limit_nano": insert.excluded.limit_nano, "revoked": False},
-        where=allowances.c.spent_nano <= insert.excluded.limit_nano,
+        set_={
+            "limit_nano": insert.excluded.limit_nano,
+            "spent_nano": _SPENT,
+            "revoked": False,
+            "window_days": insert.excluded.window_days,
+            "window_started_at": insert.excluded.window_started_at,
+        },
+        where=insert.excluded.limit_nano >= _SPENT,
     ).returning(allowances.c.spent_nano),
 )
+
+
+def _seen(session: Session, row: Sequence[Any]) -> Allowance:
+    """A row as the present window makes of it. Without a window the clock is not read."""
+    grantee, name, limit_nano, spent_nano, revoked, days, started_at = row
+    if days is None:
+        return Allowance(grantee, name, limit_nano, spent_nano, revoked)
+    window = Window(days, started_at).at(session.time())
+    lapsed = window.started_at > started_at
+    return Allowance(grantee, name, limit_nano, 0 if lapsed else spent_nano, revoked, window)
 
 
 def find(session: Session, dataset_id: int, principal_id: int) -> Allowance | None:
     """A principal's allowance on a dataset; None where it has no access, now or ever."""
     row = session.row(_FIND, dataset=dataset_id, grantee=principal_id)
-    return None if row is None else Allowance(*row)
+    return None if row is None else _seen(session, row)
 
 
 def all_of(session: Session, dataset_id: int) -> list[Allowance]:
     """Every allowance on a dataset, revoked ones too: what they spent is spent."""
-    return [Allowance(*row) for row in session.rows(_ALL_OF, dataset=dataset_id)]
+    return [_seen(session, row) for row in session.rows(_ALL_OF, dataset=dataset_id)]
 
 
 def of_principal(session: Session, principal_id: int) -> list[tuple[str, Allowance]]:
     """The allowances that a principal has, with the names of their datasets, the oldest dataset first."""
-    return [(name, Allowance(*rest)) for name, *rest in session.rows(_OF, grantee=principal_id)]
+    return [(name, _seen(session, row)) for name, *row in session.rows(_OF, grantee=principal_id)]
 
 
-def grant(transaction: WriteSession, dataset_id: int, principal: Principal, limit_nano: int, at: str) -> Allowance:
-    """Give a principal access with a limit, change its limit, or renew what was revoked.
+def grant(  # noqa: PLR0913, PLR0917 - who gets what, on what, and when
+    transaction: WriteSession,
+    seal: Seal,
+    dataset_id: int,
+    principal: Principal,
+    limit_nano: int,
+    at: str,
+    window_days: int | None = None,
+) -> Allowance:
+    """Give a principal access with a limit, change its limit or window, or renew what was revoked.
+
+    What was spent in the present window counts on, whatever is changed. Windows of as many days as before go on in
+    their series; others begin now, by the database's clock, which is then the entry's time too.
 
     Raises:
         NotFoundError: the dataset has no account.
         InvalidRequestError: it has spent more than that already.
     """
     account = accounts.lock(transaction, dataset_id)
-    row = transaction.change_returning(
+    row = transaction.row(_FIND_ANY, dataset=dataset_id, grantee=principal.id)
+    before = None if row is None else _seen(transaction, row).window
+    window = None
+    if before is not None or window_days is not None:
+        at = transaction.time()
+    if window_days is not None:
+        window = before if before is not None and before.days == window_days else Window(window_days, at)
+    granted = transaction.change_returning(
         _GRANT[transaction.dialect],
         dataset_id=dataset_id,
         principal_id=principal.id,
         limit_nano=limit_nano,
         spent_nano=0,
         revoked=False,
+        window_days=window_days,
+        window_started_at=None if window is None else window.started_at,
+        window="" if before is None else before.started_at,
     )
-    if row is None:
+    if granted is None:
         raise InvalidRequestError(("epsilon_limit", "is less than what the principal has spent"))
-    entries.append(transaction, dataset_id, "allow", principal.name, limit_nano, account.spent_nano, None, at)
-    return Allowance(principal.id, principal.name, limit_nano, row.spent_nano, revoked=False)
+    entries.append(transaction, seal, account, "allow", principal.name, limit_nano, at, window_days=window_days)
+    return Allowance(principal.id, principal.name, limit_nano, granted.spent_nano, revoked=False, window=window)
 
 
-def revoke(transaction: WriteSession, dataset_id: int, principal: Principal, at: str) -> None:
+def revoke(transaction: WriteSession, seal: Seal, dataset_id: int, principal: Principal, at: str) -> None:
     """Take a principal's access away; its spending stays.
 
     Raises:
@@ -120,11 +184,14 @@ def revoke(transaction: WriteSession, dataset_id: int, principal: Principal, at:
     account = accounts.lock(transaction, dataset_id)
     if transaction.change(_REVOKE, dataset=dataset_id, grantee=principal.id) == 0:
         raise NotFoundError
-    entries.append(transaction, dataset_id, "revoke", principal.name, 0, account.spent_nano, None, at)
+    entries.append(transaction, seal, account, "revoke", principal.name, 0, at)
 
 
 def debit(transaction: WriteSession, dataset_id: int, principal_id: int, cost_nano: int) -> Allowance:
     """Spend of an allowance, after the dataset's account was debited; the allowance after it.
+
+    It counts in the window of `transaction.time()`, which is read here, as late as it can be: what waited for the
+    account's lock past the end of a window is spent in the next one.
 
     Raises:
         ForbiddenError: the access was revoked, or never granted.
@@ -132,10 +199,14 @@ def debit(transaction: WriteSession, dataset_id: int, principal_id: int, cost_na
     """
     if cost_nano <= 0:
         raise ValueError("a debit costs something")
-    row = transaction.change_returning(_DEBIT, dataset=dataset_id, grantee=principal_id, cost=cost_nano)
+    debited = {"dataset": dataset_id, "grantee": principal_id, "cost": cost_nano}
+    row = transaction.change_returning(_DEBIT, **debited)
     if row is None:
         allowance = find(transaction, dataset_id, principal_id)
         if allowance is None:
             raise ForbiddenError("A release needs an allowance on this dataset.")
-        raise BudgetExhaustedError("allowance", cost_nano, allowance.remaining_nano, allowance.limit_nano)
-    return Allowance(*row)
+        if allowance.window is not None:
+            row = transaction.change_returning(_DEBIT_IN_WINDOW, window=allowance.window.started_at, **debited)
+        if row is None:
+            raise BudgetExhaustedError("allowance", cost_nano, allowance.remaining_nano, allowance.limit_nano)
+    return _seen(transaction, row)

@@ -1,4 +1,4 @@
-"""A dataset's ledger: entries that are only ever appended, numbered from 1 without a gap."""
+"""A dataset's ledger: entries that are only ever appended, numbered without a gap, each sealing all before it."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -7,7 +7,9 @@ from sqlalchemy import bindparam, insert, select, update
 
 from app.db.session import Session, WriteSession
 from app.db.tables import accounts, entries
-from app.errors import NotFoundError
+from app.ledger.account import Account
+from app.ledger.chain import canonical
+from app.ledger.keyring import Seal
 
 Kind = Literal["open", "allow", "revoke", "adjust", "debit", "write_off", "close"]
 
@@ -22,8 +24,11 @@ class Entry:
             the cost; `revoke`, `close`: 0.
         spent_nano: what the dataset has spent after it.
         release_id: of a `debit`.
+        answer_hash: of a `debit`: SHA-256 of the response that is stored with the release.
+        window_days: of an `allow`: how long each window of the allowance is; None where it is never renewed.
         reason: of an `adjust` or a `write_off`.
-        previous_hash, hash: the chain's.
+        secret_id: which of the operator's secrets sealed it.
+        previous_hash, hash: of the entry before (None before the first), and its own, by `app.ledger.chain`.
     """
 
     dataset_id: int
@@ -33,17 +38,19 @@ class Entry:
     epsilon_nano: int
     spent_nano: int
     release_id: str | None
+    answer_hash: bytes | None
+    window_days: int | None
     reason: str | None
     at: str
+    secret_id: str | None
     previous_hash: bytes | None
     hash: bytes | None
 
 
-_NEXT_SEQ = (
+_ADVANCE = (
     update(accounts)
-    .where(accounts.c.dataset_id == bindparam("dataset"))
-    .values(last_seq=accounts.c.last_seq + 1)
-    .returning(accounts.c.last_seq, accounts.c.head)
+    .where(accounts.c.dataset_id == bindparam("dataset"), accounts.c.last_seq == bindparam("last"))
+    .values(last_seq=bindparam("next"), head=bindparam("new_head"))
 )
 _INSERT = insert(entries).inline()
 _PAGE = (
@@ -54,41 +61,36 @@ _PAGE = (
 )
 
 
-def append(  # noqa: PLR0913, PLR0917 - an entry's fields, in their order
+def append(  # noqa: PLR0913, PLR0917 - what an entry says, by name where it may be absent
     transaction: WriteSession,
-    dataset_id: int,
+    seal: Seal,
+    account: Account,
     kind: Kind,
     principal: str,
     epsilon_nano: int,
-    spent_nano: int,
-    release_id: str | None,
     at: str,
     *,
+    release_id: str | None = None,
+    answer_hash: bytes | None = None,
+    window_days: int | None = None,
     reason: str | None = None,
 ) -> Entry:
-    """Write the next entry; the account is locked from here on, if it was not before.
+    """Write the next entry of an account and make its hash the account's head.
 
-    Raises:
-        NotFoundError: the dataset has no account.
+    The transaction has locked the account, and `account` is as it is now, so that number and head need not be asked
+    for: what was spent is what is sealed.
     """
-    row = transaction.change_returning(_NEXT_SEQ, dataset=dataset_id)
-    if row is None:
-        raise NotFoundError
-    seq, head = row
-    # Here the chain will close over the entry's canonical bytes and `head`, and its hash become the account's head.
-    entry = Entry(
-        dataset_id,
-        seq,
-        kind,
-        principal,
-        epsilon_nano,
-        spent_nano,
-        release_id,
-        reason,
-        at,
-        previous_hash=head,
-        hash=None,
+    seq = account.last_seq + 1
+    sealed = (
+        *(seq, kind, principal, epsilon_nano, account.spent_nano, release_id, answer_hash, window_days, reason, at),
+        *(seal.secret_id, account.head),
     )
+    entry = Entry(account.dataset_id, *sealed, hash=seal.hash(canonical(account.dataset, *sealed)))
+    advanced = transaction.change(
+        _ADVANCE, dataset=account.dataset_id, last=account.last_seq, next=seq, new_head=entry.hash
+    )
+    if advanced != 1:
+        raise AssertionError("an entry was appended to an account that was not locked")
     transaction.change(
         _INSERT,
         dataset_id=entry.dataset_id,
@@ -98,8 +100,11 @@ def append(  # noqa: PLR0913, PLR0917 - an entry's fields, in their order
         epsilon_nano=entry.epsilon_nano,
         spent_nano=entry.spent_nano,
         release_id=entry.release_id,
+        answer_hash=entry.answer_hash,
+        window_days=entry.window_days,
         reason=entry.reason,
         at=entry.at,
+        secret_id=entry.secret_id,
         previous_hash=entry.previous_hash,
         hash=entry.hash,
     )

@@ -5,7 +5,7 @@ from app.db.clock import now
 from app.db.principals import Principal
 from app.errors import InvalidRequestError, NotFoundError
 from app.ledger import accounts, allowances, entries
-from app.ledger.accounts import Account
+from app.ledger.account import Account
 from app.ledger.allowances import Allowance
 from app.ledger.entries import Entry
 from app.ledger.units import epsilon_text
@@ -25,8 +25,13 @@ def figures(account: Account | Allowance) -> Document:
 
 
 def allowance_document(allowance: Allowance) -> Document:
-    """An allowance; `window` is null while allowances do not renew."""
-    return figures(allowance) | {"window": None}
+    """An allowance, in its present window if it has one."""
+    window = allowance.window
+    return figures(allowance) | {
+        "window": None
+        if window is None
+        else {"days": window.days, "started_at": window.started_at, "ends_at": window.ends_at}
+    }
 
 
 def budget(services: Services, entered: Access) -> Document:
@@ -63,8 +68,10 @@ def grantee(services: Services, name: str) -> Principal:
     return principal
 
 
-def grant(services: Services, entered: Access, principal: Principal, limit_nano: int) -> Document:
-    """Let a principal spend up to a limit on the dataset, or change that limit.
+def grant(
+    services: Services, entered: Access, principal: Principal, limit_nano: int, window_days: int | None
+) -> Document:
+    """Let a principal spend up to a limit on the dataset, or in each window of days, or change that.
 
     Raises:
         DatasetClosedError: nothing can be spent on the dataset any more.
@@ -74,7 +81,9 @@ def grant(services: Services, entered: Access, principal: Principal, limit_nano:
         raise InvalidRequestError(("principal", "is an auditor, who reads and never releases"))
     with services.database.write() as transaction:
         accounts.lock_open(transaction, entered.dataset.id)
-        allowances.grant(transaction, entered.dataset.id, principal, limit_nano, now())
+        allowances.grant(
+            transaction, services.keyring.seal, entered.dataset.id, principal, limit_nano, now(), window_days
+        )
         transaction.commit()
     return budget(services, entered)
 
@@ -88,7 +97,7 @@ def revoke(services: Services, entered: Access, name: str) -> None:
     principal = _principal(services, name)
     with services.database.write() as transaction:
         accounts.lock(transaction, entered.dataset.id)
-        allowances.revoke(transaction, entered.dataset.id, principal, now())
+        allowances.revoke(transaction, services.keyring.seal, entered.dataset.id, principal, now())
         transaction.commit()
 
 
@@ -101,7 +110,8 @@ def adjust(services: Services, entered: Access, limit_nano: int, reason: str) ->
     """
     with services.database.write() as transaction:
         accounts.lock_open(transaction, entered.dataset.id)
-        accounts.adjust(transaction, entered.dataset.id, limit_nano, entered.principal.name, reason, now())
+        principal, seal = entered.principal.name, services.keyring.seal
+        accounts.adjust(transaction, seal, entered.dataset.id, limit_nano, principal, reason, now())
         transaction.commit()
     return budget(services, entered)
 

@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from app.config import Settings
 from app.db.engine import Database
 from app.engines.tables import Tables
+from app.ledger.keyring import Keyring
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """The settings, the database and the tables of one process."""
+    """The settings, the database, the tables and the ledger's keys of one process."""
 
     settings: Settings
     database: Database
     tables: Tables
+    keyring: Keyring

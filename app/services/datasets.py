@@ -6,8 +6,9 @@ from typing import Any, BinaryIO
 
 from app.db import datasets
 from app.db.clock import now
-from app.db.datasets import Dataset
+from app.db.datasets import Dataset, Successor
 from app.db.principals import Principal
+from app.db.session import ReadSession
 from app.engines.errors import EngineFailure, InvalidFile
 from app.errors import DatasetClosedError, InvalidRequestError, NameTakenError, UnavailableError
 from app.ledger import accounts
@@ -15,6 +16,11 @@ from app.services import access, columns
 from app.services.access import Access, Role
 from app.services.context import Services
 from app.services.documents import Document
+
+SAME_PEOPLE = (
+    "Another dataset has data of the same people. Each has a budget of its own, and for a person who is in both the "
+    "spendings add up."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +33,7 @@ class Registration:
     rows_per_unit: int
     columns: Mapping[str, Mapping[str, Any]]
     null_values: Sequence[str]
+    succeeds: str | None
 
 
 def require_owner(services: Services, digest: bytes) -> Principal:
@@ -41,13 +48,15 @@ def register(services: Services, owner: Principal, registration: Registration, u
 
     Raises:
         NameTakenError: the name was given before.
-        InvalidRequestError: the columns make no sense, or the file does not hold what they say.
+        InvalidRequestError: the columns make no sense, the file does not hold what they say, or it succeeds a dataset
+            that its owner does not rule.
     """
     declared = columns.stored(registration.columns)
     columns.check(declared)
     with services.database.read() as session:
         if datasets.by_name(session, registration.name) is not None:
             raise NameTakenError
+        _require_predecessor(session, owner, registration.succeeds)
     try:
         ingested = services.tables.ingest(upload, list(columns.of(declared).values()), registration.null_values)
     except InvalidFile as error:
@@ -67,10 +76,10 @@ def register(services: Services, owner: Principal, registration: Registration, u
                 rows_per_unit=registration.rows_per_unit,
                 created_at=now(),
                 file_id=ingested.file_id,
+                succeeds=registration.succeeds,
             )
-            accounts.open_account(
-                transaction, dataset.id, registration.epsilon_limit_nano, owner.name, dataset.created_at
-            )
+            seal, limit_nano = services.keyring.seal, registration.epsilon_limit_nano
+            accounts.open_account(transaction, seal, dataset.id, limit_nano, owner.name, dataset.created_at)
             outcome_known = False
             transaction.commit()
     except Exception:
@@ -78,6 +87,15 @@ def register(services: Services, owner: Principal, registration: Registration, u
             services.tables.drop(ingested.file_id)
         raise
     return dataset
+
+
+def _require_predecessor(session: ReadSession, owner: Principal, name: str | None) -> None:
+    """Refuse to succeed what the owner does not rule; that stays so, since owners and names never change."""
+    if name is None:
+        return
+    predecessor = datasets.by_name(session, name)
+    if predecessor is None or not Access(owner, predecessor, None).rules:
+        raise InvalidRequestError(("succeeds", "names no dataset of yours"))
 
 
 def close(services: Services, entered: Access) -> None:
@@ -91,7 +109,7 @@ def close(services: Services, entered: Access) -> None:
         account = accounts.lock(transaction, entered.dataset.id)
         if not datasets.close(transaction, entered.dataset.id):
             raise DatasetClosedError
-        accounts.close(transaction, account, entered.principal.name, now())
+        accounts.close(transaction, services.keyring.seal, account, entered.principal.name, now())
         transaction.commit()
     if entered.dataset.file_id is not None:
         services.tables.drop(entered.dataset.file_id)
@@ -100,11 +118,27 @@ def close(services: Services, entered: Access) -> None:
 def listed(services: Services, digest: bytes, after: str | None, limit: int) -> list[Document]:
     """The datasets that the caller may see, oldest first."""
     with services.database.read() as session:
-        principal = access.principal_of(session, digest)
-        return [document(dataset) for dataset in datasets.page(session, after, limit, access.viewer(principal))]
+        viewer = access.viewer(access.principal_of(session, digest))
+        return _documents(session, datasets.page(session, after, limit, viewer), viewer)
 
 
-def document(dataset: Dataset) -> Document:
+def described(services: Services, entered: Access) -> Document:
+    """The public facts of one dataset."""
+    with services.database.read() as session:
+        return _documents(session, [entered.dataset], access.viewer(entered.principal))[0]
+
+
+def _documents(session: ReadSession, shown: Sequence[Dataset], viewer: int | None) -> list[Document]:
+    """The public facts of datasets that are in the order of their ids. A successor is named to whom may see it."""
+    if not shown:
+        return []
+    successors: dict[str, list[Successor]] = {}
+    for successor in datasets.successors(session, shown[0].id, shown[-1].id, viewer):
+        successors.setdefault(successor.succeeds, []).append(successor)
+    return [document(dataset, successors.get(dataset.name, ())) for dataset in shown]
+
+
+def document(dataset: Dataset, successors: Sequence[Successor] = ()) -> Document:
     """The public facts of a dataset; none is computed from its values but `n`."""
     return {
         "name": dataset.name,
@@ -115,4 +149,7 @@ def document(dataset: Dataset) -> Document:
         "rows_per_unit": dataset.rows_per_unit,
         "created_at": dataset.created_at,
         "state": dataset.state,
+        "succeeds": dataset.succeeds,
+        "succeeded_by": [successor.name for successor in successors if successor.seen],
+        "warning": SAME_PEOPLE if dataset.succeeds is not None or successors else None,
     }

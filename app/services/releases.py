@@ -5,6 +5,8 @@ sums and the draw; then one transaction holds idempotency row, debit, entry and 
 nothing, one after it loses nothing.
 """
 
+import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.db.clock import now
@@ -20,12 +22,14 @@ from app.errors import (
     UnavailableError,
 )
 from app.ledger import accounts, allowances, entries, idempotency, releases
+from app.ledger.keyring import Seal
 from app.ledger.releases import Release
 from app.ledger.units import epsilon_text
 from app.services import documents, questions, reuse
 from app.services.access import Access
 from app.services.context import Services
-from app.services.documents import Document, encode
+from app.services.documents import Document
+from app.services.json_text import encode, object_of
 from app.services.questions import Plan, Question
 from app.services.reuse import Earlier
 
@@ -67,18 +71,16 @@ def release(services: Services, access: Access, question: Question, key: Key | N
         if access.dataset.closed:
             raise DatasetClosedError
         plan = questions.make(access.dataset, question, services.settings.max_epsilon_nano)
-        attempt = _Attempt(access, question, plan, key)
+        attempt = _Attempt(access, question, plan, key, services.keyring.seal)
         earlier = attempt.earlier(session)
         if earlier is None:
             attempt.require_affordable(session)
         elif key is None:
             return Answer(OK, attempt.reused(session, earlier))
     drawn = _draw(services, access, plan) if earlier is None else earlier
-    with services.database.write() as transaction:
-        answer = attempt.settle(transaction, drawn)
-        if answer is not None:
-            transaction.commit()
-            return answer
+    answer = services.database.transact(lambda transaction: attempt.committed(transaction, drawn))
+    if answer is not None:
+        return answer
     # A twin with the same key committed first: its answer is ours, and our draw is discarded.
     with services.database.read() as session:
         stored = None if key is None else _replay(session, access, key)
@@ -101,7 +103,7 @@ class _Drawn:
     """A fresh draw that is not paid yet: nobody may see it before its transaction has committed."""
 
     release_id: str
-    head: bytes  # the answer's JSON up to its budget
+    members: Mapping[str, bytes]  # the answer's, as JSON, up to its budget
 
 
 def _draw(services: Services, access: Access, plan: Plan) -> _Drawn:
@@ -113,7 +115,7 @@ def _draw(services: Services, access: Access, plan: Plan) -> _Drawn:
         raise UnavailableError from error
     values = plan.mechanism.draw(sums, SystemBits())
     release_id = time_ordered_id()
-    return _Drawn(release_id, documents.released(release_id, access.dataset, plan, values)[:-1])
+    return _Drawn(release_id, documents.released(release_id, access.dataset, plan, values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,7 @@ class _Attempt:
     question: Question
     plan: Plan
     key: Key | None
+    seal: Seal
 
     def earlier(self, session: Session) -> Earlier | None:
         """An earlier release that answers it."""
@@ -149,6 +152,13 @@ class _Attempt:
         }
         return reuse.answer(session, earlier, self.plan, budget)
 
+    def committed(self, transaction: WriteSession, found: _Drawn | Earlier) -> Answer | None:
+        """The transaction and its commit; nobody sees an answer before that has returned."""
+        answer = self.settle(transaction, found)
+        if answer is not None:
+            transaction.commit()
+        return answer
+
     def settle(self, transaction: WriteSession, found: _Drawn | Earlier) -> Answer | None:
         """The one transaction, in the one order; None where the key turns out to be a twin's already."""
         dataset, principal, key, at = self.access.dataset, self.access.principal, self.key, now()
@@ -171,15 +181,20 @@ class _Attempt:
         dataset, principal, cost_nano = self.access.dataset, self.access.principal, self.plan.epsilon_nano
         account = accounts.debit(transaction, dataset.id, cost_nano)
         allowance = allowances.debit(transaction, dataset.id, principal.id, cost_nano)
-        entries.append(
-            transaction, dataset.id, "debit", principal.name, cost_nano, account.spent_nano, drawn.release_id, at
-        )
+        if allowance.window is not None:
+            at = transaction.time()  # the one that decided in which window it counts
         budget: Document = {
             "charged": epsilon_text(cost_nano),
             "dataset_remaining": epsilon_text(account.remaining_nano),
             "allowance_remaining": epsilon_text(allowance.remaining_nano),
         }
-        body = drawn.head + b"," + encode({"budget": budget, "reused": False, "created_at": at})[1:]
+        last = {"budget": budget, "reused": False, "created_at": at}
+        body = object_of({**drawn.members, **{name: encode(member) for name, member in last.items()}})
+        entries.append(
+            *(transaction, self.seal, account, "debit", principal.name, cost_nano, at),
+            release_id=drawn.release_id,
+            answer_hash=hashlib.sha256(body).digest(),
+        )
         paid = Release(
             id=drawn.release_id,
             dataset_id=dataset.id,

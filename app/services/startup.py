@@ -4,7 +4,7 @@ from app.config import Settings
 from app.db.engine import Database
 from app.db.migrate import migrate
 from app.engines.tables import Tables
-from app.services import principals
+from app.services import principals, secrets
 from app.services.context import Services
 
 
@@ -13,13 +13,16 @@ def open_services(settings: Settings) -> Services:
 
     Raises:
         UnavailableError: the database is away.
+        ValueError: the ledger's secret is not the one it was sealed under, or cannot be read.
     """
     database = Database(settings.database_url)
     if settings.auto_migrate:
         migrate(database)
     configured = settings.admin_key
     principals.bootstrap(database, settings.data_dir, configured.get_secret_value() if configured else None)
-    return Services(settings, database, Tables(settings.data_dir))
+    with database.read() as session:
+        keyring = secrets.keyring_or_new(settings, session)
+    return Services(settings, database, Tables(settings.data_dir), keyring)
 
 
 def close_services(services: Services) -> None:

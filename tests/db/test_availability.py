@@ -1,6 +1,7 @@
 """A database that is busy, full or away is an UnavailableError; a defect of ours is not."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -135,6 +136,38 @@ def test_a_statement_takes_too_long(impatient: Database) -> None:
             session.connection.execute(text("SELECT pg_sleep(10)"))
 
     unavailable(sleep)
+
+
+@on_postgres
+def test_a_transaction_idles_too_long(database_url: str) -> None:
+    database = Database(database_url, Limits(idle_seconds=0.1))
+
+    def idle() -> None:
+        with database.write() as transaction:
+            insert(transaction)
+            time.sleep(0.5)
+            transaction.commit()
+
+    def idle_and_go_on() -> None:
+        with database.write() as transaction:
+            insert(transaction)
+            time.sleep(0.5)
+            insert(transaction, "another", b"t" * 32)
+
+    unavailable(idle)
+    unavailable(idle_and_go_on)
+    assert read(database) is None
+    database.close()
+
+
+@on_postgres
+def test_the_server_became_a_standby(impatient: Database) -> None:
+    def write_there() -> None:
+        with impatient.write() as transaction:
+            transaction.connection.execute(text("SET TRANSACTION READ ONLY"))
+            insert(transaction)
+
+    unavailable(write_there)
 
 
 def _end_connections(url: str) -> None:

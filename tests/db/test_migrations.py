@@ -11,8 +11,10 @@ from sqlalchemy import Connection, inspect, text
 from app.db import migrate as migrations
 from app.db import principals
 from app.db.engine import Database
+from app.db.limits import Limits
 from app.db.migrate import is_current, migrate, migrate_down
 from app.db.tables import metadata
+from app.errors import UnavailableError
 
 
 @pytest.fixture
@@ -120,6 +122,15 @@ def test_four_processes_migrate_an_empty_database_at_once(empty_database_url: st
         assert pool.map(_migrate_in_a_process, [empty_database_url] * 4, chunksize=1) == [True] * 4
     with empty.read() as session:
         assert session.connection.execute(text("SELECT count(*) FROM alembic_version")).scalar_one() == 1
+
+
+def test_a_migration_waits_for_another(empty_database_url: str, empty: Database) -> None:
+    impatient = Database(empty_database_url, Limits(migration_seconds=0.1))
+    with empty.migrating(), pytest.raises(UnavailableError):
+        migrate(impatient)
+    migrate(impatient)
+    assert is_current(impatient)
+    impatient.close()
 
 
 def test_a_migration_that_fails_leaves_nothing(

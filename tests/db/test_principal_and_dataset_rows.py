@@ -6,8 +6,10 @@ from app.db.engine import Database, WriteSession
 from app.db.principals import Principal
 from app.errors import InvalidRequestError, NameTakenError
 from app.ledger import accounts, allowances
+from app.ledger.keyring import Seal
 
 AT, LATER = "2026-01-01T00:00:00.000000Z", "2026-01-02T00:00:00.000000Z"
+SEAL = Seal("the secret of the ledger of these tests")
 
 
 def make_principal(transaction: WriteSession, name: str, role: str = "analyst") -> Principal:
@@ -26,7 +28,7 @@ def make_dataset(transaction: WriteSession, name: str, owner: Principal, file_id
         created_at=AT,
         file_id=file_id,
     )
-    accounts.open_account(transaction, dataset.id, 0, owner.name, AT)
+    accounts.open_account(transaction, SEAL, dataset.id, 0, owner.name, AT)
     return dataset
 
 
@@ -112,8 +114,8 @@ def test_pages_of_datasets_show_what_the_reader_may_see(database: Database) -> N
             for name, owner in zip("zmab", (ada, bob, ada, bob), strict=True)
         }
         for name in "zma":
-            allowances.grant(transaction, made[name].id, cy, 0, AT)
-        allowances.revoke(transaction, made["m"].id, cy, AT)
+            allowances.grant(transaction, SEAL, made[name].id, cy, 0, AT)
+        allowances.revoke(transaction, SEAL, made["m"].id, cy, AT)
         transaction.commit()
     with database.read() as session:
 

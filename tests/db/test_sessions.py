@@ -1,5 +1,8 @@
+from contextlib import ExitStack
 from pathlib import Path
 
+import anyio
+import anyio.to_thread
 import pytest
 from sqlalchemy import text, update
 from sqlalchemy.exc import DBAPIError, ResourceClosedError
@@ -122,6 +125,7 @@ def test_the_directory_of_a_sqlite_file_is_made(tmp_path: Path, monkeypatch: pyt
         "sqlite:///ledger.sqlite3?mode=ro",
         "mysql://root:secret@localhost/ledger",
         "postgresql+asyncpg://root:secret@localhost/ledger",
+        "postgresql://root:secret@localhost:port/ledger",
         "secret",
         "",
     ],
@@ -166,3 +170,19 @@ def test_postgres_is_told_every_limit(postgres_server: str) -> None:
         "transaction_isolation": "repeatable read",
         "transaction_read_only": "on",
     }
+
+
+async def _threads_that_serve() -> float:
+    return anyio.to_thread.current_default_thread_limiter().total_tokens
+
+
+def test_every_thread_that_serves_has_a_connection_and_no_more_are_made(database_url: str) -> None:
+    limits = Limits(queue_seconds=0.1)
+    assert anyio.run(_threads_that_serve) < limits.connections
+    database = Database(database_url, limits)
+    with ExitStack() as sessions:
+        for _ in range(limits.connections):
+            sessions.enter_context(database.read()).connection.execute(text("SELECT 1"))
+        with pytest.raises(UnavailableError):
+            sessions.enter_context(database.read())
+    database.close()

@@ -1,17 +1,21 @@
 """What SQLite promises of each connection, with the library in use and with one that may not keep a write-ahead log."""
 
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import make_url, text
+from sqlalchemy.exc import OperationalError
 
 from app.db import sqlite_connections
 from app.db.engine import Database, Session
 from app.db.limits import Limits
 from app.db.migrate import is_current, migrate
+from app.db.sqlite import Sqlite
 from app.errors import UnavailableError
 
 FULL, EXTRA = 2, 3
@@ -78,6 +82,28 @@ def test_under_a_rollback_journal_a_reader_may_hold_a_commit_up_and_nothing_is_w
         transaction.connection.execute(text("INSERT INTO t VALUES (1)"))
         transaction.commit()
     database.close()
+
+
+class FailingConnection:
+    """Fails at everything but a PRAGMA that sets something, and not because of a lock."""
+
+    connection = SimpleNamespace(driver_connection=SimpleNamespace(execute=lambda _: None))
+
+    def execute(self, _: str) -> None:
+        raise sqlite_connections.library().OperationalError("disk I/O error")
+
+    def exec_driver_sql(self, statement: str) -> None:
+        raise OperationalError(statement, {}, Exception("disk I/O error"))
+
+
+def test_what_is_no_lock_is_not_waited_for(tmp_path: Path) -> None:
+    started = time.monotonic()
+    home = Sqlite(make_url(f"sqlite:///{tmp_path}/ledger.sqlite3"), Limits(lock_seconds=60))
+    with pytest.raises(OperationalError):
+        home._begin(FailingConnection())  # type: ignore[arg-type]
+    with pytest.raises(sqlite_connections.library().OperationalError):
+        sqlite_connections._set_journal(FailingConnection(), "wal", 60)
+    assert time.monotonic() - started < 30
 
 
 def test_the_newer_library_is_used() -> None:

@@ -190,6 +190,7 @@ def pages(client: httpx.Client, path: str, limit: int) -> Iterator[list[dict[str
         yield items
         if following is None:
             return
+        assert following != query.get("after")
         query["after"] = following
 
 

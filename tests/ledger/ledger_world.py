@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
 from app.db import datasets, principals
 from app.db.clock import now
@@ -10,10 +11,13 @@ from app.db.engine import Database, WriteSession
 from app.db.ids import time_ordered_id
 from app.db.principals import Principal
 from app.ledger import accounts, allowances, entries, idempotency, releases
+from app.ledger.keyring import Keyring
 from app.ledger.releases import SMALLEST_BOUND, Release
 
 LIMIT_NANO = 10**9
 FINGERPRINT = b"f" * 32
+KEYRING = Keyring(["the secret of the ledger of these tests"])
+SEAL = KEYRING.seal
 
 
 @dataclass(frozen=True)
@@ -44,18 +48,16 @@ class World:
             return None
         accounts.lock(transaction, self.dataset.id)
         account = accounts.debit(transaction, self.dataset.id, cost_nano)
-        allowances.debit(transaction, self.dataset.id, self.analyst.id, cost_nano)
+        allowance = allowances.debit(transaction, self.dataset.id, self.analyst.id, cost_nano)
+        if allowance.window is not None:
+            at = transaction.time()
+        row = self.row(release_id, cost_nano, at)
         entries.append(
-            transaction,
-            self.dataset.id,
-            "debit",
-            self.analyst.name,
-            cost_nano,
-            account.spent_nano,
-            release_id,
-            at,
+            *(transaction, SEAL, account, "debit", self.analyst.name, cost_nano, at),
+            release_id=release_id,
+            answer_hash=sha256(row.response).digest(),
         )
-        releases.insert(transaction, self.row(release_id, cost_nano, at), [(-3, 0.5), (SMALLEST_BOUND, 0.25)])
+        releases.insert(transaction, row, [(-3, 0.5), (SMALLEST_BOUND, 0.25)])
         return release_id
 
     def release(self, cost_nano: int, key: str | None = None) -> str | None:
@@ -91,8 +93,8 @@ def create(database: Database) -> World:
         owner = principals.insert(transaction, "owner", "owner", b"o" * 32, now())
         analyst = principals.insert(transaction, "analyst", "analyst", b"a" * 32, now())
         dataset = new_dataset(transaction, "penguins", owner)
-        accounts.open_account(transaction, dataset.id, LIMIT_NANO, owner.name, now())
-        allowances.grant(transaction, dataset.id, analyst, LIMIT_NANO, now())
+        accounts.open_account(transaction, SEAL, dataset.id, LIMIT_NANO, owner.name, now())
+        allowances.grant(transaction, SEAL, dataset.id, analyst, LIMIT_NANO, now())
         transaction.commit()
     return World(database, owner, analyst, dataset)
 

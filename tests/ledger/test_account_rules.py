@@ -1,5 +1,5 @@
 import pytest
-from ledger_world import LIMIT_NANO, World, new_dataset
+from ledger_world import LIMIT_NANO, SEAL, World, new_dataset
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
@@ -7,21 +7,22 @@ from app.db import datasets
 from app.db.clock import now
 from app.errors import BudgetExhaustedError, DatasetClosedError, InvalidRequestError, NotFoundError
 from app.ledger import accounts
+from app.ledger.account import Account
 
 TENTH_NANO = 10**8
 NOBODY = 999
 
 
-def debit(world: World, cost_nano: int) -> accounts.Account:
+def debit(world: World, cost_nano: int) -> Account:
     with world.database.write() as transaction:
         account = accounts.debit(transaction, world.dataset.id, cost_nano)
         transaction.commit()
     return account
 
 
-def adjust(world: World, limit_nano: int) -> accounts.Account:
+def adjust(world: World, limit_nano: int) -> Account:
     with world.database.write() as transaction:
-        account = accounts.adjust(transaction, world.dataset.id, limit_nano, "owner", "a reason", "at")
+        account = accounts.adjust(transaction, SEAL, world.dataset.id, limit_nano, "owner", "a reason", "at")
         transaction.commit()
     return account
 
@@ -30,7 +31,7 @@ def close(world: World) -> None:
     with world.database.write() as transaction:
         account = accounts.lock(transaction, world.dataset.id)
         assert datasets.close(transaction, world.dataset.id)
-        accounts.close(transaction, account, "owner", "at")
+        accounts.close(transaction, SEAL, account, "owner", "at")
         transaction.commit()
 
 
@@ -85,7 +86,7 @@ def test_a_limit_may_rise_and_fall_to_what_is_spent(world: World) -> None:
     assert adjust(world, 2 * LIMIT_NANO).limit_nano == 2 * LIMIT_NANO
     last = world.entries()[-1]
     assert (last.kind, last.epsilon_nano, last.spent_nano, last.reason) == ("adjust", 2 * LIMIT_NANO, 7, "a reason")
-    assert world.account() == accounts.Account(world.dataset.id, 2 * LIMIT_NANO, 7, last.seq, None)
+    assert world.account() == Account(world.dataset.id, "penguins", 2 * LIMIT_NANO, 7, last.seq, last.hash)
 
 
 def test_a_closed_dataset_bears_no_debit_and_can_still_be_read(world: World) -> None:
@@ -121,13 +122,13 @@ def test_where_there_is_no_account(world: World) -> None:
         with pytest.raises(NotFoundError):
             accounts.debit(transaction, NOBODY, 1)
         with pytest.raises(NotFoundError):
-            accounts.adjust(transaction, NOBODY, 1, "owner", None, "at")
+            accounts.adjust(transaction, SEAL, NOBODY, 1, "owner", None, "at")
 
 
 def test_an_account_is_opened_with_its_dataset_or_not_at_all(world: World) -> None:
     with world.database.write() as transaction:
         dataset = new_dataset(transaction, "half-made", world.owner)
-        accounts.open_account(transaction, dataset.id, 0, "owner", now())
+        accounts.open_account(transaction, SEAL, dataset.id, 0, "owner", now())
     with world.database.read() as session:
         assert datasets.by_name(session, "half-made") is None
         with pytest.raises(NotFoundError):

@@ -1,5 +1,5 @@
 import pytest
-from ledger_world import LIMIT_NANO, World, new_dataset
+from ledger_world import LIMIT_NANO, SEAL, World, new_dataset
 
 from app.db import principals
 from app.db.clock import now
@@ -9,14 +9,14 @@ from app.ledger import accounts, allowances
 
 def grant(world: World, limit_nano: int) -> allowances.Allowance:
     with world.database.write() as transaction:
-        allowance = allowances.grant(transaction, world.dataset.id, world.analyst, limit_nano, "at")
+        allowance = allowances.grant(transaction, SEAL, world.dataset.id, world.analyst, limit_nano, "at")
         transaction.commit()
     return allowance
 
 
 def revoke(world: World) -> None:
     with world.database.write() as transaction:
-        allowances.revoke(transaction, world.dataset.id, world.analyst, "at")
+        allowances.revoke(transaction, SEAL, world.dataset.id, world.analyst, "at")
         transaction.commit()
 
 
@@ -114,16 +114,16 @@ def test_without_an_allowance_there_is_no_debit(world: World) -> None:
     with world.database.write() as transaction, pytest.raises(ForbiddenError):
         allowances.debit(transaction, world.dataset.id, world.owner.id, 1)
     with world.database.write() as transaction, pytest.raises(NotFoundError):
-        allowances.grant(transaction, 999, world.owner, 1, "at")
+        allowances.grant(transaction, SEAL, 999, world.owner, 1, "at")
 
 
 def test_lists_of_allowances(world: World) -> None:
     with world.database.write() as transaction:
         other = new_dataset(transaction, "another", world.owner)
-        accounts.open_account(transaction, other.id, LIMIT_NANO, "owner", now())
+        accounts.open_account(transaction, SEAL, other.id, LIMIT_NANO, "owner", now())
         beda = principals.insert(transaction, "beda", "analyst", b"b" * 32, now())
         for dataset, principal, limit_nano in ((other, world.analyst, 2), (other, beda, 3), (world.dataset, beda, 4)):
-            allowances.grant(transaction, dataset.id, principal, limit_nano, "at")
+            allowances.grant(transaction, SEAL, dataset.id, principal, limit_nano, "at")
         transaction.commit()
     with world.database.read() as session:
         of_analyst = allowances.of_principal(session, world.analyst.id)

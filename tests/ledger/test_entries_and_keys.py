@@ -1,11 +1,10 @@
 from itertools import pairwise
 
 import pytest
-from ledger_world import FINGERPRINT, LIMIT_NANO, World, new_dataset
+from ledger_world import FINGERPRINT, LIMIT_NANO, SEAL, World, new_dataset
 from sqlalchemy.exc import IntegrityError
 
 from app.db.clock import now
-from app.errors import NotFoundError
 from app.ledger import accounts, entries, idempotency
 
 
@@ -23,15 +22,17 @@ def test_entries_are_numbered_without_a_gap_and_add_up(world: World) -> None:
     ]
     assert all(earlier.at <= later.at for earlier, later in pairwise(written))
     assert [entry.release_id is not None for entry in written] == [False, False, True, True, True]
-    assert {(entry.previous_hash, entry.hash) for entry in written} == {(None, None)}
+    assert [entry.previous_hash for entry in written] == [None, *(entry.hash for entry in written[:-1])]
+    assert {entry.secret_id for entry in written} == {SEAL.secret_id}
+    assert [entry.answer_hash is not None for entry in written] == [False, False, True, True, True]
+    assert world.account().head == written[-1].hash
     assert (world.account().last_seq, world.account().spent_nano) == (5, 23)
 
 
 def test_what_is_appended_is_what_is_read(world: World) -> None:
     with world.database.write() as transaction:
-        made = entries.append(
-            transaction, world.dataset.id, "write_off", "owner", 3, 3, None, now(), reason="after a restore"
-        )
+        account = accounts.lock(transaction, world.dataset.id)
+        made = entries.append(transaction, SEAL, account, "adjust", "owner", 3, now(), reason="a survey")
         transaction.commit()
     assert world.entries()[-1] == made
 
@@ -46,7 +47,7 @@ def test_a_rolled_back_entry_leaves_no_gap(world: World) -> None:
 def test_each_dataset_has_its_own_numbers(world: World) -> None:
     with world.database.write() as transaction:
         other = new_dataset(transaction, "another", world.owner)
-        accounts.open_account(transaction, other.id, 1, "owner", now())
+        accounts.open_account(transaction, SEAL, other.id, 1, "owner", now())
         transaction.commit()
     with world.database.read() as session:
         assert [entry.seq for entry in entries.page(session, other.id, 0, 10)] == [1]
@@ -60,15 +61,17 @@ def test_pages_of_entries_are_exclusive_and_oldest_first(world: World) -> None:
     assert pages == [[1, 2, 3], [4, 5, 6], [7], []]
 
 
-def test_an_entry_without_an_account_is_refused(world: World) -> None:
-    with world.database.write() as transaction, pytest.raises(NotFoundError):
-        entries.append(transaction, 999, "close", "owner", 0, 0, None, "at")
+def test_an_entry_that_does_not_follow_the_last_one_is_a_defect(world: World) -> None:
+    read_too_early = world.account()
+    world.release(1)
+    with world.database.write() as transaction, pytest.raises(AssertionError, match="not locked"):
+        entries.append(transaction, SEAL, read_too_early, "close", "owner", 0, now())
 
 
 def commit_only_the_debit(world: World) -> None:
     with world.database.write() as transaction:
         account = accounts.debit(transaction, world.dataset.id, 1)
-        entries.append(transaction, world.dataset.id, "debit", "analyst", 1, account.spent_nano, "no-release", "at")
+        entries.append(transaction, SEAL, account, "debit", "analyst", 1, "at", release_id="no-release")
         transaction.commit()
 
 

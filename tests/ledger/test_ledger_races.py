@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from ledger_world import FINGERPRINT, LIMIT_NANO, World
+from ledger_world import FINGERPRINT, LIMIT_NANO, SEAL, World
 from sqlalchemy import update
 
 from app.db import datasets, principals, tables
@@ -173,7 +173,7 @@ def test_nothing_is_debited_after_a_dataset_is_closed(world: World) -> None:
         with world.database.write() as transaction:
             account = accounts.lock(transaction, world.dataset.id)
             assert datasets.close(transaction, world.dataset.id)
-            accounts.close(transaction, account, "owner", now())
+            accounts.close(transaction, SEAL, account, "owner", now())
             transaction.commit()
 
     def close_and_tell() -> None:

@@ -3,7 +3,7 @@ import random
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from ledger_world import World, new_dataset
+from ledger_world import SEAL, World, new_dataset
 
 from app.db import principals
 from app.db.clock import now
@@ -63,7 +63,7 @@ def test_candidates_are_a_dataset_s_own(world: World) -> None:
     world.store("r", [(0, 1.0)])
     with world.database.write() as transaction:
         other = new_dataset(transaction, "another", world.owner)
-        accounts.open_account(transaction, other.id, 1, "owner", now())
+        accounts.open_account(transaction, SEAL, other.id, 1, "owner", now())
         transaction.commit()
     world.store("s", [(0, 0.5)], dataset_id=other.id)
     assert best(world) == ["r"]
@@ -109,9 +109,9 @@ def pages(database: Database, **of: int | None) -> list[list[str]]:
 def test_pages_of_releases_are_exclusive_oldest_first_and_filtered(world: World) -> None:
     with world.database.write() as transaction:
         other = new_dataset(transaction, "another", world.owner)
-        accounts.open_account(transaction, other.id, 1, "owner", now())
+        accounts.open_account(transaction, SEAL, other.id, 1, "owner", now())
         beda = principals.insert(transaction, "beda", "analyst", b"b" * 32, now())
-        allowances.grant(transaction, other.id, beda, 0, now())
+        allowances.grant(transaction, SEAL, other.id, beda, 0, now())
         transaction.commit()
     for number, dataset, principal in (
         (5, world.dataset, world.analyst),
@@ -139,7 +139,7 @@ def test_pages_of_releases_are_exclusive_oldest_first_and_filtered(world: World)
 def test_revoked_access_hides_releases(world: World) -> None:
     world.store("r")
     with world.database.write() as transaction:
-        allowances.revoke(transaction, world.dataset.id, world.analyst, now())
+        allowances.revoke(transaction, SEAL, world.dataset.id, world.analyst, now())
         transaction.commit()
     assert pages(world.database, visible_to=world.analyst.id) == [[]]
     with world.database.read() as session:

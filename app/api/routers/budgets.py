@@ -31,11 +31,18 @@ def grant(
     caller: CallerOf,
     body: Annotated[JsonBody[AllowanceRequest], json_body(AllowanceRequest)],
 ) -> Response:
-    """Let a principal see the dataset and spend up to a limit on it; 0 allows the reuse of what is known."""
+    """Let a principal see the dataset and spend up to a limit on it; 0 allows the reuse of what is known.
+
+    With `window_days` the allowance is renewed: each window begins with nothing spent. A release counts in the window
+    in which it is committed, by the database's clock. What was spent in the present window stays spent, whatever is
+    changed. The dataset's limit is never renewed.
+    """
     entered = caller.enter(name)
     entered.require_rule()
     grantee = budgets.grantee(caller.services, principal)
-    return json_response(budgets.grant(caller.services, entered, grantee, body.validated().epsilon_limit))
+    request = body.validated()
+    granted = budgets.grant(caller.services, entered, grantee, request.epsilon_limit, request.window_days)
+    return json_response(granted)
 
 
 @router.delete("/allowances/{principal}", status_code=204, **described({204: (None, "Revoked.")}, 403, 404))
@@ -55,7 +62,7 @@ def revoke(name: str, principal: str, caller: CallerOf) -> Response:
 def adjust(
     name: str, caller: CallerOf, body: Annotated[JsonBody[AdjustmentRequest], json_body(AdjustmentRequest)]
 ) -> Response:
-    """Give the dataset another limit, and say why."""
+    """Give the dataset another limit, and say why. It is for these rows and for ever: no window renews it."""
     entered = caller.enter(name)
     entered.require_rule()
     request = body.validated()

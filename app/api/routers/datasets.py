@@ -27,6 +27,7 @@ def _registration(metadata: bytes) -> Registration:
         rows_per_unit=request.rows_per_unit,
         columns={name: column.model_dump(exclude_none=True) for name, column in request.columns.items()},
         null_values=request.null_values,
+        succeeds=request.succeeds,
     )
 
 
@@ -58,7 +59,7 @@ def list_datasets(caller: CallerOf, page: PageOf) -> Response:
 @router.get("/datasets/{name}", **described({200: (answers.Dataset, "The dataset.")}, 404))
 def one_dataset(name: str, caller: CallerOf) -> Response:
     """A dataset's public facts."""
-    return json_response(datasets.document(caller.enter(name).dataset))
+    return json_response(datasets.described(caller.services, caller.enter(name)))
 
 
 @router.delete("/datasets/{name}", status_code=204, **described({204: (None, "Deleted.")}, 403, 404, 409))

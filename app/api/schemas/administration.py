@@ -6,7 +6,8 @@ from pydantic import Field
 
 from app.api.schemas.base import RequestModel
 from app.api.schemas.datasets import Name
-from app.api.schemas.numbers import LimitNano, Text
+from app.api.schemas.numbers import LimitNano, Text, Whole
+from app.ledger.windows import MOST_DAYS
 
 
 class PrincipalRequest(RequestModel):
@@ -20,7 +21,13 @@ class AllowanceRequest(RequestModel):
     """How much of a dataset's budget one principal may spend; 0 allows the reuse of what is known."""
 
     epsilon_limit: LimitNano
-    window_days: None = Field(default=None, description="Allowances do not renew yet: null only.")
+    window_days: Annotated[Whole, Field(ge=1, le=MOST_DAYS)] | None = Field(
+        default=None,
+        description=(
+            "The limit is for this many days of 24 hours, and for as many again each time that they have passed. Null: "
+            "it is for ever. The dataset's own limit is never renewed, and holds for all windows together."
+        ),
+    )
 
 
 class AdjustmentRequest(RequestModel):

@@ -59,10 +59,18 @@ class Figures(AnswerModel):
     epsilon_remaining: EpsilonText
 
 
-class Allowance(Figures):
-    """One principal's part in a dataset's budget; `window` is null while allowances do not renew."""
+class Window(AnswerModel):
+    """The present window of an allowance: from `started_at` on, and up to and without `ends_at`."""
 
-    window: None
+    days: int
+    started_at: Time
+    ends_at: Time
+
+
+class Allowance(Figures):
+    """One principal's part in a dataset's budget: in the present window, or for ever where `window` is null."""
+
+    window: Window | None
 
 
 class PrincipalAllowance(Allowance):
@@ -97,7 +105,7 @@ class Entry(AnswerModel):
     """A line of a dataset's ledger; the hashes are null until the ledger is chained."""
 
     seq: int
-    kind: Literal["open", "allow", "revoke", "adjust", "debit", "close"]
+    kind: Literal["open", "allow", "revoke", "adjust", "debit", "write_off", "close"]
     principal: str
     epsilon: EpsilonText
     epsilon_spent: EpsilonText
@@ -125,6 +133,9 @@ class Dataset(AnswerModel):
     rows_per_unit: int
     created_at: Time
     state: Literal["open", "closed"]
+    succeeds: str | None
+    succeeded_by: list[str] = Field(description="Those that you may see.")
+    warning: str | None = Field(description="Another dataset has data of the same people: the spendings add up.")
 
 
 class Datasets(AnswerModel):

@@ -10,6 +10,10 @@ from app.api.schemas.numbers import Bound, Flag, LimitNano, Text, Whole, refuse
 from app.api.schemas.statistics import Bounds
 from app.services.names import NAME_PATTERN
 
+NEVER_RENEWED = (
+    "What may be spent on these rows, ever. It is never renewed, since renewal over the same rows would in time reveal "
+    "any amount about them; only the allowances of those who ask may be renewed, within it."
+)
 MAX_COLUMNS = 5_000
 MAX_CATEGORIES = 10_000
 MAX_ROWS_PER_UNIT = 1_000_000
@@ -85,9 +89,16 @@ class DatasetRequest(RequestModel):
 
     name: Name
     description: Annotated[Text, Field(max_length=10_000)] = ""
-    epsilon_limit: LimitNano
+    epsilon_limit: Annotated[LimitNano, Field(description=NEVER_RENEWED)]
     rows_per_unit: Annotated[Whole, Field(ge=1, le=MAX_ROWS_PER_UNIT)] = 1
     columns: Annotated[dict[DeclaredName, DeclaredColumn], Field(min_length=1, max_length=MAX_COLUMNS)]
     null_values: Annotated[list[Annotated[Text, Field(max_length=255)]], Field(max_length=100)] = Field(
         default=["", "NA", "NaN", "null"], description="Which texts of a CSV file are nulls."
+    )
+    succeeds: Name | None = Field(
+        default=None,
+        description=(
+            "An earlier dataset of yours with data of the same people. Each has a budget of its own, and both are "
+            "shown with a warning that the spendings add up for a person in both."
+        ),
     )

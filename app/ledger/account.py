@@ -1,0 +1,23 @@
+"""A dataset's account as a value."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The dataset's budget in ledger units, the number of its last entry, and the head of its chain.
+
+    `dataset` is the dataset's name, which never changes and which the chain is bound to.
+    """
+
+    dataset_id: int
+    dataset: str
+    limit_nano: int
+    spent_nano: int
+    last_seq: int
+    head: bytes | None
+
+    @property
+    def remaining_nano(self) -> int:
+        """What can still be spent."""
+        return self.limit_nano - self.spent_nano

@@ -1,0 +1,179 @@
+"""Whether a dataset's ledger is what was written: everything that can be computed again is, and compared.
+
+A chain is checked entry by entry: its number, the hash before it, its own hash under the secret that it names, what it
+says was spent; then against the account, the allowances and the releases. Memory does not grow with the ledger: entries
+come in pages, and problems are told up to `MOST_PROBLEMS`, the first bad entry first.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import bindparam, func, literal_column, select
+
+from app.db.session import Session
+from app.db.tables import datasets, entries, releases
+from app.ledger import accounts
+from app.ledger.account import Account
+from app.ledger.chain import canonical
+from app.ledger.keyring import Keyring
+from app.ledger.replay import Replay
+
+MOST_PROBLEMS = 20
+PAGE = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong, and with which entry; None where it is with no entry but with what they should add up to."""
+
+    seq: int | None
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What was found in one dataset's ledger.
+
+    Attributes:
+        entries: how many there are.
+        head: the last one's hash as it is stored.
+        problems: the first bad entry's first; no more than `MOST_PROBLEMS`.
+    """
+
+    entries: int
+    head: bytes | None
+    problems: tuple[Problem, ...]
+
+    @property
+    def valid(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.problems
+
+
+_DATASET = select(datasets.c.id, datasets.c.name).where(datasets.c.id == bindparam("dataset"))
+_NAMES = select(datasets.c.name).order_by(datasets.c.id)
+# The releases' hashes are computed where they are stored: a response may be large, and none of it is needed here.
+_PAGE = (
+    select(
+        entries,
+        releases.c.dataset_id.label("released_of"),
+        releases.c.principal_id.label("released_by"),
+        releases.c.epsilon_nano.label("released_for"),
+        releases.c.created_at.label("released_at"),
+        func.sha256(releases.c.response, type_=entries.c.answer_hash.type).label("response_hash"),
+    )
+    .join_from(entries, releases, releases.c.id == entries.c.release_id, isouter=True)
+    .where(entries.c.dataset_id == bindparam("dataset"), entries.c.seq > bindparam("after"))
+    .order_by(entries.c.seq)
+    .limit(literal_column(str(PAGE)))  # a constant, of which Postgres sees that it is small
+)
+_COUNT = select(func.count().label("stored")).select_from(releases).where(releases.c.dataset_id == bindparam("dataset"))
+_UNPAID = (
+    select(releases.c.id)
+    .join_from(
+        releases,
+        entries,
+        (entries.c.release_id == releases.c.id) & (entries.c.dataset_id == releases.c.dataset_id),
+        isouter=True,
+    )
+    .where(releases.c.dataset_id == bindparam("dataset"), entries.c.seq.is_(None))
+    .order_by(releases.c.id)
+    .limit(literal_column(str(MOST_PROBLEMS)))
+)
+
+
+def dataset_names(session: Session) -> list[str]:
+    """Of all datasets, closed ones too, the oldest first."""
+    return [row.name for row in session.rows(_NAMES)]
+
+
+def verify(session: Session, keyring: Keyring, dataset_id: int) -> Verification:
+    """Check one dataset's ledger, as of the session's snapshot.
+
+    Raises:
+        NotFoundError: the dataset has no account.
+    """
+    return _Verifier(session, keyring, accounts.find(session, dataset_id)).run()
+
+
+class _Verifier:
+    def __init__(self, session: Session, keyring: Keyring, account: Account) -> None:
+        self._session, self._keyring, self._account = session, keyring, account
+        self._replay = Replay(session, account.dataset_id)
+        self._last_seq, self._head = 0, None
+        self._entries = self._paid = 0
+        self._problems: list[Problem] = []
+
+    def run(self) -> Verification:
+        for row in self._rows():
+            self._entries += 1
+            if (wrong := self._chained(row) or self._replay.step(row) or self._released(row)) is not None:
+                self._tell(row.seq, wrong)
+            self._last_seq, self._head = row.seq, row.hash
+            if len(self._problems) == MOST_PROBLEMS:
+                break
+        else:
+            self._compare_with_account()
+            self._find_unpaid()
+        return Verification(self._entries, self._head, tuple(self._problems[:MOST_PROBLEMS]))
+
+    def _tell(self, seq: int | None, what: str) -> None:
+        self._problems.append(Problem(seq, what))
+
+    def _rows(self) -> Iterator[Any]:
+        dataset_id = self._account.dataset_id
+        after = -1
+        while page := self._session.rows(_PAGE, dataset=dataset_id, after=after):
+            yield from page
+            if len(page) < PAGE:
+                return
+            after = page[-1].seq
+
+    def _chained(self, row: Any) -> str | None:  # noqa: ANN401 - a row of _PAGE
+        """What is wrong with an entry's place in the chain."""
+        _, *sealed, hash_ = row[:14]
+        if row.seq != self._last_seq + 1:
+            return f"follows entry {self._last_seq}: what was between is missing"
+        if row.previous_hash != self._head:
+            return "does not name the hash of the entry before it"
+        seal = self._keyring.find(row.secret_id)
+        if seal is None:
+            return "was sealed under a secret that is not known here"
+        if seal.hash(canonical(self._account.dataset, *sealed)) != hash_:
+            return "is not what was sealed: its hash is another"
+        return None
+
+    def _released(self, row: Any) -> str | None:  # noqa: ANN401 - a row of _PAGE
+        """What is wrong with the release of a debit."""
+        if row.release_id is None:
+            return "is a debit without a release" if row.kind == "debit" else None
+        if row.released_of is None:
+            return "is the debit of a release that is not stored"
+        self._paid += 1
+        if row.response_hash != row.answer_hash:
+            return "is the debit of a release whose stored response is another"
+        said = (row.dataset_id, row.principal, row.epsilon_nano, row.at)
+        by = self._replay.name_of(row.released_by)
+        if (row.released_of, by, row.released_for, row.released_at) != said:
+            return "and its release differ in dataset, principal, ε or time"
+        return None
+
+    def _compare_with_account(self) -> None:
+        account, replay = self._account, self._replay
+        if account.last_seq != self._last_seq:
+            self._tell(None, f"the last entry is {self._last_seq}, and the account names {account.last_seq}")
+        elif account.head != self._head:
+            self._tell(None, "the account's head is not the hash of the last entry")
+        if account.spent_nano != replay.spent_nano:
+            self._tell(None, "the account's spending is not the sum of the entries")
+        if account.limit_nano != replay.limit_nano:
+            self._tell(None, "the account's limit is not the last one that was entered")
+        for name in replay.wrong_allowances():
+            self._tell(None, f"the allowance of {name} is not what the entries make of it")
+
+    def _find_unpaid(self) -> None:
+        dataset_id = self._account.dataset_id
+        if self._session.row(_COUNT, dataset=dataset_id).stored != self._paid:
+            for row in self._session.rows(_UNPAID, dataset=dataset_id):
+                self._tell(None, f"the release {row.id} has no debit")
