@@ -145,11 +145,6 @@ def test_a_statistic_that_is_none(table: Table, statistic: dict[str, Any]) -> No
     assert all(error["where"].startswith("statistic") for error in problem["errors"])
 
 
-@pytest.mark.parametrize("body", ["", "{", "[1,]", '{"a": 1, "a": 1}', "\x00", "[" * 10_000 + "]" * 10_000])
-def test_a_body_that_is_no_json(table: Table, body: str) -> None:
-    refused(table, body, 400, "malformed-json")
-
-
 @pytest.mark.parametrize("body", ["1", '"text"', "[]", "null"])
 def test_a_body_that_is_no_object(table: Table, body: str) -> None:
     refused(table, body)
@@ -168,50 +163,6 @@ def test_other_media_are_refused(table: Table) -> None:
     for headers in ({"Content-Type": "text/plain"}, {"Content-Type": "application/json", "Content-Encoding": "gzip"}):
         answer = table.analyst.post(f"{table.path}/plan", content=body, headers=headers)
         assert (answer.status_code, answer.json()["type"]) == (415, "/problems/unsupported-media-type")
-
-
-@pytest.mark.parametrize("key", ["", "x" * 256, "tab\there", "gr\u00fcn"])
-def test_an_idempotency_key_that_is_none(table: Table, key: str) -> None:
-    headers = {"Idempotency-Key": key.encode("latin-1")}
-    answer = table.analyst.post(f"{table.path}/releases", json=question(), headers=headers)
-    assert answer.status_code == 422
-    assert answer.json()["errors"][0]["where"] == "Idempotency-Key"
-
-
-def test_unknown_routes_and_methods_are_problems_too(table: Table) -> None:
-    for method, path, status in (("GET", "/nowhere", 404), ("PATCH", table.path, 405), ("GET", "/v1/nowhere", 404)):
-        answer = table.analyst.request(method, path)
-        assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
-    assert "GET" in table.analyst.request("PATCH", table.path).headers["allow"]
-
-
-BAD_FILES = {
-    "empty": "",
-    "header only": "x\n",
-    "one row": "x\n1\n",
-    "ragged": "x,y\n1,2\n3\n4,5\n",
-    "text in a number column": "x\n1\n2\nthree\n",
-    "without a declared column": "y\n1\n2\n3\n",
-    "a column twice": "x,x\n1,2\n3,4\n",
-    "beyond int64": "x\n1\n9223372036854775808\n",
-    "decimals in an integer column": "x\n1\n2.5\n",
-    "an open quote": 'x\n1\n"2\n',
-}
-
-
-@pytest.mark.parametrize("content", BAD_FILES.values(), ids=BAD_FILES.keys())
-def test_a_file_that_is_none(one_service: Service, content: str) -> None:
-    _, owner = one_service.principal("owner")
-    before = sorted(one_service.data.iterdir())
-    metadata = {"name": "never", "epsilon_limit": 1, "columns": {"x": {"kind": "integer", "bounds": [0, 9]}}}
-    answer = one_service.upload(owner, metadata, content.encode())
-    assert answer.status_code == 422, answer.text
-    problem = answer.json()
-    assert problem["type"] == "/problems/invalid-request"
-    assert problem["errors"][0]["what"]
-    assert "three" not in answer.text
-    assert sorted(one_service.data.iterdir()) == before
-    assert owner.get("/v1/datasets/never").status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -271,6 +222,7 @@ def test_metadata_that_is_none(one_service: Service, member: dict[str, Any]) -> 
 
 def test_an_upload_needs_its_two_parts(one_service: Service) -> None:
     _, owner = one_service.principal("owner")
+    """`multipart/form-data` with `metadata` (JSON) and `file`."""
     for files in ({"file": ("t.csv", b"x\n1\n")}, {"metadata": (None, "{}")}, {"a": (None, "b"), "c": (None, "d")}):
         assert owner.post("/v1/datasets", files=files).status_code == 422
     assert owner.post("/v1/datasets", json={}).status_code == 415

@@ -1,0 +1,106 @@
+"""The database is away, busy past the timeout, or full: 503, and the same key is answered once it is back."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+import psycopg
+import pytest
+from faulty_world import Breakable, refused
+from psycopg import sql
+from sqlalchemy import make_url, text
+
+from app.db import sqlite_connections
+
+
+@contextmanager
+def _busy(breakable: Breakable) -> Iterator[None]:
+    """Another program holds the lock that every release needs."""
+    url = make_url(breakable.database_url)
+    if breakable.on_sqlite:
+        other = sqlite_connections.library().connect(url.database, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        yield
+        other.execute("ROLLBACK")
+        other.close()
+        return
+    with psycopg.connect(url.render_as_string(hide_password=False)) as other:
+        other.execute("SELECT 1 FROM accounts FOR UPDATE")
+        yield
+
+
+@contextmanager
+def _away(breakable: Breakable) -> Iterator[None]:
+    """The server ends all connections and takes no new ones."""
+    url = make_url(breakable.database_url)
+    administration = url.set(database="postgres").render_as_string(hide_password=False)
+
+    def allow(permitted: str) -> None:
+        with psycopg.connect(administration, autocommit=True) as connection:
+            statement = sql.SQL("ALTER DATABASE {} ALLOW_CONNECTIONS {}")
+            connection.execute(statement.format(sql.Identifier(url.database or ""), sql.SQL(permitted)))
+            if permitted == "false":
+                ended = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = %s"
+                connection.execute(ended, [url.database])
+
+    allow("false")
+    yield
+    allow("true")
+
+
+@contextmanager
+def _full(breakable: Breakable) -> Iterator[None]:
+    """No page can be added to the file."""
+
+    def limit(pages: str) -> None:
+        with breakable.database.write() as transaction:
+            if pages == "now":
+                pages = transaction.connection.execute(text("PRAGMA page_count")).scalar_one()
+            transaction.connection.execute(text(f"PRAGMA max_page_count = {pages}"))
+
+    for number in range(200):  # until a release needs a page
+        limit("now")
+        if breakable.ask(f"filling {number}").status_code == 503:
+            break
+        limit("1000000")
+    yield
+    limit("1000000")
+
+
+Trouble = Callable[[Breakable], AbstractContextManager[None]]
+
+
+@pytest.mark.parametrize(
+    ("database_url", "trouble"),
+    [("sqlite", _busy), ("postgres", _busy), ("postgres", _away), ("sqlite", _full)],
+    indirect=["database_url"],
+)
+def test_a_release_is_refused_until_the_database_is_back(breakable: Breakable, trouble: Trouble) -> None:
+    table = breakable.table
+    raised = {"epsilon_limit": "1000", "reason": "room"}
+    assert table.owner.post(f"{table.path}/budget/adjustments", json=raised).status_code == 201
+    table.grant(table.analyst_name, "1000")
+    first = breakable.ask("first")
+    with trouble(breakable):
+        refused(breakable.ask("k"))
+        refused(breakable.ask("k"))
+        if trouble is _away:
+            refused(breakable.ask("first"))
+            refused(table.service.stranger.get("/readyz"))
+            assert table.service.stranger.get("/healthz").status_code == 200
+        else:
+            assert breakable.ask("first").content == first.content  # readers wait for no writer
+    spent = breakable.spent()
+    paid = breakable.ask("k")
+    assert paid.status_code == 201
+    assert breakable.ask("k").content == paid.content
+    assert float(breakable.spent()) == pytest.approx(float(spent) + 0.1)
+
+
+@pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
+def test_the_server_restarts_between_two_releases(breakable: Breakable) -> None:
+    """A broken connection in the pool is nobody's error."""
+    first = breakable.ask("first")
+    with _away(breakable):
+        pass
+    assert breakable.ask("first").content == first.content
+    assert breakable.ask("second").status_code == 201

@@ -1,0 +1,200 @@
+"""What a table holds shows in no status, no shape, no log line: only in the noise."""
+
+import io
+import json
+import random
+import re
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from service_world import Service, Table, a_name, serving
+
+LEAST, MOST = -(2**63), 2**63 - 1
+COLUMNS = {
+    "whole": {"kind": "integer", "bounds": [LEAST, MOST]},
+    "real": {"kind": "real", "bounds": ["-1e100", "1e100"]},
+    "exact": {"kind": "decimal", "scale": 18, "bounds": ["-9.2", "9.2"]},
+    "yes": {"kind": "boolean"},
+    "text": {"kind": "category", "categories": ["", "a", "'"]},
+}
+TINY = 5e-324
+WORST: dict[str, list[Any]] = {
+    "whole": [LEAST, MOST, 0, None, -1, 1, LEAST + 1, MOST - 1],
+    "real": [float("nan"), float("inf"), float("-inf"), None, TINY, -TINY, 1.7976931348623157e308, -0.0],
+    "exact": [LEAST, MOST, 0, None, -1, 1, LEAST + 1, MOST - 1],  # in units of the scale
+    "yes": [True, False, None, True, False, None, True, False],
+    "text": ["", "a", None, "'", "\x00", "\U0010ffff", "x" * 10_000, "%s; --"],
+}
+NUMERIC_BOUNDS = [
+    *(None, [0, 1], [LEAST, MOST], [MOST - 1, MOST], ["-1e100", "1e100"], [0, "1e-100"], ["1e-100", "2e-100"], [-1, 0]),
+    *(
+        ["-1e-300", "1e-300"],
+        [0, "1e-290"],
+        ["1e99", "1e100"],
+        ["-5e-1", "5e-1"],
+        [TINY, 1],
+        [0, 2**31],
+        [0, 2**31 + 1],
+    ),
+]
+
+
+def as_parquet(rows: dict[str, list[Any]]) -> bytes:
+    """A file that holds what no text can say: NaN, infinities, subnormal numbers."""
+    decimals = [None if value is None else pa.scalar(value, pa.decimal128(38, 0)) for value in rows["exact"]]
+    exact = pa.array(
+        [None if value is None else value.as_py().scaleb(-18) for value in decimals], pa.decimal128(38, 18)
+    )
+    types = {"whole": pa.int64(), "real": pa.float64(), "yes": pa.bool_(), "text": pa.string()}
+    arrays = {name: pa.array(rows[name], kind) for name, kind in types.items()} | {"exact": exact}
+    file = io.BytesIO()
+    pq.write_table(pa.table(arrays), file)
+    return file.getvalue()
+
+
+def statistics() -> Iterator[dict[str, Any]]:
+    """Every kind of statistic, with bounds of every size."""
+    for column in ("whole", "real", "exact"):
+        for bounds in NUMERIC_BOUNDS:
+            yield {"kind": "mean", "column": column, "bounds": bounds}
+            yield {"kind": "variance", "column": column, "bounds": bounds}
+            yield {"kind": "histogram", "column": column, "bins": 3, "bounds": bounds}
+            yield {"kind": "covariance", "columns": [column, "yes"], "bounds": [bounds, None]}
+        for edges in ([0, 1, 2], [LEAST, 0, MOST], ["-1e100", "-1e-100", 0, "1e-100", "1e100"], ["0.1", "0.2", "0.3"]):
+            yield {"kind": "histogram", "column": column, "edges": edges}
+    for one, other in (("whole", "real"), ("real", "exact"), ("exact", "whole")):
+        yield {"kind": "covariance", "columns": [one, other]}
+    yield {"kind": "mean", "column": "yes"}
+    yield {"kind": "variance", "column": "yes"}
+    yield {"kind": "histogram", "column": "yes"}
+    yield {"kind": "histogram", "column": "text"}
+
+
+def test_the_worst_values_answer_every_statistic(one_service: Service) -> None:
+    """An error about a release is decided by public facts alone: what a plan takes, a release answers."""
+    table = one_service.table(COLUMNS, as_parquet(WORST), limit="1000000", allowance="1000000")
+    answered = 0
+    for statistic in statistics():
+        plan = table.plan(statistic, epsilon=1, reuse=False)
+        release = table.release(statistic, epsilon=1, reuse=False)
+        assert release.status_code == {200: 201, 422: 422}[plan.status_code], statistic
+        if plan.status_code == 422:
+            assert release.content == plan.content
+        answered += release.status_code == 201
+    assert answered > 120
+
+
+def shape(value: Any) -> Any:
+    """A JSON value without its values."""
+    if isinstance(value, dict):
+        return {name: shape(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [shape(item) for item in value]
+    return "number" if isinstance(value, int | float) and not isinstance(value, bool) else type(value).__name__
+
+
+def questions(count: int) -> Iterator[tuple[str, dict[str, Any], str | None]]:
+    """Random calls, with and without a chance; the same for every table."""
+    chance, possible = random.Random(20261128), list(statistics())
+    for number in range(count):
+        body: dict[str, Any] = {"statistic": chance.choice(possible)}
+        body |= chance.choice(
+            [{"epsilon": chance.choice(["0.1", "1e-9", 3, 2000])}, {"accuracy": chance.choice(["1e-5", 1, "1e50"])}, {}]
+        )
+        body |= chance.choice([{}, {"alpha": "1e-20"}, {"gamma": 1}, {"grid_refinement": 30}, {"alpha": 2}])
+        body |= chance.choice([{}, {}, {"reuse": False}])
+        key = chance.choice([None, f"key {number}", f"key {number // 2}"])
+        yield chance.choice(["plan", "releases", "releases"]), body, key
+
+
+def traces(table: Table, count: int) -> Iterator[tuple[int, Any, list[str]]]:
+    """The status, the shape and the headers of each answer."""
+    for call, body, key in questions(count):
+        headers = {} if key is None else {"Idempotency-Key": key}
+        answer = table.analyst.post(f"{table.path}/{call}", json=body, headers=headers)
+        yield answer.status_code, shape(answer.json()), sorted(answer.headers)
+
+
+def lines_since(log: Path, begin: int) -> list[str]:
+    """What was logged, without the time."""
+    return [re.sub(r"^[0-9,:. -]+", "", line) for line in log.read_text()[begin:].splitlines()]
+
+
+def test_neighbours_are_told_apart_by_nothing_but_the_noise(one_service: Service) -> None:
+    """Two neighbouring datasets give the same statuses, the same response shapes and the same log lines."""
+    harmless = {"whole": 1, "real": 1.0, "exact": 10**18, "yes": True, "text": "a"}
+    found = []
+    for worst in range(2):
+        rows = {name: [value] * 19 for name, value in harmless.items()}
+        for name, value in harmless.items():
+            rows[name].append(WORST[name][worst] if worst else value)
+        table = one_service.table(COLUMNS, as_parquet(rows), limit="300", allowance="250")
+        begin = len(one_service.log.read_text())
+        answers = list(traces(table, 1000))
+        found.append((answers, lines_since(one_service.log, begin), table.budget()["epsilon_spent"]))
+    one, other = found
+    for (call, body, _), mine, others in zip(questions(1000), one[0], other[0], strict=True):
+        assert mine == others, f"{call} {body}"
+    assert one[1:] == other[1:]
+    assert {status for status, *_ in one[0]} == {200, 201, 400, 409, 422}
+
+
+@pytest.fixture
+def talkative(tmp_path: Path) -> Iterator[Service]:
+    with serving(tmp_path, f"sqlite:///{tmp_path}/ledger.sqlite3", LOG_LEVEL="DEBUG") as service:
+        yield service
+
+
+def test_the_log_holds_no_value_no_key_and_no_body(talkative: Service) -> None:
+    """A data engine that fails answers a constant 503, no debit is made, and its message goes to the log without
+    values."""
+    mark = "31415926"
+    column = f"column-{mark}"
+    table = talkative.table({column: {"kind": "integer", "bounds": [0, 10**8]}}, f"{column}\n{mark}\n1\n2\n")
+    mean = {"kind": "mean", "column": column}
+    table.fresh(mean, epsilon=1)
+    assert table.release(mean, epsilon=mark).status_code == 422
+    assert table.analyst.post(f"{table.path}/plan", content=f"{{{mark}").status_code == 415
+    assert table.analyst.get(f"/v1/datasets/{mark}", params={"after": mark}).status_code == 404
+    assert talkative.stranger.get("/v1/me", headers={"Authorization": f"Bearer {mark}"}).status_code == 401
+    metadata = {"name": a_name("t"), "epsilon_limit": 1, "columns": {"x": {"kind": "integer", "bounds": [0, 1]}}}
+    assert talkative.upload(table.owner, metadata, f"x\n{mark}.5\n1\n".encode(), mark).status_code == 422
+    for path in talkative.data.glob("*.parquet"):
+        content = path.read_bytes()
+        (place,) = [match.start() for match in re.finditer(re.escape(struct.pack("<q", int(mark))), content)][:1] or [4]
+        path.write_bytes(content[:place] + mark.encode() + b"\xff" * 50)
+    spent = table.budget()["epsilon_spent"]
+    histogram = {"kind": "histogram", "column": column}
+    answers = [table.release(histogram | {"bins": bins}, epsilon=1) for bins in (2, 3, 4)]
+    assert {(answer.status_code, answer.content) for answer in answers} == {(503, answers[0].content)}
+    problem = answers[0].json()
+    assert (problem["type"], answers[0].headers["retry-after"]) == ("/problems/unavailable", "1")
+    assert "retry with the same key; it is never charged twice" in problem["detail"]
+    assert table.budget()["epsilon_spent"] == spent
+    assert table.release(mean, epsilon=1).status_code == 200  # what is known needs no data
+    log = talkative.log.read_text()
+    assert "unavailable" in log
+    for word in (mark, column, talkative.admin_key, key_of(table.analyst), "epsilon", "statistic", table.name):
+        assert word not in log
+
+
+def key_of(client: httpx.Client) -> str:
+    return str(client.headers["Authorization"]).removeprefix("Bearer ")
+
+
+def test_what_is_stored_for_whoever_asks_holds_no_count_of_values(one_service: Service) -> None:
+    """Public facts, none computed from values but `n`: the metadata of neighbours are the same."""
+    tables = [
+        one_service.table({"x": {"kind": "integer", "bounds": [0, 9]}}, f"x\n{value}\n1\n2\n") for value in (3, 9, "NA")
+    ]
+    documents = [
+        json.dumps(table.analyst.get(table.path).json() | {"name": "", "created_at": ""}, sort_keys=True)
+        for table in tables
+    ]
+    assert len(set(documents)) == 1
