@@ -13,6 +13,7 @@ from sqlalchemy import bindparam, func, literal_column, select
 
 from app.db.session import Session
 from app.db.tables import datasets, entries, releases
+from app.errors import NotFoundError
 from app.ledger import accounts
 from app.ledger.account import Account
 from app.ledger.chain import canonical
@@ -89,12 +90,12 @@ def dataset_names(session: Session) -> list[str]:
 
 
 def verify(session: Session, keyring: Keyring, dataset_id: int) -> Verification:
-    """Check one dataset's ledger, as of the session's snapshot.
-
-    Raises:
-        NotFoundError: the dataset has no account.
-    """
-    return _Verifier(session, keyring, accounts.find(session, dataset_id)).run()
+    """Check one dataset's ledger, as of the session's snapshot."""
+    try:
+        account = accounts.find(session, dataset_id)
+    except NotFoundError:  # every dataset was registered with one
+        return Verification(0, None, (Problem(None, "the dataset's account is missing"),))
+    return _Verifier(session, keyring, account).run()
 
 
 class _Verifier:

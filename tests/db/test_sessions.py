@@ -186,3 +186,15 @@ def test_every_thread_that_serves_has_a_connection_and_no_more_are_made(database
         with pytest.raises(UnavailableError):
             sessions.enter_context(database.read())
     database.close()
+
+
+def test_a_database_that_is_read_as_it_is(database: Database, database_url: str) -> None:
+    as_it_is = Database(database_url, as_it_is=True)
+    with as_it_is.read() as session:
+        assert not principals.any_exists(session)
+        with pytest.raises(DBAPIError):
+            session.connection.execute(text("DELETE FROM principals"))
+    for changing in (as_it_is.write, as_it_is.migrating):
+        with pytest.raises(AssertionError, match="as it is"), changing():
+            pass
+    as_it_is.close()

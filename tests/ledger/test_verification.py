@@ -188,6 +188,15 @@ def test_a_deleted_allowance_is_missed(ledger: World) -> None:
     assert verified(ledger).problems[-1].what == "the allowance of analyst is not what the entries make of it"
 
 
+def test_a_missing_account_is_told(ledger: World) -> None:
+    with ledger.database.write() as transaction:
+        without = new_dataset(transaction, "without", ledger.owner)
+        transaction.commit()
+    with ledger.database.read() as session:
+        found = verification.verify(session, KEYRING, without.id)
+    assert (found.entries, [problem.what for problem in found.problems]) == (0, ["the dataset's account is missing"])
+
+
 def test_a_release_without_a_debit_is_named(ledger: World) -> None:
     ledger.store("0190b0a0-0000-7000-8000-000000000000")
     assert first_problem(ledger) == (None, "the release 0190b0a0-0000-7000-8000-000000000000 has no debit")
