@@ -1,6 +1,7 @@
 """The command line."""
 
 import socket
+from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
@@ -8,11 +9,12 @@ import uvicorn
 from pydantic import ValidationError
 
 from app import logs
+from app.commands import ledger
 from app.config import Settings
 from app.db.engine import Database
 from app.db.migrate import migrate as migrate_database
 from app.errors import SnapledgerError
-from app.services import principals
+from app.services import backups, principals, startup
 from app.services.access import Role
 
 app = typer.Typer(
@@ -23,15 +25,23 @@ app = typer.Typer(
 )
 
 
+app.add_typer(ledger.app, name="ledger")
+
+
 @app.command()
 def serve(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port to listen on; 0 takes a free one.", min=0, max=65535)] = 8000,
     workers: Annotated[int, typer.Option(help="How many processes answer.", min=1)] = 1,
+    require_checkpoint: Annotated[
+        Path | None, typer.Option(help="Refuse to start on a ledger that is behind this checkpoint.")
+    ] = None,
 ) -> None:
     """Start the service; it migrates its database first unless SNAPLEDGER_AUTO_MIGRATE is false."""
     settings = Settings()
     Database(settings.database_url).close()  # a wrong URL is told here, in a line
+    if require_checkpoint is not None:
+        startup.require_checkpoint(settings, require_checkpoint)
     if port == 0:
         with socket.socket() as probe:
             probe.bind((host, 0))
@@ -75,6 +85,24 @@ def create_key(
 
 
 @app.command()
+def backup(directory: Annotated[Path, typer.Argument(help="A directory that is not there yet.")]) -> None:
+    """Copy ledger, data and a checkpoint of them, consistent with each other, while the service runs.
+
+    The ledger's secret is not in it: keep that elsewhere.
+    """
+    made = backups.back_up(Settings(), directory)
+    typer.echo(f"{directory}: {len(made.heads)} datasets as of {made.at}; the secret is not in it")
+
+
+@app.command()
+def restore(directory: Annotated[Path, typer.Argument(help="A backup.")]) -> None:
+    """Fill an empty database and data directory from a backup; then compare it with the latest checkpoint."""
+    made = backups.restore(Settings(), directory)
+    typer.echo(f"The ledger is as it was at {made.at}. What was released since is forgotten, and must be written off:")
+    typer.echo("snapledger ledger verify --checkpoint LATEST says which ledgers are behind.")
+
+
+@app.command()
 def demo() -> None:
     """Run the main job on real data: a temporary service, the Palmer penguins, and what an analyst sees."""
     from app.demo import tour  # noqa: PLC0415 - its terminal library is not for the service
@@ -107,6 +135,8 @@ def main() -> None:
             f"SNAPLEDGER_{problem['loc'][0]!s}".upper() + f": {problem['msg']}" for problem in error.errors()
         )
         _fail(told)
+    except OSError as error:
+        _fail(f"{error.filename or 'the system'}: {error.strerror}")
     except (SnapledgerError, ValueError) as error:
         _fail(str(error) or type(error).__name__)
 

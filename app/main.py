@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 
+from anyio import to_thread
 from fastapi import FastAPI
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
@@ -12,6 +13,7 @@ from app.api import documentation, problems
 from app.api.middleware import FaultBarrier, KeyGate
 from app.api.routers import budgets, datasets, operations, principals, releases
 from app.config import Settings
+from app.db.limits import REQUEST_THREADS
 from app.services import startup
 from app.services.context import Services
 
@@ -22,6 +24,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        to_thread.current_default_thread_limiter().total_tokens = REQUEST_THREADS
         services: Services = await run_in_threadpool(startup.open_services, chosen)
         app.state.services = services
         try:

@@ -30,6 +30,11 @@ class Ingested(NamedTuple):
     n: int
 
 
+def data_file(directory: Path, file_id: str) -> Path:
+    """Where the table of this id is kept in a directory of tables."""
+    return directory / f"{file_id}.parquet"
+
+
 class Tables:
     """Every stored table, one Parquet file each in one directory; safe for threads.
 
@@ -77,4 +82,4 @@ class Tables:
         self._engine.close()
 
     def _path(self, file_id: str) -> Path:
-        return self._directory / f"{file_id}.parquet"
+        return data_file(self._directory, file_id)

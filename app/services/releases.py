@@ -6,6 +6,7 @@ nothing, one after it loses nothing.
 """
 
 import hashlib
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from app.db.clock import now
 from app.db.ids import time_ordered_id
 from app.db.session import ReadSession, Session, WriteSession
 from app.dp.bits import SystemBits
+from app.dp.errors import DrawExhausted
 from app.engines.errors import EngineFailure
 from app.errors import (
     BudgetExhaustedError,
@@ -32,6 +34,8 @@ from app.services.documents import Document
 from app.services.json_text import encode, object_of
 from app.services.questions import Plan, Question
 from app.services.reuse import Earlier
+
+log = logging.getLogger("snapledger.releases")
 
 CREATED, OK = 201, 200
 
@@ -107,13 +111,24 @@ class _Drawn:
 
 
 def _draw(services: Services, access: Access, plan: Plan) -> _Drawn:
+    """Sums and draw; nothing is debited yet.
+
+    Raises:
+        DatasetClosedError: the data is deleted.
+        UnavailableError: the engine failed or answered to other needs, as from a file that was exchanged under it, or
+            the source of bits is broken.
+    """
     if access.dataset.file_id is None:
         raise DatasetClosedError
     try:
         sums = services.tables.sums(access.dataset.file_id, plan.needs)
     except EngineFailure as error:
         raise UnavailableError from error
-    values = plan.mechanism.draw(sums, SystemBits())
+    try:
+        values = plan.mechanism.draw(sums, SystemBits())
+    except (ValueError, DrawExhausted) as error:
+        log.error("a release could not be drawn: %s", type(error).__name__)  # noqa: TRY400 - no text, which may hold values
+        raise UnavailableError from None
     release_id = time_ordered_id()
     return _Drawn(release_id, documents.released(release_id, access.dataset, plan, values))
 
