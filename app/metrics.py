@@ -8,10 +8,20 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest, multiprocess
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    disable_created_metrics,
+    generate_latest,
+    multiprocess,
+)
 from prometheus_client.registry import REGISTRY, Collector
 
 FILES = "PROMETHEUS_MULTIPROC_DIR"
+
+disable_created_metrics()  # type: ignore[no-untyped-call]  # a series more for each, which nobody reads
 
 REQUESTS = Counter("snapledger_requests", "Answers, by route and status.", ["method", "route", "status"])
 SECONDS = Histogram("snapledger_request_seconds", "From a request's head to its answer's end.", ["method", "route"])
