@@ -1,6 +1,8 @@
 """The command line."""
 
+import os
 import socket
+import tempfile
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -16,6 +18,8 @@ from app.db.migrate import migrate as migrate_database
 from app.errors import SnapledgerError
 from app.services import backups, principals, startup
 from app.services.access import Role
+
+_GRACE_SECONDS = 30  # for what is being answered when the service is told to stop
 
 app = typer.Typer(
     help="True statistics of a sensitive table, at a privacy cost that is exact, capped and on record.",
@@ -47,18 +51,22 @@ def serve(
             probe.bind((host, 0))
             port = probe.getsockname()[1]
     typer.echo(f"Snapledger listens on http://{host}:{port} (the interface is described at /docs)")
-    uvicorn.run(
-        "app.main:create_app",
-        factory=True,
-        host=host,
-        port=port,
-        workers=workers,
-        http="app.api.protocol:Protocol",
-        ws="none",
-        access_log=False,  # the path of a call names what somebody asked about
-        log_config=logs.configuration(settings.log_level),
-        server_header=False,
-    )
+    with tempfile.TemporaryDirectory(prefix="snapledger-metrics-") as folder:
+        if workers > 1:  # each counts for itself, in a file there
+            os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", folder)
+        uvicorn.run(
+            "app.main:create_app",
+            factory=True,
+            host=host,
+            port=port,
+            workers=workers,
+            http="app.api.protocol:Protocol",
+            ws="none",
+            access_log=False,  # the path of a call names what somebody asked about
+            log_config=logs.configuration(settings.log_level),
+            server_header=False,
+            timeout_graceful_shutdown=_GRACE_SECONDS,
+        )
 
 
 @app.command()

@@ -32,6 +32,11 @@ def a_name(kind: str) -> str:
     return f"{kind}-{next(_names)}"
 
 
+def key_of(client: httpx.Client) -> str:
+    """The key that a client calls with."""
+    return str(client.headers["Authorization"]).removeprefix("Bearer ")
+
+
 @dataclass
 class Service:
     """A running service, as its admin sees it; everything made through it has a name of its own."""
@@ -212,6 +217,7 @@ def serving(folder: Path, database_url: str, *options: str, **settings: str) -> 
         "SNAPLEDGER_ADMIN_KEY": admin_key,
         "SNAPLEDGER_MAX_EPSILON_PER_RELEASE": str(MOST_EPSILON),
         "SNAPLEDGER_MAX_UPLOAD_BYTES": str(MOST_UPLOAD_BYTES),
+        "SNAPLEDGER_RATE_LIMIT": "off",
         **{f"SNAPLEDGER_{name}": value for name, value in settings.items()},
     }
     command = [sys.executable, "-m", "app.cli", "serve", "--port", str(port), *options]
