@@ -44,6 +44,6 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     problems.install(app)
     documentation.install(app)
-    for router in (principals.router, datasets.router, budgets.router, releases.router, operations.router):
+    for router in (releases.router, budgets.router, datasets.router, principals.router, operations.router):
         app.include_router(router)
     return app

@@ -96,7 +96,7 @@ def lock_open(transaction: WriteSession, dataset_id: int) -> Account:
 
 
 def debit(transaction: WriteSession, dataset_id: int, cost_nano: int) -> Account:
-    """Spend on a dataset whose account the transaction has locked; the account after it.
+    """Spend on a dataset; the account after it, which the transaction has locked from here on.
 
     Raises:
         NotFoundError: there is no account.

@@ -121,7 +121,7 @@ def _draw(services: Services, access: Access, plan: Plan) -> _Drawn:
     if access.dataset.file_id is None:
         raise DatasetClosedError
     try:
-        sums = services.tables.sums(access.dataset.file_id, plan.statistic.needs)
+        sums = services.tables.sums(access.dataset.file_id, plan.needs)
     except EngineFailure as error:
         raise UnavailableError from error
     try:
@@ -181,7 +181,8 @@ class _Attempt:
             transaction, principal.id, key.text, key.fingerprint, found.release_id, CREATED, at
         ):
             return None
-        accounts.lock_open(transaction, dataset.id)
+        if self.question.reuse:  # else the debit itself is what locks the account
+            accounts.lock_open(transaction, dataset.id)
         earlier = self.earlier(transaction)
         if earlier is not None:
             body = self.reused(transaction, earlier)

@@ -6,13 +6,13 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from app.api.documentation import described
-from app.api.requests import CallerOf, JsonBody, PageOf, json_body
+from app.api.requests import CallerOf, DirectRoute, JsonBody, PageOf, json_body
 from app.api.responses import json_response, listed
 from app.api.schemas import answers
 from app.api.schemas.administration import AdjustmentRequest, AllowanceRequest
 from app.services import budgets, verifications
 
-router = APIRouter(prefix="/v1/datasets/{name}", tags=["budgets"])
+router = APIRouter(prefix="/v1/datasets/{name}", tags=["budgets"], route_class=DirectRoute)
 
 
 @router.get("/budget", **described({200: (answers.Budget, "The budget.")}, 404))
