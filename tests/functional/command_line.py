@@ -24,6 +24,7 @@ def run(*arguments: str, **settings: str) -> Done:
     with (
         mock.patch.dict(os.environ, environment, clear=True),
         mock.patch("sys.argv", ["snapledger", *arguments]),
+        mock.patch("uvicorn.run", side_effect=AssertionError("a service is not to start here")),
         redirect_stdout(out),
         redirect_stderr(err),
     ):
