@@ -8,6 +8,8 @@ import uvicorn
 from pydantic import ValidationError
 
 from app import logs
+from app.commands import remote
+from app.commands.remote.session import ABOUT_EXIT_CODES
 from app.config import Settings
 from app.db.engine import Database
 from app.db.migrate import migrate as migrate_database
@@ -17,8 +19,8 @@ from app.services.access import Role
 
 app = typer.Typer(
     help="True statistics of a sensitive table, at a privacy cost that is exact, capped and on record.",
+    epilog=ABOUT_EXIT_CODES,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 
@@ -97,10 +99,13 @@ def audit(
         raise typer.Exit(1)
 
 
+remote.attach(app)
+
+
 def main() -> None:
     """Run the command line; what cannot be done is told in a line, with exit status 1."""
     try:
-        app()
+        app(prog_name="snapledger")
     except ValidationError as error:
         # Settings: pydantic's own text would show the value, which may be a secret.
         told = "; ".join(
