@@ -7,13 +7,19 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 import pytest
 from client_world import PENGUINS, People, settle
 from service_world import Service, serving
+from typer.testing import CliRunner, Result
 
-Run = Callable[..., subprocess.CompletedProcess[str]]
+from app.cli import app
+from app.commands.remote import session
+from snapledger_client import Client
+
+Run = Callable[..., Result]
 
 
 @pytest.fixture(scope="module")
@@ -28,50 +34,46 @@ def people(service: Service) -> People:
     return settle(service, limit=10, allowance=6)
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return tmp_path
+def environment(home: Path, **settings: str | None) -> dict[str, str | None]:
+    """Nothing of ours but these, in an empty home directory."""
+    cleared: dict[str, str | None] = dict.fromkeys(name for name in os.environ if name.startswith("SNAPLEDGER_"))
+    return cleared | {"HOME": str(home), "XDG_CONFIG_HOME": str(home / "config")} | settings
 
 
 @pytest.fixture
-def run(service: Service, people: People, home: Path) -> Run:
-    """Runs a command as ada, or with another key, in an empty home directory."""
+def run(service: Service, people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs a command as ada, or with another key; in this process, since a process each would take a second."""
+    monkeypatch.setattr(session, "Client", partial(Client, backoff=0.001))
 
-    def run(*arguments: str, key: str | None = people.ada, url: str | None = service.url, text: str = "", **more: str):
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("SNAPLEDGER_")}
-        environment |= {"HOME": str(home), "XDG_CONFIG_HOME": str(home / "config"), **more}
-        environment |= {} if key is None else {"SNAPLEDGER_KEY": key}
-        environment |= {} if url is None else {"SNAPLEDGER_URL": url}
-        command = [sys.executable, "-m", "app.cli", *arguments]
-        return subprocess.run(  # noqa: S603
-            command, cwd=home, env=environment, input=text, capture_output=True, text=True, timeout=100, check=False
-        )
+    def run(*arguments: str, key: str | None = people.ada, url: str | None = service.url, text: str = "") -> Result:
+        settings = environment(tmp_path, SNAPLEDGER_URL=url, SNAPLEDGER_KEY=key)
+        return CliRunner().invoke(app, arguments, input=text, env=settings, prog_name="snapledger")
 
     return run
 
 
-def test_login_keeps_the_key_to_its_owner(run: Run, service: Service, people: People, home: Path) -> None:
+def test_login_keeps_the_key_to_its_owner(run: Run, service: Service, people: People, tmp_path: Path) -> None:
     done = run("login", service.url, key=None, url=None, text=f"{people.ada}\n")
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr
     assert "ada (analyst)" in done.stdout
     assert people.ada not in done.stdout + done.stderr
-    (stored,) = (home / "config").rglob("*.json")
+    (stored,) = (tmp_path / "config").rglob("*.json")
     assert stat.S_IMODE(stored.stat().st_mode) == 0o600
     assert stat.S_IMODE(stored.parent.stat().st_mode) == 0o700
     assert len(list(stored.parent.iterdir())) == 1
     assert "penguins" in run("dataset", "list", key=None, url=None).stdout
     elsewhere = run("dataset", "list", key=None, url="http://127.0.0.1:9")
-    assert elsewhere.returncode == 4, "the stored key is not for another host"
-    assert run("logout", key=None, url=None).returncode == 0
+    assert elsewhere.exit_code == 4, "the stored key is not for another host"
+    assert run("logout", key=None, url=None).exit_code == 0
     assert not stored.exists()
-    assert run("dataset", "list", key=None, url=None).returncode == 4
+    assert run("dataset", "list", key=None, url=None).exit_code == 4
 
 
-def test_a_wrong_key_is_not_stored(run: Run, service: Service, home: Path) -> None:
+def test_a_wrong_key_is_not_stored(run: Run, service: Service, tmp_path: Path) -> None:
     done = run("login", service.url, key=None, url=None, text="wrong-key\n")
-    assert done.returncode == 4
+    assert done.exit_code == 4
     assert "wrong-key" not in done.stdout + done.stderr
-    assert not list((home / "config").rglob("*.json"))
+    assert not list((tmp_path / "config").rglob("*.json"))
 
 
 def test_an_analyst_s_way(run: Run) -> None:
@@ -118,7 +120,7 @@ def test_an_analyst_s_way(run: Run) -> None:
 def test_every_statistic(run: Run, arguments: tuple[str, ...], statistic: dict[str, object]) -> None:
     options = ("--epsilon", "0.01", "--alpha", "0.1", "--gamma", "0.2", "--grid-refinement", "1", "--json")
     done = run("release", "penguins", *arguments, *options)
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr
     released = json.loads(done.stdout)
     described = released["statistic"]
     described = {name: described[name] for name in statistic if name in described}
@@ -136,22 +138,22 @@ def test_a_histogram_is_a_table(run: Run) -> None:
 def test_an_owner_s_and_an_admin_s_way(run: Run, people: People) -> None:
     added = run("principal", "add", "grace", "analyst", key=people.admin)
     key = added.stdout.strip()
-    assert added.returncode == 0
+    assert added.exit_code == 0
     assert (
         run(
             "dataset",
             "list",
             key=key,
-        ).returncode
+        ).exit_code
         == 0
     )
-    assert run("dataset", "show", "penguins", key=key).returncode == 5
+    assert run("dataset", "show", "penguins", key=key).exit_code == 5
     allowed = run("allowance", "set", "penguins", "grace", "0.75", "--window-days", "30", key=people.owner)
     assert "grace" in allowed.stdout
     assert "every 30 days" in allowed.stdout
-    assert run("release", "penguins", "mean", "body_mass_g", "--epsilon", "0.5", key=key).returncode == 0
-    assert run("allowance", "revoke", "penguins", "grace", key=people.owner).returncode == 0
-    assert run("budget", "penguins", key=key).returncode == 5
+    assert run("release", "penguins", "mean", "body_mass_g", "--epsilon", "0.5", key=key).exit_code == 0
+    assert run("allowance", "revoke", "penguins", "grace", key=people.owner).exit_code == 0
+    assert run("budget", "penguins", key=key).exit_code == 5
     entries = json.loads(run("ledger", "show", "penguins", "--json", key=people.owner).stdout)
     of_grace = [entry["kind"] for entry in entries if entry["epsilon"] == "0.75" or entry["principal"] == "grace"]
     assert of_grace[0] == "allow"
@@ -159,23 +161,23 @@ def test_an_owner_s_and_an_admin_s_way(run: Run, people: People) -> None:
     assert "0.75" in run("ledger", "show", "penguins", key=people.owner).stdout
     renewed = run("principal", "key", "grace", "--json", key=people.admin)
     assert json.loads(renewed.stdout)["key"] != key
-    assert run("dataset", "list", key=key).returncode == 4
-    assert run("principal", "disable", "grace", key=people.admin).returncode == 0
+    assert run("dataset", "list", key=key).exit_code == 4
+    assert run("principal", "disable", "grace", key=people.admin).exit_code == 0
     listed = run("principal", "list", key=people.admin).stdout
     assert [line.split()[-1] for line in listed.splitlines() if line.startswith("grace")] == ["disabled"]
-    assert run("principal", "disable", "admin", key=people.admin).returncode == 7
-    assert run("principal", "add", "ada", "analyst", key=people.admin).returncode == 7
+    assert run("principal", "disable", "admin", key=people.admin).exit_code == 7
+    assert run("principal", "add", "ada", "analyst", key=people.admin).exit_code == 7
 
 
 def test_exit_codes_say_what_happened(run: Run) -> None:
     mean = ("penguins", "mean", "body_mass_g")
     exhausted = run("release", *mean, "--epsilon", "9", "--fresh")
-    assert exhausted.returncode == 3
+    assert exhausted.exit_code == 3
     assert "ε = 9 is asked for" in exhausted.stderr
-    assert run("ledger", "show", "penguins").returncode == 4
-    assert run("budget", "no-such").returncode == 5
+    assert run("ledger", "show", "penguins").exit_code == 4
+    assert run("budget", "no-such").exit_code == 5
     away = run("release", *mean, "--epsilon", "1", "--key", "mine", url="http://127.0.0.1:9", key="any")
-    assert away.returncode == 6
+    assert away.exit_code == 6
     assert "--key mine" in away.stderr
     for usage in (
         ("release", *mean),
@@ -191,7 +193,7 @@ def test_exit_codes_say_what_happened(run: Run) -> None:
         ("budget", ".."),
     ):
         done = run(*usage)
-        assert done.returncode == 2, usage
+        assert done.exit_code == 2, usage
         assert (done.stdout, "Traceback" in done.stderr) == ("", False)
 
 
@@ -206,14 +208,25 @@ def test_texts_do_not_command_the_terminal(run: Run, service: Service, people: P
     assert service.upload(owner, metadata, PENGUINS).status_code == 201
     for arguments in (("dataset", "list"), ("dataset", "show", "hostile")):
         shown = run(*arguments, key=people.owner)
-        assert shown.returncode == 0, shown.stderr
+        assert shown.exit_code == 0, shown.stderr
         assert "[bold]not bold[/bold]" in shown.stdout
         assert not {"\x1b", "\x07", "\u202e"} & set(shown.stdout)
 
 
-def test_a_shell_completes_commands_and_datasets(run: Run) -> None:
-    shell = {"_SNAPLEDGER_COMPLETE": "complete_bash", "COMP_WORDS": "snapledger budget pe", "COMP_CWORD": "2"}
-    assert run(**shell).stdout.split() == ["penguins"]
-    assert run(**shell, url="http://127.0.0.1:9").stdout.split() == []
-    shell |= {"COMP_WORDS": "snapledger rel", "COMP_CWORD": "1"}
-    assert run(**shell).stdout.split() == ["release"]
+@pytest.mark.parametrize(("typed", "completed"), [("budget pe", "penguins"), ("rel", "release")])
+def test_a_shell_completes_commands_and_datasets(
+    service: Service, people: People, tmp_path: Path, typed, completed
+) -> None:
+    shell = {"_SNAPLEDGER_COMPLETE": "complete_bash", "COMP_WORDS": f"snapledger {typed}"}
+    shell |= {"COMP_CWORD": str(len(typed.split()))}
+    settings = environment(tmp_path, SNAPLEDGER_URL=service.url, SNAPLEDGER_KEY=people.ada, **shell)
+    known = {name: value for name, value in (os.environ | settings).items() if value is not None}
+    command = [sys.executable, "-m", "app.cli"]
+    done = subprocess.run(command, env=known, capture_output=True, text=True, timeout=100, check=False)  # noqa: S603
+    assert done.stdout.split() == [completed], done.stderr
+
+
+def test_nothing_is_completed_where_the_service_is_away(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SNAPLEDGER_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("SNAPLEDGER_KEY", "any")
+    assert session.dataset_names("pe") == []
