@@ -37,7 +37,8 @@ def show(dataset: DatasetName, *, as_json: AsJson = False) -> None:
     for told in (facts.description, facts.warning):
         if told:
             output.line(told)
-    output.line(f"Neighbours: {facts.neighbours}, up to {facts.rows_per_unit} rows of one unit.\n")
+    output.line(f"Neighbours: {facts.neighbours}, up to {facts.rows_per_unit} rows of one unit.")
+    output.line("")
     columns = [
         (name, column["kind"], "" if column.get("nullable", True) else "no", _values(column))
         for name, column in facts.columns.items()

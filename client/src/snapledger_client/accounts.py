@@ -84,7 +84,7 @@ class Budget(Figures):
         told = f"ε = {self.epsilon_spent:f} of {self.epsilon_limit:f} spent"
         if self.allowance is None:
             return told
-        return f"{told}; of your {self.allowance.epsilon_limit:f}, {self.spendable:f} can still be spent"
+        return f"{told}; you can still spend {self.spendable:f} of your {self.allowance.epsilon_limit:f}"
 
     def __str__(self) -> str:
         return self.summary
