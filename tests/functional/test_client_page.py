@@ -49,7 +49,7 @@ def test_the_readme_s_session(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     with serving(tmp_path, f"sqlite:///{tmp_path}/ledger.sqlite3") as service:
         ada = settle(service, limit=10, allowance=6).ada
         exec(code.replace("http://127.0.0.1:8000", service.url).replace("…", ada, 1), names)  # noqa: S102 - our own
-        names["penguins"].close()
+        names["client"].close()
     printed = capsys.readouterr().out.splitlines()
     for told, line in zip(re.findall(r"print\(.*#(.*)", code), printed, strict=True):
         assert masked(line).startswith(masked(told.strip()).removesuffix("…"))
