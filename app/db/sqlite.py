@@ -18,13 +18,16 @@ from sqlalchemy.exc import OperationalError
 from app.db import sqlite_connections
 from app.db.limits import Limits
 from app.db.prepared import run_text
-from app.db.sqlite_connections import connect, is_busy
+from app.db.sqlite_connections import connect, connect_as_it_is, is_busy
 from app.db.turns import Turns
 from app.errors import UnavailableError
 
 
 class Sqlite:
     """Connections in a transaction each, to one file.
+
+    Args:
+        as_it_is: only read, and make or change nothing, not even a directory or the journal's mode.
 
     Raises:
         ValueError: the URL names no file. A database in memory would forget every debit, and each connection would have
@@ -33,17 +36,21 @@ class Sqlite:
 
     dialect = "sqlite"
 
-    def __init__(self, url: URL, limits: Limits) -> None:
+    def __init__(self, url: URL, limits: Limits, *, as_it_is: bool = False) -> None:
         if not url.database or url.database == ":memory:" or url.database.startswith("file:") or url.query:
             raise ValueError(
                 "a SQLite ledger is a file: sqlite:///relative/path or sqlite:////absolute/path, no options"
             )
         path = Path(url.database).absolute()
-        path.parent.mkdir(parents=True, exist_ok=True)
+        reader = partial(connect, path, limits.lock_seconds, read_only=True)
+        if as_it_is:
+            reader = partial(connect_as_it_is, path, limits.lock_seconds)
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
         self._limits = limits
         self._turns = Turns()
         self._writer = _pool(partial(connect, path, limits.lock_seconds, polls=True), 1, limits)
-        self._reader = _engine(partial(connect, path, limits.lock_seconds, read_only=True), NullPool)
+        self._reader = _engine(reader, NullPool)
         # Kept as they are, or None where there is none yet: a pool's check-in and check-out take as long as two reads.
         self._readers: LifoQueue[Connection | None] = LifoQueue()
         for _ in range(limits.connections):

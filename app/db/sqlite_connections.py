@@ -72,14 +72,28 @@ def connect(
             # its directory (sqlite.org/pragma.html#pragma_synchronous).
             _set_journal(connection, "delete", lock_seconds)
             connection.execute("PRAGMA synchronous = EXTRA")
-        # As Postgres has it: what is hashed need not be fetched.
-        connection.create_function("sha256", 1, _sha256, deterministic=True)
+        _add_functions(connection)
         connection.execute(f"PRAGMA foreign_keys = {'ON' if foreign_keys else 'OFF'}")
         connection.execute(f"PRAGMA query_only = {'ON' if read_only else 'OFF'}")
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def connect_as_it_is(path: Path, lock_seconds: float) -> Any:  # noqa: ANN401 - either driver's
+    """A connection to a file that is there, of which nothing is changed: no table, no journal mode."""
+    uri = f"{path.as_uri()}?mode=ro"
+    connection = library().connect(
+        uri, uri=True, timeout=lock_seconds, isolation_level=None, check_same_thread=False, cached_statements=256
+    )
+    _add_functions(connection)
+    return connection
+
+
+def _add_functions(connection: Any) -> None:  # noqa: ANN401 - either driver's
+    """As Postgres has them: what is hashed need not be fetched."""
+    connection.create_function("sha256", 1, _sha256, deterministic=True)
 
 
 def _sha256(value: bytes | None) -> bytes | None:

@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import pyarrow as pa
 
+from app import metrics
 from app.dp.columns import Column
 from app.dp.sums import Answer, Needs
 from app.engines.duckdb_engine import DuckDBEngine
@@ -28,6 +29,11 @@ class Ingested(NamedTuple):
 
     file_id: str
     n: int
+
+
+def data_file(directory: Path, file_id: str) -> Path:
+    """Where the table of this id is kept in a directory of tables."""
+    return directory / f"{file_id}.parquet"
 
 
 class Tables:
@@ -65,7 +71,11 @@ class Tables:
         Raises:
             EngineFailure: the engine is busy, away or failed, or the table is gone.
         """
-        return self._kept.get((file_id, needs), lambda: self._engine.compute(self._path(file_id), needs))
+        return self._kept.get((file_id, needs), lambda: self._compute(file_id, needs))
+
+    def _compute(self, file_id: str, needs: Needs) -> Answer:
+        with metrics.engine_timed():
+            return self._engine.compute(self._path(file_id), needs)
 
     def drop(self, file_id: str) -> None:
         """Delete a table for good, with everything computed from it. It may be gone already."""
@@ -77,4 +87,4 @@ class Tables:
         self._engine.close()
 
     def _path(self, file_id: str) -> Path:
-        return self._directory / f"{file_id}.parquet"
+        return data_file(self._directory, file_id)

@@ -10,7 +10,19 @@ Examples:
     (True, True)
 """
 
-from snapledger_client.accounts import Allowance, Budget, DatasetFacts, Entry, Figures, IssuedKey, Me, Principal, Window
+from snapledger_client.accounts import (
+    Allowance,
+    Budget,
+    DatasetFacts,
+    Entry,
+    Figures,
+    IssuedKey,
+    LedgerProblem,
+    Me,
+    Principal,
+    Verification,
+    Window,
+)
 from snapledger_client.async_client import AsyncClient, AsyncDataset
 from snapledger_client.calls import Asked, Question
 from snapledger_client.client import Client, Dataset
@@ -32,6 +44,7 @@ from snapledger_client.problems import (
     MethodNotAllowed,
     NameTaken,
     NotFound,
+    Overloaded,
     Problem,
     RateLimited,
     SnapledgerError,
@@ -94,6 +107,7 @@ __all__ = [
     "KeyRequired",
     "KeyReused",
     "LastAdmin",
+    "LedgerProblem",
     "MalformedJson",
     "Me",
     "Mechanism",
@@ -101,6 +115,7 @@ __all__ = [
     "NameTaken",
     "NotFound",
     "Number",
+    "Overloaded",
     "Plan",
     "Principal",
     "Privacy",
@@ -117,6 +132,7 @@ __all__ = [
     "UnexpectedAnswer",
     "Unreachable",
     "UnsupportedMediaType",
+    "Verification",
     "Window",
     "covariance",
     "decimal_text",

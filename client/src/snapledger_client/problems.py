@@ -389,6 +389,18 @@ class Unavailable(Problem):
     slug = "unavailable"
 
 
+class Overloaded(Problem):
+    """The service has too many calls at once, after all retries; nothing was done.
+
+    Examples:
+        >>> from snapledger_client import Overloaded
+        >>> Overloaded.slug
+        'overloaded'
+    """
+
+    slug = "overloaded"
+
+
 class Internal(Problem):
     """A fault of the service's own.
 
