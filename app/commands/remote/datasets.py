@@ -22,7 +22,7 @@ def _values(column: Mapping[str, Any]) -> str:
     """Which values a column has, as its owner declared them."""
     if "bounds" in column:
         lower, upper = column["bounds"]
-        return f"{lower:,.10g} to {upper:,.10g}"
+        return f"{lower:,} to {upper:,}"
     return ", ".join(map(str, column.get("categories", ())))
 
 

@@ -13,6 +13,7 @@ from snapledger_client import (
     BudgetExhausted,
     Client,
     DatasetClosed,
+    DatasetStale,
     Forbidden,
     LastAdmin,
     NameTaken,
@@ -38,6 +39,7 @@ EXIT_CODES = {
     RateLimited: NO_ANSWER,
     NameTaken: CONFLICT,
     DatasetClosed: CONFLICT,
+    DatasetStale: CONFLICT,
     LastAdmin: CONFLICT,
     BadRequest: USAGE,
 }

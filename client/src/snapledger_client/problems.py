@@ -281,6 +281,18 @@ class DatasetClosed(Problem):
     slug = "closed"
 
 
+class DatasetStale(Problem):
+    """The table behind the dataset is not the one that was registered; nothing can be released of it.
+
+    Examples:
+        >>> from snapledger_client import DatasetStale
+        >>> DatasetStale.slug
+        'stale'
+    """
+
+    slug = "stale"
+
+
 class LastAdmin(Problem):
     """The last admin cannot be disabled.
 
