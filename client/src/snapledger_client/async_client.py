@@ -57,17 +57,17 @@ class AsyncClient:
     async def _send(self, call: Call[T]) -> T:
         attempt = 0
         while True:
-            outcome: httpx.Response | httpx.TransportError
+            outcome: httpx.Response | httpx.RequestError
             try:
                 outcome = await self._http.request(**connection.sent(call, self._timeout))
-            except httpx.TransportError as error:
+            except httpx.RequestError as error:
                 outcome = error
             pause = self._patience.pause(call, attempt, outcome)
             if pause is None:
                 break
             await asyncio.sleep(pause)
             attempt += 1
-        if isinstance(outcome, httpx.TransportError):
+        if isinstance(outcome, httpx.RequestError):
             raise unreachable(call, outcome) from outcome
         return answer_of(call, outcome)
 
