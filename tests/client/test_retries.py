@@ -20,7 +20,7 @@ def answer(status: int, **headers: str) -> httpx.Response:
 
 
 def test_what_is_lost_or_busy_is_asked_again() -> None:
-    for outcome in (answer(502), answer(503), answer(504), answer(429), httpx.ReadError(""), httpx.ReadTimeout("")):
+    for outcome in (answer(502), answer(503), answer(504), answer(429), httpx.ReadError(""), httpx.DecodingError("")):
         assert PATIENCE.pause(KEYED, 0, outcome) is not None
 
 

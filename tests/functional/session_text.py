@@ -7,14 +7,19 @@ import io
 import re
 from typing import Any
 
-NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?")
+_NUMBER = re.compile(r"-?\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?")
+
+
+def masked(text: str) -> str:
+    """The text with all numbers alike, and with what their lengths decide: spaces and rules."""
+    return re.sub("─+", "─", re.sub(" +", " ", _NUMBER.sub("0", text)))
 
 
 class _Noisy(doctest.OutputChecker):
     """Takes any number where there is a number: noise decides them."""
 
     def check_output(self, want: str, got: str, optionflags: int) -> bool:
-        return super().check_output(NUMBER.sub("0", want), NUMBER.sub("0", got), optionflags)
+        return super().check_output(masked(want), masked(got), optionflags)
 
 
 def run(name: str, text: str, names: dict[str, Any], loop: asyncio.Runner, *, noisy: bool = False) -> int:

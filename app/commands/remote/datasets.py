@@ -22,7 +22,7 @@ def _values(column: Mapping[str, Any]) -> str:
     """Which values a column has, as its owner declared them."""
     if "bounds" in column:
         lower, upper = column["bounds"]
-        return f"{lower:,.10g} to {upper:,.10g}"
+        return f"{lower:,} to {upper:,}"
     return ", ".join(map(str, column.get("categories", ())))
 
 
@@ -37,7 +37,8 @@ def show(dataset: DatasetName, *, as_json: AsJson = False) -> None:
     for told in (facts.description, facts.warning):
         if told:
             output.line(told)
-    output.line(f"Neighbours: {facts.neighbours}, up to {facts.rows_per_unit} rows of one unit.\n")
+    output.line(f"Neighbours: {facts.neighbours}, up to {facts.rows_per_unit} rows of one unit.")
+    output.line("")
     columns = [
         (name, column["kind"], "" if column.get("nullable", True) else "no", _values(column))
         for name, column in facts.columns.items()

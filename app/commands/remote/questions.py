@@ -10,6 +10,7 @@ from app.commands.remote import output
 from app.commands.remote.session import USAGE, AsJson, DatasetName, connected, fail
 from snapledger_client import Asked, Estimate, Histogram, Plan, Question, Release, covariance, histogram, mean, variance
 from snapledger_client.statistics import Bounds
+from snapledger_client.words import figure
 
 
 class Kind(StrEnum):
@@ -108,7 +109,7 @@ def _show_plan(planned: Plan) -> None:
         f"{planned.budget.dataset_remaining:f} of the dataset's budget"
     )
     if planned.cliff is not None:
-        output.line(f"from ε = {planned.cliff.epsilon:f} on the error is ± {planned.cliff.accuracy:,.6g}")
+        output.line(f"from ε = {planned.cliff.epsilon:f} on the error is ± {figure(planned.cliff.accuracy)}")
 
 
 def release(  # noqa: PLR0913 - as many options as a question has
@@ -145,9 +146,9 @@ def release(  # noqa: PLR0913 - as many options as a question has
 def _show_release(released: Release) -> None:
     if isinstance(released, Histogram):
         counts = zip(released.labels, released.value_in_range, released.interval, strict=True)
-        rows = [(label, f"{value:,.6g}", f"{low:,.6g}", f"{high:,.6g}") for label, value, (low, high) in counts]
+        rows = [(label, figure(value), figure(low), figure(high)) for label, value, (low, high) in counts]
         output.table(("bin", "count", "from", "to"), rows, ("count", "from", "to"))
     output.line(released.summary)
     if isinstance(released, Estimate):
         lower, upper = released.interval
-        output.line(f"interval: {lower:,.6g} to {upper:,.6g}")
+        output.line(f"interval: {figure(lower)} to {figure(upper)}")

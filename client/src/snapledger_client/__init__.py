@@ -10,7 +10,19 @@ Examples:
     (True, True)
 """
 
-from snapledger_client.accounts import Allowance, Budget, DatasetFacts, Entry, Figures, IssuedKey, Me, Principal, Window
+from snapledger_client.accounts import (
+    Allowance,
+    Budget,
+    DatasetFacts,
+    Entry,
+    Figures,
+    IssuedKey,
+    LedgerProblem,
+    Me,
+    Principal,
+    Verification,
+    Window,
+)
 from snapledger_client.async_client import AsyncClient, AsyncDataset
 from snapledger_client.calls import Asked, Question
 from snapledger_client.client import Client, Dataset
@@ -21,6 +33,7 @@ from snapledger_client.problems import (
     BadRequest,
     BudgetExhausted,
     DatasetClosed,
+    DatasetStale,
     EpsilonTooLarge,
     Forbidden,
     Internal,
@@ -32,6 +45,7 @@ from snapledger_client.problems import (
     MethodNotAllowed,
     NameTaken,
     NotFound,
+    Overloaded,
     Problem,
     RateLimited,
     SnapledgerError,
@@ -79,6 +93,7 @@ __all__ = [
     "Dataset",
     "DatasetClosed",
     "DatasetFacts",
+    "DatasetStale",
     "Entry",
     "EpsilonTooLarge",
     "Estimate",
@@ -94,6 +109,7 @@ __all__ = [
     "KeyRequired",
     "KeyReused",
     "LastAdmin",
+    "LedgerProblem",
     "MalformedJson",
     "Me",
     "Mechanism",
@@ -101,6 +117,7 @@ __all__ = [
     "NameTaken",
     "NotFound",
     "Number",
+    "Overloaded",
     "Plan",
     "Principal",
     "Privacy",
@@ -117,6 +134,7 @@ __all__ = [
     "UnexpectedAnswer",
     "Unreachable",
     "UnsupportedMediaType",
+    "Verification",
     "Window",
     "covariance",
     "decimal_text",

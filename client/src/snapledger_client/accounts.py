@@ -84,7 +84,7 @@ class Budget(Figures):
         told = f"ε = {self.epsilon_spent:f} of {self.epsilon_limit:f} spent"
         if self.allowance is None:
             return told
-        return f"{told}; of your {self.allowance.epsilon_limit:f}, {self.spendable:f} can still be spent"
+        return f"{told}; you can still spend {self.spendable:f} of your {self.allowance.epsilon_limit:f}"
 
     def __str__(self) -> str:
         return self.summary
@@ -102,6 +102,8 @@ class Budget(Figures):
 class Entry(Answer):
     """A line of a dataset's ledger; `epsilon_spent` is what the dataset has spent after it.
 
+    `hash` seals the rest of it and, by `previous_hash`, all before it. `reason` is an adjustment's or a write-off's.
+
     Examples:
         >>> next(owner.dataset("penguins").ledger()).kind
         'open'
@@ -116,6 +118,36 @@ class Entry(Answer):
     at: Time
     previous_hash: str | None
     hash: str | None
+    reason: str | None = None
+    window_days: int | None = None
+    answer_hash: str | None = None
+    secret_id: str | None = None
+
+
+class LedgerProblem(Answer):
+    """What is wrong with the entry numbered `seq`; with what all should add up to, where that is None.
+
+    Examples:
+        >>> owner.dataset("penguins").verify().problems  # none
+        ()
+    """
+
+    seq: int | None
+    what: str
+
+
+class Verification(Answer):
+    """What was found in a ledger: how many entries, the last one's hash, and problems.
+
+    Examples:
+        >>> owner.dataset("penguins").verify().valid
+        True
+    """
+
+    valid: bool
+    entries: int
+    head: str | None
+    problems: tuple[LedgerProblem, ...]
 
 
 class DatasetFacts(Answer):

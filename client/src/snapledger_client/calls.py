@@ -11,7 +11,7 @@ from urllib.parse import quote
 import httpx
 from pydantic_core import from_json
 
-from snapledger_client.accounts import Budget, DatasetFacts, Entry, IssuedKey, Me, Principal
+from snapledger_client.accounts import Budget, DatasetFacts, Entry, IssuedKey, Me, Principal, Verification
 from snapledger_client.base import Answer
 from snapledger_client.numbers import Number, decimal_text
 from snapledger_client.problems import UnexpectedAnswer, problem_of
@@ -213,6 +213,11 @@ def releases(dataset: str) -> Pages[Release]:
 def ledger(dataset: str) -> Pages[Entry]:
     """A dataset's ledger."""
     return _pages(_path("datasets", dataset, "ledger"), "entries", Entry.model_validate)
+
+
+def verify(dataset: str) -> Call[Verification]:
+    """A ledger's verification."""
+    return Call("GET", _path("datasets", dataset, "ledger", "verification"), Verification.parse)
 
 
 # Datasets and their budgets

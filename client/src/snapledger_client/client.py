@@ -7,7 +7,7 @@ from typing import IO, Any, Self, TypeVar, Unpack
 import httpx
 
 from snapledger_client import calls, connection, statistics
-from snapledger_client.accounts import Budget, DatasetFacts, Entry, IssuedKey, Me, Principal
+from snapledger_client.accounts import Budget, DatasetFacts, Entry, IssuedKey, Me, Principal, Verification
 from snapledger_client.calls import Asked, Call, Pages, Question, answer_of
 from snapledger_client.numbers import Number
 from snapledger_client.releases import Estimate, Histogram, Plan, Release
@@ -61,17 +61,17 @@ class Client:
     def _send(self, call: Call[T]) -> T:
         attempt = 0
         while True:
-            outcome: httpx.Response | httpx.TransportError
+            outcome: httpx.Response | httpx.RequestError
             try:
                 outcome = self._http.request(**connection.sent(call, self._timeout))
-            except httpx.TransportError as error:
+            except httpx.RequestError as error:
                 outcome = error
             pause = self._patience.pause(call, attempt, outcome)
             if pause is None:
                 break
             time.sleep(pause)
             attempt += 1
-        if isinstance(outcome, httpx.TransportError):
+        if isinstance(outcome, httpx.RequestError):
             raise unreachable(call, outcome) from outcome
         return answer_of(call, outcome)
 
@@ -304,6 +304,15 @@ class Dataset:
             [1, 2]
         """
         return self._items(calls.ledger(self.name))
+
+    def verify(self) -> Verification:
+        """Have the service compute every hash and sum of the ledger again, for owners and auditors.
+
+        Examples:
+            >>> owner.dataset("penguins").verify().valid
+            True
+        """
+        return self._send(calls.verify(self.name))
 
     def allow(self, principal: str, epsilon_limit: Number, window_days: int | None = None) -> Budget:
         """Let a principal see the dataset and spend on it, for owners; with `window_days`, renewed after as many days.

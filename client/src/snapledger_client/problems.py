@@ -281,6 +281,18 @@ class DatasetClosed(Problem):
     slug = "closed"
 
 
+class DatasetStale(Problem):
+    """The table behind the dataset is not the one that was registered; nothing can be released of it.
+
+    Examples:
+        >>> from snapledger_client import DatasetStale
+        >>> DatasetStale.slug
+        'stale'
+    """
+
+    slug = "stale"
+
+
 class LastAdmin(Problem):
     """The last admin cannot be disabled.
 
@@ -389,6 +401,18 @@ class Unavailable(Problem):
     slug = "unavailable"
 
 
+class Overloaded(Problem):
+    """The service has too many calls at once, after all retries; nothing was done.
+
+    Examples:
+        >>> from snapledger_client import Overloaded
+        >>> Overloaded.slug
+        'overloaded'
+    """
+
+    slug = "overloaded"
+
+
 class Internal(Problem):
     """A fault of the service's own.
 
@@ -407,5 +431,11 @@ KNOWN = {kind.slug: kind for kind in Problem.__subclasses__()}
 def problem_of(status: int, document: object) -> Problem:
     """The problem that a refusal's document describes; whatever it is, there is one."""
     members = dict(document) if isinstance(document, Mapping) else {"title": f"HTTP status {status}"}
-    slug = str(members.get("type", "")).rpartition("/")[2]
-    return KNOWN.get(slug, Problem)(members | {"status": status})
+    members["status"] = status
+    try:
+        known = KNOWN[str(members["type"]).rpartition("/")[2]](members)
+        for member in [name for name, of_kind in vars(type(known)).items() if isinstance(of_kind, property)]:
+            getattr(known, member)
+    except (ArithmeticError, KeyError, TypeError, ValueError):  # not known here, or not as it is known
+        return Problem(members)
+    return known

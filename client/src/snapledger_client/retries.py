@@ -20,7 +20,7 @@ LONGEST_BACKOFF = 10.0
 LONGEST_WAIT = 120.0  # what asks for more patience than this is told to the caller at once
 _LOST = frozenset({502, 503, 504})
 
-Outcome = httpx.Response | httpx.TransportError
+Outcome = httpx.Response | httpx.RequestError
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def _retry_after(outcome: Outcome) -> float:
     return max((until.replace(tzinfo=until.tzinfo or UTC) - datetime.now(UTC)).total_seconds(), 0.0)
 
 
-def unreachable(call: Call[Any], error: httpx.TransportError) -> Unreachable:
+def unreachable(call: Call[Any], error: httpx.RequestError) -> Unreachable:
     """The error for a call that no answer came to."""
     told = Unreachable(f"{call.method} {call.path} was not answered: {type(error).__name__}")
     told.idempotency_key = call.key

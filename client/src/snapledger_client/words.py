@@ -9,8 +9,8 @@ if TYPE_CHECKING:
 
 
 def figure(number: float) -> str:
-    """A number as people read it: six digits, thousands apart, no exponent unless it is needed."""
-    return f"{number:,.1f}" if 1e3 <= abs(number) < 1e9 else f"{number:.6g}"
+    """A number as people read it: six digits or all whole ones, thousands apart; an exponent only if it is needed."""
+    return f"{number:,.0f}" if 1e6 <= abs(number) < 1e15 else f"{number:,.6g}"
 
 
 def statistic(described: Mapping[str, Any]) -> str:
