@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test test-slow test-kill bench-setup lint format lock clean
+.PHONY: help setup demo serve test test-slow test-browser pictures test-kill bench-setup lint format lock clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,10 +34,16 @@ serve: $(VENV)/runtime ## Start the service on http://127.0.0.1:8000, with its l
 	@$(BIN)/snapledger serve
 
 test: $(VENV)/development ## Run the tests, on SQLite and Postgres
-	@$(BIN)/python -m pytest -q -m "not slow"
+	@$(BIN)/python -m pytest -q -m "not slow and not browser"
 
 test-slow: $(VENV)/development ## Run the tests that take long
 	@$(BIN)/python -m pytest -q -m slow || test $$? -eq 5  # 5: there are none
+
+test-browser: $(VENV)/development ## Run the dashboard's tests in headless Chromium (Debian's package chromium)
+	@$(BIN)/python -m pytest -q -m browser tests/browser
+
+pictures: $(VENV)/development ## Make the pictures in docs/screenshots anew
+	@$(BIN)/python -m pytest -q -m browser tests/browser/test_pages.py --pictures
 
 test-kill: CYCLES ?= 1000
 test-kill: $(VENV)/development ## Kill the service under load CYCLES times on each database (1000)

@@ -11,7 +11,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 
 from app import metrics
-from app.api import documentation, problems
+from app.api import documentation, problems, web
 from app.api.middleware import FaultBarrier, KeyGate
 from app.api.rates import RateLimit
 from app.api.routers import budgets, datasets, operations, principals, releases
@@ -67,6 +67,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     problems.install(app)
     documentation.install(app)
+    web.install(app)
     for router in (releases.router, budgets.router, datasets.router, principals.router, operations.router):
         app.include_router(router)
     return app
