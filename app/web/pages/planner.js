@@ -148,10 +148,10 @@ function lost(name, again) {
 
 export async function planner(name) {
   const dataset = await get(path("datasets", name));
-  const outcome = h("div", { "aria-live": "polite", "aria-atomic": "true" });
+  const outcome = h("div");
   const picture = chart("Radius against ε");
   const answer = h("div");
-  const brief = h("span", { class: "muted" }); // beside the button, for screens on which the plan is further down
+  const brief = h("output", { class: "muted" }); // read out, and beside the button where the plan is further down
   let points = [];
   let plan = null;
 
@@ -165,7 +165,8 @@ export async function planner(name) {
       plan = found;
       exact.follow(plan);
       fill(outcome, planned(plan, exact.choose));
-      fill(brief, `± ${number(plan.accuracy.radius)} for ε ${plan.budget.charged}`);
+      const cost = plan.budget.affordable ? `ε ${plan.budget.charged}` : "more than remains";
+      fill(brief, `± ${number(plan.accuracy.radius)} for ${cost}`);
     } catch (error) {
       if (signal.aborted) return;
       plan = null;
