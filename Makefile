@@ -19,9 +19,10 @@ $(VENV)/runtime: requirements.lock pyproject.toml
 	@$(PIP) --no-deps --editable .
 	@touch $@
 
-$(VENV)/development: requirements-dev.lock $(VENV)/runtime
+$(VENV)/development: requirements-dev.lock client/pyproject.toml $(VENV)/runtime
 	@echo "Installing what the tests need into $(VENV) …"
 	@$(PIP) --require-hashes -r requirements-dev.lock
+	@$(PIP) --no-deps --editable client
 	@touch $@
 
 setup: $(VENV)/runtime ## Install the service into .venv

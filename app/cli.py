@@ -11,7 +11,8 @@ import uvicorn
 from pydantic import ValidationError
 
 from app import logs
-from app.commands import ledger
+from app.commands import ledger, remote
+from app.commands.remote.session import ABOUT_EXIT_CODES
 from app.config import Settings
 from app.db.engine import Database
 from app.db.migrate import migrate as migrate_database
@@ -23,8 +24,8 @@ _GRACE_SECONDS = 30  # for what is being answered when the service is told to st
 
 app = typer.Typer(
     help="True statistics of a sensitive table, at a privacy cost that is exact, capped and on record.",
+    epilog=ABOUT_EXIT_CODES,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 
@@ -133,10 +134,13 @@ def audit(
         raise typer.Exit(1)
 
 
+remote.attach(app)
+
+
 def main() -> None:
     """Run the command line; what cannot be done is told in a line, with exit status 1."""
     try:
-        app()
+        app(prog_name="snapledger")
     except ValidationError as error:
         # Settings: pydantic's own text would show the value, which may be a secret.
         told = "; ".join(
