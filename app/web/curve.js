@@ -7,10 +7,9 @@ const LEAST = 0.001;
 const ABREAST = 4;
 const NANO = 9;
 
-const pointOf = (plan) => ({
-  epsilon: plan.privacy.epsilon, radius: plan.accuracy.radius,
-  affordable: plan.budget.affordable, cliff: plan.cliff,
-});
+const pointOf = (plan) => ({ epsilon: plan.privacy.epsilon, radius: plan.accuracy.radius, cliff: plan.cliff });
+
+const pause = (seconds) => new Promise((resolve) => { setTimeout(resolve, seconds * 1000); });
 
 /** One unit of the ledger less than an ε, exactly: the digits are counted down, not a double. */
 export function justBelow(epsilon) {
@@ -39,11 +38,17 @@ async function largest(ask) {
   }
 }
 
-/** Points of the curve by ascending ε, each `{epsilon, radius, affordable, edge}`; `edge` marks the ε of a cliff. */
+/** Points of the curve by ascending ε, each `{epsilon, radius, edge}`; `edge` marks the ε of a cliff. */
 export async function curve(dataset, statistic, finer, signal) {
-  const ask = (epsilon) => {
+  const ask = async (epsilon) => {
     signal.throwIfAborted();
-    return call("POST", `${path("datasets", dataset)}/plan`, { statistic, ...finer, epsilon }).then(pointOf);
+    try {
+      return pointOf(await call("POST", `${path("datasets", dataset)}/plan`, { statistic, ...finer, epsilon }));
+    } catch (error) {
+      if (error.status !== 429) throw error;
+      await pause(error.retryAfter); // plans are free, but not without a rate
+      return ask(epsilon);
+    }
   };
   const most = Math.min(Number(await largest(ask)), 1000);
   const step = (Math.log(most) - Math.log(LEAST)) / (POINTS - 1);

@@ -59,7 +59,7 @@ function figure(groups, debits, limit) {
     data.push({ type: "scatter", mode: "lines", name: "limit", x: [debits[0].at, now], y: [Number(limit), Number(limit)],
       line: { color: danger, dash: "dash", width: 1 }, hovertemplate: "limit: ε %{y}<extra></extra>" });
   }
-  return { data, layout: { showlegend: true, xaxis: { type: "date", nticks: 5, tickangle: 0 }, yaxis: { title: { text: "ε" }, rangemode: "tozero" } } };
+  return { data, layout: { showlegend: true, xaxis: { type: "date", nticks: 5, tickangle: 0 }, yaxis: { title: { text: "ε spent" }, rangemode: "tozero" } } };
 }
 
 /** A section with the chart of debits, each `{principal, at, epsilon}` and oldest first, and its figures. */

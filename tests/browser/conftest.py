@@ -24,7 +24,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture
 def pictures(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """Where pictures go; those of the documentation are only made anew when asked for, since each run draws anew."""
-    return PICTURES if request.config.getoption("--pictures") else tmp_path
+    return PICTURES if request.config.getoption("--pictures", default=False) else tmp_path
 
 
 @pytest.fixture(scope="session")

@@ -98,7 +98,7 @@ def test_all_the_way_by_keyboard(opened: Opened, penguins: Penguins) -> None:
     page.keyboard.press("Enter")
     expect(page.locator(".result h2")).to_have_text("variance of bill_length_mm [30, 65]")
     expect(page.locator(".result h2")).to_be_focused()
-    expect(page.get_by_role("status").first).to_have_text("Released for ε 0.75.")
+    expect(page.locator("#status")).to_have_text("Released for ε 0.75.")
 
 
 def test_the_menu_can_be_skipped(opened: Opened, penguins: Penguins) -> None:

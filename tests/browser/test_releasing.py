@@ -136,6 +136,7 @@ def test_what_the_budget_cannot_bear_is_refused_and_said(opened: Opened, service
     page = planner(opened(), penguins)
     page.get_by_text("This cannot be paid from what remains.").wait_for()
     page.get_by_role("button", name="Release", exact=True).click()
+    expect(page.locator("output")).to_contain_text("for more than remains")
     alert = page.get_by_role("alert")
     expect(alert).to_contain_text("The budget cannot bear this")
     expect(alert).to_contain_text("The allowance has less left than this costs")
@@ -220,3 +221,17 @@ def test_who_has_no_allowance_is_told(opened: Opened, penguins: Penguins) -> Non
     assert fact(page, "Remains of the allowance") == "no allowance"
     page.get_by_role("button", name="Release", exact=True).click()
     expect(page.get_by_role("alert")).to_contain_text("A release needs an allowance")
+
+
+def test_a_closed_dataset_is_shown_as_one(opened: Opened, penguins: Penguins) -> None:
+    release = penguins.table.fresh({"kind": "mean", "column": "body_mass_g"}, epsilon="0.5")
+    assert penguins.table.owner.delete(penguins.table.path).status_code == 204
+    page = planner(opened(), penguins, penguins.owner_key)
+    expect(page.get_by_role("alert")).to_be_visible()
+    page.get_by_role("link", name="Overview").click()
+    expect(page.get_by_text("This dataset is closed: its data is deleted.")).to_be_visible()
+    page.get_by_role("link", name="Releases").click()
+    page.get_by_role("link", name="mean of body_mass_g").click()
+    expect(page.locator(".value")).to_have_text(
+        f"{shown(release['value_in_range'])} ± {shown(release['accuracy']['radius'])}"
+    )

@@ -30,20 +30,32 @@ function latest(act) {
   };
 }
 
-function curveFigure(points, chosen) {
+/** What a release may cost at most now. */
+const spendable = ({ dataset_remaining: ofDataset, allowance_remaining: ofAllowance }) =>
+  (ofAllowance === null ? 0 : Math.min(Number(ofDataset), Number(ofAllowance)));
+
+function curveFigure(points, plan) {
   const { accent, danger, muted } = palette();
   const cliffs = points.filter(({ edge }) => edge);
-  const place = (list) => ({ x: list.map(({ epsilon }) => Number(epsilon)), y: list.map(({ radius }) => radius) });
+  const chosen = plan && { epsilon: plan.privacy.epsilon, radius: plan.accuracy.radius };
+  const remains = plan ? spendable(plan.budget) : Infinity;
+  const within = points.filter(({ epsilon }) => Number(epsilon) <= remains);
+  const beyond = points.slice(Math.max(0, within.length - 1)); // from the last that can be paid on
+  const line = (name, list, style) => ({ type: "scatter", mode: "lines", name, ...place(list), hovertemplate,
+    line: { width: 2, ...style } });
   const hovertemplate = "ε %{x}: ± %{y}<extra></extra>";
+  const place = (list) => ({ x: list.map(({ epsilon }) => Number(epsilon)), y: list.map(({ radius }) => radius) });
   return {
     data: [
-      { type: "scatter", mode: "lines", ...place(points), line: { color: accent, width: 2 }, hovertemplate },
+      line("can be paid", within, { color: accent }),
+      ...(remains < Infinity && beyond.length > 1 ? [line("more than remains", beyond, { color: danger, dash: "dot" })] : []),
       { type: "scatter", mode: "markers", ...place(cliffs), name: "cliff", hovertemplate,
         marker: { color: muted, symbol: "triangle-up", size: 9 } },
-      ...(chosen ? [{ type: "scatter", mode: "markers", ...place([chosen]), hovertemplate,
+      ...(chosen ? [{ type: "scatter", mode: "markers", ...place([chosen]), name: "this plan", hovertemplate,
         marker: { color: danger, size: 12 } }] : []),
     ],
     layout: {
+      showlegend: true,
       xaxis: { type: "log", title: { text: "ε" }, dtick: 1 },
       yaxis: { type: "log", title: { text: "radius" }, nticks: 6 },
     },
@@ -136,15 +148,15 @@ function lost(name, again) {
 
 export async function planner(name) {
   const dataset = await get(path("datasets", name));
-  const outcome = h("div", { "aria-live": "polite", "aria-atomic": "true" });
+  const outcome = h("div");
   const picture = chart("Radius against ε");
   const answer = h("div");
+  const brief = h("output", { class: "muted" }); // read out, and beside the button where the plan is further down
   let points = [];
   let plan = null;
 
   const question = () => ({ statistic: fields.body(), ...exact.body(), ...finer.body() });
-  const show = () => draw(picture, () => curveFigure(points,
-    plan && { epsilon: plan.privacy.epsilon, radius: plan.accuracy.radius }));
+  const show = () => draw(picture, () => curveFigure(points, plan));
 
   const replan = latest(async (signal) => {
     try {
@@ -153,10 +165,13 @@ export async function planner(name) {
       plan = found;
       exact.follow(plan);
       fill(outcome, planned(plan, exact.choose));
+      const cost = plan.budget.affordable ? `ε ${plan.budget.charged}` : "more than remains";
+      fill(brief, `± ${number(plan.accuracy.radius)} for ${cost}`);
     } catch (error) {
       if (signal.aborted) return;
       plan = null;
       fill(outcome, alertOf(error));
+      fill(brief);
     }
     if (points.length > 0) show();
   });
@@ -191,7 +206,7 @@ export async function planner(name) {
   const again = (body) => ask(body).catch((error) => fill(answer, alertOf(error)));
   const submit = () => ask(question());
   const asked = form({ class: "card" }, submit, fields.element, exact.element, finer.element,
-    h("button", { type: "submit" }, "Release"));
+    h("div", { class: "buttons" }, h("button", { type: "submit" }, "Release"), brief));
   replan();
   resample();
   return [
