@@ -82,7 +82,7 @@ def fill_postgres(url: str, table: str, of: dict[str, list[Any]]) -> None:
     decimals: Sequence[str | None] = [None if v is None else decimal_text(v) for v in of["decimal"]]
     with psycopg.connect(url) as connection:
         connection.execute(
-            f"CREATE TABLE {table} (real double precision, integer bigint, decimal numeric(18, 4), boolean boolean,"  # noqa: S608
+            f"CREATE TABLE {table} (real double precision, integer bigint, decimal numeric(18, 4), boolean boolean,"
             " category text, unused xml)".encode()
         )
         values = list(zip(of["real"], of["integer"], decimals, of["boolean"], of["category"], strict=True))
