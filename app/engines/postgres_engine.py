@@ -19,7 +19,8 @@ from app.engines.errors import EngineFailure, answered
 from app.engines.expressions import Node, case, column, is_nan
 from app.engines.live import LiveColumn, LiveTable
 from app.engines.live_queries import names_of, registration, table_node, units_over, view
-from app.engines.postgres_catalogue import located, path_of
+from app.engines.paths import path_of
+from app.engines.postgres_catalogue import located
 from app.engines.queries import Dialect, counts_query, render, sums_query
 
 logger = logging.getLogger(__name__)
@@ -56,7 +57,7 @@ class PostgresEngine:
             InvalidFile: the table or a column is not there, or cannot be what is declared.
             EngineFailure: the database is busy, away or failed.
         """
-        path = path_of(table)
+        path = path_of(table, "public", 2)
 
         def find() -> LiveTable:
             with self._connected(self._statement_seconds) as session:

@@ -57,8 +57,11 @@ def counts_query(needs: BinCounts, table: Source, dialect: Dialect) -> Query:
     cuts = cuts_between(bins)
     if len(cuts.thresholds) <= MOST_HALVED_CUTS:
         return Query(render(_counts(_select(source, _named(interval_bin(value, bins, cuts), "bin"))), dialect))
-    counted = _joined_counts if dialect == "duckdb" else _searched_counts
-    return Query(render(counted(value, bins, source), dialect), cuts)
+    if dialect == "duckdb":
+        return Query(render(_joined_counts(value, bins, source), dialect), cuts)
+    if dialect == "postgres":
+        return Query(render(_searched_counts(value, bins, source), dialect), cuts)
+    return Query(render(_halved_counts(value, bins, source, len(cuts.thresholds)), dialect), cuts)
 
 
 def render(query: exp.Select, dialect: Dialect) -> str:
@@ -96,6 +99,22 @@ def _searched_counts(value: Node, bins: IntervalBins, table: Source) -> exp.Sele
     if real:
         branches.append((is_nan(value), whole(-1)))
     return _counts(_select(table, _named(case(branches, exp.func("WIDTH_BUCKET", value, cuts)), "bin")))
+
+
+def _halved_counts(value: Node, bins: IntervalBins, table: Source, cuts: int) -> exp.Select:
+    """As `_searched_counts`, of cuts that are given as a table of one row: an array, halved step by step (Spark)."""
+    found, thresholds, place = column("value"), column(THRESHOLD), column("place")
+    present = case([(is_nan(value), exp.null())], value) if bins.kind is Kind.REAL else value
+    query = _select(table, _named(present, "value"), _named(whole(0), "place"))
+    query = _select(_nested(query), found, place, thresholds).join(exp.to_table(CUTS), join_type="cross")
+    for step in reversed([2**i for i in range(cuts.bit_length())]):
+        # Behind the last cut there is none, which is above no value.
+        behind = exp.Add(this=place, expression=whole(step - 1))
+        cut = exp.func("GET", thresholds, exp.cast(behind, "INT"))
+        further = case([(exp.LTE(this=cut, expression=found), whole(step))], whole(0))
+        further = exp.Add(this=place.copy(), expression=further)
+        query = _select(_nested(query), found.copy(), _named(further, "place"), thresholds.copy())
+    return _counts(_select(_nested(query), _named(case([(is_null(found), whole(-1))], place), "bin")))
 
 
 def _counts(binned: exp.Select) -> exp.Select:

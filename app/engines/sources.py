@@ -13,6 +13,7 @@ from app.engines.ingest.writer import FEWEST_ROWS
 from app.engines.intake import refuse_units_over
 from app.engines.live import LiveTable
 from app.engines.postgres_engine import PostgresEngine, Rows
+from app.engines.spark_engine import SparkEngine
 
 
 class Origin(NamedTuple):
@@ -55,7 +56,10 @@ class Sources:
     """The configured connections; safe for threads."""
 
     def __init__(self, urls: Mapping[str, str], statement_seconds: int) -> None:
-        self._engines: dict[str, Source] = {name: PostgresEngine(url, statement_seconds) for name, url in urls.items()}
+        self._engines: dict[str, Source] = {
+            name: (SparkEngine if url.startswith("sc:") else PostgresEngine)(url, statement_seconds)
+            for name, url in urls.items()
+        }
 
     def __contains__(self, connection: object) -> bool:
         """Whether a connection of this name is configured."""
