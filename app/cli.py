@@ -8,6 +8,7 @@ import uvicorn
 from pydantic import ValidationError
 
 from app import logs
+from app.commands import dataset
 from app.config import Settings
 from app.db.engine import Database
 from app.db.migrate import migrate as migrate_database
@@ -21,6 +22,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.add_typer(dataset.app, name="dataset")
 
 
 @app.command()
@@ -104,7 +106,8 @@ def main() -> None:
     except ValidationError as error:
         # Settings: pydantic's own text would show the value, which may be a secret.
         told = "; ".join(
-            f"SNAPLEDGER_{problem['loc'][0]!s}".upper() + f": {problem['msg']}" for problem in error.errors()
+            f"SNAPLEDGER_{'_'.join(map(str, problem['loc']))}".upper() + f": {problem['msg']}"
+            for problem in error.errors()
         )
         _fail(told)
     except (SnapledgerError, ValueError) as error:
