@@ -2,11 +2,12 @@
 PYTHON ?= python3
 VENV := .venv
 BENCH := .venv-bench
+SPARK := .venv-spark
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test test-slow test-browser pictures test-kill bench-setup lint format lock clean
+.PHONY: help setup demo serve test test-slow test-browser pictures test-kill test-spark bench-setup lint format lock clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,6 +50,18 @@ test-kill: CYCLES ?= 1000
 test-kill: $(VENV)/development ## Kill the service under load CYCLES times on each database (1000)
 	@KILL_CYCLES=$(CYCLES) $(BIN)/python -m pytest -q -m slow tests/faults/test_killed.py
 
+test-spark: $(SPARK)/ready ## Run the tests on a Spark server; installs them, and as root a Java, where they are missing
+	@command -v java >/dev/null || { apt-get -q update && \
+		DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends default-jre-headless; } </dev/null
+	@$(SPARK)/bin/python -m pytest -q tests/engines/test_spark.py
+
+$(SPARK)/ready: requirements-spark.lock pyproject.toml
+	@echo "Installing a Spark server and what its tests need into $(SPARK) …"
+	@test -x $(SPARK)/bin/python || $(PYTHON) -m venv $(SPARK)
+	@$(SPARK)/bin/pip --disable-pip-version-check install --quiet --require-hashes -r requirements-spark.lock
+	@$(SPARK)/bin/pip --disable-pip-version-check install --quiet --no-deps --editable .
+	@touch $@
+
 bench-setup: $(BENCH)/peers ## Install what the benchmarks measure us beside into .venv-bench
 
 $(BENCH)/peers: requirements-bench.lock pyproject.toml
@@ -75,6 +88,8 @@ lock: ## Pin the newest versions that pyproject.toml allows (needs uv)
 		--python-version 3.11 --group dev pyproject.toml -o requirements-dev.lock
 	@uv pip compile -q --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
 		--python-version 3.11 --group bench pyproject.toml -o requirements-bench.lock
+	@uv pip compile -q --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
+		--python-version 3.11 --group dev --group spark pyproject.toml -o requirements-spark.lock
 
-clean: ## Delete .venv, .venv-bench, caches and builds; var/ with its ledger stays
-	@rm -rf $(VENV) $(BENCH) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+clean: ## Delete .venv, .venv-bench, .venv-spark, caches and builds; var/ with its ledger stays
+	@rm -rf $(VENV) $(BENCH) $(SPARK) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

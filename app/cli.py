@@ -11,7 +11,7 @@ import uvicorn
 from pydantic import ValidationError
 
 from app import logs
-from app.commands import ledger, remote
+from app.commands import dataset, ledger, remote
 from app.commands.remote.session import ABOUT_EXIT_CODES
 from app.config import Settings
 from app.db.engine import Database
@@ -28,6 +28,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+app.add_typer(dataset.app, name="dataset")
 
 
 app.add_typer(ledger.app, name="ledger")
@@ -144,7 +145,8 @@ def main() -> None:
     except ValidationError as error:
         # Settings: pydantic's own text would show the value, which may be a secret.
         told = "; ".join(
-            f"SNAPLEDGER_{problem['loc'][0]!s}".upper() + f": {problem['msg']}" for problem in error.errors()
+            f"SNAPLEDGER_{'_'.join(map(str, problem['loc']))}".upper() + f": {problem['msg']}"
+            for problem in error.errors()
         )
         _fail(told)
     except OSError as error:

@@ -1,8 +1,10 @@
 """The only reader of the environment: one frozen `Settings`."""
 
+from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 import limits
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, StringConstraints
@@ -21,13 +23,31 @@ def _listed(value: object) -> object:
     return tuple(word.strip() for word in value.split(",") if word.strip()) if isinstance(value, str) else value
 
 
+ConnectionName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
+
+
+def _connectable(url: SecretStr) -> SecretStr:
+    """Refuse a URL of what we cannot connect to; its text is not repeated, since it may hold a password."""
+    if urlsplit(url.get_secret_value()).scheme not in {"postgresql", "sc"}:
+        raise ValueError("must be a URL that begins with postgresql:// or sc://")
+    return url
+
+
 class Settings(BaseSettings):
     """What an operator may set, each as `SNAPLEDGER_…`.
 
     Relative paths are taken from the directory in which the service was started.
     """
 
-    model_config = SettingsConfigDict(env_prefix="SNAPLEDGER_", frozen=True, extra="ignore", env_ignore_empty=True)
+    model_config = SettingsConfigDict(
+        env_prefix="SNAPLEDGER_",
+        frozen=True,
+        extra="ignore",
+        env_ignore_empty=True,
+        # SNAPLEDGER_CONNECTION_<NAME> is an item of `connection`.
+        env_nested_delimiter="_",
+        env_nested_max_split=1,
+    )
 
     database_url: str = "sqlite:///var/snapledger.sqlite3"
     data_dir: Path = Path("var/data")
@@ -35,6 +55,10 @@ class Settings(BaseSettings):
     admin_key: SecretStr | None = Field(default=None, min_length=1)
     secret: SecretStr | None = Field(default=None, min_length=32)
     secret_file: Path | None = None
+    connection: Mapping[ConnectionName, Annotated[SecretStr, AfterValidator(_connectable)]] = Field(
+        default_factory=dict
+    )
+    source_timeout_seconds: Annotated[int, Field(ge=1, le=86_400)] = 300
     max_upload_bytes: int = Field(default=2**30, ge=1)
     max_epsilon_per_release: Annotated[Decimal, Field(gt=0, le=10**6, decimal_places=9)] = Decimal(10)
     rate_limit: Annotated[str, AfterValidator(_rate_limit)] = "600/minute"

@@ -69,6 +69,10 @@ class DatasetClosedError(ConflictError):
     """The dataset was deleted; only its ledger and releases can still be read."""
 
 
+class DatasetStaleError(ConflictError):
+    """A live table no longer has the number of rows that was registered; its owner has to act."""
+
+
 class LastAdminError(ConflictError):
     """Without an admin nobody could let anybody in again."""
 

@@ -15,14 +15,19 @@ _MULTIPART_OVERHEAD_BYTES: Final = 2 * MAX_JSON_BYTES  # the metadata and the pa
 _NEEDED: Final = "must be multipart/form-data with exactly two parts: metadata (JSON) and file (CSV or Parquet)"
 
 
-def require_form(headers: Headers, media_type: str) -> None:
+def media_type(headers: Headers) -> str:
+    """What a body is announced as, without parameters."""
+    return headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def require_form(headers: Headers, form: str) -> None:
     """Refuse a body of another form than a call reads.
 
     Raises:
         UnsupportedMediaError: it is announced as another media type, or as encoded.
     """
-    if headers.get("content-type", "").partition(";")[0].strip().lower() != media_type:
-        raise UnsupportedMediaError(f"Send a body with the header Content-Type: {media_type}.")
+    if media_type(headers) != form:
+        raise UnsupportedMediaError(f"Send a body with the header Content-Type: {form}.")
     if any(coding.lower() != "identity" for coding in headers.getlist("content-encoding")):
         raise UnsupportedMediaError("Send the body as it is, without Content-Encoding.")
 

@@ -39,5 +39,8 @@ def add(document: dict[str, Any]) -> None:
 
 
 def _add(described: dict[str, Any], name: str, value: Any) -> None:  # noqa: ANN401 - JSON is any value
-    (content,) = described["content"].values()
+    media = described["content"]
+    # The one body that comes in two forms is told apart as the service does.
+    is_upload = isinstance(value, dict) and "file" in value
+    content = media["multipart/form-data"] if is_upload else next(media[form] for form in media if "json" in form)
     content.setdefault("examples", {})[name] = {"value": value}

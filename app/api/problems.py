@@ -68,6 +68,12 @@ TABLE: dict[type[errors.SnapledgerError], Problem] = {
     errors.DatasetClosedError: Problem(
         409, "closed", "The dataset is closed", "Its data is deleted; its ledger and releases can still be read."
     ),
+    errors.DatasetStaleError: Problem(
+        409,
+        "stale",
+        "The dataset is stale",
+        "Its live table is not the one that was registered; its owner may have it validated again, or delete it.",
+    ),
     errors.LastAdminError: Problem(
         409, "last-admin", "The last admin stays", "Create another admin first, then disable this one."
     ),

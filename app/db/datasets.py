@@ -16,9 +16,10 @@ class Dataset:
 
     Attributes:
         columns: JSON of the columns as declared.
-        state: `open` or `closed`.
+        state: `open`, `stale` (a live table that no longer has `n` rows) or `closed`.
         file_id: where the data is; None once it is deleted.
         succeeds: the name of the dataset whose people this one has data of again.
+        source: JSON of where the data came from, for its owner alone; None once it is deleted.
     """
 
     id: int
@@ -32,6 +33,12 @@ class Dataset:
     state: str
     file_id: str | None
     succeeds: str | None = None
+    source: str | None = None
+
+    @property
+    def stale(self) -> bool:
+        """Whether the live table is not the one that was registered."""
+        return self.state == "stale"
 
     @property
     def closed(self) -> bool:
@@ -71,9 +78,15 @@ _SUCCESSORS = (
 _SUCCESSORS_SEEN = _SUCCESSORS.with_only_columns(datasets.c.succeeds, datasets.c.name, visible(_VIEWER).label("seen"))
 _CLOSE = (
     update(datasets)
-    .where(datasets.c.id == bindparam("dataset"), datasets.c.state == "open")
-    .values(state="closed", file_id=None)
+    .where(datasets.c.id == bindparam("dataset"), datasets.c.state != "closed")
+    .values(state="closed", file_id=None, source=None)
 )
+_MARK = (
+    update(datasets)
+    .where(datasets.c.id == bindparam("dataset"), datasets.c.state != "closed")
+    .values(state=bindparam("found"))
+)
+_HAS_FILE = select(datasets.c.id).where(datasets.c.file_id == bindparam("file"))
 
 
 def insert(  # noqa: PLR0913 - a row's columns, by name
@@ -88,6 +101,7 @@ def insert(  # noqa: PLR0913 - a row's columns, by name
     created_at: str,
     file_id: str | None,
     succeeds: str | None = None,
+    source: str | None = None,
 ) -> Dataset:
     """Register a table.
 
@@ -106,11 +120,12 @@ def insert(  # noqa: PLR0913 - a row's columns, by name
         state="open",
         file_id=file_id,
         succeeds=succeeds,
+        source=source,
     )
     if row is None:
         raise NameTakenError
     return Dataset(
-        *(row.id, name, description, owner_id, columns, n, rows_per_unit, created_at, "open", file_id, succeeds)
+        *(row.id, name, description, owner_id, columns, n, rows_per_unit, created_at, "open", file_id, succeeds, source)
     )
 
 
@@ -165,5 +180,15 @@ def successors(session: Session, first_id: int, last_id: int, visible_to: int | 
 
 
 def close(transaction: WriteSession, dataset_id: int) -> bool:
-    """Close a dataset and forget where its data was; whether it was open."""
+    """Close a dataset and forget where its data was; whether it was not closed yet."""
     return transaction.change(_CLOSE, dataset=dataset_id) == 1
+
+
+def mark(transaction: WriteSession, dataset_id: int, *, stale: bool) -> None:
+    """Say of a dataset that is not closed whether its live table has another number of rows than was registered."""
+    transaction.change(_MARK, dataset=dataset_id, found="stale" if stale else "open")
+
+
+def has_file(session: Session, file_id: str) -> bool:
+    """Whether the data of a dataset is there."""
+    return session.row(_HAS_FILE, file=file_id) is not None

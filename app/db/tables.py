@@ -74,8 +74,9 @@ class _Datasets(TypedColumns):
     state: Named[str] = Column(Text)
     file_id: Named[str | None] = Column(Text)
     succeeds: Named[str | None] = Column(Text, index=True)
+    source: Named[str | None] = Column(Text)
 
-    __row_pos__: tuple[int, str, str, int, str, int, int, str, str, str | None, str | None]
+    __row_pos__: tuple[int, str, str, int, str, int, int, str, str, str | None, str | None, str | None]
 
 
 datasets = Table(
@@ -84,8 +85,8 @@ datasets = Table(
     _Datasets,
     CheckConstraint("n >= 2", name="n"),
     CheckConstraint("rows_per_unit >= 1", name="rows_per_unit"),
-    CheckConstraint("state IN ('open', 'closed')", name="state"),
-    CheckConstraint("state = 'open' OR file_id IS NULL", name="closed_has_no_file"),
+    CheckConstraint("state IN ('open', 'stale', 'closed')", name="state"),
+    CheckConstraint("state <> 'closed' OR file_id IS NULL", name="closed_has_no_file"),
 )
 
 

@@ -2,9 +2,12 @@
 
 import logging
 import os
+import secrets
 import shutil
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import duckdb
 import numpy as np
@@ -13,10 +16,11 @@ from sqlglot import exp
 
 from app.dp.sums import Answer, BinCounts, CrossMoments, Moments, Needs, PairSums
 from app.engines.bin_expressions import Cuts
-from app.engines.errors import EngineFailure
+from app.engines.errors import answered
+from app.engines.expressions import column, whole
 from app.engines.files import scratch_directory
-from app.engines.queries import CUTS, FIRST_BIN, THRESHOLD, counts_query, sums_query
-from app.engines.stored import stored_name
+from app.engines.queries import CUTS, FIRST_BIN, THRESHOLD, counts_query, render, sums_query
+from app.engines.stored import UNIT, stored_name
 
 logger = logging.getLogger(__name__)
 
@@ -57,11 +61,37 @@ class DuckDBEngine:
         Raises:
             EngineFailure: whatever went wrong; engines put values into their messages, so only its kind is logged.
         """
-        try:
-            return self._answer(path, needs)
-        except Exception as error:  # noqa: BLE001  nothing may carry a value of the data out of here
-            logger.error("DuckDB failed: %s", type(error).__name__)  # noqa: TRY400  a traceback would show values
-        raise EngineFailure  # outside the handler, so that the error is not even its context
+        return answered(logger, "DuckDB", lambda: self._answer(path, needs))
+
+    @property
+    def scratch(self) -> Path:
+        """A directory for files that need not outlive the process, which the engine can read."""
+        return self._scratch
+
+    def units_over(self, path: Path, most: int) -> int:
+        """How many units have more than `most` rows of a table with the column `unit`.
+
+        Raises:
+            EngineFailure: it could not be counted.
+        """
+        ((over,),) = answered(logger, "DuckDB", lambda: self._rows(render(_units_over(most), "duckdb"), path))
+        return int(over)
+
+    def rows_of_units(self, path: Path, schema: pa.Schema, most: int) -> Iterator[pa.RecordBatch]:
+        """The columns of `schema` of at most `most` rows of each unit, chosen by a keyed hash of the row.
+
+        The key is random and forgotten: who knows a row, or wrote it, cannot know or bring about that it is kept, and
+        which rows of a unit are kept depends on no other unit.
+        """
+        values = ", ".join(f'"{name}"' for name in schema.names)
+        query = (
+            f"SELECT {values} FROM read_parquet($file) QUALIFY row_number() OVER "  # noqa: S608 - hexadecimal names
+            f'(PARTITION BY "{UNIT}" ORDER BY sha256($key || CAST(row({values}) AS VARCHAR))) <= {most:d}'
+        )
+        with self._connection.cursor() as cursor:
+            chosen = cursor.sql(query, params={_FILE: str(path), "key": secrets.token_hex(32)})
+            for batch in cast("Iterator[pa.RecordBatch]", chosen.to_arrow_reader(2**14)):
+                yield batch.cast(schema)
 
     def close(self) -> None:
         """Close the database and delete what it spilled to disk."""
@@ -95,6 +125,14 @@ class DuckDBEngine:
     def _rows(self, query: str, path: Path) -> list[tuple[int, ...]]:
         with self._connection.cursor() as cursor:
             return cursor.execute(query, {_FILE: str(path)}).fetchall()
+
+
+def _units_over(most: int) -> exp.Select:
+    rows = exp.select(exp.alias_(exp.Count(this=exp.Star()), "rows", quoted=True)).from_(_TABLE.copy())
+    units = rows.group_by(column(UNIT)).subquery("units")
+    return (
+        exp.select(exp.Count(this=exp.Star())).from_(units).where(exp.GT(this=column("rows"), expression=whole(most)))
+    )
 
 
 def _cuts_table(cuts: Cuts) -> pa.Table:

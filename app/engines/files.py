@@ -51,7 +51,7 @@ def scratch_directory(parent: Path) -> tuple[Path, int]:
 
 def remove_abandoned(directory: Path) -> None:
     """Delete the unfinished files and scratch directories of processes that were killed; the living keep theirs."""
-    for partial in directory.glob(f".*{_PARTIAL}"):
+    for partial in [*directory.glob(f".*{_PARTIAL}"), *directory.glob(f"*.sums/.*{_PARTIAL}")]:
         try:
             descriptor = os.open(partial, os.O_RDONLY)
         except FileNotFoundError:  # finished, or removed by another process

@@ -9,9 +9,12 @@ from app.dp.bins import BooleanBins, CategoryBins, IntervalBins
 from app.dp.columns import Kind
 from app.dp.sums import BinCounts, ColumnSums, PairSums
 from app.engines.bin_expressions import Cuts, boolean_bin, category_bin, cuts_between, interval_bin, missing_bin
-from app.engines.expressions import Node, case, code, column, is_nan, is_null, whole
+from app.engines.expressions import Branch, Node, case, code, column, is_nan, is_null, whole
 
 Dialect: TypeAlias = Literal["duckdb", "postgres", "spark"]
+
+Source: TypeAlias = exp.Table | exp.Subquery
+"""What has a column for each of the table's, in the type in which it is stored."""
 
 MOST_HALVED_CUTS = 127
 """With more cuts than this a sorted join (DuckDB: 8 million rows a second) beats planning nested comparisons."""
@@ -28,7 +31,7 @@ class Query(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def sums_query(needs: ColumnSums | PairSums, table: exp.Table, dialect: Dialect) -> str:
+def sums_query(needs: ColumnSums | PairSums, table: Source, dialect: Dialect) -> str:
     """One row: the number of rows, then the sums in the order of `Moments` or `CrossMoments`."""
     q, r = column("q"), column("r")
     if isinstance(needs, ColumnSums):
@@ -44,7 +47,7 @@ def sums_query(needs: ColumnSums | PairSums, table: exp.Table, dialect: Dialect)
     return render(_select(_nested(coded), _rows(), *(_exact_sum(each, dialect) for each in summed)), dialect)
 
 
-def counts_query(needs: BinCounts, table: exp.Table, dialect: Dialect) -> Query:
+def counts_query(needs: BinCounts, table: Source, dialect: Dialect) -> Query:
     """A row for each bin that is not empty: its index and how many rows are in it, in no order."""
     bins, value, source = needs.bins, column(needs.column), table.copy()
     if isinstance(bins, CategoryBins):
@@ -54,7 +57,11 @@ def counts_query(needs: BinCounts, table: exp.Table, dialect: Dialect) -> Query:
     cuts = cuts_between(bins)
     if len(cuts.thresholds) <= MOST_HALVED_CUTS:
         return Query(render(_counts(_select(source, _named(interval_bin(value, bins, cuts), "bin"))), dialect))
-    return Query(render(_joined_counts(value, bins, source), dialect), cuts)
+    if dialect == "duckdb":
+        return Query(render(_joined_counts(value, bins, source), dialect), cuts)
+    if dialect == "postgres":
+        return Query(render(_searched_counts(value, bins, source), dialect), cuts)
+    return Query(render(_halved_counts(value, bins, source, len(cuts.thresholds)), dialect), cuts)
 
 
 def render(query: exp.Select, dialect: Dialect) -> str:
@@ -62,7 +69,7 @@ def render(query: exp.Select, dialect: Dialect) -> str:
     return query.sql(dialect, copy=False, unsupported_level=ErrorLevel.RAISE)
 
 
-def _category_counts(value: Node, bins: CategoryBins, table: exp.Table, dialect: Dialect) -> exp.Select:
+def _category_counts(value: Node, bins: CategoryBins, table: Source, dialect: Dialect) -> exp.Select:
     """Rows are counted for each text first, so that few texts are compared with the categories."""
     text, rows = column("text"), column("rows")
     grouped = _select(table, _named(value, "text"), _named(_rows(), "rows")).group_by(value.copy(), copy=False)
@@ -70,7 +77,7 @@ def _category_counts(value: Node, bins: CategoryBins, table: exp.Table, dialect:
     return _by_bin(binned, _exact_sum(rows, dialect))
 
 
-def _joined_counts(value: Node, bins: IntervalBins, table: exp.Table) -> exp.Select:
+def _joined_counts(value: Node, bins: IntervalBins, table: Source) -> exp.Select:
     """Each value is joined with the greatest cut that is not above it (ASOF JOIN, DuckDB's own)."""
     present = case([(is_nan(value), exp.null())], value) if bins.kind is Kind.REAL else value
     values = _nested(_select(table, _named(present, "value")), "present")
@@ -79,6 +86,35 @@ def _joined_counts(value: Node, bins: IntervalBins, table: exp.Table) -> exp.Sel
     not_above = exp.GTE(this=found, expression=column(THRESHOLD, CUTS))
     joined = _select(values, _named(place, "bin")).join(exp.to_table(CUTS), on=not_above, join_type="asof left")
     return _counts(joined)
+
+
+def _searched_counts(value: Node, bins: IntervalBins, table: Source) -> exp.Select:
+    """How many rows have each place among the cuts, which are given as an array: WIDTH_BUCKET halves (Postgres's own).
+
+    The place is the number of cuts that are not above the value; -1 of a missing one.
+    """
+    real = bins.kind is Kind.REAL
+    cuts = exp.cast(exp.Parameter(this=exp.Literal.number(1)), "ARRAY<DOUBLE>" if real else "ARRAY<BIGINT>")
+    branches: list[Branch] = [(is_null(value), whole(-1))]
+    if real:
+        branches.append((is_nan(value), whole(-1)))
+    return _counts(_select(table, _named(case(branches, exp.func("WIDTH_BUCKET", value, cuts)), "bin")))
+
+
+def _halved_counts(value: Node, bins: IntervalBins, table: Source, cuts: int) -> exp.Select:
+    """As `_searched_counts`, of cuts that are given as a table of one row: an array, halved step by step (Spark)."""
+    found, thresholds, place = column("value"), column(THRESHOLD), column("place")
+    present = case([(is_nan(value), exp.null())], value) if bins.kind is Kind.REAL else value
+    query = _select(table, _named(present, "value"), _named(whole(0), "place"))
+    query = _select(_nested(query), found, place, thresholds).join(exp.to_table(CUTS), join_type="cross")
+    for step in reversed([2**i for i in range(cuts.bit_length())]):
+        # Behind the last cut there is none, which is above no value.
+        behind = exp.Add(this=place, expression=whole(step - 1))
+        cut = exp.func("GET", thresholds, exp.cast(behind, "INT"))
+        further = case([(exp.LTE(this=cut, expression=found), whole(step))], whole(0))
+        further = exp.Add(this=place.copy(), expression=further)
+        query = _select(_nested(query), found.copy(), _named(further, "place"), thresholds.copy())
+    return _counts(_select(_nested(query), _named(case([(is_null(found), whole(-1))], place), "bin")))
 
 
 def _counts(binned: exp.Select) -> exp.Select:

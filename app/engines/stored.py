@@ -34,3 +34,7 @@ def stored_type(column: Column) -> pa.DataType:
 def stored_schema(columns: Sequence[Column]) -> pa.Schema:
     """The schema of the stored file."""
     return pa.schema([pa.field(stored_name(column.name), stored_type(column)) for column in columns])
+
+
+UNIT = "unit"
+"""The column, in a file that is not kept, that says whose row it is; no stored name is like it."""

@@ -1,90 +1,210 @@
-"""The tables that the service keeps: taken in, summed, dropped."""
+"""The tables that the service keeps, or knows of: taken in, summed, dropped."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from hashlib import file_digest
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, TypeVar
 from uuid import uuid4
-
-import pyarrow as pa
 
 from app import metrics
 from app.dp.columns import Column
 from app.dp.sums import Answer, Needs
+from app.engines import live
 from app.engines.duckdb_engine import DuckDBEngine
-from app.engines.engine import Engine
-from app.engines.errors import EngineFailure
+from app.engines.errors import StaleTable, answered
 from app.engines.files import remove, remove_abandoned
-from app.engines.ingest import ingest
+from app.engines.ingest import Units, batches_of
+from app.engines.ingest.csv_file import Texts, csv_batches
+from app.engines.intake import take_in
 from app.engines.kept import Kept
+from app.engines.pending import Pending
+from app.engines.sources import Origin, Sources
+from app.engines.stored_sums import StoredSums
 
 logger = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
 
 MOST_KEPT_NUMBERS = 4_000_000
 """Whole numbers in all kept answers together: four of the largest histograms, some 150 MB."""
 
+_LIVE = "live-"
+
 
 class Ingested(NamedTuple):
-    """A table taken in: the name to ask for it by, and its number of rows."""
+    """A table taken in: the name to ask for it by, its number of rows, and the SHA-256 of its file if it was one."""
 
     file_id: str
     n: int
+    sha256: str | None = None
 
 
 def data_file(directory: Path, file_id: str) -> Path:
-    """Where the table of this id is kept in a directory of tables."""
-    return directory / f"{file_id}.parquet"
+    """Where the table of this id is kept in a directory of tables, or what says where a live one is."""
+    return directory / f"{file_id}.{'json' if file_id.startswith(_LIVE) else 'parquet'}"
 
 
 class Tables:
-    """Every stored table, one Parquet file each in one directory; safe for threads.
+    """Every table, one file each in one directory; safe for threads.
 
-    Several processes may share the directory: a file appears whole and never changes.
+    A file holds the rows (Parquet), or says where a live table is. Several processes may share the directory: a file
+    appears whole and never changes. A table that is taken in belongs to nothing until `settle` is called for it.
     """
 
-    def __init__(
-        self, directory: Path, kept_sums: int = 4096, threads: int | None = None, memory_limit: str = "2GB"
+    def __init__(  # noqa: PLR0913, PLR0917 - limits, each with its default
+        self,
+        directory: Path,
+        kept_sums: int = 4096,
+        threads: int | None = None,
+        memory_limit: str = "2GB",
+        connections: Mapping[str, str] | None = None,
+        statement_seconds: int = 300,
     ) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         self._directory = directory.resolve()
         remove_abandoned(self._directory)
-        self._engine: Engine = DuckDBEngine(self._directory, threads, memory_limit)
+        self._pending = Pending(self._directory)
+        self._engine = DuckDBEngine(self._directory, threads, memory_limit)
+        self._sources = Sources(connections or {}, statement_seconds)
         self._kept: Kept[tuple[str, Needs], Answer] = Kept(kept_sums, MOST_KEPT_NUMBERS)
+        # A live table is asked every time, so that a change is noticed; but only once for all who ask now.
+        self._asked: Kept[tuple[str, Needs], Answer] = Kept(0, 0)
+        self._stored_sums = StoredSums(self._directory)
 
-    def ingest(self, upload: BinaryIO, columns: Sequence[Column], null_values: Sequence[str]) -> Ingested:
+    def ingest(
+        self,
+        upload: BinaryIO,
+        columns: Sequence[Column],
+        null_values: Sequence[str],
+        delimiter: str | None = None,
+        units: Units | None = None,
+    ) -> Ingested:
         """Store the declared columns of a CSV or Parquet file.
 
         Raises:
             InvalidFile: the file does not hold what is declared; nothing is left behind.
             EngineFailure: it could not be written; nothing is left behind.
         """
+
+        def store(path: Path) -> tuple[int, str]:
+            upload.seek(0)
+            digest = file_digest(upload, "sha256").hexdigest()  # type: ignore[arg-type]  # a file, in whatever class
+            upload.seek(0)
+            batches = batches_of(upload, Texts(null_values, delimiter))
+            return take_in(self._engine, path, batches, columns, units), digest
+
         file_id = uuid4().hex
-        try:
-            return Ingested(file_id, ingest(upload, columns, null_values, self._path(file_id)))
-        except (OSError, MemoryError, pa.ArrowException) as error:
-            logger.error("a table could not be stored: %s", type(error).__name__)  # noqa: TRY400  see duckdb_engine
-        raise EngineFailure
+        n, digest = self._taken_in(file_id, store)
+        return Ingested(file_id, n, digest)
+
+    def has_connection(self, name: str) -> bool:
+        """Whether a connection of this name is configured."""
+        return name in self._sources
+
+    def ingest_from(self, origin: Origin, columns: Sequence[Column], units: Units | None = None) -> Ingested:
+        """Copy the declared columns of a table elsewhere, or note where it is if it stays live.
+
+        Raises:
+            InvalidFile: it does not hold what is declared; nothing is left behind.
+            EngineFailure: the engine is busy, away or failed, or nothing could be written; nothing is left behind.
+        """
+        if not origin.live:
+            file_id = uuid4().hex
+            return Ingested(file_id, self._taken_in(file_id, lambda path: self._copy(origin, columns, units, path)))
+        table = self._sources.validated(origin, columns, units)
+        file_id = f"{_LIVE}{uuid4().hex}"
+        self._taken_in(file_id, partial(live.write, table))
+        return Ingested(file_id, table.n)
 
     def sums(self, file_id: str, needs: Needs) -> Answer:
         """The exact integers that a statistic needs of a table: kept, or computed once for all who ask now.
 
         Raises:
             EngineFailure: the engine is busy, away or failed, or the table is gone.
+            StaleTable: it is live, and has another number of rows than was registered.
         """
-        return self._kept.get((file_id, needs), lambda: self._compute(file_id, needs))
+        if file_id.startswith(_LIVE):
+            return self._asked.get((file_id, needs), lambda: self._computed_elsewhere(file_id, needs))
+        return self._kept.get((file_id, needs), lambda: self._found_or_computed(file_id, needs))
 
-    def _compute(self, file_id: str, needs: Needs) -> Answer:
-        with metrics.engine_timed():
-            return self._engine.compute(self._path(file_id), needs)
+    def is_stale(self, file_id: str) -> bool:
+        """Whether a table is live and has another number of rows than was registered, by counting them now.
+
+        Raises:
+            EngineFailure: the engine is busy, away or failed.
+        """
+        if not file_id.startswith(_LIVE):
+            return False
+        table = self._live(file_id)
+        try:
+            table.require_rows(self._sources.of(table.connection).count(table)[0])
+        except StaleTable:
+            return True
+        return False
+
+    def settle(self, file_id: str) -> None:
+        """Say that a table taken in is registered."""
+        self._pending.clear(file_id)
+
+    def leave(self, file_id: str) -> None:
+        """Say that nobody knows whether a table taken in is registered; `decide` will ask."""
+        self._pending.let_go(file_id)
+
+    def decide(self, registered: Callable[[str], bool]) -> None:
+        """Drop the tables that were taken in by processes which ended before they were registered."""
+        self._pending.decide(registered, self.drop)
 
     def drop(self, file_id: str) -> None:
         """Delete a table for good, with everything computed from it. It may be gone already."""
         remove(self._path(file_id))
+        self._stored_sums.drop(file_id)
         self._kept.forget(lambda key: key[0] == file_id)
+        self._asked.forget(lambda key: key[0] == file_id)
+        self._pending.clear(file_id)
 
     def close(self) -> None:
-        """Let go of the engine; the files stay."""
+        """Let go of the engines; the files stay."""
+        self._pending.close()
+        self._sources.close()
         self._engine.close()
+
+    def _found_or_computed(self, file_id: str, needs: Needs) -> Answer:
+        path = self._path(file_id)
+        answer = self._stored_sums.find(file_id, needs) if path.exists() else None
+        if answer is None:
+            with metrics.engine_timed():
+                answer = self._engine.compute(path, needs)
+            self._stored_sums.keep(file_id, needs, answer, path)
+        return answer
+
+    def _computed_elsewhere(self, file_id: str, needs: Needs) -> Answer:
+        table = self._live(file_id)
+        with metrics.engine_timed():
+            return self._sources.of(table.connection).compute(table, needs)
+
+    def _live(self, file_id: str) -> live.LiveTable:
+        return answered(logger, "a live table", lambda: live.read(self._path(file_id)))
+
+    def _copy(self, origin: Origin, columns: Sequence[Column], units: Units | None, path: Path) -> int:
+        engine = self._sources.of(origin.connection)
+        read = {column.name: column for column in [*([units.declared] if units else []), *columns]}
+        table = engine.locate(origin.connection, origin.table, list(read.values()), live=False)
+        if units is not None and units.column in {column.name for column in columns}:
+            engine.locate(origin.connection, origin.table, [units.declared], live=False)
+        with engine.copied(table) as rows:
+            texts = Texts([rows.null], ",", "row")
+            batches = partial(csv_batches, rows.file, texts=texts)
+            return take_in(self._engine, path, batches, columns, units)
+
+    def _taken_in(self, file_id: str, store: Callable[[Path], Result]) -> Result:
+        self._pending.mark(file_id)
+        try:
+            return answered(logger, "storing a table", lambda: store(self._path(file_id)))
+        except BaseException:
+            self._pending.clear(file_id)
+            raise
 
     def _path(self, file_id: str) -> Path:
         return data_file(self._directory, file_id)

@@ -12,7 +12,7 @@ from sqlalchemy import bindparam, exists, insert, select, update
 
 from app.db.session import Session, WriteSession
 from app.db.tables import accounts, datasets
-from app.errors import BudgetExhaustedError, DatasetClosedError, InvalidRequestError, NotFoundError
+from app.errors import BudgetExhaustedError, DatasetClosedError, DatasetStaleError, InvalidRequestError, NotFoundError
 from app.ledger import entries
 from app.ledger.account import Account
 from app.ledger.entries import Kind
@@ -92,12 +92,13 @@ def lock_open(transaction: WriteSession, dataset_id: int) -> Account:
 
     Raises:
         NotFoundError: there is none.
-        DatasetClosedError: it is closed.
+        DatasetClosedError, DatasetStaleError: it is closed, or stale.
     """
     account = lock(transaction, dataset_id)
     # A statement of its own: what was committed while we waited for the lock is visible to it.
-    if transaction.row(_STATE, dataset=dataset_id) != ("open",):
-        raise DatasetClosedError
+    state = transaction.row(_STATE, dataset=dataset_id)
+    if state != ("open",):
+        raise DatasetStaleError if state == ("stale",) else DatasetClosedError
     return account
 
 

@@ -1,5 +1,6 @@
 """Tables: registered once, described by public facts, deleted for good."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
@@ -9,10 +10,14 @@ from app.db.clock import now
 from app.db.datasets import Dataset, Successor
 from app.db.principals import Principal
 from app.db.session import ReadSession
+from app.dp.columns import Column
 from app.engines.errors import EngineFailure, InvalidFile
-from app.errors import DatasetClosedError, InvalidRequestError, NameTakenError, UnavailableError
+from app.engines.ingest import Units
+from app.engines.sources import Origin
+from app.engines.tables import Ingested
+from app.errors import DatasetClosedError, DatasetStaleError, InvalidRequestError, NameTakenError, UnavailableError
 from app.ledger import accounts
-from app.services import access, columns
+from app.services import access, columns, scans
 from app.services.access import Access, Role
 from app.services.context import Services
 from app.services.documents import Document
@@ -34,6 +39,9 @@ class Registration:
     columns: Mapping[str, Mapping[str, Any]]
     null_values: Sequence[str]
     succeeds: str | None
+    delimiter: str | None = None
+    units: Units | None = None
+    origin: Origin | None = None
 
 
 def require_owner(services: Services, digest: bytes) -> Principal:
@@ -43,13 +51,16 @@ def require_owner(services: Services, digest: bytes) -> Principal:
     return principal
 
 
-def register(services: Services, owner: Principal, registration: Registration, upload: BinaryIO) -> Dataset:
-    """Take a table in and open its account.
+def register(
+    services: Services, owner: Principal, registration: Registration, upload: BinaryIO | None = None
+) -> Document:
+    """Take a table in, from an upload or from its origin, and open its account; the owner's view of it.
 
     Raises:
         NameTakenError: the name was given before.
-        InvalidRequestError: the columns make no sense, the file does not hold what they say, or it succeeds a dataset
-            that its owner does not rule.
+        InvalidRequestError: the columns make no sense, the file does not hold what they say, there is no such
+            connection, or it succeeds a dataset that its owner does not rule.
+        UnavailableError: the database or the engine did not answer.
     """
     declared = columns.stored(registration.columns)
     columns.check(declared)
@@ -57,12 +68,7 @@ def register(services: Services, owner: Principal, registration: Registration, u
         if datasets.by_name(session, registration.name) is not None:
             raise NameTakenError
         _require_predecessor(session, owner, registration.succeeds)
-    try:
-        ingested = services.tables.ingest(upload, list(columns.of(declared).values()), registration.null_values)
-    except InvalidFile as error:
-        raise InvalidRequestError(*error.problems) from None
-    except EngineFailure as error:
-        raise UnavailableError from error
+    ingested = _taken_in(services, registration, list(columns.of(declared).values()), upload)
     outcome_known = True
     try:
         with services.database.write() as transaction:
@@ -77,16 +83,42 @@ def register(services: Services, owner: Principal, registration: Registration, u
                 created_at=now(),
                 file_id=ingested.file_id,
                 succeeds=registration.succeeds,
+                source=_source(registration, ingested),
             )
             seal, limit_nano = services.keyring.seal, registration.epsilon_limit_nano
             accounts.open_account(transaction, seal, dataset.id, limit_nano, owner.name, dataset.created_at)
             outcome_known = False
             transaction.commit()
     except Exception:
-        if outcome_known:  # otherwise the dataset may be there, and lack its file for ever
-            services.tables.drop(ingested.file_id)
+        # Otherwise the dataset may be there, and would lack its file for ever.
+        (services.tables.drop if outcome_known else services.tables.leave)(ingested.file_id)
         raise
-    return dataset
+    services.tables.settle(ingested.file_id)
+    return document(dataset, owned=True)
+
+
+def _taken_in(
+    services: Services, registration: Registration, declared: Sequence[Column], upload: BinaryIO | None
+) -> Ingested:
+    origin, units = registration.origin, registration.units
+    try:
+        if upload is not None:
+            return services.tables.ingest(upload, declared, registration.null_values, registration.delimiter, units)
+        if origin is None or not services.tables.has_connection(origin.connection):
+            raise InvalidRequestError(("source.connection", "is not the name of a configured connection"))
+        return services.tables.ingest_from(origin, declared, units)
+    except InvalidFile as error:
+        raise InvalidRequestError(*error.problems) from None
+    except EngineFailure as error:
+        raise UnavailableError from error
+
+
+def _source(registration: Registration, ingested: Ingested) -> str:
+    """Where the data came from, as its owner is shown it: never a URL, which may hold a password."""
+    origin, units = registration.origin, registration.units
+    of_origin = {"sha256": ingested.sha256} if origin is None else origin._asdict()
+    of_units = {"unit_column": units and units.column, "truncate": units is not None and units.truncate}
+    return json.dumps({**of_origin, **of_units})
 
 
 def _require_predecessor(session: ReadSession, owner: Principal, name: str | None) -> None:
@@ -115,32 +147,59 @@ def close(services: Services, entered: Access) -> None:
         services.tables.drop(entered.dataset.file_id)
 
 
+def revalidate(services: Services, entered: Access) -> Document:
+    """Count the rows of a live table again: as many as were registered make it open, any other number stale.
+
+    Raises:
+        DatasetClosedError: there is no data any more.
+        DatasetStaleError: it has another number of rows; how many is not told.
+        UnavailableError: the engine is busy, away or failed.
+    """
+    entered.require_rule()
+    if entered.dataset.file_id is None:
+        raise DatasetClosedError
+    try:
+        stale = services.tables.is_stale(entered.dataset.file_id)
+    except EngineFailure as error:
+        raise UnavailableError from error
+    scans.mark(services, entered.dataset, stale=stale)
+    if stale:
+        raise DatasetStaleError
+    with services.database.read() as session:
+        found = datasets.by_name(session, entered.dataset.name) or entered.dataset
+        return _documents(session, [found], entered.principal)[0]
+
+
 def listed(services: Services, digest: bytes, after: str | None, limit: int) -> list[Document]:
     """The datasets that the caller may see, oldest first."""
     with services.database.read() as session:
-        viewer = access.viewer(access.principal_of(session, digest))
-        return _documents(session, datasets.page(session, after, limit, viewer), viewer)
+        principal = access.principal_of(session, digest)
+        return _documents(session, datasets.page(session, after, limit, access.viewer(principal)), principal)
 
 
 def described(services: Services, entered: Access) -> Document:
     """The public facts of one dataset."""
     with services.database.read() as session:
-        return _documents(session, [entered.dataset], access.viewer(entered.principal))[0]
+        return _documents(session, [entered.dataset], entered.principal)[0]
 
 
-def _documents(session: ReadSession, shown: Sequence[Dataset], viewer: int | None) -> list[Document]:
+def _documents(session: ReadSession, shown: Sequence[Dataset], principal: Principal) -> list[Document]:
     """The public facts of datasets that are in the order of their ids. A successor is named to whom may see it."""
     if not shown:
         return []
+    viewer = access.viewer(principal)
     successors: dict[str, list[Successor]] = {}
     for successor in datasets.successors(session, shown[0].id, shown[-1].id, viewer):
         successors.setdefault(successor.succeeds, []).append(successor)
-    return [document(dataset, successors.get(dataset.name, ())) for dataset in shown]
+    return [
+        document(dataset, successors.get(dataset.name, ()), owned=Access(principal, dataset, None).rules)
+        for dataset in shown
+    ]
 
 
-def document(dataset: Dataset, successors: Sequence[Successor] = ()) -> Document:
-    """The public facts of a dataset; none is computed from its values but `n`."""
-    return {
+def document(dataset: Dataset, successors: Sequence[Successor] = (), *, owned: bool) -> Document:
+    """The public facts of a dataset; none is computed from its values but `n`. Its owner also sees its source."""
+    facts = {
         "name": dataset.name,
         "description": dataset.description,
         "n": dataset.n,
@@ -153,3 +212,4 @@ def document(dataset: Dataset, successors: Sequence[Successor] = ()) -> Document
         "succeeded_by": [successor.name for successor in successors if successor.seen],
         "warning": SAME_PEOPLE if dataset.succeeds is not None or successors else None,
     }
+    return facts | {"source": dataset.source and json.loads(dataset.source)} if owned else facts

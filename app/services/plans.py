@@ -1,10 +1,9 @@
 """The free half of the main job: what a release would cost and promise."""
 
 from app.dp.numbers import round_up
-from app.errors import DatasetClosedError
 from app.ledger import accounts
 from app.ledger.units import NANO_PER_EPSILON, epsilon_text
-from app.services import documents, questions, reuse
+from app.services import documents, questions, reuse, scans
 from app.services.access import Access
 from app.services.context import Services
 from app.services.documents import Document
@@ -15,11 +14,10 @@ def plan(services: Services, entered: Access, question: Question) -> bytes:
     """The JSON of what a release of the question would be; nothing is read of the data, and nothing is debited.
 
     Raises:
-        DatasetClosedError: there is no data any more.
+        DatasetClosedError, DatasetStaleError: there is no data any more, or not the one that was registered.
         InvalidRequestError and the rest of `questions.make`'s: the question is refused.
     """
-    if entered.dataset.closed:
-        raise DatasetClosedError
+    scans.require_open(entered.dataset)
     planned = questions.make(entered.dataset, question, services.settings.max_epsilon_nano)
     with services.database.read() as session:
         earlier = reuse.find(session, entered.dataset, planned) if question.reuse else None

@@ -17,19 +17,12 @@ from app.db.ids import time_ordered_id
 from app.db.session import ReadSession, Session, WriteSession
 from app.dp.bits import SystemBits
 from app.dp.errors import DrawExhausted
-from app.engines.errors import EngineFailure
-from app.errors import (
-    BudgetExhaustedError,
-    DatasetClosedError,
-    KeyRequiredError,
-    KeyReusedError,
-    UnavailableError,
-)
+from app.errors import BudgetExhaustedError, KeyRequiredError, KeyReusedError, UnavailableError
 from app.ledger import accounts, allowances, entries, idempotency, releases
 from app.ledger.keyring import Seal
 from app.ledger.releases import Release
 from app.ledger.units import NANO_PER_EPSILON, epsilon_text
-from app.services import documents, questions, reuse
+from app.services import documents, questions, reuse, scans
 from app.services.access import Access
 from app.services.context import Services
 from app.services.documents import Document
@@ -64,7 +57,7 @@ def release(services: Services, access: Access, question: Question, key: Key | N
 
     Raises:
         KeyRequiredError, KeyReusedError: about the idempotency key.
-        DatasetClosedError, BudgetExhaustedError: the present state refuses it.
+        DatasetClosedError, DatasetStaleError, BudgetExhaustedError: the present state refuses it.
         InvalidRequestError and the rest of `questions.make`'s: the question is refused.
         UnavailableError: the database or the engine did not answer; nothing was debited, or the key replays what was.
     """
@@ -75,8 +68,7 @@ def release(services: Services, access: Access, question: Question, key: Key | N
         if key is not None and (stored := _replay(session, access, key)):
             _recorded(access, question, "replayed")
             return stored
-        if access.dataset.closed:
-            raise DatasetClosedError
+        scans.require_open(access.dataset)
         plan = questions.make(access.dataset, question, services.settings.max_epsilon_nano)
         attempt = _Attempt(access, question, plan, key, services.keyring.seal)
         earlier = attempt.earlier(session)
@@ -136,16 +128,11 @@ def _draw(services: Services, access: Access, plan: Plan) -> _Drawn:
     """Sums and draw; nothing is debited yet.
 
     Raises:
-        DatasetClosedError: the data is deleted.
+        DatasetClosedError, DatasetStaleError: there is no data to ask, or it has another number of rows.
         UnavailableError: the engine failed or answered to other needs, as from a file that was exchanged under it, or
             the source of bits is broken.
     """
-    if access.dataset.file_id is None:
-        raise DatasetClosedError
-    try:
-        sums = services.tables.sums(access.dataset.file_id, plan.needs)
-    except EngineFailure as error:
-        raise UnavailableError from error
+    sums = scans.exact_sums(services, access.dataset, plan.needs)
     try:
         values = plan.mechanism.draw(sums, SystemBits())
     except (ValueError, DrawExhausted) as error:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from app.config import Settings
+from app.db import datasets
 from app.db.engine import Database
 from app.db.migrate import migrate
 from app.engines.tables import Tables
@@ -24,7 +25,15 @@ def open_services(settings: Settings) -> Services:
     principals.bootstrap(database, settings.data_dir, configured.get_secret_value() if configured else None)
     with database.read() as session:
         keyring = secrets.keyring_or_new(settings, session)
-    return Services(settings, database, Tables(settings.data_dir), keyring)
+    connections = {name: url.get_secret_value() for name, url in settings.connection.items()}
+    tables = Tables(settings.data_dir, connections=connections, statement_seconds=settings.source_timeout_seconds)
+    tables.decide(lambda file_id: _is_registered(database, file_id))
+    return Services(settings, database, tables, keyring)
+
+
+def _is_registered(database: Database, file_id: str) -> bool:
+    with database.read() as session:
+        return datasets.has_file(session, file_id)
 
 
 def require_checkpoint(settings: Settings, path: Path) -> None:

@@ -58,10 +58,11 @@ def _create_principals_and_datasets() -> None:
         sa.Column("state", sa.Text, nullable=False),
         sa.Column("file_id", sa.Text),
         sa.Column("succeeds", sa.Text, index=True),
+        sa.Column("source", sa.Text),
         sa.CheckConstraint("n >= 2", name="n"),
         sa.CheckConstraint("rows_per_unit >= 1", name="rows_per_unit"),
-        sa.CheckConstraint("state IN ('open', 'closed')", name="state"),
-        sa.CheckConstraint("state = 'open' OR file_id IS NULL", name="closed_has_no_file"),
+        sa.CheckConstraint("state IN ('open', 'stale', 'closed')", name="state"),
+        sa.CheckConstraint("state <> 'closed' OR file_id IS NULL", name="closed_has_no_file"),
     )
 
 

@@ -32,7 +32,7 @@ SECRET = b"integer\n123456789\n987654321\n"
 
 def contents(tables: Tables) -> list[str]:
     """What is in the data directory, but for the engine's scratch directory."""
-    return sorted(path.name for path in tables._directory.iterdir() if not path.is_dir())
+    return sorted(path.name for path in tables._directory.iterdir() if path != tables._engine.scratch)
 
 
 def failure_of(call: Callable[[], object]) -> EngineFailure:
@@ -47,6 +47,7 @@ def failure_of(call: Callable[[], object]) -> EngineFailure:
 
 def test_a_file_is_private_typed_and_tells_no_values_by_its_footer(tables: Tables) -> None:
     ingested = tables.ingest(BytesIO(b"integer,other\n5,x\n7,y\n"), [INTEGER], [])
+    tables.settle(ingested.file_id)
     path = tables._path(ingested.file_id)
     assert contents(tables) == [path.name]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -64,7 +65,7 @@ def test_dropped_tables_are_gone_with_their_sums(tables: Tables) -> None:
     tables.drop(file_id)
     failure_of(lambda: tables.sums(file_id, SUMS))
     assert tables.sums(other, SUMS) == Moments(2, 7, 25)
-    assert contents(tables) == [f"{other}.parquet"]
+    assert contents(tables) == [f"{other}.parquet", f"{other}.sums"]
 
 
 def test_known_sums_cost_no_scan(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,13 +23,14 @@ OF_A_DATASET = [
     ("PUT", "/allowances/nobody-at-all", {"admin", "owner"}, 404),
     ("DELETE", "/allowances/nobody-at-all", {"admin", "owner"}, 404),
     ("POST", "/budget/adjustments", {"admin", "owner"}, 400),
+    ("POST", "/revalidation", {"admin", "owner"}, 200),
 ]
 OF_THE_SERVICE = [
     ("GET", "/v1/me", ALL, 200),
     ("GET", "/v1/datasets", ALL, 200),
     ("GET", "/v1/releases", ALL, 200),
     ("GET", "/v1/releases/01a21f9b-c1a5-710b-a37c-ec21af87e3cb", ALL, 404),
-    ("POST", "/v1/datasets", {"admin", "owner"}, 415),
+    ("POST", "/v1/datasets", {"admin", "owner"}, 400),
     ("GET", "/v1/principals", {"admin"}, 200),
     ("POST", "/v1/principals", {"admin"}, 400),
     ("POST", "/v1/principals/nobody-at-all/keys", {"admin"}, 404),

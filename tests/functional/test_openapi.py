@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import psycopg
 import pytest
 from jsonschema_rs import Draft202012Validator
 from service_world import Service, serving
+from sqlalchemy import make_url
 
 from app.api import examples
 from app.api.examples import Example
@@ -32,10 +34,16 @@ PENGUINS = (files("app.demo") / "penguins.csv").read_text()
 
 
 @pytest.fixture(scope="module")
-def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service of its own, since the story begins with an empty database."""
+def alone(tmp_path_factory: pytest.TempPathFactory, postgres_server: str) -> Iterator[Service]:
+    """A service of its own, since the story begins with an empty database; and a warehouse with a table."""
     folder = tmp_path_factory.mktemp("story")
-    with serving(folder, f"sqlite:///{folder}/ledger.sqlite3", MAX_EPSILON_PER_RELEASE="10") as service:
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE story")
+    warehouse = make_url(postgres_server).set(database="story").render_as_string(hide_password=False)
+    with psycopg.connect(warehouse, autocommit=True) as connection:
+        connection.execute("CREATE TABLE people AS SELECT 18 + id % 60 AS age FROM generate_series(1, 1000) AS id")
+    settings = {"MAX_EPSILON_PER_RELEASE": "10", "CONNECTION_WAREHOUSE": warehouse}
+    with serving(folder, f"sqlite:///{folder}/ledger.sqlite3", **settings) as service:
         yield service
 
 

@@ -54,7 +54,7 @@ def test_413_before_the_body_is_read(table: Table) -> None:
         (owner, "/v1/datasets", FORM, too_long, 413),
         (owner, "/v1/datasets", FORM.replace("multipart", "MultiPart"), too_long, 413),
         (analyst, "/v1/datasets", FORM, too_long, 403),
-        (owner, "/v1/datasets", JSON, too_long, 415),
+        (owner, "/v1/datasets", JSON, too_long, 413),
     ):
         with line(table.service) as connection:
             method = "PUT" if "allowances" in path else "POST"

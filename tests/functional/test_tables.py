@@ -186,10 +186,6 @@ def test_two_rows_are_enough(register) -> None:
     assert register(X, parquet(x=pa.array([1]))).status_code == 422
 
 
-def test_connections_are_not_there_yet(one_service: Service, register) -> None:
+def test_an_upload_has_no_source(register) -> None:
     source = {"source": {"connection": "c", "table": "t"}}
     assert register(X, b"x\n1\n2\n", **source).status_code == 422
-    _, owner = one_service.principal("owner")
-    assert (
-        owner.post("/v1/datasets", json={"name": "never", "epsilon_limit": 1, "columns": X} | source).status_code == 415
-    )

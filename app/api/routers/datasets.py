@@ -4,30 +4,38 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from app.api.bodies import read_upload, require_form
+from app.api.bodies import media_type, read_json, read_upload, require_form
 from app.api.documentation import UPLOAD, described
 from app.api.json_codec import decode
 from app.api.requests import CallerOf, PageOf
 from app.api.responses import json_response, listed
 from app.api.schemas import answers
 from app.api.schemas.base import validated
-from app.api.schemas.datasets import DatasetRequest
+from app.api.schemas.datasets import DatasetRequest, SourcedDatasetRequest
+from app.engines.ingest import Units
+from app.engines.sources import Origin
 from app.services import datasets
 from app.services.datasets import Registration
 
 router = APIRouter(prefix="/v1", tags=["datasets"])
 
 
-def _registration(metadata: bytes) -> Registration:
-    request = validated(DatasetRequest, decode(metadata))
+def _registration(request: DatasetRequest, origin: Origin | None = None) -> Registration:
+    unit = request.unit_column
     return Registration(
         name=request.name,
         description=request.description,
         epsilon_limit_nano=request.epsilon_limit,
         rows_per_unit=request.rows_per_unit,
-        columns={name: column.model_dump(exclude_none=True) for name, column in request.columns.items()},
+        columns={
+            name: column.model_dump(exclude_none=True, exclude={"unconfirmed"})
+            for name, column in request.columns.items()
+        },
         null_values=request.null_values,
         succeeds=request.succeeds,
+        delimiter=request.delimiter,
+        units=None if unit is None else Units(unit, request.rows_per_unit, request.truncate),
+        origin=origin,
     )
 
 
@@ -37,16 +45,22 @@ def _registration(metadata: bytes) -> Registration:
     **described({201: (answers.Dataset, "The dataset.")}, 403, 409, body=UPLOAD),
 )
 async def register(request: Request, caller: CallerOf) -> Response:
-    """Register a table: `metadata` says what it is, `file` holds it.
+    """Register a table: `metadata` says what it is, `file` holds it; or, as JSON, `source` says where it is.
 
     The one route that is not a plain function: its body is a file, which is read only once the caller may send one.
     """
     owner = await run_in_threadpool(datasets.require_owner, caller.services, caller.digest)
+    if media_type(request.headers) == "application/json":
+        require_form(request.headers, "application/json")
+        elsewhere = validated(SourcedDatasetRequest, decode(await read_json(request)))
+        source = elsewhere.source
+        registration = _registration(elsewhere, Origin(source.connection, source.table, source.live))
+        return json_response(await run_in_threadpool(datasets.register, caller.services, owner, registration), 201)
     require_form(request.headers, "multipart/form-data")
     async with read_upload(request, caller.services.settings.max_upload_bytes) as upload:
-        registration = _registration(upload.metadata)
-        dataset = await run_in_threadpool(datasets.register, caller.services, owner, registration, upload.file)
-    return json_response(datasets.document(dataset), 201)
+        registration = _registration(validated(DatasetRequest, decode(upload.metadata)))
+        registered = await run_in_threadpool(datasets.register, caller.services, owner, registration, upload.file)
+    return json_response(registered, 201)
 
 
 @router.get("/datasets", **described({200: (answers.Datasets, "A page.")}, paged=True))
@@ -60,6 +74,15 @@ def list_datasets(caller: CallerOf, page: PageOf) -> Response:
 def one_dataset(name: str, caller: CallerOf) -> Response:
     """A dataset's public facts."""
     return json_response(datasets.described(caller.services, caller.enter(name)))
+
+
+@router.post("/datasets/{name}/revalidation", **described({200: (answers.Dataset, "The dataset.")}, 403, 404, 409))
+def revalidate(name: str, caller: CallerOf) -> Response:
+    """Count the rows of a live table again: a stale dataset opens if there are as many as were registered.
+
+    Otherwise it is, or stays, stale: only its owner may ask, and nobody is told how many rows there are.
+    """
+    return json_response(datasets.revalidate(caller.services, caller.enter(name)))
 
 
 @router.delete("/datasets/{name}", status_code=204, **described({204: (None, "Deleted.")}, 403, 404, 409))

@@ -147,6 +147,24 @@ class Verification(AnswerModel):
     problems: list[LedgerProblem] = Field(description=f"No more than {MOST_PROBLEMS}.")
 
 
+class UploadSource(AnswerModel):
+    """An uploaded file, by its SHA-256."""
+
+    sha256: str
+    unit_column: str | None
+    truncate: bool
+
+
+class ConnectionSource(AnswerModel):
+    """A table of a configured connection."""
+
+    connection: str
+    table: str
+    live: bool
+    unit_column: str | None
+    truncate: bool
+
+
 class Dataset(AnswerModel):
     """The public facts of a dataset."""
 
@@ -157,10 +175,13 @@ class Dataset(AnswerModel):
     neighbours: Literal["replace_one"]
     rows_per_unit: int
     created_at: Time
-    state: Literal["open", "closed"]
+    state: Literal["open", "stale", "closed"]
     succeeds: str | None
     succeeded_by: list[str] = Field(description="Those that you may see.")
     warning: str | None = Field(description="Another dataset has data of the same people: the spendings add up.")
+    source: UploadSource | ConnectionSource | None = Field(
+        default=None, description="Where the data came from, for its owner and admins alone; null once it is deleted."
+    )
 
 
 class Datasets(AnswerModel):

@@ -1,9 +1,9 @@
 """How an owner describes a table."""
 
 import unicodedata
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from app.api.schemas.base import RequestModel
 from app.api.schemas.numbers import Bound, Flag, LimitNano, Text, Whole, refuse
@@ -32,13 +32,31 @@ def _distinct(categories: list[str]) -> list[str]:
     return categories
 
 
+Drafted = Literal["bounds", "categories"]
 Name = Annotated[Text, Field(pattern=NAME_PATTERN, examples=["penguins"])]
 DeclaredName = Annotated[Text, Field(min_length=1, max_length=255), AfterValidator(_no_control_characters)]
 Category = Annotated[Text, Field(max_length=255), AfterValidator(_no_control_characters)]
 
 
+FROM_THE_DATA = (
+    "What was drafted from the data and not confirmed yet; a registration is refused until the list is empty or left "
+    "out, since bounds and categories are shown to everybody with access, and would tell of the data."
+)
+
+
+def _confirmed(unconfirmed: list[Drafted]) -> list[Drafted]:
+    if unconfirmed:
+        raise refuse(
+            "names what was taken from the data: put what is known without it there, then take it off this list"
+        )
+    return unconfirmed
+
+
 class _Declared(RequestModel):
     nullable: Flag = True
+    unconfirmed: Annotated[list[Drafted], AfterValidator(_confirmed), Field(description=FROM_THE_DATA)] = Field(
+        default=[]
+    )
 
 
 class _Numeric(_Declared):
@@ -102,3 +120,51 @@ class DatasetRequest(RequestModel):
             "shown with a warning that the spendings add up for a person in both."
         ),
     )
+    delimiter: Literal[",", ";", "\t", "|"] | None = Field(
+        default=None, description="What stands between the fields of a CSV file; by default it is told from the header."
+    )
+    unit_column: DeclaredName | None = Field(
+        default=None,
+        description=(
+            "The column of the file that says whose row it is. It need not be among `columns`, and is not stored then. "
+            "A table in which somebody has more rows than `rows_per_unit` is refused."
+        ),
+    )
+    truncate: Flag = Field(
+        default=False,
+        description="Keep `rows_per_unit` rows of each unit, chosen by a keyed hash of the row, instead of refusing.",
+    )
+
+    @model_validator(mode="after")
+    def _truncated_by_units(self) -> Self:
+        if self.truncate and self.unit_column is None:
+            raise refuse("truncate needs a unit_column")
+        return self
+
+
+class TableSource(RequestModel):
+    """A table of a connection that the operator configured."""
+
+    connection: Name = Field(description="The name of a connection; it is configured with its password, never here.")
+    table: Annotated[Text, Field(min_length=1, max_length=255, examples=["public.people"])] = Field(
+        description="The table's name, with its schema before a dot; a part that has a dot itself in double quotes."
+    )
+    live: Flag = Field(
+        default=False,
+        description=(
+            "Leave the data where it is, and answer from it. The table must never change again: once its number of "
+            "rows is another than now, the dataset is stale. By default the columns are copied."
+        ),
+    )
+
+
+class SourcedDatasetRequest(DatasetRequest):
+    """A registration of a table that is in a database."""
+
+    source: TableSource
+
+    @model_validator(mode="after")
+    def _not_truncated_live(self) -> Self:
+        if self.source.live and self.truncate:
+            raise refuse("truncate needs a copy: rows cannot be taken out of a live table")
+        return self

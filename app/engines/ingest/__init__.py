@@ -1,32 +1,50 @@
 """From an upload to a stored table: the declared columns, checked value by value, in one typed Parquet file."""
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import BinaryIO
+from collections.abc import Callable, Iterator, Sequence
+from typing import BinaryIO, NamedTuple, TypeAlias
 
-from app.dp.columns import Column
-from app.engines.ingest.csv_file import csv_batches
+import pyarrow as pa
+
+from app.dp.columns import Column, Kind
+from app.engines.ingest.csv_file import Texts, csv_batches
 from app.engines.ingest.parquet_file import parquet_batches
 from app.engines.ingest.problems import Problems
-from app.engines.ingest.writer import write_batches
 
 _PARQUET_MAGIC = b"PAR1", b"PARE"  # plain, encrypted
 
+Batches: TypeAlias = Callable[[Sequence[Column], Problems], Iterator[pa.RecordBatch]]
+"""The declared columns as they are stored, batch by batch; what is wrong goes to the problems."""
 
-def ingest(upload: BinaryIO, columns: Sequence[Column], null_values: Sequence[str], target: Path) -> int:
-    """Store the declared columns of an upload as `target`, and count its rows.
 
-    CSV and Parquet are told apart by their first bytes. `null_values` are the texts that mean a missing value in a CSV.
+class Units(NamedTuple):
+    """Whose rows are counted: `column` says to which unit a row belongs, and nobody has more than `most` rows.
 
-    Raises:
-        InvalidFile: the file does not hold what is declared; nothing is left behind.
-        OSError: it could not be read or written; nothing is left behind.
+    Where somebody has more the table is refused, unless `truncate` keeps `most` rows of each.
     """
-    problems = Problems()
+
+    column: str
+    most: int
+    truncate: bool = False
+
+    @property
+    def declared(self) -> Column:
+        """The column, as texts of which none is missing."""
+        return Column(self.column, Kind.CATEGORY, nullable=False)
+
+
+def batches_of(upload: BinaryIO, texts: Texts) -> Batches:
+    """The batches of an upload; CSV and Parquet are told apart by their first bytes.
+
+    Iterating raises:
+        InvalidFile: the file does not hold what is declared.
+        OSError: it could not be read.
+    """
     magic = upload.read(4)
     upload.seek(0)
-    if magic in _PARQUET_MAGIC:
-        batches = parquet_batches(upload, columns, problems)
-    else:
-        batches = csv_batches(upload, columns, null_values, problems)
-    return write_batches(target, columns, batches, problems)
+
+    def read(columns: Sequence[Column], problems: Problems) -> Iterator[pa.RecordBatch]:
+        if magic in _PARQUET_MAGIC:
+            return parquet_batches(upload, columns, problems)
+        return csv_batches(upload, columns, problems, texts)
+
+    return read

@@ -31,6 +31,8 @@ def unsuitable(found: pa.DataType, column: Column) -> str | None:
         return None
     predicates, content = _SUITABLE[column.kind]
     value_type = found.value_type if types.is_dictionary(found) else found
+    if _is_unit(column) and types.is_integer(value_type):
+        return None
     return None if any(is_so(value_type) for is_so in predicates) else f"does not hold {content}"
 
 
@@ -39,7 +41,7 @@ def stored_array(array: pa.Array, column: Column) -> Stored:
     if types.is_null(array.type):
         return pa.nulls(len(array), stored_type(column)), {}
     if column.kind is Kind.CATEGORY:
-        return _texts(array)
+        return _texts(array.cast(pa.string()) if _is_unit(column) else array)
     if types.is_dictionary(array.type):
         array = array.dictionary_decode()
     if column.kind is Kind.REAL:
@@ -47,6 +49,11 @@ def stored_array(array: pa.Array, column: Column) -> Stored:
     if column.kind is Kind.BOOLEAN:
         return _booleans(array)
     return _whole_numbers(array, column.scale if column.kind is Kind.DECIMAL else 0)
+
+
+def _is_unit(column: Column) -> bool:
+    """Whether a column says whose row it is: of texts it alone has no categories, and its texts may be numbers."""
+    return column.kind is Kind.CATEGORY and not column.categories
 
 
 def _texts(array: pa.Array) -> Stored:

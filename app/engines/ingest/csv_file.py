@@ -3,11 +3,13 @@
 import csv
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import BinaryIO
+from dataclasses import dataclass
+from typing import BinaryIO, Literal, TypeAlias
 
 import pyarrow as pa
 
 from app.dp.columns import Column
+from app.engines.errors import InvalidFile
 from app.engines.ingest.cells import CellReader
 from app.engines.ingest.checks import missing_values
 from app.engines.ingest.problems import Problems
@@ -19,14 +21,36 @@ MOST_IN_FIELD = 131_072
 MOST_IN_ROW = 2**23
 """Bytes of a row, and of the lines that a row spans: memory is bounded whatever is sent."""
 
+DELIMITERS = (",", ";", "\t", "|")
+
 MOST_ROWS_IN_BATCH = 4_096
 MOST_BYTES_IN_BATCH = 2**22
+
+Place: TypeAlias = Literal["line", "row"]
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """How a CSV is to be read.
+
+    Attributes:
+        null_values: the texts that mean a missing value.
+        delimiter: what is between two fields; None where the header is to tell.
+        place: what problems are placed by; rows are counted where there never was a file.
+    """
+
+    null_values: Sequence[str] = ()
+    delimiter: str | None = None
+    place: Place = "line"
+
+
 def csv_batches(
-    upload: BinaryIO, columns: Sequence[Column], null_values: Sequence[str], problems: Problems
+    upload: BinaryIO,
+    columns: Sequence[Column],
+    problems: Problems,
+    texts: Texts,
 ) -> Iterator[pa.RecordBatch]:
     """The declared columns of a CSV file, batch by batch; what is wrong goes to `problems`.
 
@@ -34,10 +58,10 @@ def csv_batches(
         InvalidFile: the file is no CSV, lacks a column, or has as many problems as are told at a time.
     """
     csv.field_size_limit(MOST_IN_FIELD)
-    rows = _Rows(upload, problems)
+    rows = _Rows(upload, problems, texts.delimiter or delimiter_of(upload, columns), texts.place)
     header = next(iter(rows), [])
     places = _places(header, columns, problems)
-    readers = [CellReader(column, null_values) for column in columns]
+    readers = [CellReader(column, texts.null_values) for column in columns]
     schema = stored_schema(columns)
     for lines, batch in _batches(rows, len(header), problems):
         arrays = []
@@ -47,29 +71,56 @@ def csv_batches(
             arrays.append(array)
             found = missing_values(array, column) | unreadable
             cells.update({(row, column.name): what for row, what in found.items()})
-        problems.add_cells("line", lines, cells)
+        problems.add_cells(texts.place, lines, cells)
         yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-class _Rows:
-    """The rows of a file: `line` is the line on which the latest one begins, `size` its length in bytes."""
+def delimiter_of(upload: BinaryIO, columns: Sequence[Column]) -> str:
+    """What stands between the fields, told from the header: that by which most declared columns are found.
 
-    def __init__(self, upload: BinaryIO, problems: Problems) -> None:
+    A comma, unless another finds more. The file is left at its beginning.
+    """
+    csv.field_size_limit(MOST_IN_FIELD)
+    names = {column.name for column in columns}
+
+    def found(delimiter: str) -> int:
+        upload.seek(0)
+        try:
+            return len(names.intersection(next(iter(_Rows(upload, Problems(), delimiter)), ())))
+        except InvalidFile:
+            return 0
+
+    delimiter = max(DELIMITERS, key=found)
+    upload.seek(0)
+    return delimiter
+
+
+class _Rows:
+    """The rows of a file: `line` is the line on which the latest one begins, `size` its length in bytes.
+
+    If places are rows, `line` is instead the number of the row behind the header.
+    """
+
+    def __init__(self, upload: BinaryIO, problems: Problems, delimiter: str, place: Place = "line") -> None:
         self._upload = upload
         self._problems = problems
+        self.place = place
         self._lines_read = 0
-        self._reader = csv.reader(self._lines(), strict=True)
+        self._rows_read = -1
+        self._reader = csv.reader(self._lines(), delimiter=delimiter, strict=True)
         self.line = 0
         self.size = 0
 
     def __iter__(self) -> Iterator[list[str]]:
         while True:
-            self.line, self.size = self._lines_read + 1, 0
+            self._rows_read += 1
+            self.line = self._lines_read + 1 if self.place == "line" else self._rows_read
+            self.size = 0
             try:
                 row = next(self._reader, None)
             except csv.Error:
                 what = "is malformed from here on: a quote out of place or left open, or a field too long"
-                self._problems.refuse(f"line {self.line}", what)
+                self._problems.refuse(f"{self.place} {self.line}", what)
             if row is None:
                 return
             yield row
@@ -80,13 +131,16 @@ class _Rows:
             self._lines_read += 1
             self.size += len(line)
             if self.size > MOST_IN_ROW:
-                self._problems.refuse(f"line {self._lines_read}", f"ends a row of more than {MOST_IN_ROW:,} bytes")
+                self._problems.refuse(self._here(), f"ends a row of more than {MOST_IN_ROW:,} bytes")
             try:
                 text = line.removeprefix(mark).decode()
             except UnicodeDecodeError:
-                self._problems.refuse(f"line {self._lines_read}", "is not UTF-8")
+                self._problems.refuse(self._here(), "is not UTF-8")
             mark = b""
             yield text
+
+    def _here(self) -> str:
+        return f"line {self._lines_read}" if self.place == "line" else f"row {self.line}"
 
 
 def _places(header: Sequence[str], columns: Sequence[Column], problems: Problems) -> list[int]:
@@ -116,7 +170,7 @@ def _batches(rows: _Rows, width: int, problems: Problems) -> Iterator[tuple[list
             if batch:  # what is wrong in earlier rows comes first
                 yield lines, batch
                 lines, batch, size = [], [], 0
-            problems.add(f"line {rows.line}", f"has {len(fields)} fields where the header has {width}")
+            problems.add(f"{rows.place} {rows.line}", f"has {len(fields)} fields where the header has {width}")
             continue
         lines.append(rows.line)
         batch.append(fields)

@@ -54,6 +54,7 @@ def _batches(upload: BinaryIO, columns: Sequence[Column], problems: Problems) ->
         _check_sizes(file.metadata, problems)
         # Texts stay encoded, so that a long one repeated a million times is in memory once.
         texts = [column.name for column in columns if column.kind is Kind.CATEGORY]
+        names = list(dict.fromkeys(column.name for column in columns))
         file = pq.ParquetFile(
             upload,
             metadata=file.metadata,
@@ -63,7 +64,7 @@ def _batches(upload: BinaryIO, columns: Sequence[Column], problems: Problems) ->
             arrow_extensions_enabled=False,
         )
         size = max(1, min(MOST_ROWS_IN_BATCH, MOST_CELLS_IN_BATCH // len(columns)))
-        for batch in file.iter_batches(batch_size=size, columns=[column.name for column in columns]):
+        for batch in file.iter_batches(batch_size=size, columns=names):
             batch.validate(full=True)
             yield batch
     except (pa.ArrowException, OSError, MemoryError, UnicodeDecodeError):

@@ -1,15 +1,13 @@
 """One typed Parquet file out of batches of checked values."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from app.dp.columns import Column, Kind
 from app.engines.files import written_whole
 from app.engines.ingest.problems import Problems
-from app.engines.stored import stored_name, stored_schema
 
 FEWEST_ROWS = 2
 """A sample variance needs two rows."""
@@ -23,10 +21,8 @@ MOST_CELLS_IN_GROUP = 2**23
 MOST_BYTES_IN_GROUP = 2**27
 
 
-def write_batches(
-    target: Path, columns: Sequence[Column], batches: Iterable[pa.RecordBatch], problems: Problems
-) -> int:
-    """Store the batches as `target`, and count their rows.
+def write_batches(target: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch], problems: Problems) -> int:
+    """Store the batches, which have this schema, as `target`, and count their rows.
 
     Raises:
         InvalidFile: there are problems, or fewer than two rows; nothing is left behind.
@@ -34,14 +30,14 @@ def write_batches(
     """
     n = 0
     # Texts repeat; numbers seldom do, and are read faster as they are. Least and greatest values are never needed.
-    texts = [stored_name(column.name) for column in columns if column.kind is Kind.CATEGORY]
+    texts = [field.name for field in schema if pa.types.is_string(field.type)]
     with (
         written_whole(target) as file,
         pq.ParquetWriter(
-            file, stored_schema(columns), compression="snappy", use_dictionary=texts or False, write_statistics=False
+            file, schema, compression="snappy", use_dictionary=texts or False, write_statistics=False
         ) as writer,
     ):
-        for group in _groups(batches, max(1, min(MOST_ROWS_IN_GROUP, MOST_CELLS_IN_GROUP // len(columns)))):
+        for group in _groups(batches, max(1, min(MOST_ROWS_IN_GROUP, MOST_CELLS_IN_GROUP // len(schema)))):
             writer.write_table(group, row_group_size=group.num_rows)
             n += group.num_rows
         problems.refuse_any()

@@ -1,0 +1,78 @@
+"""A first draft of how a file's columns could be declared, for its owner to correct. It never leaves the owner's hands.
+
+What is taken from the data (bounds, categories) is listed as unconfirmed; a registration refuses it until it is not.
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+MOST_CATEGORIES = 100
+"""A column with more different texts is rather a name or a remark."""
+
+NULL_VALUES = ["", "NA", "NaN", "null"]
+
+_WHOLE = re.compile(r"U?(TINY|SMALL)?INT(EGER)?|BIGINT")
+_DECIMAL = re.compile(r"DECIMAL\((\d+),(\d+)\)")
+_MOST_DIGITS = 18
+
+
+def drafted(path: Path) -> tuple[dict[str, dict[str, Any]], list[str]]:
+    """The columns of a CSV or Parquet file as they could be declared, and the names of those that were left out.
+
+    Raises:
+        ValueError: the file is neither.
+    """
+    with duckdb.connect(":memory:", config={"memory_limit": "1GB"}) as connection:
+        try:
+            connection.execute(f"CREATE VIEW given AS SELECT * FROM {_reader(path)}")  # noqa: S608 - quoted below
+            found = connection.execute("DESCRIBE given").fetchall()
+            columns = {name: _column(connection, name, kind) for name, kind, *_ in found}
+        except duckdb.Error:
+            raise ValueError(f"{path} is not a readable CSV or Parquet file") from None
+    kept = {name: column for name, column in columns.items() if column is not None}
+    return kept, [name for name in columns if name not in kept]
+
+
+def _reader(path: Path) -> str:
+    quoted = "'" + str(path).replace("'", "''") + "'"
+    with path.open("rb") as file:
+        if file.read(4) == b"PAR1":
+            return f"read_parquet({quoted})"
+    nulls = ", ".join(f"'{text}'" for text in NULL_VALUES)
+    return f"read_csv({quoted}, header = true, sample_size = -1, nullstr = [{nulls}])"
+
+
+def _column(connection: duckdb.DuckDBPyConnection, name: str, kind: str) -> dict[str, Any] | None:
+    """How a column could be declared; None if it holds nothing that can be."""
+    quoted = '"' + name.replace('"', '""') + '"'
+    if kind == "BOOLEAN":
+        return {"kind": "boolean"}
+    if kind == "VARCHAR" or kind.startswith("ENUM"):
+        distinct = f"SELECT DISTINCT CAST({quoted} AS VARCHAR) AS text FROM given WHERE {quoted} IS NOT NULL"  # noqa: S608
+        query = f"{distinct} LIMIT {MOST_CATEGORIES + 1}"
+        texts = sorted(text for (text,) in connection.execute(query).fetchall())
+        fits = 0 < len(texts) <= MOST_CATEGORIES
+        return {"kind": "category", "categories": texts, "unconfirmed": ["categories"]} if fits else None
+    declared = _number(kind)
+    if declared is None:
+        return None
+    finite = f"WHERE isfinite({quoted})" if kind in {"DOUBLE", "FLOAT"} else ""
+    query = f"SELECT CAST(min({quoted}) AS VARCHAR), CAST(max({quoted}) AS VARCHAR) FROM given {finite}"  # noqa: S608
+    ((least, most),) = connection.execute(query).fetchall()
+    if least is None or least == most:
+        return None
+    return declared | {"bounds": [least, most], "unconfirmed": ["bounds"]}
+
+
+def _number(kind: str) -> dict[str, Any] | None:
+    if _WHOLE.fullmatch(kind):
+        return {"kind": "integer"}
+    if kind in {"DOUBLE", "FLOAT", "HUGEINT", "UBIGINT", "UHUGEINT"}:
+        return {"kind": "real"}
+    match = _DECIMAL.fullmatch(kind)
+    if match is None:
+        return None
+    return {"kind": "decimal", "scale": int(match[2])} if int(match[1]) <= _MOST_DIGITS else {"kind": "real"}

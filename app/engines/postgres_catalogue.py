@@ -1,0 +1,86 @@
+"""Which of a Postgres table's columns can be what their owner declares, by the catalogue alone."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import psycopg
+
+from app.dp.columns import Column, Kind
+from app.engines.digits import Digits, unfit
+from app.engines.errors import InvalidFile, Problem
+from app.engines.ingest.problems import MOST_PROBLEMS
+from app.engines.live import LiveColumn
+
+# Views, foreign tables and virtual columns may fail on a value, so that they may be copied but not stay live.
+_COLUMNS = """
+    SELECT a.attname, CASE t.typtype WHEN 'e' THEN 'enum' ELSE t.typname END, a.atttypmod,
+           c.relkind IN ('r', 'p', 'm') AND a.attgenerated <> 'v'
+    FROM pg_class c
+    JOIN pg_namespace s ON s.oid = c.relnamespace
+    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+    JOIN pg_type t ON t.oid = a.atttypid AND t.typtype IN ('b', 'e')
+    WHERE s.nspname = %s AND c.relname = %s AND c.relkind IN ('r', 'p', 'm', 'v', 'f')
+      AND has_schema_privilege(s.oid, 'USAGE') AND has_column_privilege(c.oid, a.attnum, 'SELECT')
+"""
+_WHOLE_DIGITS = {"int2": 5, "int4": 10, "int8": 19}
+_FLOATS = {"float4", "float8"}
+_TEXTS = {"text", "varchar", "bpchar", "enum"}
+_UNITS = {*_WHOLE_DIGITS, "uuid"}  # beside texts, of a column that says whose row it is, which has no categories
+
+
+class Found(NamedTuple):
+    """A column in the catalogue."""
+
+    name: str
+    type: str
+    modifier: int
+    stays: bool
+
+    @property
+    def digits(self) -> Digits | None:
+        """The most digits of a whole number or a `numeric(p, s)`; None for other types."""
+        if self.type in _WHOLE_DIGITS:
+            return Digits(_WHOLE_DIGITS[self.type], 0, whole=True)
+        if self.type != "numeric" or self.modifier < 0:
+            return None
+        precision, scale = (self.modifier - 4) >> 16 & 0xFFFF, ((self.modifier - 4 & 0x7FF) ^ 1024) - 1024
+        return Digits(precision - scale, max(scale, 0))
+
+
+def located(
+    connection: psycopg.Connection[Any], path: tuple[str, ...], columns: Sequence[Column], *, live: bool
+) -> tuple[LiveColumn, ...]:
+    """The declared columns as they are in the table.
+
+    Raises:
+        InvalidFile: the table or a column is not there, may not be read, or cannot be what is declared.
+    """
+    found = {row[0]: Found(*row) for row in connection.execute(_COLUMNS, path).fetchall()}
+    if not found:
+        raise InvalidFile([Problem("source.table", "is not there, or the connection may not read it")])
+    problems = []
+    for column in columns:
+        if column.name not in found:
+            problems.append(Problem(f"column {column.name}", "is not there, or the connection may not read it"))
+        elif what := _unsuitable(found[column.name], column, live=live):
+            problems.append(Problem(f"column {column.name}", what))
+    if problems:
+        raise InvalidFile(problems[:MOST_PROBLEMS])
+    return tuple(LiveColumn(c.name, c.kind, c.scale, found[c.name].type) for c in columns)
+
+
+def _unsuitable(found: Found, column: Column, *, live: bool) -> str | None:
+    """What is wrong with a column's type, if anything."""
+    if live and not found.stays:
+        return "is computed when it is read: only columns of tables and materialized views can stay live"
+    if column.kind is Kind.CATEGORY:
+        suitable = _TEXTS if column.categories else _TEXTS | _UNITS
+        return None if found.type in suitable else "does not hold texts"
+    if column.kind is Kind.BOOLEAN:
+        return None if found.type == "bool" else "does not hold booleans"
+    if found.type not in {*_WHOLE_DIGITS, *_FLOATS, "numeric"}:
+        return "does not hold numbers"
+    if not live or (column.kind is Kind.REAL and found.type in _FLOATS):
+        return None  # in a snapshot every value is checked
+    digits = found.digits
+    return "must be of an integer type or numeric(p, s) to stay live" if digits is None else unfit(digits, column)

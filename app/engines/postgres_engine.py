@@ -1,0 +1,218 @@
+"""Postgres where the data lives: tables are copied from it, or answer from where they are."""
+
+import io
+import logging
+import secrets
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, BinaryIO, NamedTuple
+
+import psycopg
+from sqlglot import exp
+
+from app.dp.columns import Column, Kind
+from app.dp.sums import Answer, BinCounts, CrossMoments, Moments, Needs, PairSums
+from app.engines.bin_expressions import missing_bin
+from app.engines.errors import EngineFailure, answered
+from app.engines.expressions import Node, case, column, is_nan
+from app.engines.live import LiveColumn, LiveTable
+from app.engines.live_queries import names_of, registration, table_node, units_over, view
+from app.engines.paths import path_of
+from app.engines.postgres_catalogue import located
+from app.engines.queries import Dialect, counts_query, render, sums_query
+
+logger = logging.getLogger(__name__)
+
+_DIALECT: Dialect = "postgres"
+_CONNECTIONS = 8
+_COPY_SECONDS = 6 * 3600
+_LOCK_SECONDS = 10
+_NUMERIC = "DECIMAL"
+
+
+class Rows(NamedTuple):
+    """A table's rows as CSV with a header; `null` is the one text that stands for a missing value."""
+
+    file: BinaryIO
+    null: str
+
+
+class PostgresEngine:
+    """Exact sums over tables of one Postgres database, which it only ever reads.
+
+    Each statement has a connection to itself, so any number of threads may ask; more than a few at a time wait.
+    """
+
+    def __init__(self, url: str, statement_seconds: int) -> None:
+        self._url = url
+        self._statement_seconds = statement_seconds
+        self._turns = threading.BoundedSemaphore(_CONNECTIONS)
+
+    def locate(self, connection: str, table: str, columns: Sequence[Column], *, live: bool) -> LiveTable:
+        """Find a table and its declared columns in the catalogue; its rows are not counted.
+
+        Raises:
+            InvalidFile: the table or a column is not there, or cannot be what is declared.
+            EngineFailure: the database is busy, away or failed.
+        """
+        path = path_of(table, "public", 2)
+
+        def find() -> LiveTable:
+            with self._connected(self._statement_seconds) as session:
+                return LiveTable(connection, path, 0, located(session, path, columns, live=live))
+
+        return answered(logger, "Postgres", find)
+
+    def count(self, table: LiveTable, complete: Sequence[str] = ()) -> tuple[int, ...]:
+        """The number of rows, and for each of the columns `complete` how many lack its value.
+
+        Raises:
+            EngineFailure: the database is busy, away or failed.
+        """
+        query = render(registration(table, complete, _normal), _DIALECT)
+        (row,) = answered(logger, "Postgres", partial(self._rows, query))
+        return tuple(int(number or 0) for number in row)
+
+    def units_over(self, table: LiveTable, unit: str, most: int) -> int:
+        """How many units have more than `most` rows.
+
+        Raises:
+            EngineFailure: the database is busy, away or failed.
+        """
+        query = render(units_over(table, unit, most, _normal), _DIALECT)
+        ((over,),) = answered(logger, "Postgres", partial(self._rows, query))
+        return int(over or 0)
+
+    def compute(self, table: LiveTable, needs: Needs) -> Answer:
+        """The exact integers that a statistic needs of a live table.
+
+        Raises:
+            EngineFailure: the database is busy, away or failed.
+            StaleTable: it has another number of rows than was registered.
+        """
+        return answered(logger, "Postgres", lambda: table.checked(self._answer(table, needs)))
+
+    @contextmanager
+    def copied(self, table: LiveTable) -> Iterator[Rows]:
+        """A snapshot of a table's columns, streamed; whatever goes wrong in the block ends it."""
+        null = secrets.token_hex(16)  # a text that no value is
+        columns = [exp.alias_(_text(column), column.name, quoted=True) for column in table.columns]
+        query = render(exp.select(*columns).from_(table_node(table.path)), _DIALECT)
+        statement = f"COPY ({query}) TO STDOUT (FORMAT csv, HEADER true, NULL '{null}', ENCODING 'UTF8')"
+        with (
+            self._connected(_COPY_SECONDS) as session,
+            session.cursor() as cursor,
+            cursor.copy(statement.encode()) as copy,
+        ):
+            yield Rows(io.BufferedReader(_Chunks(copy), 2**20), null)
+
+    def close(self) -> None:
+        """Nothing is held between statements."""
+
+    def _answer(self, table: LiveTable, needs: Needs) -> Answer:
+        source = view(table, names_of(needs), _normal)
+        if isinstance(needs, BinCounts):
+            return self._counts(needs, source)
+        (row,) = self._rows(sums_query(needs, source, _DIALECT))
+        table.require_rows(row[0])  # sums over no rows at all are no numbers
+        return (CrossMoments if isinstance(needs, PairSums) else Moments)(*map(int, row))
+
+    def _counts(self, needs: BinCounts, source: exp.Subquery) -> tuple[int, ...]:
+        query = counts_query(needs, source, _DIALECT)
+        counts = [0] * needs.bins.count
+        if query.cuts is None:
+            for place, rows in self._rows(query.text):
+                counts[place] += int(rows)
+            return tuple(counts)
+        # The place among the cuts is told, or -1 for a missing value.
+        bins = [0, *query.cuts.bins, missing_bin(needs.bins)]
+        for place, rows in self._rows(query.text, list(query.cuts.thresholds)):
+            counts[bins[place]] += int(rows)
+        return tuple(counts)
+
+    def _rows(self, query: str, *parameters: object) -> list[tuple[Any, ...]]:
+        with self._connected(self._statement_seconds) as session, psycopg.RawCursor(session) as cursor:
+            return cursor.execute(query.encode(), parameters or None).fetchall()
+
+    @contextmanager
+    def _connected(self, statement_seconds: int) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
+        """A connection that reads, and whose every statement ends in time."""
+        if not self._turns.acquire(timeout=self._statement_seconds):
+            raise EngineFailure
+        try:
+            settings = {
+                "statement_timeout": statement_seconds * 1000,
+                "lock_timeout": _LOCK_SECONDS * 1000,
+                "default_transaction_read_only": "on",
+                "extra_float_digits": 1,  # doubles are written so that they read back as themselves
+                "standard_conforming_strings": "on",
+                "row_security": "off",  # a policy that would hide rows is an error, and never another table
+            }
+            with psycopg.connect(
+                self._url,
+                autocommit=True,
+                connect_timeout=10,
+                options=" ".join(f"-c {name}={value}" for name, value in settings.items()),
+                application_name="snapledger",
+                client_encoding="utf-8",
+                keepalives_idle=10,
+                keepalives_interval=5,
+                keepalives_count=3,
+                tcp_user_timeout=30_000,
+            ) as connection:
+                yield connection
+        finally:
+            self._turns.release()
+
+
+class _Chunks(io.RawIOBase):
+    """What a COPY sends, as a file."""
+
+    def __init__(self, copy: psycopg.Copy) -> None:
+        self._copy = copy
+        self._left = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - a writable buffer
+        if not self._left:
+            self._left = memoryview(self._copy.read())
+        size = min(len(buffer), len(self._left))
+        buffer[:size], self._left = self._left[:size], self._left[size:]
+        return size
+
+
+def _normal(live: LiveColumn) -> Node:
+    """A column's values as they would be stored; the catalogue has made sure that no cast can fail."""
+    value = column(live.name)
+    if live.kind is Kind.BOOLEAN:
+        return value
+    if live.kind is Kind.CATEGORY:
+        # Byte by byte: a column may have a collation for which different texts are equal.
+        return exp.Collate(this=exp.cast(value, "TEXT"), expression=exp.to_identifier("C", quoted=True))
+    if live.kind is Kind.REAL:
+        return exp.cast(value, "DOUBLE")
+    if live.kind is Kind.DECIMAL and live.scale:
+        units = exp.Mul(this=exp.cast(value, _NUMERIC), expression=exp.cast(str(10**live.scale), _NUMERIC))
+        return _without_nan(live, exp.cast(exp.Paren(this=units), "BIGINT"))
+    return _without_nan(live, exp.cast(value, "BIGINT"))
+
+
+def _text(live: LiveColumn) -> Node:
+    """A column's values as a CSV has them."""
+    text = exp.cast(column(live.name), "TEXT")
+    return text if live.kind in {Kind.REAL, Kind.CATEGORY, Kind.BOOLEAN} else _without_nan(live, text)
+
+
+def _without_nan(live: LiveColumn, otherwise: Node) -> Node:
+    """Of columns whose values are exact NaN is a missing one, as it is in files."""
+    value = column(live.name)
+    if live.type in {"float4", "float8"}:
+        return case([(is_nan(value), exp.null())], otherwise)
+    if live.type == "numeric":
+        nan = exp.EQ(this=value, expression=exp.cast(exp.Literal.string("NaN"), _NUMERIC))
+        return case([(nan, exp.null())], otherwise)
+    return otherwise

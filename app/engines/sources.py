@@ -1,0 +1,109 @@
+"""Databases in which tables live: those that the operator configured, by name."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import NamedTuple, Protocol
+
+from app.dp.columns import Column
+from app.dp.sums import Answer, Needs
+from app.engines.errors import EngineFailure, InvalidFile, Problem
+from app.engines.ingest import Units
+from app.engines.ingest.problems import MOST_PROBLEMS
+from app.engines.ingest.writer import FEWEST_ROWS
+from app.engines.intake import refuse_units_over
+from app.engines.live import LiveTable
+from app.engines.postgres_engine import PostgresEngine, Rows
+from app.engines.spark_engine import SparkEngine
+
+
+class Origin(NamedTuple):
+    """A table elsewhere: the name of a configured connection, the table's, and whether it stays where it is."""
+
+    connection: str
+    table: str
+    live: bool
+
+
+class Source(Protocol):
+    """An engine over somebody else's tables; `app.engines.postgres_engine` says what each method does."""
+
+    def locate(self, connection: str, table: str, columns: Sequence[Column], *, live: bool) -> LiveTable:
+        """Find a table and its declared columns in the catalogue."""
+        ...
+
+    def count(self, table: LiveTable, complete: Sequence[str] = ()) -> tuple[int, ...]:
+        """The number of rows, and for each of the columns `complete` how many lack its value."""
+        ...
+
+    def units_over(self, table: LiveTable, unit: str, most: int) -> int:
+        """How many units have more than `most` rows."""
+        ...
+
+    def compute(self, table: LiveTable, needs: Needs) -> Answer:
+        """The exact integers that a statistic needs, and nothing else."""
+        ...
+
+    def copied(self, table: LiveTable) -> AbstractContextManager[Rows]:
+        """A snapshot of a table's columns, streamed."""
+        ...
+
+    def close(self) -> None:
+        """Give up what the engine holds; it can compute no more."""
+        ...
+
+
+class Sources:
+    """The configured connections; safe for threads."""
+
+    def __init__(self, urls: Mapping[str, str], statement_seconds: int) -> None:
+        self._engines: dict[str, Source] = {
+            name: (SparkEngine if url.startswith("sc:") else PostgresEngine)(url, statement_seconds)
+            for name, url in urls.items()
+        }
+
+    def __contains__(self, connection: object) -> bool:
+        """Whether a connection of this name is configured."""
+        return connection in self._engines
+
+    def of(self, connection: str) -> Source:
+        """The engine behind a connection.
+
+        Raises:
+            EngineFailure: there is no such connection, or no longer.
+        """
+        if connection not in self._engines:
+            raise EngineFailure
+        return self._engines[connection]
+
+    def validated(self, origin: Origin, columns: Sequence[Column], units: Units | None) -> LiveTable:
+        """A table that may stay live: it has the declared columns, their values, and no unit with too many rows.
+
+        Raises:
+            InvalidFile: it may not.
+            EngineFailure: the engine is busy, away or failed.
+        """
+        engine = self.of(origin.connection)
+        table = engine.locate(origin.connection, origin.table, columns, live=True)
+        declared = [] if units is None else [units.declared]
+        by_unit = engine.locate(origin.connection, origin.table, declared, live=True)
+        n, problems = _counted(engine, table, [column.name for column in columns if not column.nullable])
+        if n < FEWEST_ROWS:
+            problems.append(Problem("source.table", "has fewer than two rows"))
+        problems += _counted(engine, by_unit, [column.name for column in declared])[1]
+        if problems:
+            raise InvalidFile(problems[:MOST_PROBLEMS])
+        if units is not None:
+            refuse_units_over(engine.units_over(by_unit, units.column, units.most), units)
+        return LiveTable(table.connection, table.path, n, table.columns)
+
+    def close(self) -> None:
+        """Let go of the engines."""
+        for engine in self._engines.values():
+            engine.close()
+
+
+def _counted(engine: Source, table: LiveTable, complete: Sequence[str]) -> tuple[int, list[Problem]]:
+    """The number of rows, and what is wrong with columns that must have all their values."""
+    n, *lacking = engine.count(table, complete)
+    told = zip(complete, lacking, strict=True)
+    return n, [Problem(f"column {name}", f"has no value in {rows:,} rows") for name, rows in told if rows]

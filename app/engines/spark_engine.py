@@ -1,0 +1,233 @@
+"""Spark where the data lives, by Spark Connect. Needs the extra `snapledger[spark]`, imported when it is used."""
+
+import logging
+import secrets
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+from sqlglot import exp
+
+from app.dp.columns import Column, Kind
+from app.dp.sums import Answer, BinCounts, CrossMoments, Moments, Needs, PairSums
+from app.engines.bin_expressions import missing_bin
+from app.engines.digits import Digits, unfit
+from app.engines.errors import InvalidFile, Problem, answered
+from app.engines.expressions import Node, column
+from app.engines.ingest.problems import MOST_PROBLEMS
+from app.engines.live import LiveColumn, LiveTable
+from app.engines.live_queries import names_of, registration, table_node, units_over, view
+from app.engines.paths import path_of
+from app.engines.postgres_engine import Rows
+from app.engines.queries import CUTS, THRESHOLD, Dialect, counts_query, render, sums_query
+
+logger = logging.getLogger(__name__)
+
+_DIALECT: Dialect = "spark"
+_WHOLE_DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 19}
+_FLOATS = {"float", "double"}
+_MOST_PARTS = 3  # catalog, schema, table
+_RETRIES = 3
+
+
+class SparkEngine:
+    """Exact sums over tables that a Spark Connect server knows; they stay where they are."""
+
+    def __init__(self, url: str, statement_seconds: int) -> None:
+        self._url = url
+        self._statement_seconds = statement_seconds
+        self._lock = threading.Lock()
+        self._cuts_lock = threading.Lock()
+        self._session: Any = None
+
+    def locate(self, connection: str, table: str, columns: Sequence[Column], *, live: bool) -> LiveTable:
+        """Find a table and its declared columns; its rows are not counted.
+
+        Raises:
+            InvalidFile: it is to be copied, the table or a column is not there, or cannot be what is declared.
+            EngineFailure: the server is busy, away or failed.
+        """
+        if not live:
+            raise InvalidFile([Problem("source.live", "must be true: tables of Spark stay where they are")])
+        path = path_of(table, "default", _MOST_PARTS)
+        found = answered(logger, "Spark", partial(self._schema, path))
+        if found is None:
+            raise InvalidFile([Problem("source.table", "is not there, is a view, or the connection may not read it")])
+        problems = []
+        for each in columns:
+            what = _unsuitable(found[each.name], each) if each.name in found else "is not there"
+            if what is not None:
+                problems.append(Problem(f"column {each.name}", what))
+        if problems:
+            raise InvalidFile(problems[:MOST_PROBLEMS])
+        return LiveTable(
+            connection, path, 0, tuple(LiveColumn(c.name, c.kind, c.scale, found[c.name]) for c in columns)
+        )
+
+    def count(self, table: LiveTable, complete: Sequence[str] = ()) -> tuple[int, ...]:
+        """The number of rows, and for each of the columns `complete` how many lack its value.
+
+        Raises:
+            EngineFailure: the server is busy, away or failed.
+        """
+        query = render(registration(table, complete, _normal), _DIALECT)
+        (row,) = answered(logger, "Spark", partial(self._rows, table, query))
+        return tuple(int(number or 0) for number in row)
+
+    def units_over(self, table: LiveTable, unit: str, most: int) -> int:
+        """How many units have more than `most` rows.
+
+        Raises:
+            EngineFailure: the server is busy, away or failed.
+        """
+        query = render(units_over(table, unit, most, _normal), _DIALECT)
+        ((over,),) = answered(logger, "Spark", partial(self._rows, table, query))
+        return int(over or 0)
+
+    def compute(self, table: LiveTable, needs: Needs) -> Answer:
+        """The exact integers that a statistic needs of a live table.
+
+        Raises:
+            EngineFailure: the server is busy, away or failed.
+            StaleTable: the table has another number of rows than was registered.
+        """
+        return answered(logger, "Spark", lambda: table.checked(self._answer(table, needs)))
+
+    def copied(self, table: LiveTable) -> AbstractContextManager[Rows]:
+        """Never asked for: `locate` refuses what is to be copied."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """End the session."""
+        with self._lock:
+            session, self._session = self._session, None
+        if session is not None:
+            session.stop()
+
+    def _schema(self, path: Sequence[str]) -> dict[str, str] | None:
+        """The names and types of a table's columns; None if it is none, or one that is computed when it is read."""
+        with self._asked() as session:
+            name = render_table(path)
+            if not session.catalog.tableExists(name) or session.catalog.getTable(name).tableType not in _STORED:
+                return None
+            session.catalog.refreshTable(name)  # or the columns are those that the session saw first
+            return {field.name: field.dataType.simpleString() for field in session.table(name).schema.fields}
+
+    def _answer(self, table: LiveTable, needs: Needs) -> Answer:
+        source = view(table, names_of(needs), _normal)
+        if isinstance(needs, BinCounts):
+            return self._counts(table, needs, source)
+        (row,) = self._rows(table, sums_query(needs, source, _DIALECT))
+        table.require_rows(row[0])  # sums over no rows at all are no numbers
+        return (CrossMoments if isinstance(needs, PairSums) else Moments)(*map(int, row))
+
+    def _counts(self, table: LiveTable, needs: BinCounts, source: exp.Subquery) -> tuple[int, ...]:
+        query = counts_query(needs, source, _DIALECT)
+        counts = [0] * needs.bins.count
+        if query.cuts is None:
+            for place, rows in self._rows(table, query.text):
+                counts[place] += int(rows)
+            return tuple(counts)
+        # The place among the cuts is told, or -1 for a missing value.
+        bins = [0, *query.cuts.bins, missing_bin(needs.bins)]
+        kind = pa.float64() if isinstance(query.cuts.thresholds[0], float) else pa.int64()
+        cuts = pa.table({THRESHOLD: pa.array([list(query.cuts.thresholds)], pa.list_(kind))})
+        for place, rows in self._rows(table, query.text, cuts):
+            counts[bins[place]] += int(rows)
+        return tuple(counts)
+
+    def _rows(self, table: LiveTable, query: str, cuts: pa.Table | None = None) -> list[tuple[Any, ...]]:
+        with self._asked() as session:
+            session.catalog.refreshTable(render_table(table.path))  # or files that others added are not seen
+            if cuts is None:
+                return _fetched(session, query)
+            with self._cuts_lock:  # the session has one table of cuts
+                session.createDataFrame(cuts).createOrReplaceTempView(CUTS)
+                try:
+                    return _fetched(session, query)
+                finally:
+                    session.catalog.dropTempView(CUTS)
+
+    @contextmanager
+    def _asked(self) -> Iterator[Any]:
+        """The session; what this thread asks of it ends in time. One that failed is replaced by the next call."""
+        session, tag = self._opened(), secrets.token_hex(8)
+        session.addTag(tag)
+        timer = threading.Timer(self._statement_seconds, session.interruptTag, [tag])
+        timer.daemon = True
+        timer.start()
+        try:
+            yield session
+        except Exception:
+            with self._lock:
+                self._session = None if self._session is session else self._session
+            raise
+        finally:
+            timer.cancel()
+            session.removeTag(tag)
+
+    def _opened(self) -> Any:  # noqa: ANN401 - of a library that need not be installed
+        with self._lock:
+            if self._session is None:
+                from pyspark.sql.connect.client.retries import DefaultPolicy  # noqa: PLC0415 - an extra
+                from pyspark.sql.connect.session import SparkSession  # noqa: PLC0415
+
+                session = SparkSession.builder.remote(self._url).create()
+                session.client.set_retry_policies([DefaultPolicy(max_retries=_RETRIES)])  # or ten minutes are waited
+                session.conf.set("spark.connect.session.planCache.enabled", "false")  # or other columns are not seen
+                session.conf.set("spark.sql.variable.substitute", "false")  # of ${…} in a category
+                session.conf.set("spark.sql.caseSensitive", "true")
+                session.conf.set("spark.sql.ansi.enabled", "true")
+                session.conf.set("spark.sql.parser.escapedStringLiterals", "false")
+                self._session = session
+            return self._session
+
+
+_STORED = {"MANAGED", "EXTERNAL"}
+
+
+def render_table(path: Sequence[str]) -> str:
+    """A table's name, quoted."""
+    return table_node(path).sql(_DIALECT)
+
+
+def _fetched(session: Any, query: str) -> list[tuple[Any, ...]]:  # noqa: ANN401 - as above
+    table = session.sql(query).toArrow()
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+def _unsuitable(found: str, declared: Column) -> str | None:
+    """What is wrong with a column's type, if anything."""
+    if declared.kind is Kind.CATEGORY:
+        is_unit = not declared.categories and found in _WHOLE_DIGITS
+        return None if found == "string" or is_unit else "does not hold texts, compared byte by byte"
+    if declared.kind is Kind.BOOLEAN:
+        return None if found == "boolean" else "does not hold booleans"
+    if found in _FLOATS:
+        return None if declared.kind is Kind.REAL else "must be of an integer type or decimal(p, s) to stay live"
+    if found in _WHOLE_DIGITS:
+        return unfit(Digits(_WHOLE_DIGITS[found], 0, whole=True), declared)
+    if not found.startswith("decimal("):
+        return "does not hold numbers"
+    precision, scale = map(int, found.removeprefix("decimal(").removesuffix(")").split(","))
+    return unfit(Digits(precision - scale, scale), declared)
+
+
+def _normal(live: LiveColumn) -> Node:
+    """A column's values as they would be stored; their types make sure that no cast can fail."""
+    value = column(live.name)
+    if live.kind is Kind.BOOLEAN:
+        return value
+    if live.kind is Kind.CATEGORY:
+        return exp.cast(value, "TEXT")
+    if live.kind is Kind.REAL:
+        return exp.cast(value, "DOUBLE")
+    if live.kind is Kind.DECIMAL and live.scale:
+        exact = exp.cast(value, f"DECIMAL({_WHOLE_DIGITS[live.type]}, 0)") if live.type in _WHOLE_DIGITS else value
+        # Eighteen digits by nineteen: within the 38 that there are.
+        unit = exp.cast(exp.Literal.string(str(10**live.scale)), f"DECIMAL({live.scale + 1}, 0)")
+        return exp.cast(exp.Paren(this=exp.Mul(this=exact, expression=unit)), "BIGINT")
+    return exp.cast(value, "BIGINT")

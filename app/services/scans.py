@@ -1,0 +1,49 @@
+"""From a dataset to exact sums. What an engine cannot answer becomes one of the interface's refusals here."""
+
+from app.db import datasets
+from app.db.datasets import Dataset
+from app.dp.sums import Answer, Needs
+from app.engines.errors import EngineFailure, StaleTable
+from app.errors import DatasetClosedError, DatasetStaleError, UnavailableError
+from app.services.context import Services
+
+
+def require_open(dataset: Dataset) -> None:
+    """Refuse a dataset whose data cannot be asked.
+
+    Raises:
+        DatasetClosedError: it is deleted.
+        DatasetStaleError: its live table is not the one that was registered.
+    """
+    if dataset.closed:
+        raise DatasetClosedError
+    if dataset.stale:
+        raise DatasetStaleError
+
+
+def exact_sums(services: Services, dataset: Dataset, needs: Needs) -> Answer:
+    """The exact integers that a statistic needs of a dataset.
+
+    Raises:
+        DatasetClosedError: there is no data any more.
+        DatasetStaleError: the live table has another number of rows than was registered. From then on nobody is
+            answered until its owner acts: the one refusal that depends on more than public facts, and it never tells
+            the number.
+        UnavailableError: the engine is busy, away or failed.
+    """
+    if dataset.file_id is None:
+        raise DatasetClosedError
+    try:
+        return services.tables.sums(dataset.file_id, needs)
+    except EngineFailure as error:
+        raise UnavailableError from error
+    except StaleTable:
+        mark(services, dataset, stale=True)
+    raise DatasetStaleError
+
+
+def mark(services: Services, dataset: Dataset, *, stale: bool) -> None:
+    """Write down whether a live table is the one that was registered."""
+    with services.database.write() as transaction:
+        datasets.mark(transaction, dataset.id, stale=stale)
+        transaction.commit()

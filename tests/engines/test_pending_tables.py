@@ -1,0 +1,79 @@
+"""Tables whose process was killed before they were registered: only what belongs to nothing is deleted."""
+
+import multiprocessing
+import os
+import signal
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from engine_world import INTEGER
+
+from app.engines.tables import Tables
+
+ROWS = b"integer\n1\n2\n"
+
+
+def visible(directory: Path) -> list[str]:
+    return sorted(path.name for path in directory.iterdir() if not path.name.endswith(".partial"))
+
+
+def take_in_and_die(directory: Path, count: int) -> None:
+    tables = Tables(directory)
+    for _ in range(count):
+        tables.ingest(BytesIO(ROWS), [INTEGER], [])
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def killed(directory: Path, count: int = 1) -> list[str]:
+    """The tables of a process that was killed before it registered them."""
+    process = multiprocessing.get_context("spawn").Process(target=take_in_and_die, args=(directory, count))
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    return sorted(path.stem for path in directory.glob("*.parquet"))
+
+
+def test_a_table_that_was_not_registered_is_deleted_and_one_that_was_stays(tmp_path: Path) -> None:
+    one, other = killed(tmp_path, 2)
+    tables = Tables(tmp_path)
+    assert len(visible(tmp_path)) == 4  # nothing is decided yet
+    tables.decide(lambda file_id: file_id == one)
+    assert visible(tmp_path) == [f"{one}.parquet"]
+    tables.decide(lambda _: pytest.fail("there is nothing left to decide"))
+    tables.close()
+    assert other != one
+
+
+def test_what_a_living_process_takes_in_is_its_own(tmp_path: Path) -> None:
+    living, starting = Tables(tmp_path), Tables(tmp_path)
+    file_id = living.ingest(BytesIO(ROWS), [INTEGER], []).file_id
+    starting.decide(lambda _: False)
+    assert f"{file_id}.parquet" in visible(tmp_path)
+    living.settle(file_id)
+    starting.decide(lambda _: False)
+    assert visible(tmp_path) == [f"{file_id}.parquet"]
+    living.close()
+    starting.close()
+
+
+def test_a_table_without_a_mark_is_never_deleted(tmp_path: Path) -> None:
+    # As with another database, or an old backup of it, than the tables were registered in.
+    (tmp_path / "0123.parquet").write_bytes(b"somebody's")
+    tables = Tables(tmp_path)
+    tables.decide(lambda _: False)
+    assert visible(tmp_path) == ["0123.parquet"]
+    tables.close()
+
+
+def test_whoever_does_not_know_leaves_it_to_be_decided(tmp_path: Path) -> None:
+    tables = Tables(tmp_path)
+    file_id = tables.ingest(BytesIO(ROWS), [INTEGER], []).file_id
+    tables.leave(file_id)
+    tables.decide(lambda _: True)
+    assert visible(tmp_path) == [f"{file_id}.parquet"]
+    again = tables.ingest(BytesIO(ROWS), [INTEGER], []).file_id
+    tables.leave(again)
+    tables.decide(lambda each: each == file_id)
+    assert visible(tmp_path) == [f"{file_id}.parquet"]
+    tables.close()

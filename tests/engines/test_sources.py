@@ -1,0 +1,364 @@
+"""Tables where they live: the same integers as from files, and no value makes any query fail."""
+
+import io
+import logging
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pyarrow as pa
+import pytest
+from engine_world import as_csv, as_parquet, decimal_text
+from gmpy2 import mpq
+from psycopg import sql
+from sources_world import COLUMNS, all_needs, expected, fill_postgres, rows
+from sqlalchemy import make_url
+
+from app.dp.bins import CategoryBins
+from app.dp.codes import codes_for
+from app.dp.columns import Column, Kind
+from app.dp.sums import BinCounts, ColumnSums, Moments
+from app.engines.errors import EngineFailure, InvalidFile, StaleTable
+from app.engines.ingest import Units
+from app.engines.sources import Origin
+from app.engines.tables import Ingested, Tables
+
+X = Column("x", Kind.INTEGER, (mpq(0), mpq(100)))
+SUM_OF_X = ColumnSums("x", codes_for(X, None))
+PASSWORD = "a-password-that-nobody-may-see"  # noqa: S105
+
+
+@pytest.fixture(scope="module")
+def warehouse(postgres_server: str) -> Iterator[str]:
+    """The URL of a database of its own, of which the service may read what it is granted."""
+    url = make_url(postgres_server)
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE warehouse")
+    yield url.set(database="warehouse").render_as_string(hide_password=False)
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        connection.execute("DROP DATABASE warehouse WITH (FORCE)")
+
+
+@pytest.fixture(scope="module")
+def near(warehouse: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tables]:
+    opened = Tables(tmp_path_factory.mktemp("data"), connections={"warehouse": warehouse}, statement_seconds=20)
+    yield opened
+    opened.close()
+
+
+def run(url: str, *statements: str) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        for statement in statements:
+            connection.execute(statement.encode())
+
+
+@pytest.fixture
+def table(warehouse: str) -> Iterator[Any]:
+    """Makes the table `"Odd name"."t;"`, of the columns and rows that are given in SQL."""
+
+    def make(columns: str, *values: str) -> str:
+        run(
+            warehouse,
+            'DROP SCHEMA IF EXISTS "Odd name" CASCADE',
+            'CREATE SCHEMA "Odd name"',
+            f'CREATE TABLE "Odd name"."t;" ({columns})',
+            *(
+                f'INSERT INTO "Odd name"."t;" VALUES ({value})'  # noqa: S608
+                for value in values
+            ),
+        )
+        return "Odd name.t;"
+
+    yield make
+    run(warehouse, 'DROP SCHEMA IF EXISTS "Odd name" CASCADE')
+
+
+def taken(tables: Tables, name: str, columns: Sequence[Column], *, live: bool, units: Units | None = None) -> Ingested:
+    ingested = tables.ingest_from(Origin("warehouse", name, live), columns, units)
+    tables.settle(ingested.file_id)
+    return ingested
+
+
+def problems(tables: Tables, name: str, columns: Sequence[Column], *, live: bool, units: Units | None = None) -> str:
+    before = sorted(tables._directory.rglob("*"))
+    with pytest.raises(InvalidFile) as caught:
+        tables.ingest_from(Origin("warehouse", name, live), columns, units)
+    assert sorted(tables._directory.rglob("*")) == before
+    return str(caught.value)
+
+
+@pytest.fixture(scope="module")
+def everywhere(near: Tables, warehouse: str) -> dict[str, str]:
+    """The same rows, by the name of where they are."""
+    of = rows()
+    fill_postgres(warehouse, "worst", of)
+    kinds = {"real": pa.float64(), "boolean": pa.bool_(), "category": pa.string(), "decimal": pa.string()}
+    texts = {**of, "decimal": [None if v is None else decimal_text(v) for v in of["decimal"]]}
+    arrays = {name: pa.array(values, kinds.get(name, pa.int64())) for name, values in texts.items()}
+    arrays["decimal"] = arrays["decimal"].cast(pa.decimal128(38, 4))
+    return {
+        "csv": near.ingest(io.BytesIO(as_csv(of)), COLUMNS, ["NA"]).file_id,
+        "parquet": near.ingest(as_parquet(pa.table(arrays)), COLUMNS, []).file_id,
+        "snapshot": taken(near, "public.worst", COLUMNS, live=False).file_id,
+        "live": taken(near, "public.worst", COLUMNS, live=True).file_id,
+    }
+
+
+@pytest.mark.parametrize("place", ["csv", "parquet", "snapshot", "live"])
+def test_the_worst_rows_give_the_same_integers_everywhere(near: Tables, everywhere: dict[str, str], place: str) -> None:
+    of = rows()
+    for needs in all_needs():
+        answer = near.sums(everywhere[place], needs)
+        assert answer == expected(needs, of), needs
+        assert all(type(number) is int for number in answer)
+
+
+@pytest.mark.parametrize("live", [False, True])
+def test_hard_data_gives_right_answers(near: Tables, table: Any, live) -> None:
+    near_2_50 = Column("r", Kind.REAL, (mpq(2) ** 50, mpq(2) ** 50 + 1))
+    whole = Column("i", Kind.INTEGER, (mpq(2) ** 53, mpq(2) ** 53 + 4))
+    wide = Column("w", Kind.INTEGER, (mpq(2) ** 62, mpq(2) ** 62 + mpq(2) ** 33))
+    name = table("r float8, i int8, w int8", *[f"{2**50 + 0.25!r}, {2**53 + 1}, {2**62 + 4}"] * 3)
+    file_id = taken(near, name, [near_2_50, whole, wide], live=live).file_id
+    answer = near.sums(file_id, ColumnSums("r", codes_for(near_2_50, None)))
+    assert isinstance(answer, Moments)
+    assert answer.n * answer.squares == answer.total**2  # the variance is 0
+    assert near.sums(file_id, ColumnSums("i", codes_for(whole, None))) == Moments(3, 3, 3)
+    assert near.sums(file_id, ColumnSums("w", codes_for(wide, None))) == Moments(3, 3, 3)
+
+
+@pytest.mark.parametrize("live", [False, True])
+def test_every_type_that_can_hold_a_kind(near: Tables, warehouse: str, table: Any, live) -> None:
+    columns = [
+        *(Column(name, Kind.INTEGER, (mpq(-100), mpq(100))) for name in ("small", "whole", "big", "exact")),
+        *(Column(name, Kind.REAL, (mpq(-100), mpq(100))) for name in ("single", "double", "numeric", "asreal")),
+        Column("cents", Kind.DECIMAL, (mpq(0), mpq(10)), scale=2),
+        Column("units", Kind.DECIMAL, (mpq(0), mpq(10)), scale=2),
+        *(Column(name, Kind.CATEGORY, categories=("a", "b ")) for name in ("text", "varying", "fixed", "listed")),
+    ]
+    run(warehouse, "DROP TYPE IF EXISTS public.mood CASCADE", "CREATE TYPE public.mood AS ENUM ('a', 'c')")
+    name = table(
+        "small int2, whole int4, big int8, exact numeric(10, 0), single float4, double float8, numeric numeric(12, 3),"
+        " asreal int8, cents numeric(6, 1), units int4, text text, varying varchar(9), fixed char(4),"
+        " listed public.mood",
+        "1, 2, 3, 4, 1.5, 2.5, 3.125, 7, 1.5, 2, 'a', 'b ', 'a', 'a'",
+        "'-1', -2, -3, 'NaN', 'NaN', '-Infinity', 'NaN', 7, 2.5, 3, 'b', 'b', 'b', 'c'",
+    )
+    file_id = taken(near, name, columns, live=live).file_id
+    middle = codes_for(columns[4], None).null_code
+
+    def total(column: Column) -> int:
+        answer = near.sums(file_id, ColumnSums(column.name, codes_for(column, None)))
+        assert isinstance(answer, Moments)
+        return answer.total
+
+    def code(column: Column, value: Any) -> int:
+        return codes_for(column, None).code(None if value is None else mpq(value))
+
+    by_name = {column.name: column for column in columns}
+    values = {
+        "small": [1, -1],
+        "whole": [2, -2],
+        "big": [3, -3],
+        "exact": [4, None],
+        "single": ["1.5", None],
+        "double": ["2.5", -1000],
+        "numeric": ["3.125", None],
+        "asreal": [7, 7],
+        "cents": ["1.5", "2.5"],
+        "units": [2, 3],
+    }
+    assert middle == 2**30
+    for each, of in values.items():
+        assert total(by_name[each]) == sum(code(by_name[each], value) for value in of), each
+    texts = {"text": (1, 0, 1), "varying": (0, 1, 1), "fixed": (1, 0, 1), "listed": (1, 0, 1)}
+    for each, counts in texts.items():
+        assert near.sums(file_id, BinCounts(each, CategoryBins(("a", "b "), missing=False))) == counts, each
+
+
+@pytest.mark.parametrize(
+    ("type_", "column", "what"),
+    [
+        ("numeric", X, "numeric(p, s)"),
+        ("numeric(19, 0)", X, "18 digits"),
+        ("numeric(5, 2)", X, "more than whole numbers"),
+        ("float8", X, "numeric(p, s)"),
+        ("numeric(400, 0)", Column("x", Kind.REAL, X.bounds), "too many digits"),
+        ("numeric", Column("x", Kind.REAL, X.bounds), "numeric(p, s)"),
+        ("int8", Column("x", Kind.DECIMAL, X.bounds, scale=2), "18 digits"),
+        ("numeric(6, 3)", Column("x", Kind.DECIMAL, X.bounds, scale=2), "more than 2 decimals"),
+        ("numeric(18, 1)", Column("x", Kind.DECIMAL, X.bounds, scale=2), "18 digits"),
+        ("date", X, "does not hold numbers"),
+        ("text", X, "does not hold numbers"),
+        ("int4", Column("x", Kind.BOOLEAN), "does not hold booleans"),
+        ("int4", Column("x", Kind.CATEGORY, categories=("a",)), "does not hold texts"),
+        ("bytea", Column("x", Kind.CATEGORY, categories=("a",)), "does not hold texts"),
+        ("int4", Column("y", Kind.INTEGER, X.bounds), "is not there"),
+        ("int4", Column("X", Kind.INTEGER, X.bounds), "is not there"),
+        ("int4 GENERATED ALWAYS AS (1 / y) VIRTUAL, y int4", X, "is computed"),
+    ],
+)
+def test_types_that_cannot_stay_live(near: Tables, table: Any, type_: str, column: Column, what: str) -> None:
+    assert what in problems(near, table(f"x {type_}"), [column], live=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "where"),
+    [
+        ("nowhere", "source.table"),
+        ("Odd name.t", "source.table"),
+        ("odd name.t;", "source.table"),
+        ("", "source.table"),
+        ("a.b.c", "source.table"),
+        ('"Odd name"."t;" -- ', "source.table"),
+        ("pg_catalog.pg_authid; DROP TABLE x", "source.table"),
+    ],
+)
+@pytest.mark.parametrize("live", [False, True])
+def test_names_that_are_no_tables(near: Tables, table: Any, name: str, where: str, live) -> None:
+    table("x int", "1", "2")
+    assert problems(near, name, [X], live=live).startswith(where)
+
+
+def test_names_are_exact_and_quoted(near: Tables, warehouse: str, table: Any) -> None:
+    columns = [Column(name, Kind.INTEGER, X.bounds) for name in ('"; DROP TABLE x; --', "a", "A", "🐧", "%s", "a.b")]
+    quoted = ", ".join(sql.Identifier(column.name).as_string() + " int" for column in columns)
+    values = ", ".join(str(i) for i in range(len(columns)))
+    name = table(quoted, values, values)
+    run(warehouse, 'CREATE TABLE "Odd name"."with.dot" AS SELECT * FROM "Odd name"."t;"')
+    for path in (name, '"Odd name"."t;"', '"Odd name"."with.dot"', 'Odd name."with.dot"'):
+        for live in (False, True):
+            file_id = taken(near, path, columns, live=live).file_id
+            for i, column in enumerate(columns):
+                answer = near.sums(file_id, ColumnSums(column.name, codes_for(column, None)))
+                assert answer == Moments(2, 2 * i, 2 * i * i)
+
+
+def test_a_snapshot_checks_every_value(near: Tables, table: Any) -> None:
+    name = table("x numeric, t text", "1, 'a'", "1.5, 'b'", "1e30, NULL", "'NaN', 'b'")
+    told = problems(near, name, [X, Column("t", Kind.CATEGORY, categories=("a",), nullable=False)], live=False)
+    assert told == (
+        "row 2, column x: is not a whole number; row 3, column x: is beyond the range of 64-bit whole numbers; "
+        "row 3, column t: is missing"
+    )
+
+
+def test_a_live_table_is_checked_where_it_is(near: Tables, table: Any) -> None:
+    complete = [
+        Column("x", Kind.INTEGER, X.bounds, nullable=False),
+        Column("r", Kind.REAL, X.bounds, nullable=False),
+    ]
+    name = table("x int, r float8", "1, 'NaN'", "NULL, 2", "3, NULL")
+    told = problems(near, name, complete, live=True)
+    assert told == "column x: has no value in 1 rows; column r: has no value in 2 rows"
+    assert "fewer than two rows" in problems(near, table("x int", "1"), [X], live=True)
+
+
+@pytest.mark.parametrize("change", ["INSERT INTO {} VALUES (5)", "DELETE FROM {} WHERE x = 1", "TRUNCATE {}"])
+def test_another_number_of_rows_is_noticed_at_once(near: Tables, warehouse: str, table: Any, change: str) -> None:
+    file_id = taken(near, table("x int", "1", "2", "3"), [X], live=True).file_id
+    assert near.sums(file_id, SUM_OF_X) == Moments(3, 6, 14)
+    assert not near.is_stale(file_id)
+    run(warehouse, change.format('"Odd name"."t;"'))
+    with pytest.raises(StaleTable) as caught:
+        near.sums(file_id, SUM_OF_X)
+    assert not any(character.isdigit() for character in str(caught.value))
+    assert near.is_stale(file_id)
+
+
+def test_a_snapshot_stays_as_it_was(near: Tables, warehouse: str, table: Any) -> None:
+    file_id = taken(near, table("x int", "1", "2", "3"), [X], live=False).file_id
+    run(warehouse, 'DROP TABLE "Odd name"."t;"')
+    assert near.sums(file_id, SUM_OF_X) == Moments(3, 6, 14)
+
+
+@pytest.mark.parametrize("statement", ['DROP TABLE "Odd name"."t;"', 'ALTER TABLE "Odd name"."t;" DROP COLUMN x'])
+def test_a_table_that_is_gone_is_a_constant_failure(
+    near: Tables, warehouse: str, table: Any, statement: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    file_id = taken(near, table("x int", "1", "2"), [X], live=True).file_id
+    run(warehouse, statement)
+    with pytest.raises(EngineFailure) as caught:
+        near.sums(file_id, SUM_OF_X)
+    assert (caught.value.__cause__, caught.value.__context__) == (None, None)
+    assert "Odd name" not in caplog.text
+
+
+def test_a_policy_that_hides_rows_is_a_failure(near: Tables, warehouse: str, table: Any, tmp_path: Path) -> None:
+    name = table("x int", "1", "2", "3")
+    run(
+        warehouse,
+        'ALTER TABLE "Odd name"."t;" ENABLE ROW LEVEL SECURITY',
+        'CREATE POLICY few ON "Odd name"."t;" USING (x > 1)',
+        "DROP ROLE IF EXISTS reader",
+        f"CREATE ROLE reader LOGIN PASSWORD '{PASSWORD}'",
+        'GRANT USAGE ON SCHEMA "Odd name" TO reader',
+    )
+    url = make_url(warehouse).set(username="reader", password=PASSWORD).render_as_string(hide_password=False)
+    opened = Tables(tmp_path, connections={"warehouse": url}, statement_seconds=20)
+    assert "may not read" in problems(opened, name, [X], live=True)
+    run(warehouse, 'GRANT SELECT ON "Odd name"."t;" TO reader')
+    for live in (False, True):
+        with pytest.raises(EngineFailure):
+            opened.ingest_from(Origin("warehouse", name, live), [X])
+    assert not [path for path in tmp_path.iterdir() if path != opened._engine.scratch]
+    opened.close()
+    run(warehouse, 'DROP SCHEMA "Odd name" CASCADE', "DROP ROLE reader")
+
+
+def test_statements_end_in_time(warehouse: str, table: Any, tmp_path: Path) -> None:
+    name = table("x int", "1", "2")
+    opened = Tables(tmp_path, connections={"warehouse": warehouse}, statement_seconds=1)
+    file_id = taken(opened, name, [X], live=True).file_id
+    with psycopg.connect(warehouse) as other:
+        other.execute('LOCK TABLE "Odd name"."t;" IN ACCESS EXCLUSIVE MODE')
+        with pytest.raises(EngineFailure):
+            opened.sums(file_id, SUM_OF_X)
+    assert opened.sums(file_id, SUM_OF_X) == Moments(2, 3, 5)
+    opened.close()
+
+
+def test_a_database_that_is_away_tells_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    url = f"postgresql://somebody:{PASSWORD}@127.0.0.1:1/nothing"
+    opened = Tables(tmp_path, connections={"warehouse": url})
+    with caplog.at_level(logging.DEBUG), pytest.raises(EngineFailure):
+        opened.ingest_from(Origin("warehouse", "t", live=True), [X])
+    with pytest.raises(EngineFailure):
+        opened.ingest_from(Origin("elsewhere", "t", live=True), [X])
+    assert PASSWORD not in caplog.text
+    assert "somebody" not in caplog.text
+    opened.close()
+
+
+@pytest.mark.parametrize("live", [False, True])
+@pytest.mark.parametrize("unit_type", ["int8", "text", "uuid"])
+def test_units_are_counted_where_they_are(near: Tables, table: Any, live, unit_type: str) -> None:
+    unit = {"int8": "{}", "text": "'{}'", "uuid": "'00000000-0000-0000-0000-00000000000{}'"}[unit_type].format
+    name = table(f"u {unit_type}, x int", *(f"{unit(u)}, {x}" for x, u in enumerate("1112")))
+    assert taken(near, name, [X], live=live, units=Units("u", 3)).n == 4
+    told = problems(near, name, [X], live=live, units=Units("u", 2))
+    assert told == "column u: says that 1 unit has more rows than rows_per_unit, which is 2"
+    missing = table(f"u {unit_type}, x int", f"{unit(1)}, 1", "NULL, 2")
+    assert "column u" in problems(near, missing, [X], live=live, units=Units("u", 1))
+    assert "does not hold texts" in problems(near, table("u float8, x int"), [X], live=live, units=Units("u", 1))
+
+
+def test_texts_are_compared_byte_by_byte(near: Tables, table: Any, monkeypatch: Any) -> None:
+    # Whatever the column's collation; one for which different texts are equal needs a server that has ICU.
+    category = Column("t", Kind.CATEGORY, categories=("a",))
+    file_id = taken(near, table("t text", "'a'", "'A'"), [category], live=True).file_id
+    engine, statements = near._sources.of("warehouse"), []
+    plain = engine._rows  # type: ignore[attr-defined]
+    monkeypatch.setattr(engine, "_rows", lambda *query: statements.append(query[0]) or plain(*query))
+    assert near.sums(file_id, BinCounts("t", CategoryBins(("a",), missing=False))) == (1, 1)
+    assert 'CAST("t" AS TEXT) COLLATE "C"' in statements[0]
+
+
+def test_the_number_of_rows_is_of_the_same_statement(near: Tables, table: Any, monkeypatch: Any) -> None:
+    file_id = taken(near, table("x int", "1", "2"), [X], live=True).file_id
+    engine, statements = near._sources.of("warehouse"), []
+    plain = engine._rows  # type: ignore[attr-defined]
+    monkeypatch.setattr(engine, "_rows", lambda *query: statements.append(query) or plain(*query))
+    near.sums(file_id, SUM_OF_X)
+    assert len(statements) == 1

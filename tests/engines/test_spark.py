@@ -1,0 +1,265 @@
+"""Spark where the data lives: the same integers as everywhere, and no value makes any query fail.
+
+Needs Java and `pyspark[connect]`, which `make test-spark` installs into an environment of its own.
+"""
+
+import importlib.util
+import logging
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from engine_world import as_csv, decimal_text
+from gmpy2 import mpq
+from sources_world import COLUMNS, all_needs, expected, rows
+
+from app.dp.bins import CategoryBins, bins_by_number
+from app.dp.codes import codes_for
+from app.dp.columns import Column, Kind
+from app.dp.sums import BinCounts, ColumnSums, Moments
+from app.engines import spark_engine
+from app.engines.errors import EngineFailure, InvalidFile, StaleTable
+from app.engines.ingest import Units
+from app.engines.sources import Origin
+from app.engines.tables import Ingested, Tables
+
+SPARK = importlib.util.find_spec("pyspark")
+HAS_SERVER = SPARK is not None and (Path(str(SPARK.origin)).parent / "bin" / "spark-submit").exists()
+
+pytestmark = [
+    pytest.mark.skipif(not HAS_SERVER, reason="needs pyspark[connect]: make test-spark"),
+    pytest.mark.skipif(shutil.which("java") is None, reason="needs Java: make test-spark"),
+    pytest.mark.timeout(600),
+    pytest.mark.filterwarnings("ignore"),  # of pandas and of Spark's client, which are not ours
+]
+
+X = Column("x", Kind.INTEGER, (mpq(0), mpq(100)))
+SUM_OF_X = ColumnSums("x", codes_for(X, None))
+
+
+@pytest.fixture(scope="module")
+def spark_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A Spark Connect server of this test run."""
+    assert SPARK is not None
+    folder = tmp_path_factory.mktemp("spark")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    settings = {
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": port,
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": "1g",
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": 2,
+        "spark.sql.warehouse.dir": folder / "warehouse",
+    }
+    home = Path(str(SPARK.origin)).parent
+    command = [home / "bin" / "spark-submit", "--master", "local[2]"]
+    for name, value in settings.items():
+        command += ["--conf", f"{name}={value}"]
+    command += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"]
+    with (folder / "log").open("wb") as log:
+        server = subprocess.Popen(list(map(str, command)), cwd=folder, stdout=log, stderr=log)  # noqa: S603
+    try:
+        _wait_for(port, server, folder / "log")
+        yield f"sc://127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        server.wait(timeout=60)
+
+
+def _wait_for(port: int, server: subprocess.Popen[bytes], log: Path) -> None:
+    for _ in range(1200):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        assert server.poll() is None, log.read_text()
+        time.sleep(0.1)
+    raise AssertionError(log.read_text())
+
+
+@pytest.fixture(scope="module")
+def lake(spark_url: str) -> Iterator[Any]:
+    """A session that makes tables."""
+    from pyspark.sql.connect.session import SparkSession  # noqa: PLC0415
+
+    session = SparkSession.builder.remote(spark_url).create()
+    session.conf.set("spark.sql.caseSensitive", "true")
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="module")
+def near(spark_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tables]:
+    opened = Tables(tmp_path_factory.mktemp("data"), connections={"lake": spark_url}, statement_seconds=120)
+    yield opened
+    opened.close()
+
+
+def make(lake: Any, table: pa.Table | str, name: str = "t") -> str:
+    """A table of Arrow columns, or of a query."""
+    lake.sql(f"DROP TABLE IF EXISTS `{name}`").collect()
+    frame = lake.sql(table) if isinstance(table, str) else lake.createDataFrame(table)
+    frame.write.saveAsTable(f"`{name}`")
+    return name
+
+
+def taken(tables: Tables, name: str, columns: Sequence[Column], units: Units | None = None) -> Ingested:
+    ingested = tables.ingest_from(Origin("lake", name, live=True), columns, units)
+    tables.settle(ingested.file_id)
+    return ingested
+
+
+def problems(tables: Tables, name: str, columns: Sequence[Column], units: Units | None = None) -> str:
+    with pytest.raises(InvalidFile) as caught:
+        tables.ingest_from(Origin("lake", name, live=True), columns, units)
+    return str(caught.value)
+
+
+@pytest.fixture(scope="module")
+def worst(near: Tables, lake: Any) -> str:
+    of = rows()
+    kinds = {"real": pa.float64(), "boolean": pa.bool_(), "category": pa.string(), "decimal": pa.string()}
+    texts = {**of, "decimal": [None if v is None else decimal_text(v) for v in of["decimal"]]}
+    arrays = {name: pa.array(values, kinds.get(name, pa.int64())) for name, values in texts.items()}
+    arrays["decimal"] = arrays["decimal"].cast(pa.decimal128(18, 4))
+    return taken(near, make(lake, pa.table(arrays), "worst"), COLUMNS).file_id
+
+
+def test_the_worst_rows_give_the_same_integers_everywhere(near: Tables, worst: str) -> None:
+    of = rows()
+    file = near.ingest(BytesIO(as_csv(of)), COLUMNS, ["NA"]).file_id
+    for needs in all_needs():
+        answer = near.sums(worst, needs)
+        assert answer == expected(needs, of) == near.sums(file, needs), needs
+        assert all(type(number) is int for number in answer)
+
+
+def test_hard_data_gives_right_answers(near: Tables, lake: Any) -> None:
+    real = Column("r", Kind.REAL, (mpq(2) ** 50, mpq(2) ** 50 + 1))
+    whole = Column("i", Kind.INTEGER, (mpq(2) ** 53, mpq(2) ** 53 + 4))
+    wide = Column("w", Kind.INTEGER, (mpq(2) ** 62, mpq(2) ** 62 + mpq(2) ** 33))
+    table = pa.table({"r": [2**50 + 0.25] * 3, "i": [2**53 + 1] * 3, "w": [2**62 + 4] * 3})
+    file_id = taken(near, make(lake, table), [real, whole, wide]).file_id
+    answer = near.sums(file_id, ColumnSums("r", codes_for(real, None)))
+    assert isinstance(answer, Moments)
+    assert answer.n * answer.squares == answer.total**2
+    assert near.sums(file_id, ColumnSums("i", codes_for(whole, None))) == Moments(3, 3, 3)
+    assert near.sums(file_id, ColumnSums("w", codes_for(wide, None))) == Moments(3, 3, 3)
+
+
+def test_a_large_histogram(near: Tables, lake: Any) -> None:
+    real = Column("r", Kind.REAL, (mpq(0), mpq(1)))
+    table = pa.table({"r": [i / 1000 for i in range(1001)]})
+    file_id = taken(near, make(lake, table), [real]).file_id
+    counts = near.sums(file_id, BinCounts("r", bins_by_number(real, 200_000, None)))
+    assert (sum(counts), sum(count > 0 for count in counts)) == (1001, 1001)
+
+
+@pytest.mark.parametrize(
+    ("type_", "column", "what"),
+    [
+        ("DECIMAL(19, 0)", X, "18 digits"),
+        ("DECIMAL(5, 2)", X, "more than whole numbers"),
+        ("DOUBLE", X, "decimal(p, s)"),
+        ("BIGINT", Column("x", Kind.DECIMAL, X.bounds, scale=2), "18 digits"),
+        ("DECIMAL(6, 3)", Column("x", Kind.DECIMAL, X.bounds, scale=2), "more than 2 decimals"),
+        ("DATE", X, "does not hold numbers"),
+        ("STRING", X, "does not hold numbers"),
+        ("INT", Column("x", Kind.BOOLEAN), "does not hold booleans"),
+        ("STRING COLLATE UTF8_LCASE", Column("x", Kind.CATEGORY, categories=("a",)), "does not hold texts"),
+        ("INT", Column("X", Kind.INTEGER, X.bounds), "is not there"),
+    ],
+)
+def test_types_that_cannot_stay_live(near: Tables, lake: Any, type_: str, column: Column, what: str) -> None:
+    assert what in problems(near, make(lake, f"SELECT CAST(NULL AS {type_}) AS x"), [column])
+
+
+def test_decimals_and_small_types(near: Tables, lake: Any) -> None:
+    cents = [Column(name, Kind.DECIMAL, (mpq(-10), mpq(10)), scale=2) for name in ("d", "i")]
+    reals = [Column(name, Kind.REAL, (mpq(0), mpq(2))) for name in ("f", "n")]
+    query = (
+        "SELECT CAST(1.5 AS DECIMAL(6, 1)) AS d, CAST(2 AS INT) AS i, CAST(1.5 AS FLOAT) AS f,"
+        " CAST(0.5 AS DECIMAL(38, 30)) AS n UNION ALL SELECT CAST(-2.5 AS DECIMAL(6, 1)), -3, NULL, NULL"
+    )
+    file_id = taken(near, make(lake, query), [*cents, *reals]).file_id
+    totals = [near.sums(file_id, ColumnSums(c.name, codes_for(c, None)))[1] for c in (*cents, *reals)]
+    assert totals == [1150 + 750, 1200 + 700, 3 * 2**29 + 2**30, 2**29 + 2**30]
+
+
+def test_names_are_exact_and_quoted(near: Tables, lake: Any) -> None:
+    names = ["; DROP TABLE x --", "a", "A", "ü", "x.y", "%s"]
+    columns = [Column(name, Kind.INTEGER, X.bounds) for name in names]
+    table = pa.table([pa.array([i, i]) for i in range(len(names))], names=names)
+    file_id = taken(near, make(lake, table), columns).file_id
+    for i, column in enumerate(columns):
+        assert near.sums(file_id, ColumnSums(column.name, codes_for(column, None))) == Moments(2, 2 * i, 2 * i * i)
+
+
+@pytest.mark.parametrize("name", ["nowhere", "default.nowhere", "a.b.c.d", "", "t; DROP TABLE t", "default.a_view"])
+def test_names_that_are_no_tables(near: Tables, lake: Any, name: str) -> None:
+    make(lake, "SELECT 1 AS x UNION ALL SELECT 2")
+    lake.sql("CREATE OR REPLACE VIEW a_view AS SELECT * FROM t").collect()
+    assert problems(near, name, [X]).startswith("source.table")
+    lake.sql("DROP VIEW a_view").collect()
+
+
+def test_it_is_not_copied(near: Tables, lake: Any) -> None:
+    name = make(lake, "SELECT 1 AS x UNION ALL SELECT 2")
+    with pytest.raises(InvalidFile, match="tables of Spark stay where they are"):
+        near.ingest_from(Origin("lake", name, live=False), [X])
+
+
+def test_another_number_of_rows_is_noticed_at_once(near: Tables, lake: Any) -> None:
+    name = make(lake, "SELECT 1 AS x UNION ALL SELECT 2")
+    file_id = taken(near, f"default.{name}", [X]).file_id
+    assert near.sums(file_id, SUM_OF_X) == Moments(2, 3, 5)
+    lake.sql("INSERT INTO t VALUES (7)").collect()
+    with pytest.raises(StaleTable):
+        near.sums(file_id, SUM_OF_X)
+    assert near.is_stale(file_id)
+
+
+def test_people_and_missing_values(near: Tables, lake: Any) -> None:
+    name = make(lake, "SELECT * FROM VALUES ('a', 1), ('a', 2), ('b', NULL) AS v(who, x)")
+    assert taken(near, name, [X], Units("who", 2)).n == 3
+    assert "1 unit has more rows" in problems(near, name, [X], Units("who", 1))
+    complete = Column("x", Kind.INTEGER, X.bounds, nullable=False)
+    assert problems(near, name, [complete]) == "column x: has no value in 1 rows"
+
+
+def test_a_server_that_is_away_tells_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    opened = Tables(tmp_path, connections={"lake": "sc://127.0.0.1:1/;token=a-secret"}, statement_seconds=10)
+    with caplog.at_level(logging.INFO), pytest.raises(EngineFailure):
+        opened.ingest_from(Origin("lake", "t", live=True), [X])
+    assert "a-secret" not in caplog.text
+    opened.close()
+
+
+def test_a_statement_ends_in_time(near: Tables, lake: Any, spark_url: str, tmp_path: Path, monkeypatch: Any) -> None:
+    file_id = taken(near, make(lake, "SELECT id AS x FROM range(1000)"), [X]).file_id
+    shutil.copy(near._path(file_id), tmp_path)
+    opened = Tables(tmp_path, connections={"lake": spark_url}, statement_seconds=2)
+    with monkeypatch.context() as patched:
+        hours = "SELECT COUNT(*), SUM(a.id % 7), SUM(b.id % 7) FROM range(10000000) a CROSS JOIN range(10000000) b"
+        patched.setattr(spark_engine, "sums_query", lambda *_: hours)
+        with pytest.raises(EngineFailure):
+            opened.sums(file_id, SUM_OF_X)
+    assert isinstance(opened.sums(file_id, SUM_OF_X), Moments)  # by another session
+    opened.close()
+
+
+def test_texts_with_quotes(near: Tables, lake: Any) -> None:
+    texts = ["it's", 'say "no"', "back\\slash", "", " ", "🐧", "${x}", "a\\nb", "a\nb", "--"]
+    category = Column("t", Kind.CATEGORY, categories=tuple(texts))
+    file_id = taken(near, make(lake, pa.table({"t": texts})), [category]).file_id
+    assert near.sums(file_id, BinCounts("t", CategoryBins(tuple(texts), missing=False))) == (1,) * len(texts) + (0,)

@@ -1,0 +1,253 @@
+"""Tables in somebody else's database, registered by name: what is told of them, and what never is."""
+
+import secrets
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+from service_world import Service, Table, a_name, serving
+from sqlalchemy import make_url
+
+X = {"x": {"kind": "integer", "bounds": [0, 100]}}
+MEAN = {"kind": "mean", "column": "x"}
+PASSWORD = "kept-out-of-every-answer"  # noqa: S105
+
+
+class Warehouse:
+    """A database with tables, and the service that knows it as `warehouse`."""
+
+    def __init__(self, url: str, service: Service) -> None:
+        self.url = url
+        self.service = service
+
+    def run(self, *statements: str) -> None:
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            for statement in statements:
+                connection.execute(statement.encode())
+
+    def make(self, *values: int) -> str:
+        """A table of one column."""
+        name = f"t{secrets.token_hex(6)}"
+        self.run(f"CREATE TABLE {name} (x int)", *(f"INSERT INTO {name} VALUES ({value})" for value in values))  # noqa: S608
+        return name
+
+    def register(self, owner: httpx.Client, table: str, *, live: bool, **members: Any) -> httpx.Response:
+        source = {"connection": "warehouse", "table": table, "live": live}
+        metadata = {"name": a_name("table"), "epsilon_limit": "100000", "columns": X, "source": source}
+        return owner.post("/v1/datasets", json=metadata | members)
+
+    def dataset(self, table: str, *, live: bool) -> Table:
+        name, owner = self.service.principal("owner")
+        made = self.register(owner, table, live=live)
+        assert made.status_code == 201, made.text
+        found = Table(self.service, made.json()["name"], name, owner, *self.service.principal("analyst"))
+        found.grant(found.analyst_name, "100000")
+        return found
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def warehouse(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, postgres_server: str
+) -> Iterator[Warehouse]:
+    folder, url = tmp_path_factory.mktemp("warehouse"), make_url(postgres_server)
+    suffix = request.param
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE warehouse_{suffix}".encode())
+        connection.execute(f"CREATE DATABASE ledger_{suffix}".encode())
+        connection.execute(f"CREATE ROLE reader_{suffix} SUPERUSER LOGIN PASSWORD '{PASSWORD}'".encode())
+    of_reader = url.set(database=f"warehouse_{suffix}", username=f"reader_{suffix}", password=PASSWORD)
+    settings = {
+        "CONNECTION_WAREHOUSE": of_reader.render_as_string(hide_password=False),
+        "CONNECTION_AWAY": f"postgresql://nobody:{PASSWORD}@127.0.0.1:1/away",
+    }
+    database = f"sqlite:///{folder}/ledger.sqlite3"
+    if suffix == "postgres":
+        database = url.set(database=f"ledger_{suffix}").render_as_string(hide_password=False)
+    with serving(folder, database, **settings) as service:
+        own = url.set(database=f"warehouse_{suffix}").render_as_string(hide_password=False)
+        yield Warehouse(own, service)
+        assert PASSWORD not in service.log.read_text()
+        for path in service.data.rglob("*.json"):
+            assert PASSWORD not in path.read_text()
+
+
+@pytest.mark.parametrize("live", [False, True])
+def test_a_table_is_registered_by_its_name(warehouse: Warehouse, live) -> None:
+    """JSON whose `source` names a configured connection and table: 201 with what `GET` returns."""
+    name = warehouse.make(10, 20, 30, 40)
+    _, owner = warehouse.service.principal("owner")
+    made = warehouse.register(owner, f"public.{name}", live=live)
+    assert made.status_code == 201, made.text
+    document = made.json()
+    assert document == owner.get(f"/v1/datasets/{document['name']}").json()
+    assert (document["n"], document["state"]) == (4, "open")
+    assert document["source"] == {
+        "connection": "warehouse",
+        "table": f"public.{name}",
+        "live": live,
+        "unit_column": None,
+        "truncate": False,
+    }
+    assert PASSWORD not in made.text
+
+
+@pytest.mark.parametrize("live", [False, True])
+def test_its_statistics_are_those_of_its_rows(warehouse: Warehouse, live) -> None:
+    table = warehouse.dataset(warehouse.make(*range(100)), live=live)
+    answer = table.fresh(MEAN, epsilon=1000, alpha="1e-9")
+    assert answer["value"] == pytest.approx(49.5, abs=answer["accuracy"]["radius"])
+    histogram = table.fresh({"kind": "histogram", "column": "x", "bins": 200}, epsilon=1000)
+    assert sum(round(value) for value in histogram["value"]) == 100
+
+
+def test_analysts_are_not_told_where_data_lives(warehouse: Warehouse) -> None:
+    """Public facts: none says where the data is; its owner and admins see it."""
+    table = warehouse.dataset(warehouse.make(1, 2), live=True)
+    _, auditor = warehouse.service.principal("auditor")
+    for client in (table.analyst, auditor):
+        assert "source" not in client.get(table.path).json()
+        assert not any("source" in one for one in client.get("/v1/datasets", params={"limit": 1000}).json()["datasets"])
+    for client in (table.owner, warehouse.service.admin):
+        assert client.get(table.path).json()["source"]["connection"] == "warehouse"
+
+
+def test_another_number_of_rows_makes_it_stale_until_its_owner_acts(warehouse: Warehouse) -> None:
+    """If it no longer equals n the dataset turns stale and answers 409 to everyone; the new count is never told."""
+    name = warehouse.make(*range(20))
+    table = warehouse.dataset(name, live=True)
+    table.fresh(MEAN, epsilon=1)
+    stored = table.release(MEAN, epsilon=1, key="before", reuse=False)
+    warehouse.run(f"INSERT INTO {name} SELECT generate_series(1, 31417)")
+    before = table.entries()
+    answers = [table.release(MEAN, epsilon=1, reuse=False)]
+    answers += [table.release(MEAN, epsilon=1), table.plan(MEAN, epsilon=1)]
+    answers += [table.plan(MEAN, epsilon=1, client=table.owner), table.owner.post(f"{table.path}/revalidation")]
+    for answer in answers:
+        assert (answer.status_code, answer.json()["type"]) == (409, "/problems/stale")
+    assert len({answer.content for answer in answers}) == 1
+    assert table.entries() == before  # nothing was debited
+    facts = table.analyst.get(table.path)
+    assert (facts.json()["state"], facts.json()["n"]) == ("stale", 20)
+    replayed = table.release(MEAN, epsilon=1, key="before", reuse=False)
+    assert (replayed.status_code, replayed.content) == (201, stored.content)
+    everything = "".join(answer.text for answer in [*answers, facts]) + warehouse.service.log.read_text()
+    assert "31437" not in everything
+    assert "31417" not in everything
+
+    warehouse.run(f"DELETE FROM {name} WHERE ctid NOT IN (SELECT ctid FROM {name} LIMIT 20)")  # noqa: S608
+    assert table.plan(MEAN, epsilon=1).status_code == 409  # the owner has not acted
+    assert table.analyst.post(f"{table.path}/revalidation").status_code == 403
+    opened = table.owner.post(f"{table.path}/revalidation")
+    assert (opened.status_code, opened.json()["state"]) == (200, "open")
+    assert opened.json() == table.owner.get(table.path).json()
+    table.fresh(MEAN, epsilon=1)
+
+
+def test_a_stale_dataset_can_be_deleted(warehouse: Warehouse) -> None:
+    name = warehouse.make(1, 2, 3)
+    table = warehouse.dataset(name, live=True)
+    warehouse.run(f"TRUNCATE {name}")
+    assert table.release(MEAN, epsilon=1).json()["type"] == "/problems/stale"
+    assert table.owner.delete(table.path).status_code == 204
+    for answer in (table.plan(MEAN, epsilon=1), table.owner.post(f"{table.path}/revalidation")):
+        assert answer.json()["type"] == "/problems/closed"
+    found = table.owner.get(table.path).json()
+    assert (found["state"], found["source"]) == ("closed", None)
+
+
+def test_revalidation_changes_nothing_of_a_copy(warehouse: Warehouse) -> None:
+    name = warehouse.make(1, 2, 3)
+    table = warehouse.dataset(name, live=False)
+    warehouse.run(f"DROP TABLE {name}")
+    assert table.owner.post(f"{table.path}/revalidation").json()["state"] == "open"
+    table.fresh(MEAN, epsilon=1)
+
+
+def test_a_database_that_is_away_is_a_constant_503_without_a_debit(warehouse: Warehouse) -> None:
+    """An engine that fails, is away or times out gives a constant 503 without a debit and without a value."""
+    name = warehouse.make(1, 2, 3)
+    table = warehouse.dataset(name, live=True)
+    warehouse.run(f"ALTER TABLE {name} RENAME TO {name}_elsewhere")
+    before = table.entries()
+    failed = table.release(MEAN, epsilon=1, key="again")
+    assert (failed.status_code, failed.json()["type"]) == (503, "/problems/unavailable")
+    assert (table.entries(), table.budget()["epsilon_spent"]) == (before, "0")
+    assert table.owner.post(f"{table.path}/revalidation").status_code == 503
+    warehouse.run(f"ALTER TABLE {name}_elsewhere RENAME TO {name}")
+    assert table.release(MEAN, epsilon=1, key="again").status_code == 201
+    with warehouse.service.unchanged():
+        away = warehouse.register(table.owner, name, live=True, source={"connection": "away", "table": name})
+    assert away.content == failed.content
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"connection": "elsewhere", "table": "t"},
+        {"connection": "WAREHOUSE", "table": "t"},
+        {"connection": "postgresql://u:p@h/d", "table": "t"},
+        {"connection": "warehouse", "table": ""},
+        {"connection": "warehouse", "table": "no_such_table"},
+        {"connection": "warehouse", "table": "a.b.c"},
+        {"connection": "warehouse", "table": "t\x00"},
+        {"connection": "warehouse", "table": "t", "url": "postgresql://h"},
+        {"connection": "warehouse", "table": "t", "live": "yes"},
+        {"connection": "warehouse"},
+        {"table": "t"},
+        "warehouse.t",
+        None,
+        [],
+    ],
+)
+def test_only_configured_connections_and_existing_tables(warehouse: Warehouse, source: Any) -> None:
+    """Only configured connections can be named; credentials never pass through the interface."""
+    _, owner = warehouse.service.principal("owner")
+    with warehouse.service.unchanged():
+        refused = warehouse.register(owner, "t", live=False, source=source)
+    assert (refused.status_code, refused.json()["type"]) == (422, "/problems/invalid-request")
+    assert "postgresql" not in refused.text
+    assert PASSWORD not in refused.text
+
+
+def test_what_does_not_fit_is_told_to_the_owner(warehouse: Warehouse) -> None:
+    name = warehouse.make(1, 2)
+    _, owner = warehouse.service.principal("owner")
+    columns = {"y": X["x"], "x": {"kind": "boolean"}}
+    for live in (False, True):
+        refused = warehouse.register(owner, name, live=live, columns=columns)
+        told = {problem["where"] for problem in refused.json()["errors"]}
+        assert (refused.status_code, told) == (422, {"column y", "column x"})
+
+
+def test_who_may_register(warehouse: Warehouse) -> None:
+    name = warehouse.make(1, 2)
+    _, analyst = warehouse.service.principal("analyst")
+    assert warehouse.register(analyst, name, live=True).status_code == 403
+    assert warehouse.register(warehouse.service.stranger, name, live=True).status_code == 401
+    _, owner = warehouse.service.principal("owner")
+    for content, status in ((b"{", 400), (b"[]", 422), (b'{"a": NaN}', 400), (b" " * (2**20 + 1), 413)):
+        answer = owner.post("/v1/datasets", content=content, headers={"Content-Type": "application/json"})
+        assert answer.status_code == status
+    answer = owner.post("/v1/datasets", content=b"x", headers={"Content-Type": "text/plain"})
+    assert answer.status_code == 415
+
+
+@pytest.mark.parametrize("live", [False, True])
+def test_people_not_rows(warehouse: Warehouse, live) -> None:
+    """Registration verifies that nobody has more than c rows, and tells the owner how many would be over."""
+    name = f"t{secrets.token_hex(6)}"
+    warehouse.run(f"CREATE TABLE {name} AS SELECT id % 50 AS who, id % 7 AS x FROM generate_series(0, 120) AS id")  # noqa: S608
+    _, owner = warehouse.service.principal("owner")
+    refused = warehouse.register(owner, name, live=live, unit_column="who", rows_per_unit=2)
+    assert refused.status_code == 422
+    assert refused.json()["errors"] == [
+        {"where": "column who", "what": "says that 21 units have more rows than rows_per_unit, which is 2"}
+    ]
+    made = warehouse.register(owner, name, live=live, unit_column="who", rows_per_unit=3)
+    assert (made.status_code, made.json()["n"], made.json()["rows_per_unit"]) == (201, 121, 3)
+    cut = warehouse.register(owner, name, live=live, unit_column="who", rows_per_unit=2, truncate=True)
+    assert cut.status_code == (422 if live else 201)
+    if not live:
+        assert (cut.json()["n"], cut.json()["source"]["truncate"]) == (100, True)

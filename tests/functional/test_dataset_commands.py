@@ -1,0 +1,141 @@
+"""`snapledger dataset …`, as an owner at a terminal meets it."""
+
+import hashlib
+import io
+import json
+import os
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from service_world import Service, a_name
+
+CSV = (
+    b"age;height;kind;remark;member;day\n"
+    + b"".join(
+        b"%d;%d.5;%s;note %d;true;2026-01-02\n" % (20 + i, 150 + i % 40, b"ab"[i % 2 : i % 2 + 1], i)
+        for i in range(300)
+    )
+    + b"NA;;;;false;\n"
+)
+
+
+def run(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("SNAPLEDGER_")}
+    environment |= {f"SNAPLEDGER_{name}": value for name, value in settings.items()}
+    command = [sys.executable, "-m", "app.cli", "dataset", *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=False)  # noqa: S603
+
+
+def suggested(path: Path) -> tuple[dict[str, Any], str]:
+    done = run("suggest", str(path))
+    assert done.returncode == 0, done.stderr
+    draft: dict[str, Any] = json.loads(done.stdout)
+    return draft, done.stderr
+
+
+@pytest.fixture
+def owned(one_service: Service) -> dict[str, str]:
+    _, owner = one_service.principal("owner")
+    key = owner.headers["Authorization"].removeprefix("Bearer ")
+    return {"URL": one_service.url, "KEY": key}
+
+
+def test_a_draft_is_refused_until_everything_is_confirmed(owned: dict[str, str], tmp_path: Path) -> None:
+    """Drafts the metadata for the owner to edit; it is refused until the owner has confirmed each."""
+    path, schema = tmp_path / "My People.csv", tmp_path / "schema.json"
+    path.write_bytes(CSV)
+    draft, told = suggested(path)
+    assert draft["name"] == "my-people"
+    assert draft["columns"] == {
+        "age": {"kind": "integer", "bounds": ["20", "319"], "unconfirmed": ["bounds"]},
+        "height": {"kind": "real", "bounds": ["150.5", "189.5"], "unconfirmed": ["bounds"]},
+        "kind": {"kind": "category", "categories": ["a", "b"], "unconfirmed": ["categories"]},
+        "member": {"kind": "boolean"},
+    }
+    assert "3 of 4 columns" in told
+    assert "remark, day" in told
+    draft["name"] = a_name("people")
+    for column in ("age", "height", "kind"):
+        schema.write_text(json.dumps(draft))
+        refused = run("add", str(path), "--schema", str(schema), **owned)
+        assert (refused.returncode, refused.stdout) == (1, "")
+        assert "unconfirmed" in refused.stderr
+        draft["columns"][column]["unconfirmed"] = []
+    schema.write_text(json.dumps(draft))
+    done = run("add", str(path), "--schema", str(schema), **owned)
+    assert done.returncode == 0, done.stderr
+    assert "301 rows" in done.stdout
+    assert hashlib.sha256(CSV).hexdigest() in done.stdout
+    assert "uploading" in done.stderr
+
+
+def test_a_draft_of_parquet(tmp_path: Path) -> None:
+    table = pa.table(
+        {
+            "cents": pa.array([Decimal(1), Decimal(2)], pa.decimal128(9, 2)),
+            "huge": pa.array([Decimal(1), Decimal(2)], pa.decimal128(38, 0)),
+            "real": pa.array([2.5, 3.5]),
+            'odd "name"': pa.array(["it's", 'a "b"']),
+            "constant": pa.array([7, 7]),
+            "empty": pa.array([None, None], pa.int32()),
+            "list": pa.array([[1], [2]]),
+        }
+    )
+    file = io.BytesIO()
+    pq.write_table(table, file)
+    path = tmp_path / "it's.parquet"
+    path.write_bytes(file.getvalue())
+    draft, told = suggested(path)
+    assert draft["columns"] == {
+        "cents": {"kind": "decimal", "scale": 2, "bounds": ["1.00", "2.00"], "unconfirmed": ["bounds"]},
+        "huge": {"kind": "real", "bounds": ["1", "2"], "unconfirmed": ["bounds"]},
+        "real": {"kind": "real", "bounds": ["2.5", "3.5"], "unconfirmed": ["bounds"]},
+        'odd "name"': {"kind": "category", "categories": ['a "b"', "it's"], "unconfirmed": ["categories"]},
+    }
+    assert "constant, empty, list" in told
+
+
+def test_what_cannot_be_drafted(tmp_path: Path) -> None:
+    for name, content in (("a.csv", b""), ("b.parquet", b"PAR1 and nothing more"), ("c.csv", b"t\n2026-01-01\n")):
+        (tmp_path / name).write_bytes(content)
+        done = run("suggest", str(tmp_path / name))
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr.startswith("snapledger: ")
+        assert "Traceback" not in done.stderr
+    assert run("suggest", str(tmp_path / "nowhere")).returncode == 2
+
+
+def test_what_is_wrong_with_a_file_is_told(owned: dict[str, str], tmp_path: Path) -> None:
+    path, schema = tmp_path / "t.csv", tmp_path / "schema.json"
+    path.write_bytes(b"x\n1\nhello\n")
+    metadata = {"name": a_name("t"), "epsilon_limit": 1, "columns": {"x": {"kind": "integer", "bounds": [0, 9]}}}
+    schema.write_text(json.dumps(metadata))
+    done = run("add", str(path), "--schema", str(schema), **owned)
+    assert done.returncode == 1
+    assert "line 3, column x: is not a number" in done.stderr
+    assert "hello" not in done.stderr
+    schema.write_text("{")
+    assert "not JSON" in run("add", str(path), "--schema", str(schema), **owned).stderr
+    without = run("add", str(path), "--schema", str(schema), URL=owned["URL"])
+    assert (without.returncode, "SNAPLEDGER_KEY" in without.stderr) == (1, True)
+    away = run("add", str(path), "--schema", str(schema), URL="http://127.0.0.1:1", KEY=owned["KEY"])
+    assert (away.returncode, "does not answer" in away.stderr) == (1, True)
+    assert owned["KEY"] not in away.stderr
+    wrong = run("add", str(path), "--schema", str(schema), URL=owned["URL"], KEY="wrong")
+    assert (wrong.returncode, "No valid key" in wrong.stderr) == (1, True)
+
+
+def test_a_wrong_connection_is_told_without_its_url() -> None:
+    environment = {"PATH": os.environ["PATH"], "SNAPLEDGER_CONNECTION_LAKE": "mysql://u:secret@h/d"}
+    environment["PYTHONPATH"] = os.environ.get("PYTHONPATH", "")
+    command = [sys.executable, "-m", "app.cli", "migrate"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603
+    assert done.returncode == 1
+    assert "SNAPLEDGER_CONNECTION_LAKE" in done.stderr
+    assert "secret" not in done.stderr
