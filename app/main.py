@@ -10,7 +10,7 @@ from starlette.middleware import Middleware
 
 from app.api import documentation, problems
 from app.api.middleware import FaultBarrier, KeyGate
-from app.api.routers import budgets, datasets, operations, principals, releases
+from app.api.routers import budgets, datasets, derived, operations, principals, releases
 from app.config import Settings
 from app.services import startup
 from app.services.context import Services
@@ -41,6 +41,13 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     problems.install(app)
     documentation.install(app)
-    for router in (releases.router, budgets.router, datasets.router, principals.router, operations.router):
+    for router in (
+        releases.router,
+        derived.router,
+        budgets.router,
+        datasets.router,
+        principals.router,
+        operations.router,
+    ):
         app.include_router(router)
     return app

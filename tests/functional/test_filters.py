@@ -1,7 +1,7 @@
 """Filters, groups, sums and two-way tables over HTTP: what is answered, what is refused, and what is reused."""
 
 import json
-from itertools import count
+from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -21,8 +21,8 @@ COLUMNS: dict[str, Any] = {
     "b": {"kind": "boolean"},
     "x": {"kind": "real", "bounds": [-1, 3]},
 }
+A = {"k": {"in": ["a"]}}
 PRECISE = {"epsilon": "1000", "grid_refinement": 30}
-_keys = count()
 
 
 def content(times: int = 40) -> str:
@@ -31,8 +31,8 @@ def content(times: int = 40) -> str:
 
 
 @pytest.fixture(scope="module")
-def filtered(service: Service) -> Table:
-    return service.table(COLUMNS, content(), limit="1000000", allowance="1000000")
+def filtered(running: Callable[[str], Service]) -> Table:
+    return running("sqlite").table(COLUMNS, content(), limit="1000000", allowance="1000000")
 
 
 def released(table: Table, statistic: dict[str, Any], **question: Any) -> dict[str, Any]:
@@ -86,8 +86,8 @@ def test_values(filtered: Table, statistic: dict[str, Any], expected: Any) -> No
 
 
 @pytest.mark.parametrize("rows_per_unit", [1, 3])
-def test_what_the_parts_of_a_release_are(service: Service, rows_per_unit: int) -> None:
-    table = service.table(COLUMNS, content(), rows_per_unit=rows_per_unit)
+def test_what_the_parts_of_a_release_are(one_service: Service, rows_per_unit: int) -> None:
+    table = one_service.table(COLUMNS, content(), rows_per_unit=rows_per_unit)
     n = 5 * 40
 
     def planned(statistic: dict[str, Any]) -> dict[str, Any]:

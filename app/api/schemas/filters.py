@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field, PlainValidator, WithJsonSchema
+from pydantic import Field, PlainValidator, WithJsonSchema
 
 from app.api.json_codec import JsonNumber
 from app.api.schemas.base import RequestModel
@@ -31,8 +31,6 @@ Value = Annotated[
 
 class ConditionRequest(RequestModel):
     """Which values of a column meet it: those `in` a list, or numbers `between` two, the ends included."""
-
-    model_config = ConfigDict(populate_by_name=True)
 
     one_of: Annotated[list[Value], Field(min_length=1, max_length=MAX_VALUES)] | None = Field(
         default=None,
