@@ -12,7 +12,7 @@ from app.dp.errors import AccuracyTrivial
 from app.dp.numbers import Rational, half_ulp
 from app.dp.parameters import Parameters, derive
 from app.dp.released import Released
-from app.dp.statistics.histogram import Histogram
+from app.dp.statistics.counts import Shared
 from app.dp.statistics.shape import Statistic
 from app.dp.sums import Answer
 
@@ -87,11 +87,11 @@ class Mechanism:
         """
         statistic, parameters = self.statistic, self.parameters
         centre, sensitivity = statistic.centre, statistic.sensitivity
-        if isinstance(statistic, Histogram):
+        if isinstance(statistic, Shared):
             normalised = draw_whole(statistic.from_centre(answer), parameters, bits)
         else:
-            (value,) = statistic.values(answer)
-            normalised = Released.one(draw((value - centre) / sensitivity, parameters, bits))
+            values = statistic.values(answer)
+            normalised = Released.several([draw((value - centre) / sensitivity, parameters, bits) for value in values])
         return normalised.map(lambda z: centre + sensitivity * z)
 
     def cliff(self) -> Rational:

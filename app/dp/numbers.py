@@ -1,6 +1,7 @@
 """Exact rational numbers, and the named directions in which they become doubles, decimals or MPFR numbers."""
 
 import math
+import re
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from functools import lru_cache
 from typing import TypeAlias
@@ -16,6 +17,15 @@ Real: TypeAlias = mpfr
 
 LARGEST_WHOLE_DOUBLE = 2**53
 """Up to this size, every whole number is a double."""
+
+
+NUMBER = re.compile(r"[+-]?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,3})?", re.ASCII)
+"""A number as requests write it: up to 40 digits, up to 40 decimals, and an exponent of up to three digits."""
+
+
+def written(text: str) -> Rational | None:
+    """The exact number that a text writes, or None if it writes none."""
+    return mpq(text.removeprefix("+")) if NUMBER.fullmatch(text) else None
 
 
 def nearest(q: Rational) -> float:

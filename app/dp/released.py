@@ -36,9 +36,10 @@ class Released(Sequence[Rational]):
         return cls(distinct, places, number, exact)
 
     @classmethod
-    def one(cls, number: Rational) -> Self:
-        """A release of one component."""
-        return cls(np.zeros(1, np.int64), np.zeros(1, np.intp), lambda _: number)
+    def several(cls, numbers: Sequence[Rational]) -> Self:
+        """A release of few components, each kept by itself."""
+        places = np.arange(len(numbers))
+        return cls(places, places, numbers.__getitem__)
 
     def distinct(self) -> Iterator[Rational]:
         """The numbers that occur, each made when it is its turn."""

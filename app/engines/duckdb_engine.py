@@ -14,8 +14,9 @@ import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 
-from app.dp.sums import Answer, BinCounts, CrossMoments, Moments, Needs, PairSums
+from app.dp.sums import Answer, BinCounts, CellSums, CrossMoments, Moments, Needs, PairSums
 from app.engines.bin_expressions import Cuts
+from app.engines.cell_queries import cells_answer, cells_query
 from app.engines.errors import answered
 from app.engines.expressions import column, whole
 from app.engines.files import scratch_directory
@@ -102,6 +103,9 @@ class DuckDBEngine:
     def _answer(self, path: Path, needs: Needs) -> Answer:
         if isinstance(needs, BinCounts):
             return self._counts(path, replace(needs, column=stored_name(needs.column)))
+        if isinstance(needs, CellSums):
+            query = cells_query(needs.renamed(stored_name), _TABLE, "duckdb")
+            return cells_answer(needs, self._rows(query, path))
         if isinstance(needs, PairSums):
             named = replace(needs, x=stored_name(needs.x), y=stored_name(needs.y))
             (row,) = self._rows(sums_query(named, _TABLE, "duckdb"), path)

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from app.dp.columns import Kind
-from app.dp.sums import Answer, CrossMoments, Moments
+from app.dp.sums import Answer, CellSums, CrossMoments, Moments, Needs
 from app.engines.errors import StaleTable
 from app.engines.files import written_whole
 
@@ -55,13 +55,16 @@ class LiveTable:
         if rows != self.n:
             raise StaleTable
 
-    def checked(self, answer: Answer) -> Answer:
-        """An answer whose statement counted as many rows as were registered.
+    def checked(self, needs: Needs, answer: Answer) -> Answer:
+        """An answer to `needs` whose statement counted as many rows as were registered.
 
         Raises:
             StaleTable: it counted another number.
         """
-        self.require_rows(answer.n if isinstance(answer, Moments | CrossMoments) else sum(answer))
+        if isinstance(answer, Moments | CrossMoments):
+            self.require_rows(answer.n)
+        else:
+            self.require_rows(needs.rows(answer) if isinstance(needs, CellSums) else sum(answer))
         return answer
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from sqlglot import exp
 
 from app.dp.columns import Kind
-from app.dp.sums import Needs, PairSums
+from app.dp.sums import CellSums, Needs, PairSums
 from app.engines.expressions import Branch, Node, case, column, is_nan, is_null, whole
 from app.engines.live import LiveColumn, LiveTable
 
@@ -24,6 +24,8 @@ def table_node(path: Sequence[str]) -> exp.Table:
 
 def names_of(needs: Needs) -> tuple[str, ...]:
     """The columns that are needed."""
+    if isinstance(needs, CellSums):
+        return needs.columns
     return (needs.x, needs.y) if isinstance(needs, PairSums) else (needs.column,)
 
 

@@ -13,8 +13,9 @@ import psycopg
 from sqlglot import exp
 
 from app.dp.columns import Column, Kind
-from app.dp.sums import Answer, BinCounts, CrossMoments, Moments, Needs, PairSums
+from app.dp.sums import Answer, BinCounts, CellSums, CrossMoments, Moments, Needs, PairSums
 from app.engines.bin_expressions import missing_bin
+from app.engines.cell_queries import cells_answer, cells_query
 from app.engines.errors import EngineFailure, answered
 from app.engines.expressions import Node, case, column, is_nan
 from app.engines.live import LiveColumn, LiveTable
@@ -92,7 +93,7 @@ class PostgresEngine:
             EngineFailure: the database is busy, away or failed.
             StaleTable: it has another number of rows than was registered.
         """
-        return answered(logger, "Postgres", lambda: table.checked(self._answer(table, needs)))
+        return answered(logger, "Postgres", lambda: table.checked(needs, self._answer(table, needs)))
 
     @contextmanager
     def copied(self, table: LiveTable) -> Iterator[Rows]:
@@ -115,6 +116,8 @@ class PostgresEngine:
         source = view(table, names_of(needs), _normal)
         if isinstance(needs, BinCounts):
             return self._counts(needs, source)
+        if isinstance(needs, CellSums):
+            return cells_answer(needs, self._rows(cells_query(needs, source, _DIALECT)))
         (row,) = self._rows(sums_query(needs, source, _DIALECT))
         table.require_rows(row[0])  # sums over no rows at all are no numbers
         return (CrossMoments if isinstance(needs, PairSums) else Moments)(*map(int, row))

@@ -44,7 +44,7 @@ def sums_query(needs: ColumnSums | PairSums, table: Source, dialect: Dialect) ->
         ]
         summed = [q, r, exp.Mul(this=q, expression=r)]
     coded = _select(table.copy(), *codes)
-    return render(_select(_nested(coded), _rows(), *(_exact_sum(each, dialect) for each in summed)), dialect)
+    return render(_select(_nested(coded), _rows(), *(exact_sum(each, dialect) for each in summed)), dialect)
 
 
 def counts_query(needs: BinCounts, table: Source, dialect: Dialect) -> Query:
@@ -74,7 +74,7 @@ def _category_counts(value: Node, bins: CategoryBins, table: Source, dialect: Di
     text, rows = column("text"), column("rows")
     grouped = _select(table, _named(value, "text"), _named(_rows(), "rows")).group_by(value.copy(), copy=False)
     binned = _select(_nested(grouped), _named(category_bin(text, bins), "bin"), rows)
-    return _by_bin(binned, _exact_sum(rows, dialect))
+    return _by_bin(binned, exact_sum(rows, dialect))
 
 
 def _joined_counts(value: Node, bins: IntervalBins, table: Source) -> exp.Select:
@@ -142,7 +142,7 @@ def _rows() -> Node:
     return exp.Count(this=exp.Star())
 
 
-def _exact_sum(value: Node, dialect: Dialect) -> Node:
+def exact_sum(value: Node, dialect: Dialect) -> Node:
     """A sum of 64-bit whole numbers that cannot overflow: on DuckDB and Postgres it is as wide as it must be."""
     if dialect == "spark":
         value = exp.cast(value, exp.DataType.build("DECIMAL(38, 0)"))

@@ -12,8 +12,9 @@ import pyarrow as pa
 from sqlglot import exp
 
 from app.dp.columns import Column, Kind
-from app.dp.sums import Answer, BinCounts, CrossMoments, Moments, Needs, PairSums
+from app.dp.sums import Answer, BinCounts, CellSums, CrossMoments, Moments, Needs, PairSums
 from app.engines.bin_expressions import missing_bin
+from app.engines.cell_queries import cells_answer, cells_query
 from app.engines.digits import Digits, unfit
 from app.engines.errors import InvalidFile, Problem, answered
 from app.engines.expressions import Node, column
@@ -94,7 +95,7 @@ class SparkEngine:
             EngineFailure: the server is busy, away or failed.
             StaleTable: the table has another number of rows than was registered.
         """
-        return answered(logger, "Spark", lambda: table.checked(self._answer(table, needs)))
+        return answered(logger, "Spark", lambda: table.checked(needs, self._answer(table, needs)))
 
     def copied(self, table: LiveTable) -> AbstractContextManager[Rows]:
         """Never asked for: `locate` refuses what is to be copied."""
@@ -120,6 +121,8 @@ class SparkEngine:
         source = view(table, names_of(needs), _normal)
         if isinstance(needs, BinCounts):
             return self._counts(table, needs, source)
+        if isinstance(needs, CellSums):
+            return cells_answer(needs, self._rows(table, cells_query(needs, source, _DIALECT)))
         (row,) = self._rows(table, sums_query(needs, source, _DIALECT))
         table.require_rows(row[0])  # sums over no rows at all are no numbers
         return (CrossMoments if isinstance(needs, PairSums) else Moments)(*map(int, row))

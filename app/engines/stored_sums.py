@@ -11,7 +11,7 @@ import shutil
 from hashlib import sha256
 from pathlib import Path
 
-from app.dp.sums import Answer, BinCounts, ColumnSums, CrossMoments, Moments, Needs
+from app.dp.sums import Answer, BinCounts, CellSums, ColumnSums, CrossMoments, Moments, Needs
 from app.engines.files import written_whole
 
 logger = logging.getLogger(__name__)
@@ -89,8 +89,8 @@ def _answer(needs: Needs, numbers: object) -> Answer:
     """
     if not isinstance(numbers, list) or not all(type(number) is int for number in numbers):
         raise ValueError("not a list of whole numbers")
-    if isinstance(needs, BinCounts):
-        if len(numbers) != needs.bins.count:
+    if isinstance(needs, BinCounts | CellSums):
+        if len(numbers) != (needs.bins.count if isinstance(needs, BinCounts) else needs.answers):
             raise ValueError("not one for each bin")
         return tuple(numbers)
     return Moments(*numbers) if isinstance(needs, ColumnSums) else CrossMoments(*numbers)

@@ -8,7 +8,8 @@ from cachetools import LRUCache, cached
 from gmpy2 import mpq
 
 from app.db.datasets import Dataset
-from app.dp.bins import IntervalBins
+from app.dp.bins import Bins, IntervalBins
+from app.dp.cells import Cells, WithOutside
 from app.dp.mechanism import Mechanism
 from app.dp.numbers import json_number, round_up
 from app.dp.released import Released
@@ -68,12 +69,25 @@ def mechanism_figures(mechanism: Mechanism) -> Document:
 
 
 def bins(mechanism: Mechanism) -> Mapping[str, bytes]:
-    """What each position of a histogram's lists stands for, as JSON; many intervals are told by their edges alone."""
+    """What each position of the lists stands for, as JSON; many intervals are told by their edges alone.
+
+    A two-way table has its columns' bins in `axes`, and `bins` only for what is not a cell.
+    """
     described = mechanism.statistic.bins
     if described is None:
         return {}
-    if isinstance(described, IntervalBins) and described.edges.intervals > MOST_LISTED_INTERVALS:
-        return {"bins": encode(None), "edges": array_of(shown_texts(described.edges.doubles()))}
+    inside = described.inside if isinstance(described, WithOutside) else described
+    if isinstance(inside, Cells):
+        axes = (object_of(_bins(axis)) for axis in (inside.x, inside.y))
+        listed = described.describe() if isinstance(described, WithOutside) else None
+        return {"bins": encode(listed), "axes": b"[%b]" % b",".join(axes)}
+    return _bins(described if isinstance(described, WithOutside) else inside)
+
+
+def _bins(described: Bins | WithOutside) -> Mapping[str, bytes]:
+    inside = described.inside if isinstance(described, WithOutside) else described
+    if isinstance(inside, IntervalBins) and inside.edges.intervals > MOST_LISTED_INTERVALS:
+        return {"bins": encode(None), "edges": array_of(shown_texts(inside.edges.doubles()))}
     return {"bins": encode(described.describe())}
 
 
@@ -112,13 +126,14 @@ def released(release_id: str, dataset: Dataset, plan: Plan, drawn: Released) -> 
 def reused(stored: bytes, mechanism: Mechanism, alpha: mpq, radius: mpq, budget: Document) -> bytes:
     """The JSON of a stored release as the answer to another question: as it was, but with the accuracy at its α.
 
-    Its members are cut out between their names, and these cannot be mistaken: in a text quotes are escaped.
+    Its members are cut out between their names, and these cannot be mistaken: in a text quotes are escaped, and only
+    the statistic, which comes first, has members that others name: the columns of a filter.
     """
-    head, rest = stored.split(b',"accuracy":', 1)
+    head, rest = stored.rsplit(b',"accuracy":', 1)
     _, rest = rest.split(b',"privacy":', 1)
     facts, rest = rest.split(b',"budget":', 1)
     _, created_at = rest.split(b',"created_at":', 1)
-    value_in_range = head.split(b',"value_in_range":', 1)[1].split(b',"bins":', 1)[0]
+    value_in_range = head.rsplit(b',"value_in_range":', 1)[1].split(b',"bins":', 1)[0]
     interval = outcomes.intervals(mechanism.statistic, radius + mechanism.resolution, value_in_range)
     around = _with_interval(encode(accuracy(mechanism, alpha)), interval)
     answer = b'%b,"accuracy":%b,"privacy":%b,"budget":%b,"reused":true,"created_at":%b'

@@ -65,34 +65,34 @@ def release(services: Services, access: Access, question: Question, key: Key | N
     if key is None and not question.reuse:
         raise KeyRequiredError
     with services.database.read() as session:
-        if key is not None and (stored := _replay(session, access, key)):
-            _recorded(access, question, "replayed")
+        if key is not None and (stored := replay(session, access, key)):
+            recorded(access, question, "replayed")
             return stored
         scans.require_open(access.dataset)
         plan = questions.make(access.dataset, question, services.settings.max_epsilon_nano)
-        attempt = _Attempt(access, question, plan, key, services.keyring.seal)
+        attempt = Attempt(access, question, plan, key, services.keyring.seal)
         earlier = attempt.earlier(session)
         if earlier is None:
-            attempt.require_affordable(session)
+            require_affordable(session, access, plan.epsilon_nano)
         elif key is None:
-            _recorded(access, question, "reused")
+            recorded(access, question, "reused")
             return Answer(OK, attempt.reused(session, earlier))
-    drawn = _draw(services, access, plan) if earlier is None else earlier
+    drawn = draw(services, access, plan) if earlier is None else earlier
     answer = services.database.transact(lambda transaction: attempt.committed(transaction, drawn))
     if answer is not None:
         fresh = answer.status == CREATED
-        _recorded(access, question, "fresh" if fresh else "reused", plan.epsilon_nano if fresh else 0)
+        recorded(access, question, "fresh" if fresh else "reused", plan.epsilon_nano if fresh else 0)
         return answer
     # A twin with the same key committed first: its answer is ours, and our draw is discarded.
     with services.database.read() as session:
-        stored = None if key is None else _replay(session, access, key)
+        stored = None if key is None else replay(session, access, key)
     if stored is None:
         raise UnavailableError
-    _recorded(access, question, "replayed")
+    recorded(access, question, "replayed")
     return stored
 
 
-def _recorded(access: Access, question: Question, outcome: str, cost_nano: int = 0) -> None:
+def recorded(access: Access, question: Question, outcome: str, cost_nano: int = 0) -> None:
     """Say who had what for how much, to the log and the metrics; never what the answer was."""
     kind = question.statistic["kind"]
     metrics.RELEASES.labels(kind, outcome).inc()
@@ -107,7 +107,17 @@ def _recorded(access: Access, question: Question, outcome: str, cost_nano: int =
     )
 
 
-def _replay(session: Session, access: Access, key: Key) -> Answer | None:
+def require_affordable(session: ReadSession, access: Access, cost_nano: int) -> None:
+    """Refuse early what the transaction would refuse: no scan and no draw for a debit that cannot be made."""
+    account, allowance = accounts.find(session, access.dataset.id), access.require_allowance()
+    if cost_nano > account.remaining_nano:
+        raise BudgetExhaustedError("dataset", cost_nano, account.remaining_nano, account.limit_nano)
+    if cost_nano > allowance.remaining_nano:
+        raise BudgetExhaustedError("allowance", cost_nano, allowance.remaining_nano, allowance.limit_nano)
+
+
+def replay(session: Session, access: Access, key: Key) -> Answer | None:
+    """What the key was answered with, if it was; KeyReusedError if that was to another request."""
     stored = idempotency.find(session, access.principal.id, key.text)
     if stored is None:
         return None
@@ -117,14 +127,14 @@ def _replay(session: Session, access: Access, key: Key) -> Answer | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Drawn:
+class Drawn:
     """A fresh draw that is not paid yet: nobody may see it before its transaction has committed."""
 
     release_id: str
     members: Mapping[str, bytes]  # the answer's, as JSON, up to its budget
 
 
-def _draw(services: Services, access: Access, plan: Plan) -> _Drawn:
+def draw(services: Services, access: Access, plan: Plan) -> Drawn:
     """Sums and draw; nothing is debited yet.
 
     Raises:
@@ -140,11 +150,11 @@ def _draw(services: Services, access: Access, plan: Plan) -> _Drawn:
         raise UnavailableError from None
     metrics.EXACT_DRAWS.inc(values.exact)
     release_id = time_ordered_id()
-    return _Drawn(release_id, documents.released(release_id, access.dataset, plan, values))
+    return Drawn(release_id, documents.released(release_id, access.dataset, plan, values))
 
 
 @dataclass(frozen=True, slots=True)
-class _Attempt:
+class Attempt:
     """One request on its way from its plan to its answer."""
 
     access: Access
@@ -157,15 +167,6 @@ class _Attempt:
         """An earlier release that answers it."""
         return reuse.find(session, self.access.dataset, self.plan) if self.question.reuse else None
 
-    def require_affordable(self, session: ReadSession) -> None:
-        """Refuse early what the transaction would refuse: no scan and no draw for a debit that cannot be made."""
-        cost_nano = self.plan.epsilon_nano
-        account, allowance = accounts.find(session, self.access.dataset.id), self.access.require_allowance()
-        if cost_nano > account.remaining_nano:
-            raise BudgetExhaustedError("dataset", cost_nano, account.remaining_nano, account.limit_nano)
-        if cost_nano > allowance.remaining_nano:
-            raise BudgetExhaustedError("allowance", cost_nano, allowance.remaining_nano, allowance.limit_nano)
-
     def reused(self, session: Session, earlier: Earlier) -> bytes:
         """The answer that an earlier release gives."""
         account = accounts.find(session, self.access.dataset.id)
@@ -177,14 +178,14 @@ class _Attempt:
         }
         return reuse.answer(session, earlier, self.plan, budget)
 
-    def committed(self, transaction: WriteSession, found: _Drawn | Earlier) -> Answer | None:
+    def committed(self, transaction: WriteSession, found: Drawn | Earlier) -> Answer | None:
         """The transaction and its commit; nobody sees an answer before that has returned."""
         answer = self.settle(transaction, found)
         if answer is not None:
             transaction.commit()
         return answer
 
-    def settle(self, transaction: WriteSession, found: _Drawn | Earlier) -> Answer | None:
+    def settle(self, transaction: WriteSession, found: Drawn | Earlier) -> Answer | None:
         """The one transaction, in the one order; None where the key turns out to be a twin's already."""
         dataset, principal, key, at = self.access.dataset, self.access.principal, self.key, now()
         if key is not None and not idempotency.claim(
@@ -203,7 +204,7 @@ class _Attempt:
             raise UnavailableError  # what the reads found is found again, since releases are never deleted
         return Answer(CREATED, self._pay(transaction, found, at))
 
-    def _pay(self, transaction: WriteSession, drawn: _Drawn, at: str) -> bytes:
+    def _pay(self, transaction: WriteSession, drawn: Drawn, at: str) -> bytes:
         dataset, principal, cost_nano = self.access.dataset, self.access.principal, self.plan.epsilon_nano
         account = accounts.debit(transaction, dataset.id, cost_nano)
         allowance = allowances.debit(transaction, dataset.id, principal.id, cost_nano)

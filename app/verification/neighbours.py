@@ -1,16 +1,20 @@
 """The exact privacy loss between real statistics of neighbouring datasets, histograms over all their bins together."""
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 from gmpy2 import mpq
 
+from app.dp.bins import Bins, CategoryBins, IntervalBins
 from app.dp.columns import Column, Kind
+from app.dp.conditions import Condition, OneOf
 from app.dp.numbers import Rational
 from app.dp.parameters import GAMMA
 from app.dp.statistics import Statistic, build
-from app.dp.sums import Answer, BinCounts, ColumnSums, CrossMoments, Moments, PairSums
+from app.dp.statistics.counts import Shared
+from app.dp.sums import Answer, BinCounts, CellSums, ColumnSums, CrossMoments, Moments, PairSums
 from app.verification.findings import Finding, at_most
 from app.verification.intervals import Interval
 from app.verification.privacy import loss, maximum
@@ -35,6 +39,12 @@ SPECIFICATIONS: tuple[dict[str, Any], ...] = (
     {"kind": "variance", "column": "x"},
     {"kind": "covariance", "columns": ("x", "y")},
     {"kind": "histogram", "column": "group"},
+    {"kind": "histogram", "columns": ("group", "y"), "bins": (None, 2)},
+    {"kind": "histogram", "column": "group", "where": {"y": {"between": (mpq(0), mpq(50))}}},
+    {"kind": "count", "where": {"group": {"one_of": ("a", "c")}}},
+    {"kind": "count", "group_by": "group"},
+    {"kind": "sum", "column": "x", "where": {"group": {"one_of": ("a", "b")}}},
+    {"kind": "sum", "column": "y", "group_by": "group"},
 )
 
 
@@ -54,13 +64,21 @@ def findings(
         ]
         examined = f"{len(pairs)} pairs of datasets"
         distances = [sum(abs(x - other) for x, other in zip(*pair, strict=True)) for pair in pairs]
-        quantity, distance = f"{statistic.kind}: distance of neighbours", Interval.point(max(distances))
-        yield at_most(quantity, distance, mpq(statistic.mechanisms)).on(examined)
-        implementation = counts if statistic.kind == "histogram" else single
+        name = _named(specification)
+        distance = Interval.point(max(distances))
+        yield at_most(f"{name}: distance of neighbours", distance, mpq(statistic.mechanisms)).on(examined)
+        implementation = counts if isinstance(statistic, Shared) else single
         parameters = implementation.derive(epsilon / statistic.mechanisms, statistic.b_prime, GAMMA, 0)
         subject = Subject(parameters, implementation, _MOST_RELEASES)
         greatest = maximum(_total_loss(subject, *pair) for pair in pairs)
-        yield at_most(f"{statistic.kind}: privacy loss", greatest, epsilon, "ε").on(examined)
+        yield at_most(f"{name}: privacy loss", greatest, epsilon, "ε").on(examined)
+
+
+def _named(specification: Mapping[str, Any]) -> str:
+    """The kind, with what makes another statistic of it."""
+    kind: str = specification["kind"]
+    told = {"columns": " of two columns", "where": " with a filter", "group_by": " by group"}
+    return kind + "".join(words for member, words in told.items() if member in specification and kind != "covariance")
 
 
 def neighbours(rows: int, rows_per_unit: int) -> Iterator[tuple[Dataset, Dataset]]:
@@ -77,6 +95,7 @@ def neighbours(rows: int, rows_per_unit: int) -> Iterator[tuple[Dataset, Dataset
         taken = min(moved, dataset[first])
         yield dataset, dataset - Counter({first: taken}) + Counter({second: taken})
         yield dataset, dataset - Counter({first: taken}) + Counter({crossed: taken})
+    yield Counter({second: rows}), Counter({second: rows}) - Counter({second: moved}) + Counter({crossed: moved})
     if rows_per_unit > 1:  # each to a bin of its own
         scattered = Counter((low, most, category) for category in (CATEGORIES * moved)[:moved])
         yield Counter({first: rows}), Counter({first: rows - moved}) + scattered
@@ -103,6 +122,8 @@ def _inputs(statistic: Statistic, dataset: Dataset) -> tuple[Rational, ...]:
 def _answer(statistic: Statistic, dataset: Dataset) -> Answer:
     """What an engine answers to the statistic's needs."""
     needs, n = statistic.needs, sum(dataset.values())
+    if isinstance(needs, CellSums):
+        return _cells(needs, dataset)
     if isinstance(needs, BinCounts):
         counts = Counter(dict.fromkeys(CATEGORIES, 0))
         for (_, _, category), count in dataset.items():
@@ -116,3 +137,32 @@ def _answer(statistic: Statistic, dataset: Dataset) -> Answer:
         products = sum(code * count * other for (code, count), other in zip(x, y, strict=True))
         return CrossMoments(n, total, sum(other * count for (_, count), other in zip(x, y, strict=True)), products)
     return Moments(n, total, sum(code * code * count for code, count in x))
+
+
+def _cells(needs: CellSums, dataset: Dataset) -> tuple[int, ...]:
+    """What an engine answers to a table of cells, by the definition."""
+    counts, totals = [0] * (needs.count + 1), [0] * needs.count
+    for row, count in dataset.items():
+        values = dict(zip(COLUMNS, row, strict=True))
+        cell = needs.count
+        if all(_met(each, values[each.column]) for each in needs.conditions):
+            cell = 0
+            for name, bins in needs.axes:
+                cell = cell * bins.count + _place(bins, values[name])
+            if needs.summed is not None:
+                column, codes = needs.summed
+                totals[cell] += count * codes.code(values[column])
+        counts[cell] += count
+    return (*counts, *(totals if needs.summed is not None else ()))
+
+
+def _met(condition: Condition, value: Any) -> bool:  # noqa: ANN401  a number or a text
+    return value in condition.values if isinstance(condition, OneOf) else condition.least <= value <= condition.most
+
+
+def _place(bins: Bins, value: Any) -> int:  # noqa: ANN401  as above
+    if isinstance(bins, CategoryBins):
+        return bins.categories.index(value)
+    if isinstance(bins, IntervalBins):
+        return bisect_right(bins.thresholds()[1:-1], value)
+    return int(value)

@@ -10,7 +10,8 @@ from mutants import MUTANTS
 from app.dp import bulk
 from app.dp.parameters import Parameters
 from app.dp.statistics import STATISTICS
-from app.dp.statistics.histogram import Histogram
+from app.dp.statistics.counts import Shared
+from app.dp.statistics.total import Total
 from app.verification import neighbours, tails
 from app.verification.audit import audit
 from app.verification.subject import COUNTS, SINGLE, Subject
@@ -43,17 +44,25 @@ def test_a_bulk_draw_that_trusts_doubles_is_caught(monkeypatch: pytest.MonkeyPat
 
 
 def test_half_the_noise_that_a_histogram_needs_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Histogram, "mechanisms", property(lambda histogram: histogram.rows_per_unit))
+    monkeypatch.setattr(Shared, "mechanisms", property(lambda counts: counts.rows_per_unit))
     found = {finding.quantity: finding.exact for finding in neighbours.findings(mpq(1), 20, 1) if not finding.holds}
-    assert found.keys() == {"histogram: distance of neighbours", "histogram: privacy loss"}
+    kinds = ("histogram", "histogram of two columns", "histogram with a filter", "count by group")
+    assert found.keys() == {f"{kind}: {what}" for kind in kinds for what in ("distance of neighbours", "privacy loss")}
     assert found["histogram: distance of neighbours"] == "2"
 
 
 def test_a_sensitivity_for_one_row_is_caught_where_a_person_has_three(monkeypatch: pytest.MonkeyPatch) -> None:
-    for kind in ("mean", "variance", "covariance"):
+    for kind in ("mean", "variance", "covariance", "count", "sum"):
         monkeypatch.setattr(STATISTICS[kind], "sensitivity", property(lambda statistic: statistic.row_sensitivity))
     found = {finding.quantity for finding in neighbours.findings(mpq(1), 21, 3) if not finding.holds}
-    assert {f"{kind}: privacy loss" for kind in ("mean", "variance", "covariance")} <= found
+    kinds = ("mean", "variance", "covariance", "count with a filter", "sum with a filter")
+    assert {f"{kind}: privacy loss" for kind in kinds} <= found
+
+
+def test_half_the_noise_that_sums_of_groups_need_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Total, "mechanisms", property(lambda total: total.rows_per_unit))
+    found = {finding.quantity for finding in neighbours.findings(mpq(1), 20, 1) if not finding.holds}
+    assert found == {"sum by group: distance of neighbours", "sum by group: privacy loss"}
 
 
 def test_a_radius_too_small_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -194,10 +194,17 @@ class Datasets(AnswerModel):
 class Bin(AnswerModel):
     """What one position of a histogram's lists counts; `lower` and `upper` are an interval's."""
 
-    kind: Literal["interval", "category", "other", "missing"]
+    kind: Literal["interval", "category", "other", "missing", "outside"]
     label: str
     lower: float | None = None
     upper: float | None = None
+
+
+class Axis(AnswerModel):
+    """The bins of one column of a two-way table; of more than 1,000 intervals, their edges."""
+
+    bins: list[Bin] | None
+    edges: list[float] | None = None
 
 
 class PlannedAccuracy(AnswerModel):
@@ -275,6 +282,10 @@ class _Statistic(AnswerModel):
     reused: bool
     bins: list[Bin] | None = Field(default=None, description="Histograms of up to 1,000 intervals.")
     edges: list[float] | None = Field(default=None, description="Histograms of more intervals.")
+    axes: list[Axis] | None = Field(
+        default=None,
+        description="Two-way tables, whose lists hold the cells row by row.",
+    )
 
 
 class Plan(_Statistic):

@@ -46,7 +46,7 @@ def _where(location: Sequence[str | int], body: Any, *, unknown_member: bool) ->
     for index, step in enumerate(location):
         last = index == len(location) - 1
         if isinstance(body, dict) and step in body:
-            named_by_caller = bool(path) and path[-1] == "columns"
+            named_by_caller = bool(path) and path[-1] in {"columns", "where"}
             if not (last and unknown_member):
                 path.append(str(list(body).index(str(step))) if named_by_caller else str(step))
             body = body[step]

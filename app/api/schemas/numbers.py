@@ -1,17 +1,16 @@
 """The number grammar of the interface, as pydantic types. Every number is exact from here on."""
 
-import re
 from collections.abc import Callable
 from typing import Annotated, Any
 
 from gmpy2 import mpq
-from pydantic import BeforeValidator, PlainValidator, WithJsonSchema
+from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from app.api.json_codec import JsonNumber
+from app.dp.numbers import NUMBER, written
 from app.ledger.units import MAX_EPSILON_NANO, whole_units
 
-NUMBER = re.compile(r"[+-]?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,3})?", re.ASCII)
 LARGEST_BOUND = mpq(10**100)
 ACCURACY_DIGITS = 30
 
@@ -27,8 +26,8 @@ def exact(value: object) -> mpq:
     Raises:
         PydanticCustomError: it is anything else; `true` is no number.
     """
-    if isinstance(value, str) and NUMBER.fullmatch(value):
-        return mpq(value.removeprefix("+"))
+    if isinstance(value, str) and (number := written(value)) is not None:
+        return number
     raise refuse("is not a number: up to 40 digits, then up to 40 decimals, then an exponent of up to 3 digits")
 
 
@@ -65,8 +64,8 @@ def _bound(value: object) -> mpq:
     return number
 
 
-def _significant_digits(text: str) -> int:
-    mantissa = text.lower().partition("e")[0].lstrip("+-").replace(".", "")
+def _significant_digits(number: str) -> int:
+    mantissa = number.lower().partition("e")[0].lstrip("+-").replace(".", "")
     return len(mantissa.strip("0"))
 
 
@@ -93,7 +92,7 @@ def _flag(value: object) -> bool:
     raise refuse("is neither true nor false")
 
 
-def _text(value: object) -> object:
+def text(value: object) -> object:
     """A JSON number is held as its text; where a text is asked for, it is none."""
     if isinstance(value, JsonNumber) or not isinstance(value, str):
         raise refuse("is not a string")
@@ -111,7 +110,8 @@ def _schema(description: str, **facts: Any) -> WithJsonSchema:  # noqa: ANN401 -
 
 _UNITS = "A whole number of ledger units of 1e-9; exact, so best written as a string."
 
-Text = Annotated[str, BeforeValidator(_text)]
+Text = Annotated[str, BeforeValidator(text)]
+ColumnName = Annotated[Text, Field(min_length=1, max_length=255)]
 Flag = Annotated[bool, PlainValidator(_flag), WithJsonSchema({"type": "boolean"})]
 Whole = Annotated[int, BeforeValidator(_whole)]
 Bound = Annotated[mpq, PlainValidator(_bound), _schema("A bound or an edge, at most 1e100 in size.")]

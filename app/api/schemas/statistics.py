@@ -1,17 +1,19 @@
 """The statistic asked for, one model a kind. What its numbers mean is decided in `app.dp.statistics`."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Discriminator, Field, Tag
 
 from app.api.schemas.base import RequestModel
-from app.api.schemas.numbers import Bound, Text, Whole
+from app.api.schemas.filters import Where
+from app.api.schemas.numbers import Bound, ColumnName, Whole
 
 MAX_EDGES = 10_000
 MAX_BINS = 1_000_000
 
-ColumnName = Annotated[Text, Field(min_length=1, max_length=255)]
 Bounds = Annotated[list[Bound], Field(min_length=2, max_length=2, examples=[[2000, 7000]])]
+Edges = Annotated[list[Bound], Field(max_length=MAX_EDGES)]
+Bins = Annotated[Whole, Field(ge=1, le=MAX_BINS)]
 
 
 class MeanRequest(RequestModel):
@@ -39,15 +41,68 @@ class CovarianceRequest(RequestModel):
 
 
 class HistogramRequest(RequestModel):
-    """Counts: numeric columns by `edges`, or by `bins` of equal width over `bounds`; others by category."""
+    """Counts: numeric columns by `edges`, or by `bins` of equal width over `bounds`; others by category.
+
+    With `where` the bins are of the rows that meet it, and `outside` is one more.
+    """
 
     kind: Literal["histogram"]
     column: ColumnName
-    edges: Annotated[list[Bound], Field(max_length=MAX_EDGES)] | None = None
-    bins: Annotated[Whole, Field(ge=1, le=MAX_BINS)] | None = None
+    edges: Edges | None = None
+    bins: Bins | None = None
     bounds: Bounds | None = None
+    where: Where | None = None
+
+
+class TwoWayRequest(RequestModel):
+    """Counts of the combinations of two columns' bins, row by row, at most 1,000,000.
+
+    `edges`, `bins` and `bounds` have an item for each column, null where it has none.
+    """
+
+    kind: Literal["histogram"]
+    columns: Annotated[list[ColumnName], Field(min_length=2, max_length=2)]
+    edges: Annotated[list[Edges | None], Field(min_length=2, max_length=2)] | None = None
+    bins: Annotated[list[Bins | None], Field(min_length=2, max_length=2)] | None = None
+    bounds: Annotated[list[Bounds | None], Field(min_length=2, max_length=2)] | None = None
+    where: Where | None = None
+
+
+class CountRequest(RequestModel):
+    """How many rows meet `where`, or how many of each declared category of the column `group_by` do."""
+
+    kind: Literal["count"]
+    where: Where | None = None
+    group_by: ColumnName | None = None
+
+
+class SumRequest(RequestModel):
+    """The sum of a column over the rows that meet `where`, in all or for each declared category of `group_by`."""
+
+    kind: Literal["sum"]
+    column: ColumnName
+    bounds: Bounds | None = None
+    where: Where | None = None
+    group_by: ColumnName | None = None
+
+
+def _ways(value: Any) -> str:  # noqa: ANN401  JSON, or a model of it
+    columns = value.get("columns") if isinstance(value, dict) else getattr(value, "columns", None)
+    return "one_way" if columns is None else "two_way"
+
+
+AnyHistogramRequest = Annotated[
+    Annotated[HistogramRequest, Tag("one_way")] | Annotated[TwoWayRequest, Tag("two_way")], Discriminator(_ways)
+]
+
+
+def _flat(schema: dict[str, Any]) -> None:
+    """One list of all models: OpenAPI's mapping from a kind to a model has no room for the two of a histogram."""
+    schema.pop("discriminator", None)
+    schema["oneOf"] = [model for choice in schema["oneOf"] for model in choice.get("oneOf", [choice])]
 
 
 StatisticRequest = Annotated[
-    MeanRequest | VarianceRequest | CovarianceRequest | HistogramRequest, Field(discriminator="kind")
+    MeanRequest | VarianceRequest | CovarianceRequest | AnyHistogramRequest | CountRequest | SumRequest,
+    Field(discriminator="kind", json_schema_extra=_flat),
 ]

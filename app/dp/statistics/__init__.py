@@ -5,25 +5,30 @@ from typing import Any
 
 from app.dp.columns import Column
 from app.dp.errors import InvalidStatistic
+from app.dp.statistics.count import Count, GroupedCount
 from app.dp.statistics.covariance import Covariance
 from app.dp.statistics.histogram import Histogram
 from app.dp.statistics.mean import Mean
 from app.dp.statistics.shape import Statistic
+from app.dp.statistics.total import Total
+from app.dp.statistics.two_way import TwoWay
 from app.dp.statistics.variance import Variance
 
 __all__ = ["STATISTICS", "Statistic", "build"]
 
 STATISTICS: dict[str, type[Statistic]] = {
-    statistic.kind: statistic for statistic in (Mean, Variance, Covariance, Histogram)
+    statistic.kind: statistic for statistic in (Mean, Variance, Covariance, Histogram, Count, Total)
 }
+
+_MEMBERS = frozenset().union(*(statistic.members for statistic in STATISTICS.values()), TwoWay.members)
 
 
 def build(spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Statistic:
     """The statistic that a request asks for on a dataset of `n` rows, up to `rows_per_unit` of them one person's.
 
     Args:
-        spec: the members of the request's statistic (`kind`, `column` or `columns`, `bounds`, `edges`, `bins`), absent
-            ones missing or None, numbers as exact rationals.
+        spec: the members of the request's statistic (`kind`, `column` or `columns`, `bounds`, `edges`, `bins`,
+            `where`, `group_by`), absent ones missing or None, numbers as exact rationals.
         columns: the dataset's declared columns by name.
         n: the public number of rows.
         rows_per_unit: how many rows the same person may have.
@@ -37,7 +42,12 @@ def build(spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_p
     statistic = STATISTICS.get(str(spec.get("kind")))
     if statistic is None:
         raise InvalidStatistic("kind", f"one of {', '.join(STATISTICS)}")
-    for member in frozenset().union(*(other.members for other in STATISTICS.values())) - statistic.members:
+    # Of these kinds there are two shapes, told apart by one member.
+    if statistic is Histogram and spec.get("columns") is not None:
+        statistic = TwoWay
+    if statistic is Count and spec.get("group_by") is not None:
+        statistic = GroupedCount
+    for member in _MEMBERS - statistic.members:
         if spec.get(member) is not None:
             raise InvalidStatistic(member, f"a {statistic.kind} has no such member")
     return statistic.build(spec, columns, n, rows_per_unit)

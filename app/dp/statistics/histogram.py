@@ -4,124 +4,80 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-import numpy as np
-import numpy.typing as npt
-from gmpy2 import mpq
-
 from app.dp.bins import Bins, BooleanBins, CategoryBins, IntervalBins, bins_by_edges, bins_by_number
+from app.dp.cells import WithOutside
 from app.dp.codes import stored_bound
 from app.dp.columns import Column, Kind
+from app.dp.conditions import Condition, conditions_of, described
 from app.dp.errors import InvalidStatistic
-from app.dp.numbers import Rational, json_number
-from app.dp.statistics.shape import Statistic, column_named, pair_of
-from app.dp.sums import Answer, BinCounts
+from app.dp.numbers import json_number
+from app.dp.statistics.counts import Shared
+from app.dp.statistics.shape import column_named, pair_of
+from app.dp.sums import Answer, BinCounts, CellSums
+
+MOST_JOINT_INTERVALS = 10_000
+"""Of a column that is binned together with a filter or another column: engines compare each value with the edges."""
 
 
 @dataclass(frozen=True)
-class Histogram(Statistic):
-    """How many rows fall into each bin; range, sensitivity and all the rest are one bin's, in rows.
+class Histogram(Shared):
+    """How many rows fall into each bin. With a filter the bins are of the rows inside, and `outside` is one more bin.
 
-    One person's c rows leave at most c bins and enter others, so the counts change by at most 2c in all: with ε/(2c)
-    for each bin, the whole histogram costs ε.
+    A row is in one bin all the same, so that sensitivity and range are those of the histogram of all rows.
     """
 
     column: str
     partition: Bins
     by_edges: bool
+    conditions: tuple[Condition, ...] = ()
 
     kind: ClassVar[str] = "histogram"
-    members: ClassVar[frozenset[str]] = frozenset({"column", "edges", "bins", "bounds"})
+    members: ClassVar[frozenset[str]] = frozenset({"column", "edges", "bins", "bounds", "where"})
 
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
         """The histogram that a request asks for, or InvalidStatistic."""
         column = column_named(columns, spec.get("column"), "column")
-        return cls(n, rows_per_unit, column.name, _bins_of(column, spec), by_edges=spec.get("edges") is not None)
+        partition, conditions = bins_of(column, spec), conditions_of(spec.get("where"), columns)
+        if conditions:
+            require_joint(partition, "bins" if spec.get("edges") is None else "edges")
+        by_edges = spec.get("edges") is not None
+        return cls(n, rows_per_unit, column.name, partition, by_edges=by_edges, conditions=conditions)
 
     @property
-    def needs(self) -> BinCounts:
+    def needs(self) -> BinCounts | CellSums:
         """The count of each bin."""
+        if self.conditions:
+            return CellSums(((self.column, self.partition),), self.conditions)
         return BinCounts(self.column, self.partition)
-
-    @property
-    def lower(self) -> Rational:
-        """0."""
-        return mpq(0)
-
-    @property
-    def upper(self) -> Rational:
-        """The number of rows, n."""
-        return mpq(self.n)
-
-    @property
-    def row_sensitivity(self) -> Rational:
-        """1 for each bin."""
-        return mpq(1)
-
-    @property
-    def sensitivity(self) -> Rational:
-        """1 for each bin: the number of rows of a person is in the number of mechanisms."""
-        return mpq(1)
-
-    @property
-    def mechanisms(self) -> int:
-        """2c, by how much one person's c rows can change the counts in all."""
-        return 2 * self.rows_per_unit
-
-    @property
-    def centre(self) -> Rational:
-        """⌊n/2⌋, a whole number, so that releases are whole numbers where the grid is."""
-        return mpq(self.n // 2)
-
-    @property
-    def b_prime(self) -> Rational:
-        """⌈n/2⌉."""
-        return mpq(self.n - self.n // 2)
 
     @property
     def components(self) -> int:
         """The number of bins."""
-        return self.partition.count
+        return self.bins.count
 
     @property
-    def bins(self) -> Bins:
-        """The bins that the column's values are counted in."""
-        return self.partition
-
-    @property
-    def rounding(self) -> Rational:
-        """0: counts are exact."""
-        return mpq(0)
-
-    def values(self, answer: Answer) -> tuple[Rational, ...]:
-        """The counts."""
-        return tuple(mpq(count) for count in self._counts(answer))
-
-    def from_centre(self, answer: Answer) -> npt.NDArray[np.int64]:
-        """The counts less the centre: whole numbers, and normalised ones, as the sensitivity is 1."""
-        return np.array(self._counts(answer), np.int64) - self.n // 2
-
-    def _counts(self, answer: Answer) -> Answer:
-        if len(answer) != self.partition.count or sum(answer) != self.n:
-            raise ValueError("the counts are not those that this statistic needs")
-        return answer
+    def bins(self) -> Bins | WithOutside:
+        """The bins that the column's values are counted in, and that of the rows outside the filter."""
+        return WithOutside(self.partition) if self.conditions else self.partition
 
     def describe(self) -> dict[str, Any]:
         """The request for this histogram, its intervals in the form that was asked for."""
-        described: dict[str, Any] = {"kind": self.kind, "column": self.column}
-        if not isinstance(self.partition, IntervalBins):
-            return described
-        edges = self.partition.edges
-        if self.by_edges:
-            return described | {"edges": self.partition.edge_values()}
-        bounds = [json_number(stored_bound(self.partition.kind, edge)) for edge in (edges.lower, edges.upper)]
-        return described | {"bins": edges.intervals, "bounds": bounds}
+        described_bins = describe_bins(self.partition, by_edges=self.by_edges)
+        return {"kind": self.kind, "column": self.column} | described_bins | described(self.conditions)
+
+    def _counts(self, answer: Answer) -> tuple[int, ...]:
+        if len(answer) != self.components:
+            raise ValueError("the counts are not those that this statistic needs")
+        return super()._counts(answer)
 
     def _distinction(self) -> list[Any]:
-        return [self.column, self.partition.identity() if isinstance(self.partition, IntervalBins) else None]
+        filters = [[each.distinction() for each in self.conditions]] if self.conditions else []
+        return [self.column, identity_of(self.partition), *filters]
 
 
-def _bins_of(column: Column, spec: Mapping[str, Any]) -> Bins:
+def bins_of(column: Column, spec: Mapping[str, Any]) -> Bins:
+    """The bins of a column that `edges`, `bins` and `bounds` ask for, or InvalidStatistic at one of these."""
     edges, intervals = spec.get("edges"), spec.get("bins")
     bounds = pair_of(spec.get("bounds"), "bounds")
     if not column.kind.numeric:
@@ -141,3 +97,26 @@ def _bins_of(column: Column, spec: Mapping[str, Any]) -> Bins:
     if intervals != int(intervals):
         raise InvalidStatistic("bins", "the number of bins is a whole number")
     return bins_by_number(column, int(intervals), bounds)
+
+
+def require_joint(partition: Bins, where: str) -> None:
+    """Refuse more intervals than a column may have beside a filter or another column: InvalidStatistic at `where`."""
+    if isinstance(partition, IntervalBins) and partition.edges.intervals > MOST_JOINT_INTERVALS:
+        what = f"at most {MOST_JOINT_INTERVALS:,} intervals with a filter or a second column"
+        raise InvalidStatistic(where, what)
+
+
+def describe_bins(partition: Bins, *, by_edges: bool) -> dict[str, Any]:
+    """The members of a request that ask for these bins."""
+    if not isinstance(partition, IntervalBins):
+        return {}
+    edges = partition.edges
+    if by_edges:
+        return {"edges": partition.edge_values()}
+    bounds = [json_number(stored_bound(partition.kind, edge)) for edge in (edges.lower, edges.upper)]
+    return {"bins": edges.intervals, "bounds": bounds}
+
+
+def identity_of(partition: Bins) -> str | None:
+    """What tells intervals from others of the same column; other kinds have but one set of bins."""
+    return partition.identity() if isinstance(partition, IntervalBins) else None

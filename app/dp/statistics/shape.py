@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from gmpy2 import mpq
 
-from app.dp.bins import Bins
+from app.dp.cells import Partition
 from app.dp.codes import Codes
 from app.dp.columns import Column, Kind
 from app.dp.errors import InvalidStatistic
@@ -87,8 +87,8 @@ class Statistic(ABC):
         return 1
 
     @property
-    def bins(self) -> Bins | None:
-        """The bins of a histogram."""
+    def bins(self) -> Partition | None:
+        """What the components stand for, where there may be several: bins, cells or groups."""
         return None
 
     @property

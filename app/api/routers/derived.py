@@ -1,0 +1,64 @@
+"""Derived statistics: what follows from releases, and the releases that are missing for it."""
+
+from typing import Annotated
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from app.api.documentation import described
+from app.api.requests import CallerOf, DirectRoute, JsonBody, KeyHeaders, json_body, key_of
+from app.api.responses import MEDIA_TYPE
+from app.api.schemas.derived import DerivedAnswer, DerivedPlan, DerivedRequest
+from app.services import derived
+from app.services.derived import DerivedQuestion
+
+router = APIRouter(prefix="/v1", tags=["releases"], route_class=DirectRoute)
+
+Body = Annotated[JsonBody[DerivedRequest], json_body(DerivedRequest)]
+
+
+def _question(request: DerivedRequest) -> DerivedQuestion:
+    return DerivedQuestion(
+        derived=request.derived.model_dump(),
+        epsilon_nano=request.epsilon,
+        alpha=request.alpha,
+        gamma=request.gamma,
+        grid_refinement=request.grid_refinement,
+        reuse=request.reuse,
+    )
+
+
+@router.post(
+    "/datasets/{name}/derived/plan",
+    **described({200: (DerivedPlan, "The plan.")}, 403, 404, 409, body=DerivedRequest),
+)
+def plan_derived(name: str, caller: CallerOf, body: Body) -> Response:
+    """Which releases a derived statistic follows from, and what those cost that are missing: free."""
+    entered = caller.enter(name)
+    entered.require_planning()
+    return Response(derived.plan(caller.services, entered, _question(body.validated())), media_type=MEDIA_TYPE)
+
+
+@router.post(
+    "/datasets/{name}/derived",
+    status_code=201,
+    **described(
+        {
+            200: (DerivedAnswer, "It follows from earlier releases, at no cost."),
+            201: (DerivedAnswer, "It follows from releases of which some are new, and paid."),
+        },
+        403,
+        404,
+        409,
+        body=DerivedRequest,
+        keyed=True,
+    ),
+)
+def derive(name: str, caller: CallerOf, body: Body, keys: KeyHeaders) -> Response:
+    """A statistic that follows from releases; those that are missing are made and debited, all of them or none."""
+    entered = caller.enter(name)
+    entered.require_allowance()
+    question = _question(body.validated())
+    answer = derived.release(caller.services, entered, question, key_of(keys, body))
+    headers = {"Idempotency-Replayed": "true"} if answer.replayed else None
+    return Response(answer.body, answer.status, headers, MEDIA_TYPE)

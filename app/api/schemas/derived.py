@@ -1,0 +1,201 @@
+"""Derived statistics: what is asked, one model a kind, and what is answered. See `app.dp.derived`."""
+
+from typing import Annotated, Literal
+
+from gmpy2 import mpq
+from pydantic import Field
+
+from app.api.schemas.answers import AnswerModel, Bin, EpsilonText, PlannedAccuracy, ReleaseBudget
+from app.api.schemas.base import RequestModel
+from app.api.schemas.filters import Where
+from app.api.schemas.numbers import Alpha, ColumnName, EpsilonNano, Flag, Gamma, Text, Whole
+from app.api.schemas.statistics import Bins, Bounds, Edges, StatisticRequest
+
+ONE_IN_TWENTY = mpq(1, 20)
+MAX_PROBABILITIES = 100
+
+Pair = Annotated[list[ColumnName], Field(min_length=2, max_length=2)]
+PairOfBounds = Annotated[list[Bounds | None], Field(min_length=2, max_length=2)]
+
+
+class StandardDeviationRequest(RequestModel):
+    """The root of the variance; 0 where a negative variance was released."""
+
+    kind: Literal["standard_deviation"]
+    column: ColumnName
+    bounds: Bounds | None = None
+
+
+class DerivedSumRequest(RequestModel):
+    """The sum of all rows: n times the mean. A sum of some rows is a statistic of its own."""
+
+    kind: Literal["sum"]
+    column: ColumnName
+    bounds: Bounds | None = None
+
+
+class ProportionRequest(RequestModel):
+    """The share of rows that are true in a boolean `column`, of one `category` of a `column`, or that meet `where`."""
+
+    kind: Literal["proportion"]
+    column: ColumnName | None = None
+    category: Text | None = None
+    where: Where | None = None
+
+
+class FilteredMeanRequest(RequestModel):
+    """The mean over the rows that meet `where`: their sum divided by their number.
+
+    Where the number may be 0, nothing is known of the mean: both ends of its interval are null.
+    """
+
+    kind: Literal["mean"]
+    column: ColumnName
+    bounds: Bounds | None = None
+    where: Where
+
+
+class CorrelationRequest(RequestModel):
+    """Pearson's correlation, from the covariance and both variances."""
+
+    kind: Literal["correlation"]
+    columns: Pair
+    bounds: PairOfBounds | None = None
+
+
+class RegressionRequest(RequestModel):
+    """`slope` and `intercept` of the least-squares line of the second column on the first.
+
+    Where the variance of the first may be 0, nothing is known of them: the ends of their intervals are null.
+    """
+
+    kind: Literal["regression"]
+    columns: Pair
+    bounds: PairOfBounds | None = None
+
+
+class CumulativeRequest(RequestModel):
+    """How many rows have a value below each edge of a histogram, never descending."""
+
+    kind: Literal["cumulative"]
+    column: ColumnName
+    edges: Edges | None = None
+    bins: Bins | None = None
+    bounds: Bounds | None = None
+    where: Where | None = None
+
+
+class QuantileRequest(RequestModel):
+    """The value at each of the `probabilities`, as exactly as the bins of a histogram tell."""
+
+    kind: Literal["quantile"]
+    column: ColumnName
+    probabilities: Annotated[list[Alpha], Field(min_length=1, max_length=MAX_PROBABILITIES, examples=[[0.25, 0.5]])]
+    edges: Edges | None = None
+    bins: Bins | None = None
+    bounds: Bounds | None = None
+    where: Where | None = None
+
+
+class MarginRequest(RequestModel):
+    """The counts of one `column`'s bins, added up from the two-way table of `columns`."""
+
+    kind: Literal["margin"]
+    column: ColumnName
+    columns: Pair
+    edges: Annotated[list[Edges | None], Field(min_length=2, max_length=2)] | None = None
+    bins: Annotated[list[Bins | None], Field(min_length=2, max_length=2)] | None = None
+    bounds: PairOfBounds | None = None
+    where: Where | None = None
+
+
+DerivedStatistic = Annotated[
+    StandardDeviationRequest
+    | DerivedSumRequest
+    | ProportionRequest
+    | FilteredMeanRequest
+    | CorrelationRequest
+    | RegressionRequest
+    | CumulativeRequest
+    | QuantileRequest
+    | MarginRequest,
+    Field(discriminator="kind"),
+]
+
+
+class DerivedRequest(RequestModel):
+    """A derived statistic, and what its components may cost together if none of them is known."""
+
+    derived: DerivedStatistic
+    epsilon: EpsilonNano = Field(
+        description="Shared equally by the components. A component that is known as accurately as its share would make"
+        " it costs nothing."
+    )
+    alpha: Alpha = Field(default_factory=lambda: ONE_IN_TWENTY, json_schema_extra={"default": 0.05})
+    gamma: Gamma = Field(default_factory=lambda: ONE_IN_TWENTY, json_schema_extra={"default": 0.05})
+    grid_refinement: Whole = Field(default=0, ge=0, le=30, description="Halves the components' grids this many times.")
+    reuse: Flag = Field(default=True, description="Take components from earlier releases that are accurate enough.")
+
+
+End = float | None
+
+
+class Estimate(AnswerModel):
+    """What follows from the components. Null where they define no value, and where nothing is known of an end.
+
+    The interval holds with probability at least 1 - alpha; of lists, all intervals at once.
+    """
+
+    value: float | list[float] | None
+    interval: Annotated[list[End], Field(min_length=2, max_length=2)] | list[list[End]]
+
+
+class _Component(AnswerModel):
+    """A release that the whole follows from; its `accuracy` is at alpha divided by the number of components."""
+
+    role: str
+    statistic: StatisticRequest
+    accuracy: PlannedAccuracy
+    charged: EpsilonText
+    reused: bool
+
+
+class PlannedComponent(_Component):
+    """`release_id` is null where it would be a new one."""
+
+    release_id: str | None
+
+
+class Component(_Component):
+    """A release, by its id."""
+
+    release_id: str
+
+
+class DerivedBudget(ReleaseBudget):
+    """What it would cost now."""
+
+    affordable: bool
+
+
+class _Derived(AnswerModel):
+    dataset: str
+    derived: DerivedStatistic
+    alpha: float
+
+
+class DerivedPlan(_Derived):
+    """Which components there are, and which of them are known."""
+
+    components: list[PlannedComponent]
+    budget: DerivedBudget
+
+
+class DerivedAnswer(_Derived):
+    """What follows, and from what. It is no release itself: its components are."""
+
+    estimates: dict[str, Estimate] = Field(description="By name: the kind, or `slope` and `intercept`.")
+    edges: list[float] | None = Field(default=None, description="Cumulative counts: each is of the values below it.")
+    bins: list[Bin] | None = Field(default=None, description="Margins: what each number counts.")
+    components: list[Component]
+    budget: ReleaseBudget

@@ -1,0 +1,37 @@
+"""The statistics that follow from releases: a line here for each."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.dp.columns import Column
+from app.dp.derived.from_bins import Cumulative, Margin, Quantile
+from app.dp.derived.ratios import Correlation, FilteredMean, Regression
+from app.dp.derived.shape import Derived, Known
+from app.dp.derived.simple import Proportion, StandardDeviation, Sum
+from app.dp.errors import InvalidStatistic
+
+__all__ = ["DERIVED", "Derived", "Known", "derive"]
+
+_KINDS: tuple[type[Derived], ...] = (
+    *(StandardDeviation, Sum, Proportion, FilteredMean, Correlation, Regression),
+    *(Cumulative, Quantile, Margin),
+)
+
+DERIVED = {derived.kind: derived for derived in _KINDS}
+
+_MEMBERS = frozenset().union(*(derived.members for derived in DERIVED.values()))
+
+
+def derive(spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Derived:
+    """The derived statistic that a request asks for; the arguments are those of `app.dp.statistics.build`.
+
+    Raises:
+        InvalidStatistic: if the request is not about something that follows from statistics of this dataset.
+    """
+    derived = DERIVED.get(str(spec.get("kind")))
+    if derived is None:
+        raise InvalidStatistic("kind", f"one of {', '.join(DERIVED)}")
+    for member in _MEMBERS - derived.members:
+        if spec.get(member) is not None:
+            raise InvalidStatistic(member, f"a {derived.kind} has no such member")
+    return derived.build(spec, columns, n, rows_per_unit)

@@ -1,0 +1,203 @@
+"""What follows from the counts of a histogram: cumulative counts, quantiles, the margin of a two-way table."""
+
+from abc import ABC
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, ClassVar, Self
+
+from gmpy2 import mpq
+
+from app.dp.bins import Bins, IntervalBins
+from app.dp.cells import Cells, WithOutside
+from app.dp.columns import Column
+from app.dp.derived.ranges import Range, ends
+from app.dp.derived.shape import Derived, Estimate, Estimates, Known
+from app.dp.errors import InvalidStatistic
+from app.dp.numbers import Rational
+from app.dp.statistics import build
+from app.dp.statistics.histogram import MOST_JOINT_INTERVALS
+
+MOST_PROBABILITIES = 100
+
+_HISTOGRAM = ("column", "edges", "bins", "bounds", "where")
+
+
+@dataclass(frozen=True)
+class FromIntervals(Derived, ABC):
+    """What follows from a histogram of a numeric column, whose values are clamped to the outer edges.
+
+    Attributes:
+        intervals: the bins.
+    """
+
+    intervals: IntervalBins
+
+    @classmethod
+    def _histogram(
+        cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int
+    ) -> tuple[dict[str, Any], dict[str, Any], IntervalBins]:
+        """The request for the histogram, its description as one of this kind, and the bins."""
+        asked = {"kind": "histogram", **{member: spec.get(member) for member in _HISTOGRAM}}
+        histogram = build(asked, columns, n, rows_per_unit)
+        bins = histogram.bins.inside if isinstance(histogram.bins, WithOutside) else histogram.bins
+        if not isinstance(bins, IntervalBins):
+            raise InvalidStatistic("column", "only the values of a numeric column have an order")
+        if bins.edges.intervals > MOST_JOINT_INTERVALS:
+            where = "bins" if spec.get("edges") is None else "edges"
+            raise InvalidStatistic(where, f"at most {MOST_JOINT_INTERVALS:,} intervals")
+        return asked, histogram.describe() | {"kind": cls.kind}, bins
+
+    def _cumulative(self, known: Known) -> list[Estimate]:
+        """How many rows have a value below each edge but the first (at most the last): ascending, and so are both ends.
+
+        All counts are n together, so what is known of the bins behind an edge tells of those before it.
+        """
+        intervals = self.intervals.edges.intervals
+        lows, highs = zip(*map(ends, known.ranges), strict=True)
+        below = zip(accumulate(lows), accumulate(highs), strict=True)
+        behind_low, behind_high = sum(lows), sum(highs)
+        ranges = []
+        for i, (low, high) in zip(range(intervals), below, strict=False):
+            behind_low, behind_high = behind_low - lows[i], behind_high - highs[i]
+            ranges.append((max(low, self.n - behind_high, mpq(0)), min(high, self.n - behind_low, mpq(self.n))))
+        least = list(accumulate((low for low, _ in ranges), max))
+        most = list(accumulate((high for _, high in reversed(ranges)), min))[::-1]
+        values = ascending(list(accumulate(known.raw[:intervals])))
+        return [
+            Estimate(min(max(value, low), high), Range(low, high))
+            for value, low, high in zip(values, least, most, strict=True)
+        ]
+
+
+@dataclass(frozen=True)
+class Cumulative(FromIntervals):
+    """How many rows have a value below each edge, the last edge included in its count: never descending."""
+
+    kind: ClassVar[str] = "cumulative"
+    members: ClassVar[frozenset[str]] = frozenset(_HISTOGRAM)
+
+    @classmethod
+    def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
+        """The cumulative counts that a request asks for, or InvalidStatistic."""
+        asked, described, bins = cls._histogram(spec, columns, n, rows_per_unit)
+        return cls(n, {"histogram": asked}, described, bins)
+
+    def estimates(self, known: Mapping[str, Known]) -> Estimates:
+        """The cumulative counts: those nearest to the sums of the released ones among all that never descend."""
+        return {self.kind: self._cumulative(known["histogram"])}
+
+    @property
+    def edges(self) -> list[int | float]:
+        """The edges but the first."""
+        return self.intervals.edge_values()[1:]
+
+
+@dataclass(frozen=True)
+class Quantile(FromIntervals):
+    """For each probability p the ⌈pN⌉-th smallest of the N values (rows without one, or outside, are left out).
+
+    What is known of it is as wide as the bins: a value below an edge is known to be in some bin before it. Values are
+    clamped to the outer edges.
+    """
+
+    probabilities: tuple[Rational, ...]
+
+    kind: ClassVar[str] = "quantile"
+    members: ClassVar[frozenset[str]] = frozenset({*_HISTOGRAM, "probabilities"})
+
+    @classmethod
+    def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
+        """The quantiles that a request asks for, or InvalidStatistic."""
+        asked, described, bins = cls._histogram(spec, columns, n, rows_per_unit)
+        probabilities = tuple(spec.get("probabilities") or ())
+        if not 1 <= len(probabilities) <= MOST_PROBABILITIES:
+            raise InvalidStatistic("probabilities", f"from 1 to {MOST_PROBABILITIES} probabilities")
+        for i, probability in enumerate(probabilities):
+            if not 0 < probability < 1:
+                raise InvalidStatistic(f"probabilities.{i}", "a probability is above 0 and below 1")
+        shown = {"probabilities": [float(probability) for probability in probabilities]}
+        return cls(n, {"histogram": asked}, described | shown, bins, probabilities)
+
+    def estimates(self, known: Mapping[str, Known]) -> Estimates:
+        """The quantiles in the order asked for; a greater probability never has a smaller one."""
+        edges = self.intervals.edges.stored(self.intervals.kind)
+        cumulative = self._cumulative(known["histogram"])
+        return {self.kind: [self._quantile(probability, edges, cumulative) for probability in self.probabilities]}
+
+    def _quantile(self, p: Rational, edges: Sequence[Rational], cumulative: list[Estimate]) -> Estimate:
+        """Between two edges: at least one below which there are certainly too few values, at most one with enough.
+
+        The value is interpolated in the first bin in which the cumulative counts reach the share.
+        """
+        few, many = (p * end for end in ends(cumulative[-1].range))
+        bounds = [ends(each.range) for each in cumulative]
+        lower = max(
+            (edge for edge, (_, high) in zip(edges[1:-1], bounds, strict=False) if high < few), default=edges[0]
+        )
+        upper = min(
+            (edge for edge, (low, _) in zip(edges[1:], bounds, strict=True) if low >= many > 0), default=edges[-1]
+        )
+        counts = [mpq(0), *(each.value or mpq(0) for each in cumulative)]
+        wanted = p * counts[-1]
+        i = next((i for i in range(1, len(counts)) if counts[i] >= wanted), len(counts) - 1)
+        step = counts[i] - counts[i - 1]
+        value = edges[i - 1] + (edges[i] - edges[i - 1]) * ((wanted - counts[i - 1]) / step if step else mpq(1, 2))
+        return Estimate(min(max(value, lower), upper), Range(lower, upper))
+
+
+@dataclass(frozen=True)
+class Margin(Derived):
+    """The counts of one column's bins alone, from a two-way table: its cells added up over the other column's."""
+
+    cells: Cells
+    first: bool
+
+    kind: ClassVar[str] = "margin"
+    members: ClassVar[frozenset[str]] = frozenset({"columns", "edges", "bins", "bounds", "where", "column"})
+
+    @classmethod
+    def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
+        """The margin that a request asks for, or InvalidStatistic."""
+        if spec.get("columns") is None:
+            raise InvalidStatistic("columns", "a margin is of a two-way table, which needs two columns")
+        asked = {"kind": "histogram", **{member: spec.get(member) for member in cls.members - {"column"}}}
+        table = build(asked, columns, n, rows_per_unit)
+        cells = table.bins.inside if isinstance(table.bins, WithOutside) else table.bins
+        if spec.get("column") not in spec["columns"]:
+            raise InvalidStatistic("column", "is not one of the table's columns")
+        if not isinstance(cells, Cells):
+            raise TypeError("a two-way table has cells")
+        described = table.describe() | {"kind": cls.kind, "column": spec["column"]}
+        return cls(n, {"table": asked}, described, cells, spec["column"] == spec["columns"][0])
+
+    @property
+    def bins(self) -> Bins:
+        """The column's bins."""
+        return self.cells.x if self.first else self.cells.y
+
+    def estimates(self, known: Mapping[str, Known]) -> Estimates:
+        """The sums of cells, within [0, n]."""
+        raw, ranges = known["table"].raw, list(map(ends, known["table"].ranges))
+        x, y = self.cells.x.count, self.cells.y.count
+        everything = mpq(self.n)
+        estimates = []
+        for i in range(x if self.first else y):
+            places = range(i * y, (i + 1) * y) if self.first else range(i, x * y, y)
+            around = Range(sum(ranges[j][0] for j in places), sum(ranges[j][1] for j in places))
+            around = around.cut(mpq(0), everything)
+            least, most = ends(around)
+            estimates.append(Estimate(min(max(sum(raw[j] for j in places), least), most), around))
+        return {self.kind: estimates}
+
+
+def ascending(values: Sequence[Rational]) -> list[Rational]:
+    """The sequence nearest to `values`, by the sum of squares, of all that never descend (pool adjacent violators)."""
+    pools: list[tuple[Rational, int]] = []
+    for value in values:
+        total, size = value, 1
+        while pools and pools[-1][0] * size > total * pools[-1][1]:
+            before, many = pools.pop()
+            total, size = total + before, size + many
+        pools.append((total, size))
+    return [total / size for total, size in pools for _ in range(size)]

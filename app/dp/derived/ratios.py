@@ -1,0 +1,123 @@
+"""What follows from several releases: the mean of some rows, a correlation, a regression line."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from gmpy2 import mpq
+
+from app.dp.columns import Column
+from app.dp.derived.ranges import UNKNOWN, Range, ends, minus, product, quotient, root_down, root_up
+from app.dp.derived.shape import Derived, Estimate, Estimates, Known, only
+from app.dp.errors import InvalidStatistic
+from app.dp.numbers import Rational
+from app.dp.statistics import build
+from app.dp.statistics.shape import pair_of
+
+
+@dataclass(frozen=True)
+class FilteredMean(Derived):
+    """The mean of a column over the rows that meet a filter: their sum divided by their number, both of them released.
+
+    How many rows there are is a secret, so this is no mean of the table's own kind, whose n is public. Nothing is known
+    of it where the number may be 0. Otherwise it lies within the bounds, as every value does.
+    """
+
+    lower: Rational
+    upper: Rational
+
+    kind: ClassVar[str] = "mean"
+    members: ClassVar[frozenset[str]] = frozenset({"column", "bounds", "where"})
+
+    @classmethod
+    def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
+        """The mean that a request asks for, or InvalidStatistic."""
+        if spec.get("where") is None:
+            raise InvalidStatistic("where", "the mean of all rows is a statistic of its own: release that")
+        asked = {"kind": "sum", **{member: spec.get(member) for member in cls.members}}
+        counted = {"kind": "count", "where": spec["where"]}
+        total: Any = build(asked, columns, n, rows_per_unit)
+        described = total.describe() | {"kind": cls.kind}
+        return cls(n, {"sum": asked, "count": counted}, described, total.codes.lower, total.codes.upper)
+
+    def estimates(self, known: Mapping[str, Known]) -> Estimates:
+        """The quotient; none where no row was counted."""
+        (total, totals), (count, counts) = only(known["sum"]), only(known["count"])
+        around = quotient(totals, counts)
+        if around != UNKNOWN:
+            around = around.cut(self.lower, self.upper)
+        value = min(max(total / count, self.lower), self.upper) if count > 0 else None
+        return {self.kind: Estimate(value, around)}
+
+
+def _pair(spec: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Any, Any], tuple[Any, Any]]:
+    """The covariance that a request of two columns asks for, the columns and the bounds of each."""
+    names = pair_of(spec.get("columns"), "columns")
+    if names is None:
+        raise InvalidStatistic("columns", "two columns are needed here")
+    bounds = pair_of(spec.get("bounds"), "bounds") or (None, None)
+    return {"kind": "covariance", "columns": names, "bounds": bounds}, names, bounds
+
+
+@dataclass(frozen=True)
+class Correlation(Derived):
+    """Pearson's correlation of two columns: their covariance divided by the root of the product of their variances."""
+
+    kind: ClassVar[str] = "correlation"
+    members: ClassVar[frozenset[str]] = frozenset({"columns", "bounds"})
+
+    @classmethod
+    def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
+        """The correlation that a request asks for, or InvalidStatistic."""
+        asked, names, bounds = _pair(spec)
+        covariance = build(asked, columns, n, rows_per_unit)
+        x, y = ({"kind": "variance", "column": name, "bounds": b} for name, b in zip(names, bounds, strict=True))
+        components = {"covariance": asked, "variance_x": x, "variance_y": y}
+        return cls(n, components, covariance.describe() | {"kind": cls.kind})
+
+    def estimates(self, known: Mapping[str, Known]) -> Estimates:
+        """The quotient within [-1, 1]; none where a variance was released as 0.
+
+        Where a variance may be 0 the covariance still tells the sign: one that is not 0 has variances that are not.
+        """
+        (together, covariances), (x, xs), (y, ys) = (only(known[role]) for role in self.components)
+        (low, high), (x_low, x_high), (y_low, y_high) = ends(covariances), ends(xs), ends(ys)
+        least, most = root_down(max(x_low, mpq(0)) * max(y_low, mpq(0))), root_up(x_high * y_high)
+        if least > 0:
+            around = quotient(covariances, Range(least, most)).cut(mpq(-1), mpq(1))
+        else:
+            lower = low / most if low > 0 else mpq(-1)
+            upper = high / most if high < 0 else mpq(1)
+            around = Range(lower, upper).cut(mpq(-1), mpq(1))
+        value = min(max(together / root_up(x * y), mpq(-1)), mpq(1)) if x > 0 and y > 0 else None
+        return {self.kind: Estimate(value, around)}
+
+
+@dataclass(frozen=True)
+class Regression(Derived):
+    """The least-squares line of the second column on the first: slope Cov/Var(x), intercept mean(y) - slope·mean(x)."""
+
+    kind: ClassVar[str] = "regression"
+    members: ClassVar[frozenset[str]] = frozenset({"columns", "bounds"})
+
+    @classmethod
+    def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
+        """The line that a request asks for, or InvalidStatistic."""
+        asked, (x, y), (x_bounds, y_bounds) = _pair(spec)
+        covariance = build(asked, columns, n, rows_per_unit)
+        components = {
+            "covariance": asked,
+            "variance_x": {"kind": "variance", "column": x, "bounds": x_bounds},
+            "mean_x": {"kind": "mean", "column": x, "bounds": x_bounds},
+            "mean_y": {"kind": "mean", "column": y, "bounds": y_bounds},
+        }
+        return cls(n, components, covariance.describe() | {"kind": cls.kind})
+
+    def estimates(self, known: Mapping[str, Known]) -> Estimates:
+        """Both; none where the variance was released as 0, and nothing is known where it may be 0."""
+        together, x, x_mean, y_mean = (only(known[role]) for role in self.components)
+        slopes = quotient(together[1], x[1])
+        intercepts = minus(y_mean[1], product(slopes, x_mean[1]))
+        slope = together[0] / x[0] if x[0] > 0 else None
+        intercept = None if slope is None else y_mean[0] - slope * x_mean[0]
+        return {"slope": Estimate(slope, slopes), "intercept": Estimate(intercept, intercepts)}

@@ -1,0 +1,102 @@
+"""The number of rows that meet a filter's conditions, or of each group's rows that do."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from app.dp.bins import CategoryBins
+from app.dp.columns import Column
+from app.dp.conditions import Condition, conditions_of, described
+from app.dp.errors import InvalidStatistic
+from app.dp.statistics.counts import Counts, Shared
+from app.dp.statistics.groups import Groups, described_groups, groups_of
+from app.dp.sums import Answer, CellSums
+
+
+@dataclass(frozen=True)
+class Count(Counts):
+    """How many rows meet all conditions.
+
+    Replacing a row changes the count by 1 if the row's old and new values differ in whether they meet them, else by 0:
+    Δ₁ = 1. It may be that all rows meet them, or none: the range is [0, n].
+    """
+
+    conditions: tuple[Condition, ...]
+
+    kind: ClassVar[str] = "count"
+    members: ClassVar[frozenset[str]] = frozenset({"where", "group_by"})
+
+    @classmethod
+    def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
+        """The count that a request asks for, or InvalidStatistic."""
+        conditions = conditions_of(spec.get("where"), columns)
+        if not conditions:
+            raise InvalidStatistic("where", "how many rows there are is public: a count needs a filter or groups")
+        return cls(n, rows_per_unit, conditions)
+
+    @property
+    def needs(self) -> CellSums:
+        """The number of rows inside, and outside."""
+        return CellSums((), self.conditions)
+
+    def describe(self) -> dict[str, Any]:
+        """The request for this count."""
+        return {"kind": self.kind} | described(self.conditions)
+
+    def _counts(self, answer: Answer) -> tuple[int, ...]:
+        if len(answer) != 2:
+            raise ValueError("the counts are not those that this statistic needs")
+        return super()._counts(answer)[:1]
+
+    def _distinction(self) -> list[Any]:
+        return [[each.distinction() for each in self.conditions]]
+
+
+@dataclass(frozen=True)
+class GroupedCount(Shared):
+    """How many rows of each group meet all conditions.
+
+    A row is in one group at most, so replacing one changes two groups' counts by 1 each at most: L1 sensitivity 2, the
+    same as a histogram's. Each group has the range [0, n].
+    """
+
+    groups: Groups
+    conditions: tuple[Condition, ...]
+
+    kind: ClassVar[str] = "count"
+    members: ClassVar[frozenset[str]] = Count.members
+
+    @classmethod
+    def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
+        """The counts that a request asks for, or InvalidStatistic."""
+        groups = groups_of(spec, columns)
+        if groups is None:
+            raise InvalidStatistic("group_by", "counts of groups need a column")
+        return cls(n, rows_per_unit, groups, conditions_of(spec.get("where"), columns))
+
+    @property
+    def needs(self) -> CellSums:
+        """The count of each group, and the number of rows outside."""
+        return CellSums((self.groups,), self.conditions)
+
+    @property
+    def components(self) -> int:
+        """The number of groups."""
+        return self.bins.count
+
+    @property
+    def bins(self) -> CategoryBins:
+        """The groups."""
+        return self.groups[1]
+
+    def describe(self) -> dict[str, Any]:
+        """The request for these counts."""
+        return {"kind": self.kind} | described(self.conditions) | described_groups(self.groups)
+
+    def _counts(self, answer: Answer) -> tuple[int, ...]:
+        if len(answer) != self.components + 1:
+            raise ValueError("the counts are not those that this statistic needs")
+        return super()._counts(answer)[: self.components]
+
+    def _distinction(self) -> list[Any]:
+        return [[each.distinction() for each in self.conditions], self.groups[0]]

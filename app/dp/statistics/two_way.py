@@ -1,0 +1,107 @@
+"""The two-way table: the joint histogram of two columns, a mechanism for each cell (notes, section 7.4)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from app.dp.bins import Bins
+from app.dp.cells import Cells, WithOutside
+from app.dp.columns import Column
+from app.dp.conditions import Condition, conditions_of, described
+from app.dp.errors import InvalidStatistic
+from app.dp.statistics.counts import Shared
+from app.dp.statistics.histogram import bins_of, describe_bins, identity_of, require_joint
+from app.dp.statistics.shape import column_named, pair_of
+from app.dp.sums import Answer, CellSums
+
+MOST_CELLS = 1_000_000
+
+_AXIS_MEMBERS = ("edges", "bins", "bounds")
+
+
+@dataclass(frozen=True)
+class TwoWay(Shared):
+    """How many rows fall into each combination of two columns' bins, row by row; with a filter, then `outside`.
+
+    A row is in one cell, so replacing one moves at most one row from a cell to another: two counts change by one each,
+    as in a histogram of one column, however many cells there are. The sums of rows and of columns of the table (its
+    margins) are post-processing.
+    """
+
+    x: str
+    x_bins: Bins
+    y: str
+    y_bins: Bins
+    by_edges: tuple[bool, bool]
+    conditions: tuple[Condition, ...] = ()
+
+    kind: ClassVar[str] = "histogram"
+    members: ClassVar[frozenset[str]] = frozenset({"columns", "edges", "bins", "bounds", "where"})
+
+    @classmethod
+    def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
+        """The table that a request asks for, or InvalidStatistic; `edges`, `bins`, `bounds` have a member an axis."""
+        names = pair_of(spec.get("columns"), "columns")
+        if names is None:
+            raise InvalidStatistic("columns", "a two-way table needs two columns")
+        x, y = (column_named(columns, name, f"columns.{i}") for i, name in enumerate(names))
+        if x.name == y.name:
+            raise InvalidStatistic("columns", "a two-way table is of two different columns")
+        axes = {member: pair_of(spec.get(member), member) or (None, None) for member in _AXIS_MEMBERS}
+        x_bins, y_bins = (_axis(each, {m: pair[i] for m, pair in axes.items()}, i) for i, each in enumerate((x, y)))
+        if x_bins.count * y_bins.count > MOST_CELLS:
+            raise InvalidStatistic("columns", f"at most {MOST_CELLS:,} cells, the product of both columns' bins")
+        by_edges = (axes["edges"][0] is not None, axes["edges"][1] is not None)
+        conditions = conditions_of(spec.get("where"), columns)
+        return cls(n, rows_per_unit, x.name, x_bins, y.name, y_bins, by_edges, conditions)
+
+    @property
+    def needs(self) -> CellSums:
+        """The count of each cell."""
+        return CellSums(((self.x, self.x_bins), (self.y, self.y_bins)), self.conditions)
+
+    @property
+    def components(self) -> int:
+        """The number of cells."""
+        return self.bins.count
+
+    @property
+    def bins(self) -> Cells | WithOutside:
+        """The cells, and that of the rows outside the filter."""
+        cells = Cells(self.x_bins, self.y_bins)
+        return WithOutside(cells) if self.conditions else cells
+
+    def describe(self) -> dict[str, Any]:
+        """The request for this table, with null where an axis has none of a member."""
+        described_axes = [
+            describe_bins(bins, by_edges=by_edges)
+            for bins, by_edges in zip((self.x_bins, self.y_bins), self.by_edges, strict=True)
+        ]
+        members = {
+            member: [axis.get(member) for axis in described_axes]
+            for member in _AXIS_MEMBERS
+            if any(member in axis for axis in described_axes)
+        }
+        return {"kind": self.kind, "columns": [self.x, self.y]} | members | described(self.conditions)
+
+    def _counts(self, answer: Answer) -> tuple[int, ...]:
+        cells = self.x_bins.count * self.y_bins.count
+        if len(answer) != cells + 1 or (answer[cells] and not self.conditions):
+            raise ValueError("the counts are not those that this statistic needs")
+        return super()._counts(answer)[: self.components]
+
+    def _distinction(self) -> list[Any]:
+        axes = [[self.x, identity_of(self.x_bins)], [self.y, identity_of(self.y_bins)]]
+        return [axes, [each.distinction() for each in self.conditions]]
+
+
+def _axis(column: Column, spec: Mapping[str, Any], i: int) -> Bins:
+    """The bins of one axis; what is wrong is told where the request has it: the axis after the member."""
+    try:
+        bins = bins_of(column, spec)
+        require_joint(bins, "bins" if spec["edges"] is None else "edges")
+    except InvalidStatistic as error:
+        member, _, rest = error.where.partition(".")
+        where = f"{member}.{i}" + (f".{rest}" if rest else "")
+        raise InvalidStatistic(where, error.what) from None
+    return bins

@@ -1,0 +1,119 @@
+"""The query of a table of cells: two columns' bins at once, the rows that meet conditions, sums by group.
+
+As everywhere in the grammar, no value may raise an error. SQL's own logic leaves rows without a value outside: a
+comparison with NULL is NULL, which CASE takes for false, and NaN is equal to no number and below none.
+"""
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+
+from sqlglot import exp
+
+from app.dp.bins import Bins, BooleanBins, CategoryBins
+from app.dp.columns import Kind
+from app.dp.conditions import Condition, OneOf, Stored
+from app.dp.sums import CellSums
+from app.engines.bin_expressions import boolean_bin, category_bin, cuts_between, interval_bin
+from app.engines.expressions import Node, case, code, column, double, is_null, whole
+from app.engines.queries import Dialect, exact_sum, render
+
+_INSIDE, _ROWS, _CELL, _CODE, _TOTAL = "inside", "rows", "cell", "q", "total"
+
+
+@lru_cache(maxsize=256)
+def cells_query(needs: CellSums, table: exp.Table | exp.Subquery, dialect: Dialect) -> str:
+    """A row for each cell that is not empty: its index, how many rows are in it and, if asked for, their sum.
+
+    The rows outside are the cell after the last. The rows of each text are taken together first, so that few texts are
+    compared with the categories.
+    """
+    keys = [f"a{i}" for i in range(len(needs.axes))] + [_INSIDE]
+    inside = case([(_all(needs.conditions), whole(1))], whole(0)) if needs.conditions else whole(1)
+    coarse = [_coarse(column(name), bins) for name, bins in needs.axes]
+    coded = [_named(value, key) for key, value in zip(keys, [*coarse, inside], strict=True)]
+    located = [_named(_cell(needs), _CELL), column(_ROWS)]
+    # A sum of counts is as wide as its engine likes; as a whole number of 64 bits it reads back as itself.
+    summed: list[Node] = [exp.cast(exact_sum(column(_ROWS), dialect), exp.DataType.Type.BIGINT)]
+    counted = [_named(exp.Count(this=exp.Star()), _ROWS)]
+    if needs.summed is not None:
+        coded.append(_named(code(column(needs.summed[0]), needs.summed[1]), _CODE))
+        counted.append(_named(exact_sum(column(_CODE), dialect), _TOTAL))
+        located.append(column(_TOTAL))
+        summed.append(exp.Sum(this=column(_TOTAL)))
+    groups = _grouped(_nested(coded, table.copy()), keys, counted)
+    return render(_grouped(_nested(located, groups.subquery("groups", copy=False)), [_CELL], summed), dialect)
+
+
+def cells_answer(needs: CellSums, rows: Iterable[tuple[Any, ...]]) -> tuple[int, ...]:
+    """The answer to `needs` from the rows that `cells_query` found."""
+    answer = [0] * needs.answers
+    for cell, count, *total in rows:
+        answer[cell] = int(count)
+        if total and cell != needs.count:
+            answer[needs.count + 1 + cell] = int(total[0])
+    return tuple(answer)
+
+
+def _nested(expressions: list[Node], source: Node) -> exp.Subquery:
+    return exp.select(*expressions, copy=False).from_(source, copy=False).subquery("nested", copy=False)
+
+
+def _grouped(source: exp.Subquery, keys: list[str], totals: list[Node]) -> exp.Select:
+    query = exp.select(*map(column, keys), *totals, copy=False).from_(source, copy=False)
+    return query.group_by(*map(column, keys), copy=False)
+
+
+def _named(value: Node, name: str) -> Node:
+    return exp.alias_(value, name, quoted=True, copy=False)
+
+
+def _coarse(value: Node, bins: Bins) -> Node:
+    """A number's or a boolean's bin; a text as it is."""
+    if isinstance(bins, CategoryBins):
+        return value
+    if isinstance(bins, BooleanBins):
+        return boolean_bin(value, bins)
+    return interval_bin(value, bins, cuts_between(bins))
+
+
+def _cell(needs: CellSums) -> Node:
+    """The index of the cell of a group of rows."""
+    index: Node | None = None
+    for i, (_, bins) in enumerate(needs.axes):
+        place = column(f"a{i}")
+        if isinstance(bins, CategoryBins):
+            place = category_bin(place, bins)
+        before = None if index is None else exp.Mul(this=exp.Paren(this=index), expression=whole(bins.count))
+        index = place if before is None else exp.Add(this=before, expression=place)
+    inside = exp.EQ(this=column(_INSIDE), expression=whole(1))
+    return case([(inside, whole(0) if index is None else index)], whole(needs.count))
+
+
+def _all(conditions: tuple[Condition, ...]) -> Node:
+    """Whether a row meets all conditions."""
+    met = [node for each in conditions for node in _tests(each)]
+    together = met[0]
+    for node in met[1:]:
+        together = exp.And(this=together, expression=node)
+    return together
+
+
+def _tests(condition: Condition) -> list[Node]:
+    value = column(condition.column)
+    if not isinstance(condition, OneOf):
+        least, most = (_literal(end, condition.kind) for end in (condition.least, condition.most))
+        return [exp.GTE(this=value, expression=least), exp.LTE(this=value.copy(), expression=most)]
+    if condition.kind is Kind.BOOLEAN:  # which Postgres cannot compare with numbers
+        value = case([(is_null(value), exp.null()), (value, whole(1))], whole(0))
+    values = list(condition.values)
+    if condition.kind is Kind.REAL and 0.0 in values:
+        values.append(-0.0)  # Spark looks long lists up by the double's bits
+    return [exp.In(this=value, expressions=[_literal(each, condition.kind) for each in values])]
+
+
+def _literal(value: Stored, kind: Kind) -> Node:
+    """A value of a condition as a literal of its column's type: the type decides, never how it looks."""
+    if kind is Kind.CATEGORY:
+        return exp.Literal.string(str(value))
+    return double(float(value)) if kind is Kind.REAL else whole(int(value))

@@ -1,0 +1,256 @@
+"""What follows from releases: charged only for the components that are not known yet, all of them or none.
+
+The order of events is that of `app.services.releases`. One transaction holds idempotency row, the debits and entries of
+every missing component, and the answer.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gmpy2 import mpq
+
+from app.db.clock import now
+from app.db.datasets import Dataset
+from app.db.session import WriteSession
+from app.dp import derived as derivations
+from app.dp.derived import Derived, Known
+from app.dp.derived.ranges import Range
+from app.dp.derived.shape import Estimate, Estimates
+from app.dp.errors import InvalidStatistic
+from app.dp.numbers import json_number, round_down, round_up
+from app.errors import InvalidRequestError, KeyRequiredError, UnavailableError
+from app.ledger import accounts, idempotency
+from app.ledger.units import epsilon_text
+from app.services import columns, documents, questions, releases, reuse, scans
+from app.services.access import Access
+from app.services.context import Services
+from app.services.documents import Document
+from app.services.json_text import encode
+from app.services.questions import Plan, Question
+from app.services.releases import CREATED, OK, Answer, Attempt, Drawn, Key
+from app.services.reuse import Earlier
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedQuestion:
+    """What an analyst asks: a derived statistic, and the ε (in ledger units) that its components may cost together."""
+
+    derived: Mapping[str, Any]
+    epsilon_nano: int
+    alpha: mpq
+    gamma: mpq
+    grid_refinement: int
+    reuse: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A component: what it is to the whole, what it asks and what a release of it would be."""
+
+    role: str
+    question: Question
+    plan: Plan
+
+
+def plan(services: Services, entered: Access, question: DerivedQuestion) -> bytes:
+    """The JSON of what the derived statistic would cost now, and of which components; nothing is read of the data.
+
+    Raises:
+        DatasetClosedError: there is no data any more.
+        InvalidRequestError and the rest of `questions.make`'s: the question is refused.
+    """
+    scans.require_open(entered.dataset)
+    derived, parts = _parts(services, entered.dataset, question)
+    with services.database.read() as session:
+        known = [reuse.find(session, entered.dataset, part.plan) if question.reuse else None for part in parts]
+        account = accounts.find(session, entered.dataset.id)
+    cost_nano = sum(part.plan.epsilon_nano for part, earlier in zip(parts, known, strict=True) if earlier is None)
+    allowance = entered.allowance
+    spendable_nano = 0 if allowance is None else min(account.remaining_nano, allowance.remaining_nano)
+    components = [
+        {
+            "role": part.role,
+            "statistic": part.plan.statistic.describe(),
+            "accuracy": documents.accuracy(part.plan.mechanism, part.plan.alpha),
+            "release_id": None if earlier is None else earlier.release_id,
+            "charged": epsilon_text(part.plan.epsilon_nano if earlier is None else 0),
+            "reused": earlier is not None,
+        }
+        for part, earlier in zip(parts, known, strict=True)
+    ]
+    budget = {
+        "charged": epsilon_text(cost_nano),
+        "dataset_remaining": epsilon_text(account.remaining_nano),
+        "allowance_remaining": None if allowance is None else epsilon_text(allowance.remaining_nano),
+        "affordable": allowance is not None and cost_nano <= spendable_nano,
+    }
+    return encode(_head(entered.dataset, derived, question) | {"components": components, "budget": budget})
+
+
+def release(services: Services, access: Access, question: DerivedQuestion, key: Key | None) -> Answer:
+    """Answer with a derived statistic, for which the components that are missing are released and debited.
+
+    Raises:
+        As `releases.release`.
+    """
+    access.require_allowance()
+    if key is None and not question.reuse:
+        raise KeyRequiredError
+    with services.database.read() as session:
+        if key is not None and (stored := releases.replay(session, access, key)):
+            return stored
+        scans.require_open(access.dataset)
+        derived, parts = _parts(services, access.dataset, question)
+        whole = _Whole(access, question, derived, parts, key, services)
+        known = [attempt.earlier(session) for attempt in whole.attempts()]
+        missing = [part.plan.epsilon_nano for part, earlier in zip(parts, known, strict=True) if earlier is None]
+        if missing:
+            releases.require_affordable(session, access, sum(missing))
+        elif key is None:
+            found = (earlier for earlier in known if earlier is not None)
+            bodies = [
+                attempt.reused(session, earlier) for attempt, earlier in zip(whole.attempts(), found, strict=True)
+            ]
+            return Answer(OK, whole.body(bodies))
+    drawn = [
+        releases.draw(services, access, part.plan) if earlier is None else earlier
+        for part, earlier in zip(parts, known, strict=True)
+    ]
+    answer = services.database.transact(lambda transaction: whole.committed(transaction, drawn))
+    if answer is not None:
+        for part, earlier in zip(parts, known, strict=True):
+            outcome, cost_nano = ("fresh", part.plan.epsilon_nano) if earlier is None else ("reused", 0)
+            releases.recorded(access, part.question, outcome, cost_nano)
+        return answer
+    # A twin with the same key committed first: its answer is ours, and our draws are discarded.
+    with services.database.read() as session:
+        stored = None if key is None else releases.replay(session, access, key)
+    if stored is None:
+        raise UnavailableError
+    return stored
+
+
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """One request on its way from the plans of its components to its answer."""
+
+    access: Access
+    question: DerivedQuestion
+    derived: Derived
+    parts: list[_Part]
+    key: Key | None
+    services: Services
+
+    def attempts(self) -> list[Attempt]:
+        """One for each component; the key is the whole's."""
+        seal = self.services.keyring.seal
+        return [Attempt(self.access, part.question, part.plan, None, seal) for part in self.parts]
+
+    def committed(self, transaction: WriteSession, found: list[Drawn | Earlier]) -> Answer | None:
+        """The transaction and its commit; None where the key turns out to be a twin's already."""
+        principal, key = self.access.principal, self.key
+        first = found[0].release_id
+        if key is not None and not idempotency.claim(
+            transaction, principal.id, key.text, key.fingerprint, first, CREATED, now()
+        ):
+            return None
+        accounts.lock_open(transaction, self.access.dataset.id)
+        settled = [attempt.settle(transaction, each) for attempt, each in zip(self.attempts(), found, strict=True)]
+        answers = [each for each in settled if each is not None]  # all of them: no component has a key of its own
+        status = CREATED if any(each.status == CREATED for each in answers) else OK
+        bodies = [each.body for each in answers]
+        body = self.body(bodies)
+        if key is not None:
+            idempotency.answer(transaction, principal.id, key.text, json.loads(bodies[0])["id"], status, body)
+        transaction.commit()
+        return Answer(status, body)
+
+    def body(self, bodies: list[bytes]) -> bytes:
+        """The answer that the components' answers make."""
+        components, known = [], {}
+        charged = mpq(0)
+        for part, body in zip(self.parts, bodies, strict=True):
+            component = json.loads(body)
+            known[part.role] = _known(part.plan, component)
+            charged += mpq(component["budget"]["charged"])
+            components.append(
+                {
+                    "role": part.role,
+                    "release_id": component["id"],
+                    "statistic": component["statistic"],
+                    "accuracy": {name: value for name, value in component["accuracy"].items() if name != "interval"},
+                    "charged": component["budget"]["charged"],
+                    "reused": component["reused"],
+                }
+            )
+        budget = {**component["budget"], "charged": epsilon_text(int(charged * 10**9))}  # as the last one left it
+        answer = _head(self.access.dataset, self.derived, self.question)
+        answer["estimates"] = _shown(self.derived.estimates(known))
+        if self.derived.edges is not None:
+            answer["edges"] = self.derived.edges
+        if self.derived.bins is not None:
+            answer["bins"] = self.derived.bins.describe()
+        return encode(answer | {"components": components, "budget": budget})
+
+
+def _parts(services: Services, dataset: Dataset, question: DerivedQuestion) -> tuple[Derived, list[_Part]]:
+    """The derived statistic and the plans of its components: ε in equal shares, each at α divided by their number."""
+    try:
+        derived = derivations.derive(question.derived, columns.of(dataset.columns), dataset.n, dataset.rows_per_unit)
+    except InvalidStatistic as error:
+        raise InvalidRequestError((f"derived.{error.where}", error.what)) from None
+    shares = len(derived.components)
+    if question.epsilon_nano < shares:
+        raise InvalidRequestError(("epsilon", "is less than one unit of 1e-9 for each component"))
+    parts = []
+    for role, statistic in derived.components.items():
+        asked = Question(
+            statistic=statistic,
+            epsilon_nano=question.epsilon_nano // shares,
+            accuracy=None,
+            alpha=question.alpha / shares,
+            gamma=question.gamma,
+            grid_refinement=question.grid_refinement,
+            reuse=question.reuse,
+        )
+        parts.append(_Part(role, asked, questions.make(dataset, asked, services.settings.max_epsilon_nano)))
+    return derived, parts
+
+
+def _head(dataset: Dataset, derived: Derived, question: DerivedQuestion) -> Document:
+    return {"dataset": dataset.name, "derived": derived.described, "alpha": json_number(question.alpha)}
+
+
+def _known(plan: Plan, component: Mapping[str, Any]) -> Known:
+    """A component's release as exact numbers; the ranges of all bins hold at once, by the simultaneous radius."""
+    accuracy, statistic = component["accuracy"], plan.statistic
+    if statistic.bins is None:
+        lower, upper = accuracy["interval"]
+        return Known((mpq(component["value"]),), (mpq(component["value_in_range"]),), (Range(mpq(lower), mpq(upper)),))
+    reach = mpq(accuracy["simultaneous_radius"]) + mpq(accuracy["resolution"])
+    values = tuple(map(mpq, component["value_in_range"]))
+    ranges = tuple(Range(value - reach, value + reach).cut(statistic.lower, statistic.upper) for value in values)
+    return Known(tuple(map(mpq, component["value"])), values, ranges)
+
+
+def _shown(estimates: Estimates) -> Document:
+    """Each number and its interval, rounded outwards; null where none follows."""
+    return {
+        name: _one(estimate) if isinstance(estimate, Estimate) else _several(estimate)
+        for name, estimate in estimates.items()
+    }
+
+
+def _one(estimate: Estimate) -> Document:
+    lower, upper = estimate.range
+    return {
+        "value": None if estimate.value is None else json_number(estimate.value),
+        "interval": [None if lower is None else round_down(lower), None if upper is None else round_up(upper)],
+    }
+
+
+def _several(estimates: Iterable[Estimate]) -> Document:
+    shown = [_one(estimate) for estimate in estimates]
+    return {member: [each[member] for each in shown] for member in ("value", "interval")}

@@ -1,0 +1,240 @@
+"""What follows from releases: interval arithmetic at its corners, monotone counts, quantiles by definition."""
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from gmpy2 import mpq
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.dp.columns import Column, Kind
+from app.dp.derived import derive
+from app.dp.derived.from_bins import ascending
+from app.dp.derived.ranges import UNKNOWN, Range, ends, minus, product, quotient, root, root_down, root_up
+from app.dp.derived.shape import Known
+from app.dp.errors import InvalidStatistic
+
+COLUMNS = {
+    "x": Column("x", Kind.INTEGER, (mpq(0), mpq(10))),
+    "y": Column("y", Kind.REAL, (mpq(-1), mpq(1))),
+    "b": Column("b", Kind.BOOLEAN),
+    "k": Column("k", Kind.CATEGORY, categories=("u", "v")),
+}
+PAIR = {"columns": ("x", "y")}
+quick = settings(max_examples=200, deadline=None)
+rationals = st.fractions(min_value=-20, max_value=20, max_denominator=12).map(mpq)
+ranges = st.tuples(rationals, rationals).map(lambda pair: Range(min(pair), max(pair)))
+
+
+def between(known: Range, share: mpq) -> mpq:
+    low, high = ends(known)
+    return low + (high - low) * share
+
+
+def holds(known: Range, number: mpq) -> bool:
+    return (known.lower is None or known.lower <= number) and (known.upper is None or number <= known.upper)
+
+
+shares = st.sampled_from([mpq(0), mpq(1, 3), mpq(1, 2), mpq(1)])
+
+
+@quick
+@given(ranges, ranges, shares, shares)
+def test_arithmetic_holds_whatever_is_in_the_ranges(x: Range, y: Range, s: mpq, t: mpq) -> None:
+    p, q = between(x, s), between(y, t)
+    assert holds(minus(x, y), p - q)
+    assert holds(product(x, y), p * q)
+    positive = y.cut(mpq(0), mpq(20))
+    q = between(positive, t)
+    if q > 0:
+        assert holds(quotient(x, positive), p / q)
+        low, high = ends(root(positive))
+        assert low**2 <= ends(positive)[0] <= ends(positive)[1] <= high**2
+        assert root_down(q) ** 2 <= q <= root_up(q) ** 2
+
+
+@quick
+@given(ranges, ranges)
+def test_arithmetic_is_tight(x: Range, y: Range) -> None:
+    corners = [p * q for p in ends(x) for q in ends(y)]
+    assert product(x, y) == Range(min(corners), max(corners))
+    if ends(y)[0] > 0:
+        corners = [p / q for p in ends(x) for q in ends(y)]
+        assert quotient(x, y) == Range(min(corners), max(corners))
+    else:
+        assert quotient(x, y.cut(mpq(0), mpq(20))) == UNKNOWN
+
+
+def one(value: Any, low: Any, high: Any) -> Known:
+    return Known((mpq(value),), (mpq(value),), (Range(mpq(low), mpq(high)),))
+
+
+def test_a_standard_deviation_is_zero_where_the_variance_is_negative() -> None:
+    derived = derive({"kind": "standard_deviation", "column": "x"}, COLUMNS, 10, 1)
+    estimate: Any = derived.estimates({"variance": one(0, 0, 4)})["standard_deviation"]
+    assert (estimate.value, estimate.range) == (0, Range(mpq(0), mpq(2)))
+    estimate = derived.estimates({"variance": one(2, 1, 3)})["standard_deviation"]
+    assert (estimate.range.lower, estimate.value**2 <= 2 <= (estimate.value + mpq(1, 2**200)) ** 2) == (1, True)
+    assert estimate.range.upper**2 >= 3
+
+
+def test_a_mean_of_some_rows() -> None:
+    spec = {"kind": "mean", "column": "y", "where": {"k": {"one_of": ["u"]}}}
+    derived = derive(spec, COLUMNS, 10, 1)
+    assert list(derived.components) == ["sum", "count"]
+    estimate: Any = derived.estimates({"sum": one(2, 1, 3), "count": one(4, 2, 5)})["mean"]
+    assert (estimate.value, estimate.range) == (mpq(1, 2), Range(mpq(1, 5), mpq(1)))
+    estimate = derived.estimates({"sum": one(-3, -4, 3), "count": one(4, 3, 8)})["mean"]
+    assert estimate.range == Range(mpq(-1), mpq(1))
+    for count in (one(4, 0, 5), one(0, 0, 2)):
+        estimate = derived.estimates({"sum": one(2, 1, 3), "count": count})["mean"]
+        assert estimate.range == UNKNOWN
+        assert (estimate.value is None) == (count.values == (0,))
+
+
+def correlation(together: Known, x: Known, y: Known) -> Any:
+    derived = derive({"kind": "correlation", **PAIR}, COLUMNS, 10, 1)
+    assert list(derived.components) == ["covariance", "variance_x", "variance_y"]
+    known = dict(zip(derived.components, (together, x, y), strict=True))
+    return derived.estimates(known)["correlation"]
+
+
+def test_a_correlation_and_its_sign() -> None:
+    estimate = correlation(one(2, 1, 3), one(4, 1, 16), one(4, 4, 9))
+    assert estimate.value == pytest.approx(0.5)
+    assert float(estimate.range.lower) == pytest.approx(1 / 12)
+    assert estimate.range.upper == 1
+    # A variance that may be 0 leaves the sign of the covariance, and no more.
+    assert correlation(one(2, 1, 3), one(4, 0, 16), one(4, 0, 1)).range == Range(mpq(1, 4), mpq(1))
+    assert correlation(one(-2, -3, -1), one(4, 0, 16), one(4, 0, 1)).range == Range(mpq(-1), mpq(-1, 4))
+    assert correlation(one(2, -1, 3), one(4, 0, 16), one(4, 0, 1)).range == Range(mpq(-1), mpq(1))
+    assert correlation(one(2, -1, 3), one(0, 0, 16), one(4, 0, 1)).value is None
+    assert correlation(one(200, 100, 300), one(1, 1, 1), one(1, 1, 1)).range == Range(mpq(1), mpq(1))
+    # Rounded roots may not shut the truth out.
+    estimate = correlation(one(2, 2, 2), one(2, 2, 2), one(3, 3, 3))
+    assert estimate.range.lower**2 * 6 <= 4 <= estimate.range.upper**2 * 6
+
+
+def test_a_line() -> None:
+    derived = derive({"kind": "regression", **PAIR}, COLUMNS, 10, 1)
+    roles = ("covariance", "variance_x", "mean_x", "mean_y")
+    assert tuple(derived.components) == roles
+    known = (one(2, 1, 3), one(4, 2, 8), one(5, 4, 6), one(0, mpq(-1, 2), mpq(1, 2)))
+    line: Any = derived.estimates(dict(zip(roles, known, strict=True)))
+    assert line["slope"] == (mpq(1, 2), Range(mpq(1, 8), mpq(3, 2)))
+    assert line["intercept"] == (mpq(-5, 2), Range(mpq(-19, 2), mpq(0)))
+    line = derived.estimates(dict(zip(roles, (known[0], one(0, 0, 8), *known[2:]), strict=True)))
+    assert [line[name] for name in ("slope", "intercept")] == [(None, UNKNOWN)] * 2
+
+
+def test_shares_and_sums() -> None:
+    def estimate(spec: dict[str, Any], known: dict[str, Known]) -> Any:
+        (only,) = derive(spec, COLUMNS, 10, 1).estimates(known).values()
+        return only
+
+    assert estimate({"kind": "sum", "column": "x"}, {"mean": one(3, 2, 4)}) == (30, Range(mpq(20), mpq(40)))
+    share = {"kind": "proportion", "column": "k", "category": "u"}
+    assert estimate(share, {"count": one(3, 2, 4)}) == (mpq(3, 10), Range(mpq(1, 5), mpq(2, 5)))
+    share = {"kind": "proportion", "column": "b"}
+    assert estimate(share, {"mean": one(mpq(1, 2), 0, 1)}) == (mpq(1, 2), Range(mpq(0), mpq(1)))
+
+
+@quick
+@given(st.lists(rationals, min_size=1, max_size=8))
+def test_the_nearest_ascending_sequence(values: list[mpq]) -> None:
+    found = ascending(values)
+    assert found == sorted(found)
+    assert sum(found) == sum(values)
+    assert ascending(found) == found
+    # Nearest: the projection's own condition, against every step function, which span the ascending sequences.
+    for cut in range(len(values)):
+        step = [mpq(i >= cut) for i in range(len(values))]
+        away = sum((v - f) * (s - f) for v, f, s in zip(values, found, step, strict=True))
+        own = sum((v - f) * f for v, f in zip(values, found, strict=True))
+        assert away + own <= 0
+        assert own == 0
+
+
+def histogram_known(counts: Sequence[int], errors: Sequence[int], radius: int, n: int) -> Known:
+    """A release of these counts that is off by `errors`, none of them beyond the radius."""
+    raw = tuple(mpq(count + error) for count, error in zip(counts, errors, strict=True))
+    values = tuple(min(max(value, mpq(0)), mpq(n)) for value in raw)
+    around = tuple(Range(value - radius, value + radius).cut(mpq(0), mpq(n)) for value in values)
+    return Known(raw, values, around)
+
+
+@quick
+@given(
+    st.lists(st.one_of(st.none(), st.integers(-3, 13)), min_size=2, max_size=12),
+    st.data(),
+    st.integers(0, 3),
+    st.sampled_from([3, 5, 10]),
+)
+def test_cumulative_counts_and_quantiles_hold_the_truth(rows: list[Any], data: Any, radius: int, bins: int) -> None:
+    n = len(rows)
+    present = sorted(min(max(row, 0), 10) for row in rows if row is not None)
+    edges = [mpq(10 * i, bins) for i in range(bins + 1)]
+    counts = [sum(edges[i] <= v < edges[i + 1] or (i == bins - 1 and v == 10) for v in present) for i in range(bins)]
+    counts.append(n - len(present))
+    errors = data.draw(st.lists(st.integers(-radius, radius), min_size=bins + 1, max_size=bins + 1))
+    known = {"histogram": histogram_known(counts, errors, radius, n)}
+    asked = {"column": "x", "bins": mpq(bins)}
+    cumulative: Any = derive({"kind": "cumulative", **asked}, COLUMNS, n, 1).estimates(known)["cumulative"]
+    for i, estimate in enumerate(cumulative):
+        assert holds(estimate.range, mpq(sum(counts[: i + 1])))
+        assert holds(estimate.range, estimate.value)
+    for member in (lambda e: e.value, lambda e: e.range.lower, lambda e: e.range.upper):
+        found = [member(estimate) for estimate in cumulative]
+        assert found == sorted(found)
+    probabilities = [mpq(1, 100), mpq(1, 4), mpq(1, 2), mpq(99, 100)]
+    spec = {"kind": "quantile", **asked, "probabilities": probabilities}
+    quantiles: Any = derive(spec, COLUMNS, n, 1).estimates(known)["quantile"]
+    for probability, estimate in zip(probabilities, quantiles, strict=True):
+        assert holds(estimate.range, estimate.value)
+        if present:
+            assert holds(estimate.range, mpq(present[math.ceil(probability * len(present)) - 1]))
+    values = [estimate.value for estimate in quantiles]
+    assert values == sorted(values)
+    if radius == 0 and present:
+        assert all(ends(e.range)[1] - ends(e.range)[0] == edges[1] for e in quantiles)
+
+
+def test_a_margin_adds_cells_up() -> None:
+    spec: dict[str, Any] = {"kind": "margin", "columns": ("k", "b"), "column": "k"}
+    counts = list(range(12))
+    n = sum(counts)
+    known = {"table": histogram_known(counts, [1, -1] * 6, 2, n)}
+    margins: Any = derive(spec, COLUMNS, n, 1).estimates(known)["margin"]
+    assert [each.value for each in margins] == [4, 11, 22, 29]
+    for each, truth in zip(margins, (3, 12, 21, 30), strict=True):
+        assert holds(each.range, mpq(truth))
+    margins = derive(spec | {"column": "b"}, COLUMNS, n, 1).estimates(known)["margin"]
+    for each, truth in zip(margins, (18, 22, 26), strict=True):
+        assert holds(each.range, mpq(truth))
+
+
+@pytest.mark.parametrize("member", ["where", "group_by", "category", "probabilities", "nothing"])
+def test_members_of_other_kinds_are_refused(member: str) -> None:
+    spec = {"kind": "standard_deviation", "column": "x", member: ["v"]}
+    if member in {"group_by", "nothing"}:
+        assert derive(spec, COLUMNS, 10, 1).kind == "standard_deviation"  # the interface knows no such member
+        return
+    with pytest.raises(InvalidStatistic) as refused:
+        derive(spec, COLUMNS, 10, 1)
+    assert refused.value.where == member
+
+
+def test_every_component_is_a_statistic_of_its_own() -> None:
+    specs: list[dict[str, Any]] = [
+        {"kind": "standard_deviation", "column": "x"},
+        {"kind": "correlation", **PAIR, "bounds": ((mpq(0), mpq(5)), None)},
+        {"kind": "regression", **PAIR},
+        {"kind": "proportion", "where": {"k": {"one_of": ["u"]}}},
+        {"kind": "cumulative", "column": "x", "edges": [mpq(0), mpq(1), mpq(10)]},
+    ]
+    for spec, rows_per_unit in itertools.product(specs, (1, 2)):
+        derived = derive(spec, COLUMNS, 10, rows_per_unit)
+        assert derived.described["kind"] == spec["kind"]

@@ -1,0 +1,218 @@
+"""Derived statistics over HTTP: what follows, what it costs, what is known already, and all or nothing."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import pytest
+from service_world import Service, Table, numbers_csv
+from test_filters import COLUMNS, content
+
+PRECISE: dict[str, Any] = {"epsilon": "1000", "grid_refinement": 30}
+LINE = {"columns": ["accuracy", "x"]}
+
+
+@pytest.fixture
+def table(service: Service) -> Table:
+    return service.table(COLUMNS, content(), limit="1000000", allowance="1000000")
+
+
+def ask(table: Table, statistic: dict[str, Any], *, key: str | None = None, **question: Any) -> httpx.Response:
+    headers = {"Idempotency-Key": key} if key else {}
+    body = {"derived": statistic, **(PRECISE | question)}
+    return table.analyst.post(f"{table.path}/derived", json=body, headers=headers)
+
+
+def plan(table: Table, statistic: dict[str, Any], **question: Any) -> httpx.Response:
+    return table.analyst.post(f"{table.path}/derived/plan", json={"derived": statistic, **(PRECISE | question)})
+
+
+# Of the five rows of the table, forty times: accuracy 10, 20, 30, 40, 50; x 0.5, -0.5, 1.5, 2.5, 0.25.
+VALUES: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"kind": "standard_deviation", "column": "accuracy"}, {"standard_deviation": (200 * 200 / 199) ** 0.5}),
+    ({"kind": "sum", "column": "accuracy"}, {"sum": 6000}),
+    ({"kind": "proportion", "column": "b"}, {"proportion": 0.4}),
+    ({"kind": "proportion", "column": "k", "category": "a"}, {"proportion": 0.4}),
+    ({"kind": "proportion", "where": {"accuracy": {"between": [10, 30]}}}, {"proportion": 0.6}),
+    ({"kind": "mean", "column": "accuracy", "where": {"k": {"in": ["a"]}}}, {"mean": 15}),
+    ({"kind": "correlation", **LINE}, {"correlation": 0.3386}),
+    ({"kind": "regression", **LINE}, {"slope": 0.025, "intercept": 0.1}),
+    (
+        {"kind": "cumulative", "column": "accuracy", "edges": [0, 15, 25, 45, 100]},
+        {"cumulative": [40, 80, 160, 200]},
+    ),
+    ({"kind": "margin", "columns": ["k", "b"], "column": "b"}, {"margin": [40, 80, 80]}),
+    ({"kind": "margin", "columns": ["k", "b"], "column": "k"}, {"margin": [80, 40, 40, 40]}),
+]
+
+
+def test_values(table: Table) -> None:
+    for statistic, expected in VALUES:
+        answer = ask(table, statistic)
+        assert answer.status_code in {200, 201}, answer.text
+        document = answer.json()
+        assert document["estimates"].keys() == expected.keys()
+        for name, value in expected.items():
+            estimate = document["estimates"][name]
+            assert estimate["value"] == pytest.approx(value, rel=0.1, abs=0.2 if isinstance(value, list) else 0.002)
+            pairs = zip(estimate["value"], estimate["interval"], strict=True) if isinstance(value, list) else None
+            for each, (low, high) in pairs or [(estimate["value"], estimate["interval"])]:
+                assert low <= each <= high
+        planned = plan(table, document["derived"]).json()
+        assert planned["derived"] == document["derived"]
+        assert planned["budget"]["charged"] == "0"
+        for component in document["components"]:
+            stored = table.analyst.get(f"/v1/releases/{component['release_id']}").json()
+            assert stored["statistic"] == component["statistic"]
+            assert component["accuracy"]["alpha"] == pytest.approx(0.05 / len(document["components"]))
+        again = ask(table, document["derived"])
+        assert again.status_code == 200
+        assert again.json()["estimates"] == document["estimates"]
+        assert again.json()["budget"]["charged"] == "0"
+
+
+def test_quantiles_are_as_exact_as_the_bins(table: Table) -> None:
+    statistic = {"kind": "quantile", "column": "accuracy", "bins": 10, "probabilities": [0.1, 0.5, "0.81"]}
+    estimate = ask(table, statistic).json()["estimates"]["quantile"]
+    assert estimate["interval"] == [[10, 20], [30, 40], [50, 60]]
+    assert estimate["value"] == sorted(estimate["value"])
+
+
+def test_only_what_is_missing_is_charged(table: Table) -> None:
+    variance = table.release({"kind": "variance", "column": "x"}, **(PRECISE | {"epsilon": "1000"})).json()
+    statistic = {"kind": "correlation", **LINE}
+    planned = plan(table, statistic, epsilon="3").json()
+    assert planned["budget"]["charged"] == "2"
+    assert [each["release_id"] for each in planned["components"]] == [None, None, variance["id"]]
+    spent, entries = table.budget()["epsilon_spent"], len(table.entries())
+    document = ask(table, statistic, epsilon="3").json()
+    assert document["budget"]["charged"] == "2"
+    assert [each["charged"] for each in document["components"]] == ["1", "1", "0"]
+    assert document["components"][2]["release_id"] == variance["id"]
+    assert float(table.budget()["epsilon_spent"]) == float(spent) + 2
+    debits = table.entries()[entries:]
+    assert [entry["release_id"] for entry in debits] == [each["release_id"] for each in document["components"][:2]]
+    # A line needs two means more; its covariance and variance are known now.
+    line = ask(table, {"kind": "regression", **LINE}, epsilon="2").json()
+    assert [each["reused"] for each in line["components"]] == [True, True, False, False]
+
+
+def test_one_key_one_answer(table: Table) -> None:
+    statistic = {"kind": "regression", **LINE}
+    first = ask(table, statistic, key="one")
+    again = ask(table, statistic, key="one")
+    assert (first.status_code, again.status_code) == (201, 201)
+    assert (again.content, again.headers["Idempotency-Replayed"]) == (first.content, "true")
+    assert ask(table, statistic, key="one", alpha=0.1).json()["type"] == "/problems/key-reused"
+    fresh = ask(table, statistic, key="another")
+    assert (fresh.status_code, fresh.json()["budget"]["charged"]) == (200, "0")
+    assert ask(table, statistic, key="another").content == fresh.content
+    assert ask(table, statistic, reuse=False).status_code == 400
+    drawn = ask(table, statistic, reuse=False, key="fresh").json()
+    assert drawn["budget"]["charged"] == PRECISE["epsilon"]
+    assert not {c["release_id"] for c in drawn["components"]} & {c["release_id"] for c in first.json()["components"]}
+
+
+def test_all_components_or_none(service: Service) -> None:
+    table = service.table(COLUMNS, content(), limit="2", allowance="2.5")
+    statistic = {"kind": "correlation", **LINE}
+    with service.unchanged():
+        refused = ask(table, statistic, epsilon="3", grid_refinement=0, key="k")
+        assert refused.status_code == 409
+        assert {name: refused.json()[name] for name in ("scope", "requested", "remaining")} == {
+            "scope": "dataset",
+            "requested": "3",
+            "remaining": "2",
+        }
+        planned = plan(table, statistic, epsilon="3").json()
+        assert not planned["budget"]["affordable"]
+    assert ask(table, statistic, epsilon="1.5", key="k").status_code == 201
+
+
+def test_parallel_requests_against_a_small_budget(service: Service) -> None:
+    table = service.table(COLUMNS, content(), limit="10", allowance="10")
+
+    def one(i: int) -> int:
+        return ask(table, {"kind": "regression", **LINE}, epsilon="4", key=f"k{i}", reuse=False).status_code
+
+    with ThreadPoolExecutor(8) as pool:
+        statuses = list(pool.map(one, range(8)))
+    assert sorted(statuses) == [201, 201, *[409] * 6]
+    assert table.budget()["epsilon_spent"] == "8"
+    assert len([entry for entry in table.entries() if entry["kind"] == "debit"]) == 8
+    with ThreadPoolExecutor(8) as pool:
+        twins = list(pool.map(lambda _: ask(table, {"kind": "sum", "column": "x"}, epsilon="1", key="same"), range(8)))
+    assert {twin.content for twin in twins} == {twins[0].content}
+    assert table.budget()["epsilon_spent"] == "9" if twins[0].json()["budget"]["charged"] == "1" else "8"
+
+
+def test_a_mean_of_perhaps_no_rows_has_no_interval(one_service: Service) -> None:
+    table = one_service.table(COLUMNS, content())
+    statistic = {"kind": "mean", "column": "x", "where": {"accuracy": {"in": [11]}}}
+    document = ask(table, statistic, epsilon="1", grid_refinement=0).json()
+    assert document["estimates"]["mean"]["interval"] == [None, None]
+
+
+def test_a_correlation_of_noise_stays_within_its_range(one_service: Service) -> None:
+    table = one_service.table({"x": {"kind": "integer", "bounds": [0, 100]}, "b": {"kind": "boolean"}}, "x,b\n1,\n2,\n")
+    for i in range(10):
+        correlation = ask(table, {"kind": "correlation", "columns": ["x", "b"]}, epsilon="0.01", key=f"c{i}").json()
+        low, high = correlation["estimates"]["correlation"]["interval"]
+        assert -1 <= low <= high <= 1
+        value = ask(table, {"kind": "standard_deviation", "column": "x"}, epsilon="0.01").json()
+        assert value["estimates"]["standard_deviation"]["value"] >= 0
+
+
+HOSTILE: list[tuple[dict[str, Any], str]] = [
+    ({"kind": "nothing"}, "derived.kind"),
+    ({"kind": "standard_deviation"}, "derived.column"),
+    ({"kind": "standard_deviation", "column": "k"}, "derived.column"),
+    ({"kind": "standard_deviation", "column": "nobody"}, "derived.column"),
+    ({"kind": "standard_deviation", "column": "x", "bounds": [1, 1]}, "derived.bounds"),
+    ({"kind": "sum", "column": "x", "where": {"k": {"in": ["a"]}}}, "derived"),
+    ({"kind": "proportion"}, "derived.column"),
+    ({"kind": "proportion", "column": "x"}, "derived.column"),
+    ({"kind": "proportion", "column": "k"}, "derived.category"),
+    ({"kind": "proportion", "column": "k", "category": "' OR 1=1"}, "derived.category"),
+    ({"kind": "proportion", "column": "b", "category": "true"}, "derived.column"),
+    ({"kind": "proportion", "where": {"k": {"in": ["a"]}}, "category": "a"}, "derived.category"),
+    ({"kind": "mean", "column": "x"}, "derived.where"),
+    ({"kind": "mean", "column": "x", "where": {"k": {"in": ["OR 1=1"]}}}, "derived.where.0.in.0"),
+    ({"kind": "correlation", "columns": ["x"]}, "derived.columns"),
+    ({"kind": "correlation", "columns": ["x", "x"]}, "derived.columns"),
+    ({"kind": "regression", "columns": ["x", "k"]}, "derived.columns.1"),
+    ({"kind": "cumulative", "column": "k"}, "derived.column"),
+    ({"kind": "cumulative", "column": "x"}, "derived.edges"),
+    ({"kind": "cumulative", "column": "x", "bins": 10001}, "derived.bins"),
+    ({"kind": "quantile", "column": "x", "bins": 3, "probabilities": []}, "derived.probabilities"),
+    ({"kind": "quantile", "column": "x", "bins": 3, "probabilities": [0.5, 1]}, "derived.probabilities.1"),
+    ({"kind": "margin", "columns": ["k", "b"], "column": "x"}, "derived.column"),
+]
+
+
+@pytest.mark.parametrize(("statistic", "where"), HOSTILE)
+def test_what_follows_from_nothing_is_refused(one_service: Service, statistic: dict[str, Any], where: str) -> None:
+    table = one_service.table(COLUMNS, content(1))
+    for answer in (ask(table, statistic, epsilon="1"), plan(table, statistic, epsilon="1")):
+        assert answer.status_code == 422, answer.text
+        assert answer.json()["errors"][0]["where"] == where
+        assert "OR 1=1" not in answer.text
+
+
+def test_other_refusals(one_service: Service) -> None:
+    table = one_service.table({"x": {"kind": "integer", "bounds": [0, 100]}}, numbers_csv(100))
+    statistic = {"kind": "standard_deviation", "column": "x"}
+    assert ask(table, statistic, epsilon="1001").json()["type"] == "/problems/epsilon-too-large"
+    assert plan(table, statistic, epsilon="1001").json()["type"] == "/problems/epsilon-too-large"
+    two = {"kind": "mean", "column": "x", "where": {"x": {"between": [0, 1]}}}
+    assert ask(table, two, epsilon="1e-9").json()["errors"][0]["where"] == "epsilon"
+    _, stranger = one_service.principal("analyst")
+    path, body = f"{table.path}/derived", json.dumps({"derived": statistic, "epsilon": "1"})
+    for where in (path, f"{path}/plan"):
+        headers = {"Content-Type": "application/json"}
+        assert stranger.post(where, content=body, headers=headers).status_code == 404
+        assert one_service.stranger.post(where, content=body, headers=headers).status_code == 401
+    assert table.owner.delete(table.path).status_code == 204
+    for answer in (ask(table, statistic, epsilon="1"), plan(table, statistic, epsilon="1")):
+        assert (answer.status_code, answer.json()["type"]) == (409, "/problems/closed")
