@@ -8,6 +8,7 @@ RUN /opt/snapledger/bin/pip install --require-hashes -r requirements.lock
 COPY pyproject.toml README.md ./
 COPY app ./app
 COPY migrations ./migrations
+COPY client/src ./client/src
 RUN /opt/snapledger/bin/pip install --no-deps .
 
 FROM python:3.11-slim-bookworm

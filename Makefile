@@ -7,10 +7,10 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test test-slow test-kill test-spark bench-setup lint format lock clean
+.PHONY: help setup demo serve test test-slow test-browser pictures test-kill test-spark bench-setup lint format lock clean
 
 help: ## Show what can be made
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(VENV)/runtime: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=…")'
@@ -20,9 +20,10 @@ $(VENV)/runtime: requirements.lock pyproject.toml
 	@$(PIP) --no-deps --editable .
 	@touch $@
 
-$(VENV)/development: requirements-dev.lock $(VENV)/runtime
+$(VENV)/development: requirements-dev.lock client/pyproject.toml $(VENV)/runtime
 	@echo "Installing what the tests need into $(VENV) …"
 	@$(PIP) --require-hashes -r requirements-dev.lock
+	@$(PIP) --no-deps --editable client
 	@touch $@
 
 setup: $(VENV)/runtime ## Install the service into .venv
@@ -34,10 +35,16 @@ serve: $(VENV)/runtime ## Start the service on http://127.0.0.1:8000, with its l
 	@$(BIN)/snapledger serve
 
 test: $(VENV)/development ## Run the tests, on SQLite and Postgres
-	@$(BIN)/python -m pytest -q -m "not slow"
+	@$(BIN)/python -m pytest -q -m "not slow and not browser"
 
 test-slow: $(VENV)/development ## Run the tests that take long
 	@$(BIN)/python -m pytest -q -m slow || test $$? -eq 5  # 5: there are none
+
+test-browser: $(VENV)/development ## Run the dashboard's tests in headless Chromium (Debian's package chromium)
+	@$(BIN)/python -m pytest -q -m browser tests/browser
+
+pictures: $(VENV)/development ## Make the pictures in docs/screenshots anew
+	@$(BIN)/python -m pytest -q -m browser tests/browser/test_pages.py --pictures
 
 test-kill: CYCLES ?= 1000
 test-kill: $(VENV)/development ## Kill the service under load CYCLES times on each database (1000)
@@ -45,7 +52,7 @@ test-kill: $(VENV)/development ## Kill the service under load CYCLES times on ea
 
 test-spark: $(SPARK)/ready ## Run the tests on a Spark server; installs them, and as root a Java, where they are missing
 	@command -v java >/dev/null || { apt-get -q update && \
-		DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends default-jre-headless; } </dev/null
+		DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends default-jre-headless || echo "Java could not be installed"; } </dev/null
 	@$(SPARK)/bin/python -m pytest -q tests/engines/test_spark.py
 
 $(SPARK)/ready: requirements-spark.lock pyproject.toml

@@ -6,8 +6,22 @@ from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, SecretStr, StringConstraints
-from pydantic_settings import BaseSettings, SettingsConfigDict
+import limits
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, StringConstraints
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+
+def _rate_limit(text: str) -> str:
+    """Such as `600/minute` or `20/second;600/minute`; `off` for none."""
+    if text != "off":
+        limits.parse_many(text)  # ValueError
+    return text
+
+
+def _listed(value: object) -> object:
+    """A list that the environment has as words with commas between them."""
+    return tuple(word.strip() for word in value.split(",") if word.strip()) if isinstance(value, str) else value
+
 
 ConnectionName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
 
@@ -47,6 +61,10 @@ class Settings(BaseSettings):
     source_timeout_seconds: Annotated[int, Field(ge=1, le=86_400)] = 300
     max_upload_bytes: int = Field(default=2**30, ge=1)
     max_epsilon_per_release: Annotated[Decimal, Field(gt=0, le=10**6, decimal_places=9)] = Decimal(10)
+    rate_limit: Annotated[str, AfterValidator(_rate_limit)] = "600/minute"
+    rate_limit_storage: SecretStr = SecretStr("memory://")
+    max_concurrent_requests: int = Field(default=256, ge=1)
+    cors_origins: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = ()
     log_level: Annotated[
         Literal["DEBUG", "INFO", "WARNING", "ERROR"], StringConstraints(to_upper=True, strip_whitespace=True)
     ] = "INFO"

@@ -33,6 +33,14 @@ class UnsupportedMediaError(SnapledgerError):
     """The body is in no form that this call reads; the text says which it does."""
 
 
+class RateLimitedError(SnapledgerError):
+    """The principal has called too often; `seconds` until it may again."""
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(f"again in {seconds} seconds")
+        self.seconds = seconds
+
+
 class NotFoundError(SnapledgerError):
     """It does not exist, or the caller may not know that it does."""
 
@@ -112,6 +120,10 @@ class AccuracyUnattainableError(SnapledgerError):
 
 class UnavailableError(SnapledgerError):
     """The database or a data engine is busy or away. Nothing was debited, or the outcome is safe to ask for again."""
+
+
+class OverloadedError(UnavailableError):
+    """As many calls are being answered as the service takes on at once."""
 
 
 class TransactionAbortedError(UnavailableError):

@@ -4,16 +4,40 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 
+from anyio import to_thread
 from fastapi import FastAPI
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
 
-from app.api import documentation, problems
+from app import metrics
+from app.api import documentation, problems, web
 from app.api.middleware import FaultBarrier, KeyGate
+from app.api.rates import RateLimit
 from app.api.routers import budgets, datasets, operations, principals, releases
+from app.api.watch import Watch
 from app.config import Settings
+from app.db.limits import REQUEST_THREADS
 from app.services import startup
 from app.services.context import Services
+
+
+def _around(settings: Settings) -> list[Middleware]:
+    """What every call passes, from the outside in."""
+    rate = RateLimit(settings.rate_limit, settings.rate_limit_storage.get_secret_value())
+    around = [Middleware(Watch, settings.max_concurrent_requests), Middleware(FaultBarrier)]
+    if settings.cors_origins:
+        around.append(
+            Middleware(
+                CORSMiddleware,
+                allow_origins=settings.cors_origins,
+                allow_methods=["DELETE", "GET", "POST", "PUT"],
+                allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "X-Request-Id"],
+                expose_headers=["Idempotency-Replayed", "Retry-After", "X-Request-Id"],
+                allow_credentials=False,
+            )
+        )
+    return [*around, Middleware(KeyGate, rate)]
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
@@ -22,12 +46,14 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        to_thread.current_default_thread_limiter().total_tokens = REQUEST_THREADS
         services: Services = await run_in_threadpool(startup.open_services, chosen)
         app.state.services = services
         try:
             yield
         finally:
             await run_in_threadpool(startup.close_services, services)
+            metrics.forget_process()
 
     app = FastAPI(
         title="Snapledger",
@@ -37,10 +63,11 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
         lifespan=lifespan,
-        middleware=[Middleware(FaultBarrier), Middleware(KeyGate)],
+        middleware=_around(chosen),
     )
     problems.install(app)
     documentation.install(app)
-    for router in (principals.router, datasets.router, budgets.router, releases.router, operations.router):
+    web.install(app)
+    for router in (releases.router, budgets.router, datasets.router, principals.router, operations.router):
         app.include_router(router)
     return app

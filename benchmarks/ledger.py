@@ -47,7 +47,7 @@ def _contest(table: Table, home: str, workers: int, server: str, asked: argparse
         rows = "x\n" + "".join(f"{i % 101}\n" for i in range(344))
         servers.register(service, "t", {"x": {"kind": "integer", "bounds": [0, 100]}}, rows.encode())
         peers = [
-            (bare.port, _make("/durable", "")),
+            (bare.port, _make("/durable-async", "")),
             (service.port, _make("/v1/datasets/t/releases", service.key)),
         ]
         for port, make in peers:

@@ -102,6 +102,7 @@ def snapledger(folder: Path, database_url: str | None = None, workers: int = 1, 
         "SNAPLEDGER_DATA_DIR": str(folder / "data"),
         "SNAPLEDGER_ADMIN_KEY": key,
         "SNAPLEDGER_LOG_LEVEL": "WARNING",
+        "SNAPLEDGER_RATE_LIMIT": "1000000/second",
         **{f"SNAPLEDGER_{name}": value for name, value in settings.items()},
     }
     command = [sys.executable, "-m", "app.cli", "serve", "--port", str(port), "--workers", str(workers)]

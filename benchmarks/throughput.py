@@ -8,7 +8,7 @@ import itertools
 import json
 import statistics
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import load
@@ -41,20 +41,27 @@ def main() -> None:
             rows = "x\n" + "".join(f"{i % 101}\n" for i in range(344))
             servers.register(service, "t", {"x": {"kind": "integer", "bounds": [0, 100]}}, rows.encode())
             path = "/v1/datasets/t"
+            ours = "snapledger"
             contests = {
                 f"releases, {asked.clients} clients": (
                     asked.clients,
-                    (bare.port, _make("/durable", "", reuse=False)),
-                    (service.port, _make(f"{path}/releases", service.key, reuse=False, keyed=True)),
+                    {
+                        "bare endpoint": (bare.port, _make("/durable", "", reuse=False)),
+                        "bare, on the event loop": (bare.port, _make("/durable-async", "", reuse=False)),
+                        ours: (service.port, _make(f"{path}/releases", service.key, reuse=False, keyed=True)),
+                    },
                 ),
                 "plans, 1 client": (
                     1,
-                    (bare.port, _make("/plain", "", reuse=True)),
-                    (service.port, _make(f"{path}/plan", service.key, reuse=True)),
+                    {
+                        "bare endpoint": (bare.port, _make("/plain", "", reuse=True)),
+                        "bare, on the event loop": (bare.port, _make("/plain-async", "", reuse=True)),
+                        ours: (service.port, _make(f"{path}/plan", service.key, reuse=True)),
+                    },
                 ),
             }
             table = Table("contest", "server", "requests/s", "p50 ms", "p99 ms", "against bare")
-            for name, (clients, *peers) in contests.items():
+            for name, (clients, peers) in contests.items():
                 _contest(table, name, clients, peers, asked)
     Console().print(table)
 
@@ -63,16 +70,16 @@ def _contest(
     table: Table,
     name: str,
     clients: int,
-    peers: list[tuple[int, Callable[[], bytes]]],
+    peers: Mapping[str, tuple[int, Callable[[], bytes]]],
     asked: argparse.Namespace,
 ) -> None:
-    for port, make in peers:
+    for port, make in peers.values():
         load.measure(port, make, clients=clients, seconds=1)
     runs = [
-        [load.measure(port, make, clients=clients, seconds=asked.seconds) for port, make in peers]
+        [load.measure(port, make, clients=clients, seconds=asked.seconds) for port, make in peers.values()]
         for _ in range(asked.rounds)
     ]
-    for index, server in enumerate(("bare endpoint", "snapledger")):
+    for index, server in enumerate(peers):
         measured = [run[index] for run in runs]
         rate = statistics.median(m.rate for m in measured)
         p50, p99 = (statistics.median(getattr(m, part) for m in measured) for part in ("p50", "p99"))

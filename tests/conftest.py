@@ -32,11 +32,6 @@ UNSAFE_AND_FAST = "fsync = off\nsynchronous_commit = off\nfull_page_writes = off
 _numbers = itertools.count()
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    # pytest-alembic 0.13 fails under pytest 9 on the file that it would hang its own tests on, which is this one.
-    config.option.pytest_alembic_tests_path = "none"
-
-
 def pytest_report_header() -> list[str]:
     server = POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION] / "postgres"
     version = subprocess.run([server, "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]  # noqa: S603

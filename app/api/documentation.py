@@ -8,7 +8,7 @@ from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.staticfiles import StaticFiles
 
 from app.api import examples, problems, requests
@@ -29,7 +29,7 @@ DESCRIPTION = """True statistics of a sensitive table, at a privacy cost that is
 """
 
 _BODIES = (AdjustmentRequest, AllowanceRequest, DatasetRequest, PrincipalRequest, ReleaseRequest, SourcedDatasetRequest)
-_ALWAYS, _OF_BODY, _OF_PAGE = (401, 503), (400, 413, 415, 422), (422,)
+_ALWAYS, _OF_BODY, _OF_PAGE = (401, 429, 503), (400, 413, 415, 422), (422,)
 _REFERENCE = "#/components/schemas/{model}"
 _ASSETS = "/docs/assets"
 
@@ -67,6 +67,16 @@ def _problem(status: int) -> dict[str, Any]:
 def operational(model: type[BaseModel], description: str) -> dict[int | str, dict[str, Any]]:
     """The `responses` of a route that anybody may ask whether the service is well."""
     return {200: {"model": model, "description": description}, 503: _problem(503)}
+
+
+def told_to_prometheus() -> dict[str, Any]:
+    """What the route of the metrics answers, as arguments of its decorator."""
+    text = '# TYPE snapledger_refusals_total counter\nsnapledger_refusals_total{reason="not-found"} 1.0\n'
+    examples_ = {"a counter": {"value": text}}
+    exposition = {"description": "The text format of Prometheus.", "content": {"text/plain": {"examples": examples_}}}
+    responses = {200: exposition, **{status: _problem(status) for status in (401, 403, 503)}}
+    security: dict[str, Any] = {"security": [{}, {"key": []}]}
+    return {"responses": responses, "response_class": PlainTextResponse, "openapi_extra": security}
 
 
 def _json(model: type[BaseModel]) -> dict[str, Any]:

@@ -60,16 +60,17 @@ def _canonical_number(text: str) -> str:
     return f"{'-' if mantissa.startswith('-') else ''}{significant}e{power}"
 
 
-def _canonical(value: Any) -> str:  # noqa: ANN401 - JSON is any value
+def canonical(value: Any) -> str:  # noqa: ANN401 - JSON is any value
+    """A text that equal JSON values share, members in any order, numbers however they are written."""
     if isinstance(value, JsonNumber):
         return _canonical_number(value)
     if isinstance(value, dict):
-        return "{" + ",".join(f"{json.dumps(name)}:{_canonical(value[name])}" for name in sorted(value)) + "}"
+        return "{" + ",".join(f"{json.dumps(name)}:{canonical(value[name])}" for name in sorted(value)) + "}"
     if isinstance(value, list):
-        return "[" + ",".join(map(_canonical, value)) + "]"
+        return "[" + ",".join(map(canonical, value)) + "]"
     return json.dumps(value)
 
 
-def fingerprint(path: str, value: Any) -> bytes:  # noqa: ANN401 - JSON is any value
-    """SHA-256 of a request: equal for equal JSON values at one path, whatever the order of the members."""
-    return hashlib.sha256(f"{path}\n{_canonical(value)}".encode()).digest()
+def fingerprint(path: str, canonical_body: str) -> bytes:
+    """SHA-256 of a request at one path, by its body as `canonical` has it."""
+    return hashlib.sha256(f"{path}\n{canonical_body}".encode()).digest()

@@ -9,6 +9,8 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api import problems
+from app.api.rates import RateLimit
+from app.api.watch import PRINCIPAL
 from app.errors import SnapledgerError, UnauthenticatedError
 from app.services import access
 from app.services.context import Services
@@ -48,6 +50,19 @@ class FaultBarrier:
                 await response(scope, receive, send)
 
 
+def digest_in(scope: Scope) -> bytes:
+    """The SHA-256 of the key that a call brings.
+
+    Raises:
+        UnauthenticatedError: it brings none, or several.
+    """
+    values = [value for name, value in scope["headers"] if name == b"authorization"]
+    scheme, _, key = (values[0] if len(values) == 1 else b"").partition(b" ")
+    if scheme.lower() != b"bearer" or not key:
+        raise UnauthenticatedError
+    return hashlib.sha256(key.strip()).digest()
+
+
 class KeyGate:
     """Refuses a call without a key in force before its body is read.
 
@@ -56,9 +71,10 @@ class KeyGate:
     took away costs one read of a bounded body, never access.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, rate: RateLimit) -> None:
         self._app = app
-        self._seen: TTLCache[bytes, bool] = TTLCache(_REMEMBERED_KEYS, _REMEMBERED_SECONDS)
+        self._rate = rate
+        self._seen: TTLCache[bytes, str] = TTLCache(_REMEMBERED_KEYS, _REMEMBERED_SECONDS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a call to `/v1` through if it brings a key."""
@@ -67,6 +83,7 @@ class KeyGate:
             return
         try:
             scope[KEY_DIGEST] = await self._digest(scope)
+            await self._rate.count(scope[PRINCIPAL])
         except SnapledgerError as error:
             await problems.of(error)(scope, receive, send)
             return
@@ -81,13 +98,11 @@ class KeyGate:
         await self._app(scope, receive, forgetting)
 
     async def _digest(self, scope: Scope) -> bytes:
-        values = [value for name, value in scope["headers"] if name == b"authorization"]
-        scheme, _, key = (values[0] if len(values) == 1 else b"").partition(b" ")
-        if scheme.lower() != b"bearer" or not key:
-            raise UnauthenticatedError
-        digest = hashlib.sha256(key.strip()).digest()
-        if digest not in self._seen:
+        digest = digest_in(scope)
+        name = self._seen.get(digest)
+        if name is None:
             services: Services = scope["app"].state.services
-            await run_in_threadpool(access.authenticate, services.database, digest)
-            self._seen[digest] = True
+            name = (await run_in_threadpool(access.authenticate, services.database, digest)).name
+            self._seen[digest] = name
+        scope[PRINCIPAL] = name
         return digest

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Match, Mount
 
-from app import errors
+from app import errors, metrics
 from app.ledger.units import epsilon_text
 from app.services.json_text import encode
 
@@ -114,6 +114,15 @@ TABLE: dict[type[errors.SnapledgerError], Problem] = {
         "The Idempotency-Key belongs to another request",
         "Use a new key for a new request; the old key answers its own request only.",
     ),
+    errors.RateLimitedError: Problem(
+        429,
+        "rate-limited",
+        "Too many calls",
+        "Wait as many seconds as Retry-After says; plans and releases that are known need no second call.",
+    ),
+    errors.OverloadedError: Problem(
+        503, "overloaded", "Too many calls at once", "Nothing was done: retry after a moment, with the same key."
+    ),
     errors.UnavailableError: Problem(
         503,
         "unavailable",
@@ -141,6 +150,9 @@ def render(problem: Problem, error: object) -> Response:
         headers["WWW-Authenticate"] = "Bearer"
     if problem.status == 503:
         headers["Retry-After"] = RETRY_AFTER_SECONDS
+    if isinstance(error, errors.RateLimitedError):
+        headers["Retry-After"] = str(error.seconds)
+    metrics.REFUSALS.labels(problem.slug).inc()
     return Response(_document(problem, error), problem.status, headers, MEDIA_TYPE)
 
 

@@ -5,15 +5,23 @@ than the caller may know. Nothing here blocks: the routes themselves run in thre
 """
 
 import re
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from functools import cached_property
+from inspect import signature
+from threading import Lock
 from typing import Annotated, Any, Generic, TypeVar
 
+from cachetools import LRUCache, cached
 from fastapi import Depends, Request
+from fastapi.routing import APIRoute
 from pydantic import BaseModel
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
+from starlette.responses import Response
 
 from app.api.bodies import read_json, require_form
-from app.api.json_codec import decode, fingerprint
+from app.api.json_codec import canonical, decode, fingerprint
 from app.api.middleware import KEY_DIGEST
 from app.api.schemas.base import validated
 from app.errors import InvalidRequestError
@@ -27,6 +35,7 @@ Model = TypeVar("Model", bound=BaseModel)
 
 DEFAULT_PAGE, LARGEST_PAGE = 100, 1_000
 LONGEST_KEY = 255
+_MOST_KEPT_BYTES = 2**20  # of bodies; what is made of one is some ten times as large
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +58,34 @@ async def _caller(request: Request) -> Caller:
 CallerOf = Annotated[Caller, Depends(_caller)]
 
 
+@dataclass(frozen=True)
+class _Read(Generic[Model]):
+    """A body as its model and as what was written."""
+
+    model: Model
+    value: Any
+    size: int
+
+    @cached_property
+    def canonical(self) -> str:
+        """What bodies of equal JSON values share."""
+        return canonical(self.value)
+
+
+@cached(LRUCache(_MOST_KEPT_BYTES, getsizeof=lambda read: read.size), key=lambda *asked: asked, lock=Lock())
+def _read(model: type[Model], body: bytes) -> _Read[Model]:
+    """Parse and validate. What is asked again, byte for byte, as dashboards do, is read once."""
+    value = decode(body)
+    return _Read(validated(model, value), value, len(body))
+
+
 class JsonBody(Generic[Model]):
     """A body as bytes, until `validated` is asked for."""
 
-    __slots__ = ("_bytes", "_headers", "_model", "_path", "_value")
+    __slots__ = ("_bytes", "_headers", "_model", "_path")
 
     def __init__(self, model: type[Model], path: str, headers: Headers, body: bytes) -> None:
         self._model, self._path, self._headers, self._bytes = model, path, headers, body
-        self._value: Any = None
 
     def validated(self) -> Model:
         """The body as its model.
@@ -67,12 +96,12 @@ class JsonBody(Generic[Model]):
             InvalidRequestError: it does not fit the model.
         """
         require_form(self._headers, "application/json")
-        self._value = decode(self._bytes)
-        return validated(self._model, self._value)
+        model: Model = _read(self._model, self._bytes).model
+        return model
 
     def fingerprint(self) -> bytes:
         """What an idempotency key is bound to: the path and the JSON value of a validated body."""
-        return fingerprint(self._path, self._value)
+        return fingerprint(self._path, _read(self._model, self._bytes).canonical)
 
 
 def json_body(model: type[Model]) -> Any:  # noqa: ANN401 - FastAPI's marker
@@ -169,3 +198,23 @@ def key_of(headers: list[str], body: JsonBody[Any]) -> Key | None:
     if len(headers) > 1 or not 1 <= len(key) <= LONGEST_KEY or not (key.isascii() and key.isprintable()):
         raise InvalidRequestError(("Idempotency-Key", f"must be one of 1 to {LONGEST_KEY} printable ASCII characters"))
     return Key(key, body.fingerprint())
+
+
+class DirectRoute(APIRoute):
+    """A route whose parameters are those of its path and what this module takes in, each from the request alone.
+
+    They are taken in here: FastAPI's way through any kind of dependency costs as much as a plan does.
+    """
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """What answers a request: the parameters, then the route itself in a thread."""
+        wanted: list[tuple[str, Any]] = [(str(each.name), each.call) for each in self.dependant.dependencies]
+        if len(wanted) + len(self.dependant.path_params) != len(signature(self.endpoint).parameters):
+            raise TypeError(f"{self.endpoint.__name__} has parameters that are not taken in here")
+
+        async def handle(request: Request) -> Response:
+            taken = {name: await take(request) for name, take in wanted}
+            response: Response = await run_in_threadpool(self.endpoint, **request.path_params, **taken)
+            return response
+
+        return handle

@@ -65,6 +65,7 @@ _VISIBLE_PAGE = _PAGE.where(visible(_VIEWER))
 _INSERT = upsert(
     datasets, lambda insert: insert.on_conflict_do_nothing(index_elements=["name"]).returning(datasets.c.id)
 )
+_FILES = select(datasets.c.file_id).where(datasets.c.file_id.is_not(None)).order_by(datasets.c.id)
 _SUCCESSORS = (
     select(datasets.c.succeeds, datasets.c.name, literal(value=True).label("seen"))
     .where(
@@ -152,6 +153,11 @@ def page(session: Session, after: str | None, limit: int, visible_to: int | None
         start = last.id
     query = _VISIBLE_PAGE if viewer else _PAGE
     return [Dataset(*row) for row in session.rows(query, after=start, most=limit, **viewer)]
+
+
+def file_ids(session: Session) -> list[str]:
+    """Where the data of all open datasets is, the oldest first."""
+    return [row.file_id for row in session.rows(_FILES)]
 
 
 @dataclass(frozen=True, slots=True)

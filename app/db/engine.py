@@ -24,13 +24,17 @@ T = TypeVar("T")
 class Database:
     """One database, shared by all threads of a process. Nothing is connected before the first session.
 
+    Args:
+        as_it_is: for readers alone, who must not change anything: no file is made and no journal switched.
+
     Raises:
         ValueError: the URL is neither `sqlite:///path` (the directory is made) nor `postgresql://…`, or names a SQLite
             database in memory. The text does not repeat the URL, in which there may be a password.
     """
 
-    def __init__(self, url: str, limits: Limits | None = None) -> None:
-        self._home = _home(url, limits or Limits())
+    def __init__(self, url: str, limits: Limits | None = None, *, as_it_is: bool = False) -> None:
+        self._home = _home(url, limits or Limits(), as_it_is=as_it_is)
+        self._as_it_is = as_it_is
         self.dialect = self._home.dialect
 
     @contextmanager
@@ -50,6 +54,7 @@ class Database:
         Raises:
             UnavailableError: the database is busy or away. If `commit()` raised it, the outcome is unknown.
         """
+        self._require_changes()
         with translated(), self._home.writing() as connection:
             yield WriteSession(connection)
 
@@ -78,22 +83,27 @@ class Database:
         Raises:
             UnavailableError: the database is away, or somebody else migrates for longer than the limit.
         """
+        self._require_changes()
         with translated(), self._home.migrating() as connection:
             yield connection
+
+    def _require_changes(self) -> None:
+        if self._as_it_is:
+            raise AssertionError("this database was opened to be read as it is")
 
     def close(self) -> None:
         """Close the connections that no session holds."""
         self._home.close()
 
 
-def _home(url: str, limits: Limits) -> Sqlite | Postgres:
+def _home(url: str, limits: Limits, *, as_it_is: bool) -> Sqlite | Postgres:
     try:
         parsed = make_url(url)
     except (ArgumentError, ValueError):
         raise ValueError("the database's URL cannot be read") from None
     match parsed.drivername:
         case "sqlite":
-            return Sqlite(parsed, limits)
+            return Sqlite(parsed, limits, as_it_is=as_it_is)
         case "postgres" | "postgresql" | "postgresql+psycopg":
             return Postgres(parsed, limits)
     raise ValueError("the database's URL must start with sqlite:/// or postgresql://")

@@ -2,13 +2,18 @@
 
 from dataclasses import dataclass
 
+REQUEST_THREADS = 20
+"""How many threads of a process serve requests; each has one session at a time."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How many connections a process may hold, and how long anything may wait for the database.
 
     Attributes:
-        connections: at most, in one process; above the 40 threads that serve requests, so that none waits for another.
+        connections: at most, in one process; above the threads that serve requests, so that none waits for another, and
+            few enough for four processes beside each other: a Postgres server takes 97 by default (100, of which 3 are
+            its superusers'), and the operator's commands need some.
         queue_seconds: for a free connection. On SQLite this is the queue of the process before its one writer.
         lock_seconds: for a lock that another transaction or another process holds.
         statement_seconds: for one statement (Postgres; on SQLite every statement is short or waits for a lock).
@@ -18,7 +23,7 @@ class Limits:
         migration_seconds: for another process that is migrating, and for a statement of a migration.
     """
 
-    connections: int = 48
+    connections: int = 22
     queue_seconds: float = 10.0
     lock_seconds: float = 10.0
     statement_seconds: float = 30.0

@@ -46,36 +46,45 @@ class Prepared:
         Raises:
             DBAPIError: the driver's error, as Core would raise it; a connection that broke is invalidated.
         """
-        values = {**self._constants, **parameters}
-        for name, process in self._binds:
-            values[name] = process(values[name])
+        values = parameters
+        if self._constants or self._binds:
+            values = {**self._constants, **parameters}
+            for name, process in self._binds:
+                values[name] = process(values[name])
         bound = values if self._names is None else [values[name] for name in self._names]
-        dialect = connection.dialect
-        try:
-            cursor.execute(self._text, bound)
-            fetched = [] if cursor.description is None else cursor.fetchall()
-        except dialect.loaded_dbapi.Error as error:
-            broken = dialect.is_disconnect(error, connection.connection.dbapi_connection, cursor)
-            if broken:
-                connection.invalidate(error)
-            raise DBAPIError.instance(
-                self._text,
-                None,  # a value would be shown with it
-                error,
-                dialect.loaded_dbapi.Error,
-                hide_parameters=True,
-                connection_invalidated=broken,
-                dialect=dialect,
-            ) from error
-        return [self._row(row) for row in fetched]
+        fetched = run_text(connection, cursor, self._text, bound)
+        return [self._make(self._converted(row) if self._results else row) for row in fetched]
 
-    def _row(self, fetched: tuple[Any, ...]) -> Any:  # noqa: ANN401 - a named tuple of what is selected
-        if self._results:
-            converted = list(fetched)
-            for index, process in self._results:
-                converted[index] = process(converted[index])
-            return self._make(converted)
-        return self._make(fetched)
+    def _converted(self, fetched: tuple[Any, ...]) -> list[Any]:
+        row = list(fetched)
+        for index, process in self._results:
+            row[index] = process(row[index])
+        return row
+
+
+def run_text(connection: Connection, cursor: Any, text: str, bound: Any = ()) -> list[tuple[Any, ...]]:  # noqa: ANN401
+    """Run a text on a driver's cursor of the connection; its rows as the driver gives them.
+
+    Raises:
+        DBAPIError: the driver's error, as Core would raise it; a connection that broke is invalidated.
+    """
+    driver_error = connection.dialect.loaded_dbapi.Error
+    try:
+        cursor.execute(text, bound)
+        return [] if cursor.description is None else cursor.fetchall()
+    except driver_error as error:
+        broken = connection.dialect.is_disconnect(error, connection.connection.dbapi_connection, cursor)
+        if broken:
+            connection.invalidate(error)
+        raise DBAPIError.instance(
+            text,
+            None,  # a value would be shown with it
+            error,
+            driver_error,
+            hide_parameters=True,
+            connection_invalidated=broken,
+            dialect=connection.dialect,
+        ) from error
 
 
 _prepared: dict[tuple[str, Statement], Prepared] = {}
@@ -83,10 +92,8 @@ _prepared: dict[tuple[str, Statement], Prepared] = {}
 
 def prepared(statement: Statement, dialect: Dialect, parameters: Mapping[str, object]) -> Prepared:
     """A statement as it was prepared when it first ran. Its parameters have the same names every time."""
-    key = (
-        dialect.name,
-        statement,
-    )  # statements are few, made when their modules are imported, and equal only to themselves
+    # Statements are few, made when their modules are imported, and equal only to themselves.
+    key = (dialect.name, statement)
     found = _prepared.get(key)
     if found is None:
         found = _prepared[key] = Prepared(statement, dialect, parameters)

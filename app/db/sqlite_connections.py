@@ -10,6 +10,8 @@ from types import ModuleType
 from typing import Any
 
 _BUSY = 5
+_POLLING_MILLISECONDS = 5
+_CHECKPOINT_PAGES = 4_000  # 16 MB: a page that is written again and again goes to the file once
 
 
 @cache
@@ -37,7 +39,9 @@ def is_busy(error: BaseException | None) -> bool:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF == _BUSY
 
 
-def connect(path: Path, lock_seconds: float, *, read_only: bool = False, foreign_keys: bool = True) -> Any:  # noqa: ANN401 - either driver's
+def connect(
+    path: Path, lock_seconds: float, *, read_only: bool = False, foreign_keys: bool = True, polls: bool = False
+) -> Any:  # noqa: ANN401 - either driver's
     """A connection that begins and commits nothing by itself, and on which a commit that has returned survives a crash.
 
     Args:
@@ -45,6 +49,8 @@ def connect(path: Path, lock_seconds: float, *, read_only: bool = False, foreign
         lock_seconds: how long a statement waits for a lock of another connection.
         read_only: refuse every write.
         foreign_keys: check references; not while a migration rebuilds a table.
+        polls: its user begins transactions again and again while they are refused. In a log nothing else has to wait,
+            so SQLite's own patience is cut to some milliseconds.
     """
     driver = library()
     connection = driver.connect(
@@ -58,19 +64,36 @@ def connect(path: Path, lock_seconds: float, *, read_only: bool = False, foreign
         if keeps_commits_in_a_log(driver.sqlite_version_info):
             _set_journal(connection, "wal", lock_seconds)
             connection.execute("PRAGMA synchronous = FULL")
+            connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
+            if polls:
+                connection.execute(f"PRAGMA busy_timeout = {_POLLING_MILLISECONDS}")
         else:
             # With FULL a power cut may bring a deleted journal back, which would undo the last commit: EXTRA also syncs
             # its directory (sqlite.org/pragma.html#pragma_synchronous).
             _set_journal(connection, "delete", lock_seconds)
             connection.execute("PRAGMA synchronous = EXTRA")
-        # As Postgres has it: what is hashed need not be fetched.
-        connection.create_function("sha256", 1, _sha256, deterministic=True)
+        _add_functions(connection)
         connection.execute(f"PRAGMA foreign_keys = {'ON' if foreign_keys else 'OFF'}")
         connection.execute(f"PRAGMA query_only = {'ON' if read_only else 'OFF'}")
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def connect_as_it_is(path: Path, lock_seconds: float) -> Any:  # noqa: ANN401 - either driver's
+    """A connection to a file that is there, of which nothing is changed: no table, no journal mode."""
+    uri = f"{path.as_uri()}?mode=ro"
+    connection = library().connect(
+        uri, uri=True, timeout=lock_seconds, isolation_level=None, check_same_thread=False, cached_statements=256
+    )
+    _add_functions(connection)
+    return connection
+
+
+def _add_functions(connection: Any) -> None:  # noqa: ANN401 - either driver's
+    """As Postgres has them: what is hashed need not be fetched."""
+    connection.create_function("sha256", 1, _sha256, deterministic=True)
 
 
 def _sha256(value: bytes | None) -> bytes | None:

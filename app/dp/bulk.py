@@ -64,11 +64,12 @@ def draw_whole(x: Integers, parameters: Parameters, bits: VectorBitSource) -> Re
         multiples = np.clip(multiples, -furthest, furthest)
     else:
         multiples, settled = np.zeros(len(x), object), np.zeros(len(x), bool)  # whole numbers of any size
-    for i in np.flatnonzero(~settled).tolist():
+    left = np.flatnonzero(~settled).tolist()
+    for i in left:
         sign_bit, u = divmod(leading_bits(content[i * size : (i + 1) * size], 1 + length), 1 << length)
         z = resolve(mpq(int(x[i])), parameters, -1 if sign_bit else 1, u, length, bits)
         multiples[i] = int(ceil(z / parameters.grid) if z > 0 else floor(z / parameters.grid))  # away from 0: ±B too
-    return Released.of(multiples, lambda multiple: _release(multiple, parameters))
+    return Released.of(multiples, lambda multiple: _release(multiple, parameters), len(left))
 
 
 def _heads(content: bytes, size: int) -> Integers:

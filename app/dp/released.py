@@ -21,17 +21,19 @@ class Released(Sequence[Rational]):
         multiples: the whole numbers that occur, ascending.
         places: for each component, the place of its number among these.
         number: what a whole number stands for.
+        exact: how many components were drawn by exact numbers alone.
     """
 
     multiples: npt.NDArray[Any]
     places: npt.NDArray[np.intp]
     number: Callable[[int], Rational]
+    exact: int = 1
 
     @classmethod
-    def of(cls, multiples: npt.NDArray[Any], number: Callable[[int], Rational]) -> Self:
+    def of(cls, multiples: npt.NDArray[Any], number: Callable[[int], Rational], exact: int) -> Self:
         """A release whose components are what these whole numbers stand for."""
         distinct, places = np.unique(multiples, return_inverse=True)
-        return cls(distinct, places, number)
+        return cls(distinct, places, number, exact)
 
     @classmethod
     def one(cls, number: Rational) -> Self:
@@ -44,7 +46,7 @@ class Released(Sequence[Rational]):
 
     def map(self, function: Callable[[Rational], Rational]) -> Self:
         """The same function of each component."""
-        return type(self)(self.multiples, self.places, lambda multiple: function(self.number(multiple)))
+        return type(self)(self.multiples, self.places, lambda multiple: function(self.number(multiple)), self.exact)
 
     def __len__(self) -> int:
         return len(self.places)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple, TypeVar
 from uuid import uuid4
 
+from app import metrics
 from app.dp.columns import Column
 from app.dp.sums import Answer, Needs
 from app.engines import live
@@ -38,6 +39,11 @@ class Ingested(NamedTuple):
     file_id: str
     n: int
     sha256: str | None = None
+
+
+def data_file(directory: Path, file_id: str) -> Path:
+    """Where the table of this id is kept in a directory of tables, or what says where a live one is."""
+    return directory / f"{file_id}.{'json' if file_id.startswith(_LIVE) else 'parquet'}"
 
 
 class Tables:
@@ -168,13 +174,15 @@ class Tables:
         path = self._path(file_id)
         answer = self._stored_sums.find(file_id, needs) if path.exists() else None
         if answer is None:
-            answer = self._engine.compute(path, needs)
+            with metrics.engine_timed():
+                answer = self._engine.compute(path, needs)
             self._stored_sums.keep(file_id, needs, answer, path)
         return answer
 
     def _computed_elsewhere(self, file_id: str, needs: Needs) -> Answer:
         table = self._live(file_id)
-        return self._sources.of(table.connection).compute(table, needs)
+        with metrics.engine_timed():
+            return self._sources.of(table.connection).compute(table, needs)
 
     def _live(self, file_id: str) -> live.LiveTable:
         return answered(logger, "a live table", lambda: live.read(self._path(file_id)))
@@ -199,4 +207,4 @@ class Tables:
             raise
 
     def _path(self, file_id: str) -> Path:
-        return self._directory / f"{file_id}.{'json' if file_id.startswith(_LIVE) else 'parquet'}"
+        return data_file(self._directory, file_id)

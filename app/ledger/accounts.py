@@ -29,6 +29,7 @@ _COLUMNS = (
 )
 _INSERT = insert(accounts).inline()
 _FIND = select(*_COLUMNS).where(accounts.c.dataset_id == bindparam("dataset"))
+_ALL = select(*_COLUMNS).order_by(accounts.c.dataset_id)
 _LOCK = _FIND.with_for_update()  # on SQLite the transaction itself is the lock
 _STATE = select(datasets.c.state).where(datasets.c.id == bindparam("dataset"))
 _DEBIT = (
@@ -69,6 +70,11 @@ def find(session: Session, dataset_id: int) -> Account:
     return Account(*row)
 
 
+def all_of(session: Session) -> list[Account]:
+    """Every dataset's account, closed ones too, the oldest first."""
+    return [Account(*row) for row in session.rows(_ALL)]
+
+
 def lock(transaction: WriteSession, dataset_id: int) -> Account:
     """A dataset's account, which nobody else changes until the end of the transaction.
 
@@ -97,7 +103,7 @@ def lock_open(transaction: WriteSession, dataset_id: int) -> Account:
 
 
 def debit(transaction: WriteSession, dataset_id: int, cost_nano: int) -> Account:
-    """Spend on a dataset whose account the transaction has locked; the account after it.
+    """Spend on a dataset; the account after it, which the transaction has locked from here on.
 
     Raises:
         NotFoundError: there is no account.

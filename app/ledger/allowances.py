@@ -106,7 +106,7 @@ _GRANT = upsert(
 )
 
 
-def _seen(session: Session, row: Sequence[Any]) -> Allowance:
+def seen(session: Session, row: Sequence[Any]) -> Allowance:
     """A row as the present window makes of it. Without a window the clock is not read."""
     grantee, name, limit_nano, spent_nano, revoked, days, started_at = row
     if days is None:
@@ -119,17 +119,17 @@ def _seen(session: Session, row: Sequence[Any]) -> Allowance:
 def find(session: Session, dataset_id: int, principal_id: int) -> Allowance | None:
     """A principal's allowance on a dataset; None where it has no access, now or ever."""
     row = session.row(_FIND, dataset=dataset_id, grantee=principal_id)
-    return None if row is None else _seen(session, row)
+    return None if row is None else seen(session, row)
 
 
 def all_of(session: Session, dataset_id: int) -> list[Allowance]:
     """Every allowance on a dataset, revoked ones too: what they spent is spent."""
-    return [_seen(session, row) for row in session.rows(_ALL_OF, dataset=dataset_id)]
+    return [seen(session, row) for row in session.rows(_ALL_OF, dataset=dataset_id)]
 
 
 def of_principal(session: Session, principal_id: int) -> list[tuple[str, Allowance]]:
     """The allowances that a principal has, with the names of their datasets, the oldest dataset first."""
-    return [(name, _seen(session, row)) for name, *row in session.rows(_OF, grantee=principal_id)]
+    return [(name, seen(session, row)) for name, *row in session.rows(_OF, grantee=principal_id)]
 
 
 def grant(  # noqa: PLR0913, PLR0917 - who gets what, on what, and when
@@ -152,7 +152,7 @@ def grant(  # noqa: PLR0913, PLR0917 - who gets what, on what, and when
     """
     account = accounts.lock(transaction, dataset_id)
     row = transaction.row(_FIND_ANY, dataset=dataset_id, grantee=principal.id)
-    before = None if row is None else _seen(transaction, row).window
+    before = None if row is None else seen(transaction, row).window
     window = None
     if before is not None or window_days is not None:
         at = transaction.time()
@@ -209,4 +209,4 @@ def debit(transaction: WriteSession, dataset_id: int, principal_id: int, cost_na
             row = transaction.change_returning(_DEBIT_IN_WINDOW, window=allowance.window.started_at, **debited)
         if row is None:
             raise BudgetExhaustedError("allowance", cost_nano, allowance.remaining_nano, allowance.limit_nano)
-    return _seen(transaction, row)
+    return seen(transaction, row)

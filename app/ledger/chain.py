@@ -1,10 +1,8 @@
 """The hash chain: what of an entry is sealed, as bytes that every program can make again (docs/ledger.md)."""
 
-import json
+from json.encoder import encode_basestring
 
 VERSION = "snapledger-entry-v1"
-
-_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
 def canonical(  # noqa: PLR0913, PLR0917 - an entry's fields, in the order in which they are sealed
@@ -22,22 +20,17 @@ def canonical(  # noqa: PLR0913, PLR0917 - an entry's fields, in the order in wh
     secret_id: str,
     previous_hash: bytes | None,
 ) -> bytes:
-    """The bytes of which an entry's hash is the HMAC: a JSON array in the form of RFC 8785, hashes in hexadecimal."""
-    return _encode(
-        (
-            VERSION,
-            dataset,
-            seq,
-            kind,
-            principal,
-            epsilon_nano,
-            spent_nano,
-            release_id,
-            None if answer_hash is None else answer_hash.hex(),
-            window_days,
-            reason,
-            at,
-            secret_id,
-            None if previous_hash is None else previous_hash.hex(),
-        )
+    """The bytes of which an entry's hash is the HMAC: a JSON array in the form of RFC 8785, hashes in hexadecimal.
+
+    Spelt out, since a general encoder takes three times as long: verification has little else to do.
+    """
+    release = "null" if release_id is None else encode_basestring(release_id)
+    answer = "null" if answer_hash is None else f'"{answer_hash.hex()}"'
+    window = "null" if window_days is None else window_days
+    why = "null" if reason is None else encode_basestring(reason)
+    previous = "null" if previous_hash is None else f'"{previous_hash.hex()}"'
+    return (
+        f'["{VERSION}",{encode_basestring(dataset)},{seq},{encode_basestring(kind)},{encode_basestring(principal)},'
+        f"{epsilon_nano},{spent_nano},{release},{answer},{window},{why},{encode_basestring(at)},"
+        f"{encode_basestring(secret_id)},{previous}]"
     ).encode()

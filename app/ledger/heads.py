@@ -25,7 +25,13 @@ _ALL = select(datasets.c.name, accounts.c.last_seq, accounts.c.head, accounts.c.
 _ENTRY = (
     select(datasets.c.name, entries.c.seq, entries.c.hash, entries.c.spent_nano)
     .join_from(entries, datasets, datasets.c.id == entries.c.dataset_id)
-    .where(datasets.c.name == bindparam("dataset"), entries.c.seq == bindparam("number"))
+    .join(accounts, accounts.c.dataset_id == entries.c.dataset_id)
+    .where(
+        datasets.c.name == bindparam("dataset"),
+        entries.c.seq == bindparam("number"),
+        accounts.c.last_seq >= entries.c.seq,
+        accounts.c.spent_nano >= entries.c.spent_nano,
+    )
 )
 _LAST_SECRETS = (
     select(entries.c.secret_id)

@@ -4,11 +4,11 @@ Each secret has three: an id, which is public and is written beside what it seal
 seed of the Ed25519 key that signs checkpoints. No secret and no key is ever shown, logged or stored in a table.
 """
 
-import hmac
 from collections.abc import Sequence
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.hmac import HMAC
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 SHORTEST_SECRET = 32
@@ -22,16 +22,18 @@ def _derived(secret: bytes, purpose: str, length: int) -> bytes:
 class Seal:
     """What closes entries under one secret."""
 
-    __slots__ = ("_key", "secret_id")
+    __slots__ = ("_keyed", "secret_id")
 
     def __init__(self, secret: str) -> None:
         raw = secret.encode()
-        self._key = _derived(raw, "chain", 32)
+        self._keyed = HMAC(_derived(raw, "chain", 32), SHA256())
         self.secret_id = _derived(raw, "secret-id", 8).hex()
 
     def hash(self, canonical: bytes) -> bytes:
         """HMAC-SHA-256 of an entry's canonical bytes."""
-        return hmac.digest(self._key, canonical, "sha256")
+        started = self._keyed.copy()
+        started.update(canonical)
+        return started.finalize()
 
 
 class Keyring:

@@ -13,6 +13,7 @@ from sqlalchemy import bindparam, func, literal_column, select
 
 from app.db.session import Session
 from app.db.tables import datasets, entries, releases
+from app.errors import NotFoundError
 from app.ledger import accounts
 from app.ledger.account import Account
 from app.ledger.chain import canonical
@@ -20,7 +21,7 @@ from app.ledger.keyring import Keyring
 from app.ledger.replay import Replay
 
 MOST_PROBLEMS = 20
-PAGE = 1_000
+PAGE = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +65,11 @@ _PAGE = (
         func.sha256(releases.c.response, type_=entries.c.answer_hash.type).label("response_hash"),
     )
     .join_from(entries, releases, releases.c.id == entries.c.release_id, isouter=True)
-    .where(entries.c.dataset_id == bindparam("dataset"), entries.c.seq > bindparam("after"))
+    .where(entries.c.dataset_id == bindparam("dataset"), entries.c.seq.between(bindparam("first"), bindparam("last")))
     .order_by(entries.c.seq)
-    .limit(literal_column(str(PAGE)))  # a constant, of which Postgres sees that it is small
+)
+_NEXT = select(func.min(entries.c.seq).label("seq")).where(
+    entries.c.dataset_id == bindparam("dataset"), entries.c.seq >= bindparam("first")
 )
 _COUNT = select(func.count().label("stored")).select_from(releases).where(releases.c.dataset_id == bindparam("dataset"))
 _UNPAID = (
@@ -89,12 +92,12 @@ def dataset_names(session: Session) -> list[str]:
 
 
 def verify(session: Session, keyring: Keyring, dataset_id: int) -> Verification:
-    """Check one dataset's ledger, as of the session's snapshot.
-
-    Raises:
-        NotFoundError: the dataset has no account.
-    """
-    return _Verifier(session, keyring, accounts.find(session, dataset_id)).run()
+    """Check one dataset's ledger, as of the session's snapshot."""
+    try:
+        account = accounts.find(session, dataset_id)
+    except NotFoundError:  # every dataset was registered with one
+        return Verification(0, None, (Problem(None, "the dataset's account is missing"),))
+    return _Verifier(session, keyring, account).run()
 
 
 class _Verifier:
@@ -108,7 +111,9 @@ class _Verifier:
     def run(self) -> Verification:
         for row in self._rows():
             self._entries += 1
-            if (wrong := self._chained(row) or self._replay.step(row) or self._released(row)) is not None:
+            # All three look at every entry: what is wrong with one must not be told of the sums of all.
+            unchained, unfitting, unreleased = self._chained(row), self._replay.step(row), self._released(row)
+            if (wrong := unchained or unfitting or unreleased) is not None:
                 self._tell(row.seq, wrong)
             self._last_seq, self._head = row.seq, row.hash
             if len(self._problems) == MOST_PROBLEMS:
@@ -122,22 +127,25 @@ class _Verifier:
         self._problems.append(Problem(seq, what))
 
     def _rows(self) -> Iterator[Any]:
-        dataset_id = self._account.dataset_id
-        after = -1
-        while page := self._session.rows(_PAGE, dataset=dataset_id, after=after):
-            yield from page
-            if len(page) < PAGE:
-                return
-            after = page[-1].seq
+        """By ranges of numbers and not by LIMIT, for which Postgres may sort all that follows, page after page."""
+        dataset_id, first = self._account.dataset_id, 0
+        while True:
+            yield from (page := self._session.rows(_PAGE, dataset=dataset_id, first=first, last=first + PAGE - 1))
+            first += PAGE
+            if len(page) < PAGE:  # the end, or a gap, however wide
+                following = self._session.row(_NEXT, dataset=dataset_id, first=first).seq
+                if following is None:
+                    return
+                first = following
 
     def _chained(self, row: Any) -> str | None:  # noqa: ANN401 - a row of _PAGE
         """What is wrong with an entry's place in the chain."""
-        _, *sealed, hash_ = row[:14]
-        if row.seq != self._last_seq + 1:
+        sealed, hash_ = row[1:13], row[13]  # all columns of an entry in their order, but the dataset's
+        if sealed[0] != self._last_seq + 1:
             return f"follows entry {self._last_seq}: what was between is missing"
-        if row.previous_hash != self._head:
+        if sealed[-1] != self._head:
             return "does not name the hash of the entry before it"
-        seal = self._keyring.find(row.secret_id)
+        seal = self._keyring.find(sealed[-2])
         if seal is None:
             return "was sealed under a secret that is not known here"
         if seal.hash(canonical(self._account.dataset, *sealed)) != hash_:

@@ -5,15 +5,15 @@ import secrets
 from dataclasses import dataclass
 from enum import StrEnum
 
-from app.db import datasets, principals
+from app.db import principals
 from app.db.datasets import Dataset
 from app.db.engine import Database
 from app.db.principals import Principal
 from app.db.session import ReadSession
 from app.errors import ForbiddenError, NotFoundError, UnauthenticatedError
-from app.ledger import allowances
+from app.ledger import standing
 from app.ledger.allowances import Allowance
-from app.services.names import require_name
+from app.services.names import is_name
 
 
 class Role(StrEnum):
@@ -118,12 +118,12 @@ def enter(session: ReadSession, digest: bytes, name: str) -> Access:
         UnauthenticatedError: no key in force has this digest.
         NotFoundError: there is no such dataset, or the principal may not know of it.
     """
-    principal = principal_of(session, digest)
-    dataset = datasets.by_name(session, require_name(name))
-    if dataset is None:
+    found = standing.find(session, digest, name if is_name(name) else "")  # what is no name may hold what no text can
+    if found is None:
+        raise UnauthenticatedError
+    if found.dataset is None:
         raise NotFoundError
-    allowance = allowances.find(session, dataset.id, principal.id)
-    entered = Access(principal, dataset, allowance)
-    if not (entered.rules or principal.role in SEES_EVERY_DATASET or allowance):
+    entered = Access(found.principal, found.dataset, found.allowance)
+    if not (entered.rules or entered.principal.role in SEES_EVERY_DATASET or entered.allowance):
         raise NotFoundError
     return entered

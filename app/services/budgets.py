@@ -117,7 +117,7 @@ def adjust(services: Services, entered: Access, limit_nano: int, reason: str) ->
 
 
 def ledger(services: Services, entered: Access, after: int, limit: int) -> list[Document]:
-    """Entries of the dataset's ledger, oldest first."""
+    """Entries of the dataset's ledger, oldest first, with all that their hashes seal."""
     with services.database.read() as session:
         return [_entry(entry) for entry in entries.page(session, entered.dataset.id, after, limit)]
 
@@ -133,4 +133,8 @@ def _entry(entry: Entry) -> Document:
         "at": entry.at,
         "previous_hash": None if entry.previous_hash is None else entry.previous_hash.hex(),
         "hash": None if entry.hash is None else entry.hash.hex(),
+        "reason": entry.reason,
+        "window_days": entry.window_days,
+        "answer_hash": None if entry.answer_hash is None else entry.answer_hash.hex(),
+        "secret_id": entry.secret_id,
     }

@@ -104,7 +104,8 @@ def released(release_id: str, dataset: Dataset, plan: Plan, drawn: Released) -> 
     members = {**_common(dataset, plan)}
     statistic = {name: members.pop(name) for name in ("dataset", "statistic")}
     outcome = outcomes.values(plan.mechanism, drawn)
-    members["accuracy"] = _accuracy(plan.mechanism, plan.alpha, plan.radius, outcome["value_in_range"])
+    interval = outcomes.intervals(plan.statistic, plan.reach, outcome["value_in_range"])
+    members["accuracy"] = _with_interval(members["accuracy"], interval)
     return {"id": encode(release_id), **statistic, **outcome, **members}
 
 
@@ -118,12 +119,12 @@ def reused(stored: bytes, mechanism: Mechanism, alpha: mpq, radius: mpq, budget:
     facts, rest = rest.split(b',"budget":', 1)
     _, created_at = rest.split(b',"created_at":', 1)
     value_in_range = head.split(b',"value_in_range":', 1)[1].split(b',"bins":', 1)[0]
-    accuracy = _accuracy(mechanism, alpha, radius, value_in_range)
+    interval = outcomes.intervals(mechanism.statistic, radius + mechanism.resolution, value_in_range)
+    around = _with_interval(encode(accuracy(mechanism, alpha)), interval)
     answer = b'%b,"accuracy":%b,"privacy":%b,"budget":%b,"reused":true,"created_at":%b'
-    return answer % (head, accuracy, facts, encode(budget), created_at)
+    return answer % (head, around, facts, encode(budget), created_at)
 
 
-def _accuracy(mechanism: Mechanism, alpha: mpq, radius: mpq, value_in_range: bytes) -> bytes:
-    interval = outcomes.intervals(mechanism, radius, value_in_range)
-    members = {name: encode(member) for name, member in accuracy(mechanism, alpha).items()}
-    return object_of({**members, "interval": interval})
+def _with_interval(accuracy_: bytes, interval: bytes) -> bytes:
+    """The JSON of an accuracy with the interval, or each bin's, as its last member."""
+    return b'%b,"interval":%b}' % (accuracy_[:-1], interval)

@@ -5,6 +5,7 @@ The arrays are made by Arrow, without a Python object for each entry.
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from itertools import islice
 from typing import Any
 
@@ -23,18 +24,26 @@ SMALLEST, LARGEST = 1e-4, 1e10
 
 BATCH = 2**16
 
+_encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
 
 def encode(value: Any) -> bytes:  # noqa: ANN401 - JSON is any value
     """Compact UTF-8 JSON. NaN and Infinity would be a defect of ours, and raise."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    return _encoder.encode(value).encode()
 
 
 def object_of(members: Mapping[str, bytes]) -> bytes:
     """The object with these members, each of them JSON already."""
     parts: list[bytes] = []
     for name, member in members.items():
-        parts += (b"," if parts else b"{", encode(name), b":", member)
+        parts += (b"," if parts else b"{", _name(name), member)
     return b"".join([*parts, b"}"])  # members may be tens of megabytes: each is copied once
+
+
+@cache
+def _name(name: str) -> bytes:
+    """A member's name before its value; there are some dozens."""
+    return encode(name) + b":"
 
 
 def shown_texts(doubles: Doubles) -> pa.StringArray:

@@ -8,6 +8,11 @@ NAME_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,62}$"
 RELEASE_ID_PATTERN = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
 
 
+def is_name(text: str) -> bool:
+    """Whether the text may name a dataset or a principal."""
+    return re.fullmatch(NAME_PATTERN, text) is not None
+
+
 def require_name(text: str) -> str:
     """The text, if it may name a dataset or a principal.
 

@@ -14,6 +14,7 @@ from app.dp.mechanism import Mechanism
 from app.dp.numbers import decimal_text, json_number, nearest, round_down, round_up
 from app.dp.offsets import added_down, added_up
 from app.dp.released import Released
+from app.dp.statistics import Statistic
 from app.services.json_text import Doubles, array_of, double_texts, encode, entries_of, shown_texts, texts_of
 
 
@@ -37,12 +38,11 @@ def values(mechanism: Mechanism, drawn: Released) -> Mapping[str, bytes]:
     return {name: array_of(texts.take(pa.array(drawn.places))) for name, texts in columns.items()}
 
 
-def intervals(mechanism: Mechanism, radius: mpq, value_in_range: bytes) -> bytes:
-    """Around each value that is reported as in range ± (radius + resolution), rounded outwards; as JSON.
+def intervals(statistic: Statistic, reach: mpq, value_in_range: bytes) -> bytes:
+    """Around each value that is reported as in range ± reach (radius + resolution), rounded outwards; as JSON.
 
     They are cut to the statistic's public range.
     """
-    statistic, reach = mechanism.statistic, radius + mechanism.resolution
     lowest, highest = round_down(statistic.lower), round_up(statistic.upper)
     if statistic.bins is None:
         middle = mpq(float(value_in_range))

@@ -13,6 +13,7 @@ from app.db.datasets import Dataset
 from app.dp.errors import AccuracyTrivial, InvalidStatistic
 from app.dp.mechanism import Mechanism
 from app.dp.statistics import Statistic, build
+from app.dp.sums import Needs
 from app.errors import AccuracyTrivialError, AccuracyUnattainableError, EpsilonTooLargeError, InvalidRequestError
 from app.ledger.units import NANO_PER_EPSILON
 from app.services import columns
@@ -50,6 +51,16 @@ class Plan:
     def statistic(self) -> Statistic:
         """The statistic with every default filled in."""
         return self.mechanism.statistic
+
+    @cached_property
+    def needs(self) -> Needs:
+        """What the engine is asked for."""
+        return self.statistic.needs
+
+    @cached_property
+    def reach(self) -> mpq:
+        """How far from what is reported the statistic may be, with the doubles' rounding, in the statistic's units."""
+        return self.radius + self.mechanism.resolution
 
     @cached_property
     def beyond_cliff(self) -> Mechanism:

@@ -9,15 +9,19 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import structlog
+
+from app import metrics
 from app.db.clock import now
 from app.db.ids import time_ordered_id
 from app.db.session import ReadSession, Session, WriteSession
 from app.dp.bits import SystemBits
+from app.dp.errors import DrawExhausted
 from app.errors import BudgetExhaustedError, KeyRequiredError, KeyReusedError, UnavailableError
 from app.ledger import accounts, allowances, entries, idempotency, releases
 from app.ledger.keyring import Seal
 from app.ledger.releases import Release
-from app.ledger.units import epsilon_text
+from app.ledger.units import NANO_PER_EPSILON, epsilon_text
 from app.services import documents, questions, reuse, scans
 from app.services.access import Access
 from app.services.context import Services
@@ -27,6 +31,8 @@ from app.services.questions import Plan, Question
 from app.services.reuse import Earlier
 
 CREATED, OK = 201, 200
+
+log = structlog.stdlib.get_logger("snapledger.releases")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +66,7 @@ def release(services: Services, access: Access, question: Question, key: Key | N
         raise KeyRequiredError
     with services.database.read() as session:
         if key is not None and (stored := _replay(session, access, key)):
+            _recorded(access, question, "replayed")
             return stored
         scans.require_open(access.dataset)
         plan = questions.make(access.dataset, question, services.settings.max_epsilon_nano)
@@ -68,17 +75,36 @@ def release(services: Services, access: Access, question: Question, key: Key | N
         if earlier is None:
             attempt.require_affordable(session)
         elif key is None:
+            _recorded(access, question, "reused")
             return Answer(OK, attempt.reused(session, earlier))
     drawn = _draw(services, access, plan) if earlier is None else earlier
     answer = services.database.transact(lambda transaction: attempt.committed(transaction, drawn))
     if answer is not None:
+        fresh = answer.status == CREATED
+        _recorded(access, question, "fresh" if fresh else "reused", plan.epsilon_nano if fresh else 0)
         return answer
     # A twin with the same key committed first: its answer is ours, and our draw is discarded.
     with services.database.read() as session:
         stored = None if key is None else _replay(session, access, key)
     if stored is None:
         raise UnavailableError
+    _recorded(access, question, "replayed")
     return stored
+
+
+def _recorded(access: Access, question: Question, outcome: str, cost_nano: int = 0) -> None:
+    """Say who had what for how much, to the log and the metrics; never what the answer was."""
+    kind = question.statistic["kind"]
+    metrics.RELEASES.labels(kind, outcome).inc()
+    metrics.DEBITED.inc(cost_nano / NANO_PER_EPSILON)
+    log.info(
+        "release",
+        principal=access.principal.name,
+        dataset=access.dataset.name,
+        statistic=kind,
+        outcome=outcome,
+        charged=epsilon_text(cost_nano),
+    )
 
 
 def _replay(session: Session, access: Access, key: Key) -> Answer | None:
@@ -99,8 +125,20 @@ class _Drawn:
 
 
 def _draw(services: Services, access: Access, plan: Plan) -> _Drawn:
-    sums = scans.exact_sums(services, access.dataset, plan.statistic.needs)
-    values = plan.mechanism.draw(sums, SystemBits())
+    """Sums and draw; nothing is debited yet.
+
+    Raises:
+        DatasetClosedError, DatasetStaleError: there is no data to ask, or it has another number of rows.
+        UnavailableError: the engine failed or answered to other needs, as from a file that was exchanged under it, or
+            the source of bits is broken.
+    """
+    sums = scans.exact_sums(services, access.dataset, plan.needs)
+    try:
+        values = plan.mechanism.draw(sums, SystemBits())
+    except (ValueError, DrawExhausted) as error:
+        log.error("not drawn", why=type(error).__name__)  # noqa: TRY400 - its text may hold values
+        raise UnavailableError from None
+    metrics.EXACT_DRAWS.inc(values.exact)
     release_id = time_ordered_id()
     return _Drawn(release_id, documents.released(release_id, access.dataset, plan, values))
 
@@ -153,7 +191,8 @@ class _Attempt:
             transaction, principal.id, key.text, key.fingerprint, found.release_id, CREATED, at
         ):
             return None
-        accounts.lock_open(transaction, dataset.id)
+        if self.question.reuse:  # else the debit itself is what locks the account
+            accounts.lock_open(transaction, dataset.id)
         earlier = self.earlier(transaction)
         if earlier is not None:
             body = self.reused(transaction, earlier)

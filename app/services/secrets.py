@@ -9,6 +9,7 @@ from app.config import Settings
 from app.db.session import Session
 from app.ledger import heads
 from app.ledger.keyring import Keyring
+from app.services import durable_files
 
 SECRET_FILE = "secret"  # noqa: S105 - a file's name
 
@@ -37,15 +38,23 @@ def keyring_or_new(settings: Settings, session: Session) -> Keyring:
     """As `keyring`; where nothing is set, a new secret is written to DATA_DIR, for an empty ledger alone.
 
     Raises:
+        ValueError: as `keyring_of`.
+    """
+    configured = settings.secret is not None or settings.secret_file is not None
+    if not configured and not heads.secret_ids(session):
+        _generate(settings.data_dir / SECRET_FILE)
+    return keyring_of(settings, session)
+
+
+def keyring_of(settings: Settings, session: Session) -> Keyring:
+    """As `keyring`, for a ledger that was sealed under one of these secrets.
+
+    Raises:
         ValueError: as `keyring`; or the ledger was sealed under a secret that is not among these, and to go on would
             hide whether it was changed.
     """
-    sealed_under = heads.secret_ids(session)
-    configured = settings.secret is not None or settings.secret_file is not None
-    if not configured and not sealed_under:
-        _generate(settings.data_dir / SECRET_FILE)
     keys = keyring(settings)
-    if any(keys.find(secret_id) is None for secret_id in sealed_under):
+    if any(keys.find(secret_id) is None for secret_id in heads.secret_ids(session)):
         raise ValueError(
             "the ledger was sealed under another secret; SNAPLEDGER_SECRET_FILE takes earlier ones, one a line"
         )
@@ -59,21 +68,10 @@ def _generate(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{uuid4().hex}")
     try:
-        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(secrets.token_urlsafe(32) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
+        durable_files.write_new(partial, f"{secrets.token_urlsafe(32)}\n".encode(), 0o600)
         os.link(partial, path)  # fails where somebody else was first
-        _sync(path.parent)
+        durable_files.sync_directory(path.parent)
     except FileExistsError:
         pass
     finally:
         partial.unlink(missing_ok=True)
-
-
-def _sync(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

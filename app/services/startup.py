@@ -1,11 +1,13 @@
 """From settings to services, and back."""
 
+from pathlib import Path
+
 from app.config import Settings
 from app.db import datasets
 from app.db.engine import Database
 from app.db.migrate import migrate
 from app.engines.tables import Tables
-from app.services import principals, secrets
+from app.services import checkpoints, offline, principals, secrets
 from app.services.context import Services
 
 
@@ -32,6 +34,24 @@ def open_services(settings: Settings) -> Services:
 def _is_registered(database: Database, file_id: str) -> bool:
     with database.read() as session:
         return datasets.has_file(session, file_id)
+
+
+def require_checkpoint(settings: Settings, path: Path) -> None:
+    """Refuse to serve a ledger that is behind a checkpoint; migrate it first if that is ours to do.
+
+    Raises:
+        UnavailableError: the database is away.
+        ValueError: the ledger is behind, or the checkpoint is not one of its own.
+    """
+    checkpoint = checkpoints.read(path, secrets.keyring(settings).public_keys)
+    if settings.auto_migrate:
+        database = Database(settings.database_url)
+        try:
+            migrate(database)
+        finally:
+            database.close()
+    with offline.ledger(settings) as session:
+        checkpoints.require(session, checkpoint)
 
 
 def close_services(services: Services) -> None:

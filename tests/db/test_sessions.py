@@ -1,15 +1,13 @@
 from contextlib import ExitStack
 from pathlib import Path
 
-import anyio
-import anyio.to_thread
 import pytest
 from sqlalchemy import text, update
 from sqlalchemy.exc import DBAPIError, ResourceClosedError
 
 from app.db import principals, tables
 from app.db.engine import Database, ReadSession, WriteSession
-from app.db.limits import Limits
+from app.db.limits import REQUEST_THREADS, Limits
 from app.db.session import Session
 from app.errors import UnavailableError
 
@@ -172,13 +170,9 @@ def test_postgres_is_told_every_limit(postgres_server: str) -> None:
     }
 
 
-async def _threads_that_serve() -> float:
-    return anyio.to_thread.current_default_thread_limiter().total_tokens
-
-
 def test_every_thread_that_serves_has_a_connection_and_no_more_are_made(database_url: str) -> None:
     limits = Limits(queue_seconds=0.1)
-    assert anyio.run(_threads_that_serve) < limits.connections
+    assert limits.connections > REQUEST_THREADS
     database = Database(database_url, limits)
     with ExitStack() as sessions:
         for _ in range(limits.connections):
@@ -186,3 +180,15 @@ def test_every_thread_that_serves_has_a_connection_and_no_more_are_made(database
         with pytest.raises(UnavailableError):
             sessions.enter_context(database.read())
     database.close()
+
+
+def test_a_database_that_is_read_as_it_is(database: Database, database_url: str) -> None:
+    as_it_is = Database(database_url, as_it_is=True)
+    with as_it_is.read() as session:
+        assert not principals.any_exists(session)
+        with pytest.raises(DBAPIError):
+            session.connection.execute(text("DELETE FROM principals"))
+    for changing in (as_it_is.write, as_it_is.migrating):
+        with pytest.raises(AssertionError, match="as it is"), changing():
+            pass
+    as_it_is.close()

@@ -32,6 +32,11 @@ def a_name(kind: str) -> str:
     return f"{kind}-{next(_names)}"
 
 
+def key_of(client: httpx.Client) -> str:
+    """The key that a client calls with."""
+    return str(client.headers["Authorization"]).removeprefix("Bearer ")
+
+
 @dataclass
 class Service:
     """A running service, as its admin sees it; everything made through it has a name of its own."""
@@ -202,7 +207,7 @@ def free_port() -> int:
 
 
 @contextmanager
-def serving(folder: Path, database_url: str, **settings: str) -> Iterator[Service]:
+def serving(folder: Path, database_url: str, *options: str, **settings: str) -> Iterator[Service]:
     """A service of its own, from when it is ready until it is stopped."""
     admin_key, port, log = secrets.token_urlsafe(32), free_port(), folder / "log"
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SNAPLEDGER_")}
@@ -212,9 +217,10 @@ def serving(folder: Path, database_url: str, **settings: str) -> Iterator[Servic
         "SNAPLEDGER_ADMIN_KEY": admin_key,
         "SNAPLEDGER_MAX_EPSILON_PER_RELEASE": str(MOST_EPSILON),
         "SNAPLEDGER_MAX_UPLOAD_BYTES": str(MOST_UPLOAD_BYTES),
+        "SNAPLEDGER_RATE_LIMIT": "off",
         **{f"SNAPLEDGER_{name}": value for name, value in settings.items()},
     }
-    command = [sys.executable, "-m", "app.cli", "serve", "--port", str(port)]
+    command = [sys.executable, "-m", "app.cli", "serve", "--port", str(port), *options]
     with log.open("wb") as output:
         process = subprocess.Popen(command, env=environment, stdout=output, stderr=output, cwd=folder)  # noqa: S603
     url = f"http://127.0.0.1:{port}"

@@ -65,7 +65,7 @@ def test_what_serves_must_be_migrated(tmp_path: Path) -> None:
 def test_help_is_there(tmp_path: Path) -> None:
     done = run(tmp_path, "--help")
     assert done.returncode == 0
-    for command in ("serve", "migrate", "create-key", "demo"):
+    for command in ("serve", "migrate", "create-key", "backup", "restore", "ledger", "demo"):
         assert command in done.stdout
 
 

@@ -9,11 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from service_world import Service, Table, a_name, serving
+from service_world import Service, Table, a_name, key_of, serving
 
 LEAST, MOST = -(2**63), 2**63 - 1
 COLUMNS = {
@@ -122,8 +121,14 @@ def traces(table: Table, count: int) -> Iterator[tuple[int, Any, list[str]]]:
 
 
 def lines_since(log: Path, begin: int) -> list[str]:
-    """What was logged, without the time."""
-    return [re.sub(r"^[0-9,:. -]+", "", line) for line in log.read_text()[begin:].splitlines()]
+    """What was logged, without the time, the id of the request, and the names that differ."""
+    found = []
+    for line in log.read_text()[begin:].splitlines():
+        said = json.loads(line)
+        for member in ("timestamp", "request_id", "seconds", "principal", "dataset"):
+            said.pop(member, None)
+        found.append(json.dumps(said))
+    return found
 
 
 def test_neighbours_are_told_apart_by_nothing_but_the_noise(one_service: Service) -> None:
@@ -180,12 +185,8 @@ def test_the_log_holds_no_value_no_key_and_no_body(talkative: Service) -> None:
     assert table.release(mean, epsilon=1).status_code == 200  # what is known needs no data
     log = talkative.log.read_text()
     assert "unavailable" in log
-    for word in (mark, column, talkative.admin_key, key_of(table.analyst), "epsilon", "statistic", table.name):
+    for word in (mark, column, talkative.admin_key, key_of(table.analyst), "epsilon", '"statistic":{'):
         assert word not in log
-
-
-def key_of(client: httpx.Client) -> str:
-    return str(client.headers["Authorization"]).removeprefix("Bearer ")
 
 
 def test_what_is_stored_for_whoever_asks_holds_no_count_of_values(one_service: Service) -> None:

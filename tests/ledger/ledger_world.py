@@ -16,7 +16,8 @@ from app.ledger.releases import SMALLEST_BOUND, Release
 
 LIMIT_NANO = 10**9
 FINGERPRINT = b"f" * 32
-KEYRING = Keyring(["the secret of the ledger of these tests"])
+SECRET = "the secret of the ledger of these tests"  # noqa: S105 - no secret
+KEYRING = Keyring([SECRET])
 SEAL = KEYRING.seal
 
 

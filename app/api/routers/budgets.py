@@ -6,13 +6,13 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from app.api.documentation import described
-from app.api.requests import CallerOf, JsonBody, PageOf, json_body
+from app.api.requests import CallerOf, DirectRoute, JsonBody, PageOf, json_body
 from app.api.responses import json_response, listed
 from app.api.schemas import answers
 from app.api.schemas.administration import AdjustmentRequest, AllowanceRequest
-from app.services import budgets
+from app.services import budgets, verifications
 
-router = APIRouter(prefix="/v1/datasets/{name}", tags=["budgets"])
+router = APIRouter(prefix="/v1/datasets/{name}", tags=["budgets"], route_class=DirectRoute)
 
 
 @router.get("/budget", **described({200: (answers.Budget, "The budget.")}, 404))
@@ -76,3 +76,16 @@ def ledger(name: str, caller: CallerOf, page: PageOf) -> Response:
     entered.require_oversight()
     entries = budgets.ledger(caller.services, entered, page.after_number, page.limit + 1)
     return listed("entries", entries, page.limit, "seq")
+
+
+@router.get("/ledger/verification", **described({200: (answers.Verification, "What was found.")}, 403, 404))
+def verification(name: str, caller: CallerOf) -> Response:
+    """Whether the ledger is what was written: every entry's hash, and all sums, computed again.
+
+    It compares each entry with the one before it and with its release, and what they add up to with the account and the
+    allowances. It takes a while for a long ledger, and holds nobody up. What no look at the ledger itself can find is
+    that all of it was turned back to an earlier state: the operator's checkpoints are for that.
+    """
+    entered = caller.enter(name)
+    entered.require_oversight()
+    return json_response(verifications.verify(caller.services, entered))

@@ -1,13 +1,17 @@
 """Whether the service is alive, and whether it can do its work."""
 
 from fastapi import APIRouter, Request
+from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.responses import Response
 
-from app.api.documentation import operational
+from app import metrics
+from app.api.documentation import operational, told_to_prometheus
+from app.api.middleware import digest_in
 from app.api.responses import json_response
 from app.api.schemas.answers import Health
 from app.db.migrate import is_current
 from app.errors import UnavailableError
+from app.services import figures
 
 router = APIRouter(tags=["operations"])
 
@@ -24,3 +28,12 @@ def ready(request: Request) -> Response:
     if not is_current(request.app.state.services.database):
         raise UnavailableError
     return json_response({"status": "ok"})
+
+
+@router.get("/metrics", **told_to_prometheus())
+def measured(request: Request) -> Response:
+    """Counters and timings for Prometheus; with the key of an admin or an auditor, each dataset's budget too."""
+    more = []
+    if "authorization" in request.headers:
+        more.append(figures.budgets(request.app.state.services, digest_in(request.scope)))
+    return Response(metrics.exposition(*more), media_type=CONTENT_TYPE_LATEST)

@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from app.api.documentation import described
-from app.api.requests import CallerOf, JsonBody, PageOf, json_body
+from app.api.requests import CallerOf, DirectRoute, JsonBody, PageOf, json_body
 from app.api.responses import json_response, listed
 from app.api.schemas import answers
 from app.api.schemas.administration import PrincipalRequest
@@ -15,7 +15,7 @@ from app.services import principals
 from app.services.budgets import allowance_document
 from app.services.principals import Issued
 
-router = APIRouter(prefix="/v1", tags=["principals"])
+router = APIRouter(prefix="/v1", tags=["principals"], route_class=DirectRoute)
 
 
 def _shown(principal: Principal) -> dict[str, object]:

@@ -6,14 +6,14 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from app.api.documentation import described
-from app.api.requests import CallerOf, JsonBody, KeyHeaders, PageOf, json_body, key_of
+from app.api.requests import CallerOf, DirectRoute, JsonBody, KeyHeaders, PageOf, json_body, key_of
 from app.api.responses import MEDIA_TYPE, listed_releases
 from app.api.schemas import answers
 from app.api.schemas.releases import ReleaseRequest
 from app.services import plans, records, releases
 from app.services.questions import Question
 
-router = APIRouter(prefix="/v1", tags=["releases"])
+router = APIRouter(prefix="/v1", tags=["releases"], route_class=DirectRoute)
 
 Body = Annotated[JsonBody[ReleaseRequest], json_body(ReleaseRequest)]
 

@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from app.api.schemas.datasets import DeclaredColumn
 from app.api.schemas.statistics import StatisticRequest
+from app.ledger.verification import MOST_PROBLEMS
 
 EpsilonText = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]*)(\.[0-9]{0,8}[1-9])?$", examples=["0.5"])]
 Time = Annotated[str, Field(json_schema_extra={"format": "date-time"}, examples=["2026-11-28T09:00:00.000000Z"])]
@@ -102,7 +103,11 @@ class Budget(Figures):
 
 
 class Entry(AnswerModel):
-    """A line of a dataset's ledger; the hashes are null until the ledger is chained."""
+    """A line of a dataset's ledger.
+
+    `hash` seals all the rest of it under the operator's secret `secret_id` and, by `previous_hash` (null for the first
+    one), all before it. `answer_hash` is the SHA-256 of a debit's answer.
+    """
 
     seq: int
     kind: Literal["open", "allow", "revoke", "adjust", "debit", "write_off", "close"]
@@ -113,6 +118,10 @@ class Entry(AnswerModel):
     at: Time
     previous_hash: str | None
     hash: str | None
+    reason: str | None = Field(description="Of an adjustment or a write-off.")
+    window_days: int | None = Field(description="Of an `allow`: how long each window of the allowance is.")
+    answer_hash: str | None
+    secret_id: str | None
 
 
 class Entries(AnswerModel):
@@ -120,6 +129,22 @@ class Entries(AnswerModel):
 
     entries: list[Entry]
     next: int | None
+
+
+class LedgerProblem(AnswerModel):
+    """What is wrong with the entry numbered `seq`, or, where that is null, with what the entries should add up to."""
+
+    seq: int | None
+    what: str
+
+
+class Verification(AnswerModel):
+    """What was found in a ledger: how many entries, the last one's hash, and problems, the first bad entry's first."""
+
+    valid: bool
+    entries: int
+    head: str | None
+    problems: list[LedgerProblem] = Field(description=f"No more than {MOST_PROBLEMS}.")
 
 
 class UploadSource(AnswerModel):

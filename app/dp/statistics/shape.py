@@ -61,17 +61,17 @@ class Statistic(ABC):
     def row_sensitivity(self) -> Rational:
         """Δ₁, the most by which one row can change the value, in the statistic's units."""
 
-    @property
+    @cached_property
     def sensitivity(self) -> Rational:
         """Δ, the most by which one person's rows can change the value, in the statistic's units."""
         return min(self.rows_per_unit * self.row_sensitivity, self.upper - self.lower)
 
-    @property
+    @cached_property
     def centre(self) -> Rational:
         """What is subtracted before the draw and added after it: the midpoint of the range (notes, 6.1, corrected)."""
         return (self.lower + self.upper) / 2
 
-    @property
+    @cached_property
     def b_prime(self) -> Rational:
         """B', the largest distance from the centre, in units of the sensitivity."""
         return (self.upper - self.lower) / (2 * self.sensitivity)

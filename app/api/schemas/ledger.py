@@ -1,0 +1,15 @@
+"""What is written to a ledger by hand."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from app.api.schemas.base import RequestModel
+from app.api.schemas.numbers import EpsilonNano, Text
+
+
+class WriteOffRequest(RequestModel):
+    """A debit without a release, and why."""
+
+    epsilon: EpsilonNano
+    reason: Annotated[Text, Field(min_length=1, max_length=1_000)]

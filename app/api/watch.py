@@ -1,0 +1,95 @@
+"""What every call has around it, as pure ASGI: an id, a line in the log, metrics, a bound on how many at once."""
+
+import re
+import time
+from typing import Any, Final
+from uuid import uuid4
+
+import structlog
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app import metrics
+from app.api import problems
+from app.errors import OverloadedError
+from app.logs import request_id
+
+PRINCIPAL: Final = "snapledger.principal"
+_REQUEST_ID: Final = re.compile(rb"[0-9A-Za-z._-]{1,64}")
+_HEADERS: Final = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
+_NO_STORE: Final = (b"cache-control", b"no-store")
+_UNROUTED: Final = "unrouted"
+_METHODS: Final = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"})
+
+log = structlog.stdlib.get_logger("snapledger.requests")
+
+
+def _given_id(scope: Scope) -> str:
+    """The caller's own id for the request if it is one, so that a trail can be followed through a proxy."""
+    for name, value in scope["headers"]:
+        if name == b"x-request-id" and _REQUEST_ID.fullmatch(value):
+            return str(value, "ascii")
+    return uuid4().hex
+
+
+class Watch:
+    """The outermost layer: nothing is answered that it does not see."""
+
+    def __init__(self, app: ASGIApp, most_at_once: int) -> None:
+        self._app = app
+        self._most_at_once = most_at_once
+        self._now = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a call, or refuse it at once where as many are being answered as memory is meant for."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        identity, started, status = _given_id(scope), time.perf_counter(), 0
+        token = request_id.set(identity)
+        headers = [(b"x-request-id", identity.encode()), *_HEADERS]
+        if scope["path"].startswith("/v1/"):
+            headers.append(_NO_STORE)
+
+        async def watched(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message["headers"], *headers]
+            await send(message)
+
+        self._now += 1
+        metrics.IN_FLIGHT.inc()
+        try:
+            if self._now > self._most_at_once:
+                await problems.of(OverloadedError())(scope, receive, watched)
+            else:
+                await self._app(scope, receive, watched)
+        finally:
+            self._now -= 1
+            metrics.IN_FLIGHT.dec()
+            request_id.reset(token)
+            _record(scope, identity, status, time.perf_counter() - started)
+
+
+def _record(scope: Scope, identity: str, status: int, seconds: float) -> None:
+    """A line and the metrics, both by the route's template: a path names what somebody asked about."""
+    route, method = _template(scope), scope["method"]
+    if method not in _METHODS:
+        method = "other"  # or a stranger's word would be a label
+    metrics.REQUESTS.labels(method, route, str(status or "none")).inc()
+    metrics.SECONDS.labels(method, route).observe(seconds)
+    log.info(
+        "request",
+        request_id=identity,
+        method=method,
+        route=route,
+        status=status or None,
+        seconds=round(seconds, 6),
+        principal=scope.get(PRINCIPAL),
+    )
+
+
+def _template(scope: Scope) -> str:
+    route: Any = scope.get("route")
+    path = getattr(route, "path_format", None) or getattr(route, "path", None)
+    return path if isinstance(path, str) else _UNROUTED

@@ -1,0 +1,46 @@
+"""`snapledger dataset list` and `show`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.commands.remote import output
+from app.commands.remote.session import AsJson, DatasetName, connected
+
+
+def list_all(*, as_json: AsJson = False) -> None:
+    """List the datasets that you may see."""
+    with connected() as client:
+        found = list(client.datasets())
+    if as_json:
+        output.document([facts.to_dict() for facts in found])
+        return
+    rows = [(facts.name, f"{facts.n:,}", len(facts.columns), facts.state, facts.description) for facts in found]
+    output.table(("dataset", "rows", "columns", "state", "description"), rows, ("rows", "columns"))
+
+
+def _values(column: Mapping[str, Any]) -> str:
+    """Which values a column has, as its owner declared them."""
+    if "bounds" in column:
+        lower, upper = column["bounds"]
+        return f"{lower:,} to {upper:,}"
+    return ", ".join(map(str, column.get("categories", ())))
+
+
+def show(dataset: DatasetName, *, as_json: AsJson = False) -> None:
+    """Tell a dataset's public facts, and what can be asked of it."""
+    with connected() as client:
+        facts = client.dataset(dataset).describe()
+    if as_json:
+        output.document(facts.to_dict())
+        return
+    output.line(f"{facts.name}: {facts.n:,} rows, {facts.state}, since {facts.created_at:%Y-%m-%d}")
+    for told in (facts.description, facts.warning):
+        if told:
+            output.line(told)
+    output.line(f"Neighbours: {facts.neighbours}, up to {facts.rows_per_unit} rows of one unit.")
+    output.line("")
+    columns = [
+        (name, column["kind"], "" if column.get("nullable", True) else "no", _values(column))
+        for name, column in facts.columns.items()
+    ]
+    output.table(("column", "kind", "missing", "values"), columns)

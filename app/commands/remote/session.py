@@ -1,0 +1,104 @@
+"""A command's session with the service: its client, and exit codes that say what happened."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, NoReturn
+
+import typer
+from rich.console import Console
+
+from app.commands.remote import credentials
+from snapledger_client import (
+    BadRequest,
+    BudgetExhausted,
+    Client,
+    DatasetClosed,
+    DatasetStale,
+    Forbidden,
+    LastAdmin,
+    NameTaken,
+    NotFound,
+    Overloaded,
+    Problem,
+    RateLimited,
+    SnapledgerError,
+    Unauthenticated,
+    Unavailable,
+    Unreachable,
+)
+
+FAULT, USAGE, BUDGET, AUTHORITY, NOTHING_THERE, NO_ANSWER, CONFLICT = 1, 2, 3, 4, 5, 6, 7
+EXIT_CODES = {
+    BudgetExhausted: BUDGET,
+    Unauthenticated: AUTHORITY,
+    Forbidden: AUTHORITY,
+    NotFound: NOTHING_THERE,
+    Unreachable: NO_ANSWER,
+    Unavailable: NO_ANSWER,
+    Overloaded: NO_ANSWER,
+    RateLimited: NO_ANSWER,
+    NameTaken: CONFLICT,
+    DatasetClosed: CONFLICT,
+    DatasetStale: CONFLICT,
+    LastAdmin: CONFLICT,
+    BadRequest: USAGE,
+}
+ABOUT_EXIT_CODES = (
+    "Exit codes: 0 done, 1 a fault, 2 not a valid command or question, 3 the budget cannot bear it, 4 no valid key or "
+    "not allowed, 5 no such thing, 6 no answer (try again), 7 in conflict with what is there."
+)
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+
+
+def exit_code(error: SnapledgerError) -> int:
+    """What a script is told: by the problem's class, and for other refusals of a request as usage."""
+    for kind, code in EXIT_CODES.items():
+        if isinstance(error, kind):
+            return code
+    refused = isinstance(error, Problem) and error.status in {400, 413, 415, 422}
+    return USAGE if refused else FAULT
+
+
+def fail(told: str, code: int) -> NoReturn:
+    """Tell it in a line, and end."""
+    typer.echo(f"snapledger: {told}", err=True)
+    raise typer.Exit(code)
+
+
+@contextmanager
+def connected() -> Iterator[Client]:
+    """A client of the known service; while it waits, a terminal shows that it does."""
+    try:
+        known = credentials.known()
+    except ValueError as error:
+        fail(str(error), AUTHORITY)
+    with using(known) as client:
+        yield client
+
+
+@contextmanager
+def using(known: credentials.Credentials) -> Iterator[Client]:
+    """A client with these credentials; what goes wrong in the block is told, and ends the command with its code."""
+    try:
+        with Client(known.url, known.key) as client, Console(stderr=True).status("asking the service …"):
+            yield client
+    except SnapledgerError as error:
+        again = "" if error.idempotency_key is None else f"; to repeat it safely: --key {error.idempotency_key}"
+        code = exit_code(error)
+        fail(f"{error}{again if code == NO_ANSWER else ''}", code)
+    except ValueError as error:
+        fail(str(error), USAGE)
+
+
+def dataset_names(incomplete: str) -> list[str]:
+    """The datasets that a shell may complete; none where the service does not say at once."""
+    try:
+        known = credentials.known()
+        with Client(known.url, known.key, timeout=2, retries=0) as client:
+            return [facts.name for facts in client.datasets() if facts.name.startswith(incomplete)]
+    except (SnapledgerError, ValueError):
+        return []
+
+
+DatasetName = Annotated[str, typer.Argument(help="The dataset's name.", autocompletion=dataset_names)]

@@ -1,0 +1,40 @@
+"""`snapledger login` and `logout`."""
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from app.commands.remote import credentials
+from app.commands.remote.session import USAGE, fail, using
+
+
+def _key() -> str:
+    """The key, from the environment, a question that does not show it, or standard input; never an argument."""
+    if key := os.environ.get("SNAPLEDGER_KEY"):
+        return key
+    if sys.stdin.isatty():
+        return str(typer.prompt("Key", hide_input=True)).strip()
+    return sys.stdin.readline().strip()
+
+
+def login(
+    url: Annotated[str | None, typer.Argument(help="Where the service is.", envvar="SNAPLEDGER_URL")] = None,
+) -> None:
+    """Try a key, and store it with the service's URL where only you can read it.
+
+    The key is asked for, or read from SNAPLEDGER_KEY or standard input: others can see a command's arguments.
+    """
+    if not url and not sys.stdin.isatty():
+        fail("where is the service? give its URL", USAGE)
+    given = credentials.Credentials((url or str(typer.prompt("URL"))).rstrip("/"), _key())
+    with using(given) as client:
+        me = client.me()
+    credentials.store(given)
+    typer.echo(f"Signed in to {given.url} as {me.name} ({me.role}); stored in {credentials.path()}")
+
+
+def logout() -> None:
+    """Delete what `snapledger login` stored; the key itself stays in force."""
+    typer.echo("Signed out." if credentials.forget() else "Nothing was stored.")

@@ -1,0 +1,61 @@
+"""Who calls, before which dataset, and with what allowance: one statement, since every call begins with it."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import and_, bindparam, select
+
+from app.db.datasets import Dataset
+from app.db.principals import Principal
+from app.db.session import Session
+from app.db.tables import allowances as allowance_table
+from app.db.tables import datasets, principals
+from app.ledger import allowances
+from app.ledger.allowances import Allowance
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A principal; the dataset of the name that it called, if there is one; and its allowance there, if it has one."""
+
+    principal: Principal
+    dataset: Dataset | None
+    allowance: Allowance | None
+
+
+_PRINCIPAL = (
+    *(principals.c.id, principals.c.name, principals.c.role, principals.c.created_at, principals.c.disabled_at),
+)
+_DATASET = tuple(datasets.c)
+_ALLOWANCE = (
+    *(allowance_table.c.principal_id, principals.c.name, allowance_table.c.limit_nano, allowance_table.c.spent_nano),
+    *(allowance_table.c.revoked, allowance_table.c.window_days, allowance_table.c.window_started_at),
+)
+_FIND = (
+    select(*_PRINCIPAL, *_DATASET, *_ALLOWANCE)
+    .select_from(principals)
+    .join(datasets, datasets.c.name == bindparam("called"), isouter=True)
+    .join(
+        allowance_table,
+        and_(
+            allowance_table.c.dataset_id == datasets.c.id,
+            allowance_table.c.principal_id == principals.c.id,
+            allowance_table.c.revoked.is_(False),
+        ),
+        isouter=True,
+    )
+    .where(principals.c.key_hash == bindparam("digest"), principals.c.disabled_at.is_(None))
+)
+
+
+def find(session: Session, digest: bytes, dataset_name: str) -> Standing | None:
+    """The standing of whoever has the key of this SHA-256; None where nobody has, or is disabled."""
+    row = session.row(_FIND, digest=digest, called=dataset_name)
+    if row is None:
+        return None
+    dataset = row[len(_PRINCIPAL) : len(_PRINCIPAL) + len(_DATASET)]
+    allowance = row[len(_PRINCIPAL) + len(_DATASET) :]
+    return Standing(
+        Principal(*row[: len(_PRINCIPAL)]),
+        None if dataset[0] is None else Dataset(*dataset),
+        None if allowance[0] is None else allowances.seen(session, allowance),
+    )

@@ -1,0 +1,62 @@
+"""What is counted and timed for Prometheus. No label holds a value, a key or a name that a stranger could have sent.
+
+Several workers write to the files of `PROMETHEUS_MULTIPROC_DIR`, which the command line sets before it starts them.
+"""
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    disable_created_metrics,
+    generate_latest,
+    multiprocess,
+)
+from prometheus_client.registry import REGISTRY, Collector
+
+FILES = "PROMETHEUS_MULTIPROC_DIR"
+
+disable_created_metrics()  # type: ignore[no-untyped-call]  # a series more for each, which nobody reads
+
+REQUESTS = Counter("snapledger_requests", "Answers, by route and status.", ["method", "route", "status"])
+SECONDS = Histogram("snapledger_request_seconds", "From a request's head to its answer's end.", ["method", "route"])
+IN_FLIGHT = Gauge("snapledger_requests_in_flight", "Requests that are being answered.", multiprocess_mode="livesum")
+REFUSALS = Counter("snapledger_refusals", "Problems, by the last part of their type.", ["reason"])
+RELEASES = Counter("snapledger_releases", "Answers to releases: fresh, reused or replayed.", ["statistic", "outcome"])
+DEBITED = Counter("snapledger_epsilon_debited", "ε debited for fresh releases, over all datasets.")
+ENGINE_SECONDS = Histogram("snapledger_engine_seconds", "Exact sums that were computed, not kept.", ["outcome"])
+EXACT_DRAWS = Counter("snapledger_exact_path_draws", "Bins that the filter left to the exact draw.")
+
+
+@contextmanager
+def engine_timed() -> Iterator[None]:
+    """Time a computation of the data engine, as `done` or as `failed`."""
+    started, outcome = time.perf_counter(), "failed"
+    try:
+        yield
+        outcome = "done"
+    finally:
+        ENGINE_SECONDS.labels(outcome).observe(time.perf_counter() - started)
+
+
+def exposition(*more: Collector) -> bytes:
+    """All of it, and what `more` collects now, in the text format of Prometheus."""
+    registry: CollectorRegistry = REGISTRY
+    if os.environ.get(FILES):
+        registry = CollectorRegistry()
+        multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    extra = CollectorRegistry()
+    for collector in more:
+        extra.register(collector)
+    return generate_latest(registry) + generate_latest(extra)
+
+
+def forget_process() -> None:
+    """Let the gauges of this process, which ends, count no more."""
+    if os.environ.get(FILES):
+        multiprocess.mark_process_dead(os.getpid())  # type: ignore[no-untyped-call]

@@ -1,0 +1,49 @@
+"""Checkpoints as files, and ledgers that must not be behind one."""
+
+from collections.abc import Collection
+from pathlib import Path
+
+from app.db.session import Session
+from app.ledger import checkpoints, heads
+from app.ledger.checkpoints import Checkpoint
+from app.ledger.keyring import Keyring
+from app.services import durable_files
+
+
+def read(path: Path, public_keys: Collection[bytes]) -> Checkpoint:
+    """A checkpoint from a file, signed with one of the keys.
+
+    Raises:
+        ValueError: there is none, it cannot be read, or its signature is wrong.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError:
+        raise ValueError(f"no checkpoint can be read from {path}") from None
+    checkpoint = checkpoints.decode(content)
+    checkpoint.require_signature(public_keys)
+    return checkpoint
+
+
+def write(session: Session, keyring: Keyring, path: Path) -> Checkpoint:
+    """Write a checkpoint of the ledger as of now; never over one that the ledger is behind.
+
+    Raises:
+        ValueError: the file holds what is no checkpoint of this ledger's, or a later one.
+        OSError: it cannot be written.
+    """
+    if path.exists():
+        require(session, read(path, keyring.public_keys))
+    made = checkpoints.make(session, keyring)
+    durable_files.replace(path, made.encode(), 0o644)
+    return made
+
+
+def require(session: Session, checkpoint: Checkpoint) -> None:
+    """Refuse a ledger that is behind a checkpoint.
+
+    Raises:
+        ValueError: it lacks entries that the checkpoint names, or has others.
+    """
+    if behind := heads.behind(session, checkpoint.heads):
+        raise ValueError(f"the ledger is behind the checkpoint of {checkpoint.at}: {', '.join(behind)}")

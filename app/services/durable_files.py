@@ -1,0 +1,50 @@
+"""Files that are there as a whole or not at all, and stay when the power fails."""
+
+import os
+from pathlib import Path
+from uuid import uuid4
+
+
+def replace(path: Path, content: bytes, mode: int) -> None:
+    """Write a file in the place of the one that may be there, which stays unless all of this has succeeded.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    partial = path.with_name(f".{path.name}.{uuid4().hex}")
+    try:
+        write_new(partial, content, mode)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+    sync_directory(path.parent)
+
+
+def write_new(path: Path, content: bytes, mode: int) -> None:
+    """Write a file that is not there yet; its directory is for the caller to sync.
+
+    Raises:
+        OSError: it is there, or cannot be written.
+    """
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def sync(path: Path) -> None:
+    """Make what was written to a file durable."""
+    _sync(path, os.O_RDONLY)
+
+
+def sync_directory(path: Path) -> None:
+    """Make the names in a directory durable."""
+    _sync(path, os.O_RDONLY | os.O_DIRECTORY)
+
+
+def _sync(path: Path, flags: int) -> None:
+    descriptor = os.open(path, flags)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

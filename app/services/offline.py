@@ -1,0 +1,44 @@
+"""The ledger without the service: opened by the operator's commands, beside a service that may be running."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from app.config import Settings
+from app.db.engine import Database
+from app.db.migrate import is_current
+from app.db.session import ReadSession
+
+
+@contextmanager
+def ledger(settings: Settings) -> Iterator[ReadSession]:
+    """A snapshot of the ledger as it is; nothing is migrated, made or changed.
+
+    Raises:
+        UnavailableError: the database is busy or away, or there is no such file.
+        ValueError: it has another version's tables, or none.
+    """
+    with _opened(Database(settings.database_url, as_it_is=True)) as database, database.read() as session:
+        yield session
+
+
+@contextmanager
+def database(settings: Settings) -> Iterator[Database]:
+    """The database, to write to; it is not migrated.
+
+    Raises:
+        As `ledger`.
+    """
+    with ledger(settings):
+        pass  # where there is no ledger yet, none is made
+    with _opened(Database(settings.database_url)) as opened:
+        yield opened
+
+
+@contextmanager
+def _opened(database: Database) -> Iterator[Database]:
+    try:
+        if not is_current(database):
+            raise ValueError("the database has not the tables of this version: snapledger migrate makes them")
+        yield database
+    finally:
+        database.close()

@@ -1,0 +1,32 @@
+"""Spending for what nobody can name any more: releases that a restored backup has forgotten."""
+
+from app.db import datasets, principals
+from app.db.clock import now
+from app.db.engine import Database
+from app.errors import NotFoundError
+from app.ledger import accounts
+from app.ledger.account import Account
+from app.ledger.keyring import Keyring
+from app.services.names import require_name
+
+
+def write_off(  # noqa: PLR0913, PLR0917 - who, what, how much, why
+    database: Database, keyring: Keyring, name: str, cost_nano: int, principal: str, reason: str
+) -> Account:
+    """Debit a dataset without a release; the account after it.
+
+    Raises:
+        NotFoundError: there is no such dataset, or no such principal in force.
+        DatasetClosedError: nothing can be released from it any more, so there is nothing to write off.
+        BudgetExhaustedError: less is left.
+    """
+    with database.write() as transaction:
+        dataset = datasets.by_name(transaction, require_name(name))
+        if dataset is None:
+            raise NotFoundError("there is no such dataset")
+        decided_by = principals.by_name(transaction, require_name(principal))
+        if decided_by is None or decided_by.disabled_at is not None:
+            raise NotFoundError("there is no such principal in force")
+        account = accounts.write_off(transaction, keyring.seal, dataset.id, cost_nano, decided_by.name, reason, now())
+        transaction.commit()
+    return account

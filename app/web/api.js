@@ -1,0 +1,68 @@
+// The interface under /v1, by the key of this tab.
+
+const KEY = "snapledger.key";
+const TIMEOUT_MS = 60_000;
+const MOST_PAGES = 50;
+
+export const key = {
+  get: () => sessionStorage.getItem(KEY),
+  set: (value) => sessionStorage.setItem(KEY, value),
+  forget: () => sessionStorage.clear(),
+};
+
+/** A problem (RFC 9457) as an exception, with the problem's own members. Status 0: no answer came. */
+export class Problem extends Error {
+  constructor(status, document, retryAfter) {
+    super(document.detail ?? `The service answered with status ${status}.`);
+    Object.assign(this, document, { status, retryAfter });
+  }
+
+  /** Whether the same request, sent again, may be answered. */
+  get passing() {
+    return this.status === 0 || this.status === 429 || this.status >= 500;
+  }
+}
+
+const LOST = { title: "No answer", detail: "The service could not be reached, or its answer was lost." };
+
+async function problemOf(response) {
+  const seconds = Number(response.headers.get("Retry-After") ?? 1);
+  return new Problem(response.status, await response.json().catch(() => ({})), Number.isFinite(seconds) ? seconds : 1);
+}
+
+/** One call; its JSON, or null where there is none. */
+export async function call(method, path, body, headers = {}) {
+  const sent = { ...headers, Authorization: `Bearer ${key.get()}` };
+  if (body !== undefined) sent["Content-Type"] = "application/json";
+  let response;
+  try {
+    response = await fetch(`/v1${path}`, {
+      method, headers: sent, body: body === undefined ? undefined : JSON.stringify(body),
+      signal: AbortSignal.timeout(TIMEOUT_MS), cache: "no-store", credentials: "omit", redirect: "error",
+    });
+    if (response.ok) return response.status === 204 ? null : await response.json();
+  } catch {
+    throw new Problem(0, LOST, 1);
+  }
+  const problem = await problemOf(response);
+  if (problem.status === 401) window.dispatchEvent(new Event("signed-out"));
+  throw problem;
+}
+
+export const get = (path) => call("GET", path);
+
+/** A path of names, none of which can be taken for more than a name. */
+export const path = (...names) => `/${names.map(encodeURIComponent).join("/")}`;
+
+/** All items of a list, oldest first; `complete` is false where it was too long to fetch whole. */
+export async function listed(from, name, limit = 1000) {
+  const items = [];
+  let after = null;
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const document = await get(`${from}?limit=${limit}${after === null ? "" : `&after=${encodeURIComponent(after)}`}`);
+    items.push(...document[name]);
+    after = document.next;
+    if (after === null) return { items, complete: true };
+  }
+  return { items, complete: false };
+}

@@ -1,0 +1,55 @@
+// Numbers, times and names as they are shown. An ε is a decimal string and stays one; `Number(ε)` is for drawing only.
+
+const significant = new Intl.NumberFormat("en", { maximumSignificantDigits: 6, useGrouping: true });
+const whole = new Intl.NumberFormat("en");
+
+export function number(value) {
+  if (!Number.isFinite(value)) return String(value);
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 1e-4 || size >= 1e15)) return value.toExponential(4);
+  return Number.isInteger(value) ? whole.format(value) : significant.format(value);
+}
+
+/** How many, in words: "1 row", "344 rows". */
+export const count = (n, noun) => `${whole.format(n)} ${noun}${n === 1 ? "" : "s"}`;
+
+export const epsilon = (text) => `ε ${text}`;
+
+export const interval = ([lower, upper]) => `${number(lower)} to ${number(upper)}`;
+
+/** A time of the ledger, in the reader's own zone. */
+export function time(text) {
+  const element = document.createElement("time");
+  element.dateTime = text;
+  element.textContent = new Date(text).toLocaleString([], { dateStyle: "medium", timeStyle: "medium" });
+  return element;
+}
+
+/** A decimal for a request from a position on a slider: three significant digits, no exponent. */
+export function decimal(value) {
+  const rounded = Number(value.toPrecision(3));
+  const places = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(rounded))));
+  const text = rounded.toFixed(Math.min(places, 9));
+  return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
+}
+
+/** A statistic in one line. */
+export function statistic(asked) {
+  const pair = (bounds) => (bounds ? `[${bounds[0]}, ${bounds[1]}]` : "");
+  if (asked.kind === "covariance") {
+    const parts = asked.columns.map((name, at) => `${name} ${pair(asked.bounds?.[at])}`.trim());
+    return `covariance of ${parts.join(" and ")}`;
+  }
+  if (asked.kind === "histogram") {
+    const by = asked.edges ? ` in ${count(asked.edges.length - 1, "interval")}`
+      : asked.bins ? ` in ${count(asked.bins, "interval")} of ${pair(asked.bounds)}` : "";
+    return `histogram of ${asked.column}${by}`;
+  }
+  return `${asked.kind} of ${asked.column} ${pair(asked.bounds)}`.trim();
+}
+
+/** A name as plotly shows it: its labels are a subset of HTML, so what could be markup is written as entities. */
+export function plain(text, most = 40) {
+  const cut = [...text].length > most ? `${[...text].slice(0, most - 1).join("")}…` : text;
+  return cut.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll("\n", " ");
+}

@@ -1,0 +1,22 @@
+// A budget as a gauge: the browser's own meter, with the figures as text beside it.
+
+import { h } from "./dom.js";
+
+/** What an account may bear, bears and can still bear. */
+export function gauge(title, { epsilon_limit: limit, epsilon_spent: spent, epsilon_remaining: remaining }, note) {
+  const most = Number(limit);
+  const text = `ε ${spent} of ${limit} spent; ${remaining} remains`;
+  const meter = h("meter", {
+    min: 0, max: most || 1, value: most ? Number(spent) : 1, high: most * 0.9 || 0.9, low: 0, optimum: 0,
+    "aria-label": `${title}: ${text}`,
+  });
+  return h("div", { class: "gauge" },
+    h("p", {}, h("strong", {}, title), h("span", {}, text)), meter, note && h("small", {}, note));
+}
+
+/** An allowance's window in words. */
+export function windowNote(window) {
+  if (!window) return null;
+  const ends = new Date(window.ends_at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+  return `Renewed every ${window.days} days; this window ends ${ends}.`;
+}

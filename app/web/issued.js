@@ -1,0 +1,20 @@
+// A new key, shown this once.
+
+import { h } from "./dom.js";
+
+export function issued({ name, key }) {
+  const copied = h("span", { role: "status" });
+  const code = h("code", { class: "key" }, key);
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(key);
+      copied.textContent = "Copied.";
+    } catch {
+      getSelection().selectAllChildren(code);
+      copied.textContent = "Selected: copy it.";
+    }
+  };
+  return h("div", { class: "notice", role: "group", "aria-label": `The key of ${name}` },
+    h("p", {}, `The key of ${name}, shown this once: `, code),
+    h("div", { class: "buttons" }, h("button", { type: "button", click: copy }, "Copy the key"), copied));
+}

@@ -1,0 +1,32 @@
+// Every dataset that the caller may see, with its budget.
+
+import { get, listed, path } from "../api.js";
+import { h } from "../dom.js";
+import { count } from "../format.js";
+import { gauge, windowNote } from "../gauges.js";
+
+/** The gauges of a dataset: its budget, and the caller's part in it. */
+export function gauges(budget) {
+  return [
+    gauge("Dataset", budget),
+    budget.allowance && gauge("Your allowance", budget.allowance, windowNote(budget.allowance.window)),
+  ];
+}
+
+async function card(dataset) {
+  const budget = await get(`${path("datasets", dataset.name)}/budget`);
+  return h("li", { class: "card" },
+    h("h2", {}, h("a", { href: `#${path("datasets", dataset.name)}` }, dataset.name),
+      dataset.state === "closed" && h("span", { class: "badge" }, "closed")),
+    dataset.description && h("p", {}, dataset.description),
+    h("p", { class: "muted" }, `${count(dataset.n, "row")}, ${count(Object.keys(dataset.columns).length, "column")}`),
+    gauges(budget));
+}
+
+export async function datasets() {
+  const { items } = await listed("/datasets", "datasets", 100);
+  if (items.length === 0) {
+    return h("p", {}, "There is no dataset that you may see. An owner grants you an allowance, or registers a table.");
+  }
+  return h("ul", { class: "cards" }, await Promise.all(items.map(card)));
+}

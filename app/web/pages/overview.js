@@ -1,0 +1,49 @@
+// A dataset: its public facts, its budget, and what was spent of it, when and by whom.
+
+import { get, listed, path } from "../api.js";
+import { facts, h, table } from "../dom.js";
+import { count, time } from "../format.js";
+import { spending } from "../spending.js";
+import { gauges } from "./datasets.js";
+
+function domain(column) {
+  if (column.bounds) return `${column.bounds[0]} to ${column.bounds[1]}`;
+  if (column.categories) return column.categories.join(", ");
+  return "true, false";
+}
+
+const nulls = (column) => {
+  if (column.nullable === false) return "none";
+  return column.null_value === undefined ? "possible" : `possible, taken as ${column.null_value}`;
+};
+
+/** What was spent: by everybody for those who oversee the dataset, by the caller for the others. */
+async function spent(name, me, budget) {
+  if (budget.allowances !== undefined) {
+    const { items, complete } = await listed(`${path("datasets", name)}/ledger`, "entries");
+    const debits = items.filter(({ kind }) => kind === "debit" || kind === "write_off");
+    return spending("What was spent, when and by whom", debits, budget.epsilon_limit, complete);
+  }
+  const { items, complete } = await listed("/releases", "releases", 100);
+  const own = items.filter(({ dataset }) => dataset === name)
+    .map((release) => ({ principal: me.name, at: release.created_at, epsilon: release.budget.charged }));
+  return spending("What you spent, and when", own, budget.allowance?.epsilon_limit, complete);
+}
+
+export async function overview(name, me, budget) {
+  const [dataset, chart] = await Promise.all([get(path("datasets", name)), spent(name, me, budget)]);
+  const columns = Object.entries(dataset.columns)
+    .map(([column, declared]) => [column, declared.kind, domain(declared), nulls(declared)]);
+  return [
+    dataset.state === "closed" && h("p", { class: "notice" }, "This dataset is closed: its data is deleted."),
+    dataset.warning && h("p", { class: "notice" }, dataset.warning),
+    dataset.description && h("p", {}, dataset.description),
+    h("section", { class: "card" }, h("h2", {}, "Budget"), gauges(budget)),
+    chart,
+    h("section", { class: "card" }, h("h2", {}, "Table"),
+      facts([["Rows", count(dataset.n, "row")],
+        ["Protected", `the values in ${count(dataset.rows_per_unit, "row")}`],
+        ["Registered", time(dataset.created_at)], ["Succeeds", dataset.succeeds]]),
+      table("Columns", ["Column", "Kind", "Values", "Nulls"], columns)),
+  ];
+}

@@ -1,0 +1,218 @@
+// The planner: a statistic, a point on its curve, what that costs, and the release.
+
+import { call, get, path } from "../api.js";
+import { chart, draw, palette } from "../charts.js";
+import { curve, radiusAt } from "../curve.js";
+import { alertOf, announce, facts, field, fill, form, h, select } from "../dom.js";
+import { decimal, number, statistic } from "../format.js";
+import { finerPoints, statisticFields } from "../question.js";
+import { forget, pending, release } from "../release.js";
+import { result } from "../results.js";
+
+const SETTLE_MS = { plan: 250, curve: 700 };
+const STEPS = 1000;
+
+function debounced(act, milliseconds) {
+  let timer;
+  return () => {
+    clearTimeout(timer);
+    timer = setTimeout(act, milliseconds);
+  };
+}
+
+/** Only the newest of several runs goes on: each aborts the one before. */
+function latest(act) {
+  let controller = new AbortController();
+  return () => {
+    controller.abort();
+    controller = new AbortController();
+    return act(controller.signal);
+  };
+}
+
+/** What a release may cost at most now. */
+const spendable = ({ dataset_remaining: ofDataset, allowance_remaining: ofAllowance }) =>
+  (ofAllowance === null ? 0 : Math.min(Number(ofDataset), Number(ofAllowance)));
+
+function curveFigure(points, plan) {
+  const { accent, danger, muted } = palette();
+  const cliffs = points.filter(({ edge }) => edge);
+  const chosen = plan && { epsilon: plan.privacy.epsilon, radius: plan.accuracy.radius };
+  const remains = plan ? spendable(plan.budget) : Infinity;
+  const within = points.filter(({ epsilon }) => Number(epsilon) <= remains);
+  const beyond = points.slice(Math.max(0, within.length - 1)); // from the last that can be paid on
+  const line = (name, list, style) => ({ type: "scatter", mode: "lines", name, ...place(list), hovertemplate,
+    line: { width: 2, ...style } });
+  const hovertemplate = "ε %{x}: ± %{y}<extra></extra>";
+  const place = (list) => ({ x: list.map(({ epsilon }) => Number(epsilon)), y: list.map(({ radius }) => radius) });
+  return {
+    data: [
+      line("can be paid", within, { color: accent }),
+      ...(remains < Infinity && beyond.length > 1 ? [line("more than remains", beyond, { color: danger, dash: "dot" })] : []),
+      { type: "scatter", mode: "markers", ...place(cliffs), name: "cliff", hovertemplate,
+        marker: { color: muted, symbol: "triangle-up", size: 9 } },
+      ...(chosen ? [{ type: "scatter", mode: "markers", ...place([chosen]), name: "this plan", hovertemplate,
+        marker: { color: danger, size: 12 } }] : []),
+    ],
+    layout: {
+      showlegend: true,
+      xaxis: { type: "log", title: { text: "ε" }, dtick: 1 },
+      yaxis: { type: "log", title: { text: "radius" }, nticks: 6 },
+    },
+  };
+}
+
+function planned(plan, choose) {
+  const { accuracy, budget, cliff, privacy } = plan;
+  const go = cliff && h("button", { type: "button", class: "quiet", click: () => choose(cliff.epsilon) },
+    `Take ε ${cliff.epsilon}`);
+  const verdict = budget.affordable
+    ? (plan.reused ? "An earlier release answers this: it costs nothing." : `This would cost ε ${budget.charged}.`)
+    : "This cannot be paid from what remains.";
+  return [
+    h("p", { class: budget.affordable ? "verdict" : "verdict refused" }, h("strong", {}, verdict)),
+    facts([
+      ["Radius", `± ${number(accuracy.radius)}`],
+      ["All bins at once", accuracy.simultaneous_radius === undefined ? null
+        : `± ${number(accuracy.simultaneous_radius)}`],
+      ["ε", privacy.epsilon], ["Charged", `ε ${budget.charged}`],
+      ["Remains of the dataset", `ε ${budget.dataset_remaining}`],
+      ["Remains of the allowance", budget.allowance_remaining === null ? "no allowance"
+        : `ε ${budget.allowance_remaining}`],
+      ["Can be paid", budget.repeatable === 1 ? "once" : `${budget.repeatable} times`],
+      ["Next cliff", cliff && h("span", {}, `at ε ${cliff.epsilon} the grid halves: ± ${number(cliff.accuracy)} `, go)],
+    ]),
+  ];
+}
+
+/** ε or an accuracy, by a slider along the curve or typed. */
+function precision(changed) {
+  const by = select([["epsilon", "ε, the privacy cost"], ["accuracy", "accuracy, the radius wanted"]], "epsilon",
+    { change: () => { switched(); changed(); } });
+  const value = h("input", { type: "text", inputmode: "decimal", autocomplete: "off", value: "0.5",
+    input: () => { placed(); changed(); } });
+  const slider = h("input", { type: "range", min: 0, max: STEPS, value: STEPS / 2, input: () => { slid(); changed(); } });
+  let points = [];
+  const ends = () => [Number(points[0].epsilon), Number(points.at(-1).epsilon)];
+  const at = () => {
+    const [least, most] = ends();
+    return least * (most / least) ** (Number(slider.value) / STEPS);
+  };
+  function place(epsilon) {
+    const [least, most] = ends();
+    slider.value = Math.round((STEPS * Math.log(epsilon / least)) / Math.log(most / least));
+    said();
+  }
+  function said() {
+    const epsilon = at();
+    slider.setAttribute("aria-valuetext", `ε ${decimal(epsilon)}, radius ${number(radiusAt(points, epsilon))}`);
+  }
+  function slid() {
+    if (points.length === 0) return;
+    value.value = decimal(by.value === "epsilon" ? at() : radiusAt(points, at()));
+    said();
+  }
+  function placed() {
+    const typed = Number(value.value);
+    if (points.length === 0 || !(typed > 0)) return;
+    place(by.value === "epsilon" ? typed : Number(points.find(({ radius }) => radius <= typed)?.epsilon ?? ends()[1]));
+  }
+  function switched() {
+    if (points.length > 0) slid();
+    label.textContent = by.value === "epsilon" ? "ε" : "Radius wanted";
+  }
+  const valueField = field("ε", value);
+  const label = valueField.querySelector("label");
+  return {
+    element: h("fieldset", { class: "fields" }, h("legend", {}, "How precise"),
+      field("Choose by", by), field("Along the curve", slider, "Left is more private, right more precise."), valueField),
+    body: () => ({ [by.value]: value.value.trim() }),
+    show: (found) => { points = found; placed(); },
+    choose: (epsilon) => { by.value = "epsilon"; switched(); value.value = epsilon; placed(); changed(); },
+    follow: (plan) => { if (points.length > 0 && by.value === "accuracy") place(Number(plan.privacy.epsilon)); },
+  };
+}
+
+/** Where the answer to an earlier request was lost: ask for it again, by its key. */
+function lost(name, again) {
+  return pending().filter(({ dataset }) => dataset === name).map((request) => {
+    const notice = h("div", { class: "notice" },
+      h("p", {}, "The answer to a release was lost: ", statistic(request.body.statistic),
+        ". Asked for again it is never paid twice."),
+      h("div", { class: "buttons" },
+        h("button", { type: "button", click: () => { notice.remove(); again(request.body); } }, "Ask for it again"),
+        h("button", { type: "button", class: "quiet", click: () => { forget(request); notice.remove(); } }, "Dismiss")));
+    return notice;
+  });
+}
+
+export async function planner(name) {
+  const dataset = await get(path("datasets", name));
+  const outcome = h("div");
+  const picture = chart("Radius against ε");
+  const answer = h("div");
+  const brief = h("output", { class: "muted" }); // read out, and beside the button where the plan is further down
+  let points = [];
+  let plan = null;
+
+  const question = () => ({ statistic: fields.body(), ...exact.body(), ...finer.body() });
+  const show = () => draw(picture, () => curveFigure(points, plan));
+
+  const replan = latest(async (signal) => {
+    try {
+      const found = await call("POST", `${path("datasets", name)}/plan`, question());
+      if (signal.aborted) return;
+      plan = found;
+      exact.follow(plan);
+      fill(outcome, planned(plan, exact.choose));
+      const cost = plan.budget.affordable ? `ε ${plan.budget.charged}` : "more than remains";
+      fill(brief, `± ${number(plan.accuracy.radius)} for ${cost}`);
+    } catch (error) {
+      if (signal.aborted) return;
+      plan = null;
+      fill(outcome, alertOf(error));
+      fill(brief);
+    }
+    if (points.length > 0) show();
+  });
+  const resample = latest(async (signal) => {
+    try {
+      const found = await curve(name, fields.body(), { ...finer.body(), reuse: false }, signal);
+      if (signal.aborted) return;
+      points = found;
+      exact.show(points);
+      show();
+    } catch { // the plan itself tells what is wrong with the question
+      if (!signal.aborted) points = [];
+    }
+  });
+  const sooner = debounced(replan, SETTLE_MS.plan);
+  const later = debounced(resample, SETTLE_MS.curve);
+  const changed = () => { sooner(); later(); };
+
+  const fields = statisticFields(dataset.columns, changed);
+  const finer = finerPoints(changed);
+  const exact = precision(sooner);
+
+  async function ask(body) {
+    announce("Releasing …");
+    const waiting = (attempt) => announce(`No answer yet; asking again with the same key (${attempt}).`);
+    const released = await release(name, body, waiting);
+    fill(answer, result(released));
+    answer.querySelector("h2").focus();
+    announce(released.reused ? "Answered by an earlier release, at no cost." : `Released for ε ${released.budget.charged}.`);
+    replan();
+  }
+  const again = (body) => ask(body).catch((error) => fill(answer, alertOf(error)));
+  const submit = () => ask(question());
+  const asked = form({ class: "card" }, submit, fields.element, exact.element, finer.element,
+    h("div", { class: "buttons" }, h("button", { type: "submit" }, "Release"), brief));
+  replan();
+  resample();
+  return [
+    ...lost(name, again),
+    h("div", { class: "columns" }, asked,
+      h("section", { class: "card", "aria-label": "The plan" }, h("h2", {}, "What it would cost"), outcome, picture)),
+    answer,
+  ];
+}

@@ -1,0 +1,57 @@
+// For admins: who may call, in which role.
+
+import { call, listed, path } from "../api.js";
+import { alertOf, announce, confirmed, field, fill, form, h, select, table } from "../dom.js";
+import { time } from "../format.js";
+import { issued } from "../issued.js";
+
+const ROLES = [["analyst", "analyst: plans and releases"], ["owner", "owner: registers and rules datasets"],
+  ["auditor", "auditor: reads everything"], ["admin", "admin: everything"]];
+
+export async function principals() {
+  const list = h("div");
+  const told = h("div");
+
+  const attempt = (act) => async () => {
+    try {
+      await act();
+    } catch (error) {
+      fill(told, alertOf(error));
+    }
+  };
+  const renew = ({ name }) => attempt(async () => {
+    if (!await confirmed(`Make a new key for ${name}? The old one stops working at once.`, "Make a new key")) return;
+    fill(told, issued(await call("POST", `${path("principals", name)}/keys`)));
+  });
+  const disable = ({ name }) => attempt(async () => {
+    if (!await confirmed(`Disable ${name}? Its key stops working at once.`, "Disable")) return;
+    await call("DELETE", path("principals", name));
+    fill(told);
+    announce(`${name} is disabled.`);
+    await show();
+  });
+  const actions = (one) => (one.disabled ? "disabled" : h("div", { class: "buttons" },
+    h("button", { type: "button", class: "quiet", "aria-label": `New key for ${one.name}`, click: renew(one) }, "New key"),
+    h("button", { type: "button", class: "quiet", "aria-label": `Disable ${one.name}`, click: disable(one) }, "Disable")));
+  async function show() {
+    const { items } = await listed("/principals", "principals");
+    fill(list, table("Principals", ["Name", "Role", "Since", "Actions"],
+      items.map((one) => [one.name, one.role, time(one.created_at), actions(one)])));
+  }
+
+  const name = h("input", { type: "text", required: true, autocomplete: "off", autocapitalize: "off", spellcheck: "false" });
+  const role = select(ROLES, "analyst");
+  const create = async () => {
+    fill(told, issued(await call("POST", "/principals", { name: name.value.trim(), role: role.value })));
+    name.value = "";
+    announce("The principal is there; its key is shown.");
+    await show();
+  };
+  await show();
+  return [
+    form({ class: "card" }, create, h("h2", {}, "New principal"),
+      field("Name", name, "Small letters, digits, - and _."), field("Role", role),
+      h("button", { type: "submit" }, "Create")),
+    told, list,
+  ];
+}

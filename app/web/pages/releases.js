@@ -1,0 +1,24 @@
+// Earlier releases of a dataset, newest first, and one of them in full.
+
+import { get, listed, path } from "../api.js";
+import { h, table } from "../dom.js";
+import { number, statistic, time } from "../format.js";
+import { result } from "../results.js";
+
+const told = (release) => (Array.isArray(release.value) ? `${number(release.value.length)} bins`
+  : number(release.value_in_range));
+
+export async function releases(name) {
+  const { items, complete } = await listed(`${path("datasets", name)}/releases`, "releases", 100);
+  if (items.length === 0) return h("p", {}, "Nothing was released yet.");
+  const rows = items.toReversed().map((release) => [
+    h("a", { href: `#${path("datasets", name, "releases", release.id)}` }, statistic(release.statistic)),
+    told(release), `± ${number(release.accuracy.radius)}`, release.privacy.epsilon, time(release.created_at)]);
+  return [
+    !complete && h("p", { class: "notice" }, "Only the earliest releases are shown: there are too many to fetch all."),
+    table("Earlier releases, which may be asked for again at no cost",
+      ["Statistic", "Value", "Radius", "ε", "Released at"], rows, [1, 2, 3]),
+  ];
+}
+
+export const oneRelease = async (id) => result(await get(path("releases", id)));

@@ -1,0 +1,118 @@
+// A release as a person reads it: the value with its error bar, what it means, what it cost.
+
+import { chart, draw, palette } from "./charts.js";
+import { facts, fill, h, table } from "./dom.js";
+import { interval, number, plain, statistic, time } from "./format.js";
+
+const BINS_SHOWN = 1000; // at a time: more bars than that are none to the eye, and slow
+const TICKS = 40;
+
+/** In a sentence. */
+export function meaning(release) {
+  const { alpha, radius } = release.accuracy;
+  const sure = `${number(100 * (1 - alpha))} %`;
+  return Array.isArray(release.value_in_range)
+    ? `Each bin's true count is within ${number(radius)} of the one shown, with probability ${sure} or more; `
+      + `all at once within ${number(release.accuracy.simultaneous_radius)}.`
+    : `The true value is from ${interval(release.accuracy.interval)}, with probability ${sure} or more.`;
+}
+
+function scalar(release) {
+  const { value_in_range: value, accuracy: { interval: [lower, upper] } } = release;
+  const picture = chart(`${number(value)}, between ${number(lower)} and ${number(upper)}`);
+  draw(picture, () => {
+    const { accent } = palette();
+    return {
+      data: [{
+        type: "scatter", mode: "markers", x: [value], y: [""], marker: { size: 12, color: accent },
+        error_x: { type: "data", symmetric: false, array: [upper - value], arrayminus: [value - lower],
+          color: accent, thickness: 3, width: 12 },
+        hovertemplate: "%{x}<extra></extra>",
+      }],
+      layout: { height: 140, xaxis: { title: { text: plain(statistic(release.statistic), 90) } } },
+    };
+  });
+  return [h("p", { class: "value" }, number(value), h("span", {}, ` ± ${number(release.accuracy.radius)}`)), picture];
+}
+
+function labelsOf(release) {
+  if (release.bins) return release.bins.map(({ label }) => label);
+  const intervals = release.edges.length - 1;
+  const label = (_, at) => (at < intervals
+    ? `[${release.edges[at]}, ${release.edges[at + 1]}${at === intervals - 1 ? "]" : ")"}` : "missing");
+  return Array.from({ length: release.value.length }, label);
+}
+
+function barsOf(release, labels, from) {
+  const to = Math.min(from + BINS_SHOWN, labels.length);
+  const at = Array.from({ length: to - from }, (_, position) => from + position);
+  const values = at.map((bin) => release.value_in_range[bin]);
+  const bounds = at.map((bin) => release.accuracy.interval[bin]);
+  const every = Math.ceil(at.length / TICKS);
+  const ticks = at.filter((_, position) => position % every === 0);
+  const { accent, text, muted } = palette();
+  return {
+    data: [{
+      // By position and not by label: of two equal labels plotly would make one bar.
+      type: "bar", x: at, y: values, marker: { color: accent, line: { width: 0 } },
+      text: at.map((bin) => plain(labels[bin])), textposition: "none",
+      hovertemplate: "%{text}: %{y}<extra></extra>",
+      error_y: { type: "data", symmetric: false, color: at.length > 200 ? muted : text, width: at.length > 50 ? 0 : 4,
+        array: bounds.map(([, upper], position) => upper - values[position]),
+        arrayminus: bounds.map(([lower], position) => values[position] - lower) },
+    }],
+    layout: {
+      xaxis: { showgrid: false, tickmode: "array", tickvals: ticks, ticktext: ticks.map((bin) => plain(labels[bin], 20)) },
+      yaxis: { title: { text: "rows" }, rangemode: "tozero" },
+    },
+  };
+}
+
+function histogram(release) {
+  const labels = labelsOf(release);
+  const picture = chart(`Histogram of ${labels.length} bins; the table below has the figures`);
+  const figures = h("div");
+  const shown = h("p");
+  const show = (from) => {
+    draw(picture, () => barsOf(release, labels, from));
+    const rows = labels.slice(from, from + BINS_SHOWN).map((label, position) => [
+      label, number(release.value_in_range[from + position]), interval(release.accuracy.interval[from + position])]);
+    fill(figures, h("details", { open: rows.length <= 12 }, h("summary", {}, "Every bin as a table"),
+      table("Bins with their intervals", ["Bin", "Rows", "Interval"], rows, [1, 2])));
+    const page = (text, to) => h("button", { type: "button", class: "quiet", click: () => show(to) }, text);
+    fill(shown, labels.length > BINS_SHOWN && [
+      `Bins ${from + 1} to ${Math.min(from + BINS_SHOWN, labels.length)} of ${labels.length}. `,
+      from > 0 && page("Earlier bins", from - BINS_SHOWN),
+      from + BINS_SHOWN < labels.length && page("Later bins", from + BINS_SHOWN)]);
+  };
+  show(0);
+  return [picture, shown, figures];
+}
+
+/** Everything about a release. */
+export function result(release, heading = "h2") {
+  const { accuracy, budget, mechanism, privacy } = release;
+  const many = Array.isArray(release.value);
+  return h("section", { class: "card result" },
+    h(heading, { tabindex: "-1" }, statistic(release.statistic)),
+    many ? histogram(release) : scalar(release),
+    h("p", {}, meaning(release)),
+    facts([
+      ["Charged", `ε ${budget.charged}${release.reused ? " (an earlier release answers)" : ""}`],
+      ["Released at", time(release.created_at)],
+      ["Left of the dataset after it", `ε ${budget.dataset_remaining}`],
+      ["Left of the allowance after it", budget.allowance_remaining === null ? null : `ε ${budget.allowance_remaining}`],
+      ["Paid for it at first", `ε ${privacy.epsilon}`],
+    ]),
+    h("details", {}, h("summary", {}, "How it was drawn"), facts([
+      ["Id", h("code", {}, release.id)],
+      ["Exact value", many ? null : h("code", {}, release.value_exact)],
+      ["Radius", number(accuracy.radius)], ["Tight radius", number(accuracy.tight_radius)],
+      ["α", number(accuracy.alpha)], ["γ", number(mechanism.gamma)],
+      ["Sensitivity", number(mechanism.sensitivity)], ["Scale", number(mechanism.scale)],
+      ["Grid", number(mechanism.grid)], ["Grid refinement", String(mechanism.grid_refinement)],
+      ["ε a bin", mechanism.epsilon_per_bin === undefined ? null : number(mechanism.epsilon_per_bin)],
+      ["Protects", `the values in ${privacy.rows_per_unit === 1 ? "one row" : `${privacy.rows_per_unit} rows`} `
+        + `of ${privacy.n}`],
+    ])));
+}

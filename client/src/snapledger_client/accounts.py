@@ -1,0 +1,215 @@
+"""Answers about datasets, budgets, ledgers and principals."""
+
+from decimal import Decimal
+from typing import Any
+
+from snapledger_client import html
+from snapledger_client.base import Answer, Exact, Time
+
+
+class Figures(Answer):
+    """What an account may bear, bears and can still bear.
+
+    Examples:
+        >>> budget = penguins.budget()
+        >>> budget.epsilon_limit - budget.epsilon_spent == budget.epsilon_remaining
+        True
+    """
+
+    epsilon_limit: Exact
+    epsilon_spent: Exact
+    epsilon_remaining: Exact
+
+
+class Window(Answer):
+    """The present window of an allowance: from `started_at` on, and up to and without `ends_at`.
+
+    Examples:
+        >>> penguins.budget().allowance.window is None  # it is for ever
+        True
+    """
+
+    days: int
+    started_at: Time
+    ends_at: Time
+
+
+class Allowance(Figures):
+    """One principal's part in a dataset's budget: in the present window, or for ever where `window` is None.
+
+    `principal` is told to owners, admins and auditors, `dataset` by `me()`.
+
+    Examples:
+        >>> client.me().allowances[0].dataset
+        'penguins'
+    """
+
+    window: Window | None
+    principal: str | None = None
+    dataset: str | None = None
+
+
+class Budget(Figures):
+    """A dataset's account, and the caller's allowance on it; `allowances` is for its owner, admins and auditors.
+
+    Examples:
+        >>> penguins.budget().allowance.epsilon_limit
+        Decimal('8')
+        >>> owner.dataset("penguins").budget().allowances[0].principal
+        'ada'
+    """
+
+    allowance: Allowance | None
+    allowances: tuple[Allowance, ...] | None = None
+
+    @property
+    def spendable(self) -> Decimal:
+        """The ε that the caller can still spend.
+
+        Examples:
+            >>> penguins.budget().spendable <= 8
+            True
+        """
+        own = Decimal(0) if self.allowance is None else self.allowance.epsilon_remaining
+        return min(self.epsilon_remaining, own)
+
+    @property
+    def summary(self) -> str:
+        """The budget in a line.
+
+        Examples:
+            >>> "of 1000 spent" in penguins.budget().summary
+            True
+        """
+        told = f"ε = {self.epsilon_spent:f} of {self.epsilon_limit:f} spent"
+        if self.allowance is None:
+            return told
+        return f"{told}; you can still spend {self.spendable:f} of your {self.allowance.epsilon_limit:f}"
+
+    def __str__(self) -> str:
+        return self.summary
+
+    def _repr_html_(self) -> str:
+        accounts: list[tuple[str, Figures]] = [("dataset", self)]
+        if self.allowance is not None:
+            accounts.append(("your allowance", self.allowance))
+        accounts += [(allowance.principal or "", allowance) for allowance in self.allowances or ()]
+        return html.card(
+            "Budget", [html.gauge(name, each.epsilon_spent, each.epsilon_limit) for name, each in accounts]
+        )
+
+
+class Entry(Answer):
+    """A line of a dataset's ledger; `epsilon_spent` is what the dataset has spent after it.
+
+    `hash` seals the rest of it and, by `previous_hash`, all before it. `reason` is an adjustment's or a write-off's.
+
+    Examples:
+        >>> next(owner.dataset("penguins").ledger()).kind
+        'open'
+    """
+
+    seq: int
+    kind: str
+    principal: str
+    epsilon: Exact
+    epsilon_spent: Exact
+    release_id: str | None
+    at: Time
+    previous_hash: str | None
+    hash: str | None
+    reason: str | None = None
+    window_days: int | None = None
+    answer_hash: str | None = None
+    secret_id: str | None = None
+
+
+class LedgerProblem(Answer):
+    """What is wrong with the entry numbered `seq`; with what all should add up to, where that is None.
+
+    Examples:
+        >>> owner.dataset("penguins").verify().problems  # none
+        ()
+    """
+
+    seq: int | None
+    what: str
+
+
+class Verification(Answer):
+    """What was found in a ledger: how many entries, the last one's hash, and problems.
+
+    Examples:
+        >>> owner.dataset("penguins").verify().valid
+        True
+    """
+
+    valid: bool
+    entries: int
+    head: str | None
+    problems: tuple[LedgerProblem, ...]
+
+
+class DatasetFacts(Answer):
+    """What everybody with access may know of a dataset; nothing of it is computed from values but `n`.
+
+    Examples:
+        >>> facts = penguins.describe()
+        >>> facts.n, facts.columns["body_mass_g"]["bounds"]
+        (344, [2000, 7000])
+    """
+
+    name: str
+    description: str
+    n: int
+    columns: dict[str, dict[str, Any]]
+    neighbours: str
+    rows_per_unit: int
+    created_at: Time
+    state: str
+    succeeds: str | None
+    succeeded_by: tuple[str, ...]
+    warning: str | None
+
+
+class Principal(Answer):
+    """Somebody, or some program, that may call the service.
+
+    Examples:
+        >>> next(admin.principals()).role
+        'admin'
+    """
+
+    name: str
+    role: str
+    created_at: Time
+    disabled: bool
+
+
+class IssuedKey(Principal):
+    """A principal with its new key, which is shown this once; the key is left out where it is printed.
+
+    Examples:
+        >>> issued = admin.create_principal("grace", "analyst")
+        >>> issued.key in repr(issued)
+        False
+    """
+
+    key: str
+
+    def __repr_args__(self) -> Any:  # noqa: ANN401 - pydantic's own
+        return [(name, value) for name, value in super().__repr_args__() if name != "key"]
+
+
+class Me(Answer):
+    """Who the caller is, and what it may spend on which dataset.
+
+    Examples:
+        >>> client.me().name
+        'ada'
+    """
+
+    name: str
+    role: str
+    created_at: Time
+    allowances: tuple[Allowance, ...]

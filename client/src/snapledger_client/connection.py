@@ -1,0 +1,50 @@
+"""Where the service is, and with which key."""
+
+import os
+from typing import Any
+
+import httpx
+
+from snapledger_client.calls import Call
+
+
+def settings(url: str | None, key: str | None, timeout: float) -> dict[str, Any]:
+    """Httpx's own, from the arguments or, where they are None, SNAPLEDGER_URL and SNAPLEDGER_KEY.
+
+    Raises:
+        ValueError: one of them is given nowhere, or cannot be one.
+    """
+    url, key = url or os.environ.get("SNAPLEDGER_URL"), key or os.environ.get("SNAPLEDGER_KEY")
+    if not url:
+        raise ValueError("where is the service? give its URL, or set SNAPLEDGER_URL")
+    if not _is_place(url):
+        raise ValueError("the service's URL begins with https:// or http://, and names a host")
+    if not key:
+        raise ValueError("with which key? give it, or set SNAPLEDGER_KEY")
+    if not (key.isascii() and key.isprintable()):
+        raise ValueError("that is no key: it has characters that keys do not have")  # and the key is not repeated
+    headers = {"Authorization": f"Bearer {key}", "Accept": "application/json", "User-Agent": "snapledger-client"}
+    return {"base_url": url, "headers": headers, "timeout": timeout, "follow_redirects": False}
+
+
+def _is_place(url: str) -> bool:
+    try:
+        parsed = httpx.URL(url)
+    except httpx.InvalidURL:
+        return False
+    port = 443 if parsed.port is None else parsed.port
+    return parsed.scheme in {"http", "https"} and bool(parsed.host) and 0 < port < 2**16
+
+
+def sent(call: Call[Any], timeout: float) -> dict[str, Any]:
+    """A call as httpx sends it; an upload's answer may take as long as reading the table does."""
+    patience = httpx.Timeout(timeout, read=None) if call.files else httpx.Timeout(timeout)
+    return {
+        "method": call.method,
+        "url": call.path,
+        "params": dict(call.query),
+        "headers": dict(call.headers),
+        "content": call.body,
+        "files": call.files,
+        "timeout": patience,
+    }

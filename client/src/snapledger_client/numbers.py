@@ -1,0 +1,33 @@
+"""Numbers on their way to the service: as the decimal that was written, since ε, bounds and edges are exact there."""
+
+from decimal import Decimal
+
+Number = str | int | Decimal | float
+"""What may stand for a number. A float stands for its shortest decimal, as it is printed.
+
+Examples:
+    >>> from decimal import Decimal
+    >>> [decimal_text(number) for number in ("0.10", 1, Decimal("1e-9"), 0.1)]
+    ['0.10', '1', '1E-9', '0.1']
+"""
+
+
+def decimal_text(number: Number) -> str:
+    """The decimal that a number stands for.
+
+    Raises:
+        TypeError: it is no number; true and false are none.
+        ValueError: it is NaN or infinite.
+
+    Examples:
+        >>> from snapledger_client import decimal_text
+        >>> decimal_text(0.1)
+        '0.1'
+    """
+    if isinstance(number, bool) or not isinstance(number, str | int | Decimal | float):
+        raise TypeError(f"a number is a str, an int, a Decimal or a float, not {type(number).__name__}")
+    if isinstance(number, str):
+        return number
+    if not Decimal(number).is_finite():
+        raise ValueError("a number is finite")
+    return repr(float(number)) if isinstance(number, float) else str(number)

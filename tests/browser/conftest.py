@@ -1,0 +1,70 @@
+"""Headless Chromium before a real service. What a page must never do is looked for in every test."""
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.append(str(Path(__file__).parents[1] / "functional"))  # its view of a service
+
+from dashboard import Dashboard, Penguins
+from playwright.sync_api import Browser, sync_playwright
+from service_world import Service, serving
+
+PICTURES = Path(__file__).parents[2] / "docs" / "screenshots"
+CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--pictures", action="store_true", help="keep the pictures of the pages in docs/screenshots")
+
+
+@pytest.fixture
+def pictures(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """Where pictures go; those of the documentation are only made anew when asked for, since each run draws anew."""
+    return PICTURES if request.config.getoption("--pictures", default=False) else tmp_path
+
+
+@pytest.fixture(scope="session")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    folder = tmp_path_factory.mktemp("service")
+    with serving(
+        folder, f"sqlite:///{folder}/ledger.sqlite3", RATE_LIMIT="off", MAX_EPSILON_PER_RELEASE="10"
+    ) as service:
+        yield service
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    if not Path(CHROMIUM).exists():
+        pytest.skip("needs Debian's package chromium")
+    with sync_playwright() as playwright:
+        # The sandbox needs privileges that containers and root do not have; the only pages are our own.
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+Opened = Callable[..., Dashboard]
+
+
+@pytest.fixture
+def opened(browser: Browser, service: Service) -> Iterator[Opened]:
+    """Opens the dashboard in a new browser context, with its options."""
+    dashboards: list[Dashboard] = []
+
+    def open_one(**options: object) -> Dashboard:
+        dashboards.append(Dashboard(browser, service.url, **options))
+        return dashboards[-1]
+
+    yield open_one
+    for dashboard in dashboards:
+        dashboard.close()
+
+
+@pytest.fixture
+def penguins(service: Service) -> Penguins:
+    """A table of penguins with its people, of this test alone."""
+    return Penguins.registered(service)

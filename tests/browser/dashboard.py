@@ -1,0 +1,111 @@
+"""The dashboard as somebody in front of a browser meets it, and what is held against every page of it."""
+
+import re
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+from urllib.parse import urlsplit
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request
+from service_world import Service, Table
+
+COLUMNS = {
+    "body_mass_g": {"kind": "integer", "bounds": [2000, 7000]},
+    "bill_length_mm": {"kind": "real", "bounds": [30, 65]},
+    "species": {"kind": "category", "categories": ["Adelie", "Chinstrap", "Gentoo"], "nullable": False},
+}
+TIMEOUT_MS = 20_000
+REFUSAL = re.compile(r"Failed to load resource: the server responded with a status of (4\d\d|503)")
+
+
+@dataclass
+class Penguins:
+    """A table of penguins and the keys of its people."""
+
+    table: Table
+    owner_key: str
+    analyst_key: str
+    admin_key: str
+
+    @property
+    def name(self) -> str:
+        return self.table.name
+
+    @classmethod
+    def registered(cls, service: Service, *, limit: str = "10", allowance: str = "4", **more: Any) -> "Penguins":
+        content = (files("app.demo") / "penguins.csv").read_bytes()
+        described = {"description": "Penguins of the Palmer Archipelago, one a row.", "columns": COLUMNS, **more}
+        return cls.of(service.table(content=content, limit=limit, allowance=allowance, **described), service)
+
+    @classmethod
+    def of(cls, table: Table, service: Service) -> "Penguins":
+        keys = [client.headers["Authorization"].removeprefix("Bearer ") for client in (table.owner, table.analyst)]
+        return cls(table, *keys, service.admin_key)
+
+
+class Dashboard:
+    """A browser context with one page. Its console, its requests and its errors are watched from the first on."""
+
+    def __init__(self, browser: Browser, url: str, **options: Any) -> None:
+        self.url = url
+        self.context = browser.new_context(**options)
+        self.context.set_default_timeout(TIMEOUT_MS)
+        self.page: Page = self.context.new_page()
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("console", self._heard)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", self._asked)
+
+    def _heard(self, message: ConsoleMessage) -> None:
+        # Chromium itself notes each refusal; that the page copes with those is what the tests are about.
+        if message.type in {"error", "warning"} and not REFUSAL.match(message.text):
+            self.complaints.append(message.text)
+
+    def _asked(self, request: Request) -> None:
+        self.requests.append(request.url)
+
+    def open(self, fragment: str = "") -> Page:
+        self.page.goto(f"{self.url}/{fragment}")
+        return self.page
+
+    def sign_in(self, key: str, fragment: str = "") -> Page:
+        page = self.open(fragment)
+        page.get_by_label("Key").fill(key)
+        page.get_by_role("button", name="Sign in").click()
+        page.get_by_role("button", name="Sign out").wait_for()
+        return page
+
+    def forgive(self, text: str, *, times: int) -> None:
+        """Chromium notes requests that a test has lost by intent; exactly these are no complaint."""
+        noted = [complaint for complaint in self.complaints if text in complaint]
+        assert len(noted) == times
+        self.complaints = [complaint for complaint in self.complaints if complaint not in noted]
+
+    def settled(self) -> None:
+        """Until nothing is fetched any more and the charts are drawn."""
+        self.page.wait_for_load_state("networkidle")
+        self.wait_until("[...document.querySelectorAll('.chart')].every((chart) => chart.querySelector('svg'))")
+
+    def wait_until(self, expression: str) -> None:
+        """Playwright's own way to wait evaluates in the page, which the Content-Security-Policy forbids."""
+        for _ in range(TIMEOUT_MS // 50):
+            if self.page.evaluate(expression):
+                return
+            self.page.wait_for_timeout(50)
+        raise AssertionError(expression)
+
+    def assert_accessible(self) -> None:
+        """Neither contrast, nor a label, nor anything else that axe finds is amiss."""
+        found = Axe().run(self.page).response["violations"]
+        assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in found] == []
+
+    def close(self) -> None:
+        self.context.close()
+        home = urlsplit(self.url).netloc
+        elsewhere = [
+            url for url in self.requests if urlsplit(url).netloc != home and not url.startswith(("data:", "blob:"))
+        ]
+        assert elsewhere == []
+        assert self.complaints == []

@@ -1,0 +1,136 @@
+"""No name becomes markup, all of it goes without a mouse, and what the first paint takes is told."""
+
+from collections.abc import Callable
+
+import pytest
+from dashboard import Dashboard, Penguins
+from playwright.sync_api import Page, expect
+from service_world import Service
+
+pytestmark = [pytest.mark.browser]
+Opened = Callable[..., Dashboard]
+HOSTILE = "<img src=x onerror=window.injected=1>"
+LINK = '<a href="https://elsewhere.invalid/">click</a>'
+BOLD = "<b>other</b>&lt;i&gt;${1+1}"
+
+
+@pytest.fixture
+def hostile(service: Service) -> Penguins:
+    columns = {
+        HOSTILE: {"kind": "category", "categories": [HOSTILE, LINK, BOLD, "other"]},
+        f"x{HOSTILE}": {"kind": "integer", "bounds": [0, 10]},
+    }
+    rows = "".join(f'"{text}",{at}\n' for at, text in enumerate([HOSTILE, LINK.replace('"', '""'), BOLD, "other"]))
+    table = service.table(columns, f"{HOSTILE},x{HOSTILE}\n{rows}", description=f"{HOSTILE}{LINK}")
+    return Penguins.of(table, service)
+
+
+def assert_harmless(page: Page, dashboard: Dashboard) -> None:
+    dashboard.settled()
+    assert page.evaluate("window.injected") is None
+    assert page.locator("img, main b, main i, iframe, object, main script").count() == 0
+    assert page.locator("a[href*=elsewhere], a[*|href*=elsewhere]").count() == 0
+
+
+def test_names_are_texts_everywhere(opened: Opened, hostile: Penguins) -> None:
+    release = hostile.table.fresh({"kind": "histogram", "column": HOSTILE}, epsilon="1")
+    mean = hostile.table.fresh({"kind": "mean", "column": f"x{HOSTILE}"}, epsilon="1")
+    dashboard = opened()
+    page = dashboard.sign_in(hostile.owner_key)
+    base = f"#/datasets/{hostile.name}"
+    parts = ["", "/plan", "/releases", f"/releases/{release['id']}", f"/releases/{mean['id']}", "/ledger", "/rules"]
+    for address in ["#/datasets", *(base + part for part in parts)]:
+        page.goto(f"{dashboard.url}/{address}")
+        page.reload()
+        page.locator("h1").wait_for()
+        assert_harmless(page, dashboard)
+    page.goto(f"{dashboard.url}/{base}/releases/{release['id']}")
+    page.locator(".result").wait_for()
+    dashboard.settled()
+    labels = page.locator(".chart .xtick").all_text_contents()
+    assert len(labels) == 6  # "other" the category, and "other" what is in none: two bars
+    assert labels[0].startswith("<img src=x")
+    assert labels[2] == BOLD[:19] + "…" if len(BOLD) > 20 else BOLD
+    assert page.locator("tbody th").all_text_contents()[:3] == [HOSTILE, LINK, BOLD]
+
+
+def test_an_address_is_no_way_in(opened: Opened, penguins: Penguins) -> None:
+    dashboard = opened()
+    page = dashboard.sign_in(penguins.analyst_key)
+    for fragment in [HOSTILE, f"datasets/{HOSTILE}", "datasets/..%2F..%2Fme", "datasets/%E0%A4%A", "datasets/x/y/z/w"]:
+        page.goto(f"{dashboard.url}/#/{fragment}")
+        page.reload()
+        page.locator("h1").wait_for()
+        assert_harmless(page, dashboard)
+
+
+def tab_to(page: Page, name: str, most: int = 60) -> None:
+    """Press Tab until the focus is on what is called so."""
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        if page.evaluate("(document.activeElement.labels?.[0] ?? document.activeElement).textContent").strip() == name:
+            return
+    raise AssertionError(f"no way to {name!r} by keyboard")
+
+
+def test_all_the_way_by_keyboard(opened: Opened, penguins: Penguins) -> None:
+    page = opened().open()
+    page.get_by_label("Key").wait_for()
+    tab_to(page, "Key")
+    page.keyboard.type(penguins.analyst_key)
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("Datasets")
+    expect(page.locator("h1")).to_be_focused()
+    tab_to(page, penguins.name)
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text(penguins.name)
+    tab_to(page, "Plan and release")
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_be_focused()
+    tab_to(page, "Kind")
+    page.keyboard.press("v")  # a select goes to what begins so
+    tab_to(page, "Column")
+    page.keyboard.press("ArrowDown")
+    tab_to(page, "ε")
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type("0.75")
+    expect(page.get_by_text("This would cost ε 0.75.")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.locator(".result h2")).to_have_text("variance of bill_length_mm [30, 65]")
+    expect(page.locator(".result h2")).to_be_focused()
+    expect(page.locator("#status")).to_have_text("Released for ε 0.75.")
+
+
+def test_the_menu_can_be_skipped(opened: Opened, penguins: Penguins) -> None:
+    page = opened().sign_in(penguins.analyst_key)
+    page.evaluate("document.activeElement.blur()")
+    page.locator("#skip").focus()
+    expect(page.locator("#skip")).to_be_in_viewport()
+    page.keyboard.press("Enter")
+    expect(page.locator("main")).to_be_focused()
+
+
+def test_charts_follow_light_and_dark(opened: Opened, penguins: Penguins) -> None:
+    release = penguins.table.fresh({"kind": "histogram", "column": "species"}, epsilon="1")
+    dashboard = opened(color_scheme="light")
+    page = dashboard.sign_in(penguins.analyst_key, f"#/datasets/{penguins.name}/releases/{release['id']}")
+    dashboard.settled()
+    fill = "getComputedStyle(document.querySelector('.bars .point path')).fill"
+    light = page.evaluate(fill)
+    page.emulate_media(color_scheme="dark")
+    dashboard.wait_until(f"{fill} !== '{light}'")
+
+
+def test_what_the_first_paint_takes(opened: Opened, penguins: Penguins, capsys: pytest.CaptureFixture[str]) -> None:
+    dashboard = opened()
+    paint = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
+    page = dashboard.open()
+    dashboard.wait_until(f"{paint} > 0")
+    sign_in = page.evaluate(paint)
+    page = dashboard.sign_in(penguins.analyst_key)
+    page.reload()
+    page.get_by_text("344 rows, 3 columns").wait_for()
+    datasets = page.evaluate(paint)
+    with capsys.disabled():
+        print(f"\nfirst contentful paint: sign-in {sign_in:.0f} ms, datasets {datasets:.0f} ms")  # noqa: T201
+    assert not [url for url in dashboard.requests if "plotly" in url]  # 4.8 MB are not fetched before a chart is shown

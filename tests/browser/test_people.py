@@ -1,0 +1,176 @@
+"""Who signs in, what each role finds, and what owners and admins rule."""
+
+from collections.abc import Callable
+
+import pytest
+from dashboard import Dashboard, Penguins
+from playwright.sync_api import expect
+from service_world import Service, a_name
+from sqlalchemy import update
+
+from app.db.engine import Database
+from app.db.tables import entries
+
+pytestmark = [pytest.mark.browser]
+Opened = Callable[..., Dashboard]
+
+
+def test_a_key_that_is_not_in_force_is_refused(opened: Opened) -> None:
+    page = opened().open()
+    page.get_by_label("Key").fill("no such key")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("alert")).to_contain_text("This key is not in force.")
+    assert page.evaluate("sessionStorage.length") == 0
+
+
+def test_the_key_is_this_tab_s_alone(opened: Opened, penguins: Penguins) -> None:
+    dashboard = opened()
+    page = dashboard.sign_in(penguins.analyst_key)
+    assert page.evaluate("localStorage.length") == 0
+    assert dashboard.context.cookies() == []
+    assert penguins.analyst_key not in page.content() + page.url
+    other = dashboard.context.new_page()
+    other.goto(dashboard.url)
+    expect(other.get_by_label("Key")).to_be_visible()
+    page.reload()
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_label("Key")).to_be_visible()
+    assert page.evaluate("sessionStorage.length") == 0
+
+
+def test_a_key_taken_away_ends_the_session(opened: Opened, penguins: Penguins, service: Service) -> None:
+    page = opened().sign_in(penguins.analyst_key)
+    service.admin.post(f"/v1/principals/{penguins.table.analyst_name}/keys")
+    page.get_by_role("link", name="Account").click()
+    expect(page.get_by_label("Key")).to_be_visible()
+    assert page.evaluate("sessionStorage.length") == 0
+
+
+def test_an_owner_grants_changes_and_revokes(opened: Opened, penguins: Penguins, service: Service) -> None:
+    name, client = service.principal("analyst")
+    page = opened().sign_in(penguins.owner_key, f"#/datasets/{penguins.name}/rules")
+    page.get_by_label("Principal").fill(name)
+    page.get_by_label("Limit (ε)", exact=True).fill("1.5")
+    page.get_by_label("Days (optional)").fill("30")
+    page.get_by_role("button", name="Save the allowance").click()
+    expect(page.get_by_text("Renewed every 30 days")).to_be_visible()
+    given = {each["principal"]: each for each in penguins.table.budget()["allowances"]}
+    assert (given[name]["epsilon_limit"], given[name]["window"]["days"]) == ("1.5", 30)
+    page.get_by_role("button", name=f"Change the allowance of {name}").click()
+    page.get_by_label("Limit (ε)", exact=True).fill("2")
+    page.get_by_label("Days (optional)").fill("")
+    page.get_by_role("button", name="Save the allowance").click()
+    expect(page.get_by_text("ε 0 of 2 spent; 2 remains")).to_be_visible()
+    page.get_by_role("button", name=f"Revoke the allowance of {name}").click()
+    page.get_by_role("button", name="Cancel").click()
+    assert client.get(penguins.table.path).status_code == 200
+    page.get_by_role("button", name=f"Revoke the allowance of {name}").click()
+    page.get_by_role("button", name="Revoke", exact=True).click()
+    expect(page.get_by_role("button", name=f"Revoke the allowance of {name}")).to_have_count(0)
+    expect(page.get_by_text("Revoked: no access.")).to_be_visible()
+    assert client.get(penguins.table.path).status_code == 404
+    page.get_by_role("button", name=f"Renew the allowance of {name}").click()
+    page.get_by_role("button", name="Save the allowance").click()
+    expect(page.get_by_role("button", name=f"Revoke the allowance of {name}")).to_be_visible()
+    assert client.get(penguins.table.path).status_code == 200
+
+
+def test_an_owner_changes_the_limit_and_is_told_what_cannot_be(opened: Opened, penguins: Penguins) -> None:
+    penguins.table.fresh({"kind": "mean", "column": "body_mass_g"}, epsilon="1")
+    page = opened().sign_in(penguins.owner_key, f"#/datasets/{penguins.name}/rules")
+    page.get_by_label("New limit (ε)").fill("0.5")
+    page.get_by_label("Reason").fill("less trust")
+    page.get_by_role("button", name="Change the limit").click()
+    expect(page.get_by_role("alert")).to_contain_text("epsilon_limit")
+    page.get_by_label("New limit (ε)").fill("12")
+    page.get_by_role("button", name="Change the limit").click()
+    expect(page.get_by_text("ε 1 of 12 spent; 11 remains")).to_be_visible()
+    page.get_by_role("link", name="Ledger").click()
+    expect(page.get_by_text("less trust")).to_be_visible()
+
+
+def test_the_spending_is_shown_by_whom(opened: Opened, penguins: Penguins) -> None:
+    name, other = penguins.table.another("2")
+    penguins.table.fresh({"kind": "mean", "column": "body_mass_g"}, epsilon="0.1")
+    penguins.table.release({"kind": "mean", "column": "bill_length_mm"}, client=other, epsilon="0.7")
+    penguins.table.fresh({"kind": "mean", "column": "body_mass_g"}, epsilon="0.2")
+    dashboard = opened()
+    page = dashboard.sign_in(penguins.owner_key, f"#/datasets/{penguins.name}")
+    dashboard.settled()
+    rows = [
+        row.split("\t")[:3]
+        for row in page.get_by_role("region", name="By principal").locator("tbody tr").all_inner_texts()
+    ]
+    assert rows == [[name, "0.7", "1"], [penguins.table.analyst_name, "0.3", "2"]]
+    legend = page.locator(".chart .legendtext").all_text_contents()
+    assert legend == ["together", name, penguins.table.analyst_name, "limit"]
+    page.get_by_role("button", name="Sign out").click()
+    analyst = dashboard.sign_in(penguins.analyst_key, f"#/datasets/{penguins.name}")
+    expect(analyst.get_by_text("What you spent, and when")).to_be_visible()
+    dashboard.settled()
+    assert name not in analyst.locator("main").inner_text()
+
+
+def test_the_ledger_is_verified_and_a_changed_one_found(opened: Opened, penguins: Penguins, service: Service) -> None:
+    penguins.table.fresh({"kind": "mean", "column": "body_mass_g"}, epsilon="1")
+    page = opened().sign_in(penguins.owner_key, f"#/datasets/{penguins.name}/ledger")
+    page.get_by_role("button", name="Verify the ledger").click()
+    expect(page.get_by_text("Valid: 3 entries.")).to_be_visible()
+    (spent,) = [entry for entry in penguins.table.entries() if entry["kind"] == "debit"]
+    database = Database(service.database_url)
+    with database.write() as session:
+        session.connection.execute(
+            update(entries).where(entries.c.hash == bytes.fromhex(spent["hash"])).values(epsilon_nano=1)
+        )
+        session.commit()
+    database.close()
+    page.get_by_role("button", name="Verify the ledger").click()
+    expect(page.get_by_text("Not valid.")).to_be_visible()
+    expect(page.get_by_text("entry 3:").first).to_be_visible()
+
+
+def test_an_auditor_reads_and_does_no_more(opened: Opened, penguins: Penguins, service: Service) -> None:
+    _, auditor = service.principal("auditor")
+    key = auditor.headers["Authorization"].removeprefix("Bearer ")
+    page = opened().sign_in(key, f"#/datasets/{penguins.name}")
+    tabs = page.get_by_role("navigation", name="Dataset").get_by_role("link")
+    expect(tabs).to_have_text(["Overview", "Releases", "Ledger"])
+    expect(page.get_by_role("link", name="Principals")).to_have_count(0)
+
+
+def test_an_analyst_finds_no_ledger(opened: Opened, penguins: Penguins) -> None:
+    page = opened().sign_in(penguins.analyst_key, f"#/datasets/{penguins.name}/ledger")
+    tabs = page.get_by_role("navigation", name="Dataset").get_by_role("link")
+    expect(tabs).to_have_text(["Overview", "Plan and release", "Releases"])
+
+
+def test_an_admin_makes_and_disables_a_principal(opened: Opened, service: Service) -> None:
+    name = a_name("newcomer")
+    page = opened().sign_in(service.admin_key, "#/principals")
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Role").select_option("owner")
+    page.get_by_role("button", name="Create").click()
+    key = page.locator(".key").inner_text()
+    assert service.client(key).get("/v1/me").json()["role"] == "owner"
+    page.get_by_role("button", name=f"New key for {name}").click()
+    page.get_by_role("button", name="Make a new key").click()
+    expect(page.locator(".key")).not_to_have_text(key)
+    assert service.client(key).get("/v1/me").status_code == 401
+    page.get_by_role("button", name=f"Disable {name}").click()
+    page.get_by_role("button", name="Disable", exact=True).click()
+    expect(page.get_by_role("row", name=name)).to_contain_text("disabled")
+    page.get_by_label("Name").fill("Not A Name")
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("alert")).to_contain_text("name")
+
+
+def test_one_s_own_key_is_renewed_in_place(opened: Opened, service: Service) -> None:
+    name, client = service.principal("analyst")
+    page = opened().sign_in(client.headers["Authorization"].removeprefix("Bearer "), "#/account")
+    page.get_by_role("button", name="Make a new key").click()
+    page.get_by_role("dialog").get_by_role("button", name="Make a new key").click()
+    key = page.locator(".key").inner_text()
+    assert client.get("/v1/me").status_code == 401
+    assert service.client(key).get("/v1/me").json()["name"] == name
+    page.get_by_role("link", name="Datasets").click()
+    expect(page.get_by_text("There is no dataset that you may see.")).to_be_visible()

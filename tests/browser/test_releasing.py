@@ -1,0 +1,237 @@
+"""Plan and release in the browser: what is shown is what the service says, and nothing is ever paid twice."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from dashboard import Dashboard, Penguins
+from playwright.sync_api import Page, Route, expect
+from service_world import Service
+
+pytestmark = [pytest.mark.browser]
+Opened = Callable[..., Dashboard]
+MASS = {"kind": "mean", "column": "body_mass_g", "bounds": ["2000", "7000"]}
+
+
+def planner(dashboard: Dashboard, penguins: Penguins, key: str | None = None) -> Page:
+    page = dashboard.sign_in(key or penguins.analyst_key, f"#/datasets/{penguins.name}/plan")
+    page.get_by_label("Kind").wait_for()
+    return page
+
+
+def debits(penguins: Penguins) -> list[dict[str, Any]]:
+    return [entry for entry in penguins.table.entries() if entry["kind"] == "debit"]
+
+
+def shown(value: float) -> str:
+    """A number as the dashboard spells it: six significant digits."""
+    return f"{float(f'{value:.6g}'):,}".removesuffix(".0")
+
+
+def fact(page: Page, name: str, within: str = "main") -> str:
+    found = page.locator(f"{within} dl > div").filter(has=page.locator("dt", has_text=name).first).first
+    return found.locator("dd").inner_text()
+
+
+def test_a_plan_is_the_service_s_own(opened: Opened, penguins: Penguins) -> None:
+    page = planner(opened(), penguins)
+    page.get_by_label("Column").select_option("bill_length_mm")
+    page.get_by_label("Lower").fill("32")
+    page.get_by_label("Upper").fill("60")
+    page.get_by_label("ε", exact=True).fill("0.25")
+    page.get_by_text("This would cost ε 0.25.").wait_for()
+    expect(page.get_by_text("at ε 0.250000001")).to_be_visible()
+    statistic = {"kind": "mean", "column": "bill_length_mm", "bounds": ["32", "60"]}
+    plan = penguins.table.plan(statistic, epsilon="0.25").json()
+    assert fact(page, "Radius") == f"± {shown(plan['accuracy']['radius'])}"
+    assert fact(page, "Can be paid") == f"{plan['budget']['repeatable']} times"
+    assert fact(page, "Remains of the allowance") == f"ε {plan['budget']['allowance_remaining']}"
+
+
+def test_a_release_is_paid_shown_and_found_again(opened: Opened, penguins: Penguins) -> None:
+    dashboard = opened()
+    page = planner(dashboard, penguins)
+    page.get_by_text("This would cost ε 0.5.").wait_for()
+    with page.expect_request(lambda request: request.url.endswith("/releases") and request.method == "POST") as asked:
+        page.get_by_role("button", name="Release", exact=True).click()
+    assert len(asked.value.headers["idempotency-key"]) == 36
+    assert asked.value.post_data_json["epsilon"] == "0.5"  # the decimal that was typed, as a text
+    page.locator(".result").wait_for()
+    (stored,) = penguins.table.analyst.get(f"{penguins.table.path}/releases").json()["releases"]
+    value, radius = shown(stored["value_in_range"]), shown(stored["accuracy"]["radius"])
+    assert page.locator(".value").inner_text() == f"{value} ± {radius}"
+    assert len(debits(penguins)) == 1
+    expect(page.get_by_text("An earlier release answers this: it costs nothing.")).to_be_visible()
+    assert page.evaluate("document.activeElement.textContent") == "mean of body_mass_g [2000, 7000]"
+    page.get_by_role("link", name="Releases").click()
+    page.get_by_role("link", name="mean of body_mass_g [2000, 7000]").click()
+    page.get_by_text("The true value is from").wait_for()
+    assert page.evaluate("sessionStorage.getItem('snapledger.pending')") == "[]"
+
+
+def test_a_histogram_has_a_bar_with_its_interval_for_every_bin(opened: Opened, penguins: Penguins) -> None:
+    dashboard = opened()
+    page = planner(dashboard, penguins)
+    page.get_by_label("Kind").select_option("histogram")
+    page.get_by_label("Column").select_option("body_mass_g")
+    page.get_by_label("Bins").select_option("edges")
+    page.get_by_label("Edges").fill("2000, 3000, 4500, 7000")
+    page.get_by_role("button", name="Release", exact=True).click()
+    page.locator(".result").wait_for()
+    dashboard.settled()
+    assert page.locator(".result .bars .point").count() == 4
+    assert page.locator(".result .errorbar").count() == 4
+    (stored,) = penguins.table.analyst.get(f"{penguins.table.path}/releases").json()["releases"]
+    rows = page.locator(".result tbody tr").all_inner_texts()
+    assert [row.split("\t")[0] for row in rows] == ["[2000, 3000)", "[3000, 4500)", "[4500, 7000]", "missing"]
+    assert [row.split("\t")[1] for row in rows] == [f"{value:g}" for value in stored["value_in_range"]]
+
+
+def test_a_long_histogram_is_shown_in_parts(opened: Opened, penguins: Penguins) -> None:
+    release = penguins.table.fresh({"kind": "histogram", "column": "body_mass_g", "bins": 1500}, epsilon="1")
+    dashboard = opened()
+    page = dashboard.sign_in(penguins.analyst_key, f"#/datasets/{penguins.name}/releases/{release['id']}")
+    page.get_by_text("Bins 1 to 1000 of 1501.").wait_for()
+    page.get_by_role("button", name="Later bins").click()
+    page.get_by_text("Bins 1001 to 1501 of 1501.").wait_for()
+    page.get_by_text("Every bin as a table").click()
+    assert page.locator(".result tbody tr").count() == 501
+    assert page.locator(".result tbody tr").last.inner_text().startswith("missing\t")
+
+
+def test_the_slider_goes_along_the_curve(opened: Opened, penguins: Penguins) -> None:
+    dashboard = opened()
+    page = planner(dashboard, penguins)
+    dashboard.settled()
+    slider = page.get_by_label("Along the curve")
+    before = fact(page, "Radius")
+    slider.focus()
+    for _ in range(20):
+        page.keyboard.press("ArrowRight")
+    typed = page.get_by_label("ε", exact=True).input_value()
+    assert 0.5 < float(typed) < 1
+    page.get_by_text(f"This would cost ε {typed}.").wait_for()
+    assert fact(page, "Radius") != before
+    page.get_by_label("Choose by").select_option("accuracy")
+    wanted = page.get_by_label("Radius wanted")
+    wanted.fill("80")
+    plan = penguins.table.plan(MASS, accuracy="80").json()
+    page.get_by_text(f"This would cost ε {plan['budget']['charged']}.").wait_for()
+    slider.focus()
+    page.keyboard.press("End")
+    assert float(wanted.input_value()) < 80
+
+
+def test_a_cliff_can_be_taken(opened: Opened, penguins: Penguins) -> None:
+    page = planner(opened(), penguins)
+    page.get_by_role("button", name="Take ε 0.500000001").click()
+    page.get_by_text("This would cost ε 0.500000001.").wait_for()
+    radius = penguins.table.plan(MASS, epsilon="0.500000001").json()["accuracy"]["radius"]
+    assert fact(page, "Radius") == f"± {shown(radius)}"
+
+
+def test_what_the_budget_cannot_bear_is_refused_and_said(opened: Opened, service: Service) -> None:
+    penguins = Penguins.registered(service, allowance="0.4")
+    page = planner(opened(), penguins)
+    page.get_by_text("This cannot be paid from what remains.").wait_for()
+    page.get_by_role("button", name="Release", exact=True).click()
+    expect(page.locator("output")).to_contain_text("for more than remains")
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text("The budget cannot bear this")
+    expect(alert).to_contain_text("The allowance has less left than this costs")
+    assert debits(penguins) == []
+    assert page.evaluate("sessionStorage.getItem('snapledger.pending')") == "[]"
+
+
+def test_bad_input_is_told_where_it_is(opened: Opened, penguins: Penguins) -> None:
+    page = planner(opened(), penguins)
+    page.get_by_label("Lower").fill("7000")
+    expect(page.get_by_role("alert")).to_contain_text("bounds")
+    page.get_by_label("Lower").fill("2000")
+    page.get_by_text("This would cost ε 0.5.").wait_for()
+    page.get_by_label("ε", exact=True).fill("lots")
+    expect(page.get_by_role("alert")).to_contain_text("epsilon")
+
+
+class Flaky:
+    """Lets releases reach the service, and loses the first answers."""
+
+    def __init__(self, page: Page, lost: int, status: int | None = None) -> None:
+        self.keys: list[str] = []
+        self._lost, self._status = lost, status
+        page.route("**/releases", self._handle)
+
+    def _handle(self, route: Route) -> None:
+        if route.request.method != "POST":
+            route.continue_()
+            return
+        self.keys.append(route.request.headers["idempotency-key"])
+        if len(self.keys) > self._lost:
+            route.continue_()
+        elif self._status:
+            route.fulfill(status=self._status, headers={"Retry-After": "1"}, body=json.dumps({"title": "Busy"}))
+        else:
+            route.fetch()  # the service has committed
+            route.abort("connectionreset")
+
+
+def test_a_lost_answer_is_asked_for_again_and_paid_once(opened: Opened, penguins: Penguins) -> None:
+    dashboard = opened()
+    page = planner(dashboard, penguins)
+    flaky = Flaky(page, lost=2)
+    page.get_by_role("button", name="Release", exact=True).click()
+    page.locator(".result").wait_for()
+    assert len(flaky.keys) == 3
+    assert len(set(flaky.keys)) == 1
+    assert len(debits(penguins)) == 1
+    dashboard.forgive("net::ERR_CONNECTION_RESET", times=2)
+
+
+def test_a_service_that_is_away_is_asked_again_with_the_same_key(opened: Opened, penguins: Penguins) -> None:
+    page = planner(opened(), penguins)
+    flaky = Flaky(page, lost=1, status=503)
+    page.get_by_role("button", name="Release", exact=True).click()
+    page.locator(".result").wait_for()
+    assert len(flaky.keys) == 2
+    assert len(set(flaky.keys)) == 1
+
+
+def test_an_answer_lost_for_good_is_had_after_a_reload(opened: Opened, penguins: Penguins) -> None:
+    dashboard = opened()
+    page = planner(dashboard, penguins)
+    flaky = Flaky(page, lost=5)
+    page.get_by_role("button", name="Release", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("its answer was lost", timeout=30_000)
+    page.reload()
+    page.get_by_role("button", name="Ask for it again").click()
+    page.locator(".result").wait_for()
+    assert len(flaky.keys) == 6
+    assert len(set(flaky.keys)) == 1
+    assert len(debits(penguins)) == 1
+    page.reload()
+    page.get_by_label("Kind").wait_for()
+    assert page.get_by_role("button", name="Ask for it again").count() == 0
+    dashboard.forgive("net::ERR_CONNECTION_RESET", times=5)
+
+
+def test_who_has_no_allowance_is_told(opened: Opened, penguins: Penguins) -> None:
+    page = planner(opened(), penguins, penguins.owner_key)
+    page.get_by_text("This cannot be paid from what remains.").wait_for()
+    assert fact(page, "Remains of the allowance") == "no allowance"
+    page.get_by_role("button", name="Release", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("A release needs an allowance")
+
+
+def test_a_closed_dataset_is_shown_as_one(opened: Opened, penguins: Penguins) -> None:
+    release = penguins.table.fresh({"kind": "mean", "column": "body_mass_g"}, epsilon="0.5")
+    assert penguins.table.owner.delete(penguins.table.path).status_code == 204
+    page = planner(opened(), penguins, penguins.owner_key)
+    expect(page.get_by_role("alert")).to_be_visible()
+    page.get_by_role("link", name="Overview").click()
+    expect(page.get_by_text("This dataset is closed: its data is deleted.")).to_be_visible()
+    page.get_by_role("link", name="Releases").click()
+    page.get_by_role("link", name="mean of body_mass_g").click()
+    expect(page.locator(".value")).to_have_text(
+        f"{shown(release['value_in_range'])} ± {shown(release['accuracy']['radius'])}"
+    )

@@ -1,0 +1,156 @@
+"""What analysts see of answers: nothing lost, nothing that injects, every figure where it belongs."""
+
+import copy
+import json
+import xml.etree.ElementTree as ET
+from html.parser import HTMLParser
+from importlib.resources import files
+from typing import Any
+
+import pandas as pd
+import pytest
+from pydantic import ValidationError
+
+from snapledger_client import Budget, Estimate, Histogram, Plan, Release
+from snapledger_client.html import MOST_BARS
+from snapledger_client.releases import parse_release
+
+STORY = json.loads((files("app.api") / "examples.json").read_text())
+ESTIMATE = next(e["response"] for e in STORY if e["path"].endswith("/releases") and e["status"] == 201)
+PLANS = [e["response"] for e in STORY if e["path"].endswith("/plan")]
+HOSTILE = "<img src=x onerror=alert(1)>\"'&"
+
+
+def histogram_of(counts: list[float], labels: list[str] | None = None) -> dict[str, Any]:
+    """A histogram's answer, made from the estimate's."""
+    document = copy.deepcopy(ESTIMATE)
+    document["statistic"] = {"kind": "histogram", "column": "x", "edges": [0, 1]}
+    document["value"] = document["value_in_range"] = counts
+    document["value_exact"] = [str(count) for count in counts]
+    document["accuracy"] |= {
+        "interval": [[max(c - 2, 0), c + 2] for c in counts],
+        "simultaneous_radius": 3,
+        "radius": 2,
+    }
+    if labels is None:
+        return document | {"bins": None, "edges": list(range(len(counts)))}  # the last one is `missing`
+    return document | {"bins": [{"kind": "category", "label": label} for label in labels]}
+
+
+def read(document: dict[str, Any]) -> Release:
+    return parse_release(json.dumps(document).encode())
+
+
+class Tags(HTMLParser):
+    """The tags of a text, and whether they are closed in order."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.seen: list[str] = []
+        self.attributes: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append(tag)
+        self.attributes += [name for name, _ in attrs]
+
+
+def shown(answer: Any) -> str:
+    """What a notebook shows, which is well-formed."""
+    text = answer._repr_html_()
+    ET.fromstring(text)  # noqa: S314 - our own
+    return text
+
+
+@pytest.mark.parametrize("document", [ESTIMATE, histogram_of([1, 2.5], ["a", "b"]), histogram_of([1, 2, 3])])
+def test_a_release_keeps_all_that_was_answered(document: dict[str, Any]) -> None:
+    later = document | {"of_a_later_version": {"a": [1, None]}}
+    assert read(later).to_dict() == later
+
+
+@pytest.mark.parametrize("document", PLANS)
+def test_a_plan_keeps_all_that_was_answered(document: dict[str, Any]) -> None:
+    assert Plan.parse(json.dumps(document).encode()).to_dict() == document
+
+
+def test_small_numbers_keep_their_text_and_whole_seconds_theirs() -> None:
+    document = copy.deepcopy(ESTIMATE) | {"created_at": "2026-11-28T01:12:44.000000Z", "value_exact": "0.00000000001"}
+    document["privacy"]["epsilon"] = "0.000000001"
+    assert read(document).to_dict() == document
+
+
+def test_answers_are_frozen() -> None:
+    with pytest.raises(ValidationError):
+        read(ESTIMATE).id = "another"
+
+
+def test_the_interval_and_the_summary() -> None:
+    estimate = read(ESTIMATE)
+    assert isinstance(estimate, Estimate)
+    assert estimate.interval == tuple(ESTIMATE["accuracy"]["interval"])
+    told = "mean of body_mass_g: 4,209.3 ± 116.155 (95 %); ε = 0.5 paid; 1.5 of your allowance and 9.5 of the dataset's"
+    assert estimate.summary.startswith(told)
+    assert str(estimate) == estimate.summary
+    free = copy.deepcopy(ESTIMATE) | {"reused": True}
+    assert "for nothing" in read(free).summary
+
+
+def test_a_notebook_shows_value_error_cost_and_rest() -> None:
+    text = shown(read(ESTIMATE))
+    for told in ("mean of body_mass_g", "4,209.3 ± 116.155 (95 %)", "ε = 0.5 paid", "9.5 of the dataset", "<svg"):
+        assert told in text
+    circle = next(element for element in ET.fromstring(text).iter() if element.tag == "circle")  # noqa: S314
+    assert float(circle.attrib["cx"]) == pytest.approx(8 + 464 * (4209.302325581395 - 2000) / 5000, abs=0.1)
+
+
+def test_a_histogram_is_drawn_with_its_error_bars() -> None:
+    histogram = read(histogram_of([10, 0, 40], ["a", "b", "c"]))
+    text = shown(histogram)
+    bars = list(ET.fromstring(text).iter("rect"))  # noqa: S314
+    heights = [float(bar.attrib["height"]) for bar in bars]
+    assert heights[1] == 0
+    assert heights[2] == pytest.approx(4 * heights[0], rel=0.01)
+    assert Tags(text).seen.count("line") == 3
+    assert "a: 10, b: 0, c: 40" in text
+
+
+def test_a_million_bins_are_a_drawing_of_a_few() -> None:
+    counts = [1.0] * 100_000
+    text = shown(read(histogram_of(counts)))
+    assert len(text) < 60_000
+    bars = Tags(text).seen.count("rect")
+    assert bars == MOST_BARS
+    assert "500 bins from here on" in text
+
+
+def test_edges_name_the_bins_where_there_are_many() -> None:
+    histogram = read(histogram_of([1, 2, 3]))
+    assert isinstance(histogram, Histogram)
+    assert histogram.labels == ["[0, 1)", "[1, 2]", "missing"]
+
+
+def test_no_text_injects() -> None:
+    document = histogram_of([1, 2], [HOSTILE, HOSTILE])
+    document["statistic"]["column"] = document["dataset"] = HOSTILE
+    estimate = copy.deepcopy(ESTIMATE) | {"dataset": HOSTILE}
+    estimate["statistic"]["column"] = HOSTILE
+    plan = copy.deepcopy(PLANS[0]) | {"dataset": HOSTILE}
+    plan["statistic"]["column"] = HOSTILE
+    figures = {"epsilon_limit": "0", "epsilon_spent": "0", "epsilon_remaining": "0"}
+    budget = figures | {"allowance": None, "allowances": [figures | {"window": None, "principal": HOSTILE}]}
+    answers = [read(document), read(estimate), Plan.model_validate(plan), Budget.model_validate(budget)]
+    for answer in answers:
+        tags = Tags(shown(answer))
+        assert "img" not in tags.seen
+        assert not [name for name in tags.attributes if name.startswith("on") or name in {"src", "href"}]
+        assert "onerror" in shown(answer)
+
+
+def test_frames() -> None:
+    estimate, histogram = read(ESTIMATE), read(histogram_of([1, 2], ["a", "b"]))
+    assert isinstance(estimate, Estimate)
+    assert isinstance(histogram, Histogram)
+    row = estimate.to_frame().iloc[0]
+    assert (row["value"], row["lower"], row["upper"]) == (ESTIMATE["value_in_range"], *estimate.interval)
+    expected = pd.DataFrame({"bin": ["a", "b"], "value": [1.0, 2.0], "lower": [0.0, 0.0], "upper": [3.0, 4.0]})
+    pd.testing.assert_frame_equal(histogram.to_frame(), expected)

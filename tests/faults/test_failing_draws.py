@@ -1,0 +1,55 @@
+"""Sums or bits that a release cannot be made of: 503 without a debit, and not a word of what they were."""
+
+from collections.abc import Callable
+
+import pytest
+from faulty_world import MEAN, Breakable, refused
+
+from app.dp.errors import DrawExhausted
+from app.dp.mechanism import Mechanism
+from app.dp.sums import Answer, Moments, Needs
+from app.engines.errors import EngineFailure
+from app.engines.tables import Tables
+
+HISTOGRAM = {"kind": "histogram", "column": "x", "edges": [0, 50, 100]}
+
+
+def _of_more_rows(patch: pytest.MonkeyPatch) -> None:
+    """As if the file had been exchanged under the service."""
+    sums = Tables.sums
+
+    def more(tables: Tables, file_id: str, needs: Needs) -> Answer:
+        found = sums(tables, file_id, needs)
+        return found._replace(n=found.n + 1) if isinstance(found, Moments) else (found[0] + 1, *found[1:])
+
+    patch.setattr(Tables, "sums", more)
+
+
+def _raising(error: Exception) -> Callable[..., object]:
+    def fail(*_: object) -> object:
+        raise error
+
+    return fail
+
+
+def _engine_fails(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Tables, "sums", _raising(EngineFailure()))
+
+
+def _bits_run_out(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Mechanism, "draw", _raising(DrawExhausted()))
+
+
+@pytest.mark.parametrize("statistic", [MEAN, HISTOGRAM], ids=["mean", "histogram"])
+@pytest.mark.parametrize("breaks", [_of_more_rows, _engine_fails, _bits_run_out])
+def test_a_draw_that_fails_costs_nothing(
+    breakable: Breakable, breaks: Callable[[pytest.MonkeyPatch], None], statistic: dict[str, object]
+) -> None:
+    table = breakable.table
+    with breakable.patch.context() as patch:
+        breaks(patch)
+        refused(table.release(statistic, key="k", epsilon="0.1", reuse=False))
+    assert breakable.spent() == "0"
+    paid = table.release(statistic, key="k", epsilon="0.1", reuse=False)
+    assert (paid.status_code, "Idempotency-Replayed" in paid.headers) == (201, False)
+    assert breakable.spent() == "0.1"

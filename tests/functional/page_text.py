@@ -1,0 +1,63 @@
+"""A page's sessions: ```pycon blocks as a notebook runs them, ```console blocks as a terminal does."""
+
+import asyncio
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import session_text
+from typer.testing import CliRunner
+
+from app.cli import app
+
+BLOCK = re.compile(r"(<!-- noise decides the numbers -->\n)?```(pycon|console)\n(.*?)```\n", re.DOTALL)
+
+
+class Terminal:
+    """Runs `$ snapledger …` with redirections, and `$ echo $?`."""
+
+    def __init__(self, home: Path) -> None:
+        self._home, self._environment = home, {"HOME": str(home)}
+        self._code = 0
+
+    def type(self, line: str) -> str:
+        """What a command prints, on both outputs."""
+        words = shlex.split(line)
+        if words == ["echo", "$?"]:
+            return f"{self._code}\n"
+        text = ""
+        if "<" in words:
+            text = (self._home / words[-1]).read_text()
+            words = words[:-2]
+        assert words[0] == "snapledger"
+        done = CliRunner().invoke(app, words[1:], input=text, env=self._environment, prog_name="snapledger")
+        self._code = done.exit_code
+        lines = (line.rstrip() for line in done.output.replace(str(self._home), "~").splitlines())
+        return "".join(f"{line}\n" for line in lines)
+
+
+def sessions(block: str) -> list[tuple[str, str]]:
+    """The commands of a console block, each with what it is told to print."""
+    parts = re.split(r"^\$ (.*)\n", block, flags=re.MULTILINE)
+    assert not parts[0]
+    return list(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def run(page: str, names: dict[str, Any], terminal: Terminal, loop: asyncio.Runner) -> int:
+    """Run all sessions of a page in its order; how many commands and examples it had.
+
+    Raises:
+        AssertionError: one of them went otherwise than the page tells.
+    """
+    count = 0
+    for noise, kind, block in BLOCK.findall(page):
+        if kind == "pycon":
+            count += session_text.run("page", block, names, loop, noisy=bool(noise))
+            continue
+        compared = session_text.masked if noise else str
+        for line, told in sessions(block):
+            count += 1
+            printed = terminal.type(line)
+            assert compared(printed) == compared(told), f"$ {line}\n{printed}"
+    return count

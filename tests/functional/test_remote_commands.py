@@ -1,0 +1,232 @@
+"""The command line through the client, for both roles, as a terminal and a script meet it."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from functools import partial
+from pathlib import Path
+
+import pytest
+from client_world import PENGUINS, People, settle
+from service_world import Service, serving
+from typer.testing import CliRunner, Result
+
+from app.cli import app
+from app.commands.remote import session
+from snapledger_client import Client
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    folder = tmp_path_factory.mktemp("commands")
+    with serving(folder, f"sqlite:///{folder}/ledger.sqlite3", MAX_EPSILON_PER_RELEASE="10") as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def people(service: Service) -> People:
+    return settle(service, limit=10, allowance=6)
+
+
+def environment(home: Path, **settings: str | None) -> dict[str, str | None]:
+    """Nothing of ours but these, in an empty home directory."""
+    cleared: dict[str, str | None] = dict.fromkeys(name for name in os.environ if name.startswith("SNAPLEDGER_"))
+    return cleared | {"HOME": str(home), "XDG_CONFIG_HOME": str(home / "config")} | settings
+
+
+@pytest.fixture
+def run(service: Service, people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs a command as ada, or with another key; in this process, since a process each would take a second."""
+    monkeypatch.setattr(session, "Client", partial(Client, backoff=0.001))
+
+    def run(*arguments: str, key: str | None = people.ada, url: str | None = service.url, text: str = "") -> Result:
+        settings = environment(tmp_path, SNAPLEDGER_URL=url, SNAPLEDGER_KEY=key)
+        return CliRunner().invoke(app, arguments, input=text, env=settings, prog_name="snapledger")
+
+    return run
+
+
+def test_login_keeps_the_key_to_its_owner(run: Run, service: Service, people: People, tmp_path: Path) -> None:
+    done = run("login", service.url, key=None, url=None, text=f"{people.ada}\n")
+    assert done.exit_code == 0, done.stderr
+    assert "ada (analyst)" in done.stdout
+    assert people.ada not in done.stdout + done.stderr
+    (stored,) = (tmp_path / "config").rglob("*.json")
+    assert stat.S_IMODE(stored.stat().st_mode) == 0o600
+    assert stat.S_IMODE(stored.parent.stat().st_mode) == 0o700
+    assert len(list(stored.parent.iterdir())) == 1
+    assert "penguins" in run("dataset", "list", key=None, url=None).stdout
+    elsewhere = run("dataset", "list", key=None, url="http://127.0.0.1:9")
+    assert elsewhere.exit_code == 4, "the stored key is not for another host"
+    assert run("logout", key=None, url=None).exit_code == 0
+    assert not stored.exists()
+    assert run("dataset", "list", key=None, url=None).exit_code == 4
+
+
+def test_a_wrong_key_is_not_stored(run: Run, service: Service, tmp_path: Path) -> None:
+    done = run("login", service.url, key=None, url=None, text="wrong-key\n")
+    assert done.exit_code == 4
+    assert "wrong-key" not in done.stdout + done.stderr
+    assert not list((tmp_path / "config").rglob("*.json"))
+
+
+def test_an_analyst_s_way(run: Run) -> None:
+    listed = run("dataset", "list")
+    assert "344" in listed.stdout
+    shown = run("dataset", "show", "penguins")
+    assert "2,000 to 7,000" in shown.stdout
+    assert "Adelie, Chinstrap, Gentoo" in shown.stdout
+    planned = json.loads(run("plan", "penguins", "mean", "body_mass_g", "--accuracy", "50", "--json").stdout)
+    assert planned["privacy"]["epsilon"] == "1.018956556"
+    before = json.loads(run("budget", "penguins", "--json").stdout)
+    arguments = ("release", "penguins", "mean", "body_mass_g", "--epsilon", "0.25", "--fresh", "--json")
+    released = json.loads(run(*arguments, "--key", "mine").stdout)
+    again = json.loads(run(*arguments, "--key", "mine").stdout)
+    assert released == again
+    after = json.loads(run("budget", "penguins", "--json").stdout)
+    assert Decimal(after["epsilon_spent"]) - Decimal(before["epsilon_spent"]) == Decimal("0.25")
+    told = run("budget", "penguins").stdout
+    assert "your allowance" in told
+    assert after["allowance"]["epsilon_remaining"] in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "statistic"),
+    [
+        (
+            ("variance", "bill_length_mm", "--bounds", "-30,60.5"),
+            {"kind": "variance", "column": "bill_length_mm", "bounds": [-30, 60.5]},
+        ),
+        (
+            ("covariance", "bill_length_mm", "body_mass_g", "--bounds", "30,60", "--bounds", "2500,6500"),
+            {"kind": "covariance", "columns": ["bill_length_mm", "body_mass_g"], "bounds": [[30, 60], [2500, 6500]]},
+        ),
+        (
+            ("histogram", "body_mass_g", "--edges", "2000, 4000, 7000"),
+            {"kind": "histogram", "column": "body_mass_g", "edges": [2000, 4000, 7000]},
+        ),
+        (
+            ("histogram", "body_mass_g", "--bins", "2", "--bounds", "2000,6000"),
+            {"kind": "histogram", "column": "body_mass_g", "edges": [2000, 4000, 6000]},
+        ),
+    ],
+)
+def test_every_statistic(run: Run, arguments: tuple[str, ...], statistic: dict[str, object]) -> None:
+    options = ("--epsilon", "0.01", "--alpha", "0.1", "--gamma", "0.2", "--grid-refinement", "1", "--json")
+    done = run("release", "penguins", *arguments, *options)
+    assert done.exit_code == 0, done.stderr
+    released = json.loads(done.stdout)
+    described = released["statistic"]
+    described = {name: described[name] for name in statistic if name in described}
+    assert described.items() <= statistic.items()
+    assert (released["accuracy"]["alpha"], released["mechanism"]["gamma"]) == (0.1, 0.2)
+    assert released["mechanism"]["grid_refinement"] == 1
+
+
+def test_a_histogram_is_a_table(run: Run) -> None:
+    done = run("release", "penguins", "histogram", "species", "--epsilon", "0.5")
+    assert [line.split()[0] for line in done.stdout.splitlines()[2:6]] == ["Adelie", "Chinstrap", "Gentoo", "other"]
+    assert "paid" in done.stdout
+
+
+def test_an_owner_s_and_an_admin_s_way(run: Run, people: People) -> None:
+    added = run("principal", "add", "grace", "analyst", key=people.admin)
+    key = added.stdout.strip()
+    assert added.exit_code == 0
+    assert (
+        run(
+            "dataset",
+            "list",
+            key=key,
+        ).exit_code
+        == 0
+    )
+    assert run("dataset", "show", "penguins", key=key).exit_code == 5
+    allowed = run("allowance", "set", "penguins", "grace", "0.75", "--window-days", "30", key=people.owner)
+    assert "grace" in allowed.stdout
+    assert "every 30 days" in allowed.stdout
+    assert run("release", "penguins", "mean", "body_mass_g", "--epsilon", "0.5", key=key).exit_code == 0
+    assert run("allowance", "revoke", "penguins", "grace", key=people.owner).exit_code == 0
+    assert run("budget", "penguins", key=key).exit_code == 5
+    entries = json.loads(run("ledger", "show", "penguins", "--json", key=people.owner).stdout)
+    of_grace = [entry["kind"] for entry in entries if entry["epsilon"] == "0.75" or entry["principal"] == "grace"]
+    assert of_grace[0] == "allow"
+    assert "revoke" in [entry["kind"] for entry in entries]
+    assert "0.75" in run("ledger", "show", "penguins", key=people.owner).stdout
+    renewed = run("principal", "key", "grace", "--json", key=people.admin)
+    assert json.loads(renewed.stdout)["key"] != key
+    assert run("dataset", "list", key=key).exit_code == 4
+    assert run("principal", "disable", "grace", key=people.admin).exit_code == 0
+    listed = run("principal", "list", key=people.admin).stdout
+    assert [line.split()[-1] for line in listed.splitlines() if line.startswith("grace")] == ["disabled"]
+    assert run("principal", "disable", "admin", key=people.admin).exit_code == 7
+    assert run("principal", "add", "ada", "analyst", key=people.admin).exit_code == 7
+
+
+def test_exit_codes_say_what_happened(run: Run) -> None:
+    mean = ("penguins", "mean", "body_mass_g")
+    exhausted = run("release", *mean, "--epsilon", "9", "--fresh")
+    assert exhausted.exit_code == 3
+    assert "ε = 9 is asked for" in exhausted.stderr
+    assert run("ledger", "show", "penguins").exit_code == 4
+    assert run("budget", "no-such").exit_code == 5
+    away = run("release", *mean, "--epsilon", "1", "--key", "mine", url="http://127.0.0.1:9", key="any")
+    assert away.exit_code == 6
+    assert "--key mine" in away.stderr
+    for usage in (
+        ("release", *mean),
+        ("release", *mean, "--epsilon", "1", "--accuracy", "50"),
+        ("release", *mean, "--epsilon", "much"),
+        ("release", *mean, "--epsilon", "1", "--bins", "3"),
+        ("release", *mean, "--epsilon", "1", "--bounds", "3"),
+        ("release", *mean, "body_mass_g", "--epsilon", "1"),
+        ("release", "penguins", "median", "body_mass_g", "--epsilon", "1"),
+        ("release", "penguins", "mean", "no_such", "--epsilon", "1"),
+        ("plan", *mean, "--accuracy", "0.000001"),
+        ("plan", *mean, "--epsilon", "11"),
+        ("budget", ".."),
+    ):
+        done = run(*usage)
+        assert done.exit_code == 2, usage
+        assert (done.stdout, "Traceback" in done.stderr) == ("", False)
+
+
+def test_texts_do_not_command_the_terminal(run: Run, service: Service, people: People) -> None:
+    owner = service.client(people.owner)
+    metadata = {
+        "name": "hostile",
+        "description": "\x1b[2J\x07[bold]not bold[/bold] \u202eback",
+        "epsilon_limit": 1,
+        "columns": {"body_mass_g": {"kind": "integer", "bounds": [0, 1]}},
+    }
+    assert service.upload(owner, metadata, PENGUINS).status_code == 201
+    for arguments in (("dataset", "list"), ("dataset", "show", "hostile")):
+        shown = run(*arguments, key=people.owner)
+        assert shown.exit_code == 0, shown.stderr
+        assert "[bold]not bold[/bold]" in shown.stdout
+        assert not {"\x1b", "\x07", "\u202e"} & set(shown.stdout)
+
+
+@pytest.mark.parametrize(("typed", "completed"), [("budget pe", "penguins"), ("rel", "release")])
+def test_a_shell_completes_commands_and_datasets(
+    service: Service, people: People, tmp_path: Path, typed, completed
+) -> None:
+    shell = {"_SNAPLEDGER_COMPLETE": "complete_bash", "COMP_WORDS": f"snapledger {typed}"}
+    shell |= {"COMP_CWORD": str(len(typed.split()))}
+    settings = environment(tmp_path, SNAPLEDGER_URL=service.url, SNAPLEDGER_KEY=people.ada, **shell)
+    known = {name: value for name, value in (os.environ | settings).items() if value is not None}
+    command = [sys.executable, "-m", "app.cli"]
+    done = subprocess.run(command, env=known, capture_output=True, text=True, timeout=100, check=False)  # noqa: S603
+    assert done.stdout.split() == [completed], done.stderr
+
+
+def test_nothing_is_completed_where_the_service_is_away(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SNAPLEDGER_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("SNAPLEDGER_KEY", "any")
+    assert session.dataset_names("pe") == []

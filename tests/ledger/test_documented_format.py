@@ -1,0 +1,77 @@
+"""docs/ledger.md: its example, computed again from its text alone, and as the service does."""
+
+import hashlib
+import hmac
+import json
+import re
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.ledger import checkpoints
+from app.ledger.chain import canonical
+from app.ledger.keyring import Keyring
+
+TEXT = (Path(__file__).parents[2] / "docs" / "ledger.md").read_text("utf-8")
+EXAMPLE = TEXT.partition("### An example")[2]
+SECRET = EXAMPLE.partition("Secret: `")[2].partition("`")[0]
+ENTRIES, CHECKPOINT = re.findall(r"```\n(.*?)```", EXAMPLE, re.DOTALL)
+
+
+def derived(info: str, length: int) -> bytes:
+    """HKDF of RFC 5869: extract with a salt of zeros, then the first block of expand."""
+    extracted = hmac.digest(bytes(32), SECRET.encode(), "sha256")
+    return hmac.digest(extracted, info.encode() + b"\x01", "sha256")[:length]
+
+
+def test_another_program_computes_the_chain() -> None:
+    secret_id, key = derived("snapledger/v1/secret-id", 8).hex(), derived("snapledger/v1/chain", 32)
+    assert secret_id in EXAMPLE
+    assert key.hex() in EXAMPLE
+    lines = ENTRIES.splitlines()
+    previous, spent, number = None, 0, 0
+    for number, (line, digest) in enumerate(zip(lines[::2], lines[1::2], strict=True), 1):
+        assert hmac.digest(key, line.encode(), "sha256").hex() == digest
+        entry = json.loads(line)
+        assert json.dumps(entry, ensure_ascii=False, separators=(",", ":")) == line
+        spent += entry[5] if entry[3] in {"debit", "write_off"} else 0
+        assert (entry[0], entry[2], entry[6], entry[12], entry[13]) == (
+            *("snapledger-entry-v1", number, spent),
+            *(secret_id, previous),
+        )
+        previous = digest
+    assert number == 4
+    answer = re.findall(r"`(\{.*?\})`", EXAMPLE)[0]
+    assert hashlib.sha256(answer.encode()).hexdigest() == json.loads(lines[4])[8]
+
+
+def test_the_service_computes_the_same() -> None:
+    keyring = Keyring([SECRET])
+    lines = ENTRIES.splitlines()
+    for line, digest in zip(lines[::2], lines[1::2], strict=True):
+        entry = json.loads(line)[1:]
+        for hashed in (7, 12):
+            entry[hashed] = entry[hashed] and bytes.fromhex(entry[hashed])
+        assert canonical(*entry) == line.encode()
+        assert keyring.seal.hash(line.encode()).hex() == digest
+    checkpoint = checkpoints.decode(CHECKPOINT.encode())
+    checkpoint.require_signature(keyring.public_keys)
+    assert (checkpoint.heads[0].seq, checkpoint.heads[0].hash.hex()) == (4, lines[-1])
+    assert derived("snapledger/v1/checkpoint", 32) not in CHECKPOINT.encode()
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
+
+
+@given(
+    st.tuples(
+        *(TEXTS, st.integers(1, 2**53), TEXTS, TEXTS, st.integers(0, 10**15), st.integers(0, 10**15)),
+        *(st.none() | TEXTS, st.none() | st.binary(), st.none() | st.integers(1), st.none() | TEXTS, TEXTS, TEXTS),
+        st.none() | st.binary(),
+    )
+)
+def test_canonical_bytes_are_canonical_json(entry: tuple[object, ...]) -> None:
+    plain = [value.hex() if isinstance(value, bytes) else value for value in entry]
+    expected = json.dumps(["snapledger-entry-v1", *plain], ensure_ascii=False, separators=(",", ":"))
+    assert canonical(*entry) == expected.encode()  # type: ignore[arg-type]
