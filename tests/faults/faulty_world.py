@@ -128,7 +128,9 @@ def running(folder: Path, database_url: str, patch: pytest.MonkeyPatch) -> Itera
 
     patch.setattr(startup, "Database", impatient)
     admin_key, port = secrets.token_urlsafe(32), free_port()
-    settings = Settings(database_url=database_url, data_dir=folder / "data", admin_key=SecretStr(admin_key))
+    settings = Settings(
+        database_url=database_url, data_dir=folder / "data", admin_key=SecretStr(admin_key), rate_limit="off"
+    )
     application = create_app(settings)
     server = uvicorn.Server(uvicorn.Config(application, port=port, ws="none", log_config=None, access_log=False))
     thread = threading.Thread(target=server.run)
