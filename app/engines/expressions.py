@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from sqlglot import exp
 
-from app.dp.codes import Codes
+from app.dp.codes import MOST_STEPS, Codes
 from app.dp.columns import Kind
 from app.dp.numbers import Rational, nearest
 from app.engines.stored import INT64_LEAST, INT64_MOST
@@ -55,22 +55,26 @@ def code(value: Node, codes: Codes) -> Node:
         # Postgres cannot cast a boolean to a number.
         return case([missing, (value, whole(1))], whole(0))
     if codes.kind is Kind.REAL:
-        return _real_code(exp.cast(value, exp.DataType.Type.DOUBLE), codes, missing)
+        return _real_code(exp.cast(value, exp.DataType.Type.DOUBLE), codes)
     return _whole_code(value, codes, missing)
 
 
-def _real_code(value: Node, codes: Codes, missing: Branch) -> Node:
+def _real_code(value: Node, codes: Codes) -> Node:
+    """The code of a double: clamped by least and greatest, which are twice as fast as branches.
+
+    The distance from the lower bound is never less than a quarter of a step, whose code is 0 too: Postgres raises an
+    error where a product underflows.
+    """
     lower, upper = nearest(codes.lower), nearest(codes.upper)
-    distance = exp.Sub(this=value, expression=double(lower))
-    branches = [
-        missing,
-        (is_nan(value), whole(codes.null_code)),
-        (exp.LTE(this=value.copy(), expression=double(lower)), whole(0)),
-        (exp.GTE(this=value.copy(), expression=double(upper)), whole(codes.steps)),
-        # Far below half a step; Postgres raises an error where the product underflows.
-        (exp.LT(this=distance, expression=double((upper - lower) / 2**33)), whole(0)),
-    ]
-    return case(branches, _scaled(distance, codes.steps / (upper - lower), 0.0, codes.steps))
+    missing = exp.Or(this=is_null(value), expression=is_nan(value))
+    clamped = exp.Least(this=value, expressions=[double(upper)], ignore_nulls=True)
+    distance = exp.Greatest(
+        this=exp.Sub(this=clamped, expression=double(lower)),
+        expressions=[double((upper - lower) / (4 * MOST_STEPS))],
+        ignore_nulls=True,
+    )
+    scaled = _scaled(distance, codes.steps / (upper - lower), 0.0, codes.steps)
+    return case([(missing, whole(codes.null_code))], scaled)
 
 
 def _whole_code(value: Node, codes: Codes, missing: Branch) -> Node:
