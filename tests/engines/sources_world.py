@@ -20,10 +20,12 @@ from engine_world import (
     worst_rows,
 )
 from gmpy2 import mpq
+from test_cell_sums import CASES
+from test_cell_sums import expected as expected_cells
 
 from app.dp.bins import BooleanBins, CategoryBins, bins_by_edges, bins_by_number
 from app.dp.codes import codes_for
-from app.dp.sums import Answer, BinCounts, ColumnSums, CrossMoments, Moments, Needs, PairSums
+from app.dp.sums import Answer, BinCounts, CellSums, ColumnSums, CrossMoments, Moments, Needs, PairSums
 
 MOST_UNITS = 10**18 - 1
 """A decimal that may stay live has 18 digits."""
@@ -60,10 +62,13 @@ def all_needs() -> Iterator[Needs]:
     yield BinCounts("decimal", bins_by_edges(DECIMAL, tuple(mpq(i, 7) for i in range(200))))
     yield BinCounts("boolean", BooleanBins(missing=True))
     yield BinCounts("category", CategoryBins(CATEGORY.categories, missing=True))
+    yield from (needs for needs in CASES if "decimal" not in needs.columns)
 
 
 def expected(needs: Needs, of: dict[str, list[Any]]) -> Answer:
     """The answer by the definition."""
+    if isinstance(needs, CellSums):
+        return expected_cells(needs)
     if isinstance(needs, BinCounts):
         counts = [0] * needs.bins.count
         for value in of[needs.column]:
