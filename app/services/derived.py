@@ -5,7 +5,7 @@ every missing component, and the answer.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,15 +15,13 @@ from app.db.clock import now
 from app.db.datasets import Dataset
 from app.db.session import WriteSession
 from app.dp import derived as derivations
-from app.dp.derived import Derived, Known
-from app.dp.derived.ranges import Range
-from app.dp.derived.shape import Estimate, Estimates
+from app.dp.derived import Derived
 from app.dp.errors import InvalidStatistic
-from app.dp.numbers import json_number, round_down, round_up
+from app.dp.numbers import json_number
 from app.errors import InvalidRequestError, KeyRequiredError, UnavailableError
 from app.ledger import accounts, idempotency
 from app.ledger.units import epsilon_text
-from app.services import columns, documents, questions, releases, reuse, scans
+from app.services import columns, documents, estimates, questions, releases, reuse, scans
 from app.services.access import Access
 from app.services.context import Services
 from app.services.documents import Document
@@ -173,7 +171,7 @@ class _Whole:
         charged = mpq(0)
         for part, body in zip(self.parts, bodies, strict=True):
             component = json.loads(body)
-            known[part.role] = _known(part.plan, component)
+            known[part.role] = estimates.known(part.plan.statistic, component)
             charged += mpq(component["budget"]["charged"])
             components.append(
                 {
@@ -187,7 +185,7 @@ class _Whole:
             )
         budget = {**component["budget"], "charged": epsilon_text(int(charged * 10**9))}  # as the last one left it
         answer = _head(self.access.dataset, self.derived, self.question)
-        answer["estimates"] = _shown(self.derived.estimates(known))
+        answer["estimates"] = estimates.shown(self.derived.estimates(known))
         if self.derived.edges is not None:
             answer["edges"] = self.derived.edges
         if self.derived.bins is not None:
@@ -221,36 +219,3 @@ def _parts(services: Services, dataset: Dataset, question: DerivedQuestion) -> t
 
 def _head(dataset: Dataset, derived: Derived, question: DerivedQuestion) -> Document:
     return {"dataset": dataset.name, "derived": derived.described, "alpha": json_number(question.alpha)}
-
-
-def _known(plan: Plan, component: Mapping[str, Any]) -> Known:
-    """A component's release as exact numbers; the ranges of all bins hold at once, by the simultaneous radius."""
-    accuracy, statistic = component["accuracy"], plan.statistic
-    if statistic.bins is None:
-        lower, upper = accuracy["interval"]
-        return Known((mpq(component["value"]),), (mpq(component["value_in_range"]),), (Range(mpq(lower), mpq(upper)),))
-    reach = mpq(accuracy["simultaneous_radius"]) + mpq(accuracy["resolution"])
-    values = tuple(map(mpq, component["value_in_range"]))
-    ranges = tuple(Range(value - reach, value + reach).cut(statistic.lower, statistic.upper) for value in values)
-    return Known(tuple(map(mpq, component["value"])), values, ranges)
-
-
-def _shown(estimates: Estimates) -> Document:
-    """Each number and its interval, rounded outwards; null where none follows."""
-    return {
-        name: _one(estimate) if isinstance(estimate, Estimate) else _several(estimate)
-        for name, estimate in estimates.items()
-    }
-
-
-def _one(estimate: Estimate) -> Document:
-    lower, upper = estimate.range
-    return {
-        "value": None if estimate.value is None else json_number(estimate.value),
-        "interval": [None if lower is None else round_down(lower), None if upper is None else round_up(upper)],
-    }
-
-
-def _several(estimates: Iterable[Estimate]) -> Document:
-    shown = [_one(estimate) for estimate in estimates]
-    return {member: [each[member] for each in shown] for member in ("value", "interval")}
