@@ -15,6 +15,7 @@ from app.api import examples, problems, requests
 from app.api.schemas import answers
 from app.api.schemas.administration import AdjustmentRequest, AllowanceRequest, PrincipalRequest
 from app.api.schemas.datasets import DatasetRequest, SourcedDatasetRequest
+from app.api.schemas.derived import DerivedRequest
 from app.api.schemas.releases import ReleaseRequest
 
 DESCRIPTION = """True statistics of a sensitive table, at a privacy cost that is exact, capped and on record.
@@ -28,7 +29,15 @@ DESCRIPTION = """True statistics of a sensitive table, at a privacy cost that is
   twice.
 """
 
-_BODIES = (AdjustmentRequest, AllowanceRequest, DatasetRequest, PrincipalRequest, ReleaseRequest, SourcedDatasetRequest)
+_BODIES = (
+    AdjustmentRequest,
+    AllowanceRequest,
+    DatasetRequest,
+    DerivedRequest,
+    PrincipalRequest,
+    ReleaseRequest,
+    SourcedDatasetRequest,
+)
 _ALWAYS, _OF_BODY, _OF_PAGE = (401, 429, 503), (400, 413, 415, 422), (422,)
 _REFERENCE = "#/components/schemas/{model}"
 _ASSETS = "/docs/assets"
