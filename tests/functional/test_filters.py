@@ -201,3 +201,20 @@ def test_hostile_filters_are_refused_in_their_place(filtered: Table, statistic: 
 def test_ten_thousand_values(filtered: Table) -> None:
     statistic = {"kind": "count", "where": {"accuracy": {"in": list(range(20, 10_020))}}}
     assert released(filtered, statistic)["value"] == pytest.approx(160, abs=1)
+
+
+def test_columns_named_like_the_members_of_an_answer(one_service: Service) -> None:
+    names = ["a", "accuracy", "bins", "budget", "created_at", "privacy", "value_in_range"]
+    declared = {name: {"kind": "integer", "bounds": [0, 10]} for name in names}
+    table = one_service.table(declared, "\n".join([",".join(names), *["1,2,3,4,5,6,7"] * 9, ""]))
+    where = {name: {"between": [0, 9]} for name in names}
+    for statistic in (
+        {"kind": "count", "where": where},
+        {"kind": "histogram", "column": "a", "bins": 2, "where": where},
+    ):
+        first = table.release(statistic, epsilon="1").json()
+        again = table.release(statistic, epsilon="0.5", alpha=0.3).json()
+        assert again["reused"]
+        for member in ("id", "statistic", "value", "privacy", "mechanism", "created_at"):
+            assert again[member] == first[member]
+        assert again["accuracy"]["alpha"] == 0.3

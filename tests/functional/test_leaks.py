@@ -65,10 +65,16 @@ def statistics() -> Iterator[dict[str, Any]]:
             yield {"kind": "variance", "column": column, "bounds": bounds}
             yield {"kind": "histogram", "column": column, "bins": 3, "bounds": bounds}
             yield {"kind": "covariance", "columns": [column, "yes"], "bounds": [bounds, None]}
+            yield {"kind": "sum", "column": column, "bounds": bounds, "where": {column: {"between": bounds}}}
+            yield {"kind": "sum", "column": column, "bounds": bounds, "group_by": "text"}
+            yield {"kind": "histogram", "columns": [column, "text"], "bins": [3, None], "bounds": [bounds, None]}
         for edges in ([0, 1, 2], [LEAST, 0, MOST], ["-1e100", "-1e-100", 0, "1e-100", "1e100"], ["0.1", "0.2", "0.3"]):
             yield {"kind": "histogram", "column": column, "edges": edges}
     for one, other in (("whole", "real"), ("real", "exact"), ("exact", "whole")):
         yield {"kind": "covariance", "columns": [one, other]}
+    for where in ({"yes": {"in": [True]}}, {"whole": {"in": [0, LEAST, MOST]}}, {"real": {"in": [0, TINY]}}):
+        yield {"kind": "count", "where": where}
+        yield {"kind": "histogram", "columns": ["text", "yes"], "where": where}
     yield {"kind": "mean", "column": "yes"}
     yield {"kind": "variance", "column": "yes"}
     yield {"kind": "histogram", "column": "yes"}
