@@ -35,7 +35,7 @@ serve: $(VENV)/runtime ## Start the service on http://127.0.0.1:8000, with its l
 	@$(BIN)/snapledger serve
 
 test: $(VENV)/development ## Run the tests, on SQLite and Postgres
-	@$(BIN)/python -m pytest -q -m "not slow and not browser"
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow and not browser"
 
 test-slow: $(VENV)/development ## Run the tests that take long
 	@$(BIN)/python -m pytest -q -m slow || test $$? -eq 5  # 5: there are none
