@@ -14,7 +14,7 @@ from app import metrics
 from app.api import documentation, problems, web
 from app.api.middleware import FaultBarrier, KeyGate
 from app.api.rates import RateLimit
-from app.api.routers import budgets, datasets, derived, operations, principals, releases
+from app.api.routers import budgets, datasets, derived, operations, planning, principals, releases
 from app.api.watch import Watch
 from app.config import Settings
 from app.db.limits import REQUEST_THREADS
@@ -69,6 +69,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     documentation.install(app)
     web.install(app)
     for router in (
+        planning.router,
         releases.router,
         derived.router,
         budgets.router,

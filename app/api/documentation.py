@@ -16,6 +16,7 @@ from app.api.schemas import answers
 from app.api.schemas.administration import AdjustmentRequest, AllowanceRequest, PrincipalRequest
 from app.api.schemas.datasets import DatasetRequest, SourcedDatasetRequest
 from app.api.schemas.derived import DerivedRequest
+from app.api.schemas.planning import FreePlanRequest, PlanRequest
 from app.api.schemas.releases import ReleaseRequest
 
 DESCRIPTION = """True statistics of a sensitive table, at a privacy cost that is exact, capped and on record.
@@ -34,6 +35,8 @@ _BODIES = (
     AllowanceRequest,
     DatasetRequest,
     DerivedRequest,
+    FreePlanRequest,
+    PlanRequest,
     PrincipalRequest,
     ReleaseRequest,
     SourcedDatasetRequest,

@@ -8,13 +8,14 @@ from cachetools import LRUCache, cached
 from gmpy2 import mpq
 
 from app.db.datasets import Dataset
+from app.dp import bias as biases
 from app.dp.bins import Bins, IntervalBins
 from app.dp.cells import Cells, WithOutside
 from app.dp.mechanism import Mechanism
 from app.dp.numbers import json_number, round_up
 from app.dp.released import Released
 from app.ledger.units import epsilon_text
-from app.services import outcomes
+from app.services import outcomes, summaries
 from app.services.json_text import array_of, encode, object_of, shown_texts
 from app.services.questions import Plan
 
@@ -37,13 +38,25 @@ def accuracy(mechanism: Mechanism, alpha: mpq) -> Document:
     return document
 
 
-def privacy(dataset: Dataset, epsilon_nano: int) -> Document:
+def privacy(plan: Plan) -> Document:
     """What the release costs, and what that protects."""
     return {
-        "epsilon": epsilon_text(epsilon_nano),
+        "epsilon": epsilon_text(plan.epsilon_nano),
         "neighbours": "replace_one",
-        "rows_per_unit": dataset.rows_per_unit,
-        "n": dataset.n,
+        "rows_per_unit": plan.statistic.rows_per_unit,
+        "n": plan.statistic.n,
+    }
+
+
+def bias(mechanism: Mechanism, guess: mpq) -> Document:
+    """How far `value` is from the statistic on average, in its units, if that is `guess`, and at most in its range."""
+    statistic, parameters = mechanism.statistic, mechanism.parameters
+    within = min(max(guess, statistic.lower), statistic.upper)
+    normalised = (within - statistic.centre) / statistic.sensitivity
+    return {
+        "guess": json_number(guess),
+        "at_guess": json_number(statistic.sensitivity * biases.bias(parameters, normalised)),
+        "largest": round_up(statistic.sensitivity * biases.largest_bias(parameters)),
     }
 
 
@@ -98,12 +111,16 @@ def _bins(described: Bins | WithOutside) -> Mapping[str, bytes]:
 )
 def _common(dataset: Dataset, plan: Plan) -> Mapping[str, bytes]:
     """What a plan and its release have in common, each member as JSON."""
+    return {"dataset": encode(dataset.name), **facts(plan)}
+
+
+def facts(plan: Plan) -> Mapping[str, bytes]:
+    """What a plan says of the statistic, the accuracy, the privacy and the mechanism, each member as JSON."""
     return {
-        "dataset": encode(dataset.name),
         "statistic": encode(plan.statistic.describe()),
         **bins(plan.mechanism),
         "accuracy": encode(accuracy(plan.mechanism, plan.alpha)),
-        "privacy": encode(privacy(dataset, plan.epsilon_nano)),
+        "privacy": encode(privacy(plan)),
         "mechanism": encode(mechanism_figures(plan.mechanism)),
     }
 
@@ -120,24 +137,30 @@ def released(release_id: str, dataset: Dataset, plan: Plan, drawn: Released) -> 
     outcome = outcomes.values(plan.mechanism, drawn)
     interval = outcomes.intervals(plan.statistic, plan.reach, outcome["value_in_range"])
     members["accuracy"] = _with_interval(members["accuracy"], interval)
-    return {"id": encode(release_id), **statistic, **outcome, **members}
+    summary = encode(f"{summaries.released(plan, interval)}; the release cost ε = {epsilon_text(plan.epsilon_nano)}.")
+    return {"id": encode(release_id), **statistic, **outcome, **members, "summary": summary}
 
 
-def reused(stored: bytes, mechanism: Mechanism, alpha: mpq, radius: mpq, budget: Document) -> bytes:
+def reused(stored: bytes, plan: Plan, budget: Document) -> bytes:
     """The JSON of a stored release as the answer to another question: as it was, but with the accuracy at its α.
+
+    `plan` is what a release by the stored one's mechanism promises there.
 
     Its members are cut out between their names, and these cannot be mistaken: in a text quotes are escaped, and only
     the statistic, which comes first, has members that others name: the columns of a filter.
     """
     head, rest = stored.rsplit(b',"accuracy":', 1)
     _, rest = rest.split(b',"privacy":', 1)
-    facts, rest = rest.split(b',"budget":', 1)
+    facts_, rest = rest.split(b',"summary":', 1)
+    _, rest = rest.split(b',"budget":', 1)
     _, created_at = rest.split(b',"created_at":', 1)
     value_in_range = head.rsplit(b',"value_in_range":', 1)[1].split(b',"bins":', 1)[0]
-    interval = outcomes.intervals(mechanism.statistic, radius + mechanism.resolution, value_in_range)
-    around = _with_interval(encode(accuracy(mechanism, alpha)), interval)
-    answer = b'%b,"accuracy":%b,"privacy":%b,"budget":%b,"reused":true,"created_at":%b'
-    return answer % (head, around, facts, encode(budget), created_at)
+    interval = outcomes.intervals(plan.statistic, plan.reach, value_in_range)
+    around = _with_interval(encode(accuracy(plan.mechanism, plan.alpha)), interval)
+    past = f"it was released before, for ε = {epsilon_text(plan.epsilon_nano)}, and cost nothing now."
+    summary = encode(f"{summaries.released(plan, interval)}; {past}")
+    answer = b'%b,"accuracy":%b,"privacy":%b,"summary":%b,"budget":%b,"reused":true,"created_at":%b'
+    return answer % (head, around, facts_, summary, encode(budget), created_at)
 
 
 def _with_interval(accuracy_: bytes, interval: bytes) -> bytes:

@@ -1,39 +1,80 @@
 """The free half of the main job: what a release would cost and promise."""
 
+from dataclasses import dataclass
+
+from gmpy2 import mpq
+
 from app.dp.numbers import round_up
+from app.dp.statistics import Statistic
 from app.ledger import accounts
 from app.ledger.units import NANO_PER_EPSILON, epsilon_text
-from app.services import documents, questions, reuse, scans
+from app.services import curves, documents, questions, reuse, scans, summaries
 from app.services.access import Access
 from app.services.context import Services
+from app.services.curves import Curve, Purse
 from app.services.documents import Document
+from app.services.json_text import encode, object_of
 from app.services.questions import Plan, Question
 
 
-def plan(services: Services, entered: Access, question: Question) -> bytes:
+@dataclass(frozen=True, slots=True)
+class Extras:
+    """What a plan says beyond what a release would be: a curve, and the bias at a guess."""
+
+    curve: Curve | None = None
+    guess: mpq | None = None
+
+
+def plan(services: Services, entered: Access, question: Question, extras: Extras) -> bytes:
     """The JSON of what a release of the question would be; nothing is read of the data, and nothing is debited.
 
     Raises:
         DatasetClosedError, DatasetStaleError: there is no data any more, or not the one that was registered.
         InvalidRequestError and the rest of `questions.make`'s: the question is refused.
+        EpsilonTooLargeError: the curve ends beyond what one release may cost.
     """
     scans.require_open(entered.dataset)
-    planned = questions.make(entered.dataset, question, services.settings.max_epsilon_nano)
+    most_nano = services.settings.max_epsilon_nano
+    planned = questions.make(entered.dataset, question, most_nano)
     with services.database.read() as session:
-        earlier = reuse.find(session, entered.dataset, planned) if question.reuse else None
+        known = reuse.known(session, entered.dataset, planned.statistic, planned.alpha) if question.reuse else []
         account = accounts.find(session, entered.dataset.id)
+    reused = reuse.chosen(known, planned) is not None
     cost_nano, allowance = planned.epsilon_nano, entered.allowance
     # Whoever rules a dataset may plan before it grants itself an allowance; a release it could not pay.
-    spendable_nano = 0 if allowance is None else min(account.remaining_nano, allowance.remaining_nano)
+    spendable_nano = None if allowance is None else min(account.remaining_nano, allowance.remaining_nano)
+    affordable = spendable_nano is not None and (reused or cost_nano <= spendable_nano)
     budget = {
-        "charged": epsilon_text(0 if earlier else cost_nano),
+        "charged": epsilon_text(0 if reused else cost_nano),
         "dataset_remaining": epsilon_text(account.remaining_nano),
         "allowance_remaining": None if allowance is None else epsilon_text(allowance.remaining_nano),
-        "affordable": allowance is not None and (earlier is not None or cost_nano <= spendable_nano),
-        "repeatable": spendable_nano // cost_nano,
+        "affordable": affordable,
+        "repeatable": (spendable_nano or 0) // cost_nano,
     }
-    cliff = _cliff(planned, services.settings.max_epsilon_nano)
-    return documents.planned(entered.dataset, planned, budget=budget, cliff=cliff, reused=earlier is not None)
+    summary = summaries.planned(planned, reused=reused, affordable=affordable)
+    more = _more(planned, most_nano, extras, Purse(spendable_nano, known))
+    return documents.planned(entered.dataset, planned, summary=summary, budget=budget, reused=reused, **more)
+
+
+def plan_without_data(services: Services, statistic: Statistic, question: Question, extras: Extras) -> bytes:
+    """The JSON of what a release of a statistic would be on any dataset like that.
+
+    Raises:
+        EpsilonTooLargeError, AccuracyTrivialError, AccuracyUnattainableError: as their names say.
+    """
+    most_nano = services.settings.max_epsilon_nano
+    planned = questions.of_statistic(statistic, question, most_nano)
+    more = {"summary": summaries.planned(planned), **_more(planned, most_nano, extras, None)}
+    return object_of({**documents.facts(planned), **{name: encode(member) for name, member in more.items()}})
+
+
+def _more(planned: Plan, most_nano: int, extras: Extras, purse: Purse | None) -> Document:
+    more: Document = {"cliff": _cliff(planned, most_nano)}
+    if extras.guess is not None:
+        more["bias"] = documents.bias(planned.mechanism, extras.guess)
+    if extras.curve is not None:
+        more["curve"] = curves.curve(planned, extras.curve, most_nano, purse)
+    return more
 
 
 def _cliff(planned: Plan, most_nano: int) -> Document | None:

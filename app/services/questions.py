@@ -102,12 +102,20 @@ def make(dataset: Dataset, question: Question, most_nano: int) -> Plan:
         statistic = build(question.statistic, columns.of(dataset.columns), dataset.n, dataset.rows_per_unit)
     except InvalidStatistic as error:
         raise InvalidRequestError((f"statistic.{error.where}", error.what)) from None
-    mechanism = _mechanism(statistic, question, most_nano)
-    radius = mechanism.radius(question.alpha)
-    return Plan(
-        mechanism,
-        question.alpha,
-        int(mechanism.epsilon * NANO_PER_EPSILON),
-        radius,
-        radius if question.accuracy is None else question.accuracy,
-    )
+    return of_statistic(statistic, question, most_nano)
+
+
+def of_statistic(statistic: Statistic, question: Question, most_nano: int) -> Plan:
+    """Plan a statistic that is built already.
+
+    Raises:
+        EpsilonTooLargeError, AccuracyTrivialError, AccuracyUnattainableError: as their names say.
+    """
+    return of_mechanism(_mechanism(statistic, question, most_nano), question.alpha, question.accuracy)
+
+
+def of_mechanism(mechanism: Mechanism, alpha: mpq, accuracy: mpq | None = None) -> Plan:
+    """The plan of a release by this mechanism, of which `accuracy` is wanted, or what it promises."""
+    radius = mechanism.radius(alpha)
+    epsilon_nano = int(mechanism.epsilon * NANO_PER_EPSILON)
+    return Plan(mechanism, alpha, epsilon_nano, radius, radius if accuracy is None else accuracy)

@@ -4,6 +4,7 @@ Chosen by public facts alone (its radius at the asked α, then its age), never b
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gmpy2 import mpq
@@ -12,9 +13,10 @@ from app.db.datasets import Dataset
 from app.db.session import Session
 from app.dp.mechanism import Mechanism
 from app.dp.numbers import round_up
+from app.dp.statistics import Statistic
 from app.ledger import releases
 from app.ledger.units import NANO_PER_EPSILON
-from app.services import documents
+from app.services import documents, questions
 from app.services.documents import Document
 from app.services.questions import Plan
 
@@ -30,22 +32,34 @@ class Earlier:
 
 def find(session: Session, dataset: Dataset, plan: Plan) -> Earlier | None:
     """The release with the smallest radius at the plan's α (the oldest of such), if that is enough."""
-    best: Earlier | None = None
-    for candidate in releases.candidates(session, dataset.id, plan.statistic.identity):  # oldest first
+    return chosen(known(session, dataset, plan.statistic, plan.alpha), plan)
+
+
+def known(session: Session, dataset: Dataset, statistic: Statistic, alpha: mpq) -> list[Earlier]:
+    """The releases of a statistic that may answer questions at this α, oldest first."""
+    found = []
+    for candidate in releases.candidates(session, dataset.id, statistic.identity):
         epsilon = mpq(candidate.epsilon_nano, NANO_PER_EPSILON)
-        mechanism = Mechanism.for_epsilon(plan.statistic, epsilon, mpq(candidate.gamma), candidate.grid_refinement)
-        radius = mechanism.radius(plan.alpha)
+        mechanism = Mechanism.for_epsilon(statistic, epsilon, mpq(candidate.gamma), candidate.grid_refinement)
+        found.append(Earlier(candidate.id, mechanism, mechanism.radius(alpha)))
+    return found
+
+
+def chosen(earlier: Sequence[Earlier], plan: Plan) -> Earlier | None:
+    """Of releases that are known at the plan's α, oldest first, the one that answers it."""
+    best: Earlier | None = None
+    for each in earlier:
         # As reported: radii that differ beyond a double's digits, as γ makes them, are the same to a reader.
-        enough = radius <= plan.wanted or round_up(radius) <= round_up(plan.radius)
-        if enough and (best is None or round_up(radius) < round_up(best.radius)):
-            best = Earlier(candidate.id, mechanism, radius)
+        enough = each.radius <= plan.wanted or round_up(each.radius) <= round_up(plan.radius)
+        if enough and (best is None or round_up(each.radius) < round_up(best.radius)):
+            best = each
     return best
 
 
 def answer(session: Session, earlier: Earlier, plan: Plan, budget: Document) -> bytes:
     """The JSON of an earlier release as the answer to this plan: all as it was, with the accuracy at the plan's α."""
     stored = releases.response(session, earlier.release_id)
-    return documents.reused(stored, earlier.mechanism, plan.alpha, earlier.radius, budget)
+    return documents.reused(stored, questions.of_mechanism(earlier.mechanism, plan.alpha), budget)
 
 
 def candidacies(mechanism: Mechanism) -> list[tuple[int, float]]:

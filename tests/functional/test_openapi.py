@@ -29,7 +29,7 @@ OF_THE_MOMENT = {
     "answer_hash",
     "secret_id",
 }
-OF_THE_MOMENT |= {"value", "value_exact", "value_in_range", "interval"}
+OF_THE_MOMENT |= {"value", "value_exact", "value_in_range", "interval", "summary"}
 PENGUINS = (files("app.demo") / "penguins.csv").read_text()
 
 

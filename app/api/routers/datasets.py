@@ -1,5 +1,7 @@
 """Datasets: registered by upload, described by public facts, deleted for good."""
 
+from collections.abc import Mapping
+
 from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
@@ -11,13 +13,19 @@ from app.api.requests import CallerOf, PageOf
 from app.api.responses import json_response, listed
 from app.api.schemas import answers
 from app.api.schemas.base import validated
-from app.api.schemas.datasets import DatasetRequest, SourcedDatasetRequest
+from app.api.schemas.datasets import DatasetRequest, DeclaredColumn, SourcedDatasetRequest
 from app.engines.ingest import Units
 from app.engines.sources import Origin
 from app.services import datasets
+from app.services.columns import Declared
 from app.services.datasets import Registration
 
 router = APIRouter(prefix="/v1", tags=["datasets"])
+
+
+def declared(columns: Mapping[str, DeclaredColumn]) -> Declared:
+    """What an owner declares of columns, without what was left out."""
+    return {name: column.model_dump(exclude_none=True, exclude={"unconfirmed"}) for name, column in columns.items()}
 
 
 def _registration(request: DatasetRequest, origin: Origin | None = None) -> Registration:
@@ -27,10 +35,7 @@ def _registration(request: DatasetRequest, origin: Origin | None = None) -> Regi
         description=request.description,
         epsilon_limit_nano=request.epsilon_limit,
         rows_per_unit=request.rows_per_unit,
-        columns={
-            name: column.model_dump(exclude_none=True, exclude={"unconfirmed"})
-            for name, column in request.columns.items()
-        },
+        columns=declared(request.columns),
         null_values=request.null_values,
         succeeds=request.succeeds,
         delimiter=request.delimiter,

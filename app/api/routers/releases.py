@@ -1,4 +1,4 @@
-"""Plans and releases."""
+"""Releases."""
 
 from typing import Annotated
 
@@ -10,7 +10,7 @@ from app.api.requests import CallerOf, DirectRoute, JsonBody, KeyHeaders, PageOf
 from app.api.responses import MEDIA_TYPE, listed_releases
 from app.api.schemas import answers
 from app.api.schemas.releases import ReleaseRequest
-from app.services import plans, records, releases
+from app.services import records, releases
 from app.services.questions import Question
 
 router = APIRouter(prefix="/v1", tags=["releases"], route_class=DirectRoute)
@@ -18,7 +18,8 @@ router = APIRouter(prefix="/v1", tags=["releases"], route_class=DirectRoute)
 Body = Annotated[JsonBody[ReleaseRequest], json_body(ReleaseRequest)]
 
 
-def _question(request: ReleaseRequest) -> Question:
+def question_of(request: ReleaseRequest) -> Question:
+    """What a request asks for."""
     return Question(
         statistic=request.statistic.model_dump(),
         epsilon_nano=request.epsilon,
@@ -28,16 +29,6 @@ def _question(request: ReleaseRequest) -> Question:
         grid_refinement=request.grid_refinement,
         reuse=request.reuse,
     )
-
-
-@router.post(
-    "/datasets/{name}/plan", **described({200: (answers.Plan, "The plan.")}, 403, 404, 409, body=ReleaseRequest)
-)
-def plan(name: str, caller: CallerOf, body: Body) -> Response:
-    """What a release would cost and promise: free, and without reading any data."""
-    entered = caller.enter(name)
-    entered.require_planning()
-    return Response(plans.plan(caller.services, entered, _question(body.validated())), media_type=MEDIA_TYPE)
 
 
 @router.post(
@@ -59,7 +50,7 @@ def release(name: str, caller: CallerOf, body: Body, keys: KeyHeaders) -> Respon
     """A private statistic, debited; 200 when an earlier release answers at no cost."""
     entered = caller.enter(name)
     entered.require_allowance()
-    question = _question(body.validated())
+    question = question_of(body.validated())
     answer = releases.release(caller.services, entered, question, key_of(keys, body))
     headers = {"Idempotency-Replayed": "true"} if answer.replayed else None
     return Response(answer.body, answer.status, headers, MEDIA_TYPE)

@@ -279,6 +279,7 @@ class _Statistic(AnswerModel):
     statistic: StatisticRequest
     privacy: Privacy
     mechanism: Mechanism
+    summary: str = Field(description="What it means, in a sentence.")
     reused: bool
     bins: list[Bin] | None = Field(default=None, description="Histograms of up to 1,000 intervals.")
     edges: list[float] | None = Field(default=None, description="Histograms of more intervals.")

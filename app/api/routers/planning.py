@@ -1,0 +1,54 @@
+"""Plans: free, whether there is a dataset or not."""
+
+from typing import Annotated
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from app.api.documentation import described
+from app.api.requests import CallerOf, DirectRoute, JsonBody, json_body
+from app.api.responses import MEDIA_TYPE
+from app.api.routers.datasets import declared
+from app.api.routers.releases import question_of
+from app.api.schemas.planning import DatasetPlan, FreePlan, FreePlanRequest, PlanRequest
+from app.services import access, plans, undeclared
+from app.services.access import Role
+from app.services.curves import Curve
+from app.services.plans import Extras
+from app.services.undeclared import Imagined
+
+router = APIRouter(prefix="/v1", tags=["releases"], route_class=DirectRoute)
+
+
+def _extras(request: PlanRequest) -> Extras:
+    curve = request.curve
+    return Extras(
+        curve=None if curve is None else Curve(curve.from_, curve.to, curve.points),
+        guess=request.guess,
+    )
+
+
+@router.post("/datasets/{name}/plan", **described({200: (DatasetPlan, "The plan.")}, 403, 404, 409, body=PlanRequest))
+def plan(name: str, caller: CallerOf, body: Annotated[JsonBody[PlanRequest], json_body(PlanRequest)]) -> Response:
+    """What a release would cost and promise: free, and without reading any data."""
+    entered = caller.enter(name)
+    entered.require_planning()
+    request = body.validated()
+    planned = plans.plan(caller.services, entered, question_of(request), _extras(request))
+    return Response(planned, media_type=MEDIA_TYPE)
+
+
+@router.post("/plan", **described({200: (FreePlan, "The plan.")}, 403, body=FreePlanRequest))
+def plan_without_data(
+    caller: CallerOf, body: Annotated[JsonBody[FreePlanRequest], json_body(FreePlanRequest)]
+) -> Response:
+    """What a release would cost and promise on any dataset of `n` rows; no dataset is needed."""
+    principal = access.authenticate(caller.services.database, caller.digest)
+    access.require(principal, Role.ADMIN, Role.OWNER, Role.ANALYST)
+    request = body.validated()
+    columns = None if request.columns is None else declared(request.columns)
+    question = question_of(request)
+    statistic = undeclared.statistic(question.statistic, Imagined(request.n, request.rows_per_unit, columns))
+    return Response(
+        plans.plan_without_data(caller.services, statistic, question, _extras(request)), media_type=MEDIA_TYPE
+    )

@@ -1,0 +1,114 @@
+"""What plans are asked with beyond a release, and what those without a dataset answer."""
+
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from app.api.schemas.answers import (
+    AnswerModel,
+    Axis,
+    Bin,
+    Cliff,
+    EpsilonText,
+    Mechanism,
+    Plan,
+    PlannedAccuracy,
+    Privacy,
+)
+from app.api.schemas.base import RequestModel
+from app.api.schemas.datasets import MAX_COLUMNS, MAX_ROWS_PER_UNIT, DeclaredColumn, DeclaredName
+from app.api.schemas.numbers import Bound, EpsilonNano, Whole, refuse
+from app.api.schemas.releases import ReleaseRequest
+from app.api.schemas.statistics import StatisticRequest
+
+MAX_POINTS = 1_000
+MAX_ROWS = 10**15
+
+
+class CurveRequest(RequestModel):
+    """Which ε a plan's curve is of: `points` from `from` to `to`, evenly spaced in their logarithm, and every cliff."""
+
+    from_: EpsilonNano = Field(alias="from")
+    to: EpsilonNano
+    points: Annotated[Whole, Field(ge=2, le=MAX_POINTS)]
+
+    @model_validator(mode="after")
+    def _ascends(self) -> Self:
+        if self.from_ >= self.to:
+            raise refuse("must begin below its end: from is not below to")
+        return self
+
+
+class PlanRequest(ReleaseRequest):
+    """As a release, with what only a plan is asked."""
+
+    curve: CurveRequest | None = None
+    guess: Bound | None = Field(
+        default=None,
+        description=(
+            "What the statistic may be, as far as you know without the data, in its units (each bin's for a "
+            "histogram): adds the bias of `value` there. A guess outside of the public range counts as its nearer end."
+        ),
+    )
+
+
+class FreePlanRequest(PlanRequest):
+    """As a plan on a dataset, with the public facts of one.
+
+    Without `columns` those of the statistic are implied: numeric where it has `bounds` or `edges` (whole numbers where
+    these are whole, else reals), nullable as by default; a histogram with `bins` and no bounds is of categories, with
+    so many bins in all.
+    """
+
+    n: Annotated[Whole, Field(ge=2, le=MAX_ROWS)] = Field(description="The number of rows.")
+    rows_per_unit: Annotated[Whole, Field(ge=1, le=MAX_ROWS_PER_UNIT)] = 1
+    columns: Annotated[dict[DeclaredName, DeclaredColumn], Field(min_length=1, max_length=MAX_COLUMNS)] | None = Field(
+        default=None, description="As at a registration. Needed where `where` or `group_by` name columns."
+    )
+
+
+class Bias(AnswerModel):
+    """E[value] - statistic, in the statistic's units: if the statistic is `guess`, and the largest size of it."""
+
+    guess: float
+    at_guess: float
+    largest: float = Field(description="Over the whole public range.")
+
+
+class CurvePoint(AnswerModel):
+    """What one ε would buy. `cliff`: the grid is finer here than at a unit of 1e-9 less, so the radius jumps."""
+
+    epsilon: EpsilonText
+    radius: float
+    tight_radius: float
+    cliff: bool
+
+
+class PricedPoint(CurvePoint):
+    """With `reused`, whether an earlier release answers already, and `affordable`, whether it can be had now."""
+
+    reused: bool
+    affordable: bool
+
+
+class DatasetPlan(Plan):
+    """What a release would be, and what was asked about it beside."""
+
+    bias: Bias | None = None
+    curve: list[PricedPoint] | None = None
+
+
+class FreePlan(AnswerModel):
+    """What a release would be on a dataset like that."""
+
+    statistic: StatisticRequest
+    bins: list[Bin] | None = Field(default=None, description="Histograms of up to 1,000 intervals.")
+    edges: list[float] | None = Field(default=None, description="Histograms of more intervals.")
+    axes: list[Axis] | None = Field(default=None, description="Two-way tables, whose lists hold the cells row by row.")
+    accuracy: PlannedAccuracy
+    privacy: Privacy
+    mechanism: Mechanism
+    summary: str
+    cliff: Cliff | None
+    bias: Bias | None = None
+    curve: list[CurvePoint] | None = None

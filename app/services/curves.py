@@ -1,0 +1,87 @@
+"""What each ε would buy: a plan's curve, with the cliffs at which the grid halves. No data is read here."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import gmpy2
+from gmpy2 import mpfr, mpq
+
+from app.dp.mechanism import Mechanism
+from app.dp.numbers import round_up
+from app.errors import EpsilonTooLargeError
+from app.ledger.units import NANO_PER_EPSILON, epsilon_text
+from app.services import questions, reuse
+from app.services.documents import Document
+from app.services.questions import Plan
+from app.services.reuse import Earlier
+
+_CONTEXT = gmpy2.context(precision=192)  # ε has 50 bits: every point is the nearest unit to the even one
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Which ε are asked about, in ledger units: `points` of them, evenly spaced in their logarithm."""
+
+    from_nano: int
+    to_nano: int
+    points: int
+
+
+@dataclass(frozen=True, slots=True)
+class Purse:
+    """Who asks: what can be spent now (None: nothing, for want of an allowance), and what is known already."""
+
+    spendable_nano: int | None
+    earlier: Sequence[Earlier]
+
+
+def curve(plan: Plan, asked: Curve, most_nano: int, purse: Purse | None) -> list[Document]:
+    """The points of a plan's curve, ascending: those asked for, and between them every cliff.
+
+    Each is what a plan at its ε says; with a purse, also whether an earlier release answers, and whether it is
+    affordable.
+
+    Raises:
+        EpsilonTooLargeError: it ends beyond what one release may cost.
+    """
+    if asked.to_nano > most_nano:
+        raise EpsilonTooLargeError(most_nano)
+    cliffs = _cliffs(plan.mechanism, asked)
+    points = []
+    for epsilon_nano in sorted({*_spaced(asked), *cliffs}):
+        point = questions.of_mechanism(_at(plan.mechanism, epsilon_nano), plan.alpha)
+        document: Document = {
+            "epsilon": epsilon_text(epsilon_nano),
+            "radius": round_up(point.radius),
+            "tight_radius": round_up(point.mechanism.tight_radius(plan.alpha)),
+            "cliff": epsilon_nano in cliffs,
+        }
+        if purse is not None:
+            reused = reuse.chosen(purse.earlier, point) is not None
+            spendable_nano = purse.spendable_nano
+            document["reused"] = reused
+            document["affordable"] = spendable_nano is not None and (reused or epsilon_nano <= spendable_nano)
+        points.append(document)
+    return points
+
+
+def _spaced(asked: Curve) -> list[int]:
+    """The ε that are asked about: fewer than `points`, where units are too coarse for so many."""
+    first, last, steps = asked.from_nano, asked.to_nano, asked.points - 1
+    ratio = _CONTEXT.log(mpfr(mpq(last, first), 0, _CONTEXT))
+    between = (_CONTEXT.exp(_CONTEXT.div(_CONTEXT.mul(ratio, i), steps)) for i in range(1, steps))
+    return [first, *(int((mpq(grown) * first + mpq(1, 2)).__floor__()) for grown in between), last]
+
+
+def _cliffs(mechanism: Mechanism, asked: Curve) -> set[int]:
+    """Every ε of the curve's range at which the grid is finer than a unit before."""
+    cliffs: set[int] = set()
+    epsilon_nano = max(asked.from_nano - 1, 1)
+    while (epsilon_nano := int(_at(mechanism, epsilon_nano).cliff() * NANO_PER_EPSILON)) <= asked.to_nano:
+        cliffs.add(epsilon_nano)
+    return cliffs
+
+
+def _at(mechanism: Mechanism, epsilon_nano: int) -> Mechanism:
+    epsilon = mpq(epsilon_nano, NANO_PER_EPSILON)
+    return Mechanism.for_epsilon(mechanism.statistic, epsilon, mechanism.gamma, mechanism.grid_refinement)

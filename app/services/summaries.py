@@ -1,0 +1,72 @@
+"""What a plan or a release means, in a sentence. Figures are rounded to what can be read, and never to a promise."""
+
+import json
+import math
+
+from gmpy2 import mpq
+
+from app.dp.numbers import Rational, json_number, nearest
+from app.dp.statistics import Statistic
+from app.ledger.units import epsilon_text
+from app.services.questions import Plan
+
+_DIGITS = 4
+_PROBABILITY_UNIT = mpq(1, 10**15)
+
+
+def planned(plan: Plan, *, reused: bool = False, affordable: bool = True) -> str:
+    """What a release would cost and promise, or that an earlier one answers already."""
+    promise = f"{_within(plan)} with probability at least {_probability(plan.alpha)}, whatever the data"
+    if reused:
+        return f"An earlier release answers this for nothing: {what(plan.statistic)}, {promise}."
+    cost = f"cost ε = {epsilon_text(plan.epsilon_nano)}"
+    if not affordable:
+        cost += ", which is more than can be spent now,"
+    return f"A release of {what(plan.statistic)} would {cost} and be {promise}."
+
+
+def released(plan: Plan, interval: bytes) -> str:
+    """Where the statistic is, without an end; `interval` is the JSON of its interval, or of each component's."""
+    likely = f"With probability at least {_probability(plan.alpha)}"
+    if plan.statistic.bins is not None:
+        return f"{likely} each of {what(plan.statistic)} is {_within(plan)}, whatever the data"
+    step = _step(plan.reach)
+    lower, upper = (mpq(end) for end in json.loads(interval))
+    ends = f"{_text((lower / step).__floor__() * step)} and {_text((upper / step).__ceil__() * step)}"
+    return f"{likely} {what(plan.statistic)} is between {ends}, whatever the data"
+
+
+def what(statistic: Statistic) -> str:
+    """The statistic in words: `the mean of body_mass_g over all 344 rows`."""
+    described = statistic.describe()
+    names = described.get("columns") or [described[member] for member in ("column",) if member in described]
+    of_columns = " and ".join(names)
+    filtered = "the rows that meet the filter, out of" if "where" in described else "all"
+    rows = f"{filtered} {statistic.n} rows"
+    grouped = f" by {described['group_by']}" if "group_by" in described else ""
+    if statistic.kind == "histogram":
+        return f"the {statistic.components} counts of {rows} by {of_columns}"
+    if statistic.kind == "count":
+        return f"the {statistic.components} counts of {rows}{grouped}" if grouped else f"the number of {rows}"
+    name = f"{statistic.components} sums" if grouped else statistic.kind
+    return f"the {name} of {of_columns}{grouped} over {rows}"
+
+
+def _within(plan: Plan) -> str:
+    each = " each" if plan.statistic.components > 1 else ""
+    step = _step(plan.reach)
+    return f"within {_text((plan.reach / step).__ceil__() * step)} of the truth{each}"
+
+
+def _step(size: Rational) -> Rational:
+    """The power of ten to whose multiples a number of this size is rounded: four digits of it are left."""
+    return mpq(10) ** (math.floor(math.log10(nearest(size))) + 1 - _DIGITS)
+
+
+def _text(number: Rational) -> str:
+    return str(json_number(number))
+
+
+def _probability(alpha: Rational) -> str:
+    """1 - α, rounded down to what can be read."""
+    return _text(((1 - alpha) / _PROBABILITY_UNIT).__floor__() * _PROBABILITY_UNIT)
