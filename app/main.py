@@ -14,7 +14,7 @@ from app import metrics
 from app.api import documentation, problems, web
 from app.api.middleware import FaultBarrier, KeyGate
 from app.api.rates import RateLimit
-from app.api.routers import budgets, datasets, derived, operations, planning, principals, releases
+from app.api.routers import batches, budgets, datasets, derived, operations, planning, principals, releases
 from app.api.watch import Watch
 from app.config import Settings
 from app.db.limits import REQUEST_THREADS
@@ -72,6 +72,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         planning.router,
         releases.router,
         derived.router,
+        batches.router,
         budgets.router,
         datasets.router,
         principals.router,

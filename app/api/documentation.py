@@ -14,6 +14,7 @@ from starlette.staticfiles import StaticFiles
 from app.api import examples, problems, requests
 from app.api.schemas import answers
 from app.api.schemas.administration import AdjustmentRequest, AllowanceRequest, PrincipalRequest
+from app.api.schemas.batches import BatchRequest
 from app.api.schemas.datasets import DatasetRequest, SourcedDatasetRequest
 from app.api.schemas.derived import DerivedRequest
 from app.api.schemas.planning import FreePlanRequest, PlanRequest
@@ -33,6 +34,7 @@ DESCRIPTION = """True statistics of a sensitive table, at a privacy cost that is
 _BODIES = (
     AdjustmentRequest,
     AllowanceRequest,
+    BatchRequest,
     DatasetRequest,
     DerivedRequest,
     FreePlanRequest,

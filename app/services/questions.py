@@ -98,11 +98,15 @@ def make(dataset: Dataset, question: Question, most_nano: int) -> Plan:
         InvalidRequestError: the statistic does not fit the table.
         EpsilonTooLargeError, AccuracyTrivialError, AccuracyUnattainableError: as their names say.
     """
+    return of_statistic(statistic_of(dataset, question.statistic), question, most_nano)
+
+
+def statistic_of(dataset: Dataset, asked: Mapping[str, Any]) -> Statistic:
+    """The statistic of a dataset that is asked for; InvalidRequestError where it does not fit the table."""
     try:
-        statistic = build(question.statistic, columns.of(dataset.columns), dataset.n, dataset.rows_per_unit)
+        return build(asked, columns.of(dataset.columns), dataset.n, dataset.rows_per_unit)
     except InvalidStatistic as error:
         raise InvalidRequestError((f"statistic.{error.where}", error.what)) from None
-    return of_statistic(statistic, question, most_nano)
 
 
 def of_statistic(statistic: Statistic, question: Question, most_nano: int) -> Plan:

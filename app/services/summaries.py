@@ -70,3 +70,26 @@ def _text(number: Rational) -> str:
 def _probability(alpha: Rational) -> str:
     """1 - α, rounded down to what can be read."""
     return _text(((1 - alpha) / _PROBABILITY_UNIT).__floor__() * _PROBABILITY_UNIT)
+
+
+def batch_planned(items: int, fresh: int, cost_nano: int) -> str:
+    """What a batch would cost."""
+    return (
+        f"Of {_many(items)} {fresh} would be new and cost ε = {epsilon_text(cost_nano)} in all; {_rest(items - fresh)}."
+    )
+
+
+def batch_released(items: int, fresh: int, cost_nano: int) -> str:
+    """What a batch cost."""
+    cost = f"{fresh} are new and cost ε = {epsilon_text(cost_nano)} in all"
+    return f"Of {_many(items)} {cost}{_rest(items - fresh)}."
+
+
+def _many(items: int) -> str:
+    return f"{items} release{'s' * (items != 1)}"
+
+
+def _rest(reused: int) -> str:
+    return (
+        f"; {reused} {'is' if reused == 1 else 'are'} answered for nothing by releases that are known" if reused else ""
+    )

@@ -19,7 +19,8 @@ from app.dp.mechanism import Mechanism
 from app.dp.numbers import decimal_text, json_number, round_down, round_up
 from app.dp.statistics import build
 from app.dp.sums import Moments
-from app.services import documents
+from app.ledger.units import epsilon_text
+from app.services import documents, questions, summaries
 from app.services.json_text import (
     BATCH,
     array_of,
@@ -85,7 +86,8 @@ def defined(plan: Plan, drawn: Sequence[mpq]) -> dict[str, Any]:
     }
     if statistic.bins is None:
         lists = {name: values[0] for name, values in lists.items()}
-    accuracy = documents.accuracy(mechanism, plan.alpha) | {"interval": lists.pop("interval")}
+    around, paid = lists.pop("interval"), epsilon_text(plan.epsilon_nano)
+    accuracy = documents.accuracy(mechanism, plan.alpha) | {"interval": around}
     bins: dict[str, Any] = {}
     if statistic.bins is not None:
         described = statistic.bins.describe()
@@ -97,8 +99,14 @@ def defined(plan: Plan, drawn: Sequence[mpq]) -> dict[str, Any]:
         **lists,
         **bins,
         "accuracy": accuracy,
-        "privacy": documents.privacy(DATASET, plan.epsilon_nano),
+        "privacy": {
+            "epsilon": paid,
+            "neighbours": "replace_one",
+            "rows_per_unit": DATASET.rows_per_unit,
+            "n": DATASET.n,
+        },
         "mechanism": documents.mechanism_figures(mechanism),
+        "summary": f"{summaries.released(plan, encode(around))}; the release cost ε = {paid}.",
     }
 
 
@@ -137,13 +145,15 @@ def test_an_earlier_release_is_the_stored_one_with_another_accuracy(spec: dict[s
     paid = {"budget": {"charged": "0.3"}, "reused": False, "created_at": "then"}
     stored = object_of(members | {name: encode(member) for name, member in paid.items()})
     alpha, radius = mpq(1, 3), plan.mechanism.radius(mpq(1, 3))
-    answer = documents.reused(stored, plan.mechanism, alpha, radius, {"charged": "0"})
+    at_alpha = questions.of_mechanism(plan.mechanism, alpha)
+    answer = documents.reused(stored, at_alpha, {"charged": "0"})
     expected: dict[str, Any] = json.loads(stored)
     value = expected["value_in_range"]
-    around = [interval(x, plan.mechanism, radius) for x in value] if isinstance(value, list) else None
-    expected["accuracy"] = documents.accuracy(plan.mechanism, alpha) | {
-        "interval": around or interval(value, plan.mechanism, radius)
-    }
+    listed = [interval(x, plan.mechanism, radius) for x in value] if isinstance(value, list) else None
+    around = listed or interval(value, plan.mechanism, radius)
+    expected["accuracy"] = documents.accuracy(plan.mechanism, alpha) | {"interval": around}
+    told = summaries.released(at_alpha, encode(around))
+    expected["summary"] = f"{told}; it was released before, for ε = 0.3, and cost nothing now."
     assert answer == encode(expected | {"reused": True, "budget": {"charged": "0"}})
 
 

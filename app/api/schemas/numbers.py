@@ -118,6 +118,7 @@ Bound = Annotated[mpq, PlainValidator(_bound), _schema("A bound or an edge, at m
 EpsilonNano = Annotated[int, PlainValidator(_epsilon), _schema(_UNITS, exclusiveMinimum=0, maximum=1000000)]
 LimitNano = Annotated[int, PlainValidator(_ledger_units), _schema(_UNITS, minimum=0, maximum=1000000)]
 Accuracy = Annotated[mpq, PlainValidator(_accuracy), _schema("A radius in the statistic's units.", exclusiveMinimum=0)]
+Weight = Annotated[mpq, PlainValidator(_accuracy), _schema("A part of what is shared.", exclusiveMinimum=0)]
 Alpha = Annotated[
     mpq,
     PlainValidator(_between(0, 1, low_open=True, high_open=True)),

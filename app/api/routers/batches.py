@@ -1,0 +1,64 @@
+"""Batches: many releases, all of them or none."""
+
+from typing import Annotated
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from app.api.documentation import described
+from app.api.requests import CallerOf, DirectRoute, JsonBody, KeyHeaders, json_body, key_of
+from app.api.responses import MEDIA_TYPE
+from app.api.schemas.batches import BatchAnswer, BatchPlan, BatchRequest
+from app.services import batches
+from app.services.shares import Batch, Item
+
+router = APIRouter(prefix="/v1", tags=["releases"], route_class=DirectRoute)
+
+Body = Annotated[JsonBody[BatchRequest], json_body(BatchRequest)]
+
+
+def _batch(request: BatchRequest) -> Batch:
+    return Batch(
+        items=[Item(each.statistic.model_dump(), each.epsilon, each.accuracy, each.weight) for each in request.items],
+        epsilon_nano=request.epsilon,
+        equalised=request.equalise is not None,
+        alpha=request.alpha,
+        gamma=request.gamma,
+        grid_refinement=request.grid_refinement,
+        reuse=request.reuse,
+    )
+
+
+@router.post(
+    "/datasets/{name}/batches/plan", **described({200: (BatchPlan, "The plan.")}, 403, 404, 409, body=BatchRequest)
+)
+def plan_batch(name: str, caller: CallerOf, body: Body) -> Response:
+    """What a batch would cost and promise, item by item: free, and without reading any data."""
+    entered = caller.enter(name)
+    entered.require_planning()
+    return Response(batches.plan(caller.services, entered, _batch(body.validated())), media_type=MEDIA_TYPE)
+
+
+@router.post(
+    "/datasets/{name}/batches",
+    status_code=201,
+    **described(
+        {
+            200: (BatchAnswer, "Earlier releases answer all items, at no cost."),
+            201: (BatchAnswer, "The releases, of which some are new, and paid."),
+        },
+        403,
+        404,
+        409,
+        body=BatchRequest,
+        keyed=True,
+    ),
+)
+def release_batch(name: str, caller: CallerOf, body: Body, keys: KeyHeaders) -> Response:
+    """Many releases in one transaction: all that are new are debited, or none is."""
+    entered = caller.enter(name)
+    entered.require_allowance()
+    batch = _batch(body.validated())
+    answer = batches.release(caller.services, entered, batch, key_of(keys, body))
+    headers = {"Idempotency-Replayed": "true"} if answer.replayed else None
+    return Response(answer.body, answer.status, headers, MEDIA_TYPE)

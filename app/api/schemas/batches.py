@@ -1,0 +1,88 @@
+"""Batches: what is asked, and what is answered."""
+
+from typing import Annotated, Literal
+
+from gmpy2 import mpq
+from pydantic import Field
+
+from app.api.schemas.answers import (
+    AnswerModel,
+    Axis,
+    Bin,
+    EpsilonText,
+    Mechanism,
+    PlannedAccuracy,
+    Privacy,
+    Release,
+    ReleaseBudget,
+)
+from app.api.schemas.base import RequestModel
+from app.api.schemas.derived import DerivedBudget
+from app.api.schemas.numbers import Accuracy, Alpha, EpsilonNano, Flag, Gamma, Weight, Whole
+from app.api.schemas.statistics import StatisticRequest
+
+ONE_IN_TWENTY = mpq(1, 20)
+MAX_ITEMS = 1_000
+
+
+class BatchItem(RequestModel):
+    """A statistic, with one of an ε, an accuracy and a weight; with none of them where the batch equalises."""
+
+    statistic: StatisticRequest
+    epsilon: EpsilonNano | None = Field(default=None, description="What it may cost, all bins together.")
+    accuracy: Accuracy | None = Field(default=None, description="The radius wanted (per bin for a histogram).")
+    weight: Weight | None = Field(default=None, description="Its part of the batch's `epsilon`, rounded down to units.")
+
+
+class BatchRequest(RequestModel):
+    """Up to 1,000 questions, answered together: all are debited, or none."""
+
+    items: Annotated[list[BatchItem], Field(min_length=1, max_length=MAX_ITEMS)]
+    epsilon: EpsilonNano | None = Field(default=None, description="What the items share, by `weight` or `equalise`.")
+    equalise: Literal["relative"] | None = Field(
+        default=None,
+        description=(
+            "`relative` shares `epsilon` so that no item's radius is a larger part of its public range than another's "
+            "must be: all have the smallest part that all can have, each at its smallest ε."
+        ),
+    )
+    alpha: Alpha = Field(default_factory=lambda: ONE_IN_TWENTY, json_schema_extra={"default": 0.05})
+    gamma: Gamma = Field(default_factory=lambda: ONE_IN_TWENTY, json_schema_extra={"default": 0.05})
+    grid_refinement: Whole = Field(default=0, ge=0, le=30, description="Halves the items' grids this many times.")
+    reuse: Flag = Field(
+        default=True,
+        description="Answer items with earlier releases that are accurate enough, those of earlier items included.",
+    )
+
+
+class PlannedItem(AnswerModel):
+    """What one item would be, and cost now."""
+
+    statistic: StatisticRequest
+    bins: list[Bin] | None = Field(default=None, description="Histograms of up to 1,000 intervals.")
+    edges: list[float] | None = Field(default=None, description="Histograms of more intervals.")
+    axes: list[Axis] | None = Field(default=None, description="Two-way tables, whose lists hold the cells row by row.")
+    accuracy: PlannedAccuracy
+    privacy: Privacy
+    mechanism: Mechanism
+    summary: str
+    charged: EpsilonText
+    reused: bool
+
+
+class BatchPlan(AnswerModel):
+    """What each item would be, in their order, and what they cost together."""
+
+    dataset: str
+    items: list[PlannedItem]
+    summary: str
+    budget: DerivedBudget
+
+
+class BatchAnswer(AnswerModel):
+    """Each item's release, in their order, and what they cost together."""
+
+    dataset: str
+    items: list[Release]
+    summary: str
+    budget: ReleaseBudget

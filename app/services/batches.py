@@ -1,0 +1,200 @@
+"""Many releases at once: all of them are debited, or none is.
+
+The order of events is that of `app.services.releases`. One transaction holds the idempotency row, and the debit, entry
+and answer of every item that no earlier release answers, an earlier item of the same batch included.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.db.clock import now
+from app.db.session import ReadSession, Session, WriteSession
+from app.errors import BudgetExhaustedError, ForbiddenError, KeyRequiredError, UnavailableError
+from app.ledger import accounts, allowances, idempotency
+from app.ledger.allowances import Allowance
+from app.ledger.units import epsilon_text
+from app.services import documents, releases, reuse, scans, shares, summaries
+from app.services.access import Access
+from app.services.context import Services
+from app.services.documents import Document
+from app.services.json_text import encode, object_of
+from app.services.releases import CREATED, OK, Answer, Attempt, Drawn, Key
+from app.services.reuse import Earlier
+from app.services.shares import Batch, Planned
+
+_OF_THIS_BATCH = ""  # the id, not given yet, of an item's release that answers later items too
+
+
+def plan(services: Services, entered: Access, batch: Batch) -> bytes:
+    """The JSON of what the batch would cost now, item by item; nothing is read of the data, and nothing is debited.
+
+    Raises:
+        DatasetClosedError, DatasetStaleError: there is no data any more, or not the one that was registered.
+        InvalidRequestError: the batch or one of its items is refused.
+    """
+    scans.require_open(entered.dataset)
+    items = shares.planned(entered.dataset, batch, services.settings.max_epsilon_nano)
+    with services.database.read() as session:
+        known = _known(session, entered, items)
+        account = accounts.find(session, entered.dataset.id)
+    cost_nano, allowance = _cost(items, known), entered.allowance
+    planned = []
+    for item, earlier in zip(items, known, strict=True):
+        reused = earlier is not None
+        told = {
+            "summary": summaries.planned(item.plan, reused=reused),
+            "charged": epsilon_text(0 if reused else item.plan.epsilon_nano),
+            "reused": reused,
+        }
+        members = {name: encode(member) for name, member in told.items()}
+        planned.append(object_of({**documents.facts(item.plan), **members}))
+    spendable_nano = None if allowance is None else min(account.remaining_nano, allowance.remaining_nano)
+    budget = _budget(account.remaining_nano, allowance, cost_nano)
+    budget["affordable"] = spendable_nano is not None and cost_nano <= spendable_nano
+    return _document(entered, planned, summaries.batch_planned(len(items), known.count(None), cost_nano), budget)
+
+
+def release(services: Services, access: Access, batch: Batch, key: Key | None) -> Answer:
+    """Answer every item of a batch with a release: an earlier one, or a fresh one; all are debited, or none.
+
+    Raises:
+        As `releases.release`; what the shares do not fit is an InvalidRequestError that names the item, and a
+        BudgetExhaustedError is about the cost of all items together.
+    """
+    access.require_allowance()
+    if key is None and not batch.reuse:
+        raise KeyRequiredError
+    with services.database.read() as session:
+        if key is not None and (stored := releases.replay(session, access, key)):
+            return stored
+        scans.require_open(access.dataset)
+        items = shares.planned(access.dataset, batch, services.settings.max_epsilon_nano)
+        together = _Together(access, items, key, services)
+        known = _known(session, access, items)
+        if None in known:
+            releases.require_affordable(session, access, _cost(items, known))
+        elif key is None:
+            answer = together.reused(session, [earlier for earlier in known if earlier is not None])
+            together.recorded([OK] * len(items))
+            return answer
+    drawn = [
+        releases.draw(services, access, item.plan) if earlier is None else earlier
+        for item, earlier in zip(items, known, strict=True)
+    ]
+    committed = services.database.transact(lambda transaction: together.committed(transaction, drawn))
+    if committed is not None:
+        answer, statuses = committed
+        together.recorded(statuses)
+        return answer
+    # A twin with the same key committed first: its answer is ours, and our draws are discarded.
+    with services.database.read() as session:
+        stored = None if key is None else releases.replay(session, access, key)
+    if stored is None:
+        raise UnavailableError
+    return stored
+
+
+@dataclass(frozen=True, slots=True)
+class _Together:
+    """One request on its way from the plans of its items to its answer."""
+
+    access: Access
+    items: Sequence[Planned]
+    key: Key | None
+    services: Services
+
+    def reused(self, session: Session, known: Sequence[Earlier]) -> Answer:
+        """The answer to a batch that earlier releases answer."""
+        bodies = [attempt.reused(session, each) for attempt, each in zip(self._attempts(), known, strict=True)]
+        return Answer(OK, self._body(session, bodies, [OK] * len(bodies)))
+
+    def committed(
+        self, transaction: WriteSession, found: Sequence[Drawn | Earlier]
+    ) -> tuple[Answer, Sequence[int]] | None:
+        """The transaction and its commit, with the status of each item; None where the key is a twin's already."""
+        principal, key = self.access.principal, self.key
+        first = found[0].release_id  # of no other item of this batch, since there is none before it
+        if key is not None and not idempotency.claim(
+            transaction, principal.id, key.text, key.fingerprint, first, CREATED, now()
+        ):
+            return None
+        self._require_affordable(transaction)
+        settled = [attempt.settle(transaction, each) for attempt, each in zip(self._attempts(), found, strict=True)]
+        answers = [each for each in settled if each is not None]  # all of them: no item has a key of its own
+        statuses = [each.status for each in answers]
+        status, bodies = max(statuses), [each.body for each in answers]
+        body = self._body(transaction, bodies, statuses)
+        if key is not None:
+            idempotency.answer(transaction, principal.id, key.text, json.loads(bodies[0])["id"], status, body)
+        transaction.commit()
+        return Answer(status, body), statuses
+
+    def recorded(self, statuses: Sequence[int]) -> None:
+        """Say what became of each item, to the log and the metrics."""
+        for item, status in zip(self.items, statuses, strict=True):
+            outcome, cost_nano = ("fresh", item.plan.epsilon_nano) if status == CREATED else ("reused", 0)
+            releases.recorded(self.access, item.question, outcome, cost_nano)
+
+    def _attempts(self) -> list[Attempt]:
+        """One for each item; the key is the whole's."""
+        seal = self.services.keyring.seal
+        return [Attempt(self.access, item.question, item.plan, None, seal) for item in self.items]
+
+    def _require_affordable(self, transaction: WriteSession) -> None:
+        """Lock the account, and refuse the whole before any item is debited, so that the refusal is about the whole."""
+        dataset, principal = self.access.dataset, self.access.principal
+        account = accounts.lock_open(transaction, dataset.id)
+        cost_nano = _cost(self.items, _known(transaction, self.access, self.items))
+        if cost_nano == 0:
+            return
+        if cost_nano > account.remaining_nano:
+            raise BudgetExhaustedError("dataset", cost_nano, account.remaining_nano, account.limit_nano)
+        allowance = allowances.find(transaction, dataset.id, principal.id)
+        if allowance is None:
+            raise ForbiddenError("A release needs an allowance on this dataset.")
+        if cost_nano > allowance.remaining_nano:
+            raise BudgetExhaustedError("allowance", cost_nano, allowance.remaining_nano, allowance.limit_nano)
+
+    def _body(self, session: Session, bodies: Sequence[bytes], statuses: Sequence[int]) -> bytes:
+        dataset, principal = self.access.dataset, self.access.principal
+        fresh = [item.plan.epsilon_nano for item, status in zip(self.items, statuses, strict=True) if status == CREATED]
+        remaining_nano = accounts.find(session, dataset.id).remaining_nano
+        budget = _budget(remaining_nano, allowances.find(session, dataset.id, principal.id), sum(fresh))
+        return _document(self.access, bodies, summaries.batch_released(len(bodies), len(fresh), sum(fresh)), budget)
+
+
+def _known(session: ReadSession | WriteSession, access: Access, items: Sequence[Planned]) -> list[Earlier | None]:
+    """For each item the release that answers it: an earlier one, or that of an item before it in the batch."""
+    by_statistic: dict[str, list[Earlier]] = {}
+    found: list[Earlier | None] = []
+    for item in items:
+        plan = item.plan
+        identity = plan.statistic.identity
+        if item.question.reuse and identity not in by_statistic:
+            by_statistic[identity] = reuse.known(session, access.dataset, plan.statistic, plan.alpha)
+        known = by_statistic.get(identity, [])
+        earlier = reuse.chosen(known, plan)
+        if earlier is None:
+            known.append(Earlier(_OF_THIS_BATCH, plan.mechanism, plan.radius))
+        found.append(earlier)
+    return found
+
+
+def _cost(items: Sequence[Planned], known: Sequence[Earlier | None]) -> int:
+    """What the items cost that nothing answers, in ledger units."""
+    return sum(item.plan.epsilon_nano for item, earlier in zip(items, known, strict=True) if earlier is None)
+
+
+def _budget(remaining_nano: int, allowance: Allowance | None, cost_nano: int) -> Document:
+    return {
+        "charged": epsilon_text(cost_nano),
+        "dataset_remaining": epsilon_text(remaining_nano),
+        "allowance_remaining": None if allowance is None else epsilon_text(allowance.remaining_nano),
+    }
+
+
+def _document(access: Access, items: Sequence[bytes], summary: str, budget: Document) -> bytes:
+    listed = b"[%b]" % b",".join(items)
+    told = {"summary": encode(summary), "budget": encode(budget)}
+    return object_of({"dataset": encode(access.dataset.name), "items": listed, **told})
