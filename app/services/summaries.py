@@ -16,7 +16,8 @@ _PROBABILITY_UNIT = mpq(1, 10**15)
 
 def planned(plan: Plan, *, reused: bool = False, affordable: bool = True) -> str:
     """What a release would cost and promise, or that an earlier one answers already."""
-    promise = f"{_within(plan)} with probability at least {_probability(plan.alpha)}, whatever the data"
+    each = " each" if plan.statistic.components > 1 else ""
+    promise = f"{_within(plan)}{each} with probability at least {_probability(plan.alpha)}, whatever the data"
     if reused:
         return f"An earlier release answers this for nothing: {what(plan.statistic)}, {promise}."
     cost = f"cost ε = {epsilon_text(plan.epsilon_nano)}"
@@ -53,9 +54,8 @@ def what(statistic: Statistic) -> str:
 
 
 def _within(plan: Plan) -> str:
-    each = " each" if plan.statistic.components > 1 else ""
     step = _step(plan.reach)
-    return f"within {_text((plan.reach / step).__ceil__() * step)} of the truth{each}"
+    return f"within {_text((plan.reach / step).__ceil__() * step)} of the truth"
 
 
 def _step(size: Rational) -> Rational:

@@ -111,6 +111,10 @@ def test_a_curve_says_what_can_be_had_now(service: Service) -> None:
     assert any(point["affordable"] and not point["reused"] for point in after)
     for point in after[:: len(after) // 5]:
         assert table.plan(MEAN, epsilon=point["epsilon"]).json()["reused"] is point["reused"]
+    # What is known can be had by whoever has nothing left.
+    table.fresh(MEAN | {"bounds": [0, 50]}, epsilon=1)
+    spent = table.plan(MEAN, epsilon=1, curve=asked).json()["curve"]
+    assert [point["affordable"] for point in spent] == free_now
     anew = table.plan(MEAN, epsilon=1, reuse=False, curve=asked).json()["curve"]
     assert not any(point["reused"] for point in anew)
     # The owner has no allowance: it may plan, and can have nothing.
