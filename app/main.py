@@ -1,5 +1,6 @@
 """`create_app()` and the lifespan; nothing else."""
 
+import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -12,6 +13,7 @@ from starlette.middleware.cors import CORSMiddleware
 
 from app import metrics
 from app.api import documentation, problems, web
+from app.api.crew import Crew
 from app.api.middleware import FaultBarrier, KeyGate
 from app.api.rates import RateLimit
 from app.api.routers import batches, budgets, datasets, derived, operations, planning, principals, releases
@@ -49,6 +51,13 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         to_thread.current_default_thread_limiter().total_tokens = REQUEST_THREADS
         services: Services = await run_in_threadpool(startup.open_services, chosen)
         app.state.services = services
+        # Where statements wait for a network, threads are needed for that alone.
+        app.state.answer = (
+            Crew(services.database, REQUEST_THREADS).run if services.database.dialect == "sqlite" else run_in_threadpool
+        )
+        # What there is after the start stays: the collector need not look through it ever again.
+        gc.collect()
+        gc.freeze()
         try:
             yield
         finally:

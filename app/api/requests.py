@@ -16,7 +16,6 @@ from cachetools import LRUCache, cached
 from fastapi import Depends, Request
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
-from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.responses import Response
 
@@ -47,7 +46,7 @@ class Caller:
 
     def enter(self, name: str) -> Access:
         """Find a dataset as the caller sees it (401, 404)."""
-        with self.services.database.read() as session:
+        with self.services.database.ask() as session:
             return access.enter(session, self.digest, name)
 
 
@@ -214,7 +213,7 @@ class DirectRoute(APIRoute):
 
         async def handle(request: Request) -> Response:
             taken = {name: await take(request) for name, take in wanted}
-            response: Response = await run_in_threadpool(self.endpoint, **request.path_params, **taken)
+            response: Response = await request.app.state.answer(self.endpoint, **request.path_params, **taken)
             return response
 
         return handle

@@ -7,7 +7,9 @@ from typing import TypeVar
 from sqlalchemy import Connection, make_url
 from sqlalchemy.exc import ArgumentError
 
+from app.db import groups
 from app.db.failures import translated
+from app.db.groups import Group
 from app.db.limits import Limits
 from app.db.postgres import Postgres
 from app.db.session import ReadSession, Session, WriteSession
@@ -18,6 +20,7 @@ __all__ = ["Database", "ReadSession", "Session", "WriteSession"]
 
 MOST_ATTEMPTS = 5
 
+S = TypeVar("S", bound=Session)
 T = TypeVar("T")
 
 
@@ -45,7 +48,17 @@ class Database:
             UnavailableError: the database is busy or away.
         """
         with translated(), self._home.reading() as connection:
-            yield ReadSession(connection)
+            yield from _until_its_end(ReadSession(connection))
+
+    @contextmanager
+    def ask(self) -> Iterator[ReadSession]:
+        """A session for one statement, which is a snapshot by itself.
+
+        Raises:
+            UnavailableError: the database is busy or away.
+        """
+        with translated(), self._home.reading(begun=False) as connection:
+            yield from _until_its_end(ReadSession(connection))
 
     @contextmanager
     def write(self) -> Iterator[WriteSession]:
@@ -55,8 +68,9 @@ class Database:
             UnavailableError: the database is busy or away. If `commit()` raised it, the outcome is unknown.
         """
         self._require_changes()
+        self.pause()
         with translated(), self._home.writing() as connection:
-            yield WriteSession(connection)
+            yield from _until_its_end(WriteSession(connection))
 
     def transact(self, work: Callable[[WriteSession], T]) -> T:
         """Do work in a transaction that it commits itself, and again if the database undid all of it.
@@ -67,6 +81,9 @@ class Database:
         Raises:
             UnavailableError: as `write`; a transaction that was undone every time too.
         """
+        if (group := groups.of_thread()) is not None:
+            with translated():
+                return group.transact(work)
         for _ in range(MOST_ATTEMPTS - 1):
             try:
                 with self.write() as transaction:
@@ -75,6 +92,20 @@ class Database:
                 continue
         with self.write() as transaction:
             return work(transaction)
+
+    def group(self, follows: Callable[[], bool], told: Callable[[], None]) -> Group:
+        """Let the transactions of this thread be committed together.
+
+        From then on `transact` returns before its commit if another may follow at once. Nobody may be shown what came
+        of it before the group's `commit` has returned.
+        """
+        return Group(self._home.writing, follows, told)
+
+    @staticmethod
+    def pause() -> None:
+        """What this thread does next takes long: nobody else's commit must wait for it."""
+        if (group := groups.of_thread()) is not None:
+            group.pause()
 
     @contextmanager
     def migrating(self) -> Iterator[Connection]:
@@ -94,6 +125,13 @@ class Database:
     def close(self) -> None:
         """Close the connections that no session holds."""
         self._home.close()
+
+
+def _until_its_end(session: S) -> Iterator[S]:
+    try:
+        yield session
+    finally:
+        session.end()
 
 
 def _home(url: str, limits: Limits, *, as_it_is: bool) -> Sqlite | Postgres:

@@ -6,12 +6,13 @@ types' conversions, and its errors.
 """
 
 from collections import namedtuple
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
-from sqlalchemy import Connection, Delete, Insert, Select, Update
+from sqlalchemy import Connection, Delete, Insert, LargeBinary, Select, Update
 from sqlalchemy.engine import Dialect
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.types import TypeEngine
 
 Query: TypeAlias = Select[*tuple[Any, ...]]
 Statement: TypeAlias = Query | Insert | Update | Delete
@@ -28,9 +29,10 @@ class Prepared:
         self._text: str = compiled.string
         self._names: tuple[str, ...] | None = tuple(compiled.positiontup) if compiled.positional else None
         self._constants = {name: value for name, value in compiled.params.items() if name not in parameters}
-        types = {name: bound.type.dialect_impl(dialect) for bound, name in compiled.bind_names.items()}
-        binds = {name: type_.bind_processor(dialect) for name, type_ in types.items()}
-        self._binds = [(name, process) for name, process in binds.items() if process is not None]
+        binds = {name: _binder(bound.type, dialect) for bound, name in compiled.bind_names.items()}
+        keys: Iterable[Any] = binds if self._names is None else range(len(self._names))  # as the driver wants them
+        named = zip(keys, self._names or binds, strict=True)
+        self._binds = [(key, process) for key, name in named if (process := binds[name]) is not None]
         columns = list(getattr(statement, "exported_columns", ()))
         results = [column.type.dialect_impl(dialect).result_processor(dialect, None) for column in columns]
         self._results = [(index, process) for index, process in enumerate(results) if process is not None]
@@ -46,12 +48,10 @@ class Prepared:
         Raises:
             DBAPIError: the driver's error, as Core would raise it; a connection that broke is invalidated.
         """
-        values = parameters
-        if self._constants or self._binds:
-            values = {**self._constants, **parameters}
-            for name, process in self._binds:
-                values[name] = process(values[name])
-        bound = values if self._names is None else [values[name] for name in self._names]
+        values = {**self._constants, **parameters} if self._constants else parameters
+        bound: Any = {**values} if self._names is None else [values[name] for name in self._names]
+        for key, process in self._binds:
+            bound[key] = process(bound[key])
         fetched = run_text(connection, cursor, self._text, bound)
         return [self._make(self._converted(row) if self._results else row) for row in fetched]
 
@@ -60,6 +60,18 @@ class Prepared:
         for index, process in self._results:
             row[index] = process(row[index])
         return row
+
+
+def _binder(type_: TypeEngine[Any], dialect: Dialect) -> Callable[[Any], Any] | None:
+    """What turns a value of the type into one that the driver binds."""
+    if dialect.name == "sqlite" and isinstance(type_, LargeBinary):
+        return _byte_array
+    return type_.dialect_impl(dialect).bind_processor(dialect)
+
+
+def _byte_array(value: bytes | None) -> bytearray | None:
+    """SQLite's driver looks for an adapter of bytes, which takes as long as five values; of these it does not."""
+    return None if value is None else bytearray(value)
 
 
 def run_text(connection: Connection, cursor: Any, text: str, bound: Any = ()) -> list[tuple[Any, ...]]:  # noqa: ANN401

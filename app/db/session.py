@@ -1,6 +1,6 @@
 """Sessions: one transaction each, over a Core connection. Who gets a `ReadSession` cannot write."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import Connection, Delete, Insert, Update
@@ -17,7 +17,7 @@ class Session:
     compiled once for each dialect. Rows are named tuples.
     """
 
-    __slots__ = ("_connection", "_cursor", "_time")
+    __slots__ = ("_connection", "_cursor", "_ended", "_time")
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -25,6 +25,11 @@ class Session:
             connection.begin()  # Core does so before its own first statement, and else has nothing to commit
         self._cursor = connection.connection.cursor()
         self._time: str | None = None
+        self._ended = False
+
+    def end(self) -> None:
+        """Refuse every further statement: it would belong to no transaction, or to another's."""
+        self._ended = True
 
     @property
     def connection(self) -> Connection:
@@ -54,7 +59,7 @@ class Session:
         return self._run(query, parameters)
 
     def _run(self, statement: Statement, parameters: Mapping[str, object]) -> list[Any]:
-        if self._connection.closed:
+        if self._ended:
             raise ResourceClosedError("the session has ended")
         return prepared(statement, self._connection.dialect, parameters).run(self._connection, self._cursor, parameters)
 
@@ -76,11 +81,6 @@ class WriteSession(Session):
         changed: int = self._cursor.rowcount
         return changed
 
-    def change_each(self, statement: Insert, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Run a statement once for each set of parameters."""
-        for row in rows:
-            self._run(statement, row)
-
     def change_returning(self, statement: Insert | Update | Delete, **parameters: object) -> Any:  # noqa: ANN401 - as row
         """Run a statement with RETURNING that concerns one row; that row, or None where it changed none."""
         return next(iter(self._run(statement, parameters)), None)
@@ -92,4 +92,4 @@ class WriteSession(Session):
         except BaseException:
             self._connection.invalidate()  # on SQLite the transaction would go on, and keep the lock, in the pool
             raise
-        self._connection.close()  # a statement after the commit would belong to no transaction
+        self.end()

@@ -12,8 +12,8 @@ from pathlib import Path
 from queue import Empty, LifoQueue
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, NullPool, QueuePool, create_engine
-from sqlalchemy.exc import OperationalError
+from sqlalchemy import URL, Connection, Engine, NullPool, create_engine
+from sqlalchemy.exc import DBAPIError, OperationalError
 
 from app.db import sqlite_connections
 from app.db.limits import Limits
@@ -49,17 +49,18 @@ class Sqlite:
             path.parent.mkdir(parents=True, exist_ok=True)
         self._limits = limits
         self._turns = Turns()
-        self._writer = _pool(partial(connect, path, limits.lock_seconds, polls=True), 1, limits)
-        self._reader = _engine(reader, NullPool)
+        self._writer = _engine(partial(connect, path, limits.lock_seconds, polls=True))
+        self._reader = _engine(reader)
         # Kept as they are, or None where there is none yet: a pool's check-in and check-out take as long as two reads.
+        self._kept_writer: Connection | None = None
         self._readers: LifoQueue[Connection | None] = LifoQueue()
         for _ in range(limits.connections):
             self._readers.put(None)
-        self._migrator = _engine(partial(connect, path, limits.migration_seconds, foreign_keys=False), NullPool)
+        self._migrator = _engine(partial(connect, path, limits.migration_seconds, foreign_keys=False))
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
-        """A snapshot, from the first statement on."""
+    def reading(self, *, begun: bool = True) -> Iterator[Connection]:
+        """A snapshot, from the first statement on; of one statement where no transaction is begun."""
         try:
             connection = self._readers.get(timeout=self._limits.queue_seconds)
         except Empty:
@@ -67,12 +68,14 @@ class Sqlite:
         kept = None
         try:
             connection = connection or self._reader.connect()
-            _run(connection, "BEGIN")
+            if begun:
+                _run(connection, "BEGIN")
             try:
                 yield connection
             finally:
                 if not (connection.closed or connection.invalidated):
-                    _run(connection, "ROLLBACK")
+                    if begun:
+                        _run(connection, "ROLLBACK")
                     kept = connection
         finally:
             if kept is None and connection is not None:
@@ -85,9 +88,13 @@ class Sqlite:
         if not self._turns.take(self._limits.queue_seconds):
             raise UnavailableError("the queue before the database's writer is too long")
         try:
-            with self._writer.connect() as connection:
+            connection = self._kept_writer or self._writer.connect()
+            self._kept_writer = None
+            try:
                 self._begin(connection)
                 yield connection
+            finally:
+                self._kept_writer = _undone(connection)
         finally:
             self._turns.pass_on()
 
@@ -123,7 +130,22 @@ class Sqlite:
             if connection is not None:
                 connection.close()
             self._readers.put(None)
-        self._writer.dispose()
+        if self._kept_writer is not None:
+            self._kept_writer.close()
+            self._kept_writer = None
+
+
+def _undone(connection: Connection) -> Connection | None:
+    """The connection without a transaction; None where it is of no use any more."""
+    if not (connection.closed or connection.invalidated):
+        try:
+            connection.rollback()  # nothing, after a commit
+        except DBAPIError:
+            connection.invalidate()
+        else:
+            return connection
+    connection.close()
+    return None
 
 
 def _run(connection: Connection, text: str) -> None:
@@ -131,26 +153,13 @@ def _run(connection: Connection, text: str) -> None:
     run_text(connection, connection.connection.cursor(), text)
 
 
-def _pool(creator: Any, size: int, limits: Limits) -> Engine:  # noqa: ANN401 - a maker of either driver's connections
-    return _engine(
-        creator,
-        QueuePool,
-        pool_size=size,
-        max_overflow=0,
-        pool_timeout=limits.queue_seconds,
-        pool_use_lifo=True,
-        pool_reset_on_return="rollback",
-    )
-
-
-def _engine(creator: Any, poolclass: Any, **of_pool: Any) -> Engine:  # noqa: ANN401 - passed on to SQLAlchemy
+def _engine(creator: Any) -> Engine:  # noqa: ANN401 - a maker of either driver's connections
     return create_engine(
         "sqlite://",
         module=sqlite_connections.library(),
         creator=creator,
-        poolclass=poolclass,
+        poolclass=NullPool,
         hide_parameters=True,
         use_insertmanyvalues=False,
         query_cache_size=500,
-        **of_pool,
     )

@@ -27,6 +27,11 @@ class Kept(Generic[Key, Value]):
         self._size = 0
         self._computing: dict[Key, Future[Value]] = {}
 
+    def __contains__(self, key: Key) -> bool:
+        """Whether an answer is kept."""
+        with self._lock:
+            return key in self._answers
+
     def get(self, key: Key, compute: Callable[[], Value]) -> Value:
         """The answer of `key`, computed if need be. Raises what `compute` raises."""
         with self._lock:

@@ -129,6 +129,10 @@ class Tables:
             return self._asked.get((file_id, needs), lambda: self._computed_elsewhere(file_id, needs))
         return self._kept.get((file_id, needs), lambda: self._found_or_computed(file_id, needs))
 
+    def are_known(self, file_id: str, needs: Needs) -> bool:
+        """Whether `sums` would answer from memory."""
+        return (file_id, needs) in self._kept
+
     def is_stale(self, file_id: str) -> bool:
         """Whether a table is live and has another number of rows than was registered, by counting them now.
 

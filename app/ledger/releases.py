@@ -1,10 +1,11 @@
 """Releases as they were answered, byte for byte, and which of them may answer again."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
-from sqlalchemy import Select, and_, bindparam, or_, select
+from sqlalchemy import Insert, Select, and_, bindparam, or_, select
 
 from app.db import datasets
 from app.db.session import Session, WriteSession
@@ -69,20 +70,6 @@ _CANDIDATES = (
     )
     .order_by(releases.c.id)
 )
-_KEEP_BEST = upsert(
-    reuse_candidates,
-    lambda insert: insert.on_conflict_do_update(
-        index_elements=["dataset_id", "statistic", "slot"],
-        set_={"score": insert.excluded.score, "release_id": insert.excluded.release_id},
-        where=or_(
-            insert.excluded.score < reuse_candidates.c.score,
-            and_(
-                insert.excluded.score == reuse_candidates.c.score,
-                insert.excluded.release_id < reuse_candidates.c.release_id,
-            ),
-        ),
-    ),
-)
 
 
 @cache
@@ -93,6 +80,39 @@ def _page(*, of_dataset: bool, of_principal: bool, seen: bool) -> Select[str, in
     if of_principal:
         query = query.where(releases.c.principal_id == bindparam("releaser"))
     return query.where(_VISIBLE) if seen else query
+
+
+@cache
+def _keep_best(candidacies: int) -> Mapping[str, Insert]:
+    """One statement for all candidacies of a release, by the name of the dialect."""
+    rows: list[dict[Any, Any]] = [
+        {
+            reuse_candidates.c.dataset_id: bindparam("dataset"),
+            reuse_candidates.c.statistic: bindparam("statistic"),
+            reuse_candidates.c.slot: bindparam(f"slot_{place}"),
+            reuse_candidates.c.score: bindparam(f"score_{place}"),
+            reuse_candidates.c.release_id: bindparam("release"),
+        }
+        for place in range(candidacies)
+    ]
+    return upsert(
+        reuse_candidates,
+        lambda insert: (
+            insert.values(rows)
+            .on_conflict_do_update(
+                index_elements=["dataset_id", "statistic", "slot"],
+                set_={"score": insert.excluded.score, "release_id": insert.excluded.release_id},
+                where=or_(
+                    insert.excluded.score < reuse_candidates.c.score,
+                    and_(
+                        insert.excluded.score == reuse_candidates.c.score,
+                        insert.excluded.release_id < reuse_candidates.c.release_id,
+                    ),
+                ),
+            )
+            .inline()
+        ),
+    )
 
 
 def insert(transaction: WriteSession, release: Release, candidacies: Sequence[tuple[int, float]]) -> None:
@@ -113,10 +133,11 @@ def insert(transaction: WriteSession, release: Release, candidacies: Sequence[tu
         created_at=release.created_at,
         response=release.response,
     )
-    of_release = {"dataset_id": release.dataset_id, "statistic": release.statistic, "release_id": release.id}
-    transaction.change_each(
-        _KEEP_BEST[transaction.dialect], [of_release | {"slot": slot, "score": score} for slot, score in candidacies]
-    )
+    if candidacies:
+        slots = {f"slot_{place}": slot for place, (slot, _) in enumerate(candidacies)}
+        scores = {f"score_{place}": score for place, (_, score) in enumerate(candidacies)}
+        of_release = {"dataset": release.dataset_id, "statistic": release.statistic, "release": release.id}
+        transaction.change(_keep_best(len(candidacies))[transaction.dialect], **of_release, **slots, **scores)
 
 
 def by_id(session: Session, release_id: str, visible_to: int | None = None) -> Release | None:

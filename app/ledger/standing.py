@@ -1,24 +1,27 @@
-"""Who calls, before which dataset, and with what allowance: one statement, since every call begins with it."""
+"""Who calls, before which dataset, with what account and allowance: one statement, since every call begins with it."""
 
 from dataclasses import dataclass
+from itertools import islice
 
 from sqlalchemy import and_, bindparam, select
 
 from app.db.datasets import Dataset
 from app.db.principals import Principal
 from app.db.session import Session
+from app.db.tables import accounts, datasets, principals
 from app.db.tables import allowances as allowance_table
-from app.db.tables import datasets, principals
 from app.ledger import allowances
+from app.ledger.account import Account
 from app.ledger.allowances import Allowance
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A principal; the dataset of the name that it called, if there is one; and its allowance there, if it has one."""
+    """A principal; the dataset that it called, with its account, if there is one; its allowance, if it has one."""
 
     principal: Principal
     dataset: Dataset | None
+    account: Account | None
     allowance: Allowance | None
 
 
@@ -26,14 +29,19 @@ _PRINCIPAL = (
     *(principals.c.id, principals.c.name, principals.c.role, principals.c.created_at, principals.c.disabled_at),
 )
 _DATASET = tuple(datasets.c)
+_ACCOUNT = (
+    *(accounts.c.dataset_id, datasets.c.name, accounts.c.limit_nano, accounts.c.spent_nano, accounts.c.last_seq),
+    accounts.c.head,
+)
 _ALLOWANCE = (
     *(allowance_table.c.principal_id, principals.c.name, allowance_table.c.limit_nano, allowance_table.c.spent_nano),
     *(allowance_table.c.revoked, allowance_table.c.window_days, allowance_table.c.window_started_at),
 )
 _FIND = (
-    select(*_PRINCIPAL, *_DATASET, *_ALLOWANCE)
+    select(*_PRINCIPAL, *_DATASET, *_ACCOUNT, *_ALLOWANCE)
     .select_from(principals)
     .join(datasets, datasets.c.name == bindparam("called"), isouter=True)
+    .join(accounts, accounts.c.dataset_id == datasets.c.id, isouter=True)
     .join(
         allowance_table,
         and_(
@@ -52,10 +60,13 @@ def find(session: Session, digest: bytes, dataset_name: str) -> Standing | None:
     row = session.row(_FIND, digest=digest, called=dataset_name)
     if row is None:
         return None
-    dataset = row[len(_PRINCIPAL) : len(_PRINCIPAL) + len(_DATASET)]
-    allowance = row[len(_PRINCIPAL) + len(_DATASET) :]
+    values = iter(row)
+    principal, dataset, account, allowance = (
+        tuple(islice(values, len(part))) for part in (_PRINCIPAL, _DATASET, _ACCOUNT, _ALLOWANCE)
+    )
     return Standing(
-        Principal(*row[: len(_PRINCIPAL)]),
+        Principal(*principal),
         None if dataset[0] is None else Dataset(*dataset),
+        None if account[0] is None else Account(*account),
         None if allowance[0] is None else allowances.seen(session, allowance),
     )

@@ -12,6 +12,7 @@ from app.db.principals import Principal
 from app.db.session import ReadSession
 from app.errors import ForbiddenError, NotFoundError, UnauthenticatedError
 from app.ledger import standing
+from app.ledger.account import Account
 from app.ledger.allowances import Allowance
 from app.services.names import is_name
 
@@ -44,7 +45,7 @@ def authenticate(database: Database, digest: bytes) -> Principal:
     Raises:
         UnauthenticatedError: no key in force has this digest.
     """
-    with database.read() as session:
+    with database.ask() as session:
         return principal_of(session, digest)
 
 
@@ -71,18 +72,24 @@ def require(principal: Principal, *roles: Role) -> None:
         raise ForbiddenError(f"This is for the role {' or '.join(roles)}; yours is {principal.role}.")
 
 
+def rules(principal: Principal, dataset: Dataset) -> bool:
+    """Whether a principal decides about a dataset."""
+    return principal.role == Role.ADMIN or dataset.owner_id == principal.id
+
+
 @dataclass(frozen=True, slots=True)
 class Access:
-    """A principal before a dataset that it may see."""
+    """A principal before a dataset that it may see, with what the account and the allowance were as it came."""
 
     principal: Principal
     dataset: Dataset
+    account: Account
     allowance: Allowance | None
 
     @property
     def rules(self) -> bool:
         """Whether the principal decides about this dataset."""
-        return self.principal.role == Role.ADMIN or self.dataset.owner_id == self.principal.id
+        return rules(self.principal, self.dataset)
 
     def require_rule(self) -> None:
         """Refuse everybody but the dataset's owner and the admins."""
@@ -121,9 +128,9 @@ def enter(session: ReadSession, digest: bytes, name: str) -> Access:
     found = standing.find(session, digest, name if is_name(name) else "")  # what is no name may hold what no text can
     if found is None:
         raise UnauthenticatedError
-    if found.dataset is None:
+    if found.dataset is None or found.account is None:
         raise NotFoundError
-    entered = Access(found.principal, found.dataset, found.allowance)
+    entered = Access(found.principal, found.dataset, found.account, found.allowance)
     if not (entered.rules or entered.principal.role in SEES_EVERY_DATASET or entered.allowance):
         raise NotFoundError
     return entered

@@ -73,7 +73,7 @@ def release(services: Services, access: Access, batch: Batch, key: Key | None) -
         together = _Together(access, items, key, services)
         known = _known(session, access, items)
         if None in known:
-            releases.require_affordable(session, access, _cost(items, known))
+            releases.require_affordable(access, _cost(items, known))
         elif key is None:
             answer = together.reused(session, [earlier for earlier in known if earlier is not None])
             together.recorded([OK] * len(items))

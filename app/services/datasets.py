@@ -18,7 +18,7 @@ from app.engines.tables import Ingested
 from app.errors import DatasetClosedError, DatasetStaleError, InvalidRequestError, NameTakenError, UnavailableError
 from app.ledger import accounts
 from app.services import access, columns, scans
-from app.services.access import Access, Role
+from app.services.access import Access, Role, rules
 from app.services.context import Services
 from app.services.documents import Document
 
@@ -126,7 +126,7 @@ def _require_predecessor(session: ReadSession, owner: Principal, name: str | Non
     if name is None:
         return
     predecessor = datasets.by_name(session, name)
-    if predecessor is None or not Access(owner, predecessor, None).rules:
+    if predecessor is None or not rules(owner, predecessor):
         raise InvalidRequestError(("succeeds", "names no dataset of yours"))
 
 
@@ -191,10 +191,7 @@ def _documents(session: ReadSession, shown: Sequence[Dataset], principal: Princi
     successors: dict[str, list[Successor]] = {}
     for successor in datasets.successors(session, shown[0].id, shown[-1].id, viewer):
         successors.setdefault(successor.succeeds, []).append(successor)
-    return [
-        document(dataset, successors.get(dataset.name, ()), owned=Access(principal, dataset, None).rules)
-        for dataset in shown
-    ]
+    return [document(dataset, successors.get(dataset.name, ()), owned=rules(principal, dataset)) for dataset in shown]
 
 
 def document(dataset: Dataset, successors: Sequence[Successor] = (), *, owned: bool) -> Document:

@@ -105,7 +105,7 @@ def release(services: Services, access: Access, question: DerivedQuestion, key: 
         known = [attempt.earlier(session) for attempt in whole.attempts()]
         missing = [part.plan.epsilon_nano for part, earlier in zip(parts, known, strict=True) if earlier is None]
         if missing:
-            releases.require_affordable(session, access, sum(missing))
+            releases.require_affordable(access, sum(missing))
         elif key is None:
             found = (earlier for earlier in known if earlier is not None)
             bodies = [

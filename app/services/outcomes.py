@@ -4,6 +4,7 @@ Each number that occurs is spelled once: among a million bins there are some hun
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
@@ -38,12 +39,18 @@ def values(mechanism: Mechanism, drawn: Released) -> Mapping[str, bytes]:
     return {name: array_of(texts.take(pa.array(drawn.places))) for name, texts in columns.items()}
 
 
+@lru_cache(maxsize=1024)
+def _range(statistic: Statistic) -> tuple[float, float]:
+    """The statistic's public range, rounded outwards."""
+    return round_down(statistic.lower), round_up(statistic.upper)
+
+
 def intervals(statistic: Statistic, reach: mpq, value_in_range: bytes) -> bytes:
     """Around each value that is reported as in range ± reach (radius + resolution), rounded outwards; as JSON.
 
     They are cut to the statistic's public range.
     """
-    lowest, highest = round_down(statistic.lower), round_up(statistic.upper)
+    lowest, highest = _range(statistic)
     if statistic.bins is None:
         middle = mpq(float(value_in_range))
         return encode([max(round_down(middle - reach), lowest), min(round_up(middle + reach), highest)])

@@ -6,7 +6,6 @@ from gmpy2 import mpq
 
 from app.dp.numbers import round_up
 from app.dp.statistics import Statistic
-from app.ledger import accounts
 from app.ledger.units import NANO_PER_EPSILON, epsilon_text
 from app.services import curves, documents, questions, reuse, scans, summaries
 from app.services.access import Access
@@ -15,6 +14,7 @@ from app.services.curves import Curve, Purse
 from app.services.documents import Document
 from app.services.json_text import encode, object_of
 from app.services.questions import Plan, Question
+from app.services.reuse import Earlier
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,11 @@ def plan(services: Services, entered: Access, question: Question, extras: Extras
     scans.require_open(entered.dataset)
     most_nano = services.settings.max_epsilon_nano
     planned = questions.make(entered.dataset, question, most_nano)
-    with services.database.read() as session:
-        known = reuse.known(session, entered.dataset, planned.statistic, planned.alpha) if question.reuse else []
-        account = accounts.find(session, entered.dataset.id)
+    if extras.curve is not None or extras.guess is not None:
+        services.database.pause()
+    known = _known(services, entered, planned) if question.reuse else []
     reused = reuse.chosen(known, planned) is not None
-    cost_nano, allowance = planned.epsilon_nano, entered.allowance
+    cost_nano, account, allowance = planned.epsilon_nano, entered.account, entered.allowance
     # Whoever rules a dataset may plan before it grants itself an allowance; a release it could not pay.
     spendable_nano = None if allowance is None else min(account.remaining_nano, allowance.remaining_nano)
     affordable = spendable_nano is not None and (reused or cost_nano <= spendable_nano)
@@ -54,6 +54,11 @@ def plan(services: Services, entered: Access, question: Question, extras: Extras
     summary = summaries.planned(planned, reused=reused, affordable=affordable)
     more = _more(planned, most_nano, extras, Purse(spendable_nano, known))
     return documents.planned(entered.dataset, planned, summary=summary, budget=budget, reused=reused, **more)
+
+
+def _known(services: Services, entered: Access, planned: Plan) -> list[Earlier]:
+    with services.database.ask() as session:
+        return reuse.known(session, entered.dataset, planned.statistic, planned.alpha)
 
 
 def plan_without_data(services: Services, statistic: Statistic, question: Question, extras: Extras) -> bytes:

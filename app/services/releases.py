@@ -14,7 +14,7 @@ import structlog
 from app import metrics
 from app.db.clock import now
 from app.db.ids import time_ordered_id
-from app.db.session import ReadSession, Session, WriteSession
+from app.db.session import Session, WriteSession
 from app.dp.bits import SystemBits
 from app.dp.errors import DrawExhausted
 from app.errors import BudgetExhaustedError, KeyRequiredError, KeyReusedError, UnavailableError
@@ -31,6 +31,8 @@ from app.services.questions import Plan, Question
 from app.services.reuse import Earlier
 
 CREATED, OK = 201, 200
+MOST_QUICK = 100
+"""Components, up to which a draw takes no longer than the rest of a release."""
 
 log = structlog.stdlib.get_logger("snapledger.releases")
 
@@ -64,19 +66,20 @@ def release(services: Services, access: Access, question: Question, key: Key | N
     access.require_allowance()
     if key is None and not question.reuse:
         raise KeyRequiredError
-    with services.database.read() as session:
-        if key is not None and (stored := replay(session, access, key)):
-            recorded(access, question, "replayed")
-            return stored
-        scans.require_open(access.dataset)
-        plan = questions.make(access.dataset, question, services.settings.max_epsilon_nano)
-        attempt = Attempt(access, question, plan, key, services.keyring.seal)
-        earlier = attempt.earlier(session)
-        if earlier is None:
-            require_affordable(session, access, plan.epsilon_nano)
-        elif key is None:
-            recorded(access, question, "reused")
-            return Answer(OK, attempt.reused(session, earlier))
+    if key is not None and (stored := _replayed(services, access, question, key)):
+        return stored
+    scans.require_open(access.dataset)
+    plan = questions.make(access.dataset, question, services.settings.max_epsilon_nano)
+    attempt = Attempt(access, question, plan, key, services.keyring.seal)
+    earlier = None
+    if question.reuse:
+        with services.database.read() as session:
+            earlier = attempt.earlier(session)
+            if earlier is not None and key is None:
+                recorded(access, question, "reused")
+                return Answer(OK, attempt.reused(session, earlier))
+    if earlier is None:
+        require_affordable(access, plan.epsilon_nano)
     drawn = draw(services, access, plan) if earlier is None else earlier
     answer = services.database.transact(lambda transaction: attempt.committed(transaction, drawn))
     if answer is not None:
@@ -84,11 +87,17 @@ def release(services: Services, access: Access, question: Question, key: Key | N
         recorded(access, question, "fresh" if fresh else "reused", plan.epsilon_nano if fresh else 0)
         return answer
     # A twin with the same key committed first: its answer is ours, and our draw is discarded.
-    with services.database.read() as session:
-        stored = None if key is None else replay(session, access, key)
+    stored = None if key is None else _replayed(services, access, question, key)
     if stored is None:
         raise UnavailableError
-    recorded(access, question, "replayed")
+    return stored
+
+
+def _replayed(services: Services, access: Access, question: Question, key: Key) -> Answer | None:
+    with services.database.ask() as session:
+        stored = replay(session, access, key)
+    if stored is not None:
+        recorded(access, question, "replayed")
     return stored
 
 
@@ -107,9 +116,9 @@ def recorded(access: Access, question: Question, outcome: str, cost_nano: int = 
     )
 
 
-def require_affordable(session: ReadSession, access: Access, cost_nano: int) -> None:
+def require_affordable(access: Access, cost_nano: int) -> None:
     """Refuse early what the transaction would refuse: no scan and no draw for a debit that cannot be made."""
-    account, allowance = accounts.find(session, access.dataset.id), access.require_allowance()
+    account, allowance = access.account, access.require_allowance()
     if cost_nano > account.remaining_nano:
         raise BudgetExhaustedError("dataset", cost_nano, account.remaining_nano, account.limit_nano)
     if cost_nano > allowance.remaining_nano:
@@ -142,6 +151,8 @@ def draw(services: Services, access: Access, plan: Plan) -> Drawn:
         UnavailableError: the engine failed or answered to other needs, as from a file that was exchanged under it, or
             the source of bits is broken.
     """
+    if plan.statistic.components > MOST_QUICK or not scans.are_known(services, access.dataset, plan.needs):
+        services.database.pause()
     sums = scans.exact_sums(services, access.dataset, plan.needs)
     try:
         values = plan.mechanism.draw(sums, SystemBits())

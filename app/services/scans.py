@@ -21,6 +21,11 @@ def require_open(dataset: Dataset) -> None:
         raise DatasetStaleError
 
 
+def are_known(services: Services, dataset: Dataset, needs: Needs) -> bool:
+    """Whether `exact_sums` would answer at once."""
+    return dataset.file_id is not None and services.tables.are_known(dataset.file_id, needs)
+
+
 def exact_sums(services: Services, dataset: Dataset, needs: Needs) -> Answer:
     """The exact integers that a statistic needs of a dataset.
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+from functools import lru_cache
 
 from gmpy2 import mpq
 
@@ -28,13 +29,19 @@ def planned(plan: Plan, *, reused: bool = False, affordable: bool = True) -> str
 
 def released(plan: Plan, interval: bytes) -> str:
     """Where the statistic is, without an end; `interval` is the JSON of its interval, or of each component's."""
-    likely = f"With probability at least {_probability(plan.alpha)}"
+    likely, step = _likely(plan)
     if plan.statistic.bins is not None:
-        return f"{likely} each of {what(plan.statistic)} is {_within(plan)}, whatever the data"
-    step = _step(plan.reach)
+        return f"{likely} is {_within(plan)}, whatever the data"
     lower, upper = (mpq(end) for end in json.loads(interval))
     ends = f"{_text((lower / step).__floor__() * step)} and {_text((upper / step).__ceil__() * step)}"
-    return f"{likely} {what(plan.statistic)} is between {ends}, whatever the data"
+    return f"{likely} is between {ends}, whatever the data"
+
+
+@lru_cache(maxsize=1024)
+def _likely(plan: Plan) -> tuple[str, Rational]:
+    """How a release's sentence begins, and to whose multiples its figures are rounded."""
+    each = "each of " if plan.statistic.bins is not None else ""
+    return f"With probability at least {_probability(plan.alpha)} {each}{what(plan.statistic)}", _step(plan.reach)
 
 
 def what(statistic: Statistic) -> str:

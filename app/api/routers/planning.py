@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter
 from starlette.responses import Response
 
+from app.api.crew import quick
 from app.api.documentation import described
 from app.api.requests import CallerOf, DirectRoute, JsonBody, json_body
 from app.api.responses import MEDIA_TYPE
@@ -29,6 +30,7 @@ def _extras(request: PlanRequest) -> Extras:
 
 
 @router.post("/datasets/{name}/plan", **described({200: (DatasetPlan, "The plan.")}, 403, 404, 409, body=PlanRequest))
+@quick
 def plan(name: str, caller: CallerOf, body: Annotated[JsonBody[PlanRequest], json_body(PlanRequest)]) -> Response:
     """What a release would cost and promise: free, and without reading any data."""
     entered = caller.enter(name)

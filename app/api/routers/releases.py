@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter
 from starlette.responses import Response
 
+from app.api.crew import quick
 from app.api.documentation import described
 from app.api.requests import CallerOf, DirectRoute, JsonBody, KeyHeaders, PageOf, json_body, key_of
 from app.api.responses import MEDIA_TYPE, listed_releases
@@ -46,6 +47,7 @@ def question_of(request: ReleaseRequest) -> Question:
         keyed=True,
     ),
 )
+@quick
 def release(name: str, caller: CallerOf, body: Body, keys: KeyHeaders) -> Response:
     """A private statistic, debited; 200 when an earlier release answers at no cost."""
     entered = caller.enter(name)

@@ -1,0 +1,186 @@
+"""Threads that answer calls: one at work, and another whenever that one is held up.
+
+A pool hands each call to a thread that sleeps. On SQLite, where nothing waits for a network, most of a call's time then
+goes into changing threads: they take turns at the interpreter's lock, which is let go at every statement. Here the
+thread that has answered a call takes the next that waits, and tells the event loop of several answers at once. What
+their transactions wrote is made durable together, and nobody is told before that. Whoever makes no progress for some
+milliseconds, as in a scan or at another process's lock, is replaced, and rests when it is done.
+"""
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from contextvars import Context, copy_context
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, TypeVar
+
+from app.db.engine import Database
+from app.db.groups import Outcome
+
+_PATIENCE_SECONDS: Final = 0.005
+_MOST_TOGETHER: Final = 8
+_QUICK: Final = "snapledger_quick"
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def quick(call: F) -> F:
+    """Mark a call that takes about a millisecond, or says before what takes long (`Database.pause`).
+
+    Answers before it may wait for it.
+    """
+    setattr(call, _QUICK, True)
+    return call
+
+
+@dataclass(slots=True, eq=False)
+class _Call:
+    """A call, and who waits for its answer."""
+
+    work: Callable[[], Any]
+    quick: bool
+    context: Context
+    loop: asyncio.AbstractEventLoop
+    future: asyncio.Future[Any]
+    result: Any = None
+    error: BaseException | None = None
+    outcome: Outcome | None = None  # of what it wrote
+
+    def answer(self) -> None:
+        """Find the answer, which nobody is told yet."""
+        try:
+            self.result = self.context.run(self.work)
+        except BaseException as error:  # noqa: BLE001 - whatever it is, it is the caller's
+            self.error = error
+
+    def tell(self) -> None:
+        """Tell it, on the event loop."""
+        error = self.error
+        if error is None and self.outcome is not None:
+            error = self.outcome.error
+        if self.future.cancelled():
+            return
+        if error is None:
+            self.future.set_result(self.result)
+        else:
+            self.future.set_exception(error)
+
+
+def _tell(calls: Sequence[_Call]) -> None:
+    for call in calls:
+        call.tell()
+
+
+class Crew:
+    """Answers calls in the order in which they came, in threads that are made when they are needed, and kept.
+
+    Args:
+        database: makes durable what the calls write.
+        most: how many threads there may be. Calls beyond wait.
+    """
+
+    def __init__(self, database: Database, most: int) -> None:
+        self.database = database
+        self._most = most
+        self._made = 0
+        self._waiting: deque[_Call] = deque()
+        self._mutex = threading.Lock()
+        self._leader: _Worker | None = None  # the only one who takes calls
+        self._resting: list[_Worker] = []
+        self._taken = 0
+        self._watched = False
+
+    async def run(self, call: Callable[..., Any], /, **arguments: object) -> Any:  # noqa: ANN401 - what the call returns
+        """What the call returns, or raises, in a thread, with the context variables of whoever awaits it."""
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+        work, is_quick = partial(call, **arguments), getattr(call, _QUICK, False)
+        with self._mutex:
+            self._waiting.append(_Call(work, is_quick, copy_context(), loop, future))
+            if self._leader is None:
+                self._appoint()
+        if not self._watched:
+            self._watched = True
+            loop.call_later(_PATIENCE_SECONDS, self._watch, loop, self._taken)
+        return await future
+
+    def _watch(self, loop: asyncio.AbstractEventLoop, taken: int) -> None:
+        """On the event loop, as long as there is something to do: see to it that it goes on."""
+        with self._mutex:
+            if self._waiting and self._taken == taken:
+                self._appoint()
+            self._watched = self._leader is not None
+        if self._watched:
+            loop.call_later(_PATIENCE_SECONDS, self._watch, loop, self._taken)
+
+    def _appoint(self) -> None:
+        """Let another worker take the calls, if there may be another."""
+        if self._resting:
+            self._leader = self._resting.pop()
+            self._leader.called.release()
+        elif self._made < self._most:
+            self._made += 1
+            self._leader = _Worker(self)
+            threading.Thread(target=self._leader.work, name="crew", daemon=True).start()
+
+    def take(self, worker: "_Worker") -> _Call | None:
+        """The next call, if this worker is to take it."""
+        with self._mutex:
+            if not self._waiting or self._leader not in {worker, None}:
+                return None
+            self._leader = worker
+            self._taken += 1
+            return self._waiting.popleft()
+
+    def follows(self, worker: "_Worker") -> bool:
+        """Whether this worker will take a quick call at once."""
+        with self._mutex:
+            return bool(self._waiting) and self._waiting[0].quick and self._leader is worker
+
+    def rest(self, worker: "_Worker") -> bool:
+        """Whether the worker may rest, until it is called."""
+        with self._mutex:
+            if self._leader in {worker, None}:
+                if self._waiting:
+                    return False
+                self._leader = None
+            self._resting.append(worker)
+            return True
+
+
+class _Worker:
+    """A thread of the crew. `called` is held but for the moment in which it is called from its rest."""
+
+    def __init__(self, crew: Crew) -> None:
+        self.called = threading.Lock()
+        self._crew = crew
+        self._answered: list[_Call] = []
+
+    def work(self) -> None:
+        """Answer calls for ever."""
+        self.called.acquire()
+        group = self._crew.database.group(self._follows, self._tell)
+        while True:
+            call = self._crew.take(self)
+            if self._answered and (call is None or not call.quick or len(self._answered) == _MOST_TOGETHER):
+                group.commit()
+                self._tell()
+            if call is not None:
+                call.answer()
+                call.outcome, group.taken = group.taken, None
+                self._answered.append(call)
+                del call  # with what it holds, which may be large
+            elif self._crew.rest(self):
+                self.called.acquire()
+
+    def _follows(self) -> bool:
+        return len(self._answered) + 1 < _MOST_TOGETHER and self._crew.follows(self)
+
+    def _tell(self) -> None:
+        answered, self._answered = self._answered, []
+        if answered:
+            with suppress(RuntimeError):  # the loop was closed: nobody waits any more
+                answered[0].loop.call_soon_threadsafe(partial(_tell, answered))

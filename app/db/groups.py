@@ -1,0 +1,131 @@
+"""Write transactions that are committed together: a commit costs about as much, however much it makes durable."""
+
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
+from typing import TypeVar
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
+
+from app.db.failures import translated
+from app.db.prepared import run_text
+from app.db.session import WriteSession
+from app.errors import UnavailableError
+
+T = TypeVar("T")
+
+_thread = threading.local()
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of a group: `error` where it was not committed, or nobody knows."""
+
+    error: Exception | None = None
+
+
+class _Part(WriteSession):
+    """A transaction of a group. Its `commit()` makes it a part of what the group commits."""
+
+    __slots__ = ("wanted",)
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection)
+        self.wanted = False
+
+    def commit(self) -> None:
+        """End the session; durable it is when the group's commit has returned."""
+        self.wanted = True
+        self.end()
+
+
+class Group:
+    """The transactions of one thread, which follow each other so closely that they are made durable at once.
+
+    Each is undone by itself if it fails. Whoever sets the thread to work must show nobody what came of a transaction
+    before `commit` has returned and its outcome is without an error.
+
+    Args:
+        writing: begins the database's one write transaction.
+        follows: whether another transaction may follow at once; else this one is committed without delay.
+        told: called when what follows will take long: whoever waits for the outcome should be told now.
+    """
+
+    def __init__(
+        self,
+        writing: Callable[[], AbstractContextManager[Connection]],
+        follows: Callable[[], bool],
+        told: Callable[[], None],
+    ) -> None:
+        self._writing, self._follows, self._told = writing, follows, told
+        self._open = ExitStack()
+        self._connection: Connection | None = None
+        self._outcome = Outcome()
+        self.taken: Outcome | None = None
+        """Of the last group that a transaction of this thread became a part of; set by it, unset by whoever asks."""
+        _thread.group = self
+
+    def transact(self, work: Callable[[WriteSession], T]) -> T:
+        """As `Database.transact`, but for when the commit happens."""
+        if self._connection is None:
+            self._outcome = Outcome()
+            self._connection = self._open.enter_context(self._writing())
+        part = _Part(self._connection)
+        try:
+            self._run("SAVEPOINT part")
+            result = work(part)
+            if not part.wanted:
+                self._run("ROLLBACK TO part")
+            self._run("RELEASE part")
+        except BaseException as error:
+            self._undo(error)
+            raise
+        finally:
+            part.end()
+        if part.wanted:
+            self.taken = self._outcome
+        if not (part.wanted and self._follows()):
+            self.commit()
+            if part.wanted and self._outcome.error is not None:
+                raise self._outcome.error
+        return result
+
+    def commit(self) -> None:
+        """Make durable what is not yet. It raises nothing: the outcome says whether it succeeded."""
+        connection, self._connection = self._connection, None
+        if connection is None:
+            return
+        try:
+            with translated(), self._open.pop_all():
+                WriteSession(connection).commit()
+        except Exception as error:  # noqa: BLE001 - whatever it is, nobody may be told what came of it
+            self._outcome.error = error
+
+    def pause(self) -> None:
+        """What follows takes long: commit now, and have everybody told."""
+        self.commit()
+        self._told()
+
+    def _undo(self, error: BaseException) -> None:
+        """Undo one part; where SQLite has undone everything, as on a full disk, the group has failed."""
+        try:
+            self._run("ROLLBACK TO part")
+            self._run("RELEASE part")
+        except DBAPIError:
+            self._connection = None
+            self._open.pop_all().close()
+            self._outcome.error = UnavailableError("the database is busy or away")
+            self._outcome.error.__cause__ = error
+
+    def _run(self, text: str) -> None:
+        connection = self._connection
+        assert connection is not None  # noqa: S101 - for the type checker
+        run_text(connection, connection.connection.cursor(), text)
+
+
+def of_thread() -> Group | None:
+    """The group that this thread's transactions join, if they do."""
+    group: Group | None = getattr(_thread, "group", None)
+    return group
