@@ -1,0 +1,242 @@
+"""The threads that answer calls on SQLite, and what they make durable together."""
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Callable, Coroutine
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.api.crew import Crew, quick
+from app.db import principals
+from app.db.engine import Database, WriteSession
+from app.db.migrate import migrate
+from app.errors import UnavailableError
+
+SOON = 20
+"""Seconds after which something will not happen any more."""
+
+spoken: ContextVar[str] = ContextVar("spoken", default="nothing")
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Database:
+    made = Database(f"sqlite:///{tmp_path}/ledger.sqlite3")
+    migrate(made)
+    return made
+
+
+def run(work: Coroutine[Any, Any, Any]) -> Any:
+    return asyncio.run(asyncio.wait_for(work, SOON))
+
+
+def insert(name: str) -> Callable[[WriteSession], str]:
+    """A transaction that adds a principal, and commits."""
+
+    def work(transaction: WriteSession) -> str:
+        principals.insert(transaction, name, "analyst", name.encode() * 32, "2026-01-01T00:00:00.000000Z")
+        transaction.commit()
+        return name
+
+    return work
+
+
+def names(database: Database) -> set[str]:
+    with database.read() as session:
+        return {each.name for each in principals.page(session, None, 100)}
+
+
+def held(crew: Crew, release: threading.Event) -> Coroutine[Any, Any, Any]:
+    """A call that takes until it is released, so that the next ones wait together."""
+    return crew.run(quick(lambda: release.wait(SOON)))
+
+
+async def together(crew: Crew, *calls: Callable[[], object]) -> list[Any]:
+    """What the calls return or raise, which one thread answers in a row."""
+    release = threading.Event()
+    first = asyncio.ensure_future(held(crew, release))
+    await asyncio.sleep(0)  # it is taken before the others come
+    others = [asyncio.ensure_future(crew.run(call)) for call in calls]
+    await asyncio.sleep(0)
+    release.set()
+    await first
+    return await asyncio.gather(*others, return_exceptions=True)
+
+
+def test_calls_answer_and_raise_with_the_variables_of_who_awaits_them(database: Database) -> None:
+    async def ask() -> None:
+        crew = Crew(database, 4)
+        spoken.set("hello")
+        assert await crew.run(lambda **given: (given, spoken.get()), name="ada") == ({"name": "ada"}, "hello")
+        with pytest.raises(LookupError, match="gone"):
+            await crew.run(lambda: (_ for _ in ()).throw(LookupError("gone")))
+        assert await crew.run(threading.get_ident) != threading.get_ident()
+
+    run(ask())
+
+
+def test_a_call_that_is_held_up_holds_up_nobody(database: Database) -> None:
+    async def ask() -> None:
+        crew, release = Crew(database, 3), threading.Event()
+        slow = [asyncio.ensure_future(crew.run(lambda: release.wait(SOON))) for _ in range(2)]
+        assert await crew.run(lambda: "answered") == "answered"
+        release.set()
+        assert await asyncio.gather(*slow) == [True, True]
+        assert await asyncio.gather(*(crew.run(lambda: 1) for _ in range(50))) == [1] * 50
+
+    run(ask())
+
+
+def test_there_are_no_more_threads_than_may_be(database: Database) -> None:
+    async def ask() -> None:
+        crew, release, seen = Crew(database, 2), threading.Event(), set[int]()
+
+        def see() -> None:
+            seen.add(threading.get_ident())
+            release.wait(SOON)
+
+        calls = [asyncio.ensure_future(crew.run(see)) for _ in range(6)]
+        await asyncio.sleep(0.1)
+        assert len(seen) == 2
+        release.set()
+        await asyncio.gather(*calls)
+        assert len(seen) == 2
+
+    run(ask())
+
+
+def test_an_answer_does_not_wait_for_a_slow_call_behind_it(database: Database) -> None:
+    """The call behind waits for the answer itself: together they would wait for ever."""
+
+    async def ask(*, marked: bool) -> None:
+        crew, told = Crew(database, 1), threading.Event()
+
+        def slow() -> bool:
+            if marked:
+                database.pause()
+            return told.wait(SOON)
+
+        release = threading.Event()
+        first = asyncio.ensure_future(held(crew, release))
+        await asyncio.sleep(0)
+        behind = asyncio.ensure_future(crew.run(quick(slow) if marked else slow))
+        await asyncio.sleep(0)
+        release.set()
+        await first
+        told.set()
+        assert await behind
+
+    run(ask(marked=False))
+    run(ask(marked=True))
+
+
+def test_transactions_that_follow_each_other_are_one_commit_and_told_after_it(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events: list[str] = []
+    commit = WriteSession.commit
+
+    def watched(self: WriteSession) -> None:
+        commit(self)
+        events.append("commit")
+
+    monkeypatch.setattr(WriteSession, "commit", watched)
+
+    async def ask() -> None:
+        crew = Crew(database, 1)
+
+        async def told(call: Callable[[], str]) -> None:
+            events.append(await crew.run(call))
+
+        release = threading.Event()
+        first = asyncio.ensure_future(held(crew, release))
+        await asyncio.sleep(0)
+        calls = [quick(lambda name=name: database.transact(insert(name))) for name in "abc"]  # type: ignore[misc]
+        calls.append(quick(lambda: "read"))  # behind it nothing follows: the group is committed all the same
+        others = [asyncio.ensure_future(told(call)) for call in calls]
+        await asyncio.sleep(0)
+        release.set()
+        await asyncio.gather(first, *others)
+
+    run(ask())
+    assert events == ["commit", "a", "b", "c", "read"]
+    assert names(database) == {"a", "b", "c"}
+
+
+def test_one_that_is_refused_undoes_itself_alone(database: Database) -> None:
+    def refused(transaction: WriteSession) -> str:
+        principals.insert(transaction, "b", "analyst", b"b" * 32, "2026-01-01T00:00:00.000000Z")
+        raise LookupError("refused")
+
+    def abandoned(transaction: WriteSession) -> str:
+        principals.insert(transaction, "c", "analyst", b"c" * 32, "2026-01-01T00:00:00.000000Z")
+        return "abandoned"
+
+    works = [insert("a"), refused, abandoned, insert("d")]
+    calls = [quick(lambda work=work: database.transact(work)) for work in works]  # type: ignore[misc]
+    a, b, c, d = run(together(Crew(database, 1), *calls))
+    assert (a, c, d) == ("a", "abandoned", "d")
+    assert isinstance(b, LookupError)
+    assert names(database) == {"a", "d"}
+
+
+def test_nobody_is_told_of_what_was_not_committed(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit = WriteSession.commit
+
+    def fail(self: WriteSession) -> None:
+        self._cursor.execute("ROLLBACK")
+        driver_error = self.connection.dialect.loaded_dbapi.OperationalError("disk I/O error")
+        driver_error.sqlite_errorcode = sqlite3.SQLITE_IOERR
+        from sqlalchemy.exc import OperationalError  # noqa: PLC0415 - for this failure alone
+
+        raise OperationalError("COMMIT", None, driver_error)
+
+    async def ask() -> None:
+        crew = Crew(database, 1)
+        calls = [quick(lambda name=name: database.transact(insert(name))) for name in "abc"]  # type: ignore[misc]
+        reads = quick(lambda: "read")
+        monkeypatch.setattr(WriteSession, "commit", fail)
+        a, b, read, c = await together(crew, calls[0], calls[1], reads, calls[2])
+        assert [type(each) for each in (a, b, c)] == [UnavailableError] * 3
+        assert read == "read"
+        assert names(database) == set()
+        monkeypatch.setattr(WriteSession, "commit", commit)
+        assert await together(crew, *calls) == ["a", "b", "c"]
+
+    run(ask())
+    assert names(database) == {"a", "b", "c"}
+
+
+def test_where_sqlite_undoes_everything_nobody_before_is_told_either(database: Database) -> None:
+    """As it does on a full disk, whatever savepoints there are."""
+
+    def undone(transaction: WriteSession) -> str:
+        transaction._cursor.execute("ROLLBACK")
+        raise LookupError("full")
+
+    works = [insert("a"), undone, insert("c")]
+    calls = [quick(lambda work=work: database.transact(work)) for work in works]  # type: ignore[misc]
+    a, b, c = run(together(Crew(database, 1), *calls))
+    assert isinstance(a, UnavailableError)
+    assert isinstance(b, LookupError)
+    assert c == "c"
+    assert names(database) == {"c"}
+
+
+def test_a_transaction_of_its_own_does_not_wait_for_the_group_of_its_thread(database: Database) -> None:
+    """As that of an administrator's call that comes between releases."""
+
+    def alone() -> str:
+        with database.write() as transaction:
+            return insert("b")(transaction)
+
+    calls = [
+        quick(lambda: database.transact(insert("a"))),
+        quick(alone),
+        quick(lambda: database.transact(insert("c"))),
+    ]
+    assert run(together(Crew(database, 1), *calls)) == ["a", "b", "c"]
+    assert names(database) == {"a", "b", "c"}
