@@ -1,5 +1,6 @@
 """The database of the service: SQLite or Postgres behind the same two kinds of session."""
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
@@ -7,7 +8,6 @@ from typing import TypeVar
 from sqlalchemy import Connection, make_url
 from sqlalchemy.exc import ArgumentError
 
-from app.db import groups
 from app.db.failures import translated
 from app.db.groups import Group
 from app.db.limits import Limits
@@ -38,6 +38,7 @@ class Database:
     def __init__(self, url: str, limits: Limits | None = None, *, as_it_is: bool = False) -> None:
         self._home = _home(url, limits or Limits(), as_it_is=as_it_is)
         self._as_it_is = as_it_is
+        self._thread = threading.local()
         self.dialect = self._home.dialect
 
     @contextmanager
@@ -81,7 +82,7 @@ class Database:
         Raises:
             UnavailableError: as `write`; a transaction that was undone every time too.
         """
-        if (group := groups.of_thread()) is not None:
+        if (group := self._group) is not None:
             with translated():
                 return group.transact(work)
         for _ in range(MOST_ATTEMPTS - 1):
@@ -99,12 +100,17 @@ class Database:
         From then on `transact` returns before its commit if another may follow at once. Nobody may be shown what came
         of it before the group's `commit` has returned.
         """
-        return Group(self._home.writing, follows, told)
+        self._thread.group = Group(self._home.writing, follows, told)
+        return self._thread.group
 
-    @staticmethod
-    def pause() -> None:
+    @property
+    def _group(self) -> Group | None:
+        """The group that this thread's transactions join, if they do."""
+        return getattr(self._thread, "group", None)
+
+    def pause(self) -> None:
         """What this thread does next takes long: nobody else's commit must wait for it."""
-        if (group := groups.of_thread()) is not None:
+        if (group := self._group) is not None:
             group.pause()
 
     @contextmanager

@@ -1,13 +1,12 @@
 """Write transactions that are committed together: a commit costs about as much, however much it makes durable."""
 
-import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from typing import TypeVar
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import SQLAlchemyError
 
 from app.db.failures import translated
 from app.db.prepared import run_text
@@ -15,8 +14,6 @@ from app.db.session import WriteSession
 from app.errors import UnavailableError
 
 T = TypeVar("T")
-
-_thread = threading.local()
 
 
 @dataclass(slots=True)
@@ -65,7 +62,6 @@ class Group:
         self._outcome = Outcome()
         self.taken: Outcome | None = None
         """Of the last group that a transaction of this thread became a part of; set by it, unset by whoever asks."""
-        _thread.group = self
 
     def transact(self, work: Callable[[WriteSession], T]) -> T:
         """As `Database.transact`, but for when the commit happens."""
@@ -113,7 +109,7 @@ class Group:
         try:
             self._run("ROLLBACK TO part")
             self._run("RELEASE part")
-        except DBAPIError:
+        except SQLAlchemyError:
             self._connection = None
             self._open.pop_all().close()
             self._outcome.error = UnavailableError("the database is busy or away")
@@ -123,9 +119,3 @@ class Group:
         connection = self._connection
         assert connection is not None  # noqa: S101 - for the type checker
         run_text(connection, connection.connection.cursor(), text)
-
-
-def of_thread() -> Group | None:
-    """The group that this thread's transactions join, if they do."""
-    group: Group | None = getattr(_thread, "group", None)
-    return group

@@ -132,3 +132,19 @@ def test_keys_and_reuse_hold_across_processes_and_outlive_them(processes: Proces
         assert (again.status_code, again.content) == (200, reused[2].content)
         anew = table.release(MEAN, key="anew", client=client, epsilon="0.1")
         assert (anew.status_code, anew.json()["id"]) == (200, reused[0].json()["id"])
+
+
+def test_fifty_requests_for_a_new_column_make_one_scan(service: Service) -> None:
+    table = service.table(COLUMNS, numbers_csv(20_000), limit="1000", allowance="1000")
+
+    def scans() -> float:
+        lines = httpx.get(f"{service.url}/metrics").text.splitlines()
+        return sum(float(line.split()[-1]) for line in lines if line.startswith("snapledger_engine_seconds_count"))
+
+    before = scans()
+    statuses = drain(lambda _: table.release(MEAN, epsilon="0.1", reuse=False), 50, 1)
+    assert statuses == {201: 50}
+    assert scans() - before == 1
+    # What is known needs no scan, of whichever statistic.
+    assert table.release({"kind": "variance", "column": "x"}, epsilon="0.1", reuse=False).status_code == 201
+    assert scans() - before == 1
