@@ -21,7 +21,7 @@ from app.db.engine import Database
 from app.db.groups import Outcome
 
 _PATIENCE_SECONDS: Final = 0.005
-_MOST_TOGETHER: Final = 8
+_MOST_TOGETHER: Final = 16
 _QUICK: Final = "snapledger_quick"
 
 F = TypeVar("F", bound=Callable[..., Any])

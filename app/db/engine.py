@@ -77,7 +77,7 @@ class Database:
         """Do work in a transaction that it commits itself, and again if the database undid all of it.
 
         Postgres does so to one of two transactions in a deadlock. Nothing else is run again: where the outcome of a
-        commit is unknown, a second debit could be one too many.
+        commit is unknown, a second debit could be one too many. On a thread with a group the commit may come later.
 
         Raises:
             UnavailableError: as `write`; a transaction that was undone every time too.
@@ -100,8 +100,8 @@ class Database:
         From then on `transact` returns before its commit if another may follow at once. Nobody may be shown what came
         of it before the group's `commit` has returned.
         """
-        self._thread.group = Group(self._home.writing, follows, told)
-        return self._thread.group
+        group = self._thread.group = Group(self._home.writing, follows, told)
+        return group
 
     @property
     def _group(self) -> Group | None:
