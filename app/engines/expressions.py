@@ -62,22 +62,22 @@ def code(value: Node, codes: Codes) -> Node:
 def _real_code(value: Node, codes: Codes) -> Node:
     """The code of a double: in the one branch that nearly all rows take it costs two comparisons more than arithmetic.
 
-    What is up to a quarter of a step above the lower bound has the code 0 too, and is not multiplied: Postgres raises
-    an error where a product underflows.
+    What is within a quarter of a step of a bound has that bound's code, and is not multiplied. So no product can
+    underflow, where Postgres raises an error; and what is multiplied stays three quarters of a step below what would be
+    rounded beyond the last code, many thousand times as much as doubles err there.
     """
-    lower, upper = nearest(codes.lower), nearest(codes.upper)
-    above = exp.GT(this=value.copy(), expression=double(nearest(codes.lower + codes.width / (4 * MOST_STEPS))))
-    below = exp.LT(this=value.copy(), expression=double(upper))
-    distance = exp.Sub(this=value.copy(), expression=double(lower))
+    quarter = codes.width / (4 * MOST_STEPS)
+    first, last = double(nearest(codes.lower + quarter)), double(nearest(codes.upper - quarter))
+    within = exp.And(
+        this=exp.GT(this=value.copy(), expression=first), expression=exp.LT(this=value.copy(), expression=last)
+    )
+    distance = exp.Sub(this=value.copy(), expression=double(nearest(codes.lower)))
     missing = exp.Or(this=is_null(value), expression=is_nan(value))
     return case(
         [
-            (
-                exp.And(this=above, expression=below),
-                _scaled(distance, nearest(codes.steps / codes.width), 0.0, codes.steps),
-            ),
+            (within, _rounded(distance, nearest(codes.steps / codes.width), 0.0)),
             (missing, whole(codes.null_code)),
-            (exp.GTE(this=value.copy(), expression=double(upper)), whole(codes.steps)),
+            (exp.GTE(this=value.copy(), expression=last.copy()), whole(codes.steps)),
         ],
         whole(0),
     )
@@ -107,18 +107,18 @@ def _whole_code(value: Node, codes: Codes, missing: Branch) -> Node:
     exact = exp.cast(value.copy(), exp.DataType.build("DECIMAL(38, 0)")) if wide else value.copy()
     rounded = exp.cast(exp.Sub(this=exact, expression=whole(first)), exp.DataType.Type.DOUBLE)
     per_unit: Rational = codes.steps / (upper - lower)
-    return case(branches, _scaled(rounded, nearest(per_unit), nearest((first - lower) * per_unit), codes.steps))
+    code_of = _rounded(rounded, nearest(per_unit), nearest((first - lower) * per_unit))
+    # Neither can be null; sqlglot would otherwise write the whole of it twice to say so.
+    return case(branches, exp.Least(this=whole(codes.steps), expressions=[code_of], ignore_nulls=True))
 
 
-def _scaled(distance: Node, scale: float, offset: float, steps: int) -> Node:
-    """`least(steps, floor(distance·scale + offset + 0.5))`, in doubles, as a whole number."""
+def _rounded(distance: Node, scale: float, offset: float) -> Node:
+    """`floor(distance·scale + offset + 0.5)`, in doubles, as a whole number."""
     product: Node = exp.Mul(this=exp.Paren(this=distance.copy()), expression=double(scale))
     if offset:
         product = exp.Add(this=product, expression=double(offset))
     rounded = exp.Floor(this=exp.Add(this=product, expression=double(0.5)))
-    code_of = exp.cast(rounded, exp.DataType.Type.BIGINT)
-    # Neither can be null; sqlglot would otherwise write the whole of it twice to say so.
-    return exp.Least(this=whole(steps), expressions=[code_of], ignore_nulls=True)
+    return exp.cast(rounded, exp.DataType.Type.BIGINT)
 
 
 def _clipped(bound: int) -> int:
