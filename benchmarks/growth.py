@@ -1,4 +1,4 @@
-"""Latency of plans and releases with 1,000 to 1,000,000 stored releases.
+"""Latency of plans and releases with 100 to 1,000,000 stored releases.
 
 Run: python benchmarks/growth.py
 """
@@ -16,7 +16,7 @@ import servers
 from rich.console import Console
 from rich.table import Table
 
-SIZES = [10**3, 10**4, 10**5, 10**6]
+SIZES = [10**2, 10**3, 10**4, 10**5, 10**6]
 STATISTIC = {"kind": "mean", "column": "x"}
 _keys = itertools.count()
 
