@@ -11,7 +11,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 
 from app import metrics
-from app.api import documentation, problems, web
+from app.api import documentation, guide, problems, web
 from app.api.middleware import FaultBarrier, KeyGate
 from app.api.rates import RateLimit
 from app.api.routers import batches, budgets, datasets, derived, operations, planning, principals, releases
@@ -68,6 +68,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     problems.install(app)
     documentation.install(app)
     web.install(app)
+    guide.install(app, chosen.guide_directory)
     for router in (
         planning.router,
         releases.router,
