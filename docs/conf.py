@@ -9,18 +9,16 @@ sys.path[:0] = [str(HERE / "_extensions"), str(HERE.parent), str(HERE.parent / "
 
 project = "Snapledger"
 version = release = version_of("snapledger")
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "mathml", "openapi"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "client_reference", "mathml", "openapi"]
 nitpicky = True  # a name that leads nowhere is an error too
-nitpick_ignore_regex = [
-    ("py:.*", r"(httpx|pd|typing|Unpack|collections|pydantic|datetime|IO|T$|Call).*"),  # other projects' pages
-    ("py:.*", r"snapledger_client\.(base|html|calls\.(Call|Page|Pages))\b.*"),  # no part of the interface
-]
+nitpick_ignore_regex = [("py:.*", r"(collections|datetime|decimal|httpx|pandas|pd|pydantic|typing)\..*|IO|T|Unpack")]
 
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
 myst_dmath_allow_space = False
 myst_dmath_allow_digits = False
 
+autodoc_default_options = {"members": True, "undoc-members": True, "exclude-members": "model_config, slug"}
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
 autodoc_use_type_comments = False

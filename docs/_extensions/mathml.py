@@ -3,7 +3,7 @@
 from typing import Any
 
 from docutils import nodes
-from docutils.utils.math import MathError, pick_math_environment
+from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.application import Sphinx
 from sphinx.util import logging
@@ -14,9 +14,6 @@ log = logging.getLogger(__name__)
 
 def _rendered(node: nodes.Element, *, block: bool) -> str:
     text = node.astext()
-    if block:
-        environment = pick_math_environment(text)
-        text = rf"\begin{{{environment}}}{text}\end{{{environment}}}"
     try:
         return tex2mathml(text, as_block=block)
     except MathError as error:
