@@ -2,9 +2,10 @@
 
 from typing import Any, get_type_hints
 
-import snapledger_client
 from pydantic import BaseModel
 from sphinx.application import Sphinx
+
+import snapledger_client
 
 
 def _whole_sentences(_: Sphinx, kind: str, *rest: Any) -> None:  # noqa: ANN401 - as Sphinx calls it

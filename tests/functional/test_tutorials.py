@@ -38,3 +38,10 @@ def test_the_analyst_s(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
                     if isinstance(each, Client):
                         each.close()
     assert count == text.count(">>> ") > 15
+
+
+@pytest.mark.slow
+def test_the_deployment(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "deployment.md").read_text()
+    with shell(tmp_path) as terminal, asyncio.Runner() as loop:
+        assert page_text.run(text, {}, terminal, loop) == text.count("\n$ ") > 10
