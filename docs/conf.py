@@ -32,6 +32,7 @@ html_theme = "furo"
 html_title = "Snapledger's guide"
 html_static_path = ["_static"]
 html_css_files = ["guide.css"]
+html_js_files = [("accessible.js", {"defer": "defer"})]
 html_favicon = "../app/web/icon.svg"
 html_math_renderer = "mathml"
 html_copy_source = False

@@ -122,7 +122,7 @@ def _model(name: str, schema: dict[str, Any]) -> Iterator[str]:
         if "default" in of_field and of_field["default"] is not None:
             needed = f"default `{json.dumps(of_field['default'])}`"
         rows.append((f"`{field}`", _type(of_field), needed, _meaning(of_field)))
-    yield from _table(("member", "type", "", "meaning"), rows)
+    yield from _table(("member", "type", "given", "meaning"), rows)
     if not rows:
         yield from (f"{_type(schema)}", "")
 
