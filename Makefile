@@ -35,6 +35,7 @@ serve: $(VENV)/runtime ## Start the service on http://127.0.0.1:8000, with its l
 	@$(BIN)/snapledger serve
 
 docs: $(VENV)/development ## Build the guide that the service shows at /guide; every warning is an error
+	@rm -rf app/guide
 	@$(BIN)/sphinx-build -q -n -W --keep-going -E -b html -d build/doctrees docs app/guide
 
 test: $(VENV)/development ## Run the tests, on SQLite and Postgres
