@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.browser]
 PAGES = sorted(str(path.relative_to(ROOT / "docs").with_suffix("")) for path in ROOT.glob("docs/*.md"))
 DESK, PHONE = ("light", 1300), ("dark", 390)
 VIEWS = [(page, *DESK) for page in (*PAGES, "decisions/index", "search")]
-VIEWS += [(page, *PHONE) for page in ("index", "tutorial-owner", "mathematics", "http", "search")]
+VIEWS += [(page, *PHONE) for page in ("index", "tutorial-owner", "mathematics", "search")]
 
 
 @pytest.fixture(scope="module")
