@@ -61,8 +61,8 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, str
         yield service, settle(service, limit=10, allowance=4).ada
 
 
-@pytest.mark.parametrize("page", ["choosing.md", "mathematics.md"])
-def test_computations(lab: tuple[Service, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, page: str) -> None:
+@pytest.mark.parametrize("page", ["choosing.md", "mathematics.md", "tutorial-analyst.md"])
+def test_notebooks(lab: tuple[Service, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, page: str) -> None:
     service, key = lab
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("SNAPLEDGER_URL", service.url)
