@@ -9,7 +9,7 @@ from guide_site import ROOT, build
 from playwright.sync_api import Browser
 from service_world import serving
 
-pytestmark = [pytest.mark.browser]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 PAGES = sorted(str(path.relative_to(ROOT / "docs").with_suffix("")) for path in ROOT.glob("docs/*.md"))
 DESK, PHONE = ("light", 1300), ("dark", 390)
 VIEWS = [(page, *DESK) for page in (*PAGES, "decisions/index", "search")]

@@ -15,7 +15,7 @@ import snapledger_client
 from app.config import Settings
 from app.main import create_app
 
-pytestmark = [pytest.mark.slow]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 PAGES = sorted(str(path.relative_to(ROOT / "docs").with_suffix(".html")) for path in ROOT.glob("docs/**/*.md"))
 
 

@@ -42,7 +42,7 @@ RUN = {
 
 
 def blocks(page: str, language: str) -> list[str]:
-    path = ROOT / page if page == "README.md" else DOCS / page
+    path = ROOT / page if page.endswith("README.md") else DOCS / page
     return re.findall(rf"^```{language}\n(.*?)^```$", path.read_text(), re.DOTALL | re.MULTILINE)
 
 
@@ -113,8 +113,8 @@ def test_a_table_in_postgres(tmp_path: Path, postgres_server: str) -> None:
         assert (made.status_code, made.json()["n"]) == (201, 3)
 
 
-def test_the_readme_s_requests(tmp_path: Path) -> None:
-    """From the second block on, in a shell whose service is one that `make serve` would have started."""
+def test_the_readmes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The requests of the service's, in a shell before a service as `make serve` starts it; then the client's."""
     commands = [block for block in blocks("README.md", "sh") if "curl" in block]
     answers = blocks("README.md", "json")
     assert (len(commands), len(answers)) == (6, 4)
@@ -137,9 +137,17 @@ def test_the_readme_s_requests(tmp_path: Path) -> None:
             assert '"status":4' not in printed, printed
             if i in answered:
                 json_text.compare(answered[i], printed)
+        allowance = {"epsilon_limit": "20"}
+        service.admin.put("/v1/datasets/penguins/allowances/ada", json=allowance).raise_for_status()
+        (code,) = blocks("client/README.md", "python")
+        names: dict[str, Any] = {}
+        exec(code.replace("https://statistics.example.org", service.url).replace("…", key), names)  # noqa: S102
+        names["client"].close()
+    assert "± 50 (95 %); ε = 1.018956556 paid" in capsys.readouterr().out
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_the_commands_of_a_registration(tmp_path: Path) -> None:
     (block,) = blocks("engines.md", "sh")
     rows = "\n".join(str(18 + i % 60) for i in range(50))
@@ -155,6 +163,7 @@ def test_the_commands_of_a_registration(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_the_commands_of_the_ledger(tmp_path: Path) -> None:
     """Each line, with names in place of the words in capitals."""
     lines = [line.split("  #")[0].strip() for block in blocks("ledger.md", "sh") for line in block.splitlines()]

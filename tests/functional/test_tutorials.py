@@ -8,7 +8,7 @@ import page_text
 import pytest
 from shell_text import shell
 
-pytestmark = [pytest.mark.slow]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 ROOT = Path(__file__).parents[2]
 
 
