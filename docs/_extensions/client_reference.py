@@ -53,12 +53,13 @@ def _write(_: Sphinx, page: str, source: list[str]) -> None:
 
 
 def _whole_sentences(_: Sphinx, kind: str, *rest: Any) -> None:  # noqa: ANN401 - as Sphinx calls it
-    """Napoleon takes what stands before a colon in an attribute's first line for its type; put it back."""
+    """Napoleon takes what stands before a colon in an attribute's first line for its type, even twice; put it back."""
+    if kind not in {"attribute", "data", "property"}:
+        return
     lines: list[str] = rest[-1]
-    taken = [line for line in lines if line.startswith(":type: ")]
-    if kind in {"attribute", "data", "property"} and taken:
-        lines.remove(taken[0])
-        lines[0] = f"{taken[0].removeprefix(':type: ')}: {lines[0]}"
+    for taken in reversed([line for line in lines if line.startswith(":type: ")]):
+        lines.remove(taken)
+        lines[0] = f"{taken.removeprefix(':type: ')}: {lines[0]}"
 
 
 def _without_arguments(_: Sphinx, kind: str, name: str, described: object, *_rest: object) -> tuple[str, str] | None:
