@@ -27,7 +27,7 @@ RUN = {
     "README.md": {"sh", "json", "python"},
     "choosing.md": {"pycon"},
     "client.md": {"pycon", "console"},
-    "deployment.md": {"console", "{include}"},
+    "installation.md": {"console", "{include}"},
     "engines.md": {"sh", "json"},
     "http.md": set(),
     "index.md": {"{toctree}"},

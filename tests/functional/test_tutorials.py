@@ -19,7 +19,7 @@ def test_the_owner_s(tmp_path: Path) -> None:
         assert page_text.run(text, {}, terminal, loop) == text.count("\n$ ") > 15
 
 
-def test_the_deployment(tmp_path: Path) -> None:
-    text = (ROOT / "docs" / "deployment.md").read_text()
+def test_the_installation(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "installation.md").read_text()
     with shell(tmp_path) as terminal, asyncio.Runner() as loop:
         assert page_text.run(text, {}, terminal, loop) == text.count("\n$ ") > 10
