@@ -1,4 +1,17 @@
 # syntax=docker/dockerfile:1
+FROM python:3.11-slim-bookworm AS guide
+WORKDIR /build
+ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+COPY requirements-docs.lock ./
+RUN pip install --require-hashes -r requirements-docs.lock
+COPY pyproject.toml README.md ./
+COPY app ./app
+COPY migrations ./migrations
+COPY client/src ./client/src
+COPY deploy ./deploy
+COPY docs ./docs
+RUN pip install --no-deps . && sphinx-build -q -n -W -b html -d /tmp/doctrees docs /guide
+
 FROM python:3.11-slim-bookworm AS build
 WORKDIR /build
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
@@ -9,6 +22,7 @@ COPY pyproject.toml README.md ./
 COPY app ./app
 COPY migrations ./migrations
 COPY client/src ./client/src
+COPY --from=guide /guide ./app/guide
 RUN /opt/snapledger/bin/pip install --no-deps .
 
 FROM python:3.11-slim-bookworm

@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test test-slow test-browser pictures test-kill test-spark bench-setup lint format lock clean
+.PHONY: help setup demo serve docs test test-slow test-browser pictures test-kill test-spark bench-setup lint format lock clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,6 +33,10 @@ demo: $(VENV)/runtime ## Run the main job on real data, from a temporary service
 
 serve: $(VENV)/runtime ## Start the service on http://127.0.0.1:8000, with its ledger and data under var/
 	@$(BIN)/snapledger serve
+
+docs: $(VENV)/development ## Build the guide that the service shows at /guide; every warning is an error
+	@rm -rf app/guide
+	@$(BIN)/sphinx-build -q -n -W --keep-going -E -b html -d build/doctrees docs app/guide
 
 test: $(VENV)/development ## Run the tests, on SQLite and Postgres
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow and not browser"
@@ -87,9 +91,11 @@ lock: ## Pin the newest versions that pyproject.toml allows (needs uv)
 	@uv pip compile -q --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
 		--python-version 3.11 --group dev pyproject.toml -o requirements-dev.lock
 	@uv pip compile -q --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
+		--python-version 3.11 --group docs pyproject.toml -o requirements-docs.lock
+	@uv pip compile -q --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
 		--python-version 3.11 --group bench pyproject.toml -o requirements-bench.lock
 	@uv pip compile -q --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
 		--python-version 3.11 --group dev --group spark pyproject.toml -o requirements-spark.lock
 
 clean: ## Delete .venv, .venv-bench, .venv-spark, caches and builds; var/ with its ledger stays
-	@rm -rf $(VENV) $(BENCH) $(SPARK) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	@rm -rf $(VENV) $(BENCH) $(SPARK) app/guide build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

@@ -65,6 +65,7 @@ class Settings(BaseSettings):
     rate_limit_storage: SecretStr = SecretStr("memory://")
     max_concurrent_requests: int = Field(default=256, ge=1)
     cors_origins: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = ()
+    guide_directory: Path = Path(__file__).parent / "guide"  # where `make docs` builds it, and the wheel has it
     log_level: Annotated[
         Literal["DEBUG", "INFO", "WARNING", "ERROR"], StringConstraints(to_upper=True, strip_whitespace=True)
     ] = "INFO"

@@ -12,7 +12,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 
 from app import metrics
-from app.api import documentation, problems, web
+from app.api import documentation, guide, problems, web
 from app.api.crew import Crew
 from app.api.middleware import FaultBarrier, KeyGate
 from app.api.rates import RateLimit
@@ -77,6 +77,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     problems.install(app)
     documentation.install(app)
     web.install(app)
+    guide.install(app, chosen.guide_directory)
     for router in (
         planning.router,
         releases.router,

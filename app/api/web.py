@@ -1,6 +1,7 @@
 """The dashboard at `/`: static files of ours, and plotly's bundle as its package delivers it."""
 
 import gzip
+from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
@@ -30,18 +31,18 @@ HEADERS: Final = {
 }
 
 
-class _Guarded:
-    """Adds the headers to every answer of another application, errors too."""
+class Guarded:
+    """Adds headers to every answer of another application, errors too."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    def __init__(self, app: ASGIApp, headers: Mapping[str, str]) -> None:
+        self._app, self._headers = app, headers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the call on."""
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
+                MutableHeaders(scope=message).update(self._headers)
             await send(message)
 
         await self._app(scope, receive, guarded)
@@ -71,4 +72,4 @@ def install(app: FastAPI) -> None:
         return FileResponse(str(_FOLDER / "index.html"), headers=HEADERS, media_type="text/html")
 
     app.add_api_route(PLOTLY_PATH, _plotly, include_in_schema=False)
-    app.mount("/web", _Guarded(StaticFiles(packages=[("app", "web")])), name="web")
+    app.mount("/web", Guarded(StaticFiles(packages=[("app", "web")]), HEADERS), name="web")

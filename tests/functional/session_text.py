@@ -7,12 +7,13 @@ import io
 import re
 from typing import Any
 
+_HASH = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{64}\b")
 _NUMBER = re.compile(r"-?\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?")
 
 
 def masked(text: str) -> str:
-    """The text with all numbers alike, and with what their lengths decide: spaces and rules."""
-    return re.sub("─+", "─", re.sub(" +", " ", _NUMBER.sub("0", text)))
+    """The text with all numbers, ids and hashes alike, and with what their lengths decide: spaces and rules."""
+    return re.sub("─+", "─", re.sub(" +", " ", _NUMBER.sub("0", _HASH.sub("0", text))))
 
 
 class _Noisy(doctest.OutputChecker):
