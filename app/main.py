@@ -14,11 +14,11 @@ from app import metrics
 from app.api import documentation, problems, web
 from app.api.middleware import FaultBarrier, KeyGate
 from app.api.rates import RateLimit
-from app.api.routers import batches, budgets, datasets, derived, operations, planning, principals, releases
+from app.api.routers import audit, batches, budgets, datasets, derived, operations, planning, principals, releases
 from app.api.watch import Watch
 from app.config import Settings
 from app.db.limits import REQUEST_THREADS
-from app.services import startup
+from app.services import startup, tokens
 from app.services.context import Services
 
 
@@ -37,7 +37,7 @@ def _around(settings: Settings) -> list[Middleware]:
                 allow_credentials=False,
             )
         )
-    return [*around, Middleware(KeyGate, rate)]
+    return [*around, Middleware(KeyGate, rate, tokens.of(settings))]
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
@@ -76,6 +76,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         budgets.router,
         datasets.router,
         principals.router,
+        audit.router,
         operations.router,
     ):
         app.include_router(router)

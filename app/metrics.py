@@ -32,6 +32,8 @@ DEBITED = Counter("snapledger_epsilon_debited", "ε debited for fresh releases, 
 ENGINE_SECONDS = Histogram("snapledger_engine_seconds", "Exact sums that were computed, not kept.", ["outcome"])
 EXACT_DRAWS = Counter("snapledger_exact_path_draws", "Bins that the filter left to the exact draw.")
 
+KEY_FETCHES = Counter("snapledger_token_key_fetches", "Fetches of the token provider's public keys.", ["outcome"])
+
 
 @contextmanager
 def engine_timed() -> Iterator[None]:

@@ -51,7 +51,9 @@ TABLE: dict[type[errors.SnapledgerError], Problem] = {
         401,
         "unauthenticated",
         "No valid key",
-        "Send the header Authorization: Bearer <key> with a key that is in force.",
+        lambda error: (
+            str(error) or "Send the header Authorization: Bearer <key> with a key or a token that is in force."
+        ),
     ),
     errors.ForbiddenError: Problem(403, "forbidden", "Not allowed", str),
     errors.NotFoundError: Problem(
@@ -122,6 +124,9 @@ TABLE: dict[type[errors.SnapledgerError], Problem] = {
     ),
     errors.OverloadedError: Problem(
         503, "overloaded", "Too many calls at once", "Nothing was done: retry after a moment, with the same key."
+    ),
+    errors.ProviderAwayError: Problem(
+        503, "unavailable", "Busy or away", "The provider of tokens did not answer: retry, or call with a key."
     ),
     errors.UnavailableError: Problem(
         503,

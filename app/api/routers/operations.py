@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from app import metrics
 from app.api.documentation import operational, told_to_prometheus
-from app.api.middleware import digest_in
+from app.api.middleware import key_in
 from app.api.responses import json_response
 from app.api.schemas.answers import Health
 from app.db.migrate import is_current
@@ -35,5 +35,5 @@ def measured(request: Request) -> Response:
     """Counters and timings for Prometheus; with the key of an admin or an auditor, each dataset's budget too."""
     more = []
     if "authorization" in request.headers:
-        more.append(figures.budgets(request.app.state.services, digest_in(request.scope)))
+        more.append(figures.budgets(request.app.state.services, key_in(request.scope)))
     return Response(metrics.exposition(*more), media_type=CONTENT_TYPE_LATEST)
