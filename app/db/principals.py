@@ -85,7 +85,10 @@ _LASTING_ADMINS = (
     .with_for_update()
 )
 _ANY = select(principals.c.id).limit(1)
-_INSERT = upsert(principals, lambda insert: insert.on_conflict_do_nothing().returning(principals.c.id))
+_INSERT = upsert(
+    principals, lambda insert: insert.on_conflict_do_nothing(index_elements=["name"]).returning(principals.c.id)
+)
+_INSERT_SUBJECT = upsert(principals, lambda insert: insert.on_conflict_do_nothing().returning(principals.c.id))
 _REPLACE_KEY = (
     update(principals)
     .where(principals.c.id == bindparam("principal"))
@@ -173,8 +176,9 @@ def insert(  # noqa: PLR0913 - a row's columns
         NameTakenError: the name was given before, even to a principal disabled since; or whom the provider names has
             another.
     """
+    statement = _INSERT if subject is None else _INSERT_SUBJECT
     row = transaction.change_returning(
-        _INSERT[transaction.dialect],
+        statement[transaction.dialect],
         name=name,
         role=role,
         key_hash=digest,

@@ -59,7 +59,16 @@ class Record:
     hash: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The last record at some time: its number and its hash."""
+
+    seq: int
+    hash: bytes
+
+
 _LAST = select(audit.c.seq, audit.c.hash, audit.c.secret_id).order_by(audit.c.seq.desc()).limit(1)
+_HASH = select(audit.c.hash).where(audit.c.seq == bindparam("number"))
 _LOCK = select(func.pg_advisory_xact_lock(_APPENDING))
 _INSERT = insert(audit).inline()
 _PAGE = select(audit).where(audit.c.seq > bindparam("after")).order_by(audit.c.seq).limit(bindparam("most"))
@@ -128,7 +137,13 @@ def last_secret_id(session: Session) -> str | None:
     return None if last is None else last.secret_id
 
 
-def head(session: Session) -> tuple[int, bytes | None]:
-    """The last record's number and hash; 0 and None where there is none."""
+def head(session: Session) -> Head | None:
+    """Where the records end; None where there is none."""
     last = session.row(_LAST)
-    return (0, None) if last is None else (last.seq, last.hash)
+    return None if last is None else Head(last.seq, last.hash)
+
+
+def goes_through(session: Session, known: Head) -> bool:
+    """Whether the chain goes through a head that is known; otherwise it lacks records, or has others."""
+    row = session.row(_HASH, number=known.seq)
+    return row is not None and row.hash == known.hash

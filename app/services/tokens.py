@@ -133,7 +133,7 @@ class Tokens:
         if not (isinstance(subject, str) and 1 <= len(subject) <= _LONGEST_SUBJECT and subject.isprintable()):
             raise UnauthenticatedError
         told = _claim(claims, settings.oidc_roles_claim)
-        held = {told} if isinstance(told, str) else {each for each in told or () if isinstance(each, str)}
+        held = told if isinstance(told, list) else [told]
         role = next((role for value, role in settings.oidc_role_map if value in held), None)
         if role is None:
             raise UnauthenticatedError(NO_ROLE)
