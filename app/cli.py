@@ -18,7 +18,7 @@ from app.commands.remote.session import ABOUT_EXIT_CODES
 from app.config import Settings
 from app.db.engine import Database
 from app.errors import SnapledgerError
-from app.services import audits, backups, migrations, offline, principals, secrets, startup
+from app.services import audits, backups, migrations, offline, principals, relocations, secrets, startup
 from app.services.access import Role
 
 _GRACE_SECONDS = 30  # for what is being answered when the service is told to stop
@@ -121,6 +121,28 @@ def restore(directory: Annotated[Path, typer.Argument(help="A backup.")]) -> Non
     made = backups.restore(Settings(), directory)
     typer.echo(f"The ledger is as it was at {made.at}. What was released since is forgotten, and must be written off:")
     typer.echo("snapledger ledger verify --checkpoint LATEST says which ledgers are behind.")
+
+
+@app.command()
+def migrate_to(
+    url: Annotated[
+        str,
+        typer.Argument(
+            envvar="SNAPLEDGER_TARGET_URL", help="A database without rows; better set than typed if it has a password."
+        ),
+    ],
+) -> None:
+    """Move all of the ledger to another database, verify it there, and retire this one for good.
+
+    Until it has ended nobody can write to either. If it was interrupted, the same command goes on. The data directory
+    and the secret stay what they are.
+    """
+    moved = relocations.move(Settings(), url)
+    if moved is None:
+        typer.echo("The move that was interrupted has come to its end.")
+    else:
+        typer.echo(f"{moved.rows} rows are the same in both databases; {moved.datasets} datasets' ledgers are valid.")
+    typer.echo("This database is retired: start the service with SNAPLEDGER_DATABASE_URL set to the other one.")
 
 
 @app.command()

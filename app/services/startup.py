@@ -5,6 +5,7 @@ from pathlib import Path
 from app.config import Settings
 from app.db import datasets, relocations
 from app.db.engine import Database
+from app.db.migrate import is_current
 from app.engines.tables import Tables
 from app.services import audits, checkpoints, migrations, offline, principals, secrets
 from app.services.context import Services
@@ -31,6 +32,18 @@ def open_services(settings: Settings) -> Services:
     tables = Tables(settings.data_dir, connections=connections, statement_seconds=settings.source_timeout_seconds)
     tables.decide(lambda file_id: _is_registered(database, file_id))
     return Services(settings, database, tables, keyring)
+
+
+def is_ready(services: Services) -> bool:
+    """Whether the database is the one to work with, and its schema the one that this code was written for.
+
+    Raises:
+        UnavailableError: it is busy or away.
+    """
+    if not is_current(services.database):
+        return False
+    with services.database.read() as session:
+        return relocations.find(session) is None
 
 
 def _is_registered(database: Database, file_id: str) -> bool:
