@@ -112,7 +112,8 @@ def fingerprint(connection: Connection, table: Table) -> tuple[int, int]:
 
 def _batches(connection: Connection, table: Table) -> Iterator[list[dict[str, Any]]]:
     """All rows of a table, without ever holding all of them."""
-    rows = connection.execution_options(stream_results=True, yield_per=_BATCH).execute(select(table))
+    # Options of the connection itself would stay, and no other statement could be run on it.
+    rows = connection.execute(select(table), execution_options={"stream_results": True, "yield_per": _BATCH})
     for batch in rows.mappings().partitions():
         yield [dict(row) for row in batch]
 

@@ -3,6 +3,7 @@
 import getpass
 import json
 import secrets
+import shutil
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -16,6 +17,7 @@ from psycopg import sql
 from service_world import Service, Table, a_name, key_of, numbers_csv, pages, serving
 from sqlalchemy import delete, insert, update
 
+from app.db import migrate as migrations
 from app.db.engine import Database
 from app.db.tables import audit, principals
 from app.ledger.audit_checks import verify
@@ -258,3 +260,42 @@ def test_acts_of_commands(operator: Operator) -> None:
     operator.change(delete(audit))  # all of it turned back
     behind = operator.run("ledger", "verify", "--checkpoint", str(checkpoint))
     assert "BEHIND it: administrative acts" in behind.out
+
+
+def test_migrations_and_restored_backups_are_acts(
+    operator: Operator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backup, fresh = tmp_path / "backup", f"sqlite:///{tmp_path}/fresh/ledger.sqlite3"
+    assert operator.run("backup", str(backup)).status == 0
+    elsewhere = operator.settings | {"DATABASE_URL": fresh, "DATA_DIR": str(tmp_path / "fresh")}
+    wrong = run("restore", str(backup), **elsewhere | {"SECRET": "s" * 32})
+    assert (wrong.status, "another secret" in wrong.err) == (1, True)
+    assert run("restore", str(backup), **elsewhere).status == 0
+    restored = Database(fresh)
+    with restored.read() as session:
+        found = list(session.connection.execute(audit.select().order_by(audit.c.seq)))[-1]
+    made_at = json.loads((backup / "checkpoint.json").read_text())["at"]
+    assert (found.via, found.action, json.loads(found.details)) == ("command", "database.restore", {"at": made_at})
+    restored.close()
+
+    scripts = tmp_path / "scripts"
+    shutil.copytree(migrations.SCRIPTS, scripts)
+    (scripts / "versions" / "0002_next.py").write_text(
+        "revision, down_revision = '0002', '0001'\ndef upgrade(): pass\ndef downgrade(): pass\n"
+    )
+    monkeypatch.setattr(migrations, "SCRIPTS", scripts)
+    migrations._heads.cache_clear()
+    before = len(operator.records())
+    wrong = run("migrate", **operator.settings | {"SECRET": "s" * 32})
+    assert (wrong.status, "another secret" in wrong.err, len(operator.records())) == (1, True, before)
+    assert not migrations.is_current(operator.database)  # what is not on record is not done
+    assert operator.run("migrate").status == 0
+    assert operator.run("migrate").status == 0
+    assert len(operator.records()) == before + 1
+    found = operator.records()[-1]
+    told = {"from": "0001", "to": "0002"}
+    assert (found.via, found.action, found.target, json.loads(found.details)) == (
+        *("command", "database.migrate"),
+        *(None, told),
+    )
+    migrations._heads.cache_clear()
