@@ -33,6 +33,9 @@ ENGINE_SECONDS = Histogram("snapledger_engine_seconds", "Exact sums that were co
 EXACT_DRAWS = Counter("snapledger_exact_path_draws", "Bins that the filter left to the exact draw.")
 
 KEY_FETCHES = Counter("snapledger_token_key_fetches", "Fetches of the token provider's public keys.", ["outcome"])
+for _outcome in ("done", "failed"):  # from 0 on, or Prometheus would see no rise when the first one comes
+    ENGINE_SECONDS.labels(_outcome)
+    KEY_FETCHES.labels(_outcome)
 
 
 @contextmanager

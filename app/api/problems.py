@@ -141,6 +141,9 @@ _METHODS = ("DELETE", "GET", "HEAD", "POST", "PUT")
 _UNREADABLE = ("bad-request", "The request cannot be read")
 _INTERNAL = Problem(500, "internal", "A fault of ours", "Nothing was charged unless an answer is stored; see the log.")
 
+for _problem in (*TABLE.values(), _INTERNAL):
+    metrics.REFUSALS.labels(_problem.slug)  # from 0 on, or Prometheus would see no rise when the first one comes
+
 
 def _document(problem: Problem, error: object) -> bytes:
     detail = problem.detail if isinstance(problem.detail, str) else problem.detail(error)
