@@ -1,5 +1,6 @@
 """The only reader of the environment: one frozen `Settings`."""
 
+import os
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
@@ -69,6 +70,13 @@ def _connectable(url: SecretStr) -> SecretStr:
     if urlsplit(url.get_secret_value()).scheme not in {"postgresql", "sc"}:
         raise ValueError("must be a URL that begins with postgresql:// or sc://")
     return url
+
+
+def traces_asked_for() -> bool:
+    """Whether OpenTelemetry's own settings ask for traces; its packages read the rest of them."""
+    if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true" or os.environ.get("OTEL_TRACES_EXPORTER") == "none":
+        return False
+    return any(os.environ.get(f"OTEL_EXPORTER_OTLP_{kind}ENDPOINT") for kind in ("", "TRACES_"))
 
 
 class Settings(BaseSettings):

@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 
-from app import metrics
+from app import metrics, traces
 from app.api import documentation, problems, web
 from app.api.middleware import FaultBarrier, KeyGate
 from app.api.rates import RateLimit
@@ -47,12 +47,14 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         to_thread.current_default_thread_limiter().total_tokens = REQUEST_THREADS
+        traces.begin()
         services: Services = await run_in_threadpool(startup.open_services, chosen)
         app.state.services = services
         try:
             yield
         finally:
             await run_in_threadpool(startup.close_services, services)
+            traces.end()
             metrics.forget_process()
 
     app = FastAPI(

@@ -19,6 +19,8 @@ from prometheus_client import (
 )
 from prometheus_client.registry import REGISTRY, Collector
 
+from app import traces
+
 FILES = "PROMETHEUS_MULTIPROC_DIR"
 
 disable_created_metrics()  # type: ignore[no-untyped-call]  # a series more for each, which nobody reads
@@ -43,7 +45,8 @@ def engine_timed() -> Iterator[None]:
     """Time a computation of the data engine, as `done` or as `failed`."""
     started, outcome = time.perf_counter(), "failed"
     try:
-        yield
+        with traces.span("engine"):
+            yield
         outcome = "done"
     finally:
         ENGINE_SECONDS.labels(outcome).observe(time.perf_counter() - started)

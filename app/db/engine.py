@@ -7,6 +7,7 @@ from typing import TypeVar
 from sqlalchemy import Connection, make_url
 from sqlalchemy.exc import ArgumentError
 
+from app import traces
 from app.db.failures import translated
 from app.db.limits import Limits
 from app.db.postgres import Postgres
@@ -44,7 +45,7 @@ class Database:
         Raises:
             UnavailableError: the database is busy or away.
         """
-        with translated(), self._home.reading() as connection:
+        with traces.span("database read"), translated(), self._home.reading() as connection:
             yield ReadSession(connection)
 
     @contextmanager
@@ -55,7 +56,7 @@ class Database:
             UnavailableError: the database is busy or away. If `commit()` raised it, the outcome is unknown.
         """
         self._require_changes()
-        with translated(), self._home.writing() as connection:
+        with traces.span("database write"), translated(), self._home.writing() as connection:
             yield WriteSession(connection)
 
     def transact(self, work: Callable[[WriteSession], T]) -> T:
