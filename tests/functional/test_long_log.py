@@ -40,13 +40,16 @@ def ask(table: Table, number: int) -> list[str]:
         lambda: table.analyst.get(f"{table.path}/releases", params={"limit": "1"}),
         lambda: table.analyst.post(f"{table.path}/plan", content=b"{no JSON, but a secret-of-mine"),
         lambda: table.service.stranger.get("/v1/me", headers={"Authorization": f"Bearer wrong-{key}"}),
-        lambda: table.owner.post(f"{table.path}/budget/adjustments", json={"epsilon_limit": 0, "reason": "hush-hush"}),
+        lambda: table.owner.post(
+            f"{table.path}/budget/adjustments", json={"epsilon_limit": "-1", "reason": "hush-hush"}
+        ),
     ]
     answer = chance.choice(kinds)()
     assert answer.status_code < 500, answer.text
     document = answer.json()
     exact = document.get("value_exact") if isinstance(document, dict) else None
-    return [key, *([] if exact is None or isinstance(exact, list) else [exact[:20]])]
+    # A count of two digits is in every log; what is as long as these is in none by chance.
+    return [key, *([exact] if isinstance(exact, str) and len(exact) > 8 else [])]
 
 
 @pytest.mark.slow
