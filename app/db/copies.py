@@ -38,6 +38,7 @@ def copy_to(session: ReadSession, path: Path) -> None:
             migrate(database)
             with database.migrating() as connection:
                 copy_rows(session.connection, connection)
+                _fill(connection, tables.relocations, _batches(session.connection, tables.relocations))
         finally:
             database.close()
     _settle(path)
