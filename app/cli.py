@@ -11,13 +11,14 @@ import uvicorn
 from pydantic import ValidationError
 
 from app import logs
+from app.api.schemas.administration import KeyRequest
+from app.api.schemas.base import validated
 from app.commands import dataset, ledger, remote
 from app.commands.remote.session import ABOUT_EXIT_CODES
 from app.config import Settings
 from app.db.engine import Database
-from app.db.migrate import migrate as migrate_database
 from app.errors import SnapledgerError
-from app.services import backups, principals, startup
+from app.services import audits, backups, migrations, offline, principals, relocations, secrets, startup
 from app.services.access import Role
 
 _GRACE_SECONDS = 30  # for what is being answered when the service is told to stop
@@ -74,9 +75,12 @@ def serve(
 @app.command()
 def migrate() -> None:
     """Bring the database to the schema of this version."""
-    database = Database(Settings().database_url)
-    migrate_database(database)
-    database.close()
+    settings = Settings()
+    database = Database(settings.database_url)
+    try:
+        migrations.migrate(settings, database, audits.command())
+    finally:
+        database.close()
     typer.echo("The database is migrated.")
 
 
@@ -84,13 +88,20 @@ def migrate() -> None:
 def create_key(
     name: Annotated[str, typer.Argument(help="The principal's name.")],
     role: Annotated[Role | None, typer.Option(help="Make the principal, with this role.")] = None,
+    expires_at: Annotated[
+        str | None, typer.Option(help="From when on it opens nothing, such as 2027-01-31T12:00:00Z; never if not said.")
+    ] = None,
 ) -> None:
     """Print a new key for a principal, straight from the database: the way back in when every key is lost."""
-    database = Database(Settings().database_url)
-    try:
-        issued = principals.rotate(database, name) if role is None else principals.create(database, name, role)
-    finally:
-        database.close()
+    settings, by = Settings(), audits.command()
+    until = validated(KeyRequest, {"key_expires_at": expires_at}).key_expires_at
+    with offline.database(settings) as database:
+        with database.read() as session:
+            seal = secrets.keyring_or_new(settings, session).seal
+        if role is None:
+            issued = principals.rotate(database, seal, by, name, until)
+        else:
+            issued = principals.create(database, seal, by, name, role, until)
     typer.echo(issued.key)
 
 
@@ -110,6 +121,28 @@ def restore(directory: Annotated[Path, typer.Argument(help="A backup.")]) -> Non
     made = backups.restore(Settings(), directory)
     typer.echo(f"The ledger is as it was at {made.at}. What was released since is forgotten, and must be written off:")
     typer.echo("snapledger ledger verify --checkpoint LATEST says which ledgers are behind.")
+
+
+@app.command()
+def migrate_to(
+    url: Annotated[
+        str,
+        typer.Argument(
+            envvar="SNAPLEDGER_TARGET_URL", help="A database without rows; better set than typed if it has a password."
+        ),
+    ],
+) -> None:
+    """Move all of the ledger to another database, verify it there, and retire this one for good.
+
+    Until it has ended nobody can write to either. If it was interrupted, the same command goes on. The data directory
+    and the secret stay what they are.
+    """
+    moved = relocations.move(Settings(), url)
+    if moved is None:
+        typer.echo("The move that was interrupted has come to its end.")
+    else:
+        typer.echo(f"{moved.rows} rows are the same in both databases; {moved.datasets} datasets' ledgers are valid.")
+    typer.echo("This database is retired: start the service with SNAPLEDGER_DATABASE_URL set to the other one.")
 
 
 @app.command()

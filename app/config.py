@@ -1,13 +1,14 @@
 """The only reader of the environment: one frozen `Settings`."""
 
+import os
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
 import limits
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, StringConstraints
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, StringConstraints, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 
@@ -23,6 +24,44 @@ def _listed(value: object) -> object:
     return tuple(word.strip() for word in value.split(",") if word.strip()) if isinstance(value, str) else value
 
 
+_ALGORITHMS = {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
+_ROLES = {"admin", "owner", "auditor", "analyst"}
+
+
+def _algorithms(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Signatures by a private key alone: what anybody could make with the public one is none."""
+    if not names or not _ALGORITHMS.issuperset(names):
+        raise ValueError(f"must be some of {', '.join(sorted(_ALGORITHMS))}, with commas between them")
+    return names
+
+
+def _role_map(pairs: object) -> object:
+    """Such as `data-admins=admin,statistics=analyst`: the first value that a token has decides."""
+    if not isinstance(pairs, str):
+        return pairs
+    split = [word.strip().rpartition("=") for word in pairs.split(",") if word.strip()]
+    if not split or any(not value or role not in _ROLES for value, _, role in split):
+        raise ValueError(f"must be pairs such as value=role, the role one of {', '.join(sorted(_ROLES))}")
+    return tuple((value, role) for value, _, role in split)
+
+
+def is_private_url(url: str) -> bool:
+    """Whether nobody on the way can change what is answered there: HTTPS, or this machine."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname
+    except ValueError:
+        return False
+    plain = parts.scheme == "http" and host in {"localhost", "127.0.0.1", "::1"}
+    return bool(host) and parts.username is None and (plain or parts.scheme == "https")
+
+
+def _private(url: str) -> str:
+    if not is_private_url(url):
+        raise ValueError("must be an https:// URL without a user")
+    return url
+
+
 ConnectionName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
 
 
@@ -31,6 +70,13 @@ def _connectable(url: SecretStr) -> SecretStr:
     if urlsplit(url.get_secret_value()).scheme not in {"postgresql", "sc"}:
         raise ValueError("must be a URL that begins with postgresql:// or sc://")
     return url
+
+
+def traces_asked_for() -> bool:
+    """Whether OpenTelemetry's own settings ask for traces; its packages read the rest of them."""
+    if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true" or os.environ.get("OTEL_TRACES_EXPORTER") == "none":
+        return False
+    return any(os.environ.get(f"OTEL_EXPORTER_OTLP_{kind}ENDPOINT") for kind in ("", "TRACES_"))
 
 
 class Settings(BaseSettings):
@@ -66,9 +112,28 @@ class Settings(BaseSettings):
     max_concurrent_requests: int = Field(default=256, ge=1)
     cors_origins: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = ()
     guide_directory: Path = Path(__file__).parent / "guide"  # where `make docs` builds it, and the wheel has it
+    oidc_issuer: Annotated[str, AfterValidator(_private)] | None = None
+    oidc_audience: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = ()
+    oidc_jwks_url: Annotated[str, AfterValidator(_private)] | None = None
+    oidc_algorithms: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed), AfterValidator(_algorithms)] = (
+        "RS256",
+        "ES256",
+    )
+    oidc_name_claim: str = Field(default="preferred_username", min_length=1)
+    oidc_roles_claim: str = Field(default="roles", min_length=1)
+    oidc_role_map: Annotated[tuple[tuple[str, str], ...], NoDecode, BeforeValidator(_role_map)] = ()
+    oidc_leeway_seconds: int = Field(default=30, ge=0, le=300)
+    oidc_keys_seconds: int = Field(default=600, ge=1, le=3_600)
+    oidc_refetch_seconds: int = Field(default=30, ge=1, le=3_600)
     log_level: Annotated[
         Literal["DEBUG", "INFO", "WARNING", "ERROR"], StringConstraints(to_upper=True, strip_whitespace=True)
     ] = "INFO"
+
+    @model_validator(mode="after")
+    def _names_whom_tokens_are_for(self) -> Self:
+        if self.oidc_issuer is not None and not (self.oidc_audience and self.oidc_role_map):
+            raise ValueError("SNAPLEDGER_OIDC_ISSUER needs SNAPLEDGER_OIDC_AUDIENCE and SNAPLEDGER_OIDC_ROLE_MAP")
+        return self
 
     @property
     def max_epsilon_nano(self) -> int:

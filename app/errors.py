@@ -10,7 +10,7 @@ class SnapledgerError(Exception):
 
 
 class UnauthenticatedError(SnapledgerError):
-    """No key, or none that opens anything."""
+    """No key or token, or none that opens anything; the text may say why a token that is its provider's does not."""
 
 
 class MalformedJsonError(SnapledgerError):
@@ -124,6 +124,10 @@ class UnavailableError(SnapledgerError):
 
 class OverloadedError(UnavailableError):
     """As many calls are being answered as the service takes on at once."""
+
+
+class ProviderAwayError(UnavailableError):
+    """The provider of tokens did not answer, and without it nothing can be said of a token."""
 
 
 class TransactionAbortedError(UnavailableError):

@@ -11,16 +11,16 @@ from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 
-from app import metrics
+from app import metrics, traces
 from app.api import documentation, guide, problems, web
 from app.api.crew import Crew
 from app.api.middleware import FaultBarrier, KeyGate
 from app.api.rates import RateLimit
-from app.api.routers import batches, budgets, datasets, derived, operations, planning, principals, releases
+from app.api.routers import audit, batches, budgets, datasets, derived, operations, planning, principals, releases
 from app.api.watch import Watch
 from app.config import Settings
 from app.db.limits import REQUEST_THREADS
-from app.services import startup
+from app.services import startup, tokens
 from app.services.context import Services
 
 
@@ -39,7 +39,7 @@ def _around(settings: Settings) -> list[Middleware]:
                 allow_credentials=False,
             )
         )
-    return [*around, Middleware(KeyGate, rate)]
+    return [*around, Middleware(KeyGate, rate, tokens.of(settings))]
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
@@ -49,6 +49,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         to_thread.current_default_thread_limiter().total_tokens = REQUEST_THREADS
+        traces.begin()
         services: Services = await run_in_threadpool(startup.open_services, chosen)
         app.state.services = services
         # Where statements wait for a network, threads are needed for that alone.
@@ -62,6 +63,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
             yield
         finally:
             await run_in_threadpool(startup.close_services, services)
+            traces.end()
             metrics.forget_process()
 
     app = FastAPI(
@@ -86,6 +88,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         budgets.router,
         datasets.router,
         principals.router,
+        audit.router,
         operations.router,
     ):
         app.include_router(router)

@@ -19,6 +19,8 @@ from prometheus_client import (
 )
 from prometheus_client.registry import REGISTRY, Collector
 
+from app import traces
+
 FILES = "PROMETHEUS_MULTIPROC_DIR"
 
 disable_created_metrics()  # type: ignore[no-untyped-call]  # a series more for each, which nobody reads
@@ -32,13 +34,19 @@ DEBITED = Counter("snapledger_epsilon_debited", "ε debited for fresh releases, 
 ENGINE_SECONDS = Histogram("snapledger_engine_seconds", "Exact sums that were computed, not kept.", ["outcome"])
 EXACT_DRAWS = Counter("snapledger_exact_path_draws", "Bins that the filter left to the exact draw.")
 
+KEY_FETCHES = Counter("snapledger_token_key_fetches", "Fetches of the token provider's public keys.", ["outcome"])
+for _outcome in ("done", "failed"):  # from 0 on, or Prometheus would see no rise when the first one comes
+    ENGINE_SECONDS.labels(_outcome)
+    KEY_FETCHES.labels(_outcome)
+
 
 @contextmanager
 def engine_timed() -> Iterator[None]:
     """Time a computation of the data engine, as `done` or as `failed`."""
     started, outcome = time.perf_counter(), "failed"
     try:
-        yield
+        with traces.span("engine"):
+            yield
         outcome = "done"
     finally:
         ENGINE_SECONDS.labels(outcome).observe(time.perf_counter() - started)

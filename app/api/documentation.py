@@ -13,7 +13,7 @@ from starlette.staticfiles import StaticFiles
 
 from app.api import examples, problems, requests
 from app.api.schemas import answers
-from app.api.schemas.administration import AdjustmentRequest, AllowanceRequest, PrincipalRequest
+from app.api.schemas.administration import AdjustmentRequest, AllowanceRequest, KeyRequest, PrincipalRequest
 from app.api.schemas.batches import BatchRequest
 from app.api.schemas.datasets import DatasetRequest, SourcedDatasetRequest
 from app.api.schemas.derived import DerivedRequest
@@ -38,6 +38,7 @@ _BODIES = (
     DatasetRequest,
     DerivedRequest,
     FreePlanRequest,
+    KeyRequest,
     PlanRequest,
     PrincipalRequest,
     ReleaseRequest,
@@ -93,9 +94,9 @@ def told_to_prometheus() -> dict[str, Any]:
     return {"responses": responses, "response_class": PlainTextResponse, "openapi_extra": security}
 
 
-def _json(model: type[BaseModel]) -> dict[str, Any]:
+def _json(model: type[BaseModel], *, required: bool) -> dict[str, Any]:
     schema = {"$ref": _REFERENCE.format(model=model.__name__)}
-    return {"required": True, "content": {"application/json": {"schema": schema}}}
+    return {"required": required, "content": {"application/json": {"schema": schema}}}
 
 
 UPLOAD: dict[str, Any] = {
@@ -123,6 +124,7 @@ def described(
     body: type[BaseModel] | dict[str, Any] | None = None,
     paged: bool = False,
     keyed: bool = False,
+    body_required: bool = True,
 ) -> dict[str, Any]:
     """What FastAPI cannot see of a route under `/v1`, as arguments of its decorator.
 
@@ -132,6 +134,7 @@ def described(
         body: the model of its JSON body, or the description of another body.
         paged: whether it lists.
         keyed: whether it takes an idempotency key.
+        body_required: whether it needs its body.
     """
     responses: dict[int, dict[str, Any]] = {}
     for status, (model, description) in success.items():
@@ -142,7 +145,7 @@ def described(
     if parameters := [*(_PAGE if paged else ()), *([_KEY] if keyed else ())]:
         extra["parameters"] = parameters
     if body is not None:
-        extra["requestBody"] = body if isinstance(body, dict) else _json(body)
+        extra["requestBody"] = body if isinstance(body, dict) else _json(body, required=body_required)
     return {"responses": responses, "openapi_extra": extra}
 
 
@@ -166,7 +169,7 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
         components = document["components"]
         components["schemas"] |= definitions["$defs"]
         components["securitySchemes"] = {
-            "key": {"type": "http", "scheme": "bearer", "description": "A principal's key."}
+            "key": {"type": "http", "scheme": "bearer", "description": "A principal's key, or a token of its provider."}
         }
         examples.add(document)
         app.openapi_schema = document

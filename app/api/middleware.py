@@ -1,4 +1,4 @@
-"""What happens before a call is routed, as pure ASGI: the fault barrier and the key."""
+"""What happens before a call is routed, as pure ASGI: the fault barrier, and who calls."""
 
 import hashlib
 from typing import Final
@@ -12,14 +12,16 @@ from app.api import problems
 from app.api.rates import RateLimit
 from app.api.watch import PRINCIPAL
 from app.errors import SnapledgerError, UnauthenticatedError
-from app.services import access
+from app.services import access, identities
+from app.services.access import Credential, KeyDigest
 from app.services.context import Services
+from app.services.tokens import Tokens, is_token
 
 _REMEMBERED_KEYS: Final = 10_000
 _REMEMBERED_SECONDS: Final = 1
 _WHERE_KEYS_CHANGE: Final = ("/v1/principals", "/v1/me")
 
-KEY_DIGEST: Final = "snapledger.key_digest"
+CREDENTIAL: Final = "snapledger.credential"
 
 
 class FaultBarrier:
@@ -50,39 +52,53 @@ class FaultBarrier:
                 await response(scope, receive, send)
 
 
-def digest_in(scope: Scope) -> bytes:
-    """The SHA-256 of the key that a call brings.
+def bearer_in(scope: Scope) -> bytes:
+    """The key or the token that a call brings.
 
     Raises:
         UnauthenticatedError: it brings none, or several.
     """
     values = [value for name, value in scope["headers"] if name == b"authorization"]
-    scheme, _, key = (values[0] if len(values) == 1 else b"").partition(b" ")
-    if scheme.lower() != b"bearer" or not key:
+    scheme, _, bearer = (values[0] if len(values) == 1 else b"").partition(b" ")
+    if scheme.lower() != b"bearer" or not bearer:
         raise UnauthenticatedError
-    return hashlib.sha256(key.strip()).digest()
+    return bytes(bearer.strip())
+
+
+def key_in(scope: Scope) -> KeyDigest:
+    """The key that a call brings, by its SHA-256.
+
+    Raises:
+        UnauthenticatedError: it brings none, or several.
+    """
+    return KeyDigest(hashlib.sha256(bearer_in(scope)).digest())
 
 
 class KeyGate:
-    """Refuses a call without a key in force before its body is read.
+    """Refuses a call without a key or a token in force before its body is read.
 
-    For a second after a key was found to be in force it is let through from memory, which is emptied when a key changes
+    For a second after one was found to be in force it is let through from memory, which is emptied when a key changes
     in this process. Whether it still is in force is decided again in the call's own transaction: what another process
     took away costs one read of a bounded body, never access.
+
+    Args:
+        rate: counts the calls of each principal.
+        tokens: verifies tokens; None where only keys are taken.
     """
 
-    def __init__(self, app: ASGIApp, rate: RateLimit) -> None:
+    def __init__(self, app: ASGIApp, rate: RateLimit, tokens: Tokens | None) -> None:
         self._app = app
         self._rate = rate
-        self._seen: TTLCache[bytes, str] = TTLCache(_REMEMBERED_KEYS, _REMEMBERED_SECONDS)
+        self._tokens = tokens
+        self._seen: TTLCache[KeyDigest, tuple[Credential, str]] = TTLCache(_REMEMBERED_KEYS, _REMEMBERED_SECONDS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a call to `/v1` through if it brings a key."""
+        """Let a call to `/v1` through if it brings a key or a token."""
         if scope["type"] != "http" or not scope["path"].startswith("/v1/"):
             await self._app(scope, receive, send)
             return
         try:
-            scope[KEY_DIGEST] = await self._digest(scope)
+            scope[CREDENTIAL], scope[PRINCIPAL] = await self._recognised(scope)
             await self._rate.count(scope[PRINCIPAL])
         except SnapledgerError as error:
             await problems.of(error)(scope, receive, send)
@@ -97,12 +113,16 @@ class KeyGate:
 
         await self._app(scope, receive, forgetting)
 
-    async def _digest(self, scope: Scope) -> bytes:
-        digest = digest_in(scope)
-        name = self._seen.get(digest)
-        if name is None:
+    async def _recognised(self, scope: Scope) -> tuple[Credential, str]:
+        """By what the caller is known, and its name."""
+        bearer, shown = bearer_in(scope), key_in(scope)
+        found = self._seen.get(shown)
+        if found is None:
             services: Services = scope["app"].state.services
-            name = (await run_in_threadpool(access.authenticate, services.database, digest)).name
-            self._seen[digest] = name
-        scope[PRINCIPAL] = name
-        return digest
+            if self._tokens is not None and is_token(bearer):
+                claimed = await self._tokens.verify(bearer)
+                found = claimed.identity, await run_in_threadpool(identities.enter, services, claimed)
+            else:
+                found = shown, (await run_in_threadpool(access.authenticate, services.database, shown)).name
+            self._seen[shown] = found
+        return found

@@ -51,7 +51,9 @@ TABLE: dict[type[errors.SnapledgerError], Problem] = {
         401,
         "unauthenticated",
         "No valid key",
-        "Send the header Authorization: Bearer <key> with a key that is in force.",
+        lambda error: (
+            str(error) or "Send the header Authorization: Bearer <key> with a key or a token that is in force."
+        ),
     ),
     errors.ForbiddenError: Problem(403, "forbidden", "Not allowed", str),
     errors.NotFoundError: Problem(
@@ -123,6 +125,9 @@ TABLE: dict[type[errors.SnapledgerError], Problem] = {
     errors.OverloadedError: Problem(
         503, "overloaded", "Too many calls at once", "Nothing was done: retry after a moment, with the same key."
     ),
+    errors.ProviderAwayError: Problem(
+        503, "unavailable", "Busy or away", "The provider of tokens did not answer: retry, or call with a key."
+    ),
     errors.UnavailableError: Problem(
         503,
         "unavailable",
@@ -135,6 +140,9 @@ _HTTP_TITLES = {404: ("not-found", "Not found"), 405: ("method-not-allowed", "Me
 _METHODS = ("DELETE", "GET", "HEAD", "POST", "PUT")
 _UNREADABLE = ("bad-request", "The request cannot be read")
 _INTERNAL = Problem(500, "internal", "A fault of ours", "Nothing was charged unless an answer is stored; see the log.")
+
+for _problem in (*TABLE.values(), _INTERNAL):
+    metrics.REFUSALS.labels(_problem.slug)  # from 0 on, or Prometheus would see no rise when the first one comes
 
 
 def _document(problem: Problem, error: object) -> bytes:

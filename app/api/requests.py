@@ -21,11 +21,11 @@ from starlette.responses import Response
 
 from app.api.bodies import read_json, require_form
 from app.api.json_codec import canonical, decode, fingerprint
-from app.api.middleware import KEY_DIGEST
+from app.api.middleware import CREDENTIAL
 from app.api.schemas.base import validated
 from app.errors import InvalidRequestError
 from app.services import access
-from app.services.access import Access
+from app.services.access import Access, Credential
 from app.services.context import Services
 from app.services.names import NAME_PATTERN, RELEASE_ID_PATTERN
 from app.services.releases import Key
@@ -39,19 +39,19 @@ _MOST_KEPT_BYTES = 2**20  # of bodies; what is made of one is some ten times as 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The digest of the caller's key, and the services it calls."""
+    """By what the caller is known, and the services it calls."""
 
-    digest: bytes
+    credential: Credential
     services: Services
 
     def enter(self, name: str) -> Access:
         """Find a dataset as the caller sees it (401, 404)."""
         with self.services.database.ask() as session:
-            return access.enter(session, self.digest, name)
+            return access.enter(session, self.credential, name)
 
 
 async def _caller(request: Request) -> Caller:
-    return Caller(request.scope[KEY_DIGEST], request.app.state.services)
+    return Caller(request.scope[CREDENTIAL], request.app.state.services)
 
 
 CallerOf = Annotated[Caller, Depends(_caller)]
@@ -81,10 +81,10 @@ def _read(model: type[Model], body: bytes) -> _Read[Model]:
 class JsonBody(Generic[Model]):
     """A body as bytes, until `validated` is asked for."""
 
-    __slots__ = ("_bytes", "_headers", "_model", "_path")
+    __slots__ = ("_bytes", "_headers", "_model", "_optional", "_path")
 
-    def __init__(self, model: type[Model], path: str, headers: Headers, body: bytes) -> None:
-        self._model, self._path, self._headers, self._bytes = model, path, headers, body
+    def __init__(self, model: type[Model], path: str, headers: Headers, body: bytes, *, optional: bool) -> None:
+        self._model, self._path, self._headers, self._bytes, self._optional = model, path, headers, body, optional
 
     def validated(self) -> Model:
         """The body as its model.
@@ -94,6 +94,8 @@ class JsonBody(Generic[Model]):
             MalformedJsonError: it is no JSON.
             InvalidRequestError: it does not fit the model.
         """
+        if self._optional and not self._bytes:
+            return self._model()
         require_form(self._headers, "application/json")
         model: Model = _read(self._model, self._bytes).model
         return model
@@ -103,11 +105,11 @@ class JsonBody(Generic[Model]):
         return fingerprint(self._path, _read(self._model, self._bytes).canonical)
 
 
-def json_body(model: type[Model]) -> Any:  # noqa: ANN401 - FastAPI's marker
-    """A dependency that reads the body and leaves it to the route to validate."""
+def json_body(model: type[Model], *, optional: bool = False) -> Any:  # noqa: ANN401 - FastAPI's marker
+    """A dependency that reads the body and leaves it to the route to validate; none is the model's defaults."""
 
     async def read(request: Request) -> JsonBody[Model]:
-        return JsonBody(model, request.scope["path"], request.headers, await read_json(request))
+        return JsonBody(model, request.scope["path"], request.headers, await read_json(request), optional=optional)
 
     return Depends(read)
 

@@ -8,7 +8,7 @@ from uuid import uuid4
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app import metrics
+from app import metrics, traces
 from app.api import problems
 from app.errors import OverloadedError
 from app.logs import request_id
@@ -63,7 +63,9 @@ class Watch:
             if self._now > self._most_at_once:
                 await problems.of(OverloadedError())(scope, receive, watched)
             else:
-                await self._app(scope, receive, watched)
+                with traces.span("request", _header(scope, b"traceparent")) as span:
+                    await self._app(scope, receive, watched)
+                    _traced(span, scope, identity, status)
         finally:
             self._now -= 1
             metrics.IN_FLIGHT.dec()
@@ -71,11 +73,28 @@ class Watch:
             _record(scope, identity, status, time.perf_counter() - started)
 
 
+def _header(scope: Scope, wanted: bytes) -> str | None:
+    return next((value.decode("latin-1") for name, value in scope["headers"] if name == wanted), None)
+
+
+def _traced(span: Any, scope: Scope, identity: str, status: int) -> None:  # noqa: ANN401 - OpenTelemetry's, if it is there
+    """What a trace tells of a request: as the log and the metrics, its route and never its path."""
+    if span is None:
+        return
+    method, route = _method(scope), _template(scope)
+    span.update_name(f"{method} {route}")
+    told = {"http.request.method": method, "http.route": route, "snapledger.request_id": identity}
+    traces.finish(span, {**told, "http.response.status_code": status}, failed=status >= 500)
+
+
+def _method(scope: Scope) -> str:
+    """A method, unless it is a stranger's word."""
+    return scope["method"] if scope["method"] in _METHODS else "other"
+
+
 def _record(scope: Scope, identity: str, status: int, seconds: float) -> None:
     """A line and the metrics, both by the route's template: a path names what somebody asked about."""
-    route, method = _template(scope), scope["method"]
-    if method not in _METHODS:
-        method = "other"  # or a stranger's word would be a label
+    route, method = _template(scope), _method(scope)
     metrics.REQUESTS.labels(method, route, str(status or "none")).inc()
     metrics.SECONDS.labels(method, route).observe(seconds)
     log.info(

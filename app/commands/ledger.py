@@ -77,6 +77,8 @@ def verify_checkpoint(
     typer.echo(f"signed by {known.public_key.hex()} at {known.at}")
     for head in known.heads:
         typer.echo(f"{head.dataset}: {head.seq} entries, ε {epsilon_text(head.spent_nano)}, head {head.hash.hex()}")
+    if known.audit is not None:
+        typer.echo(f"{checkpoints.ACTS}: {known.audit.seq} records, head {known.audit.hash.hex()}")
 
 
 @app.command()

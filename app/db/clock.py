@@ -23,6 +23,11 @@ def now() -> str:
     return datetime.now(UTC).strftime(_FORMAT)
 
 
+def stored(time: datetime) -> str:
+    """A time with a zone as the database keeps it."""
+    return time.astimezone(UTC).strftime(_FORMAT)
+
+
 def days_after(time: str, days: int) -> str:
     """The time so many days of 24 hours later."""
     return (datetime.fromisoformat(time) + timedelta(days=days)).strftime(_FORMAT)

@@ -3,16 +3,17 @@
 The file has the same tables, so that whatever reads a ledger reads the copy too.
 """
 
-from collections.abc import Iterable, Iterator
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Table, func, insert, select
 
-from app.db import sqlite_connections
+from app.db import relocations, sqlite_connections, tables
 from app.db.engine import Database
 from app.db.migrate import migrate
-from app.db.session import ReadSession
+from app.db.session import ReadSession, WriteSession
 from app.db.tables import metadata
 
 _BATCH = 1_000
@@ -36,9 +37,8 @@ def copy_to(session: ReadSession, path: Path) -> None:
         try:
             migrate(database)
             with database.migrating() as connection:
-                for table in metadata.sorted_tables:
-                    for rows in _batches(session.connection, table):
-                        connection.execute(insert(table), rows)
+                copy_rows(session.connection, connection)
+                _fill(connection, tables.relocations, _batches(session.connection, tables.relocations))
         finally:
             database.close()
     _settle(path)
@@ -56,11 +56,16 @@ def _settle(path: Path) -> None:
         raise ValueError("the copy of the database is not sound")
 
 
-def restore_from(path: Path, database: Database) -> None:
+def restore_from(path: Path, database: Database, then: Callable[[WriteSession], None]) -> None:
     """Fill a database that has no rows from a copy, which is migrated first; all of it or nothing.
 
+    Args:
+        path: the copy's file.
+        database: to be filled.
+        then: is called at the end of the same transaction.
+
     Raises:
-        ValueError: the database has rows.
+        ValueError: the database has rows, or the copy is of one that is retired.
         UnavailableError: it is busy or away.
     """
     copy = Database(url_of(path))
@@ -68,17 +73,48 @@ def restore_from(path: Path, database: Database) -> None:
         migrate(copy)
         migrate(database)
         with copy.read() as session, database.migrating() as connection:
-            if any(connection.execute(select(table).limit(1)).first() for table in metadata.sorted_tables):
+            relocations.require_here(session)
+            if has_rows(connection):
                 raise ValueError("the database is in use: a backup is restored into one without rows")
-            for table in metadata.sorted_tables:
-                _fill(connection, table, _batches(session.connection, table))
+            copy_rows(session.connection, connection)
+            then(WriteSession(connection))
     finally:
         copy.close()
 
 
+def has_rows(connection: Connection) -> bool:
+    """Whether any table has any."""
+    return any(connection.execute(select(table).limit(1)).first() for table in metadata.sorted_tables)
+
+
+def copy_rows(source: Connection, target: Connection) -> None:
+    """Copy all rows of all tables into another database that has none, within its transaction.
+
+    That a database is retired is said of that database alone, and is not copied.
+    """
+    for table in copied_tables():
+        _fill(target, table, _batches(source, table))
+
+
+def copied_tables() -> list[Table]:
+    """The tables that belong to the ledger wherever it is, those first that others refer to."""
+    return [table for table in metadata.sorted_tables if table is not tables.relocations]
+
+
+def fingerprint(connection: Connection, table: Table) -> tuple[int, int]:
+    """How many rows a table has, and a number that tables with the same rows share, on either database."""
+    count = total = 0
+    for rows in _batches(connection, table):
+        for row in rows:
+            digest = hashlib.sha256(repr([row[column.key] for column in table.c]).encode()).digest()
+            count, total = count + 1, (total + int.from_bytes(digest)) % 2**256  # in whatever order they come
+    return count, total
+
+
 def _batches(connection: Connection, table: Table) -> Iterator[list[dict[str, Any]]]:
     """All rows of a table, without ever holding all of them."""
-    rows = connection.execution_options(stream_results=True, yield_per=_BATCH).execute(select(table))
+    # Options of the connection itself would stay, and no other statement could be run on it.
+    rows = connection.execute(select(table), execution_options={"stream_results": True, "yield_per": _BATCH})
     for batch in rows.mappings().partitions():
         yield [dict(row) for row in batch]
 

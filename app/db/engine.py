@@ -8,6 +8,7 @@ from typing import TypeVar
 from sqlalchemy import Connection, make_url
 from sqlalchemy.exc import ArgumentError
 
+from app import traces
 from app.db.failures import translated
 from app.db.groups import Group
 from app.db.limits import Limits
@@ -48,7 +49,7 @@ class Database:
         Raises:
             UnavailableError: the database is busy or away.
         """
-        with translated(), self._home.reading() as connection:
+        with traces.span("database read"), translated(), self._home.reading() as connection:
             yield from _until_its_end(ReadSession(connection))
 
     @contextmanager
@@ -58,7 +59,7 @@ class Database:
         Raises:
             UnavailableError: the database is busy or away.
         """
-        with translated(), self._home.reading(begun=False) as connection:
+        with traces.span("database read"), translated(), self._home.reading(begun=False) as connection:
             yield from _until_its_end(ReadSession(connection))
 
     @contextmanager
@@ -70,7 +71,7 @@ class Database:
         """
         self._require_changes()
         self.pause()
-        with translated(), self._home.writing() as connection:
+        with traces.span("database write"), translated(), self._home.writing() as connection:
             yield from _until_its_end(WriteSession(connection))
 
     def transact(self, work: Callable[[WriteSession], T]) -> T:
@@ -83,7 +84,7 @@ class Database:
             UnavailableError: as `write`; a transaction that was undone every time too.
         """
         if (group := self._group) is not None:
-            with translated():
+            with traces.span("database write"), translated():
                 return group.transact(work)
         for _ in range(MOST_ATTEMPTS - 1):
             try:

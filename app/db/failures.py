@@ -30,7 +30,10 @@ _SQLITE_PASSING = frozenset(
     }
 )
 
-# Psycopg calls it an InternalError: the server became a standby.
+RETIRED = "this database of Snapledger's is retired"
+"""What the triggers of `app.db.relocations` say; the bundled SQLite's driver has no code of its own for a trigger."""
+
+# Psycopg calls it an InternalError: the server became a standby, or the database is retired (app.db.relocations).
 _READ_ONLY_SQL_TRANSACTION = "25006"
 
 # Postgres has rolled all of it back, at whatever statement it says so, COMMIT too: nothing of it can be there.
@@ -60,6 +63,6 @@ def _passes(error: DBAPIError) -> bool:
         return True
     sqlite_code: int | None = getattr(error.orig, "sqlite_errorcode", None)
     if sqlite_code is not None:
-        return sqlite_code & 0xFF in _SQLITE_PASSING
+        return sqlite_code & 0xFF in _SQLITE_PASSING or str(error.orig) == RETIRED
     sqlstate: str | None = getattr(error.orig, "sqlstate", None)
     return isinstance(error, OperationalError | InterfaceError) or sqlstate == _READ_ONLY_SQL_TRANSACTION

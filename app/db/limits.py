@@ -21,6 +21,7 @@ class Limits:
             not hold an account's lock for ever.
         connect_seconds: for a connection to be made (Postgres).
         migration_seconds: for another process that is migrating, and for a statement of a migration.
+        migration_lock_seconds: for a table that a migration changes (Postgres): while it waits, all others wait for it.
     """
 
     connections: int = 22
@@ -30,3 +31,4 @@ class Limits:
     idle_seconds: float = 60.0
     connect_seconds: float = 5.0
     migration_seconds: float = 600.0
+    migration_lock_seconds: float = 5.0

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, NullPool, QueuePool, create_engine
@@ -27,9 +28,11 @@ class Postgres:
             pool_use_lifo=True,
             pool_reset_on_return="rollback",
         )
+        patient = replace(limits, idle_seconds=limits.migration_seconds)
         self._migrator = _engine(
-            _spelled_out(url, limits, limits.migration_seconds, limits.migration_seconds), NullPool
+            _spelled_out(url, patient, limits.migration_seconds, limits.migration_seconds), NullPool
         )
+        self._lock_milliseconds = round(limits.migration_lock_seconds * 1000)
 
     @contextmanager
     def reading(self, *, begun: bool = True) -> Iterator[Connection]:
@@ -49,9 +52,13 @@ class Postgres:
 
     @contextmanager
     def migrating(self) -> Iterator[Connection]:
-        """A transaction that excludes others of its kind."""
+        """A transaction that excludes others of its kind.
+
+        For those it waits long; for a table that somebody works with not, since all who come later wait behind it.
+        """
         with self._migrator.connect() as connection:
             connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})")
+            connection.exec_driver_sql(f"SET LOCAL lock_timeout = {self._lock_milliseconds}")
             yield connection
             connection.commit()
 

@@ -1,9 +1,11 @@
-"""Who may call, found by the digest of the key."""
+"""Who may call, found by the digest of a key, or by whom the provider of a token says it is."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import bindparam, or_, select, update
 
+from app.db.clock import now
 from app.db.session import Session, WriteSession
 from app.db.tables import principals
 from app.db.upsert import upsert
@@ -12,25 +14,73 @@ from app.errors import InvalidRequestError, NameTakenError
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Somebody with a key; `disabled_at` is set for ever once the key's rights are taken away."""
+    """Somebody who calls. The fields are the columns, in order.
+
+    Attributes:
+        disabled_at: set for ever once its rights are taken away.
+        key_expires_at: from when on its key opens nothing; None where it never expires, or there is none.
+        subject: whom a provider's tokens name it; None where it only has a key.
+    """
 
     id: int
     name: str
     role: str
     created_at: str
     disabled_at: str | None
+    key_expires_at: str | None = None
+    subject: str | None = None
 
 
-_SELECT = select(
-    principals.c.id, principals.c.name, principals.c.role, principals.c.created_at, principals.c.disabled_at
+@dataclass(frozen=True, slots=True)
+class KeyDigest:
+    """A key that was shown, by its SHA-256."""
+
+    digest: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Whom a provider's token names, by the provider and its own name for it, and the role that the token grants."""
+
+    issuer: str
+    subject: str
+    role: str
+
+
+Credential: TypeAlias = KeyDigest | Identity
+
+COLUMNS = (
+    principals.c.id,
+    principals.c.name,
+    principals.c.role,
+    principals.c.created_at,
+    principals.c.disabled_at,
+    principals.c.key_expires_at,
+    principals.c.subject,
 )
-_BY_KEY_HASH = _SELECT.where(principals.c.key_hash == bindparam("digest"), principals.c.disabled_at.is_(None))
-_BY_KEY_HASH_LOCKED = _BY_KEY_HASH.with_for_update()
+BY_KEY = (principals.c.key_hash == bindparam("digest"), principals.c.disabled_at.is_(None))
+BY_SUBJECT = (
+    principals.c.issuer == bindparam("issuer"),
+    principals.c.subject == bindparam("subject"),
+    principals.c.disabled_at.is_(None),
+)
+
+_SELECT = select(*COLUMNS)
+_BY_KEY = _SELECT.where(*BY_KEY)
+_BY_KEY_LOCKED = _BY_KEY.with_for_update()
+_BY_SUBJECT = _SELECT.where(*BY_SUBJECT)
+_BY_SUBJECT_LOCKED = _BY_SUBJECT.with_for_update()
+_HAS_SUBJECT = select(principals.c.id).where(*BY_SUBJECT[:2])
 _BY_NAME = _SELECT.where(principals.c.name == bindparam("name"))
 _PAGE = _SELECT.where(principals.c.id > bindparam("after")).order_by(principals.c.id).limit(bindparam("most"))
-_ENABLED_ADMINS = (
+_LASTING_ADMINS = (
     select(principals.c.id)
-    .where(principals.c.role == "admin", principals.c.disabled_at.is_(None))
+    .where(
+        principals.c.role == "admin",
+        principals.c.disabled_at.is_(None),
+        principals.c.subject.is_(None),
+        or_(principals.c.key_expires_at.is_(None), principals.c.key_expires_at > bindparam("time")),
+    )
     .order_by(principals.c.id)  # the same order for all, or two could wait for each other
     .with_for_update()
 )
@@ -38,20 +88,54 @@ _ANY = select(principals.c.id).limit(1)
 _INSERT = upsert(
     principals, lambda insert: insert.on_conflict_do_nothing(index_elements=["name"]).returning(principals.c.id)
 )
-_REPLACE_KEY = update(principals).where(principals.c.id == bindparam("principal")).values(key_hash=bindparam("digest"))
+_INSERT_SUBJECT = upsert(principals, lambda insert: insert.on_conflict_do_nothing().returning(principals.c.id))
+_REPLACE_KEY = (
+    update(principals)
+    .where(principals.c.id == bindparam("principal"))
+    .values(key_hash=bindparam("digest"), key_expires_at=bindparam("until"))
+)
+_SET_ROLE = update(principals).where(principals.c.id == bindparam("principal")).values(role=bindparam("granted"))
 _DISABLE = update(principals).where(principals.c.id == bindparam("principal")).values(disabled_at=bindparam("since"))
 
 
-def by_key_hash(session: Session, digest: bytes) -> Principal | None:
-    """The principal whose key has this SHA-256, unless it is disabled."""
-    row = session.row(_BY_KEY_HASH, digest=digest)
+def in_force(principal: Principal, credential: Credential) -> Principal | None:
+    """The principal as its credential lets it act: with the role of a token, and not at all with an expired key."""
+    if isinstance(credential, Identity):
+        return replace(principal, role=credential.role)
+    expired = principal.key_expires_at is not None and principal.key_expires_at <= now()
+    return None if expired else principal
+
+
+def by_credential(session: Session, credential: Credential) -> Principal | None:
+    """The principal that has this credential, unless it is disabled or the credential has expired."""
+    if isinstance(credential, Identity):
+        row = session.row(_BY_SUBJECT, issuer=credential.issuer, subject=credential.subject)
+    else:
+        row = session.row(_BY_KEY, digest=credential.digest)
+    return None if row is None else in_force(Principal(*row), credential)
+
+
+def locked_by_key(transaction: WriteSession, key: KeyDigest) -> Principal | None:
+    """As `by_credential`, and nobody else replaces the key until the end of the transaction."""
+    row = transaction.row(_BY_KEY_LOCKED, digest=key.digest)
+    return None if row is None else in_force(Principal(*row), key)
+
+
+def locked_by_subject(transaction: WriteSession, identity: Identity) -> Principal | None:
+    """Whom a token names, with the role that is written down; nobody else changes it until the transaction ends."""
+    row = transaction.row(_BY_SUBJECT_LOCKED, issuer=identity.issuer, subject=identity.subject)
     return None if row is None else Principal(*row)
 
 
-def locked_by_key_hash(transaction: WriteSession, digest: bytes) -> Principal | None:
-    """As `by_key_hash`, and nobody else replaces the key until the end of the transaction."""
-    row = transaction.row(_BY_KEY_HASH_LOCKED, digest=digest)
-    return None if row is None else Principal(*row)
+def stored_role(session: Session, identity: Identity) -> str | None:
+    """The role that is written down for whom a token names, whatever the token grants; None where it is disabled."""
+    row = session.row(_BY_SUBJECT, issuer=identity.issuer, subject=identity.subject)
+    return None if row is None else str(row.role)
+
+
+def has_subject(session: Session, identity: Identity) -> bool:
+    """Whether whom a token names is a principal, disabled or not."""
+    return session.row(_HAS_SUBJECT, issuer=identity.issuer, subject=identity.subject) is not None
 
 
 def by_name(session: Session, name: str) -> Principal | None:
@@ -75,23 +159,48 @@ def page(session: Session, after: str | None, limit: int) -> list[Principal]:
     return [Principal(*row) for row in session.rows(_PAGE, after=start, most=limit)]
 
 
-def insert(transaction: WriteSession, name: str, role: str, digest: bytes, at: str) -> Principal:
+def insert(  # noqa: PLR0913 - a row's columns
+    transaction: WriteSession,
+    name: str,
+    role: str,
+    digest: bytes | None,
+    at: str,
+    *,
+    key_expires_at: str | None = None,
+    issuer: str | None = None,
+    subject: str | None = None,
+) -> Principal:
     """Make a principal.
 
     Raises:
-        NameTakenError: the name was given before, even to a principal disabled since.
+        NameTakenError: the name was given before, even to a principal disabled since; or whom the provider names has
+            another.
     """
+    statement = _INSERT if subject is None else _INSERT_SUBJECT
     row = transaction.change_returning(
-        _INSERT[transaction.dialect], name=name, role=role, key_hash=digest, created_at=at, disabled_at=None
+        statement[transaction.dialect],
+        name=name,
+        role=role,
+        key_hash=digest,
+        created_at=at,
+        disabled_at=None,
+        key_expires_at=key_expires_at,
+        issuer=issuer,
+        subject=subject,
     )
     if row is None:
         raise NameTakenError
-    return Principal(row.id, name, role, at, None)
+    return Principal(row.id, name, role, at, None, key_expires_at, subject)
 
 
-def replace_key(transaction: WriteSession, principal_id: int, digest: bytes) -> None:
+def replace_key(transaction: WriteSession, principal_id: int, digest: bytes, expires_at: str | None = None) -> None:
     """Give a principal another key; the old one stops working when this commits."""
-    transaction.change(_REPLACE_KEY, principal=principal_id, digest=digest)
+    transaction.change(_REPLACE_KEY, principal=principal_id, digest=digest, until=expires_at)
+
+
+def set_role(transaction: WriteSession, principal_id: int, role: str) -> None:
+    """Write down another role."""
+    transaction.change(_SET_ROLE, principal=principal_id, granted=role)
 
 
 def disable(transaction: WriteSession, principal_id: int, at: str) -> None:
@@ -99,9 +208,12 @@ def disable(transaction: WriteSession, principal_id: int, at: str) -> None:
     transaction.change(_DISABLE, principal=principal_id, since=at)
 
 
-def count_enabled_admins(transaction: WriteSession) -> int:
-    """How many admins there are, locked until the end of the transaction: two cannot disable each other at once."""
-    return len(transaction.rows(_ENABLED_ADMINS))
+def lasting_admins(transaction: WriteSession) -> list[int]:
+    """The ids of the admins whose keys open now and whom no provider names.
+
+    They are locked until the end of the transaction: two cannot disable each other at once.
+    """
+    return [row.id for row in transaction.rows(_LASTING_ADMINS, time=now())]
 
 
 def any_exists(session: Session) -> bool:

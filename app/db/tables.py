@@ -21,6 +21,7 @@ from sqlalchemy import (
     Table,
     Text,
     TypedColumns,
+    UniqueConstraint,
 )
 
 metadata = MetaData(
@@ -48,9 +49,12 @@ class _Principals(TypedColumns):
     id: Named[int] = Column(ROW_ID, Identity(always=True), primary_key=True)
     name: Named[str] = Column(Text, unique=True)
     role: Named[str] = Column(Text)
-    key_hash: Named[bytes] = Column(LargeBinary, unique=True)
+    key_hash: Named[bytes | None] = Column(LargeBinary, unique=True)
     created_at: Named[str] = Column(Text)
     disabled_at: Named[str | None] = Column(Text)
+    key_expires_at: Named[str | None] = Column(Text)
+    issuer: Named[str | None] = Column(Text)
+    subject: Named[str | None] = Column(Text)
 
 
 principals = Table(
@@ -59,6 +63,8 @@ principals = Table(
     _Principals,
     CheckConstraint("role IN ('admin', 'owner', 'auditor', 'analyst')", name="role"),
     CheckConstraint("length(key_hash) = 32", name="key_hash"),
+    CheckConstraint("(issuer IS NULL) = (subject IS NULL)", name="subject_has_issuer"),
+    UniqueConstraint("issuer", "subject"),
 )
 
 
@@ -213,3 +219,44 @@ class _Idempotency(TypedColumns):
 
 
 idempotency = Table("idempotency", metadata, _Idempotency, CheckConstraint("status IN (200, 201)", name="status"))
+
+
+class _Audit(TypedColumns):
+    seq: Named[int] = Column(BigInteger, primary_key=True, autoincrement=False)
+    via: Named[str] = Column(Text)
+    actor: Named[str | None] = Column(Text)
+    action: Named[str] = Column(Text)
+    target: Named[str | None] = Column(Text)
+    details: Named[str] = Column(Text)
+    request_id: Named[str | None] = Column(Text)
+    at: Named[str] = Column(Text)
+    secret_id: Named[str] = Column(Text)
+    previous_hash: Named[bytes | None] = Column(LargeBinary)
+    hash: Named[bytes] = Column(LargeBinary)
+
+    __row_pos__: tuple[int, str, str | None, str, str | None, str, str | None, str, str, bytes | None, bytes]
+
+
+audit = Table(
+    "audit",
+    metadata,
+    _Audit,
+    CheckConstraint("seq >= 1", name="seq"),
+    CheckConstraint("via IN ('principal', 'command', 'service')", name="via"),
+    sqlite_with_rowid=False,
+)
+
+
+class _Relocations(TypedColumns):
+    id: Named[str] = Column(Text, primary_key=True)
+    state: Named[str] = Column(Text)
+    other: Named[str] = Column(Text)
+    at: Named[str] = Column(Text)
+
+    __row_pos__: tuple[str, str, str, str]
+
+
+# A row is here for as long as this database may not be written to, for the sake of another.
+relocations = Table(
+    "relocations", metadata, _Relocations, CheckConstraint("state IN ('arriving', 'retired')", name="state")
+)

@@ -6,18 +6,19 @@ show. Who has a later checkpoint can, and needs no secret to check its signature
 
 import json
 from collections.abc import Collection
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from app.db.session import Session
-from app.ledger import heads
+from app.ledger import audit, heads
 from app.ledger.heads import Head
 from app.ledger.keyring import Keyring
 
 VERSION = "snapledger-checkpoint-v1"
+ACTS = "administrative acts"
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True).encode
 
@@ -27,12 +28,14 @@ class Checkpoint:
     """The heads at a time by the database's clock, in the order of the datasets' names.
 
     Attributes:
+        audit: of the record of administrative acts; None where there was none.
         public_key: the Ed25519 key that checks the signature, 32 bytes.
         signature: of `signed`, 64 bytes.
     """
 
     at: str
     heads: tuple[Head, ...]
+    audit: audit.Head | None
     public_key: bytes
     signature: bytes = b""
 
@@ -41,6 +44,7 @@ class Checkpoint:
             "version": VERSION,
             "at": self.at,
             "heads": [asdict(head) | {"hash": head.hash.hex()} for head in self.heads],
+            "audit": None if self.audit is None else {"seq": self.audit.seq, "hash": self.audit.hash.hex()},
             "public_key": self.public_key.hex(),
         }
 
@@ -70,8 +74,15 @@ class Checkpoint:
 def make(session: Session, keyring: Keyring) -> Checkpoint:
     """A checkpoint of the session's snapshot."""
     public_key = keyring.public_keys[0]
-    unsigned = Checkpoint(session.time(), tuple(heads.all_of(session)), public_key)
-    return Checkpoint(unsigned.at, unsigned.heads, public_key, keyring.sign(unsigned.signed))
+    unsigned = Checkpoint(session.time(), tuple(heads.all_of(session)), audit.head(session), public_key)
+    return replace(unsigned, signature=keyring.sign(unsigned.signed))
+
+
+def behind(session: Session, known: Checkpoint) -> list[str]:
+    """What is behind a checkpoint: datasets by their names, and the record of administrative acts."""
+    found = heads.behind(session, known.heads)
+    acts_behind = known.audit is not None and not audit.goes_through(session, known.audit)
+    return [*found, ACTS] if acts_behind else found
 
 
 def decode(content: bytes) -> Checkpoint:
@@ -85,6 +96,7 @@ def decode(content: bytes) -> Checkpoint:
         decoded = Checkpoint(
             members["at"],
             tuple(Head(**head | {"hash": bytes.fromhex(head["hash"])}) for head in members["heads"]),
+            members["audit"] and audit.Head(members["audit"]["seq"], bytes.fromhex(members["audit"]["hash"])),
             bytes.fromhex(members["public_key"]),
             bytes.fromhex(members["signature"]),
         )

@@ -7,6 +7,7 @@ from sqlalchemy import bindparam, select
 
 from app.db.session import Session
 from app.db.tables import accounts, datasets, entries
+from app.ledger import audit
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,5 +60,6 @@ def behind(session: Session, known: Sequence[Head]) -> list[str]:
 
 
 def secret_ids(session: Session) -> list[str | None]:
-    """Under which secrets the last entries of the chains were sealed."""
-    return [row.secret_id for row in session.rows(_LAST_SECRETS)]
+    """Under which secrets the last entries of the chains, and the last record of an act, were sealed."""
+    of_record = audit.last_secret_id(session)
+    return [row.secret_id for row in session.rows(_LAST_SECRETS)] + ([] if of_record is None else [of_record])

@@ -6,7 +6,7 @@ from itertools import islice
 from sqlalchemy import and_, bindparam, select
 
 from app.db.datasets import Dataset
-from app.db.principals import Principal
+from app.db.principals import BY_KEY, BY_SUBJECT, COLUMNS, Credential, Identity, Principal, in_force
 from app.db.session import Session
 from app.db.tables import accounts, datasets, principals
 from app.db.tables import allowances as allowance_table
@@ -25,9 +25,6 @@ class Standing:
     allowance: Allowance | None
 
 
-_PRINCIPAL = (
-    *(principals.c.id, principals.c.name, principals.c.role, principals.c.created_at, principals.c.disabled_at),
-)
 _DATASET = tuple(datasets.c)
 _ACCOUNT = (
     *(accounts.c.dataset_id, datasets.c.name, accounts.c.limit_nano, accounts.c.spent_nano, accounts.c.last_seq),
@@ -37,8 +34,8 @@ _ALLOWANCE = (
     *(allowance_table.c.principal_id, principals.c.name, allowance_table.c.limit_nano, allowance_table.c.spent_nano),
     *(allowance_table.c.revoked, allowance_table.c.window_days, allowance_table.c.window_started_at),
 )
-_FIND = (
-    select(*_PRINCIPAL, *_DATASET, *_ACCOUNT, *_ALLOWANCE)
+_ANY = (
+    select(*COLUMNS, *_DATASET, *_ACCOUNT, *_ALLOWANCE)
     .select_from(principals)
     .join(datasets, datasets.c.name == bindparam("called"), isouter=True)
     .join(accounts, accounts.c.dataset_id == datasets.c.id, isouter=True)
@@ -51,21 +48,24 @@ _FIND = (
         ),
         isouter=True,
     )
-    .where(principals.c.key_hash == bindparam("digest"), principals.c.disabled_at.is_(None))
 )
+_OF_KEY = _ANY.where(*BY_KEY)
+_OF_SUBJECT = _ANY.where(*BY_SUBJECT)
 
 
-def find(session: Session, digest: bytes, dataset_name: str) -> Standing | None:
-    """The standing of whoever has the key of this SHA-256; None where nobody has, or is disabled."""
-    row = session.row(_FIND, digest=digest, called=dataset_name)
-    if row is None:
+def find(session: Session, credential: Credential, dataset_name: str) -> Standing | None:
+    """The standing of whoever has this credential; None where nobody has, or is disabled, or it has expired."""
+    if isinstance(credential, Identity):
+        row = session.row(_OF_SUBJECT, issuer=credential.issuer, subject=credential.subject, called=dataset_name)
+    else:
+        row = session.row(_OF_KEY, digest=credential.digest, called=dataset_name)
+    principal = None if row is None else in_force(Principal(*row[: len(COLUMNS)]), credential)
+    if row is None or principal is None:
         return None
-    values = iter(row)
-    principal, dataset, account, allowance = (
-        tuple(islice(values, len(part))) for part in (_PRINCIPAL, _DATASET, _ACCOUNT, _ALLOWANCE)
-    )
+    values = iter(row[len(COLUMNS) :])
+    dataset, account, allowance = (tuple(islice(values, len(part))) for part in (_DATASET, _ACCOUNT, _ALLOWANCE))
     return Standing(
-        Principal(*principal),
+        principal,
         None if dataset[0] is None else Dataset(*dataset),
         None if account[0] is None else Account(*account),
         None if allowance[0] is None else allowances.seen(session, allowance),

@@ -8,13 +8,15 @@ from enum import StrEnum
 from app.db import principals
 from app.db.datasets import Dataset
 from app.db.engine import Database
-from app.db.principals import Principal
+from app.db.principals import Credential, KeyDigest, Principal
 from app.db.session import ReadSession
 from app.errors import ForbiddenError, NotFoundError, UnauthenticatedError
 from app.ledger import standing
 from app.ledger.account import Account
 from app.ledger.allowances import Allowance
 from app.services.names import is_name
+
+__all__ = ["Access", "Credential", "KeyDigest", "Role", "authenticate", "enter", "principal_of", "require", "viewer"]
 
 
 class Role(StrEnum):
@@ -39,19 +41,19 @@ def digest_of(key: str) -> bytes:
     return hashlib.sha256(key.encode()).digest()
 
 
-def authenticate(database: Database, digest: bytes) -> Principal:
-    """The principal whose key this is.
+def authenticate(database: Database, credential: Credential) -> Principal:
+    """The principal whose key or token this is.
 
     Raises:
-        UnauthenticatedError: no key in force has this digest.
+        UnauthenticatedError: it opens nothing, or nothing any more.
     """
     with database.ask() as session:
-        return principal_of(session, digest)
+        return principal_of(session, credential)
 
 
-def principal_of(session: ReadSession, digest: bytes) -> Principal:
+def principal_of(session: ReadSession, credential: Credential) -> Principal:
     """As `authenticate`, within a session."""
-    principal = principals.by_key_hash(session, digest)
+    principal = principals.by_credential(session, credential)
     if principal is None:
         raise UnauthenticatedError
     return principal
@@ -118,14 +120,16 @@ class Access:
         return self.allowance
 
 
-def enter(session: ReadSession, digest: bytes, name: str) -> Access:
+def enter(session: ReadSession, credential: Credential, name: str) -> Access:
     """Authenticate, and find a dataset as this principal sees it.
 
     Raises:
-        UnauthenticatedError: no key in force has this digest.
+        UnauthenticatedError: the key or token opens nothing, or nothing any more.
         NotFoundError: there is no such dataset, or the principal may not know of it.
     """
-    found = standing.find(session, digest, name if is_name(name) else "")  # what is no name may hold what no text can
+    found = standing.find(
+        session, credential, name if is_name(name) else ""
+    )  # what is no name may hold what no text can
     if found is None:
         raise UnauthenticatedError
     if found.dataset is None or found.account is None:

@@ -14,10 +14,11 @@ from uuid import uuid4
 from app.config import Settings
 from app.db import copies, datasets
 from app.db.engine import Database
+from app.db.session import WriteSession
 from app.engines.tables import data_file
 from app.ledger import checkpoints
 from app.ledger.checkpoints import Checkpoint
-from app.services import durable_files, offline, secrets
+from app.services import audits, durable_files, offline, secrets
 
 LEDGER, DATA, CHECKPOINT = "ledger.sqlite3", "data", "checkpoint.json"
 _MOST_ATTEMPTS = 5
@@ -82,7 +83,8 @@ def restore(settings: Settings, directory: Path) -> Checkpoint:
     """Fill an empty database and the data directory from a backup; its checkpoint.
 
     Raises:
-        ValueError: the directory holds no backup, or the database or the data directory is in use.
+        ValueError: the directory holds no backup, the database or the data directory is in use, or the secret is not
+            the ledger's.
         UnavailableError: the database is busy or away.
         OSError: something cannot be read or written.
     """
@@ -99,7 +101,7 @@ def restore(settings: Settings, directory: Path) -> Checkpoint:
         for file, target in zip(files, targets, strict=True):
             _copy(file, target)
         durable_files.sync_directory(settings.data_dir)
-        _restore_ledger(settings, directory / LEDGER)
+        _restore_ledger(settings, directory / LEDGER, made.at)
     except BaseException:
         for target in targets:
             target.unlink(missing_ok=True)
@@ -107,13 +109,17 @@ def restore(settings: Settings, directory: Path) -> Checkpoint:
     return made
 
 
-def _restore_ledger(settings: Settings, backup: Path) -> None:
+def _restore_ledger(settings: Settings, backup: Path, made_at: str) -> None:
+    def recorded(transaction: WriteSession) -> None:
+        seal = secrets.keyring_of(settings, transaction).seal
+        audits.record(transaction, seal, audits.command(), "database.restore", None, at=made_at)
+
     scratch = settings.data_dir / f".{uuid4().hex}"
     scratch.mkdir(mode=0o700)
     database = Database(settings.database_url)
     try:
         _copy(backup, scratch / LEDGER)  # to open it may change it, and a backup stays what it is
-        copies.restore_from(scratch / LEDGER, database)
+        copies.restore_from(scratch / LEDGER, database, recorded)
     finally:
         database.close()
         shutil.rmtree(scratch)

@@ -9,6 +9,7 @@ from app.ledger.account import Account
 from app.ledger.allowances import Allowance
 from app.ledger.entries import Entry
 from app.ledger.units import epsilon_text
+from app.services import audits
 from app.services.access import Access, Role
 from app.services.context import Services
 from app.services.documents import Document
@@ -56,6 +57,10 @@ def _principal(services: Services, name: str) -> Principal:
     return principal
 
 
+def _allowance_path(entered: Access, principal: Principal) -> str:
+    return f"{audits.dataset_path(entered.dataset.name)}/allowances/{principal.name}"
+
+
 def grantee(services: Services, name: str) -> Principal:
     """Who is to get an allowance.
 
@@ -81,9 +86,10 @@ def grant(
         raise InvalidRequestError(("principal", "is an auditor, who reads and never releases"))
     with services.database.write() as transaction:
         accounts.lock_open(transaction, entered.dataset.id)
-        allowances.grant(
-            transaction, services.keyring.seal, entered.dataset.id, principal, limit_nano, now(), window_days
-        )
+        seal, told = services.keyring.seal, {"epsilon_limit": epsilon_text(limit_nano), "window_days": window_days}
+        allowances.grant(transaction, seal, entered.dataset.id, principal, limit_nano, now(), window_days)
+        target = _allowance_path(entered, principal)
+        audits.record(transaction, seal, entered.principal, "allowance.grant", target, **told)
         transaction.commit()
     return budget(services, entered)
 
@@ -97,7 +103,9 @@ def revoke(services: Services, entered: Access, name: str) -> None:
     principal = _principal(services, name)
     with services.database.write() as transaction:
         accounts.lock(transaction, entered.dataset.id)
-        allowances.revoke(transaction, services.keyring.seal, entered.dataset.id, principal, now())
+        seal, target = services.keyring.seal, _allowance_path(entered, principal)
+        allowances.revoke(transaction, seal, entered.dataset.id, principal, now())
+        audits.record(transaction, seal, entered.principal, "allowance.revoke", target)
         transaction.commit()
 
 
@@ -110,8 +118,10 @@ def adjust(services: Services, entered: Access, limit_nano: int, reason: str) ->
     """
     with services.database.write() as transaction:
         accounts.lock_open(transaction, entered.dataset.id)
-        principal, seal = entered.principal.name, services.keyring.seal
-        accounts.adjust(transaction, seal, entered.dataset.id, limit_nano, principal, reason, now())
+        principal, seal = entered.principal, services.keyring.seal
+        accounts.adjust(transaction, seal, entered.dataset.id, limit_nano, principal.name, reason, now())
+        target, limit = audits.dataset_path(entered.dataset.name), epsilon_text(limit_nano)
+        audits.record(transaction, seal, principal, "budget.adjust", target, epsilon_limit=limit)
         transaction.commit()
     return budget(services, entered)
 

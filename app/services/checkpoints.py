@@ -4,7 +4,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from app.db.session import Session
-from app.ledger import checkpoints, heads
+from app.ledger import checkpoints
 from app.ledger.checkpoints import Checkpoint
 from app.ledger.keyring import Keyring
 from app.services import durable_files
@@ -45,5 +45,5 @@ def require(session: Session, checkpoint: Checkpoint) -> None:
     Raises:
         ValueError: it lacks entries that the checkpoint names, or has others.
     """
-    if behind := heads.behind(session, checkpoint.heads):
+    if behind := checkpoints.behind(session, checkpoint):
         raise ValueError(f"the ledger is behind the checkpoint of {checkpoint.at}: {', '.join(behind)}")

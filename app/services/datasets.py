@@ -17,8 +17,9 @@ from app.engines.sources import Origin
 from app.engines.tables import Ingested
 from app.errors import DatasetClosedError, DatasetStaleError, InvalidRequestError, NameTakenError, UnavailableError
 from app.ledger import accounts
-from app.services import access, columns, scans
-from app.services.access import Access, Role, rules
+from app.ledger.units import epsilon_text
+from app.services import access, audits, columns
+from app.services.access import Access, Credential, Role, rules
 from app.services.context import Services
 from app.services.documents import Document
 
@@ -44,9 +45,9 @@ class Registration:
     origin: Origin | None = None
 
 
-def require_owner(services: Services, digest: bytes) -> Principal:
+def require_owner(services: Services, credential: Credential) -> Principal:
     """The caller, if it may register a dataset."""
-    principal = access.authenticate(services.database, digest)
+    principal = access.authenticate(services.database, credential)
     access.require(principal, Role.OWNER, Role.ADMIN)
     return principal
 
@@ -87,6 +88,11 @@ def register(
             )
             seal, limit_nano = services.keyring.seal, registration.epsilon_limit_nano
             accounts.open_account(transaction, seal, dataset.id, limit_nano, owner.name, dataset.created_at)
+            audits.record(
+                *(transaction, seal, owner, "dataset.register", audits.dataset_path(dataset.name)),
+                epsilon_limit=epsilon_text(limit_nano),
+                rows_per_unit=registration.rows_per_unit,
+            )
             outcome_known = False
             transaction.commit()
     except Exception:
@@ -141,7 +147,9 @@ def close(services: Services, entered: Access) -> None:
         account = accounts.lock(transaction, entered.dataset.id)
         if not datasets.close(transaction, entered.dataset.id):
             raise DatasetClosedError
-        accounts.close(transaction, services.keyring.seal, account, entered.principal.name, now())
+        principal, seal = entered.principal, services.keyring.seal
+        accounts.close(transaction, seal, account, principal.name, now())
+        audits.record(transaction, seal, principal, "dataset.close", audits.dataset_path(entered.dataset.name))
         transaction.commit()
     if entered.dataset.file_id is not None:
         services.tables.drop(entered.dataset.file_id)
@@ -162,18 +170,22 @@ def revalidate(services: Services, entered: Access) -> Document:
         stale = services.tables.is_stale(entered.dataset.file_id)
     except EngineFailure as error:
         raise UnavailableError from error
-    scans.mark(services, entered.dataset, stale=stale)
+    with services.database.write() as transaction:
+        datasets.mark(transaction, entered.dataset.id, stale=stale)
+        target, found = audits.dataset_path(entered.dataset.name), "stale" if stale else "open"
+        audits.record(transaction, services.keyring.seal, entered.principal, "dataset.revalidate", target, state=found)
+        transaction.commit()
     if stale:
         raise DatasetStaleError
     with services.database.read() as session:
-        found = datasets.by_name(session, entered.dataset.name) or entered.dataset
-        return _documents(session, [found], entered.principal)[0]
+        seen = datasets.by_name(session, entered.dataset.name) or entered.dataset
+        return _documents(session, [seen], entered.principal)[0]
 
 
-def listed(services: Services, digest: bytes, after: str | None, limit: int) -> list[Document]:
+def listed(services: Services, credential: Credential, after: str | None, limit: int) -> list[Document]:
     """The datasets that the caller may see, oldest first."""
     with services.database.read() as session:
-        principal = access.principal_of(session, digest)
+        principal = access.principal_of(session, credential)
         return _documents(session, datasets.page(session, after, limit, access.viewer(principal)), principal)
 
 

@@ -7,7 +7,7 @@ from prometheus_client.registry import Collector
 
 from app.ledger import accounts
 from app.ledger.units import NANO_PER_EPSILON
-from app.services.access import Role, authenticate, require
+from app.services.access import Credential, Role, authenticate, require
 from app.services.context import Services
 
 
@@ -36,11 +36,11 @@ class Budgets(Collector):
             yield family
 
 
-def budgets(services: Services, digest: bytes) -> Budgets:
+def budgets(services: Services, credential: Credential) -> Budgets:
     """What a caller may be told of the datasets.
 
     Raises:
         UnauthenticatedError, ForbiddenError: it is neither an admin nor an auditor.
     """
-    require(authenticate(services.database, digest), Role.ADMIN, Role.AUDITOR)
+    require(authenticate(services.database, credential), Role.ADMIN, Role.AUDITOR)
     return Budgets(services)

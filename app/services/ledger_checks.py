@@ -5,7 +5,7 @@ from dataclasses import astuple, dataclass
 from app.db import datasets
 from app.db.session import Session
 from app.errors import NotFoundError
-from app.ledger import heads, verification
+from app.ledger import audit_checks, checkpoints, verification
 from app.ledger.checkpoints import Checkpoint
 from app.ledger.keyring import Keyring
 from app.ledger.verification import Verification
@@ -16,16 +16,21 @@ from app.services.verifications import verification_document
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was found by dataset; `behind` are those whose chain does not go through the checkpoint's head."""
+    """What was found by dataset; `behind` are those whose chain does not go through the checkpoint's head.
+
+    `audit` is what was found in the record of administrative acts; None where only one dataset's ledger was checked.
+    """
 
     verifications: dict[str, Verification]
+    audit: Verification | None
     checkpoint: Checkpoint | None
     behind: list[str]
 
     @property
     def valid(self) -> bool:
         """Whether nothing is wrong."""
-        return not self.behind and all(found.valid for found in self.verifications.values())
+        found = [*self.verifications.values(), *([] if self.audit is None else [self.audit])]
+        return not self.behind and all(each.valid for each in found)
 
     def document(self) -> Document:
         """As JSON."""
@@ -34,6 +39,7 @@ class Found:
             "datasets": [
                 {"dataset": name} | verification_document(found) for name, found in self.verifications.items()
             ],
+            "audit": None if self.audit is None else verification_document(self.audit),
             "checkpoint": None if self.checkpoint is None else {"at": self.checkpoint.at, "behind": self.behind},
         }
 
@@ -41,17 +47,23 @@ class Found:
         """As lines for people."""
         lines = []
         for name, found in self.verifications.items():
-            head = "none" if found.head is None else found.head.hex()
-            lines.append(f"{name}: {'valid' if found.valid else 'NOT VALID'}, {found.entries} entries, head {head}")
-            lines += [f"  {'' if seq is None else f'entry {seq} '}{what}" for seq, what in map(astuple, found.problems)]
+            lines += _lines(name, found, "entries", "entry")
+        if self.audit is not None:
+            lines += _lines(checkpoints.ACTS, self.audit, "records", "record")
         if self.checkpoint is not None:
             told = f"BEHIND it: {', '.join(self.behind)}" if self.behind else "no ledger is behind it"
             lines.append(f"checkpoint of {self.checkpoint.at}: {told}")
-        return "\n".join([*lines, "Every ledger is valid." if self.valid else "Not every ledger is valid."])
+        return "\n".join([*lines, "Everything is valid." if self.valid else "Not everything is valid."])
+
+
+def _lines(name: str, found: Verification, many: str, one: str) -> list[str]:
+    head = "none" if found.head is None else found.head.hex()
+    told = f"{name}: {'valid' if found.valid else 'NOT VALID'}, {found.entries} {many}, head {head}"
+    return [told, *(f"  {'' if seq is None else f'{one} {seq} '}{what}" for seq, what in map(astuple, found.problems))]
 
 
 def verify(session: Session, keyring: Keyring, name: str | None, checkpoint: Checkpoint | None) -> Found:
-    """Check one dataset's ledger, or all, as of the session's snapshot.
+    """Check one dataset's ledger, or all and the record of administrative acts, as of the session's snapshot.
 
     Raises:
         NotFoundError: there is no such dataset.
@@ -63,4 +75,5 @@ def verify(session: Session, keyring: Keyring, name: str | None, checkpoint: Che
         if dataset is None:
             raise NotFoundError("there is no such dataset")
         found[each] = verification.verify(session, keyring, dataset.id)
-    return Found(found, checkpoint, [] if checkpoint is None else heads.behind(session, checkpoint.heads))
+    acts = audit_checks.verify(session, keyring) if name is None else None
+    return Found(found, acts, checkpoint, [] if checkpoint is None else checkpoints.behind(session, checkpoint))

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from app.config import Settings
+from app.db import relocations
 from app.db.engine import Database
 from app.db.migrate import is_current
 from app.db.session import ReadSession
@@ -26,10 +27,10 @@ def database(settings: Settings) -> Iterator[Database]:
     """The database, to write to; it is not migrated.
 
     Raises:
-        As `ledger`.
+        As `ledger`; ValueError too where it is the retired source, or the unfinished target, of a move.
     """
-    with ledger(settings):
-        pass  # where there is no ledger yet, none is made
+    with ledger(settings) as session:  # where there is no ledger yet, none is made
+        relocations.require_here(session)
     with _opened(Database(settings.database_url)) as opened:
         yield opened
 

@@ -2,18 +2,20 @@
 
 import logging
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.db import principals
 from app.db.clock import now
 from app.db.engine import Database
-from app.db.principals import Principal
+from app.db.principals import Credential, Identity, Principal
 from app.db.session import WriteSession
-from app.errors import LastAdminError, NotFoundError, UnauthenticatedError
-from app.ledger import allowances
+from app.errors import ForbiddenError, InvalidRequestError, LastAdminError, NotFoundError, UnauthenticatedError
+from app.ledger import allowances, audit
 from app.ledger.allowances import Allowance
-from app.services import access
+from app.ledger.audit import Actor
+from app.ledger.keyring import Seal
+from app.services import access, audits
 from app.services.access import Role
 from app.services.context import Services
 from app.services.names import require_name
@@ -31,22 +33,46 @@ class Issued:
     key: str
 
 
-def create(database: Database, name: str, role: str) -> Issued:
-    """Make a principal.
+def create(  # noqa: PLR0913, PLR0917 - by whom, and what
+    database: Database, seal: Seal, by: Principal | Actor, name: str, role: str, key_expires_at: str | None = None
+) -> Issued:
+    """Make a principal with a key, which opens nothing from `key_expires_at` on.
 
     Raises:
         NameTakenError: the name was given before, even to a principal disabled since.
+        InvalidRequestError: the key would have expired already.
     """
-    key = access.new_key()
     with database.write() as transaction:
-        principal = principals.insert(transaction, name, role, access.digest_of(key), now())
+        issued = _created(transaction, seal, by, name, role, access.new_key(), key_expires_at)
         transaction.commit()
-    return Issued(principal, key)
+    return issued
 
 
-def require_admin(services: Services, digest: bytes) -> Principal:
+def _created(  # noqa: PLR0913, PLR0917 - by whom, and what
+    transaction: WriteSession,
+    seal: Seal,
+    by: Principal | Actor,
+    name: str,
+    role: str,
+    key: str,
+    key_expires_at: str | None = None,
+) -> Issued:
+    _require_future(key_expires_at)
+    digest = access.digest_of(key)
+    made = principals.insert(transaction, name, role, digest, now(), key_expires_at=key_expires_at)
+    told = {"role": role, "key_seal": audit.key_seal(seal, digest), "key_expires_at": key_expires_at}
+    audits.record(transaction, seal, by, "principal.create", audits.principal_path(name), **told)
+    return Issued(made, key)
+
+
+def _require_future(key_expires_at: str | None) -> None:
+    if key_expires_at is not None and key_expires_at <= now():
+        raise InvalidRequestError(("key_expires_at", "must be in the future"))
+
+
+def require_admin(services: Services, credential: Credential) -> Principal:
     """The caller, if it is an admin."""
-    principal = access.authenticate(services.database, digest)
+    principal = access.authenticate(services.database, credential)
     access.require(principal, Role.ADMIN)
     return principal
 
@@ -57,67 +83,109 @@ def listed(services: Services, after: str | None, limit: int) -> list[Principal]
         return principals.page(session, after, limit)
 
 
-def me(services: Services, digest: bytes) -> tuple[Principal, list[tuple[str, Allowance]]]:
+def me(services: Services, credential: Credential) -> tuple[Principal, list[tuple[str, Allowance]]]:
     """The caller, and its allowances by dataset."""
     with services.database.read() as session:
-        principal = access.principal_of(session, digest)
+        principal = access.principal_of(session, credential)
         return principal, allowances.of_principal(session, principal.id)
 
 
-def rotate_own(services: Services, digest: bytes) -> Issued:
-    """A new key for the caller; the old one stops working, and so does a second call with it."""
+def require_key(services: Services, credential: Credential) -> None:
+    """Refuse a caller with a token: what lasts for minutes must not be exchanged for what lasts for ever."""
+    access.authenticate(services.database, credential)
+    if isinstance(credential, Identity):
+        raise ForbiddenError("A token is renewed by its provider; an admin may give you a key.")
+
+
+def rotate_own(services: Services, credential: Credential, key_expires_at: str | None) -> Issued:
+    """A new key for the caller; the old one stops working, and so does a second call with it.
+
+    The new one expires when the old one would have, or earlier where that is asked for.
+
+    Raises:
+        UnauthenticatedError: the key opens nothing any more.
+        InvalidRequestError: it would expire later than the old one, or has already.
+    """
+    if isinstance(credential, Identity):
+        raise ForbiddenError
     with services.database.write() as transaction:
-        principal = principals.locked_by_key_hash(transaction, digest)
+        principal = principals.locked_by_key(transaction, credential)
         if principal is None:
             raise UnauthenticatedError
-        return _replace_key(transaction, principal)
+        latest = principal.key_expires_at
+        if key_expires_at is not None and latest is not None and key_expires_at > latest:
+            raise InvalidRequestError(("key_expires_at", "must not be later than that of the key which you have"))
+        return _replace_key(transaction, services.keyring.seal, principal, principal, key_expires_at or latest)
 
 
-def rotate(database: Database, name: str) -> Issued:
+def rotate(
+    database: Database, seal: Seal, by: Principal | Actor, name: str, key_expires_at: str | None = None
+) -> Issued:
     """A new key for a principal; the old one stops working.
 
     Raises:
         NotFoundError: there is no such principal in force.
+        InvalidRequestError: the key would have expired already.
     """
     with database.write() as transaction:
         principal = principals.by_name(transaction, require_name(name))
         if principal is None or principal.disabled_at is not None:
             raise NotFoundError("there is no such principal in force")
-        return _replace_key(transaction, principal)
+        return _replace_key(transaction, seal, by, principal, key_expires_at)
 
 
-def _replace_key(transaction: WriteSession, principal: Principal) -> Issued:
+def require_in_force(services: Services, name: str) -> Principal:
+    """The principal of this name.
+
+    Raises:
+        NotFoundError: there is none in force.
+    """
+    with services.database.read() as session:
+        principal = principals.by_name(session, require_name(name))
+    if principal is None or principal.disabled_at is not None:
+        raise NotFoundError
+    return principal
+
+
+def _replace_key(
+    transaction: WriteSession, seal: Seal, by: Principal | Actor, principal: Principal, key_expires_at: str | None
+) -> Issued:
+    _require_future(key_expires_at)
     key = access.new_key()
-    principals.replace_key(transaction, principal.id, access.digest_of(key))
+    digest = access.digest_of(key)
+    principals.replace_key(transaction, principal.id, digest, key_expires_at)
+    told = {"key_seal": audit.key_seal(seal, digest), "key_expires_at": key_expires_at}
+    audits.record(transaction, seal, by, "principal.key", audits.principal_path(principal.name), **told)
     transaction.commit()
-    return Issued(principal, key)
+    return Issued(replace(principal, key_expires_at=key_expires_at), key)
 
 
-def disable(services: Services, name: str) -> None:
+def disable(services: Services, by: Principal, name: str) -> None:
     """Take a principal's access away, for good.
 
     Raises:
         NotFoundError: there is no such principal in force.
-        LastAdminError: it is the last admin.
+        LastAdminError: it is the last admin with a key that opens now and who needs no provider of tokens.
     """
     with services.database.write() as transaction:
-        admins = principals.count_enabled_admins(transaction)
+        admins = principals.lasting_admins(transaction)
         principal = principals.by_name(transaction, require_name(name))
         if principal is None or principal.disabled_at is not None:
             raise NotFoundError
-        if principal.role == Role.ADMIN and admins == 1:
+        if admins == [principal.id]:
             raise LastAdminError
         principals.disable(transaction, principal.id, now())
+        audits.record(transaction, services.keyring.seal, by, "principal.disable", audits.principal_path(name))
         transaction.commit()
 
 
-def bootstrap(database: Database, data_dir: Path, configured_key: str | None) -> None:
+def bootstrap(database: Database, seal: Seal, data_dir: Path, configured_key: str | None) -> None:
     """On an empty database, make the principal `admin`, with the configured key or a new one written to a file."""
     with database.write() as transaction:
         if principals.any_exists(transaction):
             return
         key = configured_key or access.new_key()
-        principals.insert(transaction, "admin", Role.ADMIN, access.digest_of(key), now())
+        _created(transaction, seal, audits.SERVICE, "admin", Role.ADMIN, key)
         if configured_key is None:
             path = data_dir / ADMIN_KEY_FILE
             _write_secret(path, key)

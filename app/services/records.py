@@ -4,7 +4,7 @@ from app.errors import NotFoundError
 from app.ledger import releases
 from app.ledger.releases import Release
 from app.services import access
-from app.services.access import Access
+from app.services.access import Access, Credential
 from app.services.context import Services
 from app.services.names import require_release_id
 
@@ -15,21 +15,21 @@ def of_dataset(services: Services, entered: Access, after: str | None, limit: in
         return releases.page(session, after, limit, dataset_id=entered.dataset.id)
 
 
-def of_caller(services: Services, digest: bytes, after: str | None, limit: int) -> list[Release]:
+def of_caller(services: Services, credential: Credential, after: str | None, limit: int) -> list[Release]:
     """The caller's own releases, on the datasets that it still sees, oldest first."""
     with services.database.read() as session:
-        principal = access.principal_of(session, digest)
+        principal = access.principal_of(session, credential)
         return releases.page(session, after, limit, principal_id=principal.id, visible_to=access.viewer(principal))
 
 
-def one(services: Services, digest: bytes, release_id: str) -> Release:
+def one(services: Services, credential: Credential, release_id: str) -> Release:
     """One release.
 
     Raises:
         NotFoundError: there is none, or it is of a dataset that the caller may not see.
     """
     with services.database.read() as session:
-        principal = access.principal_of(session, digest)
+        principal = access.principal_of(session, credential)
         release = releases.by_id(session, require_release_id(release_id), visible_to=access.viewer(principal))
     if release is None:
         raise NotFoundError

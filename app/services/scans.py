@@ -43,12 +43,7 @@ def exact_sums(services: Services, dataset: Dataset, needs: Needs) -> Answer:
     except EngineFailure as error:
         raise UnavailableError from error
     except StaleTable:
-        mark(services, dataset, stale=True)
+        with services.database.write() as transaction:
+            datasets.mark(transaction, dataset.id, stale=True)
+            transaction.commit()
     raise DatasetStaleError
-
-
-def mark(services: Services, dataset: Dataset, *, stale: bool) -> None:
-    """Write down whether a live table is the one that was registered."""
-    with services.database.write() as transaction:
-        datasets.mark(transaction, dataset.id, stale=stale)
-        transaction.commit()

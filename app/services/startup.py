@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from app.config import Settings
-from app.db import datasets
+from app.db import datasets, relocations
 from app.db.engine import Database
-from app.db.migrate import migrate
+from app.db.migrate import is_current
 from app.engines.tables import Tables
-from app.services import checkpoints, offline, principals, secrets
+from app.services import audits, checkpoints, migrations, offline, principals, secrets
 from app.services.context import Services
 
 
@@ -16,19 +16,34 @@ def open_services(settings: Settings) -> Services:
 
     Raises:
         UnavailableError: the database is away.
-        ValueError: the ledger's secret is not the one it was sealed under, or cannot be read.
+        ValueError: the ledger's secret is not the one it was sealed under, or cannot be read; or the database is the
+            retired source, or the unfinished target, of a move.
     """
     database = Database(settings.database_url)
     if settings.auto_migrate:
-        migrate(database)
-    configured = settings.admin_key
-    principals.bootstrap(database, settings.data_dir, configured.get_secret_value() if configured else None)
+        migrations.migrate(settings, database, audits.SERVICE)
     with database.read() as session:
+        relocations.require_here(session)
         keyring = secrets.keyring_or_new(settings, session)
+    configured = settings.admin_key
+    key = configured.get_secret_value() if configured else None
+    principals.bootstrap(database, keyring.seal, settings.data_dir, key)
     connections = {name: url.get_secret_value() for name, url in settings.connection.items()}
     tables = Tables(settings.data_dir, connections=connections, statement_seconds=settings.source_timeout_seconds)
     tables.decide(lambda file_id: _is_registered(database, file_id))
     return Services(settings, database, tables, keyring)
+
+
+def is_ready(services: Services) -> bool:
+    """Whether the database is the one to work with, and its schema the one that this code was written for.
+
+    Raises:
+        UnavailableError: it is busy or away.
+    """
+    if not is_current(services.database):
+        return False
+    with services.database.read() as session:
+        return relocations.find(session) is None
 
 
 def _is_registered(database: Database, file_id: str) -> bool:
@@ -47,7 +62,7 @@ def require_checkpoint(settings: Settings, path: Path) -> None:
     if settings.auto_migrate:
         database = Database(settings.database_url)
         try:
-            migrate(database)
+            migrations.migrate(settings, database, audits.SERVICE)
         finally:
             database.close()
     with offline.ledger(settings) as session:

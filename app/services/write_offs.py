@@ -7,6 +7,8 @@ from app.errors import NotFoundError
 from app.ledger import accounts
 from app.ledger.account import Account
 from app.ledger.keyring import Keyring
+from app.ledger.units import epsilon_text
+from app.services import audits
 from app.services.names import require_name
 
 
@@ -28,5 +30,8 @@ def write_off(  # noqa: PLR0913, PLR0917 - who, what, how much, why
         if decided_by is None or decided_by.disabled_at is not None:
             raise NotFoundError("there is no such principal in force")
         account = accounts.write_off(transaction, keyring.seal, dataset.id, cost_nano, decided_by.name, reason, now())
+        told = {"epsilon": epsilon_text(cost_nano), "principal": decided_by.name}
+        target = audits.dataset_path(dataset.name)
+        audits.record(transaction, keyring.seal, audits.command(), "budget.write_off", target, **told)
         transaction.commit()
     return account

@@ -17,10 +17,13 @@ def upgrade() -> None:
     _create_budgets()
     _create_releases()
     _create_entries_and_keys()
+    _create_audit_and_relocations()
 
 
 def downgrade() -> None:
     for table in (
+        "relocations",
+        "audit",
         "idempotency",
         "entries",
         "reuse_candidates",
@@ -39,11 +42,16 @@ def _create_principals_and_datasets() -> None:
         sa.Column("id", ROW_ID, sa.Identity(always=True), primary_key=True),
         sa.Column("name", sa.Text, nullable=False, unique=True),
         sa.Column("role", sa.Text, nullable=False),
-        sa.Column("key_hash", sa.LargeBinary, nullable=False, unique=True),
+        sa.Column("key_hash", sa.LargeBinary, unique=True),
         sa.Column("created_at", sa.Text, nullable=False),
         sa.Column("disabled_at", sa.Text),
+        sa.Column("key_expires_at", sa.Text),
+        sa.Column("issuer", sa.Text),
+        sa.Column("subject", sa.Text),
         sa.CheckConstraint("role IN ('admin', 'owner', 'auditor', 'analyst')", name="role"),
         sa.CheckConstraint("length(key_hash) = 32", name="key_hash"),
+        sa.CheckConstraint("(issuer IS NULL) = (subject IS NULL)", name="subject_has_issuer"),
+        sa.UniqueConstraint("issuer", "subject"),
     )
     op.create_table(
         "datasets",
@@ -154,6 +162,34 @@ def _create_entries_and_keys() -> None:
         sa.Column("created_at", sa.Text, nullable=False),
         sa.Column("body", sa.LargeBinary),
         sa.CheckConstraint("status IN (200, 201)", name="status"),
+    )
+
+
+def _create_audit_and_relocations() -> None:
+    op.create_table(
+        "audit",
+        sa.Column("seq", sa.BigInteger, primary_key=True, autoincrement=False),
+        sa.Column("via", sa.Text, nullable=False),
+        sa.Column("actor", sa.Text),
+        sa.Column("action", sa.Text, nullable=False),
+        sa.Column("target", sa.Text),
+        sa.Column("details", sa.Text, nullable=False),
+        sa.Column("request_id", sa.Text),
+        sa.Column("at", sa.Text, nullable=False),
+        sa.Column("secret_id", sa.Text, nullable=False),
+        sa.Column("previous_hash", sa.LargeBinary),
+        sa.Column("hash", sa.LargeBinary, nullable=False),
+        sa.CheckConstraint("seq >= 1", name="seq"),
+        sa.CheckConstraint("via IN ('principal', 'command', 'service')", name="via"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "relocations",
+        sa.Column("id", sa.Text, primary_key=True),
+        sa.Column("state", sa.Text, nullable=False),
+        sa.Column("other", sa.Text, nullable=False),
+        sa.Column("at", sa.Text, nullable=False),
+        sa.CheckConstraint("state IN ('arriving', 'retired')", name="state"),
     )
 
 

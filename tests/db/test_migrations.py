@@ -133,6 +133,30 @@ def test_a_migration_waits_for_another(empty_database_url: str, empty: Database)
     impatient.close()
 
 
+@pytest.mark.parametrize("empty_database_url", ["postgres"], indirect=True)
+def test_a_migration_does_not_wait_long_for_a_table_in_use(
+    empty_database_url: str, empty: Database, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """While it waits everybody else waits behind it, readers too."""
+    migrate(empty)
+    scripts = tmp_path / "scripts"
+    shutil.copytree(migrations.SCRIPTS, scripts)
+    (scripts / "versions" / "0002_waits.py").write_text(
+        "from alembic import op\nimport sqlalchemy as sa\nrevision, down_revision = '0002', '0001'\n"
+        "def upgrade(): op.add_column('releases', sa.Column('more', sa.Text))\ndef downgrade(): pass\n"
+    )
+    monkeypatch.setattr(migrations, "SCRIPTS", scripts)
+    impatient = Database(empty_database_url, Limits(migration_lock_seconds=0.1))
+    with empty.read() as reader:
+        reader.connection.execute(text("SELECT count(*) FROM releases"))
+        with pytest.raises(UnavailableError):
+            migrate(impatient)
+    migrate(impatient)
+    with empty.read() as reader:
+        assert "more" in {column["name"] for column in inspect(reader.connection).get_columns("releases")}
+    impatient.close()
+
+
 def test_a_migration_that_fails_leaves_nothing(
     empty: Database, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -2,8 +2,8 @@ import pytest
 
 from app.db import datasets, principals
 from app.db.datasets import Dataset
-from app.db.engine import Database, WriteSession
-from app.db.principals import Principal
+from app.db.engine import Database, Session, WriteSession
+from app.db.principals import Identity, KeyDigest, Principal
 from app.errors import InvalidRequestError, NameTakenError
 from app.ledger import accounts, allowances
 from app.ledger.keyring import Seal
@@ -14,6 +14,10 @@ SEAL = Seal("the secret of the ledger of these tests")
 
 def make_principal(transaction: WriteSession, name: str, role: str = "analyst") -> Principal:
     return principals.insert(transaction, name, role, name.encode().ljust(32), AT)
+
+
+def by_key(session: Session, digest: bytes) -> Principal | None:
+    return principals.by_credential(session, KeyDigest(digest))
 
 
 def make_dataset(transaction: WriteSession, name: str, owner: Principal, file_id: str | None = "file") -> Dataset:
@@ -39,33 +43,64 @@ def test_a_principal_is_found_by_name_and_by_key(database: Database) -> None:
         assert principals.any_exists(transaction)
         transaction.commit()
     with database.read() as session:
-        assert ada == principals.by_name(session, "ada") == principals.by_key_hash(session, b"ada".ljust(32))
+        assert ada == principals.by_name(session, "ada") == by_key(session, b"ada".ljust(32))
         assert ada == Principal(ada.id, "ada", "owner", AT, None)
         assert principals.by_name(session, "bob") is None
-        assert principals.by_key_hash(session, b"bob".ljust(32)) is None
+        assert by_key(session, b"bob".ljust(32)) is None
 
 
 def test_a_replaced_key_opens_nothing(database: Database) -> None:
     with database.write() as transaction:
         ada, bob = make_principal(transaction, "ada"), make_principal(transaction, "bob")
         principals.replace_key(transaction, ada.id, b"new".ljust(32))
-        assert principals.by_key_hash(transaction, b"ada".ljust(32)) is None
-        assert principals.by_key_hash(transaction, b"new".ljust(32)) == ada
-        assert principals.by_key_hash(transaction, b"bob".ljust(32)) == bob
+        assert by_key(transaction, b"ada".ljust(32)) is None
+        assert by_key(transaction, b"new".ljust(32)) == ada
+        assert by_key(transaction, b"bob".ljust(32)) == bob
 
 
 def test_a_disabled_principal_opens_nothing_and_keeps_its_name(database: Database) -> None:
     with database.write() as transaction:
         admins = [make_principal(transaction, name, "admin") for name in ("ada", "bob")]
         make_principal(transaction, "cy", "owner")
-        assert principals.count_enabled_admins(transaction) == 2
+        assert len(principals.lasting_admins(transaction)) == 2
         principals.disable(transaction, admins[0].id, LATER)
-        assert principals.count_enabled_admins(transaction) == 1
-        assert principals.by_key_hash(transaction, b"ada".ljust(32)) is None
+        assert len(principals.lasting_admins(transaction)) == 1
+        assert by_key(transaction, b"ada".ljust(32)) is None
         assert principals.by_name(transaction, "ada") == Principal(admins[0].id, "ada", "admin", AT, LATER)
         with pytest.raises(NameTakenError):
             principals.insert(transaction, "ada", "admin", b"else".ljust(32), AT)
-        assert principals.count_enabled_admins(transaction) == 1  # the refusal did not spoil the transaction
+        assert len(principals.lasting_admins(transaction)) == 1  # the refusal did not spoil the transaction
+
+
+def test_a_key_opens_nothing_from_its_expiry_on(database: Database) -> None:
+    with database.write() as transaction:
+        ada = make_principal(transaction, "ada", "admin")
+        principals.replace_key(transaction, ada.id, b"past".ljust(32), LATER)
+        assert by_key(transaction, b"past".ljust(32)) is None
+        assert principals.lasting_admins(transaction) == []
+        principals.replace_key(transaction, ada.id, b"future".ljust(32), "2126-01-01T00:00:00.000000Z")
+        found = by_key(transaction, b"future".ljust(32))
+        assert found is not None
+        assert found.key_expires_at == "2126-01-01T00:00:00.000000Z"
+        assert principals.lasting_admins(transaction) == [ada.id]
+
+
+def test_whom_a_provider_names_is_one_principal_with_the_token_s_role(database: Database) -> None:
+    identity = Identity("https://provider.example", "17", "owner")
+    with database.write() as transaction:
+        made = principals.insert(transaction, "ada", "admin", None, AT, issuer=identity.issuer, subject="17")
+        assert principals.lasting_admins(transaction) == []  # a provider's admin is gone when the provider is
+        for name in ("ada", "another"):
+            with pytest.raises(NameTakenError):
+                principals.insert(transaction, name, "admin", None, AT, issuer=identity.issuer, subject="17")
+        found = principals.by_credential(transaction, identity)
+        assert found is not None
+        assert (found.id, found.role, principals.stored_role(transaction, identity)) == (made.id, "owner", "admin")
+        for other in (Identity("https://other.example", "17", "owner"), Identity(identity.issuer, "18", "owner")):
+            assert principals.by_credential(transaction, other) is None
+        principals.disable(transaction, made.id, LATER)
+        assert principals.by_credential(transaction, identity) is None
+        assert principals.has_subject(transaction, identity)
 
 
 def test_pages_of_principals(database: Database) -> None:

@@ -1,11 +1,15 @@
 """Who may see and do what: 401, 404, 403, 422, in that order."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from service_world import Service, Table, numbers_csv
+from service_world import Service, Table, numbers_csv, serving
+from sqlalchemy import text
+
+from app.db.engine import Database
 
 MEAN = {"kind": "mean", "column": "x"}
 COLUMNS = {"x": {"kind": "integer", "bounds": [0, 100]}}
@@ -28,6 +32,8 @@ OF_A_DATASET = [
 OF_THE_SERVICE = [
     ("GET", "/v1/me", ALL, 200),
     ("GET", "/v1/datasets", ALL, 200),
+    ("GET", "/v1/audit", {"admin", "auditor"}, 200),
+    ("GET", "/v1/audit/verification", {"admin", "auditor"}, 200),
     ("GET", "/v1/releases", ALL, 200),
     ("GET", "/v1/releases/01a21f9b-c1a5-710b-a37c-ec21af87e3cb", ALL, 404),
     ("POST", "/v1/datasets", {"admin", "owner"}, 400),
@@ -157,3 +163,15 @@ def test_alive_and_ready(service: Service) -> None:
         answer = service.stranger.get(path)
         assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
     assert json.loads(service.stranger.get("/openapi.json").content) == service.contract.document
+
+
+def test_a_database_behind_the_code_is_not_ready(tmp_path: Path, database_url: str) -> None:
+    with serving(tmp_path, database_url) as service:
+        database = Database(database_url)
+        for revision, status in (("0000", 503), ("0001", 200)):
+            with database.write() as transaction:
+                transaction.connection.execute(text(f"UPDATE alembic_version SET version_num = '{revision}'"))  # noqa: S608
+                transaction.commit()
+            assert service.stranger.get("/readyz").status_code == status
+            assert service.stranger.get("/healthz").status_code == 200
+        database.close()

@@ -28,19 +28,20 @@ def test_the_demonstration(tmp_path: Path) -> None:
 
 
 def test_a_new_key_from_the_database(tmp_path: Path, database_url: str) -> None:
+    there = {"DATABASE_URL": database_url, "DATA_DIR": str(tmp_path / "data")}
     with serving(tmp_path, database_url) as service:
-        made = run(tmp_path, "create-key", "grace", "--role", "owner", DATABASE_URL=database_url)
+        made = run(tmp_path, "create-key", "grace", "--role", "owner", **there)
         assert made.returncode == 0, made.stderr
         headers = {"Authorization": f"Bearer {made.stdout.strip()}"}
         assert httpx.get(f"{service.url}/v1/me", headers=headers).json()["role"] == "owner"
-        renewed = run(tmp_path, "create-key", "grace", DATABASE_URL=database_url)
+        renewed = run(tmp_path, "create-key", "grace", **there)
         assert httpx.get(f"{service.url}/v1/me", headers=headers).status_code == 401
         headers = {"Authorization": f"Bearer {renewed.stdout.strip()}"}
         assert httpx.get(f"{service.url}/v1/me", headers=headers).status_code == 200
-        nobody = run(tmp_path, "create-key", "nobody", DATABASE_URL=database_url)
+        nobody = run(tmp_path, "create-key", "nobody", **there)
         assert (nobody.returncode, nobody.stdout) == (1, "")
         assert "no such principal" in nobody.stderr
-        assert run(tmp_path, "create-key", "grace", "--role", "owner", DATABASE_URL=database_url).returncode == 1
+        assert run(tmp_path, "create-key", "grace", "--role", "owner", **there).returncode == 1
 
 
 def test_the_admin_s_key_is_written_where_only_its_owner_reads(tmp_path: Path) -> None:

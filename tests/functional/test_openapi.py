@@ -28,6 +28,8 @@ OF_THE_MOMENT = {
     "head",
     "answer_hash",
     "secret_id",
+    "key_seal",
+    "request_id",
 }
 OF_THE_MOMENT |= {"value", "value_exact", "value_in_range", "interval", "summary"}
 PENGUINS = (files("app.demo") / "penguins.csv").read_text()

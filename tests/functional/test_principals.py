@@ -3,7 +3,9 @@
 import base64
 import json
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -51,6 +53,73 @@ def test_a_disabled_principal_has_no_part_in_a_dataset(service: Service) -> None
     assert service.admin.get(table.path).json()["state"] == "open"
 
 
+def later(seconds: float) -> str:
+    return (datetime.now(UTC) + timedelta(seconds=seconds)).isoformat()
+
+
+def test_a_key_opens_nothing_from_its_expiry_on(service: Service) -> None:
+    expiry = later(1.5)
+    made = service.admin.post("/v1/principals", json={"name": a_name("p"), "role": "owner", "key_expires_at": expiry})
+    document = made.json()
+    assert datetime.fromisoformat(document["key_expires_at"]) == datetime.fromisoformat(expiry)
+    client = service.client(document["key"])
+    assert client.get("/v1/me").json()["key_expires_at"] == document["key_expires_at"]
+    listed = service.admin.get("/v1/principals", params={"limit": 1000}).json()["principals"]
+    assert listed[-1]["key_expires_at"] == document["key_expires_at"]
+    time.sleep(2.6)  # it is let through from memory for a second, and refused by its own transaction
+    for path in ("/v1/me", "/v1/datasets", "/v1/datasets/none"):
+        answer = client.get(path)
+        assert (answer.status_code, answer.json()["type"]) == (401, "/problems/unauthenticated")
+    assert client.post("/v1/me/key").status_code == 401
+    renewed = service.admin.post(f"/v1/principals/{document['name']}/keys")
+    assert (renewed.status_code, renewed.json()["key_expires_at"]) == (201, None)
+    assert service.client(renewed.json()["key"]).get("/v1/me").status_code == 200
+
+
+def test_nobody_lets_its_own_key_live_longer(service: Service) -> None:
+    latest, earlier = later(3600), later(60)
+    asked = {"name": a_name("p"), "role": "analyst", "key_expires_at": latest}
+    document = service.admin.post("/v1/principals", json=asked).json()
+    client = service.client(document["key"])
+    refused = client.post("/v1/me/key", json={"key_expires_at": later(7200)})
+    assert (refused.status_code, refused.json()["errors"][0]["where"]) == (422, "key_expires_at")
+    same = client.post("/v1/me/key").json()
+    assert same["key_expires_at"] == document["key_expires_at"]
+    client = service.client(same["key"])
+    sooner = client.post("/v1/me/key", json={"key_expires_at": earlier}).json()
+    assert datetime.fromisoformat(sooner["key_expires_at"]) == datetime.fromisoformat(earlier)
+    never = service.client(sooner["key"]).post("/v1/me/key", json={"key_expires_at": None}).json()
+    assert never["key_expires_at"] == sooner["key_expires_at"]
+
+
+@pytest.mark.parametrize(
+    "expiry",
+    [
+        *("", "tomorrow", "2126-01-01", "2126-01-01T00:00:00", "2126-02-30T00:00:00Z", "2026-01-01T00:00:00Z", 1, True),
+        *("2126-01-01T00:00:00+25:00", "0001-01-01T00:00:00+01:00", "9999-12-31T23:59:59-01:00", [], "\ud800"),
+    ],
+)
+def test_an_expiry_that_is_none(one_service: Service, expiry: object) -> None:
+    content = json.dumps({"name": a_name("p"), "role": "analyst", "key_expires_at": expiry})
+    with one_service.unchanged():
+        for path in ("/v1/principals", "/v1/principals/admin/keys", "/v1/me/key"):
+            body = content if path == "/v1/principals" else json.dumps({"key_expires_at": expiry})
+            answer = one_service.admin.post(path, content=body, headers=JSON)
+            assert (answer.status_code, answer.json()["errors"][0]["where"]) == (422, "key_expires_at")
+        assert one_service.admin.post("/v1/me/key", content=b"{", headers=JSON).status_code == 400
+        assert one_service.admin.post("/v1/me/key", content=b"{}", headers={}).status_code == 415
+
+
+def test_an_admin_whose_key_has_expired_is_none(tmp_path: Path, database_url: str) -> None:
+    """The last admin stays, and so must one that can still call."""
+    with serving(tmp_path, database_url) as service:
+        asked = {"name": "brief", "role": "admin", "key_expires_at": later(1)}
+        assert service.admin.post("/v1/principals", json=asked).status_code == 201
+        time.sleep(1)
+        answer = service.admin.delete("/v1/principals/admin")
+        assert (answer.status_code, answer.json()["type"]) == (409, "/problems/last-admin")
+
+
 def test_of_two_calls_with_one_key_one_renews_it(service: Service) -> None:
     _, client = service.principal("analyst")
     gate = threading.Barrier(8)
@@ -81,8 +150,9 @@ def test_principals_are_listed_without_keys(service: Service) -> None:
     name, _ = service.principal("auditor")
     listed = service.admin.get("/v1/principals", params={"limit": 1000}).json()["principals"]
     assert listed[0]["name"] == "admin"
-    assert listed[-1] == {"name": name, "role": "auditor", "created_at": listed[-1]["created_at"], "disabled": False}
-    assert "key" not in json.dumps(listed)
+    facts = {"name": name, "role": "auditor", "created_at": listed[-1]["created_at"], "disabled": False}
+    assert listed[-1] == facts | {"key_expires_at": None, "subject": None}
+    assert all("key" not in one for one in listed)
 
 
 @pytest.mark.parametrize(

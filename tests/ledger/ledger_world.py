@@ -10,7 +10,8 @@ from app.db.datasets import Dataset
 from app.db.engine import Database, WriteSession
 from app.db.ids import time_ordered_id
 from app.db.principals import Principal
-from app.ledger import accounts, allowances, entries, idempotency, releases
+from app.ledger import accounts, allowances, audit, entries, idempotency, releases
+from app.ledger.audit import Actor
 from app.ledger.keyring import Keyring
 from app.ledger.releases import SMALLEST_BOUND, Release
 
@@ -89,10 +90,18 @@ class World:
             transaction.commit()
 
 
+def recorded(transaction: WriteSession, name: str, role: str, digest: bytes) -> Principal:
+    """A principal with the record that the service would have written of it."""
+    made = principals.insert(transaction, name, role, digest, now())
+    details = {"role": role, "key_seal": audit.key_seal(SEAL, digest), "key_expires_at": None}
+    audit.append(transaction, SEAL, Actor("service"), "principal.create", f"principals/{name}", details, None)
+    return made
+
+
 def create(database: Database) -> World:
     with database.write() as transaction:
-        owner = principals.insert(transaction, "owner", "owner", b"o" * 32, now())
-        analyst = principals.insert(transaction, "analyst", "analyst", b"a" * 32, now())
+        owner = recorded(transaction, "owner", "owner", b"o" * 32)
+        analyst = recorded(transaction, "analyst", "analyst", b"a" * 32)
         dataset = new_dataset(transaction, "penguins", owner)
         accounts.open_account(transaction, SEAL, dataset.id, LIMIT_NANO, owner.name, now())
         allowances.grant(transaction, SEAL, dataset.id, analyst, LIMIT_NANO, now())

@@ -9,14 +9,14 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.ledger import checkpoints
+from app.ledger import audit, checkpoints
 from app.ledger.chain import canonical
 from app.ledger.keyring import Keyring
 
 TEXT = (Path(__file__).parents[2] / "docs" / "ledger.md").read_text("utf-8")
 EXAMPLE = TEXT.partition("### An example")[2]
 SECRET = EXAMPLE.partition("Secret: `")[2].partition("`")[0]
-ENTRIES, CHECKPOINT = re.findall(r"```\n(.*?)```", EXAMPLE, re.DOTALL)
+ENTRIES, RECORDS, CHECKPOINT = re.findall(r"```\n(.*?)```", EXAMPLE, re.DOTALL)
 
 
 def derived(info: str, length: int) -> bytes:
@@ -59,6 +59,26 @@ def test_the_service_computes_the_same() -> None:
     checkpoint.require_signature(keyring.public_keys)
     assert (checkpoint.heads[0].seq, checkpoint.heads[0].hash.hex()) == (4, lines[-1])
     assert derived("snapledger/v1/checkpoint", 32) not in CHECKPOINT.encode()
+
+
+def test_another_program_computes_the_chain_of_acts() -> None:
+    key, previous, number = derived("snapledger/v1/chain", 32), None, 0
+    lines = RECORDS.splitlines()
+    for number, (line, digest) in enumerate(zip(lines[::2], lines[1::2], strict=True), 1):
+        record = json.loads(line)
+        assert json.dumps(record, ensure_ascii=False, separators=(",", ":")) == line
+        assert hmac.digest(key, line.encode(), "sha256").hex() == digest
+        assert (record[0], record[1], record[9], record[10]) == (
+            *("snapledger-audit-v1", number),
+            *(derived("snapledger/v1/secret-id", 8).hex(), previous),
+        )
+        sealed = [*record[1:10], previous and bytes.fromhex(previous)]
+        assert audit.canonical(*sealed) == line.encode()
+        previous = digest
+    assert json.loads(CHECKPOINT)["audit"] == {"seq": number, "hash": previous}
+    told = json.loads(json.loads(lines[0])[6])
+    assert told["key_seal"] == hmac.digest(key, b"snapledger-key-v1\n" + bytes(32), "sha256")[:16].hex()
+    assert told["key_seal"] == audit.key_seal(Keyring([SECRET]).seal, bytes(32))
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))

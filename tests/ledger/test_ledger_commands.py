@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 from command_line import Done, run
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-from ledger_world import SECRET, World
+from ledger_world import SECRET, World, recorded
 from sqlalchemy import delete, text, update
 
-from app.db import datasets, principals
-from app.db.clock import now
+from app.db import datasets
 from app.db.tables import accounts, allowances, entries, idempotency, releases, reuse_candidates
 
 NAME = "penguins"  # the dataset of the world
@@ -52,7 +51,7 @@ class Operator:
 @pytest.fixture
 def operator(world: World, tmp_path: Path, database_url: str) -> Operator:
     with world.database.write() as transaction:
-        principals.insert(transaction, "admin", "admin", b"A" * 32, now())
+        recorded(transaction, "admin", "admin", b"A" * 32)
         transaction.commit()
     for number in range(3):
         world.release(10**8, f"key {number}")
@@ -71,7 +70,10 @@ def test_verify(operator: Operator) -> None:
     head = operator.world.entries()[-1].hash
     assert head is not None
     whole = {"dataset": NAME, "valid": True, "entries": 5, "head": head.hex(), "problems": []}
-    assert operator.verify() == (0, {"valid": True, "datasets": [whole], "checkpoint": None})
+    status, found = operator.verify()
+    acts = found.pop("audit")
+    assert (status, found) == (0, {"valid": True, "datasets": [whole], "checkpoint": None})
+    assert (acts["valid"], acts["entries"], acts["problems"]) == (True, 3, [])
     told = operator.ledger("verify", "--dataset", NAME)
     assert (told.status, f"{NAME}: valid, 5 entries, head {head.hex()}" in told.out) == (0, True)
     refused(operator.ledger("verify", "--dataset", "nothing"), "no such dataset")

@@ -54,7 +54,7 @@ async def register(request: Request, caller: CallerOf) -> Response:
 
     The one route that is not a plain function: its body is a file, which is read only once the caller may send one.
     """
-    owner = await run_in_threadpool(datasets.require_owner, caller.services, caller.digest)
+    owner = await run_in_threadpool(datasets.require_owner, caller.services, caller.credential)
     if media_type(request.headers) == "application/json":
         require_form(request.headers, "application/json")
         elsewhere = validated(SourcedDatasetRequest, decode(await read_json(request)))
@@ -71,7 +71,7 @@ async def register(request: Request, caller: CallerOf) -> Response:
 @router.get("/datasets", **described({200: (answers.Datasets, "A page.")}, paged=True))
 def list_datasets(caller: CallerOf, page: PageOf) -> Response:
     """The datasets that the caller may see, oldest first."""
-    found = datasets.listed(caller.services, caller.digest, page.after_name, page.limit + 1)
+    found = datasets.listed(caller.services, caller.credential, page.after_name, page.limit + 1)
     return listed("datasets", found, page.limit, "name")
 
 

@@ -6,12 +6,11 @@ from starlette.responses import Response
 
 from app import metrics
 from app.api.documentation import operational, told_to_prometheus
-from app.api.middleware import digest_in
+from app.api.middleware import key_in
 from app.api.responses import json_response
 from app.api.schemas.answers import Health
-from app.db.migrate import is_current
 from app.errors import UnavailableError
-from app.services import figures
+from app.services import figures, startup
 
 router = APIRouter(tags=["operations"])
 
@@ -24,8 +23,8 @@ def alive() -> Response:
 
 @router.get("/readyz", responses=operational(Health, "The database is reachable and migrated."))
 def ready(request: Request) -> Response:
-    """The database is reachable, and its schema is the one that this version works with."""
-    if not is_current(request.app.state.services.database):
+    """The database is reachable, its schema is the one that this version works with, and it was not moved elsewhere."""
+    if not startup.is_ready(request.app.state.services):
         raise UnavailableError
     return json_response({"status": "ok"})
 
@@ -35,5 +34,5 @@ def measured(request: Request) -> Response:
     """Counters and timings for Prometheus; with the key of an admin or an auditor, each dataset's budget too."""
     more = []
     if "authorization" in request.headers:
-        more.append(figures.budgets(request.app.state.services, digest_in(request.scope)))
+        more.append(figures.budgets(request.app.state.services, key_in(request.scope)))
     return Response(metrics.exposition(*more), media_type=CONTENT_TYPE_LATEST)

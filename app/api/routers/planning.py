@@ -45,7 +45,7 @@ def plan_without_data(
     caller: CallerOf, body: Annotated[JsonBody[FreePlanRequest], json_body(FreePlanRequest)]
 ) -> Response:
     """What a release would cost and promise on any dataset of `n` rows; no dataset is needed."""
-    principal = access.authenticate(caller.services.database, caller.digest)
+    principal = access.authenticate(caller.services.database, caller.credential)
     access.require(principal, Role.ADMIN, Role.OWNER, Role.ANALYST)
     request = body.validated()
     columns = None if request.columns is None else declared(request.columns)

@@ -9,13 +9,15 @@ from app.api.documentation import described
 from app.api.requests import CallerOf, DirectRoute, JsonBody, PageOf, json_body
 from app.api.responses import json_response, listed
 from app.api.schemas import answers
-from app.api.schemas.administration import PrincipalRequest
+from app.api.schemas.administration import KeyRequest, PrincipalRequest
 from app.db.principals import Principal
 from app.services import principals
 from app.services.budgets import allowance_document
 from app.services.principals import Issued
 
 router = APIRouter(prefix="/v1", tags=["principals"], route_class=DirectRoute)
+
+KeyBody = Annotated[JsonBody[KeyRequest], json_body(KeyRequest, optional=True)]
 
 
 def _shown(principal: Principal) -> dict[str, object]:
@@ -24,6 +26,8 @@ def _shown(principal: Principal) -> dict[str, object]:
         "role": principal.role,
         "created_at": principal.created_at,
         "disabled": principal.disabled_at is not None,
+        "key_expires_at": principal.key_expires_at,
+        "subject": principal.subject,
     }
 
 
@@ -38,15 +42,16 @@ def _issued(issued: Issued) -> dict[str, object]:
 )
 def create(caller: CallerOf, body: Annotated[JsonBody[PrincipalRequest], json_body(PrincipalRequest)]) -> Response:
     """Make a principal; its key is shown this once."""
-    principals.require_admin(caller.services, caller.digest)
-    request = body.validated()
-    return json_response(_issued(principals.create(caller.services.database, request.name, request.role)), 201)
+    admin = principals.require_admin(caller.services, caller.credential)
+    request, seal = body.validated(), caller.services.keyring.seal
+    asked = (request.name, request.role, request.key_expires_at)
+    return json_response(_issued(principals.create(caller.services.database, seal, admin, *asked)), 201)
 
 
 @router.get("/principals", **described({200: (answers.Principals, "A page.")}, 403, paged=True))
 def list_principals(caller: CallerOf, page: PageOf) -> Response:
     """All principals, oldest first; never their keys."""
-    principals.require_admin(caller.services, caller.digest)
+    principals.require_admin(caller.services, caller.credential)
     found = principals.listed(caller.services, page.after_name, page.limit + 1)
     return listed("principals", [_shown(principal) for principal in found], page.limit, "name")
 
@@ -54,32 +59,51 @@ def list_principals(caller: CallerOf, page: PageOf) -> Response:
 @router.post(
     "/principals/{name}/keys",
     status_code=201,
-    **described({201: (answers.IssuedKey, "The principal, with its new key.")}, 403, 404),
+    **described(
+        {201: (answers.IssuedKey, "The principal, with its new key.")}, 403, 404, body=KeyRequest, body_required=False
+    ),
 )
-def replace_key(name: str, caller: CallerOf) -> Response:
-    """A new key for a principal; the old one stops working."""
-    principals.require_admin(caller.services, caller.digest)
-    return json_response(_issued(principals.rotate(caller.services.database, name)), 201)
+def replace_key(name: str, caller: CallerOf, body: KeyBody) -> Response:
+    """A new key for a principal; the old one stops working. Without a body the new one never expires."""
+    admin = principals.require_admin(caller.services, caller.credential)
+    named = principals.require_in_force(caller.services, name)
+    expires_at, seal = body.validated().key_expires_at, caller.services.keyring.seal
+    issued = principals.rotate(caller.services.database, seal, admin, named.name, expires_at)
+    return json_response(_issued(issued), 201)
 
 
 @router.delete("/principals/{name}", status_code=204, **described({204: (None, "Disabled.")}, 403, 404, 409))
 def disable(name: str, caller: CallerOf) -> Response:
     """Take a principal's access away, for good."""
-    principals.require_admin(caller.services, caller.digest)
-    principals.disable(caller.services, name)
+    admin = principals.require_admin(caller.services, caller.credential)
+    principals.disable(caller.services, admin, name)
     return Response(status_code=204)
 
 
 @router.get("/me", **described({200: (answers.Me, "The caller.")}))
 def me(caller: CallerOf) -> Response:
     """Who the caller is, and what it may spend on which dataset."""
-    principal, allowances = principals.me(caller.services, caller.digest)
-    document = {"name": principal.name, "role": principal.role, "created_at": principal.created_at}
+    principal, allowances = principals.me(caller.services, caller.credential)
+    document = {
+        "name": principal.name,
+        "role": principal.role,
+        "created_at": principal.created_at,
+        "key_expires_at": principal.key_expires_at,
+    }
     held = [{"dataset": dataset} | allowance_document(allowance) for dataset, allowance in allowances]
     return json_response(document | {"allowances": held})
 
 
-@router.post("/me/key", status_code=201, **described({201: (answers.IssuedKey, "The caller, with its new key.")}))
-def replace_own_key(caller: CallerOf) -> Response:
-    """A new key for the caller; the one it called with stops working."""
-    return json_response(_issued(principals.rotate_own(caller.services, caller.digest)), 201)
+@router.post(
+    "/me/key",
+    status_code=201,
+    **described({201: (answers.IssuedKey, "The caller, with its new key.")}, 403, body=KeyRequest, body_required=False),
+)
+def replace_own_key(caller: CallerOf, body: KeyBody) -> Response:
+    """A new key for the caller; the one it called with stops working.
+
+    It expires when the old one would have, or earlier where that is asked for. Tokens are not exchanged for keys: 403.
+    """
+    principals.require_key(caller.services, caller.credential)
+    expires_at = body.validated().key_expires_at
+    return json_response(_issued(principals.rotate_own(caller.services, caller.credential, expires_at)), 201)

@@ -68,10 +68,12 @@ def releases_of_dataset(name: str, caller: CallerOf, page: PageOf) -> Response:
 @router.get("/releases", **described({200: (answers.Releases, "A page.")}, paged=True))
 def own_releases(caller: CallerOf, page: PageOf) -> Response:
     """The caller's own releases, oldest first."""
-    return listed_releases(records.of_caller(caller.services, caller.digest, page.after_id, page.limit + 1), page.limit)
+    return listed_releases(
+        records.of_caller(caller.services, caller.credential, page.after_id, page.limit + 1), page.limit
+    )
 
 
 @router.get("/releases/{release_id}", **described({200: (answers.Release, "The release.")}, 404))
 def one_release(release_id: str, caller: CallerOf) -> Response:
     """One release, as it was answered."""
-    return Response(records.one(caller.services, caller.digest, release_id).response, media_type=MEDIA_TYPE)
+    return Response(records.one(caller.services, caller.credential, release_id).response, media_type=MEDIA_TYPE)

@@ -7,7 +7,10 @@ from pydantic import Field
 from app.api.schemas.base import RequestModel
 from app.api.schemas.datasets import Name
 from app.api.schemas.numbers import LimitNano, Text, Whole
+from app.api.schemas.times import Moment
 from app.ledger.windows import MOST_DAYS
+
+_EXPIRY = "From when on the key opens nothing; in the future. Null: it never expires."
 
 
 class PrincipalRequest(RequestModel):
@@ -15,6 +18,13 @@ class PrincipalRequest(RequestModel):
 
     name: Name
     role: Literal["admin", "owner", "auditor", "analyst"]
+    key_expires_at: Moment | None = Field(default=None, description=_EXPIRY)
+
+
+class KeyRequest(RequestModel):
+    """What a new key is to be like; no body asks for one with the defaults."""
+
+    key_expires_at: Moment | None = Field(default=None, description=_EXPIRY)
 
 
 class AllowanceRequest(RequestModel):

@@ -37,6 +37,8 @@ class Principal(AnswerModel):
     role: Literal["admin", "owner", "auditor", "analyst"]
     created_at: Time
     disabled: bool
+    key_expires_at: Time | None = Field(description="From when on its key opens nothing; null where it never expires.")
+    subject: str | None = Field(description="Whom the tokens of an identity provider name it; null without one.")
 
 
 class IssuedKey(Principal):
@@ -92,6 +94,7 @@ class Me(AnswerModel):
     name: str
     role: Literal["admin", "owner", "auditor", "analyst"]
     created_at: Time
+    key_expires_at: Time | None
     allowances: list[DatasetAllowance]
 
 
@@ -145,6 +148,29 @@ class Verification(AnswerModel):
     entries: int
     head: str | None
     problems: list[LedgerProblem] = Field(description=f"No more than {MOST_PROBLEMS}.")
+
+
+class AuditRecord(AnswerModel):
+    """One administrative act: `via` says whether a principal, a command's user or the service itself did it."""
+
+    seq: int
+    via: Literal["principal", "command", "service"]
+    actor: str | None
+    action: str = Field(examples=["allowance.grant"])
+    target: str | None = Field(description="On whom or what, as its path below `/v1`; null: the whole database.")
+    details: dict[str, str | int | bool | None]
+    request_id: str | None
+    at: Time
+    previous_hash: str | None
+    hash: str
+    secret_id: str
+
+
+class AuditRecords(AnswerModel):
+    """A page of the record of administrative acts."""
+
+    records: list[AuditRecord]
+    next: int | None
 
 
 class UploadSource(AnswerModel):

@@ -1,0 +1,66 @@
+"""From whom a token names to its principal, which is made when it is first seen."""
+
+from app.db import principals
+from app.db.clock import now
+from app.db.principals import Identity
+from app.errors import NameTakenError, UnauthenticatedError
+from app.services import audits
+from app.services.context import Services
+from app.services.tokens import Claimed
+
+_TAKEN = "The token is its provider's, but the principal of its name is somebody else."
+
+
+def enter(services: Services, claimed: Claimed) -> str:
+    """The name of the principal that a token names; what the token grants now is written down where it is new.
+
+    Raises:
+        UnauthenticatedError: it is disabled, or the name that it would get is another's.
+        UnavailableError: the database is busy or away.
+    """
+    identity = claimed.identity
+    with services.database.read() as session:
+        principal = principals.by_credential(session, identity)
+        role = principals.stored_role(session, identity)
+        known = principal is not None or principals.has_subject(session, identity)
+    if not known:
+        return _created(services, claimed)
+    if principal is None:
+        raise UnauthenticatedError
+    if role != identity.role:
+        _write_role(services, identity)
+    return principal.name
+
+
+def _created(services: Services, claimed: Claimed) -> str:
+    identity, seal = claimed.identity, services.keyring.seal
+    told = {"role": identity.role, "issuer": identity.issuer, "subject": identity.subject}
+    try:
+        with services.database.write() as transaction:
+            made = principals.insert(
+                *(transaction, claimed.name, identity.role, None, now()),
+                issuer=identity.issuer,
+                subject=identity.subject,
+            )
+            target = audits.principal_path(made.name)
+            audits.record(transaction, seal, audits.SERVICE, "principal.create", target, **told)
+            transaction.commit()
+    except NameTakenError:
+        with services.database.read() as session:
+            found = principals.by_credential(session, identity)  # by a call at the same time
+        if found is None:
+            raise UnauthenticatedError(_TAKEN) from None
+        return found.name
+    return made.name
+
+
+def _write_role(services: Services, identity: Identity) -> None:
+    """The role as the provider now has it; each call goes by its own token's anyway."""
+    with services.database.write() as transaction:
+        principal = principals.locked_by_subject(transaction, identity)
+        if principal is None or principal.role == identity.role:
+            return
+        principals.set_role(transaction, principal.id, identity.role)
+        target = audits.principal_path(principal.name)
+        audits.record(transaction, services.keyring.seal, audits.SERVICE, "principal.role", target, role=identity.role)
+        transaction.commit()

@@ -1,0 +1,29 @@
+"""Migrations as acts of an operator or of the service, on record like every other."""
+
+from functools import partial
+
+from app.config import Settings
+from app.db import migrate as schema
+from app.db import principals
+from app.db.engine import Database
+from app.db.session import WriteSession
+from app.ledger.audit import Actor
+from app.services import audits, secrets
+
+
+def migrate(settings: Settings, database: Database, by: Actor) -> None:
+    """Bring the database to the schema of this version, and write down that it was, in the same transaction.
+
+    A database that nobody has used yet gets its tables without a record: its first is that of the first principal.
+
+    Raises:
+        UnavailableError: the database is away, or another process migrates for too long.
+        ValueError: there is something to write down, and the ledger's secret is another or cannot be read.
+    """
+    schema.migrate(database, then=partial(_record, settings, by))
+
+
+def _record(settings: Settings, by: Actor, transaction: WriteSession, before: str, after: str) -> None:
+    if principals.any_exists(transaction):
+        seal = secrets.keyring_or_new(settings, transaction).seal
+        audits.record(transaction, seal, by, "database.migrate", None, **{"from": before, "to": after})

@@ -1,0 +1,97 @@
+"""Traces for OpenTelemetry, with the extra `snapledger[otel]` and where its own OTEL_… settings ask for them.
+
+A span tells which route, which kind of work, how long and with which status: never a path, a statement, a body, a key,
+or the text of an error.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from app.config import traces_asked_for
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.trace import Span, Tracer
+
+_provider: "TracerProvider | None" = None
+_tracer: "Tracer | None" = None
+
+
+def use(provider: "TracerProvider | None") -> None:
+    """Trace with a provider from now on, or not at all."""
+    global _provider, _tracer  # noqa: PLW0603 - one a process, like the log
+    _provider = provider
+    _tracer = None if provider is None else provider.get_tracer("snapledger")
+
+
+def begin() -> None:
+    """Trace if that is asked for, to where OTEL_EXPORTER_OTLP_ENDPOINT says.
+
+    Raises:
+        ValueError: it is asked for, and the extra is not installed.
+    """
+    if not traces_asked_for():
+        return
+    try:
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415 - optional
+        from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415 - optional
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415 - optional
+    except ImportError:
+        raise ValueError("OTEL_EXPORTER_OTLP_ENDPOINT is set, and snapledger[otel] is not installed") from None
+    provider = TracerProvider()
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    use(provider)
+
+
+def end() -> None:
+    """Send what is left."""
+    if _provider is not None:
+        _provider.shutdown()
+    use(None)
+
+
+@contextmanager
+def span(name: str, parent: str | None = None, **attributes: str) -> Iterator["Span | None"]:
+    """A span around a block; None where nothing is traced.
+
+    Args:
+        name: of the kind of work.
+        parent: a header `traceparent` that the work came with.
+        attributes: public facts.
+    """
+    if _tracer is None:
+        yield None
+        return
+    with _tracer.start_as_current_span(
+        name,
+        _context(parent),
+        attributes=attributes,
+        record_exception=False,  # its text may hold what must not be told
+        set_status_on_exception=False,
+    ) as started:
+        try:
+            yield started
+        except BaseException as error:
+            finish(started, {"error.type": type(error).__name__}, failed=True)
+            raise
+
+
+def finish(span: "Span", facts: Mapping[str, str | int], *, failed: bool) -> None:
+    """Add what is known at the end."""
+    from opentelemetry.trace import Status, StatusCode  # noqa: PLC0415 - optional
+
+    span.set_attributes(facts)
+    if failed:
+        span.set_status(Status(StatusCode.ERROR))
+
+
+def _context(parent: str | None) -> Any:  # noqa: ANN401 - OpenTelemetry's own
+    if parent is None:
+        return None
+    from opentelemetry.trace.propagation.tracecontext import (  # noqa: PLC0415 - optional
+        TraceContextTextMapPropagator,
+    )
+
+    # Without the header `tracestate`, in which a stranger could write what it likes.
+    return TraceContextTextMapPropagator().extract({"traceparent": parent})
