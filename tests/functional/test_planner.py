@@ -1,7 +1,6 @@
 """What only a plan tells: curves with their cliffs, the bias of a guess, summaries; and plans without a dataset."""
 
 import json
-import random
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any
@@ -262,55 +261,3 @@ def test_who_may_plan_without_a_dataset(one_service: Service) -> None:
 def test_a_release_takes_neither_curve_nor_guess(table: Table) -> None:
     for extra in ({"curve": {"from": "0.1", "to": "1", "points": 2}}, {"guess": 1}):
         assert table.release(MEAN, epsilon="0.5", **extra).status_code == 422
-
-
-def test_the_smallest_epsilon_attains_and_a_unit_less_does_not(one_service: Service) -> None:
-    """For random statistics, n, bounds, α, accuracies and refinements, told over the interface."""
-    chance = random.Random(7)
-    with one_service.client(one_service.admin_key) as client:
-        for _ in range(60):
-            statistic, n, question = random_question(chance)
-            body = {"statistic": statistic, "n": n, **question}
-            plan = client.post("/v1/plan", json=body)
-            if plan.json().get("type") == "/problems/accuracy-unattainable":
-                continue
-            assert plan.status_code == 200, plan.text
-            epsilon = Decimal(plan.json()["privacy"]["epsilon"])
-            rest = {name: value for name, value in body.items() if name != "accuracy"}
-            exact = client.post("/v1/plan", json=rest | {"epsilon": str(epsilon)}).json()
-            assert exact["accuracy"] == plan.json()["accuracy"]
-            assert Decimal(exact["accuracy"]["radius"]) <= Decimal(question["accuracy"]) * (1 + Decimal("1e-15"))
-            if epsilon > UNIT:
-                less = client.post("/v1/plan", json=rest | {"epsilon": f"{epsilon - UNIT:f}"}).json()
-                assert Decimal(less["accuracy"]["radius"]) > Decimal(question["accuracy"]) * (1 - Decimal("1e-15"))
-
-
-def random_question(chance: random.Random) -> tuple[dict[str, Any], int, dict[str, Any]]:
-    """A statistic, n, and an accuracy between a ten-thousandth and all of its range, with α and refinement."""
-    n = chance.choice([2, 3, 10, 1000, 10**6])
-    low = chance.randint(-1000, 1000)
-    bounds = [low, low + chance.randint(1, 5000)]
-    width = bounds[1] - bounds[0]
-    half = (n // 2) * (n - n // 2)
-    statistic, span = chance.choice(
-        [
-            ({"kind": "mean", "column": "x", "bounds": bounds}, Decimal(width)),
-            ({"kind": "variance", "column": "x", "bounds": bounds}, Decimal(half * width**2) / (n * (n - 1))),
-            (
-                {"kind": "covariance", "columns": ["x", "y"], "bounds": [bounds, [0, 1]]},
-                Decimal(2 * half * width) / (n * (n - 1)),
-            ),
-            ({"kind": "sum", "column": "x", "bounds": [0, width]}, Decimal(n * width)),
-            ({"kind": "histogram", "column": "x", "bins": chance.randint(2, 30)}, Decimal(n)),
-        ]
-    )
-    accuracy = span * Decimal(chance.randint(1, 9_999)) / 10_000
-    return (
-        statistic,
-        n,
-        {
-            "accuracy": f"{accuracy:.12f}",
-            "alpha": str(Decimal(chance.randint(1, 999)) / 1000),
-            "grid_refinement": chance.randint(0, 10),
-        },
-    )
