@@ -216,15 +216,26 @@ def test_the_number_of_bins_is_that_of_all_bins(one_service: Service) -> None:
         ({"statistic": {"kind": "count", "group_by": "x"}}, "statistic.group_by"),
         ({"statistic": MEAN, "columns": {"x": {"kind": "integer", "bounds": [1, 1]}}}, "columns.0.bounds"),
         ({"statistic": MEAN, "columns": {"y": {"kind": "integer", "bounds": [1, 2]}}}, "statistic.column"),
+        ({"n": 0}, "n"),
+        ({"n": -1}, "n"),
         ({"n": 1}, "n"),
+        ({"n": "1e18"}, "n"),
+        ({"n": 10**18}, "n"),
         ({"n": "1e16"}, "n"),
         ({"n": None}, "n"),
         ({"rows_per_unit": 0}, "rows_per_unit"),
         ({"guess": "1e101"}, "guess"),
         ({"guess": True}, "guess"),
+        ({"guess": "1e1000000000"}, "guess"),
+        ({"guess": "1e999"}, "guess"),
+        ({"guess": "NaN"}, "guess"),
         ({"curve": {"from": "1", "to": "1", "points": 2}}, "curve"),
         ({"curve": {"from": "2", "to": "1", "points": 2}}, "curve"),
         ({"curve": {"from": "0", "to": "1", "points": 2}}, "curve.from"),
+        ({"curve": {"from": "1e-400", "to": "1", "points": 2}}, "curve.from"),
+        ({"curve": {"from": "0.1", "to": "1e7", "points": 2}}, "curve.to"),
+        ({"curve": {"from": "0.1", "to": "1", "points": 0}}, "curve.points"),
+        ({"curve": {"from": "0.1", "to": "1", "points": "2.5"}}, "curve.points"),
         ({"curve": {"from": "0.1", "to": "1", "points": 1}}, "curve.points"),
         ({"curve": {"from": "0.1", "to": "1", "points": 1001}}, "curve.points"),
         ({"curve": {"from": "0.1", "to": "1"}}, "curve.points"),
@@ -239,6 +250,19 @@ def test_bad_plans_are_refused_by_where_and_what(one_service: Service, body: dic
     assert answer.status_code == 422, answer.text
     assert answer.json()["type"] == "/problems/invalid-request"
     assert [error["where"] for error in answer.json()["errors"]] == [where]
+
+
+def test_the_most_that_a_plan_may_be_asked(one_service: Service) -> None:
+    """As many rows, rows a person, points and halvings as there may be, and the smallest α."""
+    most = {"n": 10**15, "rows_per_unit": 1000, "grid_refinement": 30, "alpha": "1e-999", "gamma": "1e-999"}
+    curve = {"from": "0.001", "to": 1000, "points": 1000}
+    for statistic in (MEAN | {"bounds": ["-1e100", "1e100"]}, {"kind": "histogram", "column": "x", "bins": 10_001}):
+        plan = free(one_service, statistic, epsilon=1, curve=curve, guess="1e100", **most)
+        assert plan.status_code == 200, plan.text
+        document = plan.json()
+        assert sum(not point["cliff"] for point in document["curve"]) == 1000
+        assert abs(document["bias"]["at_guess"]) <= document["bias"]["largest"]
+        assert 0 < document["accuracy"]["alpha"] == document["mechanism"]["gamma"] < 1e-300
 
 
 def test_a_curve_beyond_the_largest_epsilon_is_refused(table: Table) -> None:

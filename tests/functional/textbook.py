@@ -53,9 +53,7 @@ def _ends(pair: list[Any]) -> tuple[Fraction, Fraction]:
     return Fraction(str(pair[0])), Fraction(str(pair[1]))
 
 
-def radius(  # noqa: PLR0913, PLR0917  all that it depends on
-    of: Shape, rows_per_unit: int, epsilon: Decimal, alpha: Decimal, gamma: Decimal, refinement: int
-) -> Decimal:
+def radius(of: Shape, rows_per_unit: int, epsilon: Decimal, alpha: Decimal, gamma: Decimal, refinement: int) -> Decimal:
     """min(ln(1/α)·λ' + Λ'/2^(r+1), 2B)·Δ to some hundred digits."""
     sensitivity, half_range = of.normalised(rows_per_unit)
     with localcontext() as context:
