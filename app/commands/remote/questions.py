@@ -103,7 +103,7 @@ def plan(  # noqa: PLR0913 - as many options as a question has
 
 
 def _show_plan(planned: Plan) -> None:
-    output.line(planned.summary)
+    output.line(planned)
     output.line(
         f"remaining: {planned.budget.allowance_remaining:f} of your allowance, "
         f"{planned.budget.dataset_remaining:f} of the dataset's budget"
@@ -148,7 +148,7 @@ def _show_release(released: Release) -> None:
         counts = zip(released.labels, released.value_in_range, released.interval, strict=True)
         rows = [(label, figure(value), figure(low), figure(high)) for label, value, (low, high) in counts]
         output.table(("bin", "count", "from", "to"), rows, ("count", "from", "to"))
-    output.line(released.summary)
+    output.line(released)
     if isinstance(released, Estimate):
         lower, upper = released.interval
         output.line(f"interval: {figure(lower)} to {figure(upper)}")

@@ -54,7 +54,7 @@ class Budget(Figures):
 
     Examples:
         >>> penguins.budget().allowance.epsilon_limit
-        Decimal('8')
+        Decimal('500')
         >>> owner.dataset("penguins").budget().allowances[0].principal
         'ada'
     """
@@ -67,7 +67,7 @@ class Budget(Figures):
         """The ε that the caller can still spend.
 
         Examples:
-            >>> penguins.budget().spendable <= 8
+            >>> penguins.budget().spendable <= 500
             True
         """
         own = Decimal(0) if self.allowance is None else self.allowance.epsilon_remaining
