@@ -29,7 +29,7 @@ def test_a_budget_as_each_sees_it(service: Service, table: Table) -> None:
     for overseer in (table.owner, service.admin, auditor):
         assert overseer.get(f"{table.path}/budget").json() == of_dataset | {
             "allowance": None,
-            "allowances": [{"principal": table.analyst_name} | allowance],
+            "allowances": [{"principal": table.analyst_name, "revoked": False} | allowance],
         }
     assert table.analyst.get("/v1/me").json()["allowances"] == [{"dataset": table.name} | allowance]
 
