@@ -16,7 +16,7 @@ const DRAFT = `{
 
 export function register() {
   const file = h("input", { type: "file", required: true, accept: ".csv,.parquet,text/csv" });
-  const schema = h("textarea", { rows: 16, required: true, spellcheck: "false", autocapitalize: "off", value: DRAFT });
+  const schema = h("textarea", { "rows": 16, required: true, spellcheck: "false", autocapitalize: "off", value: DRAFT });
   const submit = async () => {
     announce("Uploading …");
     const body = new FormData();

@@ -50,7 +50,8 @@ class Batch(Answer):
         return "\n".join([*map(str, self.items), self.summary])
 
     def _repr_html_(self) -> str:
-        return "".join(html.shown(each) for each in self.items) + html.card("Together", html.lines([self.summary]))
+        shown = "".join(html.shown(each) for each in self.items)
+        return f"<div>{shown}{html.card('Together', html.lines([self.summary]))}</div>"
 
 
 class Component(Answer):
