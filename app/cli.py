@@ -14,7 +14,7 @@ from app import logs
 from app.api.schemas.administration import KeyRequest
 from app.api.schemas.base import validated
 from app.commands import dataset, ledger, remote
-from app.commands.remote.session import ABOUT_EXIT_CODES
+from app.commands.entry import application
 from app.config import Settings
 from app.db.engine import Database
 from app.errors import SnapledgerError
@@ -23,12 +23,7 @@ from app.services.access import Role
 
 _GRACE_SECONDS = 30  # for what is being answered when the service is told to stop
 
-app = typer.Typer(
-    help="True statistics of a sensitive table, at a privacy cost that is exact, capped and on record.",
-    epilog=ABOUT_EXIT_CODES,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
+app = application()
 app.add_typer(dataset.app, name="dataset")
 
 

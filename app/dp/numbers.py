@@ -56,6 +56,14 @@ def json_number(q: Rational) -> int | float:
     return shown(nearest(q))
 
 
+def json_probability(q: Rational) -> int | float:
+    """The double nearest to a `q` in (0, 1], but one that is as well above 0, and below 1 where `q` is.
+
+    What is said to hold but for a probability of 0 would be certain.
+    """
+    return 1 if q == 1 else min(max(nearest(q), math.ulp(0.0)), 1 - math.ulp(0.5))
+
+
 def shown(double: float) -> int | float:
     """A double as JSON shows it best: whole numbers up to 2⁵³ without a decimal point."""
     return int(double) if double.is_integer() and abs(double) <= LARGEST_WHOLE_DOUBLE else double

@@ -43,7 +43,7 @@ def budget(services: Services, entered: Access) -> Document:
         document = figures(account) | {"allowance": None if own is None else allowance_document(own)}
         if entered.rules or entered.principal.role == Role.AUDITOR:
             document["allowances"] = [
-                {"principal": allowance.principal} | allowance_document(allowance)
+                {"principal": allowance.principal, **allowance_document(allowance), "revoked": allowance.revoked}
                 for allowance in allowances.all_of(session, entered.dataset.id)
             ]
     return document

@@ -1,6 +1,5 @@
 """What each ε would buy: a plan's curve, with the cliffs at which the grid halves. No data is read here."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import gmpy2
@@ -10,10 +9,9 @@ from app.dp.mechanism import Mechanism
 from app.dp.numbers import round_up
 from app.errors import EpsilonTooLargeError
 from app.ledger.units import NANO_PER_EPSILON, epsilon_text
-from app.services import questions, reuse
+from app.services import questions
 from app.services.documents import Document
 from app.services.questions import Plan
-from app.services.reuse import Earlier
 
 _CONTEXT = gmpy2.context(precision=192)  # ε has 50 bits: every point is the nearest unit to the even one
 
@@ -29,10 +27,13 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Purse:
-    """Who asks: what can be spent now (None: nothing, for want of an allowance), and what is known already."""
+    """Who asks: what can be spent now (None: nothing, for want of an allowance), and what is known already.
+
+    `known_radius` is the smallest radius, as reported, that an earlier release has at the plan's α, if there is any.
+    """
 
     spendable_nano: int | None
-    earlier: Sequence[Earlier]
+    known_radius: float | None
 
 
 def curve(plan: Plan, asked: Curve, most_nano: int, purse: Purse | None) -> list[Document]:
@@ -57,7 +58,7 @@ def curve(plan: Plan, asked: Curve, most_nano: int, purse: Purse | None) -> list
             "cliff": epsilon_nano in cliffs,
         }
         if purse is not None:
-            reused = reuse.chosen(purse.earlier, point) is not None
+            reused = purse.known_radius is not None and purse.known_radius <= document["radius"]
             spendable_nano = purse.spendable_nano
             document["reused"] = reused
             document["affordable"] = spendable_nano is not None and (reused or epsilon_nano <= spendable_nano)

@@ -17,7 +17,7 @@ from app.db.session import WriteSession
 from app.dp import derived as derivations
 from app.dp.derived import Derived
 from app.dp.errors import InvalidStatistic
-from app.dp.numbers import json_number
+from app.dp.numbers import json_probability
 from app.errors import InvalidRequestError, KeyRequiredError, UnavailableError
 from app.ledger import accounts, idempotency
 from app.ledger.units import epsilon_text
@@ -218,4 +218,4 @@ def _parts(services: Services, dataset: Dataset, question: DerivedQuestion) -> t
 
 
 def _head(dataset: Dataset, derived: Derived, question: DerivedQuestion) -> Document:
-    return {"dataset": dataset.name, "derived": derived.described, "alpha": json_number(question.alpha)}
+    return {"dataset": dataset.name, "derived": derived.described, "alpha": json_probability(question.alpha)}

@@ -12,7 +12,7 @@ from app.dp import bias as biases
 from app.dp.bins import Bins, IntervalBins
 from app.dp.cells import Cells, WithOutside
 from app.dp.mechanism import Mechanism
-from app.dp.numbers import json_number, round_up
+from app.dp.numbers import json_number, json_probability, round_up
 from app.dp.released import Released
 from app.ledger.units import epsilon_text
 from app.services import outcomes, summaries
@@ -28,7 +28,7 @@ Document = dict[str, Any]
 def accuracy(mechanism: Mechanism, alpha: mpq) -> Document:
     """What may be said of the error, whatever the data: radii at `alpha`, and what codes and doubles add to them."""
     document: Document = {
-        "alpha": json_number(alpha),
+        "alpha": json_probability(alpha),
         "radius": round_up(mechanism.radius(alpha)),
         "tight_radius": round_up(mechanism.tight_radius(alpha)),
         "resolution": round_up(mechanism.resolution),
@@ -74,7 +74,7 @@ def mechanism_figures(mechanism: Mechanism) -> Document:
         "grid": json_number(parameters.grid * sensitivity),
         "grid_refinement": parameters.grid_refinement,
         "precision_bits": parameters.precision_bits,
-        "gamma": json_number(parameters.gamma),
+        "gamma": json_probability(parameters.gamma),
     }
     if mechanism.statistic.bins is not None:
         figures["epsilon_per_bin"] = json_number(parameters.epsilon)

@@ -52,7 +52,8 @@ def plan(services: Services, entered: Access, question: Question, extras: Extras
         "repeatable": (spendable_nano or 0) // cost_nano,
     }
     summary = summaries.planned(planned, reused=reused, affordable=affordable)
-    more = _more(planned, most_nano, extras, Purse(spendable_nano, known))
+    known_radius = min((round_up(each.radius) for each in known), default=None)
+    more = _more(planned, most_nano, extras, Purse(spendable_nano, known_radius))
     return documents.planned(entered.dataset, planned, summary=summary, budget=budget, reused=reused, **more)
 
 

@@ -14,8 +14,8 @@ from app.ledger.units import NANO_PER_EPSILON, epsilon_text
 from app.services import questions
 from app.services.questions import Plan, Question
 
-MOST_COMPONENTS = 2**20
-"""Of all items together: about as many as one histogram may have."""
+MOST_COMPONENTS = 50_000
+"""Of all items together: a plan is free, and may not cost seconds to write down. A larger histogram is asked alone."""
 
 _ONE = "needs exactly one of epsilon, accuracy and weight"
 

@@ -31,14 +31,20 @@ async function problemOf(response) {
 }
 
 /** One call; its JSON, or null where there is none. */
-export async function call(method, path, body, headers = {}) {
-  const sent = { ...headers, Authorization: `Bearer ${key.get()}` };
-  if (body !== undefined) sent["Content-Type"] = "application/json";
+export function call(method, path, body, headers = {}) {
+  if (body === undefined) return send(method, path, { headers });
+  return send(method, path, { headers: { ...headers, "Content-Type": "application/json" }, body: JSON.stringify(body) });
+}
+
+/** One call with a form of files, whose answer may take as long as reading them does. */
+export const upload = (path, form) => send("POST", path, { headers: {}, body: form, signal: null });
+
+async function send(method, path, { headers, ...sent }) {
   let response;
   try {
     response = await fetch(`/v1${path}`, {
-      method, headers: sent, body: body === undefined ? undefined : JSON.stringify(body),
-      signal: AbortSignal.timeout(TIMEOUT_MS), cache: "no-store", credentials: "omit", redirect: "error",
+      method, headers: { ...headers, Authorization: `Bearer ${key.get()}` }, signal: AbortSignal.timeout(TIMEOUT_MS),
+      cache: "no-store", credentials: "omit", redirect: "error", ...sent,
     });
     if (response.ok) return response.status === 204 ? null : await response.json();
   } catch {

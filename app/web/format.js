@@ -33,19 +33,33 @@ export function decimal(value) {
   return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 }
 
-/** A statistic in one line. */
+/** A statistic in one line, with its groups and its filter. */
 export function statistic(asked) {
+  const by = asked.group_by === undefined ? "" : ` by ${asked.group_by}`;
+  return `${unfiltered(asked)}${by}${asked.where ? ` where ${conditions(asked.where)}` : ""}`;
+}
+
+function unfiltered(asked) {
   const pair = (bounds) => (bounds ? `[${bounds[0]}, ${bounds[1]}]` : "");
   if (asked.kind === "covariance") {
     const parts = asked.columns.map((name, at) => `${name} ${pair(asked.bounds?.[at])}`.trim());
     return `covariance of ${parts.join(" and ")}`;
   }
+  if (asked.kind === "histogram" && asked.columns) return `table of ${asked.columns.join(" and ")}`;
   if (asked.kind === "histogram") {
     const by = asked.edges ? ` in ${count(asked.edges.length - 1, "interval")}`
       : asked.bins ? ` in ${count(asked.bins, "interval")} of ${pair(asked.bounds)}` : "";
     return `histogram of ${asked.column}${by}`;
   }
-  return `${asked.kind} of ${asked.column} ${pair(asked.bounds)}`.trim();
+  const of = asked.column === undefined ? "" : ` of ${asked.column} ${pair(asked.bounds)}`.trimEnd();
+  return `${asked.kind}${of}`;
+}
+
+/** A filter in words: "species in Adelie and year between 2007 and 2008". */
+function conditions(where) {
+  const one = ([column, { between, in: values }]) =>
+    (between ? `${column} between ${between[0]} and ${between[1]}` : `${column} in ${values.join(", ")}`);
+  return Object.entries(where).map(one).join(" and ");
 }
 
 /** A name as plotly shows it: its labels are a subset of HTML, so what could be markup is written as entities. */

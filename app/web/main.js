@@ -9,6 +9,7 @@ import { ledger } from "./pages/ledger.js";
 import { overview } from "./pages/overview.js";
 import { planner } from "./pages/planner.js";
 import { principals } from "./pages/principals.js";
+import { register } from "./pages/register.js";
 import { oneRelease, releases } from "./pages/releases.js";
 import { rules } from "./pages/rules.js";
 import { signIn } from "./pages/sign_in.js";
@@ -28,6 +29,7 @@ const OF_DATASET = [
 ];
 const MENU = [
   { hash: "#/datasets", text: "Datasets", may: () => true },
+  { hash: "#/register", text: "Register a table", may: ({ role }) => role === "owner" || role === "admin" },
   { hash: "#/principals", text: "Principals", may: ({ role }) => role === "admin" },
   { hash: "#/account", text: "Account", may: () => true },
 ];
@@ -68,6 +70,7 @@ async function datasetPage(name, part, rest) {
 async function pageOf(hash) {
   const [section, name, part, rest] = hash.slice(2).split("/").map(decodeURIComponent);
   if (section === "datasets" && name) return datasetPage(name, part ?? "", part === "releases" ? rest : undefined);
+  if (section === "register") return { title: "Register a table", content: register() };
   if (section === "principals") return { title: "Principals", content: await principals() };
   if (section === "account") return { title: "Account", content: await account(me, show) };
   return { title: "Datasets", content: await datasets() };

@@ -7,14 +7,10 @@ import { interval, number, plain, statistic, time } from "./format.js";
 const BINS_SHOWN = 1000; // at a time: more bars than that are none to the eye, and slow
 const TICKS = 40;
 
-/** In a sentence. */
+/** In a sentence: the service's own, and for several numbers what holds for all at once. */
 export function meaning(release) {
-  const { alpha, radius } = release.accuracy;
-  const sure = `${number(100 * (1 - alpha))} %`;
-  return Array.isArray(release.value_in_range)
-    ? `Each bin's true count is within ${number(radius)} of the one shown, with probability ${sure} or more; `
-      + `all at once within ${number(release.accuracy.simultaneous_radius)}.`
-    : `The true value is from ${interval(release.accuracy.interval)}, with probability ${sure} or more.`;
+  const together = release.accuracy.simultaneous_radius;
+  return together === undefined ? release.summary : `${release.summary} All at once are within ${number(together)}.`;
 }
 
 function scalar(release) {
@@ -35,12 +31,24 @@ function scalar(release) {
   return [h("p", { class: "value" }, number(value), h("span", {}, ` ± ${number(release.accuracy.radius)}`)), picture];
 }
 
+/** Of a two-way table each cell has the labels of both its bins, row by row. */
 function labelsOf(release) {
+  if (release.axes) {
+    const outside = (release.bins ?? []).map(({ label }) => label);
+    const known = release.axes.find(({ bins }) => bins)?.bins.length; // of two axes one has few bins, or both
+    const other = (release.value.length - outside.length) / known;
+    const [rows, columns] = release.axes.map((axis) => axisLabels(axis, other));
+    return [...rows.flatMap((row) => columns.map((column) => `${row}, ${column}`)), ...outside];
+  }
+  return axisLabels(release, release.value.length);
+}
+
+function axisLabels(release, length) {
   if (release.bins) return release.bins.map(({ label }) => label);
   const intervals = release.edges.length - 1;
   const label = (_, at) => (at < intervals
     ? `[${release.edges[at]}, ${release.edges[at + 1]}${at === intervals - 1 ? "]" : ")"}` : "missing");
-  return Array.from({ length: release.value.length }, label);
+  return Array.from({ length }, label);
 }
 
 function barsOf(release, labels, from) {

@@ -23,9 +23,10 @@ PAGES = [
     ("planner", "ada", "#/datasets/penguins/plan", "An earlier release answers this"),
     ("releases", "ada", "#/datasets/penguins/releases", "mean of body_mass_g [2000, 7000]"),
     ("histogram", "ada", "#/datasets/penguins/releases/{histogram}", "Every bin as a table"),
-    ("mean", "ada", "#/datasets/penguins/releases/{mean}", "The true value is from"),
+    ("mean", "ada", "#/datasets/penguins/releases/{mean}", "With probability at least 0.95"),
     ("ledger", "olga", "#/datasets/penguins/ledger", "Entries, newest first"),
     ("rules", "olga", "#/datasets/penguins/rules", "Change the dataset's limit"),
+    ("register", "olga", "#/register", "Write what is known without looking at the data"),
     ("principals", "admin", "#/principals", "owner: registers and rules datasets"),
     ("account", "ada", "#/account", "Make a new key"),
 ]

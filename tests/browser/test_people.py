@@ -1,5 +1,6 @@
 """Who signs in, what each role finds, and what owners and admins rule."""
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -73,6 +74,34 @@ def test_an_owner_grants_changes_and_revokes(opened: Opened, penguins: Penguins,
     page.get_by_role("button", name="Save the allowance").click()
     expect(page.get_by_role("button", name=f"Revoke the allowance of {name}")).to_be_visible()
     assert client.get(penguins.table.path).status_code == 200
+
+
+def test_an_owner_registers_a_table(opened: Opened, penguins: Penguins) -> None:
+    """What is wrong is told where it is; then the table is there, with what was written, to the digit."""
+    name = a_name("uploaded")
+    page = opened().sign_in(penguins.owner_key)
+    page.get_by_role("link", name="Register a table").click()
+    schema = page.get_by_label("What it is, as JSON")
+    assert json.loads(schema.input_value())["columns"]["age"]["kind"] == "integer"
+    age = f'{{"kind": "integer", "bounds": [0, 120{"0" * 20}]}}'
+    text = f'{{"name": "{name}", "epsilon_limit": 0.30, "columns": {{"age": {age}}}}}'
+    schema.fill(text)
+    rows = {"name": "ages.csv", "mimeType": "text/csv", "buffer": b"age\n31\nforty\n"}
+    page.get_by_label("File").set_input_files(rows)
+    page.get_by_role("button", name="Register", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("line 3")
+    page.get_by_label("File").set_input_files(rows | {"buffer": b"age\n31\n40\n"})
+    page.get_by_role("button", name="Register", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(name)
+    facts = penguins.table.owner.get(f"/v1/datasets/{name}").json()
+    assert (facts["n"], facts["columns"]["age"]["bounds"]) == (2, [0, 1.2e22])
+    assert penguins.table.owner.get(f"/v1/datasets/{name}/budget").json()["epsilon_limit"] == "0.3"
+
+
+def test_only_who_may_register_is_offered_to(opened: Opened, penguins: Penguins) -> None:
+    page = opened().sign_in(penguins.analyst_key)
+    expect(page.get_by_role("link", name="Account")).to_be_visible()
+    expect(page.get_by_role("link", name="Register a table")).to_have_count(0)
 
 
 def test_an_owner_changes_the_limit_and_is_told_what_cannot_be(opened: Opened, penguins: Penguins) -> None:

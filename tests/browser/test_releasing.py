@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Callable
+from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -66,7 +68,7 @@ def test_a_release_is_paid_shown_and_found_again(opened: Opened, penguins: Pengu
     assert page.evaluate("document.activeElement.textContent") == "mean of body_mass_g [2000, 7000]"
     page.get_by_role("link", name="Releases").click()
     page.get_by_role("link", name="mean of body_mass_g [2000, 7000]").click()
-    page.get_by_text("The true value is from").wait_for()
+    page.get_by_text("With probability at least 0.95").wait_for()
     assert page.evaluate("sessionStorage.getItem('snapledger.pending')") == "[]"
 
 
@@ -121,6 +123,35 @@ def test_the_slider_goes_along_the_curve(opened: Opened, penguins: Penguins) -> 
     slider.focus()
     page.keyboard.press("End")
     assert float(wanted.input_value()) < 80
+
+
+def test_the_curve_is_one_plan_with_every_cliff(opened: Opened, penguins: Penguins) -> None:
+    """And below each cliff the step that a plan there has."""
+    dashboard = opened()
+    page = planner(dashboard, penguins)
+    dashboard.settled()
+    asked = {"from": "0.001", "to": "10", "points": 100}
+    plan = penguins.table.plan(MASS, epsilon="0.001", curve=asked).json()
+    drawn = page.evaluate(
+        """(name) => import("/web/curve.js").then(({curve}) =>
+        curve(name, {kind: "mean", column: "body_mass_g"}, {}, new AbortController().signal))""",
+        penguins.name,
+    )
+    assert [(each["epsilon"], each["radius"]) for each in drawn if each["edge"]] == [
+        (each["epsilon"], each["radius"]) for each in plan["curve"] if each["cliff"]
+    ]
+    for before, each in pairwise(drawn):
+        if each["edge"]:
+            below = penguins.table.plan(MASS, epsilon=before["epsilon"]).json()
+            assert Decimal(each["epsilon"]) - Decimal(before["epsilon"]) == Decimal("1e-9")
+            assert before["radius"] == pytest.approx(below["accuracy"]["radius"], rel=1e-6)
+
+
+def test_a_guess_tells_its_bias(opened: Opened, penguins: Penguins) -> None:
+    page = planner(opened(), penguins)
+    page.get_by_label("Your guess (optional)").fill("4200")
+    page.get_by_text("1.25102, and at most ± 1.69992 anywhere").wait_for()
+    page.get_by_text("would cost ε = 0.5 and be within").wait_for()
 
 
 def test_a_cliff_can_be_taken(opened: Opened, penguins: Penguins) -> None:

@@ -93,16 +93,17 @@ def examined(statistic: Statistic, bounds: tuple[int, int], n: int, changed: int
     return list(known.values()), changes
 
 
-@pytest.mark.parametrize("n", [2, 3])
+@pytest.mark.parametrize(("n", "rows_per_unit"), [(2, 1), (3, 1), (2, 2), (2, 3)])
 @pytest.mark.parametrize("bounds", BOUNDS)
 @pytest.mark.parametrize("filtered", [True, False])
-def test_a_sum_on_every_dataset(bounds: tuple[int, int], n: int, *, filtered: bool) -> None:
+def test_a_sum_on_every_dataset(bounds: tuple[int, int], n: int, rows_per_unit: int, *, filtered: bool) -> None:
     spec = {"kind": "sum", "column": "v", "where": ADELIE if filtered else None}
-    statistic = build(spec, columns(*bounds), n, 1)
-    values, changes = examined(statistic, bounds, n, 1)
+    statistic = build(spec, columns(*bounds), n, rows_per_unit)
+    values, changes = examined(statistic, bounds, n, min(rows_per_unit, n))
     (least,), (most,) = min(values), max(values)
     assert (statistic.lower, statistic.upper) == (least, most)
-    assert statistic.sensitivity == statistic.row_sensitivity == max(changes)[0]
+    assert statistic.sensitivity == max(changes)[0] == min(rows_per_unit, n) * statistic.row_sensitivity
+    assert statistic.b_prime == (most - least) / (2 * statistic.sensitivity)
     assert statistic.mechanisms == statistic.components == 1
     if filtered:
         a, b = bounds

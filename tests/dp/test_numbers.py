@@ -9,7 +9,19 @@ from gmpy2 import mpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.dp.numbers import decimal_text, down, half_ulp, json_number, log_up, nearest, real, round_down, round_up, up
+from app.dp.numbers import (
+    decimal_text,
+    down,
+    half_ulp,
+    json_number,
+    json_probability,
+    log_up,
+    nearest,
+    real,
+    round_down,
+    round_up,
+    up,
+)
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 RATIONALS = st.builds(
@@ -101,3 +113,10 @@ def test_the_context_of_the_thread_does_not_matter() -> None:
     wide = log_up(mpq(3), 300)
     with gmpy2.context(precision=20, round=gmpy2.RoundDown):
         assert log_up(mpq(3), 300) == wide
+
+
+def test_a_probability_is_never_shown_as_certain() -> None:
+    assert json_probability(mpq(1, 20)) == 0.05
+    assert json_probability(mpq(1)) == 1
+    assert json_probability(mpq(1, 10**999)) == 5e-324
+    assert json_probability(1 - mpq(1, 10**40)) == math.nextafter(1, 0)

@@ -13,7 +13,7 @@ from app.db import sqlite_connections
 
 
 @contextmanager
-def _busy(breakable: Breakable) -> Iterator[None]:
+def busy(breakable: Breakable) -> Iterator[None]:
     """Another program holds the lock that every release needs."""
     url = make_url(breakable.database_url)
     if breakable.on_sqlite:
@@ -29,7 +29,7 @@ def _busy(breakable: Breakable) -> Iterator[None]:
 
 
 @contextmanager
-def _away(breakable: Breakable) -> Iterator[None]:
+def away(breakable: Breakable) -> Iterator[None]:
     """The server ends all connections and takes no new ones."""
     url = make_url(breakable.database_url)
     administration = url.set(database="postgres").render_as_string(hide_password=False)
@@ -48,7 +48,7 @@ def _away(breakable: Breakable) -> Iterator[None]:
 
 
 @contextmanager
-def _full(breakable: Breakable) -> Iterator[None]:
+def full(breakable: Breakable) -> Iterator[None]:
     """No page can be added to the file."""
 
     def limit(pages: str) -> None:
@@ -71,7 +71,7 @@ Trouble = Callable[[Breakable], AbstractContextManager[None]]
 
 @pytest.mark.parametrize(
     ("database_url", "trouble"),
-    [("sqlite", _busy), ("postgres", _busy), ("postgres", _away), ("sqlite", _full)],
+    [("sqlite", busy), ("postgres", busy), ("postgres", away), ("sqlite", full)],
     indirect=["database_url"],
 )
 def test_a_release_is_refused_until_the_database_is_back(breakable: Breakable, trouble: Trouble) -> None:
@@ -83,7 +83,7 @@ def test_a_release_is_refused_until_the_database_is_back(breakable: Breakable, t
     with trouble(breakable):
         refused(breakable.ask("k"))
         refused(breakable.ask("k"))
-        if trouble is _away:
+        if trouble is away:
             refused(breakable.ask("first"))
             refused(table.service.stranger.get("/readyz"))
             assert table.service.stranger.get("/healthz").status_code == 200
@@ -100,7 +100,7 @@ def test_a_release_is_refused_until_the_database_is_back(breakable: Breakable, t
 def test_the_server_restarts_between_two_releases(breakable: Breakable) -> None:
     """A broken connection in the pool is nobody's error."""
     first = breakable.ask("first")
-    with _away(breakable):
+    with away(breakable):
         pass
     assert breakable.ask("first").content == first.content
     assert breakable.ask("second").status_code == 201

@@ -1,6 +1,7 @@
 """Batches: shares, reuse item by item, one key, and all or nothing."""
 
 import json
+import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
@@ -13,6 +14,7 @@ from service_world import Service, Table
 MEAN: dict[str, Any] = {"kind": "mean", "column": "x"}
 VARIANCE: dict[str, Any] = {"kind": "variance", "column": "x"}
 HISTOGRAM: dict[str, Any] = {"kind": "histogram", "column": "kind"}
+OF_A: dict[str, Any] = {"kind": "count", "where": {"kind": {"in": ["a"]}}}
 COLUMNS = {
     "x": {"kind": "integer", "bounds": [0, 100]},
     "kind": {"kind": "category", "categories": ["b", "a"], "nullable": False},
@@ -164,10 +166,23 @@ def test_the_same_key_is_the_same_batch(table: Table) -> None:
     again = release(table, MIXED, key="mine", epsilon=1.0)
     assert (again.status_code, again.content) == (201, first.content)
     assert again.headers["Idempotency-Replayed"] == "true"
-    other = release(table, MIXED[::-1], key="mine", epsilon="1")
-    assert (other.status_code, other.json()["type"]) == (422, "/problems/key-reused")
-    # A key is one for releases and batches.
+    for other in (MIXED[::-1], MIXED[:3]):
+        answer = release(table, other, key="mine", epsilon=1)
+        assert (answer.status_code, answer.json()["type"]) == (422, "/problems/key-reused")
+    assert release(table, MIXED, key="mine", epsilon=1, alpha="0.1").json()["type"] == "/problems/key-reused"
+    # A key is one for releases, batches and derived statistics.
     assert table.release(MEAN, key="mine", epsilon="0.5").json()["type"] == "/problems/key-reused"
+    derived = {"derived": {"kind": "standard_deviation", "column": "x"}, "epsilon": "0.1"}
+    headers = {"Idempotency-Key": "mine"}
+    answer = table.analyst.post(f"{table.path}/derived", json=derived, headers=headers)
+    assert answer.json()["type"] == "/problems/key-reused"
+    table.release(MEAN, key="a release's", epsilon="0.5")
+    with table.service.unchanged():
+        assert release(table, MIXED, key="a release's", epsilon=1).json()["type"] == "/problems/key-reused"
+    # What was answered stays answered when the data are gone.
+    assert table.owner.delete(table.path).status_code == 204
+    assert release(table, MIXED, key="mine", epsilon=1).content == first.content
+    assert release(table, MIXED, key="new", epsilon=1).json()["type"] == "/problems/closed"
 
 
 def test_twins_are_one_batch(table: Table) -> None:
@@ -184,10 +199,13 @@ def test_many_batches_against_a_small_budget(service: Service) -> None:
     table = service.table(COLUMNS, ROWS, limit="2", allowance="1.7")
     items = [item(MEAN, epsilon="0.07"), item(VARIANCE, epsilon="0.05"), item(HISTOGRAM, weight=1)]
 
+    start = threading.Barrier(100)
+
     def one(number: int) -> httpx.Response:
+        start.wait(60)
         return release(table, items, key=f"batch {number}", epsilon="0.03", reuse=False)
 
-    with ThreadPoolExecutor(16) as pool:
+    with ThreadPoolExecutor(100) as pool:
         answers = list(pool.map(one, range(100)))
     statuses = Counter(answer.status_code for answer in answers)
     assert statuses == {201: 11, 409: 89}  # 0.15 each, of 1.7
@@ -250,6 +268,14 @@ def test_equal_radii_relative_to_the_ranges(table: Table, epsilon: str) -> None:
         ([item(MEAN, epsilon=1)], {"epsilon": 1}, "epsilon"),
         ([item(MEAN, weight=0)], {"epsilon": 1}, "items.0.weight"),
         ([item(MEAN, weight="-1")], {"epsilon": 1}, "items.0.weight"),
+        ([item(MEAN, weight="1e1000")], {"epsilon": 1}, "items.0.weight"),
+        ([item(MEAN, weight="NaN")], {"epsilon": 1}, "items.0.weight"),
+        ([item(MEAN, weight=True)], {"epsilon": 1}, "items.0.weight"),
+        ([item(MEAN, weight=1), item(MEAN, weight="1e-400")], {"epsilon": 1}, "items.1.weight"),
+        ([item(MEAN, weight="1e999"), item(MEAN, weight="1e-999")], {"epsilon": 1}, "items.1.weight"),
+        ([{}], {}, "items.0.statistic"),
+        ([item({}, epsilon=1)], {}, "items.0.statistic.kind"),
+        ([item({"kind": "mean"}, epsilon=1)], {}, "items.0.statistic.column"),
         ([item(MEAN, weight=1), item(MEAN, weight="1e-12")], {"epsilon": 1}, "items.1.weight"),
         ([item(MEAN, weight=1)], {"epsilon": 1, "equalise": "relative"}, "items.0"),
         ([item(MEAN)], {"equalise": "relative"}, "epsilon"),
@@ -260,7 +286,11 @@ def test_equal_radii_relative_to_the_ranges(table: Table, epsilon: str) -> None:
         ([item(MEAN, epsilon=1001)], {}, "items.0"),
         ([item(MEAN, epsilon=1), item(MEAN, accuracy=100)], {}, "items.1.accuracy"),
         ([item(MEAN, accuracy="1e-9")], {}, "items.0.accuracy"),
-        ([item({"kind": "histogram", "column": "x", "bins": 10**6}, epsilon=1)] * 2, {}, "items"),
+        (
+            [item({"kind": "histogram", "column": "x", "bins": 24_999}, epsilon=1)] * 2 + [item(OF_A, epsilon=1)],
+            {},
+            "items",
+        ),
         ([item(MEAN, epsilon=1) | {"alpha": "0.1"}], {}, "items.0"),
         ([item(MEAN, epsilon=0)], {}, "items.0.epsilon"),
         ([item(MEAN, epsilon=1)], {"alpha": 0}, "alpha"),
@@ -275,6 +305,31 @@ def test_bad_batches_are_refused_by_where_and_what(
         for answer in (plan(table, items, **batch), release(table, items, key="bad", **batch)):
             assert answer.status_code == 422, answer.text
             assert [error["where"] for error in answer.json()["errors"]] == [where]
+
+
+def test_as_many_bins_as_a_batch_may_have(one_service: Service) -> None:
+    """A plan is free, so what it may take to write one down is limited."""
+    table = one_service.table(COLUMNS, ROWS)
+    items = [item({"kind": "histogram", "column": "x", "bins": 24_999}, epsilon="0.1")] * 2  # and `missing`
+    assert charged(plan(table, items).json()) == ["0.1", "0"]
+    (error,) = plan(table, [*items, item(OF_A, epsilon="0.1")]).json()["errors"]
+    assert error == {"where": "items", "what": "have more than 50,000 bins together"}
+
+
+@pytest.mark.parametrize(
+    ("weights", "parts"), [(("1e999", "1e999"), ["0.5", "0.5"]), (("1e-400", "3e-400"), ["0.25", "0.75"])]
+)
+def test_weights_of_any_size_are_exact(one_service: Service, weights: tuple[str, str], parts: list[str]) -> None:
+    table = one_service.table(COLUMNS, ROWS)
+    items = [item(statistic, weight=weight) for statistic, weight in zip((MEAN, VARIANCE), weights, strict=True)]
+    assert charged(plan(table, items, epsilon=1).json()) == parts
+    # As JSON numbers too, which no double holds.
+    body = json.dumps({"items": items, "epsilon": 1}).replace(f'"{weights[0]}"', weights[0])
+    headers = {"Content-Type": "application/json"}
+    answer = table.analyst.post(f"{table.path}/batches/plan", content=body, headers=headers)
+    assert charged(answer.json()) == parts
+    not_a_number = body.replace(f": {weights[0]}", ": NaN")
+    assert table.analyst.post(f"{table.path}/batches/plan", content=not_a_number, headers=headers).status_code == 400
 
 
 def test_who_may_ask(one_service: Service) -> None:

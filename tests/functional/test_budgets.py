@@ -29,7 +29,7 @@ def test_a_budget_as_each_sees_it(service: Service, table: Table) -> None:
     for overseer in (table.owner, service.admin, auditor):
         assert overseer.get(f"{table.path}/budget").json() == of_dataset | {
             "allowance": None,
-            "allowances": [{"principal": table.analyst_name} | allowance],
+            "allowances": [{"principal": table.analyst_name, "revoked": False} | allowance],
         }
     assert table.analyst.get("/v1/me").json()["allowances"] == [{"dataset": table.name} | allowance]
 
@@ -47,6 +47,8 @@ def test_the_life_of_an_allowance(table: Table) -> None:
         assert table.analyst.get(hidden).status_code == 404
     assert table.analyst.get("/v1/releases").json()["releases"] == []
     assert table.analyst.get("/v1/me").json()["allowances"] == []
+    (revoked,) = table.budget()["allowances"]
+    assert (revoked["revoked"], revoked["epsilon_spent"]) == (True, "2")
     assert table.plan(MEAN, epsilon=1).status_code == 404
     assert table.release(MEAN, epsilon=1).status_code == 404
     assert table.budget()["epsilon_spent"] == "2"
@@ -54,6 +56,7 @@ def test_the_life_of_an_allowance(table: Table) -> None:
     assert below.status_code == 422
     assert table.analyst.get(table.path).status_code == 404
     table.grant(table.analyst_name, "3")
+    assert table.budget()["allowances"][0]["revoked"] is False
     mine = table.analyst.get(f"{table.path}/budget").json()["allowance"]
     assert mine == figures("3", "2", "1") | {"window": None}
 

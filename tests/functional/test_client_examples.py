@@ -4,6 +4,7 @@ import ast
 import asyncio
 import inspect
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from snapledger_client import AsyncClient, Client
 
 SOURCE = Path(snapledger_client.__file__).parent
 # A type alias has no docstring at run time: it is the text that follows it.
-ALIASES = {"Bounds", "Interval", "Number", "Statistic"}
+ALIASES = {"Bounds", "End", "Following", "Interval", "Number", "PairOfBounds", "Statistic", "Where"}
 
 
 def alias_docs() -> dict[str, str]:
@@ -30,6 +31,16 @@ def alias_docs() -> dict[str, str]:
     return docs
 
 
+def members(told: object) -> list[tuple[str, object]]:
+    """A class's own and what it has from ours that are no public names: parts of it that have a file of their own."""
+    ours = [
+        kind
+        for kind in (told.__mro__ if inspect.isclass(told) else ())
+        if kind is told or (kind.__module__.startswith("snapledger_client") and "Asking" in kind.__name__)
+    ]
+    return [each for kind in ours for each in vars(kind).items()]
+
+
 def documented() -> Iterator[tuple[str, str]]:
     """Each public name, and each public method and property of its own, with its docstring."""
     yield "snapledger_client", snapledger_client.__doc__ or ""
@@ -40,7 +51,7 @@ def documented() -> Iterator[tuple[str, str]]:
             continue
         told = getattr(snapledger_client, name)
         yield name, inspect.getdoc(told) or ""
-        for member, value in vars(told).items() if inspect.isclass(told) else ():
+        for member, value in members(told):
             if not member.startswith("_") and isinstance(value, property | staticmethod | classmethod | Callable):
                 if member in {"parse", "model_post_init"}:
                     continue
@@ -60,7 +71,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str, str
     folder = tmp_path_factory.mktemp("examples")
     loop = asyncio.Runner()
     with serving(folder, f"sqlite:///{folder}/ledger.sqlite3") as service, pytest.MonkeyPatch.context() as patch:
-        people = settle(service, limit=1000, allowance=8)
+        people = settle(service, limit=1000, allowance=500)
         patch.setenv("SNAPLEDGER_URL", service.url)
         patch.setenv("SNAPLEDGER_KEY", people.ada)
         made = {
@@ -71,7 +82,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str, str
         def run(name: str, text: str) -> int:
             clients = made[AsyncClient if name.startswith("Async") else Client]
             public = {name: getattr(snapledger_client, name) for name in snapledger_client.__all__}
-            known = public | clients | {"penguins": clients["client"].dataset("penguins")}
+            known = public | clients | {"Decimal": Decimal, "penguins": clients["client"].dataset("penguins")}
             try:
                 return session_text.run(name, text, known, loop)
             finally:

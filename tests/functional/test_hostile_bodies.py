@@ -41,6 +41,14 @@ def calls(table: Table) -> list[Call]:
         "epsilon": "0.000001",
     }
     bins = {"statistic": {"kind": "histogram", "column": "x", "bins": 3, "bounds": [0, 9]}, "epsilon": "0.000001"}
+    curve = {"curve": {"from": "0.1", "to": 2, "points": 3}, "guess": 5}
+    items = [
+        {"statistic": MEAN, "weight": 1},
+        {"statistic": {"kind": "count", "where": {"kind": {"in": ["a"]}, "y": {"between": [0, 2]}}}, "epsilon": "1e-6"},
+    ]
+    batch = {"items": items, "epsilon": "0.000001"}
+    quantile = {"kind": "quantile", "column": "x", "bins": 3, "bounds": [0, 9], "probabilities": [0.5]}
+    derived = {"derived": quantile, "epsilon": "0.000001"}
     administer = table.service.admin
     return [
         *(
@@ -56,6 +64,12 @@ def calls(table: Table) -> list[Call]:
         ),
         Call(table.owner, "POST", f"{table.path}/budget/adjustments", {"epsilon_limit": "9", "reason": "why"}),
         Call(administer, "POST", "/v1/principals", {"name": a_name("spoilt"), "role": "analyst"}),
+        Call(table.analyst, "POST", f"{table.path}/plan", release | curve),
+        Call(administer, "POST", "/v1/plan", release | curve | {"n": 10, "rows_per_unit": 1, "columns": COLUMNS}),
+        Call(table.analyst, "POST", f"{table.path}/batches/plan", batch | {"alpha": 0.1}),
+        Call(table.analyst, "POST", f"{table.path}/batches", batch),
+        Call(table.analyst, "POST", f"{table.path}/derived/plan", derived | {"gamma": 0.1}),
+        Call(table.analyst, "POST", f"{table.path}/derived", derived),
     ]
 
 
@@ -79,7 +93,7 @@ def assert_nothing_is_repeated(service: Service) -> None:
 
 
 @EACH
-@pytest.mark.parametrize("which", range(9))
+@pytest.mark.parametrize("which", range(15))
 def test_every_member_of_every_body_spoilt(service: Service, which: int, stride: int) -> None:
     """A wrong body is a 400 or a 422, told without the input; nothing is stored."""
     table = service.table(COLUMNS, CONTENT, limit="1000", allowance="10")

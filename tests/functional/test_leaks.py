@@ -95,27 +95,86 @@ def test_the_worst_values_answer_every_statistic(one_service: Service) -> None:
     assert answered > 120
 
 
-def shape(value: Any) -> Any:
-    """A JSON value without its values."""
+def test_the_worst_values_answer_whatever_follows_from_them(one_service: Service) -> None:
+    table = one_service.table(COLUMNS, as_parquet(WORST), limit="1000000", allowance="1000000")
+    answered = 0
+    for number, statistic in enumerate(derived()):
+        body = {"derived": statistic, "epsilon": "1", "reuse": False}
+        plan = table.analyst.post(f"{table.path}/derived/plan", json=body)
+        headers = {"Idempotency-Key": f"derived {number}"}
+        answer = table.analyst.post(f"{table.path}/derived", json=body, headers=headers)
+        assert answer.status_code == {200: 201, 422: 422}[plan.status_code], statistic
+        answered += answer.status_code == 201
+    assert answered > 90
+
+
+def shape(value: Any, *, estimated: bool = False) -> Any:
+    """A JSON value without its values. Whether an estimate or its end is null follows from the noise: it is one."""
     if isinstance(value, dict):
-        return {name: shape(member) for name, member in value.items()}
+        return {name: shape(member, estimated=estimated or name == "estimates") for name, member in value.items()}
     if isinstance(value, list):
-        return [shape(item) for item in value]
-    return "number" if isinstance(value, int | float) and not isinstance(value, bool) else type(value).__name__
+        return [shape(item, estimated=estimated) for item in value]
+    if (isinstance(value, int | float) and not isinstance(value, bool)) or (value is None and estimated):
+        return "number"
+    return type(value).__name__
+
+
+CALLS = 600
+SHARES: list[dict[str, Any]] = [{"epsilon": "0.1"}, {"epsilon": "1e-9"}, {"accuracy": 1}, {"weight": 2}, {}]
+EXTRAS: list[dict[str, Any]] = [
+    {"curve": {"from": "0.01", "to": 3, "points": 5}},
+    {"guess": 3},
+    {"curve": {"from": 1, "to": 2000, "points": 2}, "guess": "-1e99"},
+]
+
+
+def derived() -> Iterator[dict[str, Any]]:
+    """Every kind of derived statistic; where variances are tiny and filters empty, too."""
+    for column in ("whole", "real", "exact"):
+        for bounds in NUMERIC_BOUNDS[:6]:
+            within = {"column": column, "bounds": bounds}
+            yield {"kind": "standard_deviation", **within}
+            yield {"kind": "sum", **within}
+            yield {"kind": "mean", **within, "where": {"text": {"in": ["'"]}}}
+            yield {"kind": "cumulative", **within, "bins": 3}
+            yield {"kind": "quantile", **within, "bins": 4, "probabilities": ["0.1", "0.5", "0.9"]}
+            yield {"kind": "correlation", "columns": [column, "yes"], "bounds": [bounds, None]}
+            yield {"kind": "regression", "columns": [column, "yes"], "bounds": [bounds, None]}
+    yield {"kind": "proportion", "column": "yes"}
+    yield {"kind": "proportion", "column": "text", "category": "a"}
+    yield {"kind": "proportion", "where": {"real": {"between": [TINY, 1]}}}
+    yield {"kind": "margin", "columns": ["text", "yes"], "column": "yes"}
 
 
 def questions(count: int) -> Iterator[tuple[str, dict[str, Any], str | None]]:
     """Random calls, with and without a chance; the same for every table."""
-    chance, possible = random.Random(20261128), list(statistics())
+    chance, possible, following = random.Random(20261128), list(statistics()), list(derived())
     for number in range(count):
-        body: dict[str, Any] = {"statistic": chance.choice(possible)}
-        body |= chance.choice(
-            [{"epsilon": chance.choice(["0.1", "1e-9", 3, 2000])}, {"accuracy": chance.choice(["1e-5", 1, "1e50"])}, {}]
-        )
+        call = chance.choice(["plan", "releases", "releases", "batches/plan", "batches", "derived/plan", "derived"])
+        key = chance.choice([None, f"key {number}", f"key {number // 2}"])
+        body: dict[str, Any] = {}
+        if call.startswith("batches"):
+            of = [(chance.choice(possible), chance.choice(SHARES)) for _ in range(chance.randint(1, 4))]
+            if chance.random() < 0.5:  # a batch of one share, which fits
+                of = [(statistic, of[0][1]) for statistic, _ in of]
+            body["items"] = [{"statistic": statistic, **share} for statistic, share in of]
+            body |= {"epsilon": "0.2"} if any(share in SHARES[3:] for _, share in of) else {}
+            body |= {} if any(share for _, share in of) else {"equalise": "relative"}
+        elif call.startswith("derived"):
+            body = {"derived": chance.choice(following), "epsilon": chance.choice(["0.3", "1e-9", 3, 2000])}
+        else:
+            body = {"statistic": chance.choice(possible)}
+            body |= chance.choice(
+                [
+                    {"epsilon": chance.choice(["0.1", "1e-9", 3, 2000])},
+                    {"accuracy": chance.choice(["1e-5", 1, "1e50"])},
+                    {},
+                ]
+            )
+            body |= chance.choice([{}, *EXTRAS]) if call == "plan" else {}
         body |= chance.choice([{}, {"alpha": "1e-20"}, {"gamma": 1}, {"grid_refinement": 30}, {"alpha": 2}])
         body |= chance.choice([{}, {}, {"reuse": False}])
-        key = chance.choice([None, f"key {number}", f"key {number // 2}"])
-        yield chance.choice(["plan", "releases", "releases"]), body, key
+        yield call, body, key
 
 
 def traces(table: Table, count: int) -> Iterator[tuple[int, Any, list[str]]]:
@@ -147,13 +206,15 @@ def test_neighbours_are_told_apart_by_nothing_but_the_noise(one_service: Service
             rows[name].append(WORST[name][worst] if worst else value)
         table = one_service.table(COLUMNS, as_parquet(rows), limit="300", allowance="250")
         begin = len(one_service.log.read_text())
-        answers = list(traces(table, 1000))
+        answers = list(traces(table, CALLS))
         found.append((answers, lines_since(one_service.log, begin), table.budget()["epsilon_spent"]))
     one, other = found
-    for (call, body, _), mine, others in zip(questions(1000), one[0], other[0], strict=True):
+    for (call, body, _), mine, others in zip(questions(CALLS), one[0], other[0], strict=True):
         assert mine == others, f"{call} {body}"
     assert one[1:] == other[1:]
     assert {status for status, *_ in one[0]} == {200, 201, 400, 409, 422}
+    paid = {call for (call, *_), (status, *_) in zip(questions(CALLS), one[0], strict=True) if status == 201}
+    assert paid == {"releases", "batches", "derived"}
 
 
 @pytest.fixture

@@ -129,6 +129,96 @@ def test_every_statistic(run: Run, arguments: tuple[str, ...], statistic: dict[s
     assert released["mechanism"]["grid_refinement"] == 1
 
 
+@pytest.mark.parametrize(
+    ("arguments", "statistic"),
+    [
+        (
+            ("count", "--where", "species=Adelie, Gentoo", "--where", "body_mass_g=3000..4000"),
+            {
+                "kind": "count",
+                "where": {"body_mass_g": {"between": [3000, 4000]}, "species": {"in": ["Adelie", "Gentoo"]}},
+            },
+        ),
+        (
+            ("sum", "body_mass_g", "--bounds", "0,7000", "--where", '{"species": {"in": ["Adelie"]}}'),
+            {"kind": "sum", "column": "body_mass_g", "bounds": [0, 7000], "where": {"species": {"in": ["Adelie"]}}},
+        ),
+        (("count", "--group-by", "species"), {"kind": "count", "group_by": "species"}),
+    ],
+)
+def test_filters_and_groups(run: Run, arguments: tuple[str, ...], statistic: dict[str, object]) -> None:
+    for command in ("plan", "release"):
+        done = run(command, "penguins", *arguments, "--epsilon", "0.01", "--json")
+        assert done.exit_code == 0, done.stderr
+        assert json.loads(done.stdout)["statistic"] == statistic
+
+
+def test_the_bias_of_a_guess(run: Run) -> None:
+    done = run("plan", "penguins", "mean", "body_mass_g", "--epsilon", "0.5", "--guess", "4200")
+    assert "if it is 4,200 the bias is 1.25102, and never more than ± 1.69992" in done.stdout
+
+
+ITEMS = [
+    {"statistic": {"kind": "mean", "column": "bill_length_mm"}, "weight": 1},
+    {"statistic": {"kind": "histogram", "column": "species"}, "weight": 0.1},
+]
+
+
+def test_a_batch_from_a_file(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "batch.json"
+    file.write_text(json.dumps(ITEMS))
+    planned = run("batch", "penguins", str(file), "--epsilon", "0.11", "--plan")
+    assert "mean of bill_length_mm: within" in planned.stdout
+    before = json.loads(run("budget", "penguins", "--json").stdout)["epsilon_spent"]
+    file.write_text(json.dumps({"items": ITEMS, "epsilon": "0.11", "reuse": False}))
+    first, again = (run("batch", "penguins", str(file), "--key", "batch", "--json") for _ in range(2))
+    assert first.exit_code == 0, first.stderr
+    assert first.stdout == again.stdout
+    assert [each["budget"]["charged"] for each in json.loads(first.stdout)["items"]] == ["0.1", "0.01"]
+    after = json.loads(run("budget", "penguins", "--json").stdout)["epsilon_spent"]
+    assert Decimal(after) - Decimal(before) == Decimal("0.11")
+    piped = run("batch", "penguins", "-", "--epsilon", "0.11", text=json.dumps(ITEMS))
+    assert [word for word in ("Chinstrap", "bill_length_mm", "for nothing") if word not in piped.stdout] == []
+    for wrong in (
+        "{",
+        "3",
+        '{"items": 3}',
+        '[{"statistic": {"kind": "mean", "column": "x"}}]',
+        '{"items": [], "x": 1}',
+    ):
+        assert run("batch", "penguins", "-", text=wrong).exit_code == 2, wrong
+    assert run("batch", "penguins", str(tmp_path / "nowhere")).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("standard_deviation", "body_mass_g"), "standard_deviation of body_mass_g: "),
+        (("proportion", "species", "--category", "Gentoo"), "proportion of species = Gentoo: "),
+        (("proportion", "--where", "body_mass_g=2000..4000"), "proportion where body_mass_g between 2000 and 4000: "),
+        (("mean", "body_mass_g", "--where", "species=Gentoo"), "mean of body_mass_g where species in Gentoo: "),
+        (("correlation", "bill_length_mm", "body_mass_g"), "correlation of bill_length_mm and body_mass_g: "),
+        (
+            ("regression", "bill_length_mm", "body_mass_g", "--bounds", "30,61", "--bounds", "2500,6501"),
+            "regression of bill_length_mm and body_mass_g: slope ",
+        ),
+        (("quantile", "body_mass_g", "--bins", "10", "--probabilities", "0.25,0.5"), "quantile of body_mass_g: "),
+        (("cumulative", "body_mass_g", "--edges", "2000,4001,7000"), "cumulative of body_mass_g: "),
+    ],
+)
+def test_what_follows(run: Run, arguments: tuple[str, ...], told: str) -> None:
+    question = ("derived", "penguins", *arguments, "--epsilon", "0.05")
+    planned = run(*question, "--plan")
+    assert planned.exit_code == 0, planned.stderr
+    assert ": from " in planned.stdout
+    done = run(*question, "--alpha", "0.1")
+    assert done.exit_code == 0, done.stderr
+    assert told in done.stdout
+    assert "90 %" in done.stdout
+    assert "for nothing" in run(*question, "--alpha", "0.1").stdout
+    assert "estimates" in json.loads(run(*question, "--json").stdout)
+
+
 def test_a_histogram_is_a_table(run: Run) -> None:
     done = run("release", "penguins", "histogram", "species", "--epsilon", "0.5")
     assert [line.split()[0] for line in done.stdout.splitlines()[2:6]] == ["Adelie", "Chinstrap", "Gentoo", "other"]
@@ -184,6 +274,15 @@ def test_exit_codes_say_what_happened(run: Run) -> None:
         ("release", *mean, "--epsilon", "1", "--accuracy", "50"),
         ("release", *mean, "--epsilon", "much"),
         ("release", *mean, "--epsilon", "1", "--bins", "3"),
+        ("release", *mean, "--epsilon", "1", "--where", "species=Adelie"),
+        ("release", "penguins", "count", "--epsilon", "1", "--where", "species"),
+        ("release", "penguins", "count", "--epsilon", "1", "--where", "{"),
+        ("release", "penguins", "count", "--epsilon", "1", "--where", "a=1", "--where", "a=2"),
+        ("release", "penguins", "count", "--epsilon", "1", "--bounds", "1,2", "--where", "species=Adelie"),
+        ("derived", "penguins", "correlation", "body_mass_g", "--epsilon", "1"),
+        ("derived", "penguins", "correlation", "a", "b", "--epsilon", "1", "--bins", "3"),
+        ("derived", "penguins", "mean", "body_mass_g", "--epsilon", "1"),
+        ("derived", "penguins", "quantile", "body_mass_g"),
         ("release", *mean, "--epsilon", "1", "--bounds", "3"),
         ("release", *mean, "body_mass_g", "--epsilon", "1"),
         ("release", "penguins", "median", "body_mass_g", "--epsilon", "1"),

@@ -77,9 +77,10 @@ class Allowance(Figures):
 
 
 class PrincipalAllowance(Allowance):
-    """An allowance and whose it is."""
+    """An allowance and whose it is. One that is `revoked` gives no access any more; what it spent stays spent."""
 
     principal: str
+    revoked: bool
 
 
 class DatasetAllowance(Allowance):

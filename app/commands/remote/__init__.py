@@ -2,7 +2,7 @@
 
 import typer
 
-from app.commands.remote import budgets, datasets, principals, questions, sign_in
+from app.commands.remote import budgets, datasets, principals, questions, sign_in, together
 
 
 def _group(app: typer.Typer, name: str, about: str) -> typer.Typer:
@@ -17,7 +17,8 @@ def _group(app: typer.Typer, name: str, about: str) -> typer.Typer:
 
 def attach(app: typer.Typer) -> None:
     """Add all of them, after the groups that they have a part in."""
-    for command in (sign_in.login, sign_in.logout, questions.plan, questions.release, budgets.budget):
+    asking = (questions.plan, questions.release, together.batch, together.derived)
+    for command in (sign_in.login, sign_in.logout, *asking, budgets.budget):
         app.command()(command)
     dataset = _group(app, "dataset", "Datasets of the service.")
     dataset.command("list")(datasets.list_all)

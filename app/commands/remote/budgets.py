@@ -14,7 +14,10 @@ FIGURES = ("limit", "spent", "remaining")
 
 def _row(name: str, figures: Figures) -> tuple[str, ...]:
     window = figures.window if isinstance(figures, Allowance) else None
-    until = "" if window is None else f"{window.ends_at:%Y-%m-%d %H:%M}, every {window.days} days"
+    revoked = isinstance(figures, Allowance) and figures.revoked
+    until = (
+        "revoked" if revoked else "" if window is None else f"{window.ends_at:%Y-%m-%d %H:%M}, every {window.days} days"
+    )
     texts = (f"{each:f}" for each in (figures.epsilon_limit, figures.epsilon_spent, figures.epsilon_remaining))
     return name, *texts, until
 

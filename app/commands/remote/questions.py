@@ -6,11 +6,11 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from app.commands.remote import output
+from app.commands.remote import options, output
+from app.commands.remote.options import Bins, BoundsOf, Edges, WhereOf
 from app.commands.remote.session import USAGE, AsJson, DatasetName, connected, fail
-from snapledger_client import Asked, Estimate, Histogram, Plan, Question, Release, covariance, histogram, mean, variance
-from snapledger_client.statistics import Bounds
-from snapledger_client.words import figure
+from snapledger_client import Asked, Estimate, Histogram, Plan, PlanAsked, Question, Release, statistics
+from snapledger_client.words import figure, remains
 
 
 class Kind(StrEnum):
@@ -20,45 +20,60 @@ class Kind(StrEnum):
     VARIANCE = "variance"
     COVARIANCE = "covariance"
     HISTOGRAM = "histogram"
+    COUNT = "count"
+    SUM = "sum"
 
+
+COLUMNS_OF = {Kind.COVARIANCE: (2,), Kind.HISTOGRAM: (1, 2), Kind.COUNT: (0,)}
+"""How many columns a kind has, where that is not one."""
+
+MAKERS: dict[Kind, Any] = {
+    Kind.MEAN: statistics.mean,
+    Kind.VARIANCE: statistics.variance,
+    Kind.COVARIANCE: statistics.covariance,
+    Kind.HISTOGRAM: statistics.histogram,
+    Kind.COUNT: statistics.count,
+    Kind.SUM: statistics.total,
+}
 
 KindOf = Annotated[Kind, typer.Argument(help="The statistic.")]
-Columns = Annotated[list[str], typer.Argument(help="Its column; two for a covariance.", metavar="COLUMN…")]
+Columns = Annotated[
+    list[str] | None,
+    typer.Argument(help="Its column; two for a covariance or a two-way table, none for a count.", metavar="COLUMN…"),
+]
 Epsilon = Annotated[str | None, typer.Option(help="What it may cost; or:")]
 AccuracyOf = Annotated[str | None, typer.Option(help="The error wanted, at most.")]
-BoundsOf = Annotated[
-    list[str] | None, typer.Option(help="LOWER,UPPER for other bounds than the declared; twice for a covariance.")
-]
-Edges = Annotated[str | None, typer.Option(help="A histogram's edges, as 2000,3000,5000.")]
-Bins = Annotated[int | None, typer.Option(help="How many bins of equal width a histogram has.")]
+GroupBy = Annotated[str | None, typer.Option(help="A count's or a sum's: one for each category of this column.")]
 Alpha = Annotated[str | None, typer.Option(help="How often the error may be larger; by default 0.05.")]
 Gamma = Annotated[str | None, typer.Option(help="How often the mechanism's bound may bind; by default 0.05.")]
 Refinement = Annotated[int | None, typer.Option(help="Halve the grid this many times.")]
+Guess = Annotated[str | None, typer.Option(help="What it may be: tells the bias there, from the guess alone.")]
 
 
-def _pair(text: str) -> Bounds:
-    lower, comma, upper = text.partition(",")
-    if not comma:
-        fail("bounds are LOWER,UPPER", USAGE)
-    return lower.strip(), upper.strip()
-
-
-def _statistic(
-    kind: Kind, columns: list[str], bounds: list[str], edges: str | None, bins: int | None
-) -> dict[str, Any]:
+def _statistic(kind: Kind, columns: list[str], **asked: Any) -> dict[str, Any]:  # noqa: ANN401 - as each option is
     """The statistic that was described; what one kind does not have must not be ignored."""
-    pairs, wanted = [_pair(text) for text in bounds], 2 if kind is Kind.COVARIANCE else 1
-    if len(columns) != wanted or len(pairs) not in {0, wanted}:
-        fail(f"a {kind} has {wanted} column{'s' * (wanted - 1)}, and as many bounds or none", USAGE)
-    if kind is not Kind.HISTOGRAM and (edges is not None or bins is not None):
-        fail(f"a {kind} has neither edges nor bins", USAGE)
-    if kind is Kind.COVARIANCE:
-        return covariance(columns[0], columns[1], (pairs[0], pairs[1]) if pairs else None)
-    pair = pairs[0] if pairs else None
-    if kind is Kind.HISTOGRAM:
-        at = None if edges is None else [edge.strip() for edge in edges.split(",")]
-        return histogram(columns[0], at, bins, pair)
-    return (mean if kind is Kind.MEAN else variance)(columns[0], pair)
+    wanted = COLUMNS_OF.get(kind, (1,))
+    if len(columns) not in wanted:
+        fail(f"a {kind} has {' or '.join(map(str, wanted))} columns", USAGE)
+    pairs = options.pairs(asked["bounds"])
+    members = {
+        "edges": options.edges(asked["edges"]),
+        "bins": asked["bins"],
+        "where": options.where(asked["where"]),
+        "group_by": asked["group_by"],
+    }
+    given = {name: each for name, each in members.items() if each is not None}
+    if len(pairs) not in {0, len(columns)}:
+        fail(f"a {kind} of {len(columns)} columns has as many bounds, or none", USAGE)
+    if pairs:
+        given["bounds"] = pairs[0] if len(columns) == 1 else tuple(pairs)
+    of_two = kind is Kind.HISTOGRAM and len(columns) > 1
+    make: Any = statistics.table if of_two else MAKERS[kind]
+    try:
+        found: dict[str, Any] = make(*columns, **given)
+    except TypeError:  # its function has no such parameter
+        fail(f"a {kind} of {len(columns)} columns has not just {', '.join(given)}", USAGE)
+    return found
 
 
 def _question(*, fresh: bool, refinement: int | None, **numbers: str | None) -> Question:
@@ -76,26 +91,30 @@ def _question(*, fresh: bool, refinement: int | None, **numbers: str | None) -> 
 def plan(  # noqa: PLR0913 - as many options as a question has
     dataset: DatasetName,
     kind: KindOf,
-    columns: Columns,
+    columns: Columns = None,
     *,
     epsilon: Epsilon = None,
     accuracy: AccuracyOf = None,
     bounds: BoundsOf = None,
     edges: Edges = None,
     bins: Bins = None,
+    where: WhereOf = None,
+    group_by: GroupBy = None,
     alpha: Alpha = None,
     gamma: Gamma = None,
     grid_refinement: Refinement = None,
+    guess: Guess = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="As if nothing were known already.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Tell what a release would cost and promise: free, and without reading any data."""
-    statistic = _statistic(kind, columns, bounds or [], edges, bins)
+    statistic = _statistic(kind, columns or [], bounds=bounds, edges=edges, bins=bins, where=where, group_by=group_by)
     question = _question(
         fresh=fresh, refinement=grid_refinement, epsilon=epsilon, accuracy=accuracy, alpha=alpha, gamma=gamma
     )
     with connected() as client:
-        planned = client.dataset(dataset).plan(statistic, **question)
+        asked: PlanAsked = {**question, **({} if guess is None else {"guess": guess})}
+        planned = client.dataset(dataset).plan(statistic, **asked)
     if as_json:
         output.document(planned.to_dict())
     else:
@@ -103,25 +122,33 @@ def plan(  # noqa: PLR0913 - as many options as a question has
 
 
 def _show_plan(planned: Plan) -> None:
-    output.line(planned.summary)
-    output.line(
-        f"remaining: {planned.budget.allowance_remaining:f} of your allowance, "
-        f"{planned.budget.dataset_remaining:f} of the dataset's budget"
-    )
+    output.line(planned)
+    left = planned.budget
+    if left.allowance_remaining is None:
+        output.line(remains(left))
+    else:
+        of_dataset = f"{left.dataset_remaining:f} of the dataset's budget"
+        output.line(f"remaining: {left.allowance_remaining:f} of your allowance, {of_dataset}")
     if planned.cliff is not None:
         output.line(f"from ε = {planned.cliff.epsilon:f} on the error is ± {figure(planned.cliff.accuracy)}")
+    if planned.bias is not None:
+        bias = planned.bias
+        told = f"if it is {figure(bias.guess)} the bias is {figure(bias.at_guess)}"
+        output.line(f"{told}, and never more than ± {figure(bias.largest)}")
 
 
 def release(  # noqa: PLR0913 - as many options as a question has
     dataset: DatasetName,
     kind: KindOf,
-    columns: Columns,
+    columns: Columns = None,
     *,
     epsilon: Epsilon = None,
     accuracy: AccuracyOf = None,
     bounds: BoundsOf = None,
     edges: Edges = None,
     bins: Bins = None,
+    where: WhereOf = None,
+    group_by: GroupBy = None,
     alpha: Alpha = None,
     gamma: Gamma = None,
     grid_refinement: Refinement = None,
@@ -130,7 +157,7 @@ def release(  # noqa: PLR0913 - as many options as a question has
     as_json: AsJson = False,
 ) -> None:
     """Release a private statistic, and pay for it."""
-    statistic = _statistic(kind, columns, bounds or [], edges, bins)
+    statistic = _statistic(kind, columns or [], bounds=bounds, edges=edges, bins=bins, where=where, group_by=group_by)
     question = _question(
         fresh=fresh, refinement=grid_refinement, epsilon=epsilon, accuracy=accuracy, alpha=alpha, gamma=gamma
     )
@@ -140,15 +167,16 @@ def release(  # noqa: PLR0913 - as many options as a question has
     if as_json:
         output.document(released.to_dict())
     else:
-        _show_release(released)
+        show_release(released)
 
 
-def _show_release(released: Release) -> None:
+def show_release(released: Release) -> None:
+    """Print a release for people: a table of its bins, or its interval."""
     if isinstance(released, Histogram):
         counts = zip(released.labels, released.value_in_range, released.interval, strict=True)
         rows = [(label, figure(value), figure(low), figure(high)) for label, value, (low, high) in counts]
         output.table(("bin", "count", "from", "to"), rows, ("count", "from", "to"))
-    output.line(released.summary)
+    output.line(released)
     if isinstance(released, Estimate):
         lower, upper = released.interval
         output.line(f"interval: {figure(lower)} to {figure(upper)}")

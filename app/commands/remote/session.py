@@ -43,11 +43,6 @@ EXIT_CODES = {
     LastAdmin: CONFLICT,
     BadRequest: USAGE,
 }
-ABOUT_EXIT_CODES = (
-    "Exit codes: 0 done, 1 a fault, 2 not a valid command or question, 3 the budget cannot bear it, 4 no valid key or "
-    "not allowed, 5 no such thing, 6 no answer (try again), 7 in conflict with what is there."
-)
-
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 

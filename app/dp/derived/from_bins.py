@@ -14,7 +14,7 @@ from app.dp.columns import Column
 from app.dp.derived.ranges import Range, ends
 from app.dp.derived.shape import Derived, Estimate, Estimates, Known
 from app.dp.errors import InvalidStatistic
-from app.dp.numbers import Rational
+from app.dp.numbers import Rational, json_probability
 from app.dp.statistics import build
 from app.dp.statistics.histogram import MOST_JOINT_INTERVALS
 
@@ -116,7 +116,7 @@ class Quantile(FromIntervals):
         for i, probability in enumerate(probabilities):
             if not 0 < probability < 1:
                 raise InvalidStatistic(f"probabilities.{i}", "a probability is above 0 and below 1")
-        shown = {"probabilities": [float(probability) for probability in probabilities]}
+        shown = {"probabilities": [json_probability(probability) for probability in probabilities]}
         return cls(n, {"histogram": asked}, described | shown, bins, probabilities)
 
     def estimates(self, known: Mapping[str, Known]) -> Estimates:

@@ -63,7 +63,7 @@ function curveFigure(points, plan) {
 }
 
 function planned(plan, choose) {
-  const { accuracy, budget, cliff, privacy } = plan;
+  const { accuracy, bias, budget, cliff, privacy } = plan;
   const go = cliff && h("button", { type: "button", class: "quiet", click: () => choose(cliff.epsilon) },
     `Take ε ${cliff.epsilon}`);
   const verdict = budget.affordable
@@ -71,6 +71,7 @@ function planned(plan, choose) {
     : "This cannot be paid from what remains.";
   return [
     h("p", { class: budget.affordable ? "verdict" : "verdict refused" }, h("strong", {}, verdict)),
+    h("p", {}, plan.summary),
     facts([
       ["Radius", `± ${number(accuracy.radius)}`],
       ["All bins at once", accuracy.simultaneous_radius === undefined ? null
@@ -80,6 +81,7 @@ function planned(plan, choose) {
       ["Remains of the allowance", budget.allowance_remaining === null ? "no allowance"
         : `ε ${budget.allowance_remaining}`],
       ["Can be paid", budget.repeatable === 1 ? "once" : `${budget.repeatable} times`],
+      ["Bias at the guess", bias && `${number(bias.at_guess)}, and at most ± ${number(bias.largest)} anywhere`],
       ["Next cliff", cliff && h("span", {}, `at ε ${cliff.epsilon} the grid halves: ± ${number(cliff.accuracy)} `, go)],
     ]),
   ];
@@ -92,6 +94,7 @@ function precision(changed) {
   const value = h("input", { type: "text", inputmode: "decimal", autocomplete: "off", value: "0.5",
     input: () => { placed(); changed(); } });
   const slider = h("input", { type: "range", min: 0, max: STEPS, value: STEPS / 2, input: () => { slid(); changed(); } });
+  const guess = h("input", { type: "text", inputmode: "decimal", autocomplete: "off", input: changed });
   let points = [];
   const ends = () => [Number(points[0].epsilon), Number(points.at(-1).epsilon)];
   const at = () => {
@@ -125,8 +128,10 @@ function precision(changed) {
   const label = valueField.querySelector("label");
   return {
     element: h("fieldset", { class: "fields" }, h("legend", {}, "How precise"),
-      field("Choose by", by), field("Along the curve", slider, "Left is more private, right more precise."), valueField),
+      field("Choose by", by), field("Along the curve", slider, "Left is more private, right more precise."), valueField,
+      field("Your guess (optional)", guess, "Tells how far releases are off on average there; it follows from the guess alone.")),
     body: () => ({ [by.value]: value.value.trim() }),
+    guess: () => (guess.value.trim() === "" ? {} : { guess: guess.value.trim() }),
     show: (found) => { points = found; placed(); },
     choose: (epsilon) => { by.value = "epsilon"; switched(); value.value = epsilon; placed(); changed(); },
     follow: (plan) => { if (points.length > 0 && by.value === "accuracy") place(Number(plan.privacy.epsilon)); },
@@ -160,7 +165,7 @@ export async function planner(name) {
 
   const replan = latest(async (signal) => {
     try {
-      const found = await call("POST", `${path("datasets", name)}/plan`, question());
+      const found = await call("POST", `${path("datasets", name)}/plan`, { ...question(), ...exact.guess() });
       if (signal.aborted) return;
       plan = found;
       exact.follow(plan);

@@ -1,6 +1,6 @@
 // For a dataset's owner: who may spend how much, and the dataset's limit.
 
-import { call, listed, path } from "../api.js";
+import { call, path } from "../api.js";
 import { announce, confirmed, field, fill, form, h } from "../dom.js";
 import { gauge, windowNote } from "../gauges.js";
 
@@ -13,7 +13,7 @@ function allowanceForm(at, changed) {
   const submit = async () => {
     const window_days = days.value.trim() === "" ? null : days.value.trim();
     const who = principal.value.trim();
-    await changed(await call("PUT", `${at}/allowances/${encodeURIComponent(who)}`,
+    changed(await call("PUT", `${at}/allowances/${encodeURIComponent(who)}`,
       { epsilon_limit: limit.value.trim(), window_days }));
     announce(`${who} may spend ε ${limit.value.trim()}.`);
   };
@@ -34,7 +34,7 @@ function limitForm(at, budget, changed) {
   const limit = text({ required: true, inputmode: "decimal", value: budget.epsilon_limit });
   const reason = text({ required: true, maxlength: 1000 });
   const submit = async () => {
-    await changed(await call("POST", `${at}/budget/adjustments`,
+    changed(await call("POST", `${at}/budget/adjustments`,
       { epsilon_limit: limit.value.trim(), reason: reason.value.trim() }));
     announce(`The dataset's limit is ε ${limit.value.trim()}.`);
     reason.value = "";
@@ -42,14 +42,6 @@ function limitForm(at, budget, changed) {
   return form({ class: "card" }, submit, h("h2", {}, "Change the dataset's limit"),
     field("New limit (ε)", limit), field("Reason", reason, "It stands in the ledger."),
     h("button", { type: "submit" }, "Change the limit"));
-}
-
-/** Whose access is revoked: the budget lists them too, for what they spent; the ledger knows. */
-async function revokedOn(at) {
-  const { items } = await listed(`${at}/ledger`, "entries");
-  const last = new Map(items.filter(({ kind }) => kind === "allow" || kind === "revoke")
-    .map(({ principal, kind }) => [principal, kind]));
-  return new Set([...last.keys()].filter((principal) => last.get(principal) === "revoke"));
 }
 
 export async function rules(name, _, budget) {
@@ -62,27 +54,26 @@ export async function rules(name, _, budget) {
     if (!await confirmed(`Revoke ${principal}'s access? What it has spent stays spent.`, "Revoke")) return;
     try {
       await call("DELETE", `${at}/allowances/${encodeURIComponent(principal)}`);
-      await show(await call("GET", `${at}/budget`));
+      show(await call("GET", `${at}/budget`));
       announce(`${principal} has no access any more.`);
     } catch (error) {
       fill(trouble, h("p", { role: "alert", class: "alert" }, error.message));
     }
   }
-  const one = (given, revoked) => h("li", {},
-    gauge(given.principal, given, revoked ? "Revoked: no access." : windowNote(given.window)),
+  const one = (given) => h("li", {},
+    gauge(given.principal, given, given.revoked ? "Revoked: no access." : windowNote(given.window)),
     h("div", { class: "buttons" },
       h("button", { type: "button", class: "quiet", click: () => allowance.edit(given),
-        "aria-label": `${revoked ? "Renew" : "Change"} the allowance of ${given.principal}` }, revoked ? "Renew" : "Change"),
-      !revoked && h("button", { type: "button", class: "quiet", "aria-label": `Revoke the allowance of ${given.principal}`,
+        "aria-label": `${given.revoked ? "Renew" : "Change"} the allowance of ${given.principal}` }, given.revoked ? "Renew" : "Change"),
+      !given.revoked && h("button", { type: "button", class: "quiet", "aria-label": `Revoke the allowance of ${given.principal}`,
         click: () => revoke(given) }, "Revoke")));
 
-  async function show(found) {
-    const revoked = await revokedOn(at);
+  function show(found) {
     fill(trouble);
     fill(shown, h("h2", {}, "Budget"), gauge("Dataset", found), h("h2", {}, "Allowances"),
       found.allowances.length === 0 ? h("p", {}, "Nobody has an allowance yet.")
-        : h("ul", { class: "plain" }, found.allowances.map((each) => one(each, revoked.has(each.principal)))), trouble);
+        : h("ul", { class: "plain" }, found.allowances.map(one)), trouble);
   }
-  await show(budget);
+  show(budget);
   return [shown, h("div", { class: "columns" }, allowance.element, limitForm(at, budget, show))];
 }

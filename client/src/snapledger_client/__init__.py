@@ -8,6 +8,8 @@ Examples:
     >>> release = penguins.mean("body_mass_g", accuracy=50)
     >>> release.accuracy.radius <= 50, release.privacy.epsilon == plan.privacy.epsilon
     (True, True)
+    >>> penguins.correlation("bill_length_mm", "body_mass_g", epsilon="0.3").budget.charged <= Decimal("0.3")
+    True
 """
 
 from snapledger_client.accounts import (
@@ -24,9 +26,20 @@ from snapledger_client.accounts import (
     Window,
 )
 from snapledger_client.async_client import AsyncClient, AsyncDataset
-from snapledger_client.calls import Asked, Question
 from snapledger_client.client import Client, Dataset
+from snapledger_client.following import (
+    Following,
+    correlation,
+    cumulative,
+    filtered_mean,
+    margin,
+    proportion,
+    quantile,
+    regression,
+    standard_deviation,
+)
 from snapledger_client.numbers import Number, decimal_text
+from snapledger_client.plans import BatchPlan, Bias, Cliff, CurvePoint, FreePlan, Outlook, Plan, PlannedItem, Prospect
 from snapledger_client.problems import (
     AccuracyTrivial,
     AccuracyUnattainable,
@@ -56,23 +69,36 @@ from snapledger_client.problems import (
     Unreachable,
     UnsupportedMediaType,
 )
+from snapledger_client.questions import Asked, PlanAsked, Question, Shared, SharedAsked, Together, TogetherAsked
 from snapledger_client.releases import (
     Accuracy,
+    Axis,
     Bin,
     Charge,
-    Cliff,
     Estimate,
     EstimateAccuracy,
     Histogram,
     HistogramAccuracy,
     Interval,
     Mechanism,
-    Plan,
     Privacy,
-    Prospect,
     Release,
 )
-from snapledger_client.statistics import Bounds, Statistic, covariance, histogram, mean, variance
+from snapledger_client.statistics import (
+    Bounds,
+    PairOfBounds,
+    Statistic,
+    Where,
+    count,
+    covariance,
+    histogram,
+    item,
+    mean,
+    table,
+    total,
+    variance,
+)
+from snapledger_client.together import Batch, Component, Derived, DerivedEstimate, DerivedPlan, End
 
 __all__ = [
     "Accuracy",
@@ -82,7 +108,11 @@ __all__ = [
     "Asked",
     "AsyncClient",
     "AsyncDataset",
+    "Axis",
     "BadRequest",
+    "Batch",
+    "BatchPlan",
+    "Bias",
     "Bin",
     "Bounds",
     "Budget",
@@ -90,16 +120,24 @@ __all__ = [
     "Charge",
     "Client",
     "Cliff",
+    "Component",
+    "CurvePoint",
     "Dataset",
     "DatasetClosed",
     "DatasetFacts",
     "DatasetStale",
+    "Derived",
+    "DerivedEstimate",
+    "DerivedPlan",
+    "End",
     "Entry",
     "EpsilonTooLarge",
     "Estimate",
     "EstimateAccuracy",
     "Figures",
+    "Following",
     "Forbidden",
+    "FreePlan",
     "Histogram",
     "HistogramAccuracy",
     "Internal",
@@ -117,8 +155,12 @@ __all__ = [
     "NameTaken",
     "NotFound",
     "Number",
+    "Outlook",
     "Overloaded",
+    "PairOfBounds",
     "Plan",
+    "PlanAsked",
+    "PlannedItem",
     "Principal",
     "Privacy",
     "Problem",
@@ -126,8 +168,12 @@ __all__ = [
     "Question",
     "RateLimited",
     "Release",
+    "Shared",
+    "SharedAsked",
     "SnapledgerError",
     "Statistic",
+    "Together",
+    "TogetherAsked",
     "TooLarge",
     "Unauthenticated",
     "Unavailable",
@@ -135,10 +181,23 @@ __all__ = [
     "Unreachable",
     "UnsupportedMediaType",
     "Verification",
+    "Where",
     "Window",
+    "correlation",
+    "count",
     "covariance",
+    "cumulative",
     "decimal_text",
+    "filtered_mean",
     "histogram",
+    "item",
+    "margin",
     "mean",
+    "proportion",
+    "quantile",
+    "regression",
+    "standard_deviation",
+    "table",
+    "total",
     "variance",
 ]

@@ -37,7 +37,7 @@ class Window(Answer):
 class Allowance(Figures):
     """One principal's part in a dataset's budget: in the present window, or for ever where `window` is None.
 
-    `principal` is told to owners, admins and auditors, `dataset` by `me()`.
+    `principal` and `revoked` are told to owners, admins and auditors, `dataset` by `me()`.
 
     Examples:
         >>> client.me().allowances[0].dataset
@@ -47,6 +47,7 @@ class Allowance(Figures):
     window: Window | None
     principal: str | None = None
     dataset: str | None = None
+    revoked: bool = False
 
 
 class Budget(Figures):
@@ -54,7 +55,7 @@ class Budget(Figures):
 
     Examples:
         >>> penguins.budget().allowance.epsilon_limit
-        Decimal('8')
+        Decimal('500')
         >>> owner.dataset("penguins").budget().allowances[0].principal
         'ada'
     """
@@ -67,7 +68,7 @@ class Budget(Figures):
         """The ε that the caller can still spend.
 
         Examples:
-            >>> penguins.budget().spendable <= 8
+            >>> penguins.budget().spendable <= 500
             True
         """
         own = Decimal(0) if self.allowance is None else self.allowance.epsilon_remaining

@@ -1,18 +1,21 @@
 """The client for asynchronous programs: the same calls, awaited."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from typing import IO, Any, Self, TypeVar, Unpack
 
 import httpx
 
-from snapledger_client import calls, connection, statistics
+from snapledger_client import calls, connection
 from snapledger_client.accounts import Budget, DatasetFacts, Entry, IssuedKey, Me, Principal, Verification
-from snapledger_client.calls import Asked, Call, Pages, Question, answer_of
+from snapledger_client.async_asking import AsyncAsking
+from snapledger_client.calls import Call, Pages, answer_of
 from snapledger_client.numbers import Number
-from snapledger_client.releases import Estimate, Histogram, Plan, Release
+from snapledger_client.plans import FreePlan
+from snapledger_client.questions import PlanAsked
+from snapledger_client.releases import Release
 from snapledger_client.retries import Patience, unreachable
-from snapledger_client.statistics import Bounds, Statistic
+from snapledger_client.statistics import Statistic
 
 T = TypeVar("T")
 
@@ -88,6 +91,26 @@ class AsyncClient:
             'penguins'
         """
         return AsyncDataset(self, name)
+
+    def plan(
+        self,
+        statistic: Statistic,
+        n: int,
+        rows_per_unit: int = 1,
+        columns: Mapping[str, Any] | None = None,
+        **asked: Unpack[PlanAsked],
+    ) -> Awaitable[FreePlan]:
+        """What a release would promise on any dataset of `n` rows: no dataset is needed. See `PlanAsked`.
+
+        Bounds imply the columns; what names columns without them (a filter, groups) needs `columns`, declared as at a
+        registration.
+
+        Examples:
+            >>> plan = await client.plan(mean("body_mass_g", bounds=(2000, 7000)), n=344, accuracy=50)
+            >>> plan.privacy.epsilon
+            Decimal('1.018956556')
+        """
+        return self._send(calls.free_plan(statistic, n, rows_per_unit, columns, **asked))
 
     def me(self) -> Awaitable[Me]:
         """Who the caller is, and what it may spend on which dataset.
@@ -187,7 +210,7 @@ class AsyncClient:
         return self._send(calls.disable_principal(name))
 
 
-class AsyncDataset:
+class AsyncDataset(AsyncAsking):
     """A dataset, as its analysts and its owner call it; `AsyncClient.dataset` makes one.
 
     Examples:
@@ -211,69 +234,6 @@ class AsyncDataset:
             'open'
         """
         return self._send(calls.describe(self.name))
-
-    def plan(self, statistic: Statistic, **question: Unpack[Question]) -> Awaitable[Plan]:
-        """What a release would cost and promise: free, and without reading any data. See `Question`.
-
-        Examples:
-            >>> (await penguins.plan(mean("body_mass_g"), accuracy=50)).privacy.epsilon
-            Decimal('1.018956556')
-        """
-        return self._send(calls.plan(self.name, statistic, **question))
-
-    def release(self, statistic: Statistic, **asked: Unpack[Asked]) -> Awaitable[Release]:
-        """Release any statistic. See `Asked`.
-
-        Examples:
-            >>> (await penguins.release(mean("body_mass_g"), epsilon="0.5")).accuracy.radius < 117
-            True
-        """
-        return self._send(calls.release(self.name, statistic, **asked))
-
-    def mean(self, column: str, bounds: Bounds | None = None, **asked: Unpack[Asked]) -> Awaitable[Estimate]:
-        """Release the mean of a column. See `Asked`.
-
-        Examples:
-            >>> (await penguins.mean("body_mass_g", accuracy=150)).accuracy.radius <= 150
-            True
-        """
-        return self._send(calls.estimate(self.name, statistics.mean(column, bounds), **asked))
-
-    def variance(self, column: str, bounds: Bounds | None = None, **asked: Unpack[Asked]) -> Awaitable[Estimate]:
-        """Release the sample variance of a column. See `Asked`.
-
-        Examples:
-            >>> (await penguins.variance("bill_length_mm", accuracy=60)).accuracy.radius <= 60
-            True
-        """
-        return self._send(calls.estimate(self.name, statistics.variance(column, bounds), **asked))
-
-    def covariance(
-        self, first: str, second: str, bounds: tuple[Bounds | None, Bounds | None] | None = None, **asked: Unpack[Asked]
-    ) -> Awaitable[Estimate]:
-        """Release the sample covariance of two columns. See `Asked`.
-
-        Examples:
-            >>> (await penguins.covariance("bill_length_mm", "body_mass_g", epsilon="0.1")).privacy.epsilon
-            Decimal('0.1')
-        """
-        return self._send(calls.estimate(self.name, statistics.covariance(first, second, bounds), **asked))
-
-    def histogram(
-        self,
-        column: str,
-        edges: Sequence[Number] | None = None,
-        bins: int | None = None,
-        bounds: Bounds | None = None,
-        **asked: Unpack[Asked],
-    ) -> Awaitable[Histogram]:
-        """Release the counts of a column's bins. See `Asked`.
-
-        Examples:
-            >>> (await penguins.histogram("body_mass_g", edges=[2000, 4000, 7000], epsilon="0.1")).labels
-            ['[2000, 4000)', '[4000, 7000]', 'missing']
-        """
-        return self._send(calls.histogram(self.name, statistics.histogram(column, edges, bins, bounds), **asked))
 
     def releases(self) -> AsyncIterator[Release]:
         """Earlier releases of everybody, oldest first.
@@ -316,9 +276,9 @@ class AsyncDataset:
         """Let a principal see the dataset and spend on it, for owners; with `window_days`, renewed after as many days.
 
         Examples:
-            >>> budget = await owner.dataset("penguins").allow("ada", 8)
+            >>> budget = await owner.dataset("penguins").allow("ada", 500)
             >>> budget.allowances[0].epsilon_limit
-            Decimal('8')
+            Decimal('500')
         """
         return self._send(calls.allow(self.name, principal, epsilon_limit, window_days))
 

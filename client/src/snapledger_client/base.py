@@ -21,7 +21,7 @@ Time = Annotated[
 class Answer(BaseModel):
     """An answer: frozen, typed, and with whatever members a later version of the service adds."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as the service gave it, with every ε as an exact text.

@@ -2,10 +2,10 @@
 
 import json
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import IO, Any, Generic, Self, TypedDict, TypeVar, Unpack
+from typing import IO, Any, Generic, Self, TypeVar, Unpack
 from urllib.parse import quote
 
 import httpx
@@ -13,51 +13,20 @@ from pydantic_core import from_json
 
 from snapledger_client.accounts import Budget, DatasetFacts, Entry, IssuedKey, Me, Principal, Verification
 from snapledger_client.base import Answer
+from snapledger_client.following import Following
 from snapledger_client.numbers import Number, decimal_text
+from snapledger_client.plans import BatchPlan, FreePlan, Plan
 from snapledger_client.problems import UnexpectedAnswer, problem_of
-from snapledger_client.releases import Estimate, Histogram, Plan, Release, parse_release
+from snapledger_client.questions import Asked, PlanAsked, Shared, SharedAsked, Together, TogetherAsked
+from snapledger_client.releases import Estimate, Histogram, Release, parse_release
 from snapledger_client.statistics import Statistic
+from snapledger_client.together import Batch, Derived, DerivedPlan
 
 T = TypeVar("T")
 Model = TypeVar("Model", bound=Answer)
 
 KEY_HEADER = "Idempotency-Key"
 PAGE = 1_000
-
-
-class Question(TypedDict, total=False):
-    """How a statistic is asked for, as keyword arguments: exactly one of `epsilon` and `accuracy`, and what may differ.
-
-    `epsilon` is what the release may cost, `accuracy` the radius wanted; it holds with probability 1 - `alpha`, by
-    default 0.95. `gamma` and `grid_refinement` shape the mechanism. With `reuse=False` no earlier release answers.
-
-    Examples:
-        >>> from snapledger_client import Question
-        >>> precise: Question = {"accuracy": 50, "alpha": "0.01"}
-        >>> penguins.plan(mean("body_mass_g"), **precise).accuracy.alpha
-        0.01
-    """
-
-    epsilon: Number
-    accuracy: Number
-    alpha: Number
-    gamma: Number
-    grid_refinement: int
-    reuse: bool
-
-
-class Asked(Question, total=False):
-    """A `Question`, and the idempotency key of its release: by default a new one.
-
-    Examples:
-        >>> from snapledger_client import Asked
-        >>> asked: Asked = {"epsilon": "0.5", "key": "monday's report"}
-        >>> first, again = (penguins.mean("body_mass_g", **asked) for _ in range(2))
-        >>> first.id == again.id
-        True
-    """
-
-    key: str
 
 
 @dataclass(frozen=True)
@@ -153,28 +122,46 @@ def _pages(path: str, member: str, read: Callable[[Any], T]) -> Pages[T]:
 
 # Questions
 
+_EXACT = {"epsilon", "accuracy", "alpha", "gamma", "guess"}
 
-def _question(statistic: Statistic, question: Question) -> dict[str, Any]:
-    body: dict[str, Any] = {"statistic": statistic}
+
+def _body(question: Mapping[str, Any], **asked: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON is any value
+    """What is asked, and how, but for the key, which is a header."""
+    body = dict(asked)
     for name, value in question.items():
-        exact = name in {"epsilon", "accuracy", "alpha", "gamma"}
-        body[name] = decimal_text(value) if exact else value  # type: ignore[arg-type]
+        if name == "curve":
+            first, last, points = value
+            body[name] = {"from": decimal_text(first), "to": decimal_text(last), "points": points}
+        elif name != "key":
+            body[name] = decimal_text(value) if name in _EXACT and value is not None else value
     return body
 
 
-def plan(dataset: str, statistic: Statistic, **question: Unpack[Question]) -> Call[Plan]:
+def _free(read: Callable[[bytes], T], path: str, body: Mapping[str, Any]) -> Call[T]:
+    return Call("POST", path, read).with_json(body)
+
+
+def _paid(read: Callable[[bytes], T], path: str, body: Mapping[str, Any], key: str | None) -> Call[T]:
+    """What may be charged: it may be repeated, since its key is the same each time."""
+    return Call("POST", path, read).with_json(body, key or uuid.uuid4().hex)
+
+
+def plan(dataset: str, statistic: Statistic, **asked: Unpack[PlanAsked]) -> Call[Plan]:
     """What a release would cost and promise."""
-    path = _path("datasets", dataset, "plan")
-    return Call("POST", path, Plan.parse).with_json(_question(statistic, question))
+    return _free(Plan.parse, _path("datasets", dataset, "plan"), _body(asked, statistic=statistic))
+
+
+def free_plan(
+    statistic: Statistic, n: int, rows_per_unit: int, columns: Mapping[str, Any] | None, **asked: Unpack[PlanAsked]
+) -> Call[FreePlan]:
+    """What a release would promise on any dataset of so many rows."""
+    public = {"n": n, "rows_per_unit": rows_per_unit} | ({} if columns is None else {"columns": columns})
+    return _free(FreePlan.parse, _path("plan"), _body(asked, statistic=statistic, **public))
 
 
 def _released(read: Callable[[bytes], T], dataset: str, statistic: Statistic, asked: Asked) -> Call[T]:
-    """A release: it may be repeated, since its key is the same each time."""
-    question = {name: value for name, value in asked.items() if name != "key"}
-    key = asked.get("key") or uuid.uuid4().hex
     path = _path("datasets", dataset, "releases")
-    body = _question(statistic, question)  # type: ignore[arg-type]
-    return Call("POST", path, read).with_json(body, key)
+    return _paid(read, path, _body(asked, statistic=statistic), asked.get("key"))
 
 
 def release(dataset: str, statistic: Statistic, **asked: Unpack[Asked]) -> Call[Release]:
@@ -188,8 +175,28 @@ def estimate(dataset: str, statistic: Statistic, **asked: Unpack[Asked]) -> Call
 
 
 def histogram(dataset: str, statistic: Statistic, **asked: Unpack[Asked]) -> Call[Histogram]:
-    """A release of a histogram."""
+    """A release of a number for each bin."""
     return _released(Histogram.parse, dataset, statistic, asked)
+
+
+def plan_batch(dataset: str, items: Sequence[Mapping[str, Any]], **asked: Unpack[Shared]) -> Call[BatchPlan]:
+    """What a batch would cost and promise."""
+    return _free(BatchPlan.parse, _path("datasets", dataset, "batches", "plan"), _body(asked, items=list(items)))
+
+
+def batch(dataset: str, items: Sequence[Mapping[str, Any]], **asked: Unpack[SharedAsked]) -> Call[Batch]:
+    """Many releases at once."""
+    return _paid(Batch.parse, _path("datasets", dataset, "batches"), _body(asked, items=list(items)), asked.get("key"))
+
+
+def plan_derived(dataset: str, derived: Following, **asked: Unpack[Together]) -> Call[DerivedPlan]:
+    """What a derived statistic would cost, and from what it would follow."""
+    return _free(DerivedPlan.parse, _path("datasets", dataset, "derived", "plan"), _body(asked, derived=derived))
+
+
+def derive(dataset: str, derived: Following, **asked: Unpack[TogetherAsked]) -> Call[Derived]:
+    """A derived statistic."""
+    return _paid(Derived.parse, _path("datasets", dataset, "derived"), _body(asked, derived=derived), asked.get("key"))
 
 
 # Records

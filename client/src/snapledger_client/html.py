@@ -1,5 +1,6 @@
 """What a notebook shows. Every text is escaped; the drawings take the notebook's own colours, light or dark."""
 
+import math
 from decimal import Decimal
 from html import escape
 from typing import TYPE_CHECKING
@@ -7,7 +8,9 @@ from typing import TYPE_CHECKING
 from snapledger_client import words
 
 if TYPE_CHECKING:
-    from snapledger_client.releases import Estimate, Histogram, Plan, Release
+    from snapledger_client.plans import CurvePoint, FreePlan
+    from snapledger_client.releases import Estimate, Histogram, Release
+    from snapledger_client.together import Derived
 
 WIDTH, HEIGHT, MARGIN = 480, 160, 8
 MOST_BARS = 200  # more would be narrower than two pixels
@@ -21,6 +24,17 @@ def card(title: str, parts: list[str]) -> str:
 
 def _line(text: str) -> str:
     return f"<div>{escape(text)}</div>"
+
+
+def lines(texts: list[str]) -> list[str]:
+    """Each text on a line of its own."""
+    return [_line(text) for text in texts]
+
+
+def shown(release: "Release") -> str:
+    """An estimate or a histogram; what is neither, in words."""
+    drawn = getattr(release, "_repr_html_", None)
+    return str(drawn()) if drawn is not None else card(words.statistic(release.statistic), [_line(str(release))])
 
 
 def gauge(name: str, spent: Decimal, limit: Decimal) -> str:
@@ -111,13 +125,51 @@ def _legend(labels: list[str], values: tuple[float, ...]) -> list[str]:
     return [_line(", ".join(f"{label}: {words.figure(value)}" for label, value in zip(labels, values, strict=True)))]
 
 
-def plan(planned: "Plan") -> str:
-    """What a release would promise and cost."""
-    parts = [
-        _line(words.radius(planned.accuracy.radius, planned.accuracy.alpha)),
-        _line(f"ε = {planned.privacy.epsilon:f}: {words.prospect(planned)} (dataset {planned.dataset})"),
-    ]
+def plan(planned: "FreePlan") -> str:
+    """What a release would promise and cost, and its curve."""
+    budget, epsilon = getattr(planned, "budget", None), f"ε = {planned.privacy.epsilon:f}"
+    parts = [_line(words.radius(planned.accuracy.radius, planned.accuracy.alpha))]
+    if budget is None:
+        parts.append(_line(f"{epsilon} on {planned.privacy.n:,} rows"))
+    else:
+        parts.append(_line(f"{epsilon}: {words.prospect(planned)} (dataset {planned.dataset})"))  # type: ignore[arg-type,attr-defined]
     if planned.cliff is not None:
         cliff = planned.cliff
         parts.append(_line(f"from ε = {cliff.epsilon:f} on, ± {words.figure(cliff.accuracy)}"))
+    if planned.bias is not None:
+        bias = planned.bias
+        told = f"bias at {words.figure(bias.guess)}: {words.figure(bias.at_guess)}"
+        parts.append(_line(f"{told}; at most ± {words.figure(bias.largest)}"))
+    if planned.curve:
+        parts.append(_curve(planned.curve, float(planned.privacy.epsilon), planned.accuracy.radius))
     return card(f"Plan: {words.statistic(planned.statistic)}", parts)
+
+
+def _curve(points: "tuple[CurvePoint, ...]", epsilon: float, radius: float) -> str:
+    """The radius against ε, both by their logarithms; cliffs are steps, and the plan is a dot."""
+    xs = [math.log(float(point.epsilon)) for point in points]
+    ys = [math.log(point.radius) for point in points]
+    width, height = (max(xs) - min(xs)) or 1.0, (max(ys) - min(ys)) or 1.0
+
+    def place(x: float, y: float) -> tuple[float, float]:
+        across, down = (x - min(xs)) / width, (max(ys) - y) / height
+        return MARGIN + (WIDTH - 2 * MARGIN) * across, MARGIN + (HEIGHT - 2 * MARGIN) * min(max(down, 0.0), 1.0)
+
+    places = [place(x, y) for x, y in zip(xs, ys, strict=True)]
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+    shapes = f'<polyline points="{path}" fill="none" stroke="currentColor" stroke-width="1.5"/>'
+    if xs[0] <= math.log(epsilon) <= xs[-1]:
+        x, y = place(math.log(epsilon), math.log(radius))
+        shapes += f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="currentColor"/>'
+    first, last = points[0], points[-1]
+    told = f"ε = {first.epsilon:f}: ± {words.figure(first.radius)}; ε = {last.epsilon:f}: ± {words.figure(last.radius)}"
+    return _drawing(f"radius against ε: {told}", HEIGHT, shapes) + _line(told)
+
+
+def derived(told: "Derived") -> str:
+    """Each number with its interval, what was paid and what it follows from."""
+    parts = lines(words.estimates(told))
+    roles = ", ".join(f"{each.role}{' (known)' if each.reused else ''}" for each in told.components)
+    parts.append(_line(f"{100 * (1 - told.alpha):.10g} %, from {roles}"))
+    paid = f"ε = {told.budget.charged:f} paid; {words.remains(told.budget)} (dataset {told.dataset})"
+    return card(words.statistic(told.derived), [*parts, _line(paid)])

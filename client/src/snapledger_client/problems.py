@@ -94,10 +94,10 @@ class BudgetExhausted(Problem):
     Examples:
         >>> from snapledger_client import BudgetExhausted
         >>> try:
-        ...     penguins.mean("body_mass_g", epsilon=9, reuse=False)
+        ...     penguins.mean("body_mass_g", epsilon=600, reuse=False)
         ... except BudgetExhausted as exhausted:
         ...     print(exhausted.scope, exhausted.requested, exhausted.remaining <= exhausted.limit)
-        allowance 9 True
+        allowance 600 True
     """
 
     slug = "budget-exhausted"

@@ -1,4 +1,4 @@
-"""Plans and releases."""
+"""Releases."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -96,7 +96,7 @@ class Mechanism(Answer):
 
 
 class Bin(Answer):
-    """What a position of a histogram stands for: an `interval`, a `category`, all `other` texts, or `missing` values.
+    """What a position of a histogram stands for: an `interval`, a `category`, or all `other`, `missing` or `outside`.
 
     Examples:
         >>> [each.label for each in penguins.plan(histogram("species"), epsilon="0.5").bins]
@@ -109,8 +109,31 @@ class Bin(Answer):
     upper: float | None = None
 
 
+class Axis(Answer):
+    """The bins of one column of a two-way table, or the edges of many.
+
+    Examples:
+        >>> of_species, of_mass = penguins.plan(table("species", "body_mass_g", bins=(None, 2)), epsilon="0.5").axes
+        >>> of_mass.labels
+        ['[2000, 4500)', '[4500, 7000]', 'missing']
+    """
+
+    bins: tuple[Bin, ...] | None = None
+    edges: tuple[float, ...] | None = None
+
+    @property
+    def labels(self) -> list[str]:
+        """What each of its positions is called.
+
+        Examples:
+            >>> penguins.plan(table("species", "body_mass_g", bins=(None, 2)), epsilon="0.5").axes[0].labels
+            ['Adelie', 'Chinstrap', 'Gentoo', 'other']
+        """
+        return words.labels_of(self.bins, self.edges)
+
+
 class Charge(Answer):
-    """What a release cost, and what was left when it was answered.
+    """What a release cost, and what was left when it was answered; None where the caller has no allowance.
 
     Examples:
         >>> penguins.mean("body_mass_g", epsilon="0.5", reuse=False).budget.charged
@@ -119,75 +142,11 @@ class Charge(Answer):
 
     charged: Exact
     dataset_remaining: Exact
-    allowance_remaining: Exact
-
-
-class Prospect(Charge):
-    """What a release would cost now, whether that can be afforded, and how often.
-
-    Examples:
-        >>> penguins.plan(mean("body_mass_g"), epsilon="0.25").budget.affordable
-        True
-    """
-
-    affordable: bool
-    repeatable: int | None
-
-
-class Cliff(Answer):
-    """The next ε above at which the grid halves, and the accuracy that it gives.
-
-    Examples:
-        >>> penguins.plan(mean("body_mass_g"), epsilon="0.5").cliff.epsilon
-        Decimal('0.500000001')
-    """
-
-    epsilon: Exact
-    accuracy: float
-
-
-class Plan(Answer):
-    """What a release would cost and promise: free, and made without reading any data.
-
-    Examples:
-        >>> plan = penguins.plan(mean("body_mass_g"), accuracy=50)
-        >>> plan.privacy.epsilon
-        Decimal('1.018956556')
-        >>> print(plan.summary[:55])
-        mean of body_mass_g: within ± 50 (95 %) for ε = 1.01895
-    """
-
-    dataset: str
-    statistic: dict[str, Any]
-    bins: tuple[Bin, ...] | None = None
-    edges: tuple[float, ...] | None = None
-    accuracy: Accuracy
-    privacy: Privacy
-    mechanism: Mechanism
-    budget: Prospect
-    cliff: Cliff | None
-    reused: bool
-
-    @property
-    def summary(self) -> str:
-        """The plan in a line.
-
-        Examples:
-            >>> penguins.plan(mean("body_mass_g"), epsilon="0.5").summary.startswith("mean of body_mass_g")
-            True
-        """
-        within = f"within {words.radius(self.accuracy.radius, self.accuracy.alpha)} for ε = {self.privacy.epsilon:f}"
-        return f"{words.statistic(self.statistic)}: {within}; {words.prospect(self)}"
-
-    def __str__(self) -> str:
-        return self.summary
-
-    def _repr_html_(self) -> str:
-        return html.plan(self)
+    allowance_remaining: Exact | None
 
 
 class Release(Answer):
-    """A private statistic that was released: an `Estimate` or a `Histogram`.
+    """A private statistic that was released: an `Estimate` or a `Histogram`; `summary` is a sentence.
 
     Examples:
         >>> from snapledger_client import Release
@@ -201,21 +160,12 @@ class Release(Answer):
     accuracy: Accuracy
     privacy: Privacy
     mechanism: Mechanism
+    summary: str
     budget: Charge
     reused: bool
     created_at: Time
 
     def __str__(self) -> str:
-        return words.release(self)
-
-    @property
-    def summary(self) -> str:
-        """The release in a line: what, how accurate, what it cost and what remains.
-
-        Examples:
-            >>> "paid" in penguins.mean("body_mass_g", epsilon="0.5", reuse=False).summary
-            True
-        """
         return words.release(self)
 
 
@@ -273,7 +223,9 @@ class Estimate(Release):
 
 
 class Histogram(Release):
-    """A count for each bin, all in the order of `bins`; over 1,000 intervals `edges` stands instead of `bins`.
+    """A number for each bin or group, in the order of `bins`; over 1,000 intervals `edges` stands instead of `bins`.
+
+    Of a two-way table the cells stand row by row, and `axes` has the bins of both columns.
 
     Examples:
         >>> histogram = penguins.histogram("species", epsilon="0.5")
@@ -288,6 +240,7 @@ class Histogram(Release):
     value_in_range: tuple[float, ...]
     bins: tuple[Bin, ...] | None
     edges: tuple[float, ...] | None = None
+    axes: tuple[Axis, Axis] | None = None
     accuracy: HistogramAccuracy
 
     @property
@@ -309,6 +262,26 @@ class Histogram(Release):
             ['Adelie', 'Chinstrap', 'Gentoo', 'other']
         """
         return words.labels(self)
+
+    def to_table(self) -> "pd.DataFrame":
+        """A two-way table as a pandas frame: its values, a row for each bin of the first column.
+
+        Raises:
+            ImportError: pandas is not there.
+            ValueError: it is no two-way table.
+
+        Examples:
+            >>> penguins.table("species", "body_mass_g", bins=(None, 2), epsilon="0.5").to_table().shape
+            (4, 3)
+        """
+        import pandas as pd  # noqa: PLC0415 - not everybody has it
+
+        if self.axes is None:
+            raise ValueError("only a table of two columns has rows and columns")
+        rows, columns = (axis.labels for axis in self.axes)
+        cells = self.value_in_range[: len(rows) * len(columns)]  # what a filter leaves out is no cell
+        values = [cells[at : at + len(columns)] for at in range(0, len(cells), len(columns))]
+        return pd.DataFrame(values, index=rows, columns=columns)
 
     def to_frame(self) -> "pd.DataFrame":
         """A pandas frame with a row for each bin.

@@ -25,9 +25,51 @@ Examples:
     ['2500', '6500.5']
 """
 
+PairOfBounds = tuple[Bounds | None, Bounds | None]
+"""The bounds of two columns, None for the declared ones.
+
+Examples:
+    >>> from snapledger_client import PairOfBounds, covariance
+    >>> pair: PairOfBounds = (None, (2500, 6500))
+    >>> covariance("bill_length_mm", "body_mass_g", pair)["bounds"]
+    [None, ['2500', '6500']]
+"""
+
+Where = Mapping[str, Mapping[str, Any]]
+"""Which rows: for each column `{"in": […]}` or `{"between": (least, most)}`, all of which a row must meet.
+
+Examples:
+    >>> from snapledger_client import Where
+    >>> heavy: Where = {"species": {"in": ["Gentoo"]}, "body_mass_g": {"between": (5000, 7000)}}
+    >>> penguins.plan(count(where=heavy), epsilon="0.5").mechanism.sensitivity
+    1.0
+"""
+
 
 def _bounds(bounds: Bounds) -> list[str]:
     return [decimal_text(bound) for bound in bounds]
+
+
+def _given(document: dict[str, Any], **members: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON is any value
+    """A document with those of the members that are given, as the interface takes them."""
+    for name, value in members.items():
+        if value is None:
+            continue
+        if name == "bounds":
+            document[name] = _bounds(value)
+        elif name == "edges":
+            document[name] = [decimal_text(edge) for edge in value]
+        else:
+            document[name] = value
+    return document
+
+
+def _given_pairs(document: dict[str, Any], **members: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON is any value
+    """The same where each member has a value, or None, for each of two columns."""
+    for name, values in members.items():
+        if values is not None:
+            document[name] = [_given({}, **{name: value}).get(name) for value in values]
+    return document
 
 
 def mean(column: str, bounds: Bounds | None = None) -> dict[str, Any]:
@@ -38,7 +80,7 @@ def mean(column: str, bounds: Bounds | None = None) -> dict[str, Any]:
         >>> mean("body_mass_g")
         {'kind': 'mean', 'column': 'body_mass_g'}
     """
-    return _of_column("mean", column, bounds)
+    return _given({"kind": "mean", "column": column}, bounds=bounds)
 
 
 def variance(column: str, bounds: Bounds | None = None) -> dict[str, Any]:
@@ -49,14 +91,10 @@ def variance(column: str, bounds: Bounds | None = None) -> dict[str, Any]:
         >>> variance("bill_length_mm", bounds=(30, 60))
         {'kind': 'variance', 'column': 'bill_length_mm', 'bounds': ['30', '60']}
     """
-    return _of_column("variance", column, bounds)
+    return _given({"kind": "variance", "column": column}, bounds=bounds)
 
 
-def _of_column(kind: str, column: str, bounds: Bounds | None) -> dict[str, Any]:
-    return {"kind": kind, "column": column} | ({} if bounds is None else {"bounds": _bounds(bounds)})
-
-
-def covariance(first: str, second: str, bounds: tuple[Bounds | None, Bounds | None] | None = None) -> dict[str, Any]:
+def covariance(first: str, second: str, bounds: PairOfBounds | None = None) -> dict[str, Any]:
     """The sample covariance (n - 1) of two columns; `bounds` has a pair, or None, for each.
 
     Examples:
@@ -64,16 +102,43 @@ def covariance(first: str, second: str, bounds: tuple[Bounds | None, Bounds | No
         >>> covariance("bill_length_mm", "body_mass_g")
         {'kind': 'covariance', 'columns': ['bill_length_mm', 'body_mass_g']}
     """
-    statistic: dict[str, Any] = {"kind": "covariance", "columns": [first, second]}
-    if bounds is not None:
-        statistic["bounds"] = [None if pair is None else _bounds(pair) for pair in bounds]
-    return statistic
+    return _given_pairs({"kind": "covariance", "columns": [first, second]}, bounds=bounds)
+
+
+def count(where: Where | None = None, group_by: str | None = None) -> dict[str, Any]:
+    """How many rows meet `where`, or how many of each category of the column `group_by` do.
+
+    Examples:
+        >>> from snapledger_client import count
+        >>> count(where={"species": {"in": ["Adelie"]}})
+        {'kind': 'count', 'where': {'species': {'in': ['Adelie']}}}
+    """
+    return _given({"kind": "count"}, where=where, group_by=group_by)
+
+
+def total(
+    column: str, bounds: Bounds | None = None, where: Where | None = None, group_by: str | None = None
+) -> dict[str, Any]:
+    """The sum of a column over the rows that meet `where`, in all or for each category of the column `group_by`.
+
+    Examples:
+        >>> from snapledger_client import total
+        >>> total("body_mass_g", group_by="species")
+        {'kind': 'sum', 'column': 'body_mass_g', 'group_by': 'species'}
+    """
+    return _given({"kind": "sum", "column": column}, bounds=bounds, where=where, group_by=group_by)
 
 
 def histogram(
-    column: str, edges: Sequence[Number] | None = None, bins: int | None = None, bounds: Bounds | None = None
+    column: str,
+    edges: Sequence[Number] | None = None,
+    bins: int | None = None,
+    bounds: Bounds | None = None,
+    where: Where | None = None,
 ) -> dict[str, Any]:
     """How many rows are in each bin: numeric columns by `edges`, or by `bins` of equal width; others by category.
+
+    With `where` only rows that meet it are in the bins; the last one is of all others.
 
     Examples:
         >>> from snapledger_client import histogram
@@ -82,11 +147,37 @@ def histogram(
         >>> histogram("body_mass_g", bins=10)
         {'kind': 'histogram', 'column': 'body_mass_g', 'bins': 10}
     """
-    statistic: dict[str, Any] = {"kind": "histogram", "column": column}
-    if edges is not None:
-        statistic["edges"] = [decimal_text(edge) for edge in edges]
-    if bins is not None:
-        statistic["bins"] = bins
-    if bounds is not None:
-        statistic["bounds"] = _bounds(bounds)
-    return statistic
+    return _given({"kind": "histogram", "column": column}, edges=edges, bins=bins, bounds=bounds, where=where)
+
+
+def table(  # noqa: PLR0913, PLR0917 - as many as a two-way table has
+    first: str,
+    second: str,
+    edges: tuple[Sequence[Number] | None, Sequence[Number] | None] | None = None,
+    bins: tuple[int | None, int | None] | None = None,
+    bounds: PairOfBounds | None = None,
+    where: Where | None = None,
+) -> dict[str, Any]:
+    """A two-way table: how many rows are in each pair of the bins of two columns, each given as a histogram's.
+
+    Examples:
+        >>> from snapledger_client import table
+        >>> table("species", "body_mass_g", bins=(None, 5))
+        {'kind': 'histogram', 'columns': ['species', 'body_mass_g'], 'bins': [None, 5]}
+    """
+    document = {"kind": "histogram", "columns": [first, second]}
+    return _given(_given_pairs(document, edges=edges, bins=bins, bounds=bounds), where=where)
+
+
+def item(
+    statistic: Statistic, epsilon: Number | None = None, accuracy: Number | None = None, weight: Number | None = None
+) -> dict[str, Any]:
+    """A statistic in a batch, with an ε or an accuracy of its own, or the weight of its part in the batch's ε.
+
+    Examples:
+        >>> from snapledger_client import item, mean
+        >>> item(mean("body_mass_g"), weight=2)
+        {'statistic': {'kind': 'mean', 'column': 'body_mass_g'}, 'weight': '2'}
+    """
+    shares = {"epsilon": epsilon, "accuracy": accuracy, "weight": weight}
+    return {"statistic": statistic} | {name: decimal_text(each) for name, each in shares.items() if each is not None}

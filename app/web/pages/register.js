@@ -1,0 +1,39 @@
+// For owners: a table is registered by its file and by what it is, which everybody with access will see.
+
+import { path, upload } from "../api.js";
+import { announce, field, form, h } from "../dom.js";
+
+const DRAFT = `{
+  "name": "my-table",
+  "description": "",
+  "epsilon_limit": "1",
+  "rows_per_unit": 1,
+  "columns": {
+    "age": {"kind": "integer", "bounds": [0, 120]},
+    "answer": {"kind": "category", "categories": ["yes", "no"]}
+  }
+}`;
+
+export function register() {
+  const file = h("input", { type: "file", required: true, accept: ".csv,.parquet,text/csv" });
+  const schema = h("textarea", { "rows": 16, required: true, spellcheck: "false", autocapitalize: "off", value: DRAFT });
+  const submit = async () => {
+    announce("Uploading …");
+    const body = new FormData();
+    body.append("metadata", schema.value); // as it was written: a number is the decimal that stands there
+    body.append("file", file.files[0]);
+    const dataset = await upload("/datasets", body).catch((error) => {
+      announce("");
+      throw error;
+    });
+    location.hash = `#${path("datasets", dataset.name)}`;
+    announce(`${dataset.name} is registered: ${dataset.n} rows.`);
+  };
+  return form({ class: "card" }, submit,
+    h("p", {}, "Bounds and categories are public. Write what is known without looking at the data; columns that are not ",
+      "named here are not stored."),
+    field("File", file, "CSV in UTF-8 with a first line of names, or Parquet. One row for each person, or see rows_per_unit."),
+    field("What it is, as JSON", schema,
+      "Kinds: integer, real and decimal with bounds, decimal with scale, boolean, category with categories."),
+    h("div", { class: "buttons" }, h("button", { type: "submit" }, "Register")));
+}

@@ -1,0 +1,137 @@
+"""The statistics that follow from releases, as the documents that the service's interface describes.
+
+They are charged only for the components that are not known yet. Ask for them by the methods of `Dataset` with the same
+names, or, with what these functions make, by `Dataset.derive` and `Dataset.plan_derived`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from snapledger_client import statistics
+from snapledger_client.numbers import Number, decimal_text
+from snapledger_client.statistics import Bounds, PairOfBounds, Where
+
+Following = Mapping[str, Any]
+"""A derived statistic: what these functions make, what an answer tells of itself, or a document of one's own.
+
+Examples:
+    >>> from snapledger_client import Following
+    >>> sum_of_all: Following = {"kind": "sum", "column": "body_mass_g"}  # n times the mean
+    >>> penguins.plan_derived(sum_of_all, epsilon="0.5").components[0].statistic["kind"]
+    'mean'
+"""
+
+
+def _as(kind: str, statistic: dict[str, Any]) -> dict[str, Any]:
+    return {**statistic, "kind": kind}
+
+
+def standard_deviation(column: str, bounds: Bounds | None = None) -> dict[str, Any]:
+    """The root of the sample variance.
+
+    Examples:
+        >>> from snapledger_client import standard_deviation
+        >>> standard_deviation("body_mass_g")
+        {'kind': 'standard_deviation', 'column': 'body_mass_g'}
+    """
+    return _as("standard_deviation", statistics.variance(column, bounds))
+
+
+def proportion(column: str | None = None, category: str | None = None, where: Where | None = None) -> dict[str, Any]:
+    """The share of rows that are true in a boolean column, of a `category` of a column, or that meet `where`.
+
+    Examples:
+        >>> from snapledger_client import proportion
+        >>> proportion("species", "Gentoo")
+        {'kind': 'proportion', 'column': 'species', 'category': 'Gentoo'}
+    """
+    members = {"column": column, "category": category, "where": where}
+    return {"kind": "proportion"} | {name: each for name, each in members.items() if each is not None}
+
+
+def filtered_mean(column: str, where: Where, bounds: Bounds | None = None) -> dict[str, Any]:
+    """The mean over the rows that meet `where`, how many they are being secret: their sum divided by their count.
+
+    Examples:
+        >>> from snapledger_client import filtered_mean
+        >>> filtered_mean("body_mass_g", {"species": {"in": ["Gentoo"]}})["kind"]
+        'mean'
+    """
+    return {**statistics.mean(column, bounds), "where": where}
+
+
+def correlation(first: str, second: str, bounds: PairOfBounds | None = None) -> dict[str, Any]:
+    """Pearson's correlation of two columns.
+
+    Examples:
+        >>> from snapledger_client import correlation
+        >>> correlation("bill_length_mm", "body_mass_g")
+        {'kind': 'correlation', 'columns': ['bill_length_mm', 'body_mass_g']}
+    """
+    return _as("correlation", statistics.covariance(first, second, bounds))
+
+
+def regression(x: str, y: str, bounds: PairOfBounds | None = None) -> dict[str, Any]:
+    """The least-squares line of the column `y` on the column `x`: `slope` and `intercept`.
+
+    Examples:
+        >>> from snapledger_client import regression
+        >>> regression("bill_length_mm", "body_mass_g")["columns"]
+        ['bill_length_mm', 'body_mass_g']
+    """
+    return _as("regression", statistics.covariance(x, y, bounds))
+
+
+def cumulative(
+    column: str,
+    edges: Sequence[Number] | None = None,
+    bins: int | None = None,
+    bounds: Bounds | None = None,
+    where: Where | None = None,
+) -> dict[str, Any]:
+    """How many rows are below each edge of a histogram but the first.
+
+    Examples:
+        >>> from snapledger_client import cumulative
+        >>> cumulative("body_mass_g", bins=10)
+        {'kind': 'cumulative', 'column': 'body_mass_g', 'bins': 10}
+    """
+    return _as("cumulative", statistics.histogram(column, edges, bins, bounds, where))
+
+
+def quantile(  # noqa: PLR0913, PLR0917 - a histogram's, and the probabilities
+    column: str,
+    probabilities: Sequence[Number],
+    edges: Sequence[Number] | None = None,
+    bins: int | None = None,
+    bounds: Bounds | None = None,
+    where: Where | None = None,
+) -> dict[str, Any]:
+    """The value that a share of a column's values is not above, for each of the `probabilities`, from a histogram.
+
+    Examples:
+        >>> from snapledger_client import quantile
+        >>> quantile("body_mass_g", [0.25, 0.5], bins=20)["probabilities"]
+        ['0.25', '0.5']
+    """
+    asked = _as("quantile", statistics.histogram(column, edges, bins, bounds, where))
+    return asked | {"probabilities": [decimal_text(probability) for probability in probabilities]}
+
+
+def margin(  # noqa: PLR0913, PLR0917 - a two-way table's, and the column
+    column: str,
+    first: str,
+    second: str,
+    edges: tuple[Sequence[Number] | None, Sequence[Number] | None] | None = None,
+    bins: tuple[int | None, int | None] | None = None,
+    bounds: PairOfBounds | None = None,
+    where: Where | None = None,
+) -> dict[str, Any]:
+    """The counts of one `column`'s bins, from the two-way table of `first` and `second`.
+
+    Examples:
+        >>> from snapledger_client import margin
+        >>> margin("species", "species", "body_mass_g", bins=(None, 5))["column"]
+        'species'
+    """
+    return _as("margin", statistics.table(first, second, edges, bins, bounds, where)) | {"column": column}

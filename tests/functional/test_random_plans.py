@@ -1,0 +1,152 @@
+"""Random questions of every kind, held against a second computation of what they cost and promise."""
+
+import json
+import random
+from collections import defaultdict
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from service_world import Service, Table
+from textbook import Shape, radius, shape, shown
+
+UNIT = Decimal("1e-9")
+COLUMNS: dict[str, dict[str, Any]] = {
+    "x": {"kind": "integer", "bounds": [0, 100]},
+    "r": {"kind": "real", "bounds": [-1, 1]},
+    "b": {"kind": "boolean"},
+    "k": {"kind": "category", "categories": ["s", "t"]},
+}
+FILTERS: list[dict[str, Any]] = [{"k": {"in": ["s"]}}, {"x": {"between": [3, 50]}, "b": {"in": [True]}}]
+
+MANY = pytest.mark.parametrize("count", [100, pytest.param(1000, marks=pytest.mark.slow)])
+
+
+def random_statistic(chance: random.Random) -> dict[str, Any]:
+    """Of every kind, with bounds of either sign that doubles hold exactly."""
+    low = chance.choice([chance.randint(-1000, 1000), 0])
+    bounds = [low, low + chance.randint(1, 5000)]
+    where = {"where": chance.choice(FILTERS)}
+    columns = [{"column": "x", "bounds": bounds}, {"column": "r", "bounds": [low / 8, (bounds[1] + 1) / 8]}]
+    of_column = chance.choice(columns)
+    return chance.choice(
+        [
+            {"kind": "mean", **of_column},
+            {"kind": "variance", **of_column},
+            {"kind": "covariance", "columns": ["x", "b"], "bounds": [bounds, None]},
+            {"kind": "sum", **of_column},
+            {"kind": "sum", **of_column, **where},
+            {"kind": "sum", **of_column, "group_by": "k"},
+            {"kind": "sum", **of_column, "group_by": "k", **where},
+            {"kind": "count", **where},
+            {"kind": "count", "group_by": "k"},
+            {"kind": "histogram", "column": "r", "bins": chance.randint(2, 30), "bounds": of_column["bounds"]},
+            {"kind": "histogram", "column": "k", **where},
+            {"kind": "histogram", "columns": ["k", "b"]},
+        ]
+    )
+
+
+def random_terms(chance: random.Random) -> dict[str, Any]:
+    """α, γ and refinement."""
+    alpha = chance.choice([Decimal(chance.randint(1, 999)) / 1000, Decimal("0.05"), Decimal("1e-9")])
+    return {
+        "alpha": f"{alpha:f}",
+        "gamma": str(Decimal(chance.randint(1, 100)) / 100),
+        "grid_refinement": chance.choice([0, 0, chance.randint(1, 30)]),
+    }
+
+
+def told_by(of: Shape, rows_per_unit: int, epsilon: Decimal, terms: dict[str, Any]) -> Decimal:
+    alpha, gamma = Decimal(terms["alpha"]), Decimal(terms["gamma"])
+    return radius(of, rows_per_unit, epsilon, alpha, gamma, terms["grid_refinement"])
+
+
+def part_of(of: Shape, chance: random.Random) -> str:
+    """An accuracy from a ten-thousandth to nearly all of the public range."""
+    share = Decimal(chance.randint(1, 9_999)) / 10_000
+    return f"{Decimal(of.width.numerator) / of.width.denominator * share:.25g}"
+
+
+@MANY
+def test_the_smallest_epsilon_attains_and_a_unit_less_does_not(one_service: Service, count: int) -> None:
+    """Of any n and rows a person, whatever it would take: what is unattainable tells its ε as well."""
+    chance, kinds, unattainable = random.Random(7), set(), 0
+    for _ in range(count):
+        statistic, terms = random_statistic(chance), random_terms(chance)
+        n, rows = chance.choice([2, 3, 10, 1000, 10**6, 10**15]), chance.choice([1, 1, 2, 7, 1000])
+        of = shape(statistic, n, rows)
+        wanted = part_of(of, chance)
+        body = {"statistic": statistic, "n": n, "rows_per_unit": rows, "columns": COLUMNS, **terms}
+        answer = one_service.admin.post("/v1/plan", json=body | {"accuracy": wanted})
+        document = answer.json()
+        if answer.status_code == 422:
+            assert document["type"] == "/problems/accuracy-unattainable", answer.text
+            epsilon, unattainable = Decimal(document["epsilon"]), unattainable + 1
+            assert epsilon > 1000
+        else:
+            assert answer.status_code == 200, answer.text
+            epsilon = Decimal(document["privacy"]["epsilon"])
+            exact = told_by(of, rows, epsilon, terms)
+            assert document["accuracy"]["radius"] == shown(exact)
+            kinds.add(json.dumps([statistic["kind"], *sorted(statistic)]))
+        if epsilon < 10**6:
+            assert told_by(of, rows, epsilon, terms) <= Decimal(wanted), body
+            assert epsilon == UNIT or told_by(of, rows, epsilon - UNIT, terms) > Decimal(wanted), body
+    assert len(kinds) == 12
+    assert unattainable < count / 2
+
+
+@pytest.fixture
+def table(one_service: Service) -> Table:
+    rows = "x,r,b,k\n" + "".join(f"{i},{i / 128},{i % 2},{'st'[i % 2]}\n" for i in range(101))
+    return one_service.table(COLUMNS, rows, limit="1000000", allowance="1000000", rows_per_unit=2)
+
+
+@MANY
+def test_curve_plan_and_release_agree_and_plans_know_what_is_free(table: Table, count: int) -> None:
+    """To the last digit; and after releases, what an earlier one answers costs nothing, and else nothing is free."""
+    chance = random.Random(8)
+    some = [random_statistic(chance) for _ in range(count // 8)]
+    known: dict[str, list[tuple[Decimal, dict[str, Any]]]] = defaultdict(list)
+    reused = 0
+    for _ in range(count):
+        statistic, terms = chance.choice(some), random_terms(chance)
+        of = shape(statistic, 101, 2)
+        asked: dict[str, Any] = {"epsilon": f"{Decimal(chance.randint(1, 10**6)) / 10 ** chance.choice([5, 6, 9]):f}"}
+        if chance.random() < 0.5:
+            asked = {"accuracy": part_of(of, chance)}
+        plan = table.plan(statistic, **asked, **terms).json()
+        if plan.get("type") == "/problems/accuracy-unattainable":
+            continue
+        epsilon = Decimal(plan["privacy"]["epsilon"])
+        exact = told_by(of, 2, epsilon, terms)
+        assert plan["accuracy"]["radius"] == shown(exact)
+        # A release answers if it is as accurate as what is wanted, or no less so than what it would be to a reader.
+        wanted = Decimal(asked.get("accuracy", exact))
+        earlier = [told_by(of, 2, spent, {**its, "alpha": terms["alpha"]}) for spent, its in known[str(statistic)]]
+        free = any(each <= wanted or shown(each) <= shown(exact) for each in earlier)
+        assert plan["reused"] is free
+        assert Decimal(plan["budget"]["charged"]) == (0 if free else epsilon)
+        span = {"from": f"{epsilon:f}", "to": f"{min(4 * epsilon, Decimal(1000)):f}", "points": 3}
+        curve = table.plan(statistic, **asked, **terms, curve=span).json()["curve"] if epsilon < 1000 else []
+        for point in curve[:1]:
+            assert point.items() >= {name: plan["accuracy"][name] for name in ("radius", "tight_radius")}.items()
+            assert Decimal(point["epsilon"]) == epsilon
+        for point in curve:
+            exact_there = told_by(of, 2, Decimal(point["epsilon"]), terms)
+            assert point["radius"] == shown(exact_there)
+            assert point["reused"] is any(shown(each) <= shown(exact_there) for each in earlier)
+        release = table.release(statistic, **asked, **terms)
+        assert release.status_code == (200 if free else 201)
+        document = release.json()
+        assert document["budget"]["charged"] == plan["budget"]["charged"]
+        if free:
+            assert document["accuracy"]["radius"] == shown(min(earlier))
+            reused += 1
+            continue
+        for name in ("statistic", "privacy", "mechanism"):
+            assert document[name] == plan[name]
+        assert document["accuracy"].items() >= plan["accuracy"].items()
+        known[str(statistic)].append((epsilon, terms))
+    assert count * 0.2 < reused < count * 0.9
