@@ -20,6 +20,7 @@ from app.errors import SnapledgerError
 from app.services import backups, principals, startup
 from app.services.access import Role
 
+_KEEP_ALIVE_SECONDS = 75  # longer than a proxy keeps a connection that it may be about to use
 _GRACE_SECONDS = 30  # for what is being answered when the service is told to stop
 
 app = typer.Typer(
@@ -64,6 +65,8 @@ def serve(
             workers=workers,
             http="app.api.protocol:Protocol",
             ws="none",
+            proxy_headers=False,  # nothing depends on where a call says that it came from
+            timeout_keep_alive=_KEEP_ALIVE_SECONDS,
             access_log=False,  # the path of a call names what somebody asked about
             log_config=logs.configuration(settings.log_level),
             server_header=False,
