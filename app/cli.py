@@ -21,6 +21,7 @@ from app.services import backups, principals, startup
 from app.services.access import Role
 
 _KEEP_ALIVE_SECONDS = 75  # longer than a proxy keeps a connection that it may be about to use
+_UNHEARD_SECONDS = 30  # after which a worker is taken for hung: long, since a machine may be busy, and it is killed
 _GRACE_SECONDS = 30  # for what is being answered when the service is told to stop
 
 app = typer.Typer(
@@ -71,6 +72,7 @@ def serve(
             log_config=logs.configuration(settings.log_level),
             server_header=False,
             timeout_graceful_shutdown=_GRACE_SECONDS,
+            timeout_worker_healthcheck=_UNHEARD_SECONDS,
         )
 
 

@@ -9,7 +9,7 @@ from starlette.datastructures import Headers, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
-from app.errors import BodyTooLargeError, BodyTooSlowError, InvalidRequestError, UnsupportedMediaError
+from app.errors import BodyTooLargeError, BodyTooSlowError, InvalidRequestError, UnavailableError, UnsupportedMediaError
 
 MAX_JSON_BYTES: Final = 2**20
 _MULTIPART_OVERHEAD_BYTES: Final = 2 * MAX_JSON_BYTES  # the metadata and the part headers
@@ -97,6 +97,7 @@ async def read_upload(request: Request, most_file_bytes: int) -> AsyncIterator[U
     Raises:
         BodyTooLargeError: the file is over its limit, or the metadata over that of JSON.
         InvalidRequestError: it is malformed, or has other parts than these two.
+        UnavailableError: there is no room for it.
     """
     # As Latin-1 a text is its bytes; whether they are UTF-8 is for the JSON decoder to say.
     headers = Headers({"content-type": f"{request.headers['content-type']}; charset=latin-1"})
@@ -105,6 +106,8 @@ async def read_upload(request: Request, most_file_bytes: int) -> AsyncIterator[U
         form = await _Parts(headers, chunks, max_files=2, max_fields=2).parse()
     except MultiPartException:
         raise InvalidRequestError(("body", _NEEDED)) from None
+    except OSError as error:  # no room for the file, where it waits until it is checked
+        raise UnavailableError from error
     try:
         metadata, file = form.get("metadata"), form.get("file")
         if len(form.multi_items()) != 2 or metadata is None or not isinstance(file, UploadFile):

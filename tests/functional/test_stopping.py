@@ -3,15 +3,18 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
 import pytest
-from service_world import Service, key_of, numbers_csv, serving
-from sqlalchemy import text
+from service_world import Service, free_port, key_of, numbers_csv, serving
+from sqlalchemy import make_url, text
 
 from app.db.engine import Database
 
@@ -77,9 +80,63 @@ def test_not_ready_while_the_database_is_behind_the_code(tmp_path: Path, databas
         database.close()
 
 
+@pytest.mark.parametrize("empty_database_url", ["postgres"], indirect=True)
 def test_an_empty_database_is_not_served_unless_it_may_be_migrated(tmp_path: Path, empty_database_url: str) -> None:
     with pytest.raises(AssertionError), serving(tmp_path, empty_database_url, AUTO_MIGRATE="false"):
         pass
-    assert "listens on" in (tmp_path / "log").read_text()
     with serving(tmp_path, empty_database_url) as service:
         assert service.admin.get("/v1/me").status_code == 200
+
+
+def test_a_service_waits_for_its_database(tmp_path: Path, empty_database_url: str) -> None:
+    """What starts during an outage is there when it ends; until then it can be stopped as ever."""
+    away, url = tmp_path / "away", empty_database_url
+    if url.startswith("sqlite"):
+        away.mkdir()
+        url = f"sqlite:///{away}/ledger.sqlite3"
+        away.rename(tmp_path / "hidden")
+        away.write_text("in the way")  # no directory, so that no database can be made in it
+    else:
+        sockets = make_url(url).query["host"]
+        url = make_url(url).update_query_dict({"host": str(away)}).render_as_string(hide_password=False)
+    with ThreadPoolExecutor(1) as hands, ExitStack() as until_the_end:
+        served = hands.submit(lambda: until_the_end.enter_context(serving(tmp_path, url, "--workers", "2")))
+        log = tmp_path / "log"
+        while not log.exists() or "the database is away" not in log.read_text():
+            time.sleep(0.05)
+        assert not served.done()
+        if url.startswith("sqlite"):
+            away.unlink()
+            (tmp_path / "hidden").rename(away)
+        else:
+            away.symlink_to(str(sockets))
+        service = served.result()
+        assert service.admin.get("/v1/me").status_code == 200
+    assert "stopping the parent process" not in log.read_text()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_service_that_waits_can_be_stopped(tmp_path: Path, number: int) -> None:
+    environment = os.environ | {
+        "SNAPLEDGER_DATABASE_URL": f"postgresql://nobody@/nothing?host={tmp_path}",
+        "SNAPLEDGER_DATA_DIR": str(tmp_path),
+    }
+    command = [sys.executable, "-m", "app.cli", "serve", "--port", str(free_port())]
+    with (tmp_path / "log").open("wb") as log:
+        process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)  # noqa: S603
+    while "the database is away" not in (tmp_path / "log").read_text():
+        assert process.poll() is None
+        time.sleep(0.05)
+    time.sleep(0.2)
+    process.send_signal(number)
+    assert process.wait(timeout=20) != 0
+
+
+def test_every_worker_logs_in_json(tmp_path: Path) -> None:
+    with serving(tmp_path, f"sqlite:///{tmp_path}/ledger.sqlite3", "--workers", "2") as service:
+        for _ in range(20):
+            httpx.get(f"{service.url}/healthz", headers={"X-Request-Id": "one-of-many"})
+        while service.log.read_text().count("one-of-many") < 20:
+            time.sleep(0.05)
+        lines = service.log.read_text().splitlines()[1:]
+        assert len({json.loads(line)["timestamp"] for line in lines}) > 20
