@@ -41,12 +41,13 @@ class Load:
     lost: int = 0
     last_failure: float = 0.0
     _numbers: "itertools.count[int]" = field(default_factory=itertools.count)
+    _patient_until: float = float("inf")
     _ending: threading.Event = field(default_factory=threading.Event)
 
     def _client(self) -> None:
         while not self._ending.is_set():
             key = f"key {next(self._numbers)}"
-            while key not in self.answered:
+            while key not in self.answered and time.monotonic() < self._patient_until:
                 self._ask(key)
 
     def _ask(self, key: str) -> None:
@@ -55,6 +56,7 @@ class Load:
         except httpx.TransportError:
             self.lost += 1
             self.last_failure = time.monotonic()
+            time.sleep(0.05)
             return
         self.statuses[answer.status_code] += 1
         if answer.status_code == 201:
@@ -73,6 +75,7 @@ class Load:
             time.sleep(1)
             yield self
         finally:
+            self._patient_until = time.monotonic() + 60
             self._ending.set()
             for client in clients:
                 client.join()
