@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import httpx
 import psutil
 import pytest
 from service_world import Service, key_of, numbers_csv, serving
@@ -56,7 +57,7 @@ def test_no_secret_shows(tmp_path: Path, database_url: str, options: tuple[str, 
         source = {"connection": "warehouse", "table": "t"}
         metadata = {"name": "elsewhere", "epsilon_limit": 1, "columns": COLUMNS, "source": source}
         assert service.admin.post("/v1/datasets", json=metadata).status_code == 503
-        text_of_metrics = service.stranger.get("/metrics").text
+        text_of_metrics = httpx.get(f"{service.url}/metrics").text
         family = [psutil.Process(service.pid), *psutil.Process(service.pid).children(recursive=True)]
         arguments = " ".join(word for process in family for word in process.cmdline())
         environments = [{**process.environ()} for process in family]
