@@ -1,42 +1,60 @@
 # syntax=docker/dockerfile:1
-FROM python:3.11-slim-bookworm AS guide
+# The guide that the service shows at /guide.
+FROM python:3.11.15-slim-bookworm@sha256:d29f48a31a8b408ed19272ca1e7b10ebae13b240a27e862d3d4217c528e2e0c3 AS guide
+ENV PIP_NO_CACHE_DIR=1 \
+    PIP_DISABLE_PIP_VERSION_CHECK=1
 WORKDIR /build
-ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
-COPY requirements-docs.lock ./
-RUN pip install --require-hashes -r requirements-docs.lock
+RUN python -m venv /opt/guide
+COPY requirements-build.lock requirements-docs.lock ./
+RUN /opt/guide/bin/pip install --require-hashes --only-binary :all: -r requirements-build.lock \
+    && /opt/guide/bin/pip install --require-hashes --only-binary :all: -r requirements-docs.lock
 COPY pyproject.toml README.md ./
 COPY app ./app
 COPY migrations ./migrations
 COPY client/src ./client/src
 COPY deploy ./deploy
 COPY docs ./docs
-RUN pip install --no-deps . && sphinx-build -q -n -W -b html -d /tmp/doctrees docs /guide
+RUN /opt/guide/bin/pip install --no-deps --no-build-isolation . \
+    && /opt/guide/bin/sphinx-build -q -n -W -b html -d /tmp/doctrees docs /guide
 
-FROM python:3.11-slim-bookworm AS build
+FROM python:3.11.15-slim-bookworm@sha256:d29f48a31a8b408ed19272ca1e7b10ebae13b240a27e862d3d4217c528e2e0c3 AS build
+ENV PIP_NO_CACHE_DIR=1 \
+    PIP_DISABLE_PIP_VERSION_CHECK=1
 WORKDIR /build
-ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
-RUN python -m venv /opt/snapledger
-COPY requirements.lock ./
-RUN /opt/snapledger/bin/pip install --require-hashes -r requirements.lock
+RUN python -m venv /opt/tools \
+    && python -m venv --without-pip /opt/snapledger
+# Wheels alone: nothing of a dependency runs while it is installed, and no compiler is needed.
+COPY requirements-build.lock requirements.lock ./
+RUN /opt/tools/bin/pip install --require-hashes --only-binary :all: -r requirements-build.lock \
+    && /opt/tools/bin/pip wheel --require-hashes --only-binary :all: --wheel-dir /wheels -r requirements.lock \
+    && /opt/tools/bin/pip --python /opt/snapledger/bin/python install --no-index --no-deps /wheels/*.whl
 COPY pyproject.toml README.md ./
 COPY app ./app
 COPY migrations ./migrations
 COPY client/src ./client/src
 COPY --from=guide /guide ./app/guide
-RUN /opt/snapledger/bin/pip install --no-deps .
+RUN /opt/tools/bin/pip wheel --no-deps --no-build-isolation --wheel-dir /built . \
+    && /opt/tools/bin/pip --python /opt/snapledger/bin/python install --no-index --no-deps /built/*.whl
 
-FROM python:3.11-slim-bookworm
-RUN useradd --system --uid 10001 --home-dir /var/lib/snapledger --create-home snapledger
+FROM python:3.11.15-slim-bookworm@sha256:d29f48a31a8b408ed19272ca1e7b10ebae13b240a27e862d3d4217c528e2e0c3
+# The interpreter's own pip is no use to a service, and of some to who breaks into one.
+RUN rm -rf /usr/local/lib/python3.11/site-packages/* /usr/local/lib/python3.11/ensurepip /usr/local/bin/pip* \
+    && groupadd --system --gid 10001 snapledger \
+    && useradd --system --uid 10001 --gid 10001 --home-dir /var/lib/snapledger --no-create-home snapledger \
+    && install -d -m 0700 -o 10001 -g 10001 /var/lib/snapledger
 COPY --from=build /opt/snapledger /opt/snapledger
+# Uploads wait in TMPDIR until they are checked: on the volume, since /tmp may be memory, and they are as secret as it is.
 ENV PATH=/opt/snapledger/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \
-    SNAPLEDGER_DATABASE_URL=sqlite:////var/lib/snapledger/ledger.sqlite3 \
+    TMPDIR=/var/lib/snapledger \
     SNAPLEDGER_DATA_DIR=/var/lib/snapledger/data
-USER snapledger
+USER 10001:10001
 WORKDIR /var/lib/snapledger
 VOLUME /var/lib/snapledger
 EXPOSE 8000
-HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
-    CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8000/readyz', timeout=2)"]
-CMD ["snapledger", "serve", "--host", "0.0.0.0", "--port", "8000"]
+# Whether the process answers; a database that is away is no reason to start it again (that is /readyz).
+HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
+    CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8000/healthz', timeout=2)"]
+ENTRYPOINT ["snapledger"]
+CMD ["serve", "--host", "0.0.0.0", "--port", "8000"]

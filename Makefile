@@ -7,7 +7,8 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve docs test test-slow test-browser pictures test-kill test-spark bench-setup lint format lock clean
+.PHONY: help setup demo serve docs test test-slow test-browser pictures test-kill test-faults test-spark container-check audit \
+	fuzz bench-setup lint format lock clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,7 +40,7 @@ docs: $(VENV)/development ## Build the guide that the service shows at /guide; e
 	@$(BIN)/sphinx-build -q -n -W --keep-going -E -b html -d build/doctrees docs app/guide
 
 test: $(VENV)/development ## Run the tests, on SQLite and Postgres
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow and not browser"
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow and not browser and not container"
 
 test-slow: $(VENV)/development ## Run the tests that take long
 	@$(BIN)/python -m pytest -q -m slow || test $$? -eq 5  # 5: there are none
@@ -53,6 +54,23 @@ pictures: $(VENV)/development ## Make the pictures in docs/screenshots anew
 test-kill: CYCLES ?= 1000
 test-kill: $(VENV)/development ## Kill the service under load CYCLES times on each database (1000)
 	@KILL_CYCLES=$(CYCLES) $(BIN)/python -m pytest -q -m slow tests/faults/test_killed.py
+
+test-faults: $(VENV)/development ## Break what four workers on Postgres stand on, under load (as root, also a full disk)
+	@$(BIN)/python -m pytest -q -m slow tests/faults/test_under_load.py
+
+CONTAINER_TOOLS := mmdebstrap bubblewrap docker-compose caddy redis-server
+container-check: $(VENV)/development ## Execute the Dockerfile's steps in a clean root tree, run the outcome, check what deploys it (as root)
+	@dpkg-query -W $(CONTAINER_TOOLS) >/dev/null 2>&1 || { apt-get -qq update && DEBIAN_FRONTEND=noninteractive \
+		apt-get -qq install -y --no-install-recommends $(CONTAINER_TOOLS); } </dev/null >/dev/null \
+		|| echo "$(CONTAINER_TOOLS) could not be installed: what needs them is skipped"
+	@$(BIN)/python -m pytest -q -m container tests/containers
+
+audit: $(VENV)/development ## Look for advisories about what the lock files pin
+	@$(BIN)/python tools/audit.py
+
+fuzz: SECONDS ?= 600
+fuzz: $(VENV)/development ## Fuzz the parsers of numbers, filters, metadata, JSON and CSV, guided by coverage, for SECONDS in all (600)
+	@$(BIN)/python tests/fuzzing/run.py $(SECONDS)
 
 test-spark: $(SPARK)/ready ## Run the tests on a Spark server; installs them, and as root a Java, where they are missing
 	@command -v java >/dev/null || { apt-get -q update && \
@@ -92,6 +110,8 @@ lock: ## Pin the newest versions that pyproject.toml allows (needs uv)
 		--python-version 3.11 --group dev pyproject.toml -o requirements-dev.lock
 	@uv pip compile -q --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
 		--python-version 3.11 --group docs pyproject.toml -o requirements-docs.lock
+	@uv pip compile -q --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
+		--python-version 3.11 --group build -o requirements-build.lock
 	@uv pip compile -q --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
 		--python-version 3.11 --group bench pyproject.toml -o requirements-bench.lock
 	@uv pip compile -q --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \

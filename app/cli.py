@@ -21,6 +21,8 @@ from app.errors import SnapledgerError
 from app.services import audits, backups, migrations, offline, principals, relocations, secrets, startup
 from app.services.access import Role
 
+_KEEP_ALIVE_SECONDS = 75  # longer than a proxy keeps a connection that it may be about to use
+_UNHEARD_SECONDS = 30  # after which a worker is taken for hung: long, since a machine may be busy, and it is killed
 _GRACE_SECONDS = 30  # for what is being answered when the service is told to stop
 
 app = application()
@@ -60,10 +62,13 @@ def serve(
             workers=workers,
             http="app.api.protocol:Protocol",
             ws="none",
+            proxy_headers=False,  # nothing depends on where a call says that it came from
+            timeout_keep_alive=_KEEP_ALIVE_SECONDS,
             access_log=False,  # the path of a call names what somebody asked about
             log_config=logs.configuration(settings.log_level),
             server_header=False,
             timeout_graceful_shutdown=_GRACE_SECONDS,
+            timeout_worker_healthcheck=_UNHEARD_SECONDS,
         )
 
 

@@ -9,7 +9,16 @@ from urllib.parse import urlsplit
 
 import limits
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, StringConstraints, model_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    InitSettingsSource,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
+
+from app import secret_files
 
 
 def _rate_limit(text: str) -> str:
@@ -82,7 +91,8 @@ def traces_asked_for() -> bool:
 class Settings(BaseSettings):
     """What an operator may set, each as `SNAPLEDGER_…`.
 
-    Relative paths are taken from the directory in which the service was started.
+    What is a secret may be in a file instead, whose path is the same variable's with `_FILE` after its name. Relative
+    paths are taken from the directory in which the service was started.
     """
 
     model_config = SettingsConfigDict(
@@ -90,12 +100,13 @@ class Settings(BaseSettings):
         frozen=True,
         extra="ignore",
         env_ignore_empty=True,
+        hide_input_in_errors=True,  # it may be a secret
         # SNAPLEDGER_CONNECTION_<NAME> is an item of `connection`.
         env_nested_delimiter="_",
         env_nested_max_split=1,
     )
 
-    database_url: str = "sqlite:///var/snapledger.sqlite3"
+    database_url: str = Field(default="sqlite:///var/snapledger.sqlite3", repr=False)  # a password may be in it
     data_dir: Path = Path("var/data")
     auto_migrate: bool = True
     admin_key: SecretStr | None = Field(default=None, min_length=1)
@@ -134,6 +145,22 @@ class Settings(BaseSettings):
         if self.oidc_issuer is not None and not (self.oidc_audience and self.oidc_role_map):
             raise ValueError("SNAPLEDGER_OIDC_ISSUER needs SNAPLEDGER_OIDC_AUDIENCE and SNAPLEDGER_OIDC_ROLE_MAP")
         return self
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - docker-compose's own
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - ours are named one by one
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The environment, and the files that it names."""
+        assert isinstance(env_settings, EnvSettingsSource)  # noqa: S101 - pydantic's own
+        environment = env_settings.env_vars
+        env_settings.env_vars = secret_files.others(environment)
+        in_files = InitSettingsSource(settings_cls, secret_files.contents(environment))
+        return init_settings, env_settings, in_files
 
     @property
     def max_epsilon_nano(self) -> int:

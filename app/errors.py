@@ -29,6 +29,10 @@ class BodyTooLargeError(SnapledgerError):
         self.limit_bytes = limit_bytes
 
 
+class BodyTooSlowError(SnapledgerError):
+    """The body did not come in the time that it has."""
+
+
 class UnsupportedMediaError(SnapledgerError):
     """The body is in no form that this call reads; the text says which it does."""
 
@@ -83,14 +87,18 @@ class BudgetExhaustedError(ConflictError):
     Attributes:
         scope: `dataset` or `allowance`, the account that refused.
         requested_nano, remaining_nano, limit_nano: in ledger units of 10⁻⁹ ε.
+        renews_at: when a window ends, if the account could bear the debit in the next one.
     """
 
-    def __init__(self, scope: str, requested_nano: int, remaining_nano: int, limit_nano: int) -> None:
+    def __init__(
+        self, scope: str, requested_nano: int, remaining_nano: int, limit_nano: int, renews_at: str | None = None
+    ) -> None:
         super().__init__(f"the {scope} cannot bear this debit")
         self.scope = scope
         self.requested_nano = requested_nano
         self.remaining_nano = remaining_nano
         self.limit_nano = limit_nano
+        self.renews_at = renews_at
 
 
 class KeyReusedError(SnapledgerError):

@@ -27,8 +27,8 @@ _SHARED: list[structlog.typing.Processor] = [
 ]
 
 
-def configuration(level: str) -> dict[str, Any]:
-    """A configuration of `logging`; it takes what structlog's loggers and plain ones say."""
+def configure_structlog() -> None:
+    """Hand what structlog's loggers say to `logging`; each process of the service does it for itself."""
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,
@@ -38,6 +38,10 @@ def configuration(level: str) -> dict[str, Any]:
         logger_factory=structlog.stdlib.LoggerFactory(),
         cache_logger_on_first_use=True,
     )
+
+
+def configuration(level: str) -> dict[str, Any]:
+    """A configuration of `logging`; it takes what structlog's loggers and plain ones say."""
     formatter = {
         "()": structlog.stdlib.ProcessorFormatter,
         "foreign_pre_chain": _SHARED,

@@ -11,17 +11,17 @@ from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 
-from app import metrics, traces
+from app import logs, metrics, traces
 from app.api import documentation, guide, problems, web
 from app.api.crew import Crew
 from app.api.middleware import FaultBarrier, KeyGate
 from app.api.rates import RateLimit
 from app.api.routers import audit, batches, budgets, datasets, derived, operations, planning, principals, releases
+from app.api.waiting import opened_in_time
 from app.api.watch import Watch
 from app.config import Settings
 from app.db.limits import REQUEST_THREADS
 from app.services import startup, tokens
-from app.services.context import Services
 
 
 def _around(settings: Settings) -> list[Middleware]:
@@ -44,13 +44,14 @@ def _around(settings: Settings) -> list[Middleware]:
 
 def create_app(settings: Settings | None = None) -> FastAPI:
     """The service as an ASGI application; `settings` are read from the environment where none are given."""
+    logs.configure_structlog()
     chosen = settings or Settings()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         to_thread.current_default_thread_limiter().total_tokens = REQUEST_THREADS
         traces.begin()
-        services: Services = await run_in_threadpool(startup.open_services, chosen)
+        services = await opened_in_time(chosen)
         app.state.services = services
         # Where statements wait for a network, threads are needed for that alone.
         app.state.answer = (

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from prometheus_client import (
     CollectorRegistry,
@@ -55,7 +56,8 @@ def engine_timed() -> Iterator[None]:
 def exposition(*more: Collector) -> bytes:
     """All of it, and what `more` collects now, in the text format of Prometheus."""
     registry: CollectorRegistry = REGISTRY
-    if os.environ.get(FILES):
+    if folder := os.environ.get(FILES):
+        _forget_killed(folder)
         registry = CollectorRegistry()
         multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     extra = CollectorRegistry()
@@ -68,3 +70,11 @@ def forget_process() -> None:
     """Let the gauges of this process, which ends, count no more."""
     if os.environ.get(FILES):
         multiprocess.mark_process_dead(os.getpid())  # type: ignore[no-untyped-call]
+
+
+def _forget_killed(folder: str) -> None:
+    """Let the gauges of processes that could not say that they end count no more."""
+    for path in Path(folder).glob("gauge_live*_*.db"):
+        process = path.stem.rpartition("_")[2]
+        if not Path(f"/proc/{process}").exists() and Path("/proc/self").exists():
+            multiprocess.mark_process_dead(int(process))  # type: ignore[no-untyped-call]

@@ -83,10 +83,17 @@ def postgres() -> Iterator[str]:
 
 
 @contextmanager
-def bare(folder: Path, database_url: str | None = None, workers: int = 1) -> Iterator[Running]:
-    """The bare endpoint."""
+def bare(
+    folder: Path,
+    database_url: str | None = None,
+    workers: int = 1,
+    *,
+    application: str = "bare_endpoint",
+    python: str = sys.executable,
+) -> Iterator[Running]:
+    """A bare endpoint."""
     port = _free_port()
-    command = [sys.executable, "-m", "uvicorn", "bare_endpoint:app", "--port", str(port), "--no-access-log"]
+    command = [python, "-m", "uvicorn", f"{application}:app", "--port", str(port), "--no-access-log"]
     command += ["--workers", str(workers)]
     environment = ENVIRONMENT | {"BARE_DATABASE": database_url or str(folder / "bare.sqlite3")}
     with _process([*command, "--log-level", "warning"], port, "/docs", environment) as pid:

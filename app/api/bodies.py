@@ -1,5 +1,6 @@
-"""Bodies as they come in. They are counted while they are read, so memory stays bounded whatever is sent."""
+"""Bodies as they come in. They are counted and timed while they are read, so memory and waits stay bounded."""
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import BinaryIO, Final, NamedTuple
@@ -8,10 +9,14 @@ from starlette.datastructures import Headers, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
-from app.errors import BodyTooLargeError, InvalidRequestError, UnsupportedMediaError
+from app.errors import BodyTooLargeError, BodyTooSlowError, InvalidRequestError, UnavailableError, UnsupportedMediaError
 
 MAX_JSON_BYTES: Final = 2**20
 _MULTIPART_OVERHEAD_BYTES: Final = 2 * MAX_JSON_BYTES  # the metadata and the part headers
+GRACE_SECONDS = 20
+"""For a body of any size; beyond it, it has a second more for each `LEAST_BYTES_PER_SECOND` of it that came."""
+
+LEAST_BYTES_PER_SECOND: Final = 2**15
 _NEEDED: Final = "must be multipart/form-data with exactly two parts: metadata (JSON) and file (CSV or Parquet)"
 
 
@@ -37,15 +42,25 @@ async def _chunks(request: Request, most_bytes: int) -> AsyncGenerator[bytes, No
 
     Raises:
         BodyTooLargeError: it is announced as over the limit (then none of it is read), or turns out to be.
+        BodyTooSlowError: it does not come in the time that it has.
         ClientDisconnect: it ends before it is complete.
     """
     left = most_bytes
     if int(request.headers.get("content-length", 0)) > left:
         raise BodyTooLargeError(most_bytes)
-    async for chunk in request.stream():
+    deadline, stream = asyncio.get_running_loop().time() + GRACE_SECONDS, request.stream()
+    while True:
+        try:
+            async with asyncio.timeout_at(deadline):
+                chunk = await anext(stream, None)
+        except TimeoutError:
+            raise BodyTooSlowError from None
+        if chunk is None:
+            return
         left -= len(chunk)
         if left < 0:
             raise BodyTooLargeError(most_bytes)
+        deadline += len(chunk) / LEAST_BYTES_PER_SECOND
         yield chunk
 
 
@@ -82,6 +97,7 @@ async def read_upload(request: Request, most_file_bytes: int) -> AsyncIterator[U
     Raises:
         BodyTooLargeError: the file is over its limit, or the metadata over that of JSON.
         InvalidRequestError: it is malformed, or has other parts than these two.
+        UnavailableError: there is no room for it.
     """
     # As Latin-1 a text is its bytes; whether they are UTF-8 is for the JSON decoder to say.
     headers = Headers({"content-type": f"{request.headers['content-type']}; charset=latin-1"})
@@ -90,6 +106,8 @@ async def read_upload(request: Request, most_file_bytes: int) -> AsyncIterator[U
         form = await _Parts(headers, chunks, max_files=2, max_fields=2).parse()
     except MultiPartException:
         raise InvalidRequestError(("body", _NEEDED)) from None
+    except OSError as error:  # no room for the file, where it waits until it is checked
+        raise UnavailableError from error
     try:
         metadata, file = form.get("metadata"), form.get("file")
         if len(form.multi_items()) != 2 or metadata is None or not isinstance(file, UploadFile):

@@ -44,9 +44,17 @@ _BODIES = (
     ReleaseRequest,
     SourcedDatasetRequest,
 )
-_ALWAYS, _OF_BODY, _OF_PAGE = (401, 429, 503), (400, 413, 415, 422), (422,)
+_ALWAYS, _OF_BODY, _OF_PAGE = (401, 429, 503), (400, 408, 413, 415, 422), (422,)
 _REFERENCE = "#/components/schemas/{model}"
 _ASSETS = "/docs/assets"
+_OF_PAGE_ITSELF = {
+    # Swagger UI starts by a script in the page, and styles its parts by attributes.
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; connect-src 'self'; "
+        "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Frame-Options": "DENY",
+}
 
 _PAGE = [
     {
@@ -182,12 +190,14 @@ def install(app: FastAPI) -> None:
 
     @app.get("/docs", include_in_schema=False)
     def docs() -> HTMLResponse:
-        return get_swagger_ui_html(
+        page = get_swagger_ui_html(
             openapi_url="/openapi.json",
             title=f"{app.title}: the interface",
             swagger_js_url=f"{_ASSETS}/swagger-ui-bundle.js",
             swagger_css_url=f"{_ASSETS}/swagger-ui.css",
             swagger_favicon_url=f"{_ASSETS}/favicon.png",
         )
+        page.headers.update(_OF_PAGE_ITSELF)
+        return page
 
     app.mount(_ASSETS, StaticFiles(packages=[(fastapi_offline.__name__, "static")]), name="assets")

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Match, Mount
 
 from app import errors, metrics
+from app.db.clock import seconds_until
 from app.ledger.units import epsilon_text
 from app.services.json_text import encode
 
@@ -36,7 +37,17 @@ def _exhausted(error: errors.BudgetExhaustedError) -> dict[str, Any]:
         "requested": epsilon_text(error.requested_nano),
         "remaining": epsilon_text(error.remaining_nano),
         "limit": epsilon_text(error.limit_nano),
+        **({} if error.renews_at is None else {"renews_at": error.renews_at}),
     }
+
+
+def _retry_after(problem: "Problem", error: object) -> str | None:
+    """For how many seconds to wait, where waiting helps."""
+    if isinstance(error, errors.RateLimitedError):
+        return str(error.seconds)
+    if isinstance(error, errors.BudgetExhaustedError) and error.renews_at is not None:
+        return str(seconds_until(error.renews_at))
+    return RETRY_AFTER_SECONDS if problem.status in {408, 503} else None
 
 
 TABLE: dict[type[errors.SnapledgerError], Problem] = {
@@ -58,6 +69,9 @@ TABLE: dict[type[errors.SnapledgerError], Problem] = {
     errors.ForbiddenError: Problem(403, "forbidden", "Not allowed", str),
     errors.NotFoundError: Problem(
         404, "not-found", "Not found", "There is no such thing here, or your key does not show it."
+    ),
+    errors.BodyTooSlowError: Problem(
+        408, "too-slow", "The body came too slowly", "Nothing was done: send it again over a faster connection."
     ),
     errors.BudgetExhaustedError: Problem(
         409,
@@ -156,10 +170,8 @@ def render(problem: Problem, error: object) -> Response:
     headers = {}
     if problem.status == 401:
         headers["WWW-Authenticate"] = "Bearer"
-    if problem.status == 503:
-        headers["Retry-After"] = RETRY_AFTER_SECONDS
-    if isinstance(error, errors.RateLimitedError):
-        headers["Retry-After"] = str(error.seconds)
+    if (seconds := _retry_after(problem, error)) is not None:
+        headers["Retry-After"] = seconds
     metrics.REFUSALS.labels(problem.slug).inc()
     return Response(_document(problem, error), problem.status, headers, MEDIA_TYPE)
 

@@ -16,7 +16,10 @@ from app.logs import request_id
 PRINCIPAL: Final = "snapledger.principal"
 _REQUEST_ID: Final = re.compile(rb"[0-9A-Za-z._-]{1,64}")
 _HEADERS: Final = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
-_NO_STORE: Final = (b"cache-control", b"no-store")
+_OF_ANSWERS: Final = (
+    (b"cache-control", b"no-store"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),  # an answer is no page
+)
 _UNROUTED: Final = "unrouted"
 _METHODS: Final = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"})
 
@@ -48,7 +51,7 @@ class Watch:
         token = request_id.set(identity)
         headers = [(b"x-request-id", identity.encode()), *_HEADERS]
         if scope["path"].startswith("/v1/"):
-            headers.append(_NO_STORE)
+            headers.extend(_OF_ANSWERS)
 
         async def watched(message: Message) -> None:
             nonlocal status

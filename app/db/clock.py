@@ -1,5 +1,6 @@
 """Times as the database keeps them: text that sorts by time."""
 
+import math
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import Text, func, select
@@ -31,6 +32,11 @@ def stored(time: datetime) -> str:
 def days_after(time: str, days: int) -> str:
     """The time so many days of 24 hours later."""
     return (datetime.fromisoformat(time) + timedelta(days=days)).strftime(_FORMAT)
+
+
+def seconds_until(time: str) -> int:
+    """How many whole seconds there are until a time, rounded up; at least one."""
+    return max(1, math.ceil((datetime.fromisoformat(time) - datetime.now(UTC)).total_seconds()))
 
 
 def whole_days_between(earlier: str, later: str) -> int:

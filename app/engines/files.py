@@ -17,12 +17,11 @@ def written_whole(target: Path) -> Iterator[BinaryIO]:
     """A file to write to, which becomes `target` when the block ends, and vanishes if the block raises.
 
     Only its owner may read it. While it is written it is locked, which is how `remove_abandoned` knows the ones whose
-    writers died.
+    writers died. Several may write the same target at once: one of them stays.
     """
-    partial = target.with_name(f".{target.name}{_PARTIAL}")
+    partial = target.with_name(f".{target.name}.{uuid4().hex}{_PARTIAL}")
     try:
-        with os.fdopen(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+        with os.fdopen(locked_new(partial), "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -34,6 +33,19 @@ def written_whole(target: Path) -> Iterator[BinaryIO]:
         raise
 
 
+def locked_new(path: Path) -> int:
+    """The descriptor of a new file that is locked: nobody sweeps it away while it is open.
+
+    Between the two somebody who looks for what was left behind may have taken it for that: then it is made again.
+    """
+    while True:
+        descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if os.fstat(descriptor).st_nlink:
+            return descriptor
+        os.close(descriptor)
+
+
 def remove(target: Path) -> None:
     """Delete a file for good, if it is there."""
     target.unlink(missing_ok=True)
@@ -42,11 +54,17 @@ def remove(target: Path) -> None:
 
 def scratch_directory(parent: Path) -> tuple[Path, int]:
     """A new directory for what need not outlive the process, and the descriptor whose closing gives it up."""
-    scratch = parent / f".{uuid4().hex}{_PARTIAL}"
-    scratch.mkdir(mode=0o700)
-    descriptor = os.open(scratch, os.O_RDONLY | os.O_DIRECTORY)
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
-    return scratch, descriptor
+    while True:
+        scratch = parent / f".{uuid4().hex}{_PARTIAL}"
+        scratch.mkdir(mode=0o700)
+        try:
+            descriptor = os.open(scratch, os.O_RDONLY | os.O_DIRECTORY)
+        except FileNotFoundError:  # as in `locked_new`
+            continue
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if os.fstat(descriptor).st_nlink:
+            return scratch, descriptor
+        os.close(descriptor)
 
 
 def remove_abandoned(directory: Path) -> None:

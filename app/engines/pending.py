@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+from app.engines.files import locked_new
+
 _PENDING = ".pending"
 
 
@@ -23,8 +25,7 @@ class Pending:
 
     def mark(self, file_id: str) -> None:
         """Mark a table before it is written."""
-        descriptor = os.open(self._path(file_id), os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        descriptor = locked_new(self._path(file_id))
         with self._lock:
             self._held[file_id] = descriptor
 

@@ -71,7 +71,10 @@ class StoredSums:
     def _make_room(directory: Path) -> None:
         kept = []
         for path in directory.glob("*.json"):
-            found = path.stat()
+            try:
+                found = path.stat()
+            except FileNotFoundError:  # another process made room too
+                continue
             kept.append((found.st_mtime_ns, found.st_size, path))
         size = sum(each[1] for each in kept)
         kept.sort(key=lambda each: each[0])

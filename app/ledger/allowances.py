@@ -44,6 +44,11 @@ class Allowance:
         """What it can still spend; the dataset may have less."""
         return self.limit_nano - self.spent_nano
 
+    def refusal(self, cost_nano: int) -> BudgetExhaustedError:
+        """Why it cannot bear a debit, and until when where that helps: a new window brings the limit, and no more."""
+        renews_at = self.window.ends_at if self.window is not None and cost_nano <= self.limit_nano else None
+        return BudgetExhaustedError("allowance", cost_nano, self.remaining_nano, self.limit_nano, renews_at)
+
 
 _name = select(principals.c.name).where(principals.c.id == allowances.c.principal_id).scalar_subquery()
 _COLUMNS = (
@@ -208,5 +213,5 @@ def debit(transaction: WriteSession, dataset_id: int, principal_id: int, cost_na
         if allowance.window is not None:
             row = transaction.change_returning(_DEBIT_IN_WINDOW, window=allowance.window.started_at, **debited)
         if row is None:
-            raise BudgetExhaustedError("allowance", cost_nano, allowance.remaining_nano, allowance.limit_nano)
+            raise allowance.refusal(cost_nano)
     return seen(transaction, row)

@@ -154,7 +154,7 @@ class _Together:
         if allowance is None:
             raise ForbiddenError("A release needs an allowance on this dataset.")
         if cost_nano > allowance.remaining_nano:
-            raise BudgetExhaustedError("allowance", cost_nano, allowance.remaining_nano, allowance.limit_nano)
+            raise allowance.refusal(cost_nano)
 
     def _body(self, session: Session, bodies: Sequence[bytes], statuses: Sequence[int]) -> bytes:
         dataset, principal = self.access.dataset, self.access.principal

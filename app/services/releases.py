@@ -122,7 +122,7 @@ def require_affordable(access: Access, cost_nano: int) -> None:
     if cost_nano > account.remaining_nano:
         raise BudgetExhaustedError("dataset", cost_nano, account.remaining_nano, account.limit_nano)
     if cost_nano > allowance.remaining_nano:
-        raise BudgetExhaustedError("allowance", cost_nano, allowance.remaining_nano, allowance.limit_nano)
+        raise allowance.refusal(cost_nano)
 
 
 def replay(session: Session, access: Access, key: Key) -> Answer | None:

@@ -156,7 +156,7 @@ def test_the_document_describes_a_release(one_service: Service) -> None:
     release = one_service.contract.document["paths"]["/v1/datasets/{name}/releases"]["post"]
     content = release["requestBody"]["content"]["application/json"]
     assert content["schema"]["$ref"].endswith("ReleaseRequest")
-    assert {"200", "201", "400", "401", "403", "404", "409", "413", "415", "422", "429", "503"} == release[
+    assert {"200", "201", "400", "401", "403", "404", "408", "409", "413", "415", "422", "429", "503"} == release[
         "responses"
     ].keys()
     assert json.dumps(release).count("Idempotency-Key") >= 1

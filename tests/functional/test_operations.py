@@ -131,7 +131,11 @@ def test_headers_that_keep_answers_to_themselves(one_service: Service) -> None:
         assert answer.headers["cache-control"] == "no-store"
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["referrer-policy"] == "no-referrer"
+        assert answer.headers["content-security-policy"] == "default-src 'none'; frame-ancestors 'none'"
         assert "access-control-allow-origin" not in answer.headers
+    page = one_service.stranger.get("/docs").headers
+    assert "frame-ancestors 'none'" in page["content-security-policy"]
+    assert page["x-frame-options"] == "DENY"
     preflight = {"Origin": "https://board.example", "Access-Control-Request-Method": "POST"}
     assert one_service.stranger.options("/v1/me", headers=preflight).status_code in {401, 405}
 

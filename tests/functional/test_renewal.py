@@ -58,6 +58,14 @@ def test_an_allowance_is_renewed_when_its_window_has_passed(table: Table) -> Non
     assert own(table)["window"] == window
     refused = table.release(MEAN, epsilon="0.1", reuse=False)
     assert (refused.status_code, refused.json()["scope"], refused.json()["remaining"]) == (409, "allowance", "0")
+    assert refused.json()["renews_at"] == window["ends_at"]
+    assert 29 * 86_400 < int(refused.headers["retry-after"]) <= 30 * 86_400
+    batch = table.analyst.post(
+        f"{table.path}/batches", json={"items": [{"statistic": {**MEAN, "bounds": [0, 9]}, "epsilon": 1}]}
+    )
+    assert (batch.json()["renews_at"], "retry-after" in batch.headers) == (window["ends_at"], True)
+    never = table.release(MEAN, epsilon="1.1", reuse=False)  # more than any window has
+    assert (never.status_code, "retry-after" in never.headers, "renews_at" in never.json()) == (409, False, False)
     assert table.plan(MEAN, epsilon="0.1", reuse=False).json()["budget"]["affordable"] is False
 
     let_days_pass(table, 31)

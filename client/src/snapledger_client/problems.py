@@ -341,6 +341,18 @@ class TooLarge(Problem):
     slug = "too-large"
 
 
+class TooSlow(Problem):
+    """The body did not come in the time that it has; nothing was done.
+
+    Examples:
+        >>> from snapledger_client import TooSlow
+        >>> TooSlow.slug
+        'too-slow'
+    """
+
+    slug = "too-slow"
+
+
 class UnsupportedMediaType(Problem):
     """The form of the body is not read there.
 

@@ -1,0 +1,61 @@
+"""Settings whose values are secrets, read from files: an environment is inherited and shown, a file need not be."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+PREFIX = "snapledger_"
+_SUFFIX = "_file"
+_ALONE = ("admin_key", "database_url", "rate_limit_storage")
+_BY_NAME = "connection_"
+
+
+def _named(variable: str) -> str | None:
+    """The setting whose file a variable names; None for any other variable."""
+    if not (variable.startswith(PREFIX) and variable.endswith(_SUFFIX)):
+        return None
+    setting = variable[len(PREFIX) : -len(_SUFFIX)]
+    by_name = setting.startswith(_BY_NAME) and len(setting) > len(_BY_NAME)
+    return setting if setting in _ALONE or by_name else None
+
+
+def others(environment: Mapping[str, str | None]) -> dict[str, str | None]:
+    """The variables that name no file of a secret; all names are in lower case."""
+    return {variable: value for variable, value in environment.items() if _named(variable) is None}
+
+
+def contents(environment: Mapping[str, str | None]) -> dict[str, Any]:
+    """The settings that are in files: `SNAPLEDGER_ADMIN_KEY_FILE` is where `SNAPLEDGER_ADMIN_KEY` is, and so on.
+
+    Raises:
+        ValueError: a file cannot be read or is empty, or its setting is in the environment too. The text repeats
+            nothing of it.
+    """
+    found: dict[str, Any] = {}
+    for setting, path in _files(environment):
+        if environment.get(PREFIX + setting):
+            both = (PREFIX + setting).upper()
+            raise ValueError(f"{both} and {both}{_SUFFIX.upper()} exclude each other")
+        text = _text(path)
+        if setting.startswith(_BY_NAME):
+            found.setdefault(_BY_NAME.rstrip("_"), {})[setting.removeprefix(_BY_NAME)] = text
+        else:
+            found[setting] = text
+    return found
+
+
+def _files(environment: Mapping[str, str | None]) -> Iterator[tuple[str, Path]]:
+    for variable, value in environment.items():
+        setting = _named(variable)
+        if setting is not None and value:
+            yield setting, Path(value)
+
+
+def _text(path: Path) -> str:
+    try:
+        text = path.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        raise ValueError(f"{path} cannot be read") from None
+    if not text:
+        raise ValueError(f"{path} is empty")
+    return text

@@ -1,0 +1,72 @@
+"""A dashboard's morning: 90 % plans and known releases, 10 % fresh ones, on Postgres, beside a bare service of OpenDP.
+
+No server of differential privacy with a ledger is among Python's packages, so the nearest peer is what a team would
+write first: FastAPI over OpenDP's Laplace mechanism (`bare_opendp.py`), on the same Postgres, with one durable debit
+for each release.
+
+Run: make bench-setup, then python benchmarks/morning.py
+"""
+
+import argparse
+import itertools
+import json
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import load
+import servers
+from rich.console import Console
+from rich.table import Table
+
+PEERS = str(Path(__file__).parents[1] / ".venv-bench" / "bin" / "python")
+STATISTICS = 40  # of which a dashboard shows one each
+OF_TEN = ("plan", "plan", "plan", "plan", "known", "known", "known", "known", "known", "fresh")
+
+
+def _questions(key: str, path: str) -> Callable[[], bytes]:
+    """The next call of the morning: in turns, and of another statistic each time."""
+    numbers = itertools.count()
+    bodies = [
+        {"statistic": {"kind": "mean", "column": "x", "bounds": [0, 50 + number]}, "epsilon": "0.001"}
+        for number in range(STATISTICS)
+    ]
+
+    def make() -> bytes:
+        number = next(numbers)
+        what = OF_TEN[number % 10]
+        body = bodies[number // 10 % STATISTICS] | {"reuse": what != "fresh"}
+        call = f"{path}/plan" if what == "plan" else f"{path}/releases"
+        header = f"Idempotency-Key: {number}\r\n" if what == "fresh" else ""
+        return load.request(call, key, json.dumps(body).encode(), header)
+
+    return make
+
+
+def _measured(port: int, make: Callable[[], bytes], asked: argparse.Namespace) -> load.Measured:
+    load.measure(port, make, clients=8, most=10 * STATISTICS)  # everything known is known from here on
+    return load.measure(port, make, clients=asked.clients, seconds=asked.seconds)
+
+
+def main() -> None:
+    """Measure 1, 2 and 4 workers of both, one after the other, each on a database of its own."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--clients", type=int, default=200)
+    parser.add_argument("--seconds", type=float, default=10)
+    asked = parser.parse_args()
+    table = Table("workers", "server", "requests/s", "p50 ms", "p99 ms", title=f"{asked.clients} clients")
+    rows = "x\n" + "".join(f"{number % 101}\n" for number in range(344))
+    for workers in (1, 2, 4):
+        with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder, servers.postgres() as url:
+            with servers.snapledger(Path(folder), url, workers) as service:
+                servers.register(service, "t", {"x": {"kind": "integer", "bounds": [0, 100]}}, rows.encode())
+                ours = _measured(service.port, _questions(service.key, "/v1/datasets/t"), asked)
+            with servers.bare(Path(folder), url, workers, application="bare_opendp", python=PEERS) as peer:
+                theirs = _measured(peer.port, _questions("none", ""), asked)
+        for name, measured in (("snapledger", ours), ("bare OpenDP", theirs)):
+            table.add_row(str(workers), name, f"{measured.rate:,.0f}", f"{measured.p50:.0f}", f"{measured.p99:.0f}")
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()

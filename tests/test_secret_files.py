@@ -1,0 +1,72 @@
+"""Secrets in files: read, preferred to nothing, never repeated."""
+
+from pathlib import Path
+
+import pytest
+
+from app.config import Settings
+
+KEY = "a-key-that-nobody-may-see"
+
+
+@pytest.fixture(autouse=True)
+def clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("ADMIN_KEY", "DATABASE_URL", "CONNECTION_WAREHOUSE", "SECRET_FILE"):
+        monkeypatch.delenv(f"SNAPLEDGER_{name}", raising=False)
+
+
+def in_file(monkeypatch: pytest.MonkeyPatch, name: str, text: str) -> Path:
+    path = Path(name.lower()).absolute()
+    path.write_text(text)
+    monkeypatch.setenv(f"SNAPLEDGER_{name}_FILE", str(path))
+    return path
+
+
+def test_each_secret_may_be_in_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    in_file(monkeypatch, "ADMIN_KEY", f"{KEY}\n")
+    in_file(monkeypatch, "DATABASE_URL", "postgresql://a:b@c/d\n")
+    in_file(monkeypatch, "RATE_LIMIT_STORAGE", "redis://cache:6379")
+    in_file(monkeypatch, "CONNECTION_WAREHOUSE", "postgresql://e:f@g/h\r\n")
+    monkeypatch.setenv("SNAPLEDGER_CONNECTION_CRM", "postgresql://i:j@k/l")
+    monkeypatch.setenv("SNAPLEDGER_SECRET_FILE", "secret")  # a path, as ever: the file has several lines
+    settings = Settings()
+    assert settings.admin_key is not None
+    assert settings.admin_key.get_secret_value() == KEY
+    assert settings.database_url == "postgresql://a:b@c/d"
+    assert settings.rate_limit_storage.get_secret_value() == "redis://cache:6379"
+    urls = {name: url.get_secret_value() for name, url in settings.connection.items()}
+    assert urls == {"crm": "postgresql://i:j@k/l", "warehouse": "postgresql://e:f@g/h"}
+    assert settings.secret_file == Path("secret")
+
+
+def test_an_empty_variable_names_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SNAPLEDGER_ADMIN_KEY_FILE", "")
+    assert Settings().admin_key is None
+
+
+@pytest.mark.parametrize("content", [None, b"", b" \n", b"\xff"])
+def test_a_file_that_holds_no_secret_is_refused(monkeypatch: pytest.MonkeyPatch, content: bytes | None) -> None:
+    path = in_file(monkeypatch, "ADMIN_KEY", "")
+    path.unlink() if content is None else path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"admin_key (is empty|cannot be read)"):
+        Settings()
+
+
+def test_two_places_for_one_secret_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    in_file(monkeypatch, "ADMIN_KEY", KEY)
+    monkeypatch.setenv("SNAPLEDGER_ADMIN_KEY", "another")
+    with pytest.raises(ValueError, match="SNAPLEDGER_ADMIN_KEY and SNAPLEDGER_ADMIN_KEY_FILE exclude") as refusal:
+        Settings()
+    assert KEY not in str(refusal.value)
+
+
+def test_what_a_file_holds_is_checked_and_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    in_file(monkeypatch, "CONNECTION_WAREHOUSE", f"mysql://{KEY}@host/name")
+    with pytest.raises(ValueError, match="must be a URL") as refusal:
+        Settings()
+    assert KEY not in repr(refusal.value)
+
+
+def test_settings_do_not_show_a_password() -> None:
+    assert KEY not in repr(Settings(database_url=f"postgresql://a:{KEY}@c/d"))
