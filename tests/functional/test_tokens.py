@@ -237,6 +237,8 @@ def test_each_call_has_the_role_of_its_own_token(service: Service, issuer: Provi
     for _ in range(3):
         assert service.client(admin).get("/v1/principals").status_code == 200
         assert service.client(analyst).get("/v1/principals").status_code == 403
+    # What is written down follows a token when it is looked at, and not while it is let through from memory.
+    assert me(service, issuer.token(name, ("analysts",), jti="another")).status_code == 200
     listed = service.admin.get("/v1/principals", params={"limit": 1000}).json()["principals"]
     assert next(one for one in listed if one["name"] == name)["role"] == "analyst"
 
