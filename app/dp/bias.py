@@ -36,7 +36,8 @@ def largest_bias(parameters: Parameters) -> Rational:
     than 2⁻⁹⁹ grids.
     """
     closed = _Closed.of(parameters)
-    return mpq(max(abs(closed.at(x, m)) for x, m in closed.candidates())) + parameters.grid / 2**100
+    # As rationals: abs() of an MPFR number would round to the thread's precision.
+    return max(abs(mpq(closed.at(x, m))) for x, m in closed.candidates()) + parameters.grid / 2**100
 
 
 def _cell(x: Rational, parameters: Parameters) -> int:

@@ -86,6 +86,13 @@ def test_it_is_odd_and_nowhere_larger_than_the_largest(parameters: Parameters, s
     assert abs(bias(parameters, x)) <= largest_bias(parameters)
 
 
+def test_the_largest_has_all_its_bits() -> None:
+    """Of a number that a double cannot hold: it was rounded to one, and then 4e-19 too small."""
+    parameters = derive(mpq(1, 20), mpq(1), mpq(1, 20), 2)
+    reached = abs(bias(parameters, parameters.b_prime))
+    assert 0 <= largest_bias(parameters) - reached <= parameters.grid / 2**98
+
+
 @given(FORMS)
 @settings(deadline=None, max_examples=40)
 def test_the_largest_is_reached(parameters: Parameters) -> None:

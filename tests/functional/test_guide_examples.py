@@ -33,7 +33,8 @@ RUN = {
     "index.md": {"{toctree}"},
     "ledger.md": {"sh", ""},
     "mathematics.md": {"pycon"},
-    "operations.md": {"yaml"},
+    "deployment.md": {"sh"},  # tests/containers holds the file that it starts, and runs what makes the secrets
+    "operations.md": {"yaml", "sh"},  # the command has tests of its own
     "planning.md": {"json"},
     "python.md": set(),  # made of docstrings, whose examples have a test of their own
     "tutorial-analyst.md": {"pycon"},
