@@ -3,6 +3,7 @@
 import os
 import socket
 import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -51,8 +52,9 @@ def serve(
             probe.bind((host, 0))
             port = probe.getsockname()[1]
     typer.echo(f"Snapledger listens on http://{host}:{port} (the interface is described at /docs)")
-    with tempfile.TemporaryDirectory(prefix="snapledger-metrics-") as folder:
-        if workers > 1:  # each counts for itself, in a file there
+    several = workers > 1
+    with tempfile.TemporaryDirectory(prefix="snapledger-metrics-") if several else nullcontext() as folder:
+        if folder is not None:  # each counts for itself, in a file there
             os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", folder)
         uvicorn.run(
             "app.main:create_app",
