@@ -41,12 +41,14 @@ def suggest(file: Given) -> None:
 def add(
     file: Given,
     schema: Annotated[Path, typer.Option(help="The metadata, as JSON.", exists=True, dir_okay=False, readable=True)],
-    url: Annotated[str, typer.Option(envvar="SNAPLEDGER_URL", help="The service.")] = "http://127.0.0.1:8000",
-    key: Annotated[str, typer.Option(envvar="SNAPLEDGER_KEY", help="Your key; better set than typed.")] = "",
 ) -> None:
-    """Register a table by uploading it, with a progress bar; what is wrong with it is told by line and column."""
-    if not key:
-        raise ValueError("set SNAPLEDGER_KEY to your key")
+    """Register a table by uploading it, with a progress bar; what is wrong with it is told by line and column.
+
+    To the service that `snapledger login` stored, or to SNAPLEDGER_URL with SNAPLEDGER_KEY.
+    """
+    from app.commands.remote import credentials  # noqa: PLC0415 - nor is the client for drafts
+
+    url, key = credentials.known()
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),

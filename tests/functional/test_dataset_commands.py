@@ -3,13 +3,12 @@
 import hashlib
 import io
 import json
-import os
 import subprocess
-import sys
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import command_line
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -26,10 +25,8 @@ CSV = (
 
 
 def run(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("SNAPLEDGER_")}
-    environment |= {f"SNAPLEDGER_{name}": value for name, value in settings.items()}
-    command = [sys.executable, "-m", "app.cli", "dataset", *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=False)  # noqa: S603
+    done = command_line.run("dataset", *arguments, **settings)
+    return subprocess.CompletedProcess(arguments, done.status, done.out, done.err)
 
 
 def suggested(path: Path) -> tuple[dict[str, Any], str]:
@@ -111,7 +108,25 @@ def test_what_cannot_be_drafted(tmp_path: Path) -> None:
     assert run("suggest", str(tmp_path / "nowhere")).returncode == 2
 
 
-def test_what_is_wrong_with_a_file_is_told(owned: dict[str, str], tmp_path: Path) -> None:
+def test_a_table_goes_where_the_owner_has_signed_in(
+    owned: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored = tmp_path / ".config/snapledger/credentials.json"
+    stored.parent.mkdir(parents=True)
+    stored.write_text(json.dumps({"url": owned["URL"], "key": owned["KEY"]}))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    path, schema = tmp_path / "t.csv", tmp_path / "schema.json"
+    path.write_bytes(b"x\n1\n2\n")
+    columns = {"x": {"kind": "integer", "bounds": [0, 9]}}
+    schema.write_text(json.dumps({"name": a_name("t"), "epsilon_limit": 1, "columns": columns}))
+    done = run("add", str(path), "--schema", str(schema))
+    assert (done.returncode, "is open: 2 rows" in done.stdout) == (0, True), done.stderr
+
+
+def test_what_is_wrong_with_a_file_is_told(
+    owned: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))  # where nobody has signed in
     path, schema = tmp_path / "t.csv", tmp_path / "schema.json"
     path.write_bytes(b"x\n1\nhello\n")
     metadata = {"name": a_name("t"), "epsilon_limit": 1, "columns": {"x": {"kind": "integer", "bounds": [0, 9]}}}
@@ -132,10 +147,7 @@ def test_what_is_wrong_with_a_file_is_told(owned: dict[str, str], tmp_path: Path
 
 
 def test_a_wrong_connection_is_told_without_its_url() -> None:
-    environment = {"PATH": os.environ["PATH"], "SNAPLEDGER_CONNECTION_LAKE": "mysql://u:secret@h/d"}
-    environment["PYTHONPATH"] = os.environ.get("PYTHONPATH", "")
-    command = [sys.executable, "-m", "app.cli", "migrate"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603
-    assert done.returncode == 1
-    assert "SNAPLEDGER_CONNECTION_LAKE" in done.stderr
-    assert "secret" not in done.stderr
+    done = command_line.run("migrate", CONNECTION_LAKE="mysql://u:secret@h/d")
+    assert done.status == 1
+    assert "SNAPLEDGER_CONNECTION_LAKE" in done.err
+    assert "secret" not in done.err
