@@ -24,6 +24,7 @@ OPERATORS = {
     " lost.",
     "backup": "Copy ledger, data and a checkpoint of them, consistent with each other, while the service runs.",
     "restore": "Fill an empty database and data directory from a backup; then compare it with the latest checkpoint.",
+    "migrate-to": "Move all of the ledger to another database, verify it there, and retire this one for good.",
     "demo": "Run the main job on real data: a temporary service, the Palmer penguins, and what an analyst sees.",
     "audit": "Compute what the code that draws releases does, exactly, beside what is claimed; exit status 1 on any"
     " excess.",
