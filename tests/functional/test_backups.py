@@ -15,6 +15,8 @@ from service_world import Service, Table, numbers_csv, serving
 
 from app.ledger import checkpoints
 
+pytestmark = pytest.mark.slow
+
 COLUMNS = {"x": {"kind": "integer", "bounds": [0, 100]}}
 MEAN = {"kind": "mean", "column": "x"}
 PAID = {"statistic": MEAN, "epsilon": "0.001", "reuse": False}

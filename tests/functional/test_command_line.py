@@ -27,6 +27,7 @@ def test_the_demonstration(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_a_new_key_from_the_database(tmp_path: Path, database_url: str) -> None:
     there = {"DATABASE_URL": database_url, "DATA_DIR": str(tmp_path / "data")}
     with serving(tmp_path, database_url) as service:
@@ -55,6 +56,7 @@ def test_the_admin_s_key_is_written_where_only_its_owner_reads(tmp_path: Path) -
     assert key not in service.log.read_text()
 
 
+@pytest.mark.slow
 def test_what_serves_must_be_migrated(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/ledger.sqlite3"
     migrated = run(tmp_path, "migrate", DATABASE_URL=url)

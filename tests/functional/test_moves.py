@@ -19,6 +19,8 @@ from app.db.tables import entries
 from app.errors import UnavailableError
 from app.services import relocations as moves
 
+pytestmark = pytest.mark.slow
+
 COLUMNS = {"x": {"kind": "integer", "bounds": [0, 100]}}
 MEAN = {"kind": "mean", "column": "x"}
 PAID = {"statistic": MEAN, "epsilon": "0.5"}
@@ -77,14 +79,13 @@ one_way = pytest.mark.parametrize(
 )
 
 
-_slow = pytest.mark.slow
 every_way = pytest.mark.parametrize(
     ("database_url", "empty_database_url"),
     [
         ("sqlite", "postgres"),
         ("postgres", "sqlite"),
-        pytest.param("sqlite", "sqlite", marks=_slow),
-        pytest.param("postgres", "postgres", marks=_slow),
+        ("sqlite", "sqlite"),
+        ("postgres", "postgres"),
     ],
     indirect=True,
 )
@@ -142,7 +143,6 @@ def test_a_ledger_is_moved(home: Home) -> None:
         assert [each["via"] for each in moved if each["action"] == "database.move"] == ["command"]
 
 
-@pytest.mark.slow
 @one_way
 @pytest.mark.parametrize("where", ["app.db.copies.fingerprint", "app.db.relocations.refuse_writes"])
 def test_killed_before_the_source_is_retired(home: Home, where: str) -> None:
@@ -165,7 +165,6 @@ def test_killed_before_the_source_is_retired(home: Home, where: str) -> None:
         still_works(service, table, answer)
 
 
-@pytest.mark.slow
 @one_way
 def test_killed_after_the_source_is_retired(home: Home) -> None:
     """Neither is usable, until the same command has come to the end."""

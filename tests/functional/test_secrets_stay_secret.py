@@ -15,6 +15,8 @@ from sqlalchemy import make_url, select, text
 from app.db import tables
 from app.db.engine import Database
 
+pytestmark = pytest.mark.slow
+
 COLUMNS = {"x": {"kind": "integer", "bounds": [0, 100]}}
 PASSWORD = "a-password-that-nobody-may-see"  # noqa: S105
 

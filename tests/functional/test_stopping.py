@@ -18,6 +18,8 @@ from sqlalchemy import make_url, text
 
 from app.db.engine import Database
 
+pytestmark = pytest.mark.slow
+
 COLUMNS = {"x": {"kind": "integer", "bounds": [0, 100]}}
 BODY = json.dumps({"statistic": {"kind": "mean", "column": "x"}, "epsilon": "0.5", "reuse": False}).encode()
 
