@@ -14,6 +14,8 @@ from test_databases_away import away, busy
 from app.engines.errors import EngineFailure
 from app.engines.tables import Tables
 
+pytestmark = pytest.mark.slow
+
 VARIANCE = {"kind": "variance", "column": "x"}
 ITEMS = [{"statistic": each, "weight": 1} for each in (MEAN, VARIANCE, {"kind": "histogram", "column": "x", "bins": 2})]
 CALLS: dict[str, dict[str, Any]] = {

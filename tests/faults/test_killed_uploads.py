@@ -70,6 +70,7 @@ def uploads(tmp_path: Path, empty_database_url: str) -> Uploads:
     return Uploads(tmp_path, empty_database_url)
 
 
+@pytest.mark.slow
 def test_a_kill_between_the_file_and_the_commit(uploads: Uploads) -> None:
     with uploads.living() as service, locked(uploads.url):
 

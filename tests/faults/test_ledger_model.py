@@ -191,6 +191,7 @@ def _explore(breakable: Breakable, examples: int, steps: int) -> None:
     run_state_machine_as_test(machine, settings=chosen)
 
 
+@pytest.mark.slow
 def test_the_ledger_is_what_an_exact_model_says(breakable: Breakable) -> None:
     _explore(breakable, 8, 40)
 

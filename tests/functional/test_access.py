@@ -165,6 +165,7 @@ def test_alive_and_ready(service: Service) -> None:
     assert json.loads(service.stranger.get("/openapi.json").content) == service.contract.document
 
 
+@pytest.mark.slow
 def test_a_database_behind_the_code_is_not_ready(tmp_path: Path, database_url: str) -> None:
     with serving(tmp_path, database_url) as service:
         database = Database(database_url)

@@ -19,6 +19,7 @@ README_SESSION = re.compile(r"## From Python\n\n```python\n(.*?)```", re.DOTALL)
 EXIT_CODES = range(8)
 
 
+@pytest.mark.slow
 def test_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = PAGE.read_text()
     with (
@@ -43,6 +44,7 @@ def test_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (examples, commands) == (text.count(">>> "), text.count("\n$ "))
 
 
+@pytest.mark.slow
 def test_the_readme_s_session(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (code,) = README_SESSION.findall((ROOT / "README.md").read_text())
     names: dict[str, Any] = {}

@@ -53,6 +53,7 @@ def at_once(url: str, table: Table) -> list[str]:
     return asyncio.run(release())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", [by_turns, at_once])
 def test_a_hundred_releases_cost_a_hundred_debits(table: Table, release: Callable[[str, Table], list[str]]) -> None:
     with losing_every_third_answer(table.service.url) as loss:

@@ -73,6 +73,7 @@ def test_help_is_there(tmp_path: Path) -> None:
         assert command in done.stdout
 
 
+@pytest.mark.slow
 def test_wrong_settings_are_told_in_a_line_that_holds_no_secret(tmp_path: Path) -> None:
     for settings in (
         {"MAX_UPLOAD_BYTES": "hush"},

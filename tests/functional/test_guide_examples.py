@@ -114,6 +114,7 @@ def test_a_table_in_postgres(tmp_path: Path, postgres_server: str) -> None:
         assert (made.status_code, made.json()["n"]) == (201, 3)
 
 
+@pytest.mark.slow
 def test_the_readmes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The requests of the service's, in a shell before a service as `make serve` starts it; then the client's."""
     commands = [block for block in blocks("README.md", "sh") if "curl" in block]

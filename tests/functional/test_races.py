@@ -91,6 +91,7 @@ def test_sixteen_threads_of_fifty_requests_get_exactly_one_hundred_releases(tabl
     assert_exactly_the_limit_is_spent(table)
 
 
+@pytest.mark.slow
 def test_four_processes_of_thirty_two_clients_get_exactly_one_hundred_releases(processes: Processes) -> None:
     """They migrated an empty database at once, too, and each knows the admin that one of them made."""
     table = processes.services[0].table(COLUMNS, numbers_csv(50), limit=LIMIT, allowance=LIMIT)
@@ -104,6 +105,7 @@ def test_four_processes_of_thirty_two_clients_get_exactly_one_hundred_releases(p
     assert_exactly_the_limit_is_spent(table)
 
 
+@pytest.mark.slow
 def test_keys_and_reuse_hold_across_processes_and_outlive_them(processes: Processes, tmp_path: Path) -> None:
     table = processes.services[0].table(COLUMNS, numbers_csv(50))
     clients = [processes.client_of(service, table) for service in processes.services]

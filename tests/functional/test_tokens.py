@@ -287,6 +287,7 @@ def test_tokens_are_nowhere(one: Service, issuer: Provider) -> None:
             assert token.split(".")[2][:-8].encode() not in content
 
 
+@pytest.mark.slow
 def test_keys_that_rotate_and_strangers_who_send_unknown_ones(one: Service, issuer: Provider) -> None:
     """An unknown kid is asked for, but not more than once in the time of the settings, whatever strangers send."""
     before = issuer.token("rotating")
@@ -331,6 +332,7 @@ def test_keys_of_the_set_that_sign_nothing(one: Service, issuer: Provider) -> No
         issuer.keys = kept
 
 
+@pytest.mark.slow
 def test_the_provider_is_away(tmp_path: Any, issuer: Provider) -> None:
     """503 for tokens alone, always the same; keys go on working, and tokens when it is back."""
     database = f"sqlite:///{tmp_path}/ledger.sqlite3"
@@ -353,6 +355,7 @@ def test_the_provider_is_away(tmp_path: Any, issuer: Provider) -> None:
         issuer.away = False
 
 
+@pytest.mark.slow
 def test_a_provider_that_says_it_is_another_is_not_believed(tmp_path: Any, issuer: Provider) -> None:
     kept = issuer.configuration
     issuer.configuration = kept | {"issuer": "https://other.example"}

@@ -119,6 +119,7 @@ def restarted(tmp_path: Path) -> Any:
     return start
 
 
+@pytest.mark.slow
 def test_a_restart_scans_nothing_that_is_known(restarted: Any) -> None:
     """Sums persisted beside the data, so that a restart or another process does not scan again."""
     with restarted() as service:

@@ -22,6 +22,7 @@ def audit(*arguments: str) -> Result:
     return CliRunner().invoke(app, ["audit", *arguments], env=WIDE)
 
 
+@pytest.mark.slow
 def test_a_table_to_read() -> None:
     done = audit("--epsilon", "1", "--rows", "2")
     assert done.exit_code == 0, done.output
@@ -31,6 +32,7 @@ def test_a_table_to_read() -> None:
     assert "EXCEEDED" not in done.output
 
 
+@pytest.mark.slow
 def test_the_same_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report, "_ROWS_OF_A_PERSON", (3,))  # as many as there are
     done = audit("--epsilon", "0.5", "--rows", "3", "--json")
