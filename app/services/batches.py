@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from app.db.clock import now
 from app.db.session import ReadSession, Session, WriteSession
-from app.errors import BudgetExhaustedError, ForbiddenError, KeyRequiredError, UnavailableError
+from app.errors import BudgetExhaustedError, ForbiddenError, KeyRequiredError
 from app.ledger import accounts, allowances, idempotency
 from app.ledger.allowances import Allowance
 from app.ledger.units import epsilon_text
@@ -87,12 +87,7 @@ def release(services: Services, access: Access, batch: Batch, key: Key | None) -
         answer, statuses = committed
         together.recorded(statuses)
         return answer
-    # A twin with the same key committed first: its answer is ours, and our draws are discarded.
-    with services.database.read() as session:
-        stored = None if key is None else releases.replay(session, access, key)
-    if stored is None:
-        raise UnavailableError
-    return stored
+    return releases.of_twin(services, access, key)
 
 
 @dataclass(frozen=True, slots=True)

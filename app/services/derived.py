@@ -18,7 +18,7 @@ from app.dp import derived as derivations
 from app.dp.derived import Derived
 from app.dp.errors import InvalidStatistic
 from app.dp.numbers import json_probability
-from app.errors import InvalidRequestError, KeyRequiredError, UnavailableError
+from app.errors import InvalidRequestError, KeyRequiredError
 from app.ledger import accounts, idempotency
 from app.ledger.units import epsilon_text
 from app.services import columns, documents, estimates, questions, releases, reuse, scans
@@ -122,12 +122,7 @@ def release(services: Services, access: Access, question: DerivedQuestion, key: 
             outcome, cost_nano = ("fresh", part.plan.epsilon_nano) if earlier is None else ("reused", 0)
             releases.recorded(access, part.question, outcome, cost_nano)
         return answer
-    # A twin with the same key committed first: its answer is ours, and our draws are discarded.
-    with services.database.read() as session:
-        stored = None if key is None else releases.replay(session, access, key)
-    if stored is None:
-        raise UnavailableError
-    return stored
+    return releases.of_twin(services, access, key)
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,11 +86,9 @@ def release(services: Services, access: Access, question: Question, key: Key | N
         fresh = answer.status == CREATED
         recorded(access, question, "fresh" if fresh else "reused", plan.epsilon_nano if fresh else 0)
         return answer
-    # A twin with the same key committed first: its answer is ours, and our draw is discarded.
-    stored = None if key is None else _replayed(services, access, question, key)
-    if stored is None:
-        raise UnavailableError
-    return stored
+    twin = of_twin(services, access, key)
+    recorded(access, question, "replayed")
+    return twin
 
 
 def _replayed(services: Services, access: Access, question: Question, key: Key) -> Answer | None:
@@ -99,6 +97,20 @@ def _replayed(services: Services, access: Access, question: Question, key: Key) 
     if stored is not None:
         recorded(access, question, "replayed")
     return stored
+
+
+def of_twin(services: Services, access: Access, key: Key | None) -> Answer:
+    """What a twin with the same key was answered, which committed first: our draws are discarded.
+
+    Raises:
+        UnavailableError: there is none, after all.
+    """
+    if key is not None:
+        with services.database.ask() as session:
+            stored = replay(session, access, key)
+        if stored is not None:
+            return stored
+    raise UnavailableError
 
 
 def recorded(access: Access, question: Question, outcome: str, cost_nano: int = 0) -> None:
