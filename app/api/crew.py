@@ -58,11 +58,10 @@ class _Call:
 
     def tell(self) -> None:
         """Tell it, on the event loop."""
-        error = self.error
-        if error is None and self.outcome is not None:
-            error = self.outcome.error
         if self.future.cancelled():
             return
+        undone = None if self.outcome is None else self.outcome.error
+        error = undone or self.error
         if error is None:
             self.future.set_result(self.result)
         else:

@@ -54,7 +54,7 @@ class Database:
 
     @contextmanager
     def ask(self) -> Iterator[ReadSession]:
-        """A session for one statement, which is a snapshot by itself.
+        """A session without a transaction: each statement sees what is committed when it runs.
 
         Raises:
             UnavailableError: the database is busy or away.
@@ -108,6 +108,13 @@ class Database:
     def _group(self) -> Group | None:
         """The group that this thread's transactions join, if they do."""
         return getattr(self._thread, "group", None)
+
+    def when_durable(self, then: Callable[[], None]) -> None:
+        """Do something once what this thread's last transaction wrote is durable; never, if it is not."""
+        if (group := self._group) is not None:
+            group.when_durable(then)
+        else:
+            then()
 
     def pause(self) -> None:
         """What this thread does next takes long: nobody else's commit must wait for it."""

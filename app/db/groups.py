@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
+from contextvars import copy_context
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 from sqlalchemy import Connection
@@ -60,12 +62,14 @@ class Group:
         self._open = ExitStack()
         self._connection: Connection | None = None
         self._outcome = Outcome()
+        self._afterwards: list[Callable[[], None]] = []
         self.taken: Outcome | None = None
-        """Of the last group that a transaction of this thread became a part of; set by it, unset by whoever asks."""
+        """Of the last group that a transaction of this thread wrote to, or was refused by; unset by whoever asks."""
 
     def transact(self, work: Callable[[WriteSession], T]) -> T:
         """As `Database.transact`, but for when the commit happens."""
         if self._connection is None:
+            self._told()  # to begin may take as long as another process writes
             self._outcome = Outcome()
             self._connection = self._open.enter_context(self._writing())
         part = _Part(self._connection)
@@ -80,8 +84,8 @@ class Group:
             raise
         finally:
             part.end()
-        if part.wanted:
-            self.taken = self._outcome
+            if self._connection is not None:  # a refusal too: it saw what is not committed yet
+                self.taken = self._outcome
         if not (part.wanted and self._follows()):
             self.commit()
             if part.wanted and self._outcome.error is not None:
@@ -93,11 +97,22 @@ class Group:
         connection, self._connection = self._connection, None
         if connection is None:
             return
+        afterwards, self._afterwards = self._afterwards, []
         try:
             with translated(), self._open.pop_all():
                 WriteSession(connection).commit()
         except Exception as error:  # noqa: BLE001 - whatever it is, nobody may be told what came of it
             self._outcome.error = error
+            return
+        for each in afterwards:
+            each()
+
+    def when_durable(self, then: Callable[[], None]) -> None:
+        """Do something once the group is committed; never, if it is not."""
+        if self._connection is None:
+            then()
+        else:
+            self._afterwards.append(partial(copy_context().run, then))
 
     def pause(self) -> None:
         """What follows takes long: commit now, and have everybody told."""
@@ -110,7 +125,7 @@ class Group:
             self._run("ROLLBACK TO part")
             self._run("RELEASE part")
         except SQLAlchemyError:
-            self._connection = None
+            self._connection, self._afterwards = None, []
             self._open.pop_all().close()
             self._outcome.error = UnavailableError("the database is busy or away")
             self._outcome.error.__cause__ = error

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy.exc import OperationalError
 
 from app.api.crew import Crew, quick
 from app.db import principals
@@ -52,6 +53,14 @@ def names(database: Database) -> set[str]:
 def held(crew: Crew, release: threading.Event) -> Coroutine[Any, Any, Any]:
     """A call that takes until it is released, so that the next ones wait together."""
     return crew.run(quick(lambda: release.wait(SOON)))
+
+
+def failing_commit(self: WriteSession) -> None:
+    """As on a disk that fails."""
+    self._cursor.execute("ROLLBACK")
+    driver_error = self.connection.dialect.loaded_dbapi.OperationalError("disk I/O error")
+    driver_error.sqlite_errorcode = sqlite3.SQLITE_IOERR
+    raise OperationalError("COMMIT", None, driver_error)
 
 
 async def together(crew: Crew, *calls: Callable[[], object]) -> list[Any]:
@@ -186,19 +195,11 @@ def test_one_that_is_refused_undoes_itself_alone(database: Database) -> None:
 def test_nobody_is_told_of_what_was_not_committed(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     commit = WriteSession.commit
 
-    def fail(self: WriteSession) -> None:
-        self._cursor.execute("ROLLBACK")
-        driver_error = self.connection.dialect.loaded_dbapi.OperationalError("disk I/O error")
-        driver_error.sqlite_errorcode = sqlite3.SQLITE_IOERR
-        from sqlalchemy.exc import OperationalError  # noqa: PLC0415 - for this failure alone
-
-        raise OperationalError("COMMIT", None, driver_error)
-
     async def ask() -> None:
         crew = Crew(database, 1)
         calls = [quick(lambda name=name: database.transact(insert(name))) for name in "abc"]  # type: ignore[misc]
         reads = quick(lambda: "read")
-        monkeypatch.setattr(WriteSession, "commit", fail)
+        monkeypatch.setattr(WriteSession, "commit", failing_commit)
         a, b, read, c = await together(crew, calls[0], calls[1], reads, calls[2])
         assert [type(each) for each in (a, b, c)] == [UnavailableError] * 3
         assert read == "read"
@@ -240,3 +241,69 @@ def test_a_transaction_of_its_own_does_not_wait_for_the_group_of_its_thread(data
     ]
     assert run(together(Crew(database, 1), *calls)) == ["a", "b", "c"]
     assert names(database) == {"a", "b", "c"}
+
+
+def test_a_refusal_that_saw_what_was_undone_is_no_refusal(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What remained when it was refused was what nobody had, in the end."""
+
+    def refused(transaction: WriteSession) -> None:
+        raise LookupError(principals.by_name(transaction, "a"))
+
+    calls = [quick(lambda: database.transact(insert("a"))), quick(lambda: database.transact(refused))]
+    assert [type(each) for each in run(together(Crew(database, 1), *calls))] == [str, LookupError]
+    monkeypatch.setattr(WriteSession, "commit", failing_commit)
+    calls[0] = quick(lambda: database.transact(insert("b")))
+    assert [type(each) for each in run(together(Crew(database, 1), *calls))] == [UnavailableError] * 2
+
+
+def test_what_is_done_once_it_is_durable_is_done_for_what_is(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[tuple[str, set[str]]] = []
+
+    def writes(name: str) -> Callable[[], str]:
+        def call() -> str:
+            written = database.transact(insert(name))
+            database.when_durable(lambda: said.append((f"{name} {spoken.get()}", names(database))))
+            return written
+
+        return quick(call)
+
+    async def ask(*written: str) -> list[Any]:
+        spoken.set("said")
+        return await together(Crew(database, 1), *map(writes, written), quick(lambda: "read"))
+
+    assert run(ask("a", "b")) == ["a", "b", "read"]
+    assert said == [("a said", {"a", "b"}), ("b said", {"a", "b"})]
+    monkeypatch.setattr(WriteSession, "commit", failing_commit)
+    assert [type(each) for each in run(ask("c"))] == [UnavailableError, str]
+    assert len(said) == 2
+
+
+def test_nobody_waits_for_another_process_who_need_not(database: Database) -> None:
+    """The lock is taken by somebody who lets it go when the answer before has been told."""
+    told = threading.Event()
+
+    def take_and_wait() -> None:
+        with database.write():
+            taken.set()
+            assert told.wait(SOON)
+
+    taken = threading.Event()
+    other = threading.Thread(target=take_and_wait)
+    other.start()
+    assert taken.wait(SOON)
+
+    async def ask() -> None:
+        crew, release = Crew(database, 1), threading.Event()
+        first = asyncio.ensure_future(held(crew, release))
+        await asyncio.sleep(0)
+        behind = asyncio.ensure_future(crew.run(quick(lambda: database.transact(insert("a")))))
+        await asyncio.sleep(0)
+        release.set()
+        await first
+        told.set()
+        assert await behind == "a"
+
+    run(ask())
+    other.join()
