@@ -5,7 +5,7 @@ import socket
 import tempfile
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 import uvicorn
@@ -15,10 +15,9 @@ from app import logs
 from app.api.schemas.administration import KeyRequest
 from app.api.schemas.base import validated
 from app.commands import dataset, ledger, remote
-from app.commands.entry import application
+from app.commands.entry import application, told_in_a_line
 from app.config import Settings
 from app.db.engine import Database
-from app.errors import SnapledgerError
 from app.services import audits, backups, migrations, offline, principals, relocations, secrets, startup
 from app.services.access import Role
 
@@ -175,24 +174,16 @@ remote.attach(app)
 
 def main() -> None:
     """Run the command line; what cannot be done is told in a line, with exit status 1."""
-    try:
-        app(prog_name="snapledger")
-    except ValidationError as error:
-        # Settings: pydantic's own text would show the value, which may be a secret.
-        told = "; ".join(
-            f"SNAPLEDGER_{'_'.join(map(str, problem['loc']))}".upper() + f": {problem['msg']}"
-            for problem in error.errors()
-        )
-        _fail(told)
-    except OSError as error:
-        _fail(f"{error.filename or 'the system'}: {error.strerror}")
-    except (SnapledgerError, ValueError) as error:
-        _fail(str(error) or type(error).__name__)
-
-
-def _fail(told: str) -> NoReturn:
-    typer.echo(f"snapledger: {told}", err=True)
-    raise SystemExit(1) from None
+    with told_in_a_line():
+        try:
+            app(prog_name="snapledger")
+        except ValidationError as error:
+            # Settings: pydantic's own text would show the value, which may be a secret.
+            told = "; ".join(
+                f"SNAPLEDGER_{'_'.join(map(str, problem['loc']))}".upper() + f": {problem['msg']}"
+                for problem in error.errors()
+            )
+            raise ValueError(told) from None
 
 
 if __name__ == "__main__":

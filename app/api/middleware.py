@@ -71,7 +71,11 @@ def key_in(scope: Scope) -> KeyDigest:
     Raises:
         UnauthenticatedError: it brings none, or several.
     """
-    return KeyDigest(hashlib.sha256(bearer_in(scope)).digest())
+    return _digest(bearer_in(scope))
+
+
+def _digest(bearer: bytes) -> KeyDigest:
+    return KeyDigest(hashlib.sha256(bearer).digest())
 
 
 class KeyGate:
@@ -115,7 +119,8 @@ class KeyGate:
 
     async def _recognised(self, scope: Scope) -> tuple[Credential, str]:
         """By what the caller is known, and its name."""
-        bearer, shown = bearer_in(scope), key_in(scope)
+        bearer = bearer_in(scope)
+        shown = _digest(bearer)
         found = self._seen.get(shown)
         if found is None:
             services: Services = scope["app"].state.services

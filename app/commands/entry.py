@@ -6,7 +6,8 @@ told of all of them together is known here without any.
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import NoReturn
 
 import typer
@@ -92,10 +93,17 @@ def main() -> None:
 
         cli.main()
         return
+    with told_in_a_line():
+        (remote() if words else overview())(prog_name="snapledger")
+
+
+@contextmanager
+def told_in_a_line() -> Iterator[None]:
+    """Tell what cannot be done in a line, and end with exit status 1."""
     from app.errors import SnapledgerError  # noqa: PLC0415
 
     try:
-        (remote() if words else overview())(prog_name="snapledger")
+        yield
     except OSError as error:
         _fail(f"{error.filename or 'the system'}: {error.strerror}")
     except (SnapledgerError, ValueError) as error:

@@ -70,7 +70,7 @@ _BY_KEY = _SELECT.where(*BY_KEY)
 _BY_KEY_LOCKED = _BY_KEY.with_for_update()
 _BY_SUBJECT = _SELECT.where(*BY_SUBJECT)
 _BY_SUBJECT_LOCKED = _BY_SUBJECT.with_for_update()
-_HAS_SUBJECT = select(principals.c.id).where(*BY_SUBJECT[:2])
+_OF_SUBJECT = _SELECT.where(*BY_SUBJECT[:2])
 _BY_NAME = _SELECT.where(principals.c.name == bindparam("name"))
 _PAGE = _SELECT.where(principals.c.id > bindparam("after")).order_by(principals.c.id).limit(bindparam("most"))
 _LASTING_ADMINS = (
@@ -127,15 +127,10 @@ def locked_by_subject(transaction: WriteSession, identity: Identity) -> Principa
     return None if row is None else Principal(*row)
 
 
-def stored_role(session: Session, identity: Identity) -> str | None:
-    """The role that is written down for whom a token names, whatever the token grants; None where it is disabled."""
-    row = session.row(_BY_SUBJECT, issuer=identity.issuer, subject=identity.subject)
-    return None if row is None else str(row.role)
-
-
-def has_subject(session: Session, identity: Identity) -> bool:
-    """Whether whom a token names is a principal, disabled or not."""
-    return session.row(_HAS_SUBJECT, issuer=identity.issuer, subject=identity.subject) is not None
+def of_subject(session: Session, identity: Identity) -> Principal | None:
+    """Whom a token names, disabled or not, with the role that is written down, whatever the token grants."""
+    row = session.row(_OF_SUBJECT, issuer=identity.issuer, subject=identity.subject)
+    return None if row is None else Principal(*row)
 
 
 def by_name(session: Session, name: str) -> Principal | None:

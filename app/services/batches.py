@@ -4,17 +4,14 @@ The order of events is that of `app.services.releases`. One transaction holds th
 and answer of every item that no earlier release answers, an earlier item of the same batch included.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.db.clock import now
 from app.db.session import ReadSession, Session, WriteSession
-from app.errors import BudgetExhaustedError, ForbiddenError, KeyRequiredError
-from app.ledger import accounts, allowances, idempotency
-from app.ledger.allowances import Allowance
+from app.errors import KeyRequiredError
+from app.ledger import accounts, allowances
 from app.ledger.units import epsilon_text
-from app.services import documents, releases, reuse, scans, shares, summaries
+from app.services import documents, releases, reuse, scans, shares, summaries, together
 from app.services.access import Access
 from app.services.context import Services
 from app.services.documents import Document
@@ -50,7 +47,7 @@ def plan(services: Services, entered: Access, batch: Batch) -> bytes:
         members = {name: encode(member) for name, member in told.items()}
         planned.append(object_of({**documents.facts(item.plan), **members}))
     spendable_nano = None if allowance is None else min(account.remaining_nano, allowance.remaining_nano)
-    budget = _budget(account.remaining_nano, allowance, cost_nano)
+    budget = documents.budget(cost_nano, account.remaining_nano, allowance)
     budget["affordable"] = spendable_nano is not None and cost_nano <= spendable_nano
     return _document(entered, planned, summaries.batch_planned(len(items), known.count(None), cost_nano), budget)
 
@@ -70,28 +67,28 @@ def release(services: Services, access: Access, batch: Batch, key: Key | None) -
             return stored
         scans.require_open(access.dataset)
         items = shares.planned(access.dataset, batch, services.settings.max_epsilon_nano)
-        together = _Together(access, items, key, services)
+        whole = _Whole(access, items, key, services)
         known = _known(session, access, items)
         if None in known:
             releases.require_affordable(access, _cost(items, known))
         elif key is None:
-            answer = together.reused(session, [earlier for earlier in known if earlier is not None])
-            together.recorded([OK] * len(items))
+            answer = whole.reused(session, [earlier for earlier in known if earlier is not None])
+            together.recorded(access, items, [OK] * len(items))
             return answer
     drawn = [
         releases.draw(services, access, item.plan) if earlier is None else earlier
         for item, earlier in zip(items, known, strict=True)
     ]
-    committed = services.database.transact(lambda transaction: together.committed(transaction, drawn))
+    committed = services.database.transact(lambda transaction: whole.committed(transaction, drawn))
     if committed is not None:
         answer, statuses = committed
-        together.recorded(statuses)
+        services.database.when_durable(lambda: together.recorded(access, items, statuses))
         return answer
     return releases.of_twin(services, access, key)
 
 
 @dataclass(frozen=True, slots=True)
-class _Together:
+class _Whole:
     """One request on its way from the plans of its items to its answer."""
 
     access: Access
@@ -107,29 +104,12 @@ class _Together:
     def committed(
         self, transaction: WriteSession, found: Sequence[Drawn | Earlier]
     ) -> tuple[Answer, Sequence[int]] | None:
-        """The transaction and its commit, with the status of each item; None where the key is a twin's already."""
-        principal, key = self.access.principal, self.key
-        first = found[0].release_id  # of no other item of this batch, since there is none before it
-        if key is not None and not idempotency.claim(
-            transaction, principal.id, key.text, key.fingerprint, first, CREATED, now()
-        ):
-            return None
-        self._require_affordable(transaction)
-        settled = [attempt.settle(transaction, each) for attempt, each in zip(self._attempts(), found, strict=True)]
-        answers = [each for each in settled if each is not None]  # all of them: no item has a key of its own
-        statuses = [each.status for each in answers]
-        status, bodies = max(statuses), [each.body for each in answers]
-        body = self._body(transaction, bodies, statuses)
-        if key is not None:
-            idempotency.answer(transaction, principal.id, key.text, json.loads(bodies[0])["id"], status, body)
-        transaction.commit()
-        return Answer(status, body), statuses
-
-    def recorded(self, statuses: Sequence[int]) -> None:
-        """Say what became of each item, to the log and the metrics."""
-        for item, status in zip(self.items, statuses, strict=True):
-            outcome, cost_nano = ("fresh", item.plan.epsilon_nano) if status == CREATED else ("reused", 0)
-            releases.recorded(self.access, item.question, outcome, cost_nano)
+        """As `together.committed`."""
+        return together.committed(
+            *(transaction, self.access, self.key, self._attempts(), found),
+            locked=lambda: self._require_affordable(transaction),
+            body_of=lambda bodies, statuses: self._body(transaction, bodies, statuses),
+        )
 
     def _attempts(self) -> list[Attempt]:
         """One for each item; the key is the whole's."""
@@ -143,19 +123,13 @@ class _Together:
         cost_nano = _cost(self.items, _known(transaction, self.access, self.items))
         if cost_nano == 0:
             return
-        if cost_nano > account.remaining_nano:
-            raise BudgetExhaustedError("dataset", cost_nano, account.remaining_nano, account.limit_nano)
-        allowance = allowances.find(transaction, dataset.id, principal.id)
-        if allowance is None:
-            raise ForbiddenError("A release needs an allowance on this dataset.")
-        if cost_nano > allowance.remaining_nano:
-            raise allowance.refusal(cost_nano)
+        releases.require_room(account, allowances.find(transaction, dataset.id, principal.id), cost_nano)
 
     def _body(self, session: Session, bodies: Sequence[bytes], statuses: Sequence[int]) -> bytes:
         dataset, principal = self.access.dataset, self.access.principal
         fresh = [item.plan.epsilon_nano for item, status in zip(self.items, statuses, strict=True) if status == CREATED]
         remaining_nano = accounts.find(session, dataset.id).remaining_nano
-        budget = _budget(remaining_nano, allowances.find(session, dataset.id, principal.id), sum(fresh))
+        budget = documents.budget(sum(fresh), remaining_nano, allowances.find(session, dataset.id, principal.id))
         return _document(self.access, bodies, summaries.batch_released(len(bodies), len(fresh), sum(fresh)), budget)
 
 
@@ -179,14 +153,6 @@ def _known(session: ReadSession | WriteSession, access: Access, items: Sequence[
 def _cost(items: Sequence[Planned], known: Sequence[Earlier | None]) -> int:
     """What the items cost that nothing answers, in ledger units."""
     return sum(item.plan.epsilon_nano for item, earlier in zip(items, known, strict=True) if earlier is None)
-
-
-def _budget(remaining_nano: int, allowance: Allowance | None, cost_nano: int) -> Document:
-    return {
-        "charged": epsilon_text(cost_nano),
-        "dataset_remaining": epsilon_text(remaining_nano),
-        "allowance_remaining": None if allowance is None else epsilon_text(allowance.remaining_nano),
-    }
 
 
 def _document(access: Access, items: Sequence[bytes], summary: str, budget: Document) -> bytes:

@@ -5,13 +5,12 @@ every missing component, and the answer.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from gmpy2 import mpq
 
-from app.db.clock import now
 from app.db.datasets import Dataset
 from app.db.session import WriteSession
 from app.dp import derived as derivations
@@ -19,15 +18,15 @@ from app.dp.derived import Derived
 from app.dp.errors import InvalidStatistic
 from app.dp.numbers import json_probability
 from app.errors import InvalidRequestError, KeyRequiredError
-from app.ledger import accounts, idempotency
+from app.ledger import accounts
 from app.ledger.units import epsilon_text
-from app.services import columns, documents, estimates, questions, releases, reuse, scans
+from app.services import columns, documents, estimates, questions, releases, reuse, scans, together
 from app.services.access import Access
 from app.services.context import Services
 from app.services.documents import Document
 from app.services.json_text import encode
 from app.services.questions import Plan, Question
-from app.services.releases import CREATED, OK, Answer, Attempt, Drawn, Key
+from app.services.releases import OK, Answer, Attempt, Drawn, Key
 from app.services.reuse import Earlier
 
 
@@ -78,10 +77,7 @@ def plan(services: Services, entered: Access, question: DerivedQuestion) -> byte
         }
         for part, earlier in zip(parts, known, strict=True)
     ]
-    budget = {
-        "charged": epsilon_text(cost_nano),
-        "dataset_remaining": epsilon_text(account.remaining_nano),
-        "allowance_remaining": None if allowance is None else epsilon_text(allowance.remaining_nano),
+    budget = documents.budget(cost_nano, account.remaining_nano, allowance) | {
         "affordable": allowance is not None and cost_nano <= spendable_nano,
     }
     return encode(_head(entered.dataset, derived, question) | {"components": components, "budget": budget})
@@ -116,11 +112,10 @@ def release(services: Services, access: Access, question: DerivedQuestion, key: 
         releases.draw(services, access, part.plan) if earlier is None else earlier
         for part, earlier in zip(parts, known, strict=True)
     ]
-    answer = services.database.transact(lambda transaction: whole.committed(transaction, drawn))
-    if answer is not None:
-        for part, earlier in zip(parts, known, strict=True):
-            outcome, cost_nano = ("fresh", part.plan.epsilon_nano) if earlier is None else ("reused", 0)
-            releases.recorded(access, part.question, outcome, cost_nano)
+    committed = services.database.transact(lambda transaction: whole.committed(transaction, drawn))
+    if committed is not None:
+        answer, statuses = committed
+        services.database.when_durable(lambda: together.recorded(access, parts, statuses))
         return answer
     return releases.of_twin(services, access, key)
 
@@ -141,26 +136,15 @@ class _Whole:
         seal = self.services.keyring.seal
         return [Attempt(self.access, part.question, part.plan, None, seal) for part in self.parts]
 
-    def committed(self, transaction: WriteSession, found: list[Drawn | Earlier]) -> Answer | None:
-        """The transaction and its commit; None where the key turns out to be a twin's already."""
-        principal, key = self.access.principal, self.key
-        first = found[0].release_id
-        if key is not None and not idempotency.claim(
-            transaction, principal.id, key.text, key.fingerprint, first, CREATED, now()
-        ):
-            return None
-        accounts.lock_open(transaction, self.access.dataset.id)
-        settled = [attempt.settle(transaction, each) for attempt, each in zip(self.attempts(), found, strict=True)]
-        answers = [each for each in settled if each is not None]  # all of them: no component has a key of its own
-        status = CREATED if any(each.status == CREATED for each in answers) else OK
-        bodies = [each.body for each in answers]
-        body = self.body(bodies)
-        if key is not None:
-            idempotency.answer(transaction, principal.id, key.text, json.loads(bodies[0])["id"], status, body)
-        transaction.commit()
-        return Answer(status, body)
+    def committed(self, transaction: WriteSession, found: list[Drawn | Earlier]) -> tuple[Answer, Sequence[int]] | None:
+        """As `together.committed`."""
+        return together.committed(
+            *(transaction, self.access, self.key, self.attempts(), found),
+            locked=lambda: accounts.lock_open(transaction, self.access.dataset.id),
+            body_of=lambda bodies, _: self.body(bodies),
+        )
 
-    def body(self, bodies: list[bytes]) -> bytes:
+    def body(self, bodies: Sequence[bytes]) -> bytes:
         """The answer that the components' answers make."""
         components, known = [], {}
         charged = mpq(0)

@@ -14,6 +14,7 @@ from app.dp.cells import Cells, WithOutside
 from app.dp.mechanism import Mechanism
 from app.dp.numbers import json_number, json_probability, round_up
 from app.dp.released import Released
+from app.ledger.allowances import Allowance
 from app.ledger.units import epsilon_text
 from app.services import outcomes, summaries
 from app.services.json_text import array_of, encode, object_of, shown_texts
@@ -45,6 +46,15 @@ def privacy(plan: Plan) -> Document:
         "neighbours": "replace_one",
         "rows_per_unit": plan.statistic.rows_per_unit,
         "n": plan.statistic.n,
+    }
+
+
+def budget(cost_nano: int, remaining_nano: int, allowance: Allowance | None) -> Document:
+    """What is charged, and what remains after it of the dataset's budget and of the caller's allowance."""
+    return {
+        "charged": epsilon_text(cost_nano),
+        "dataset_remaining": epsilon_text(remaining_nano),
+        "allowance_remaining": None if allowance is None else epsilon_text(allowance.remaining_nano),
     }
 
 

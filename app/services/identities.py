@@ -19,15 +19,13 @@ def enter(services: Services, claimed: Claimed) -> str:
         UnavailableError: the database is busy or away.
     """
     identity = claimed.identity
-    with services.database.read() as session:
-        principal = principals.by_credential(session, identity)
-        role = principals.stored_role(session, identity)
-        known = principal is not None or principals.has_subject(session, identity)
-    if not known:
-        return _created(services, claimed)
+    with services.database.ask() as session:
+        principal = principals.of_subject(session, identity)
     if principal is None:
+        return _created(services, claimed)
+    if principal.disabled_at is not None:
         raise UnauthenticatedError
-    if role != identity.role:
+    if principal.role != identity.role:
         _write_role(services, identity)
     return principal.name
 

@@ -44,10 +44,7 @@ def plan(services: Services, entered: Access, question: Question, extras: Extras
     # Whoever rules a dataset may plan before it grants itself an allowance; a release it could not pay.
     spendable_nano = None if allowance is None else min(account.remaining_nano, allowance.remaining_nano)
     affordable = spendable_nano is not None and (reused or cost_nano <= spendable_nano)
-    budget = {
-        "charged": epsilon_text(0 if reused else cost_nano),
-        "dataset_remaining": epsilon_text(account.remaining_nano),
-        "allowance_remaining": None if allowance is None else epsilon_text(allowance.remaining_nano),
+    budget = documents.budget(0 if reused else cost_nano, account.remaining_nano, allowance) | {
         "affordable": affordable,
         "repeatable": (spendable_nano or 0) // cost_nano,
     }

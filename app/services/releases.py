@@ -17,15 +17,16 @@ from app.db.ids import time_ordered_id
 from app.db.session import Session, WriteSession
 from app.dp.bits import SystemBits
 from app.dp.errors import DrawExhausted
-from app.errors import BudgetExhaustedError, KeyRequiredError, KeyReusedError, UnavailableError
+from app.errors import BudgetExhaustedError, ForbiddenError, KeyRequiredError, KeyReusedError, UnavailableError
 from app.ledger import accounts, allowances, entries, idempotency, releases
+from app.ledger.account import Account
+from app.ledger.allowances import Allowance
 from app.ledger.keyring import Seal
 from app.ledger.releases import Release
 from app.ledger.units import NANO_PER_EPSILON, epsilon_text
 from app.services import documents, questions, reuse, scans
 from app.services.access import Access
 from app.services.context import Services
-from app.services.documents import Document
 from app.services.json_text import encode, object_of
 from app.services.questions import Plan, Question
 from app.services.reuse import Earlier
@@ -83,8 +84,8 @@ def release(services: Services, access: Access, question: Question, key: Key | N
     drawn = draw(services, access, plan) if earlier is None else earlier
     answer = services.database.transact(lambda transaction: attempt.committed(transaction, drawn))
     if answer is not None:
-        fresh = answer.status == CREATED
-        recorded(access, question, "fresh" if fresh else "reused", plan.epsilon_nano if fresh else 0)
+        outcome, charged = ("fresh", plan.epsilon_nano) if answer.status == CREATED else ("reused", 0)
+        services.database.when_durable(lambda: recorded(access, question, outcome, charged))
         return answer
     twin = of_twin(services, access, key)
     recorded(access, question, "replayed")
@@ -130,9 +131,20 @@ def recorded(access: Access, question: Question, outcome: str, cost_nano: int = 
 
 def require_affordable(access: Access, cost_nano: int) -> None:
     """Refuse early what the transaction would refuse: no scan and no draw for a debit that cannot be made."""
-    account, allowance = access.account, access.require_allowance()
+    require_room(access.account, access.require_allowance(), cost_nano)
+
+
+def require_room(account: Account, allowance: Allowance | None, cost_nano: int) -> None:
+    """Refuse what the account or the allowance cannot bear.
+
+    Raises:
+        BudgetExhaustedError: it says which, and what remains of it.
+        ForbiddenError: there is no allowance.
+    """
     if cost_nano > account.remaining_nano:
         raise BudgetExhaustedError("dataset", cost_nano, account.remaining_nano, account.limit_nano)
+    if allowance is None:
+        raise ForbiddenError("A release needs an allowance on this dataset.")
     if cost_nano > allowance.remaining_nano:
         raise allowance.refusal(cost_nano)
 
@@ -194,12 +206,7 @@ class Attempt:
         """The answer that an earlier release gives."""
         account = accounts.find(session, self.access.dataset.id)
         allowance = allowances.find(session, self.access.dataset.id, self.access.principal.id)
-        budget = {
-            "charged": epsilon_text(0),
-            "dataset_remaining": epsilon_text(account.remaining_nano),
-            "allowance_remaining": None if allowance is None else epsilon_text(allowance.remaining_nano),
-        }
-        return reuse.answer(session, earlier, self.plan, budget)
+        return reuse.answer(session, earlier, self.plan, documents.budget(0, account.remaining_nano, allowance))
 
     def committed(self, transaction: WriteSession, found: Drawn | Earlier) -> Answer | None:
         """The transaction and its commit; nobody sees an answer before that has returned."""
@@ -233,11 +240,7 @@ class Attempt:
         allowance = allowances.debit(transaction, dataset.id, principal.id, cost_nano)
         if allowance.window is not None:
             at = transaction.time()  # the one that decided in which window it counts
-        budget: Document = {
-            "charged": epsilon_text(cost_nano),
-            "dataset_remaining": epsilon_text(account.remaining_nano),
-            "allowance_remaining": epsilon_text(allowance.remaining_nano),
-        }
+        budget = documents.budget(cost_nano, account.remaining_nano, allowance)
         last = {"budget": budget, "reused": False, "created_at": at}
         body = object_of({**drawn.members, **{name: encode(member) for name, member in last.items()}})
         entries.append(

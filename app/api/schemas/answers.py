@@ -301,13 +301,13 @@ class Cliff(AnswerModel):
     accuracy: float
 
 
-class _Statistic(AnswerModel):
-    dataset: str
+class Described(AnswerModel):
+    """What plans and releases say of a statistic."""
+
     statistic: StatisticRequest
     privacy: Privacy
     mechanism: Mechanism
     summary: str = Field(description="What it means, in a sentence.")
-    reused: bool
     bins: list[Bin] | None = Field(default=None, description="Histograms of up to 1,000 intervals.")
     edges: list[float] | None = Field(default=None, description="Histograms of more intervals.")
     axes: list[Axis] | None = Field(
@@ -316,7 +316,12 @@ class _Statistic(AnswerModel):
     )
 
 
-class Plan(_Statistic):
+class _OfDataset(Described):
+    dataset: str
+    reused: bool
+
+
+class Plan(_OfDataset):
     """What a release would be."""
 
     accuracy: PlannedAccuracy
@@ -324,7 +329,7 @@ class Plan(_Statistic):
     cliff: Cliff | None
 
 
-class Release(_Statistic):
+class Release(_OfDataset):
     """A release. `value` is the mechanism's output, `value_in_range` the same cut to the statistic's public range."""
 
     id: str

@@ -7,12 +7,9 @@ from pydantic import Field
 
 from app.api.schemas.answers import (
     AnswerModel,
-    Axis,
-    Bin,
+    Described,
     EpsilonText,
-    Mechanism,
     PlannedAccuracy,
-    Privacy,
     Release,
     ReleaseBudget,
 )
@@ -55,17 +52,10 @@ class BatchRequest(RequestModel):
     )
 
 
-class PlannedItem(AnswerModel):
+class PlannedItem(Described):
     """What one item would be, and cost now."""
 
-    statistic: StatisticRequest
-    bins: list[Bin] | None = Field(default=None, description="Histograms of up to 1,000 intervals.")
-    edges: list[float] | None = Field(default=None, description="Histograms of more intervals.")
-    axes: list[Axis] | None = Field(default=None, description="Two-way tables, whose lists hold the cells row by row.")
     accuracy: PlannedAccuracy
-    privacy: Privacy
-    mechanism: Mechanism
-    summary: str
     charged: EpsilonText
     reused: bool
 

@@ -6,20 +6,16 @@ from pydantic import Field, model_validator
 
 from app.api.schemas.answers import (
     AnswerModel,
-    Axis,
-    Bin,
     Cliff,
+    Described,
     EpsilonText,
-    Mechanism,
     Plan,
     PlannedAccuracy,
-    Privacy,
 )
 from app.api.schemas.base import RequestModel
 from app.api.schemas.datasets import MAX_COLUMNS, MAX_ROWS_PER_UNIT, DeclaredColumn, DeclaredName
 from app.api.schemas.numbers import Bound, EpsilonNano, Whole, refuse
 from app.api.schemas.releases import ReleaseRequest
-from app.api.schemas.statistics import StatisticRequest
 
 MAX_POINTS = 1_000
 MAX_ROWS = 10**15
@@ -98,17 +94,10 @@ class DatasetPlan(Plan):
     curve: list[PricedPoint] | None = None
 
 
-class FreePlan(AnswerModel):
+class FreePlan(Described):
     """What a release would be on a dataset like that."""
 
-    statistic: StatisticRequest
-    bins: list[Bin] | None = Field(default=None, description="Histograms of up to 1,000 intervals.")
-    edges: list[float] | None = Field(default=None, description="Histograms of more intervals.")
-    axes: list[Axis] | None = Field(default=None, description="Two-way tables, whose lists hold the cells row by row.")
     accuracy: PlannedAccuracy
-    privacy: Privacy
-    mechanism: Mechanism
-    summary: str
     cliff: Cliff | None
     bias: Bias | None = None
     curve: list[CurvePoint] | None = None

@@ -1,0 +1,70 @@
+"""Several releases in one transaction, under one idempotency key: of a batch, or of what is derived from them."""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from app.db.clock import now
+from app.db.session import WriteSession
+from app.ledger import idempotency
+from app.services import releases
+from app.services.access import Access
+from app.services.questions import Plan, Question
+from app.services.releases import CREATED, Answer, Attempt, Drawn, Key
+from app.services.reuse import Earlier
+
+
+class Asked(Protocol):
+    """One of several questions, and its plan."""
+
+    @property
+    def question(self) -> Question:
+        """What is asked."""
+
+    @property
+    def plan(self) -> Plan:
+        """What a release of it is."""
+
+
+def committed(  # noqa: PLR0913, PLR0917 - what both kinds of several have in common
+    transaction: WriteSession,
+    access: Access,
+    key: Key | None,
+    attempts: Sequence[Attempt],
+    found: Sequence[Drawn | Earlier],
+    locked: Callable[[], object],
+    body_of: Callable[[Sequence[bytes], Sequence[int]], bytes],
+) -> tuple[Answer, Sequence[int]] | None:
+    """The transaction and its commit, with the status of each release; None where the key is a twin's already.
+
+    Args:
+        transaction: which all of it is.
+        access: of who asks.
+        key: the whole's; the attempts have none.
+        attempts: one for each release, in their order.
+        found: what was drawn for each, or the earlier release that answers it.
+        locked: locks the account, and refuses the whole before anything is debited.
+        body_of: the whole's answer, of each release's answer and status.
+    """
+    first = found[0].release_id  # of no other of these, since there is none before it
+    if key is not None and not idempotency.claim(
+        transaction, access.principal.id, key.text, key.fingerprint, first, CREATED, now()
+    ):
+        return None
+    locked()
+    settled = [attempt.settle(transaction, each) for attempt, each in zip(attempts, found, strict=True)]
+    answers = [each for each in settled if each is not None]  # all of them: no attempt has a key of its own
+    bodies, statuses = [each.body for each in answers], [each.status for each in answers]
+    answer = Answer(max(statuses), body_of(bodies, statuses))
+    if key is not None:
+        release_id = json.loads(bodies[0])["id"]
+        idempotency.answer(transaction, access.principal.id, key.text, release_id, answer.status, answer.body)
+    transaction.commit()
+    return answer, statuses
+
+
+def recorded(access: Access, asked: Sequence[Asked], statuses: Sequence[int]) -> None:
+    """Say what became of each, to the log and the metrics."""
+    for each, status in zip(asked, statuses, strict=True):
+        outcome, cost_nano = ("fresh", each.plan.epsilon_nano) if status == CREATED else ("reused", 0)
+        releases.recorded(access, each.question, outcome, cost_nano)
