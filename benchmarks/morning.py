@@ -1,8 +1,8 @@
 """A dashboard's morning: 90 % plans and known releases, 10 % fresh ones, on Postgres, beside a bare service of OpenDP.
 
-No server of differential privacy with a ledger is among Python's packages, so the nearest peer is what a team would
-write first: FastAPI over OpenDP's Laplace mechanism (`bare_opendp.py`), on the same Postgres, with one durable debit
-for each release.
+The peer is what a team would write first: FastAPI over OpenDP's Laplace mechanism (`bare_opendp.py`), on the same
+Postgres, with one durable debit for each release. The nearest service in kind, Lomas (`lomas-server`), is not measured
+here: nobody has made it run beside this.
 
 Run: make bench-setup, then python benchmarks/morning.py
 """
