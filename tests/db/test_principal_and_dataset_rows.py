@@ -95,12 +95,16 @@ def test_whom_a_provider_names_is_one_principal_with_the_token_s_role(database: 
                 principals.insert(transaction, name, "admin", None, AT, issuer=identity.issuer, subject="17")
         found = principals.by_credential(transaction, identity)
         assert found is not None
-        assert (found.id, found.role, principals.stored_role(transaction, identity)) == (made.id, "owner", "admin")
+        written = principals.of_subject(transaction, identity)
+        assert written is not None
+        assert (found.id, found.role, written.role) == (made.id, "owner", "admin")
         for other in (Identity("https://other.example", "17", "owner"), Identity(identity.issuer, "18", "owner")):
             assert principals.by_credential(transaction, other) is None
         principals.disable(transaction, made.id, LATER)
         assert principals.by_credential(transaction, identity) is None
-        assert principals.has_subject(transaction, identity)
+        left = principals.of_subject(transaction, identity)
+        assert left is not None
+        assert (left.id, left.disabled_at) == (made.id, LATER)
 
 
 def test_pages_of_principals(database: Database) -> None:
