@@ -3,9 +3,10 @@
 import os
 import socket
 import tempfile
+from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 import uvicorn
@@ -172,6 +173,13 @@ def audit(
 remote.attach(app)
 
 
+def _settings_fault(problem: Mapping[str, Any]) -> str:
+    """Which variable is wrong and why; what several do not fit names them itself."""
+    told = problem["msg"].removeprefix("Value error, ")
+    name = "_".join(("SNAPLEDGER", *map(str, problem["loc"]))).upper()
+    return f"{name}: {told}" if problem["loc"] else told
+
+
 def main() -> None:
     """Run the command line; what cannot be done is told in a line, with exit status 1."""
     with told_in_a_line():
@@ -179,11 +187,7 @@ def main() -> None:
             app(prog_name="snapledger")
         except ValidationError as error:
             # Settings: pydantic's own text would show the value, which may be a secret.
-            told = "; ".join(
-                f"SNAPLEDGER_{'_'.join(map(str, problem['loc']))}".upper() + f": {problem['msg']}"
-                for problem in error.errors()
-            )
-            raise ValueError(told) from None
+            raise ValueError("; ".join(map(_settings_fault, error.errors()))) from None
 
 
 if __name__ == "__main__":

@@ -24,7 +24,10 @@ from app import secret_files
 def _rate_limit(text: str) -> str:
     """Such as `600/minute` or `20/second;600/minute`; `off` for none."""
     if text != "off":
-        limits.parse_many(text)  # ValueError
+        try:
+            limits.parse_many(text)
+        except ValueError:
+            raise ValueError("must be such as 600/minute or 20/second;600/minute, or off") from None
     return text
 
 

@@ -87,3 +87,9 @@ def test_wrong_settings_are_told_in_a_line_that_holds_no_secret(tmp_path: Path) 
         assert done.stderr.startswith("snapledger: ")
         assert len(done.stderr.splitlines()) == 1
         assert "hush" not in done.stderr
+    assert run(tmp_path, "serve", OIDC_ISSUER="https://provider.example").stderr == (
+        "snapledger: SNAPLEDGER_OIDC_ISSUER needs SNAPLEDGER_OIDC_AUDIENCE and SNAPLEDGER_OIDC_ROLE_MAP\n"
+    )
+    assert run(tmp_path, "serve", RATE_LIMIT="often").stderr == (
+        "snapledger: SNAPLEDGER_RATE_LIMIT: must be such as 600/minute or 20/second;600/minute, or off\n"
+    )
