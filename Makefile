@@ -42,8 +42,9 @@ docs: $(VENV)/development ## Build the guide that the service shows at /guide; e
 test: $(VENV)/development ## Run the tests, on SQLite and Postgres
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow and not browser and not container"
 
-test-slow: $(VENV)/development ## Run the tests that take long
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m slow || test $$? -eq 5  # 5: there are none
+test-slow: LONGER ?= 1
+test-slow: $(VENV)/development ## Run the tests that take long, or LONGER times as long
+	@LONGER=$(LONGER) $(BIN)/python -m pytest -q -n 2 --dist loadfile -m slow || test $$? -eq 5  # 5: there are none
 
 test-browser: $(VENV)/development ## Run the dashboard's tests in headless Chromium (Debian's package chromium)
 	@$(BIN)/python -m pytest -q -m browser tests/browser

@@ -15,7 +15,7 @@ import httpx
 import pytest
 from service_world import Service, Table, numbers_csv, serving
 
-CYCLES = int(os.environ.get("KILL_CYCLES", "20"))
+CYCLES = int(os.environ.get("KILL_CYCLES", "8"))
 CLIENTS = 8
 MEAN = {"kind": "mean", "column": "x"}
 MICRO = 1_000_000  # each release costs ε = 10⁻⁶

@@ -18,6 +18,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 from ledger_model import ONE, text
+from lengths import LONGER
 from service_world import a_name, numbers_csv
 
 from app.db import datasets
@@ -197,6 +198,6 @@ def test_the_ledger_is_what_an_exact_model_says(breakable: Breakable) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1200)
+@pytest.mark.timeout(1200 * LONGER)
 def test_the_ledger_is_what_an_exact_model_says_at_length(breakable: Breakable) -> None:
-    _explore(breakable, 100, 50)
+    _explore(breakable, 30 * LONGER, 50)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import httpx
 import pytest
+from lengths import LONGER
 from service_world import Service, Table, a_name
 from spoiling import MARK, NESTED, spoilt
 
@@ -82,8 +83,8 @@ def assert_harmless(answer: httpx.Response, body: str) -> None:
         assert len(answer.content) < 5_000, told
 
 
-# Every eleventh body: of each place another eleventh of what it is replaced by.
-EACH = pytest.mark.parametrize("stride", [11, pytest.param(1, marks=pytest.mark.slow)])
+# Every eleventh body, or every third: of each place another part of what it is replaced by.
+EACH = pytest.mark.parametrize("stride", [11, pytest.param(max(1, 4 - LONGER), marks=pytest.mark.slow)])
 
 
 def assert_nothing_is_repeated(service: Service) -> None:

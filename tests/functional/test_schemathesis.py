@@ -6,17 +6,18 @@ from pathlib import Path
 
 import httpx
 import pytest
+from lengths import LONGER
 from service_world import Service, numbers_csv, serving
 
 CHECKS = [
     *("not_a_server_error", "status_code_conformance", "content_type_conformance", "response_headers_conformance"),
     *("response_schema_conformance", "negative_data_rejection", "unsupported_method", "allow_header_conformance"),
 ]
-SECONDS = 50  # of random calls; the examples and the coverage of the schemas come before
+SECONDS = 25 * LONGER  # of random calls; the examples and the coverage of the schemas come before
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(400 * LONGER)
 @pytest.mark.parametrize("role", ["admin", "owner", "auditor", "analyst"])
 def test_no_call_has_an_undeclared_answer(tmp_path: Path, role: str) -> None:
     # A service of its own: what is sent to it may disable or delete anything, the admin too.
@@ -38,4 +39,4 @@ def run(service: Service, client: httpx.Client, folder: Path) -> subprocess.Comp
         *("--exclude-path", "/v1/me/key"),  # or no later call would have a key
         *("--seed", "20261128", "--generation-database", "none", "--no-color", "--warnings", "off"),
     ]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)  # noqa: S603
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300 * LONGER, check=False)  # noqa: S603
