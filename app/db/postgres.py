@@ -1,38 +1,64 @@
 """Postgres as the ledger's home, by psycopg 3: what every connection asks of the server."""
 
+import select
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, NullPool, QueuePool, create_engine
+from sqlalchemy import URL, Connection, Engine, NullPool, QueuePool, create_engine, event
+from sqlalchemy.engine.interfaces import IsolationLevel
+from sqlalchemy.exc import InvalidatePoolError
 
 from app.db.limits import Limits
+from app.db.prepared import run_text
 
 _MIGRATION_LOCK = 7_309_475_598_860_382_560  # the advisory lock's name: any number that nobody else uses
 
 
 class Postgres:
-    """Connections in a transaction each, made when they are needed and kept."""
+    """Connections, made when they are needed and kept.
+
+    A transaction begins where we say so, by one statement that says of which kind it is, and a single statement has
+    none: the driver's way takes more round trips than most requests have statements.
+    """
 
     dialect = "postgresql"
 
     def __init__(self, url: URL, limits: Limits) -> None:
         self._pool = _engine(
             _spelled_out(url, limits, limits.statement_seconds, limits.lock_seconds),
+            "AUTOCOMMIT",
             QueuePool,
             pool_size=limits.connections,
             max_overflow=0,
             pool_timeout=limits.queue_seconds,
-            pool_pre_ping=True,  # a server that was restarted costs a reconnection, not an error
             pool_use_lifo=True,
             pool_reset_on_return="rollback",
         )
+        event.listen(self._pool, "checkout", self._require_alive)
         patient = replace(limits, idle_seconds=limits.migration_seconds)
         self._migrator = _engine(
-            _spelled_out(url, patient, limits.migration_seconds, limits.migration_seconds), NullPool
+            _spelled_out(url, patient, limits.migration_seconds, limits.migration_seconds),
+            "READ COMMITTED",
+            NullPool,
         )
         self._lock_milliseconds = round(limits.migration_lock_seconds * 1000)
+
+    def _require_alive(self, connection: Any, _: object, __: object) -> None:  # noqa: ANN401 - the driver's
+        """Before a connection is used: a server that was restarted costs a reconnection, not an error.
+
+        Whoever closes a connection is heard of by it. Only then it is asked, which takes a round trip.
+        """
+        heard = select.poll()
+        heard.register(connection.fileno(), select.POLLIN)
+        if not heard.poll(0):
+            return
+        dialect = self._pool.dialect
+        try:
+            dialect.do_ping(connection)
+        except dialect.loaded_dbapi.Error:
+            raise InvalidatePoolError from None  # and the pool makes another
 
     @contextmanager
     def reading(self, *, begun: bool = True) -> Iterator[Connection]:
@@ -40,14 +66,19 @@ class Postgres:
 
         Of one statement where no transaction is begun, which spares two round trips.
         """
-        level = "REPEATABLE READ" if begun else "AUTOCOMMIT"
         with self._pool.connect() as connection:
-            yield connection.execution_options(isolation_level=level, postgresql_readonly=True)
+            if not begun:
+                yield connection
+                return
+            _run(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            yield connection
+            _run(connection, "COMMIT")  # after a ROLLBACK the driver would have every statement prepared anew
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction whose every statement sees what was committed before it."""
         with self._pool.connect() as connection:
+            _run(connection, "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
             yield connection
 
     @contextmanager
@@ -67,11 +98,15 @@ class Postgres:
         self._pool.dispose()
 
 
-def _engine(url: URL, poolclass: Any, **of_pool: Any) -> Engine:  # noqa: ANN401 - passed on to SQLAlchemy
+def _run(connection: Connection, text: str) -> None:
+    run_text(connection, connection.connection.cursor(), text)
+
+
+def _engine(url: URL, isolation_level: IsolationLevel, poolclass: Any, **of_pool: Any) -> Engine:  # noqa: ANN401 - passed on to SQLAlchemy
     return create_engine(
         url,
         poolclass=poolclass,
-        isolation_level="READ COMMITTED",
+        isolation_level=isolation_level,
         hide_parameters=True,
         use_insertmanyvalues=False,
         use_native_hstore=False,  # or the server is asked for a type that no table has

@@ -21,7 +21,7 @@ Statement: TypeAlias = Query | Insert | Update | Delete
 class Prepared:
     """One statement in one dialect: its text, the order of its parameters, and what their types do to values."""
 
-    __slots__ = ("_binds", "_constants", "_make", "_names", "_results", "_text")
+    __slots__ = ("_binds", "_constants", "_fetch", "_make", "_names", "_results", "_text")
 
     def __init__(self, statement: Statement, dialect: Dialect, parameters: Mapping[str, object]) -> None:
         # As in Core itself, the names that are given decide which columns an INSERT without values() has.
@@ -35,6 +35,7 @@ class Prepared:
         self._binds = [(key, process) for key, name in named if (process := binds[name]) is not None]
         columns = list(getattr(statement, "exported_columns", ()))
         results = [column.type.dialect_impl(dialect).result_processor(dialect, None) for column in columns]
+        self._fetch = bool(columns)  # to ask the driver costs more
         self._results = [(index, process) for index, process in enumerate(results) if process is not None]
         names = [column.key for column in columns]
         row_type: Any = namedtuple("Row", names, rename=True)  # type: ignore[misc]  # noqa: PYI024 - one a statement
@@ -52,7 +53,7 @@ class Prepared:
         bound: Any = {**values} if self._names is None else [values[name] for name in self._names]
         for key, process in self._binds:
             bound[key] = process(bound[key])
-        fetched = run_text(connection, cursor, self._text, bound)
+        fetched = run_text(connection, cursor, self._text, bound, fetch=self._fetch)
         return [self._make(self._converted(row) if self._results else row) for row in fetched]
 
     def _converted(self, fetched: tuple[Any, ...]) -> list[Any]:
@@ -74,8 +75,15 @@ def _byte_array(value: bytes | None) -> bytearray | None:
     return None if value is None else bytearray(value)
 
 
-def run_text(connection: Connection, cursor: Any, text: str, bound: Any = ()) -> list[tuple[Any, ...]]:  # noqa: ANN401
-    """Run a text on a driver's cursor of the connection; its rows as the driver gives them.
+def run_text(
+    connection: Connection,
+    cursor: Any,  # noqa: ANN401 - the driver's
+    text: str,
+    bound: Any = (),  # noqa: ANN401 - as the driver takes it
+    *,
+    fetch: bool = False,
+) -> list[tuple[Any, ...]]:
+    """Run a text on a driver's cursor of the connection; its rows as the driver gives them, if it has any to fetch.
 
     Raises:
         DBAPIError: the driver's error, as Core would raise it; a connection that broke is invalidated.
@@ -83,7 +91,7 @@ def run_text(connection: Connection, cursor: Any, text: str, bound: Any = ()) ->
     driver_error = connection.dialect.loaded_dbapi.Error
     try:
         cursor.execute(text, bound)
-        return [] if cursor.description is None else cursor.fetchall()
+        return cursor.fetchall() if fetch else []
     except driver_error as error:
         broken = connection.dialect.is_disconnect(error, connection.connection.dbapi_connection, cursor)
         if broken:
