@@ -109,18 +109,18 @@ def test_long_statistics_are_read_too() -> None:
     assert most_bytes_at_once(file, ["category"]) > 0
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        b"PAR1",
-        b"PAR1" + struct.pack("<I", 2**32 - 1) + b"PAR1",
-        b"PAR1" + b"\0" + struct.pack("<I", 1) + b"PAR1",  # a footer without row groups
-        b"PAR1" + b"\x49" + b"\x19" * 5000 + struct.pack("<I", 5001) + b"PAR1",  # lists of lists of lists …
-        b"PAR1" + b"\x4c" + b"\x1c" * 5000 + struct.pack("<I", 5001) + b"PAR1",  # structs in structs …
-    ],
-)
-def test_what_is_no_footer(content: bytes) -> None:
+# One row group, of one chunk of the column x with one value, of which a page is far beyond the end.
+FAR = b"\x49\x1c\x19\x1c\x3c\x39\x18\x01x\x26\x02\x46" + varint(2**66) + bytes(4)
+
+
+@pytest.mark.parametrize("footer", [b"", b"\0", FAR, b"\x49" + b"\x19" * 5000, b"\x4c" + b"\x1c" * 5000])
+def test_what_is_no_footer(footer: bytes) -> None:
+    with pytest.raises(MalformedError):
+        most_bytes_at_once(io.BytesIO(b"PAR1" + footer + struct.pack("<I", len(footer)) + b"PAR1"), ["x"])
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1", b"PAR1" + struct.pack("<I", 2**32 - 1) + b"PAR1"])
+def test_what_has_no_footer(content: bytes) -> None:
     with pytest.raises(MalformedError):
         most_bytes_at_once(io.BytesIO(content), ["x"])
 

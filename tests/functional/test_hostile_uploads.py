@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import re
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -75,6 +76,16 @@ def parquet(table: pa.Table, **options: Any) -> bytes:
     return file.getvalue()
 
 
+def claiming_two_gibibytes() -> bytes:
+    """A Parquet of a page that claims this size; what its header grows by is taken from the checksum."""
+    whole = parquet(pa.table({"x": list(range(1000))}), use_dictionary=False, write_page_checksum=True)
+    number = rb"\x15([\x80-\xff]*[\x00-\x7f])"
+    found = re.match(rb"PAR1\x15\x00" + number * 3, whole)
+    assert found
+    header = b"PAR1\x15\x00" + b"\x15\xfe\xff\xff\xff\x0f" + b"\x15" + found[2] + b"\x15"
+    return header + b"\x80" * (found.end() - len(header) - 1) + b"\x01" + whole[found.end() :]
+
+
 NUMBERS = parquet(pa.table({"x": list(range(1000))}))
 FILES = {
     "no file": b"",
@@ -115,6 +126,7 @@ FILES = {
     "infinite": parquet(pa.table({"x": [1.0, float("inf")]})),
     "a Parquet with a column twice": parquet(pa.Table.from_arrays([pa.array([1, 2])] * 2, names=["x", "x"])),
     "a Parquet of one row": parquet(pa.table({"x": [1]})),
+    "a Parquet that claims two gibibytes": claiming_two_gibibytes(),
     "too large": b"x\n" + b"1\n" * (MOST_UPLOAD_BYTES // 2),
 }
 

@@ -15,7 +15,9 @@ _SIZE, _COMPRESSED, _DATA, _DICTIONARY, _DATA_2 = 2, 3, 5, 7, 8  # of a page's h
 _NUMBER = 1  # of values, in the header of each kind of page
 _HEADER: Shape = {_SIZE: None, _COMPRESSED: None, **{kind: {_NUMBER: None} for kind in (_DATA, _DICTIONARY, _DATA_2)}}
 
-MOST_BYTES_IN_FOOTER = 2**26
+MOST_BYTES_IN_FOOTER = 2**24
+"""Some 100,000 chunks, which take as many seconds as MiB to read here; `most_bytes_at_once` reads no larger one."""
+
 _TAIL = 8  # the footer's length and the magic bytes
 _MOST_BYTES_IN_HEADER = 2**24  # Arrow's own limit
 _FIRST_BYTES = 256
@@ -35,7 +37,7 @@ def most_bytes_at_once(file: BinaryIO, names: Collection[str]) -> int:
     try:
         groups = _footer(file)[_GROUPS]
         return max((sum(_claimed(file, chunk) for chunk in _chunks(group, wanted)) for group in groups), default=0)
-    except (KeyError, IndexError, TypeError):
+    except (KeyError, IndexError, TypeError, OverflowError):
         raise MalformedError from None
 
 

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 from app.dp.columns import Column, Kind
 from app.engines.ingest.arrays import stored_array, unsuitable
 from app.engines.ingest.checks import missing_values
-from app.engines.ingest.page_sizes import most_bytes_at_once
+from app.engines.ingest.page_sizes import MOST_BYTES_IN_FOOTER, most_bytes_at_once
 from app.engines.ingest.problems import Problems
 from app.engines.ingest.thrift import MalformedError
 from app.engines.stored import stored_schema
@@ -95,6 +95,8 @@ def _check_sizes(metadata: pq.FileMetaData, problems: Problems) -> None:
     """
     if metadata.num_rows > MOST_ROWS:
         problems.refuse("file", f"has more than {MOST_ROWS:,} rows")
+    if metadata.serialized_size > MOST_BYTES_IN_FOOTER:
+        problems.refuse("file", "has a footer too large to read; write larger row groups, or fewer columns")
     most = MOST_BYTES_IN_CHUNK * metadata.num_columns
     if any(metadata.row_group(i).total_byte_size > most for i in range(metadata.num_row_groups)):
         problems.refuse("file", "has row groups too large to read; write smaller ones")
