@@ -29,7 +29,7 @@ def cells_query(needs: CellSums, table: exp.Table | exp.Subquery, dialect: Diale
     compared with the categories.
     """
     keys = [f"a{i}" for i in range(len(needs.axes))] + [_INSIDE]
-    inside = case([(_all(needs.conditions), whole(1))], whole(0)) if needs.conditions else whole(1)
+    inside = case([(all_hold(needs.conditions), whole(1))], whole(0)) if needs.conditions else whole(1)
     coarse = [_coarse(column(name), bins) for name, bins in needs.axes]
     coded = [_named(value, key) for key, value in zip(keys, [*coarse, inside], strict=True)]
     located = [_named(_cell(needs), _CELL), column(_ROWS)]
@@ -90,7 +90,7 @@ def _cell(needs: CellSums) -> Node:
     return case([(inside, whole(0) if index is None else index)], whole(needs.count))
 
 
-def _all(conditions: tuple[Condition, ...]) -> Node:
+def all_hold(conditions: tuple[Condition, ...]) -> Node:
     """Whether a row meets all conditions."""
     met = [node for each in conditions for node in _tests(each)]
     together = met[0]

@@ -4,7 +4,7 @@ import logging
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -21,6 +21,7 @@ from app.engines.errors import answered
 from app.engines.expressions import column, whole
 from app.engines.files import scratch_directory
 from app.engines.queries import CUTS, FIRST_BIN, THRESHOLD, counts_query, render, sums_query
+from app.engines.shared_queries import shared_answers, shared_query
 from app.engines.stored import UNIT, stored_name
 
 logger = logging.getLogger(__name__)
@@ -56,13 +57,13 @@ class DuckDBEngine:
         self._connection.execute("SET enable_external_access = false")
         self._connection.execute("SET lock_configuration = true")
 
-    def compute(self, path: Path, needs: Needs) -> Answer:
-        """The exact integers that a statistic needs of the table stored at `path`.
+    def compute(self, path: Path, scan: Sequence[Needs]) -> list[Answer]:
+        """The exact integers of each need of one of `scans_of`, by one statement over the table stored at `path`.
 
         Raises:
             EngineFailure: whatever went wrong; engines put values into their messages, so only its kind is logged.
         """
-        return answered(logger, "DuckDB", lambda: self._answer(path, needs))
+        return answered(logger, "DuckDB", lambda: self._answers(path, [_stored(each) for each in scan]))
 
     @property
     def scratch(self) -> Path:
@@ -100,18 +101,18 @@ class DuckDBEngine:
         shutil.rmtree(self._scratch, ignore_errors=True)
         os.close(self._scratch_lock)
 
+    def _answers(self, path: Path, scan: Sequence[Needs]) -> list[Answer]:
+        if len(scan) == 1:
+            return [self._answer(path, scan[0])]
+        return shared_answers(scan, self._rows(shared_query(tuple(scan), _TABLE, "duckdb"), path))
+
     def _answer(self, path: Path, needs: Needs) -> Answer:
         if isinstance(needs, BinCounts):
-            return self._counts(path, replace(needs, column=stored_name(needs.column)))
+            return self._counts(path, needs)
         if isinstance(needs, CellSums):
-            query = cells_query(needs.renamed(stored_name), _TABLE, "duckdb")
-            return cells_answer(needs, self._rows(query, path))
-        if isinstance(needs, PairSums):
-            named = replace(needs, x=stored_name(needs.x), y=stored_name(needs.y))
-            (row,) = self._rows(sums_query(named, _TABLE, "duckdb"), path)
-            return CrossMoments(*row)
-        (row,) = self._rows(sums_query(replace(needs, column=stored_name(needs.column)), _TABLE, "duckdb"), path)
-        return Moments(*row)
+            return cells_answer(needs, self._rows(cells_query(needs, _TABLE, "duckdb"), path))
+        (row,) = self._rows(sums_query(needs, _TABLE, "duckdb"), path)
+        return (CrossMoments if isinstance(needs, PairSums) else Moments)(*row)
 
     def _counts(self, path: Path, needs: BinCounts) -> tuple[int, ...]:
         query = counts_query(needs, _TABLE, "duckdb")
@@ -129,6 +130,15 @@ class DuckDBEngine:
     def _rows(self, query: str, path: Path) -> list[tuple[int, ...]]:
         with self._connection.cursor() as cursor:
             return cursor.execute(query, {_FILE: str(path)}).fetchall()
+
+
+def _stored(needs: Needs) -> Needs:
+    """The same of the columns by the names that they have in stored files."""
+    if isinstance(needs, CellSums):
+        return needs.renamed(stored_name)
+    if isinstance(needs, PairSums):
+        return replace(needs, x=stored_name(needs.x), y=stored_name(needs.y))
+    return replace(needs, column=stored_name(needs.column))
 
 
 def _units_over(most: int) -> exp.Select:

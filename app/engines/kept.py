@@ -2,7 +2,7 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sized
+from collections.abc import Callable, Hashable, Iterable, Sequence, Sized
 from concurrent.futures import Future
 from typing import Generic, TypeVar
 
@@ -34,17 +34,31 @@ class Kept(Generic[Key, Value]):
 
     def get(self, key: Key, compute: Callable[[], Value]) -> Value:
         """The answer of `key`, computed if need be. Raises what `compute` raises."""
+        return self.get_all([key], lambda _: [(key, compute())])[key]
+
+    def get_all(
+        self, keys: Iterable[Key], compute: Callable[[Sequence[Key]], Iterable[tuple[Key, Value]]]
+    ) -> dict[Key, Value]:
+        """The answers of all keys; `compute` is given those that are unknown, and is asked for one after the other.
+
+        Raises what `compute` raises; what it answered before is kept. Nobody waits for others before having computed
+        what others may wait for, so no two can wait for each other.
+        """
+        answers: dict[Key, Value] = {}
+        waiting: dict[Key, Future[Value]] = {}
+        mine: dict[Key, Future[Value]] = {}
         with self._lock:
-            if key in self._answers:
-                self._answers.move_to_end(key)
-                return self._answers[key]
-            future = self._computing.get(key)
-            mine = future is None
-            if future is None:
-                future = self._computing[key] = Future()
+            for key in dict.fromkeys(keys):
+                if key in self._answers:
+                    self._answers.move_to_end(key)
+                    answers[key] = self._answers[key]
+                elif key in self._computing:
+                    waiting[key] = self._computing[key]
+                else:
+                    mine[key] = self._computing[key] = Future()
         if mine:
-            self._compute(key, future, compute)
-        return future.result()
+            self._compute(dict(mine), compute)
+        return answers | {key: future.result() for key, future in (mine | waiting).items()}
 
     def forget(self, condition: Callable[[Key], bool]) -> None:
         """Drop the answers of all keys that meet the condition, those being computed too."""
@@ -54,18 +68,24 @@ class Kept(Generic[Key, Value]):
             for key in [key for key in self._computing if condition(key)]:
                 del self._computing[key]
 
-    def _compute(self, key: Key, future: "Future[Value]", compute: Callable[[], Value]) -> None:
+    def _compute(
+        self, left: "dict[Key, Future[Value]]", compute: Callable[[Sequence[Key]], Iterable[tuple[Key, Value]]]
+    ) -> None:
         try:
-            answer = compute()
+            for key, answer in compute(list(left)):
+                future = left.pop(key)
+                with self._lock:
+                    if self._end(key, future):
+                        self._keep(key, answer)
+                future.set_result(answer)
+            if left:
+                raise AssertionError("not every key was answered")  # noqa: TRY301
         except BaseException as error:  # noqa: BLE001  whatever it is, nobody may be left waiting
             with self._lock:
-                self._end(key, future)
-            future.set_exception(error)
-            return
-        with self._lock:
-            if self._end(key, future):
-                self._keep(key, answer)
-        future.set_result(answer)
+                for key, future in left.items():
+                    self._end(key, future)
+            for future in left.values():
+                future.set_exception(error)
 
     def _end(self, key: Key, future: "Future[Value]") -> bool:
         """End a computation; false if it was forgotten meanwhile (and perhaps begun anew)."""

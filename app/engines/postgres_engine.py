@@ -23,6 +23,7 @@ from app.engines.live_queries import names_of, registration, table_node, units_o
 from app.engines.paths import path_of
 from app.engines.postgres_catalogue import located
 from app.engines.queries import Dialect, counts_query, render, sums_query
+from app.engines.shared_queries import shared_answers, shared_query
 
 logger = logging.getLogger(__name__)
 
@@ -86,14 +87,15 @@ class PostgresEngine:
         ((over,),) = answered(logger, "Postgres", partial(self._rows, query))
         return int(over or 0)
 
-    def compute(self, table: LiveTable, needs: Needs) -> Answer:
-        """The exact integers that a statistic needs of a live table.
+    def compute(self, table: LiveTable, scan: Sequence[Needs]) -> list[Answer]:
+        """The exact integers of each need of one of `scans_of`, by one statement over a live table.
 
         Raises:
             EngineFailure: the database is busy, away or failed.
             StaleTable: it has another number of rows than was registered.
         """
-        return answered(logger, "Postgres", lambda: table.checked(needs, self._answer(table, needs)))
+        answers = answered(logger, "Postgres", lambda: self._answers(table, scan))
+        return [table.checked(each, answer) for each, answer in zip(scan, answers, strict=True)]
 
     @contextmanager
     def copied(self, table: LiveTable) -> Iterator[Rows]:
@@ -111,6 +113,12 @@ class PostgresEngine:
 
     def close(self) -> None:
         """Nothing is held between statements."""
+
+    def _answers(self, table: LiveTable, scan: Sequence[Needs]) -> list[Answer]:
+        if len(scan) == 1:
+            return [self._answer(table, scan[0])]
+        source = view(table, [name for each in scan for name in names_of(each)], _normal)
+        return shared_answers(scan, self._rows(shared_query(tuple(scan), source, _DIALECT)))
 
     def _answer(self, table: LiveTable, needs: Needs) -> Answer:
         source = view(table, names_of(needs), _normal)

@@ -39,8 +39,8 @@ class Source(Protocol):
         """How many units have more than `most` rows."""
         ...
 
-    def compute(self, table: LiveTable, needs: Needs) -> Answer:
-        """The exact integers that a statistic needs, and nothing else."""
+    def compute(self, table: LiveTable, scan: Sequence[Needs]) -> Sequence[Answer]:
+        """The exact integers of each need, and nothing else, by one statement."""
         ...
 
     def copied(self, table: LiveTable) -> AbstractContextManager[Rows]:

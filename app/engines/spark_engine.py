@@ -24,6 +24,7 @@ from app.engines.live_queries import names_of, registration, table_node, units_o
 from app.engines.paths import path_of
 from app.engines.postgres_engine import Rows
 from app.engines.queries import CUTS, THRESHOLD, Dialect, counts_query, render, sums_query
+from app.engines.shared_queries import shared_answers, shared_query
 
 logger = logging.getLogger(__name__)
 
@@ -88,14 +89,15 @@ class SparkEngine:
         ((over,),) = answered(logger, "Spark", partial(self._rows, table, query))
         return int(over or 0)
 
-    def compute(self, table: LiveTable, needs: Needs) -> Answer:
-        """The exact integers that a statistic needs of a live table.
+    def compute(self, table: LiveTable, scan: Sequence[Needs]) -> list[Answer]:
+        """The exact integers of each need of one of `scans_of`, by one statement over a live table.
 
         Raises:
             EngineFailure: the server is busy, away or failed.
             StaleTable: the table has another number of rows than was registered.
         """
-        return answered(logger, "Spark", lambda: table.checked(needs, self._answer(table, needs)))
+        answers = answered(logger, "Spark", lambda: self._answers(table, scan))
+        return [table.checked(each, answer) for each, answer in zip(scan, answers, strict=True)]
 
     def copied(self, table: LiveTable) -> AbstractContextManager[Rows]:
         """Never asked for: `locate` refuses what is to be copied."""
@@ -116,6 +118,12 @@ class SparkEngine:
                 return None
             session.catalog.refreshTable(name)  # or the columns are those that the session saw first
             return {field.name: field.dataType.simpleString() for field in session.table(name).schema.fields}
+
+    def _answers(self, table: LiveTable, scan: Sequence[Needs]) -> list[Answer]:
+        if len(scan) == 1:
+            return [self._answer(table, scan[0])]
+        source = view(table, [name for each in scan for name in names_of(each)], _normal)
+        return shared_answers(scan, self._rows(table, shared_query(tuple(scan), source, _DIALECT)))
 
     def _answer(self, table: LiveTable, needs: Needs) -> Answer:
         source = view(table, names_of(needs), _normal)

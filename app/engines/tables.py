@@ -1,7 +1,7 @@
 """The tables that the service keeps, or knows of: taken in, summed, dropped."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from hashlib import file_digest
 from pathlib import Path
@@ -20,6 +20,7 @@ from app.engines.ingest.csv_file import Texts, csv_batches
 from app.engines.intake import take_in
 from app.engines.kept import Kept
 from app.engines.pending import Pending
+from app.engines.scan_sharing import scans_of
 from app.engines.sources import Origin, Sources
 from app.engines.stored_sums import StoredSums
 
@@ -125,9 +126,23 @@ class Tables:
             EngineFailure: the engine is busy, away or failed, or the table is gone.
             StaleTable: it is live, and has another number of rows than was registered.
         """
-        if file_id.startswith(_LIVE):
-            return self._asked.get((file_id, needs), lambda: self._computed_elsewhere(file_id, needs))
-        return self._kept.get((file_id, needs), lambda: self._found_or_computed(file_id, needs))
+        return self.all_sums(file_id, [needs])[needs]
+
+    def all_sums(self, file_id: str, needs: Iterable[Needs]) -> dict[Needs, Answer]:
+        """As `sums` of several needs at once: those that must be computed share scans of the table.
+
+        Raises:
+            As `sums`; what was computed before a failure is kept.
+        """
+        is_live = file_id.startswith(_LIVE)
+        kept, compute = (self._asked, self._computed_elsewhere) if is_live else (self._kept, self._found_or_computed)
+
+        def computed(keys: Sequence[tuple[str, Needs]]) -> Iterator[tuple[tuple[str, Needs], Answer]]:
+            for each, answer in compute(file_id, [each for _, each in keys]):
+                yield (file_id, each), answer
+
+        answers = kept.get_all([(file_id, each) for each in needs], computed)
+        return {each: answer for (_, each), answer in answers.items()}
 
     def are_known(self, file_id: str, needs: Needs) -> bool:
         """Whether `sums` would answer from memory."""
@@ -174,19 +189,28 @@ class Tables:
         self._sources.close()
         self._engine.close()
 
-    def _found_or_computed(self, file_id: str, needs: Needs) -> Answer:
+    def _found_or_computed(self, file_id: str, needs: Sequence[Needs]) -> Iterator[tuple[Needs, Answer]]:
         path = self._path(file_id)
-        answer = self._stored_sums.find(file_id, needs) if path.exists() else None
-        if answer is None:
+        missing = []
+        for each in needs:
+            answer = self._stored_sums.find(file_id, each) if path.exists() else None
+            if answer is None:
+                missing.append(each)
+            else:
+                yield each, answer
+        for scan in scans_of(missing):
             with metrics.engine_timed():
-                answer = self._engine.compute(path, needs)
-            self._stored_sums.keep(file_id, needs, answer, path)
-        return answer
+                answers = self._engine.compute(path, scan)
+            for each, answer in zip(scan, answers, strict=True):
+                self._stored_sums.keep(file_id, each, answer, path)
+                yield each, answer
 
-    def _computed_elsewhere(self, file_id: str, needs: Needs) -> Answer:
+    def _computed_elsewhere(self, file_id: str, needs: Sequence[Needs]) -> Iterator[tuple[Needs, Answer]]:
         table = self._live(file_id)
-        with metrics.engine_timed():
-            return self._sources.of(table.connection).compute(table, needs)
+        for scan in scans_of(needs):
+            with metrics.engine_timed():
+                answers = self._sources.of(table.connection).compute(table, scan)
+            yield from zip(scan, answers, strict=True)
 
     def _live(self, file_id: str) -> live.LiveTable:
         return answered(logger, "a live table", lambda: live.read(self._path(file_id)))

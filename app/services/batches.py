@@ -75,10 +75,7 @@ def release(services: Services, access: Access, batch: Batch, key: Key | None) -
             answer = whole.reused(session, [earlier for earlier in known if earlier is not None])
             together.recorded(access, items, [OK] * len(items))
             return answer
-    drawn = [
-        releases.draw(services, access, item.plan) if earlier is None else earlier
-        for item, earlier in zip(items, known, strict=True)
-    ]
+    drawn = together.drawn(services, access, items, known)
     committed = services.database.transact(lambda transaction: whole.committed(transaction, drawn))
     if committed is not None:
         answer, statuses = committed

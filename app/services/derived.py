@@ -108,10 +108,7 @@ def release(services: Services, access: Access, question: DerivedQuestion, key: 
                 attempt.reused(session, earlier) for attempt, earlier in zip(whole.attempts(), found, strict=True)
             ]
             return Answer(OK, whole.body(bodies))
-    drawn = [
-        releases.draw(services, access, part.plan) if earlier is None else earlier
-        for part, earlier in zip(parts, known, strict=True)
-    ]
+    drawn = together.drawn(services, access, parts, known)
     committed = services.database.transact(lambda transaction: whole.committed(transaction, drawn))
     if committed is not None:
         answer, statuses = committed

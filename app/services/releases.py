@@ -6,7 +6,7 @@ nothing, one after it loses nothing.
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import structlog
@@ -17,6 +17,7 @@ from app.db.ids import time_ordered_id
 from app.db.session import Session, WriteSession
 from app.dp.bits import SystemBits
 from app.dp.errors import DrawExhausted
+from app.dp.sums import Answer as Sums
 from app.errors import BudgetExhaustedError, ForbiddenError, KeyRequiredError, KeyReusedError, UnavailableError
 from app.ledger import accounts, allowances, entries, idempotency, releases
 from app.ledger.account import Account
@@ -167,6 +168,13 @@ class Drawn:
     members: Mapping[str, bytes]  # the answer's, as JSON, up to its budget
 
 
+def make_way(services: Services, access: Access, plans: Sequence[Plan]) -> None:
+    """Let others' commits go first where the table must be read, or many numbers be drawn."""
+    many = sum(plan.statistic.components for plan in plans) > MOST_QUICK
+    if many or not all(scans.are_known(services, access.dataset, plan.needs) for plan in plans):
+        services.database.pause()
+
+
 def draw(services: Services, access: Access, plan: Plan) -> Drawn:
     """Sums and draw; nothing is debited yet.
 
@@ -175,9 +183,16 @@ def draw(services: Services, access: Access, plan: Plan) -> Drawn:
         UnavailableError: the engine failed or answered to other needs, as from a file that was exchanged under it, or
             the source of bits is broken.
     """
-    if plan.statistic.components > MOST_QUICK or not scans.are_known(services, access.dataset, plan.needs):
-        services.database.pause()
-    sums = scans.exact_sums(services, access.dataset, plan.needs)
+    make_way(services, access, [plan])
+    return drawn(access, plan, scans.exact_sums(services, access.dataset, plan.needs))
+
+
+def drawn(access: Access, plan: Plan, sums: Sums) -> Drawn:
+    """A draw from sums that are there; nothing is debited yet.
+
+    Raises:
+        UnavailableError: the sums are not of what was planned, or the source of bits is broken.
+    """
     try:
         values = plan.mechanism.draw(sums, SystemBits())
     except (ValueError, DrawExhausted) as error:

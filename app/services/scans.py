@@ -1,5 +1,7 @@
 """From a dataset to exact sums. What an engine cannot answer becomes one of the interface's refusals here."""
 
+from collections.abc import Iterable
+
 from app.db import datasets
 from app.db.datasets import Dataset
 from app.dp.sums import Answer, Needs
@@ -27,7 +29,12 @@ def are_known(services: Services, dataset: Dataset, needs: Needs) -> bool:
 
 
 def exact_sums(services: Services, dataset: Dataset, needs: Needs) -> Answer:
-    """The exact integers that a statistic needs of a dataset.
+    """The exact integers that a statistic needs of a dataset. Raises as `all_exact_sums`."""
+    return all_exact_sums(services, dataset, [needs])[needs]
+
+
+def all_exact_sums(services: Services, dataset: Dataset, needs: Iterable[Needs]) -> dict[Needs, Answer]:
+    """The exact integers that several statistics need of a dataset, by as few scans as can be.
 
     Raises:
         DatasetClosedError: there is no data any more.
@@ -39,7 +46,7 @@ def exact_sums(services: Services, dataset: Dataset, needs: Needs) -> Answer:
     if dataset.file_id is None:
         raise DatasetClosedError
     try:
-        return services.tables.sums(dataset.file_id, needs)
+        return services.tables.all_sums(dataset.file_id, needs)
     except EngineFailure as error:
         raise UnavailableError from error
     except StaleTable:

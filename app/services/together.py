@@ -7,8 +7,9 @@ from typing import Protocol
 from app.db.clock import now
 from app.db.session import WriteSession
 from app.ledger import idempotency
-from app.services import releases
+from app.services import releases, scans
 from app.services.access import Access
+from app.services.context import Services
 from app.services.questions import Plan, Question
 from app.services.releases import CREATED, Answer, Attempt, Drawn, Key
 from app.services.reuse import Earlier
@@ -24,6 +25,25 @@ class Asked(Protocol):
     @property
     def plan(self) -> Plan:
         """What a release of it is."""
+
+
+def drawn(
+    services: Services, access: Access, asked: Sequence[Asked], known: Sequence[Earlier | None]
+) -> list[Drawn | Earlier]:
+    """For each question the earlier release that answers it, or a fresh draw; the draws share scans of the table.
+
+    Raises:
+        As `releases.draw`, before anything is debited.
+    """
+    fresh = [each.plan for each, earlier in zip(asked, known, strict=True) if earlier is None]
+    if not fresh:
+        return [earlier for earlier in known if earlier is not None]
+    releases.make_way(services, access, fresh)
+    sums = scans.all_exact_sums(services, access.dataset, [plan.needs for plan in fresh])
+    return [
+        releases.drawn(access, each.plan, sums[each.plan.needs]) if earlier is None else earlier
+        for each, earlier in zip(asked, known, strict=True)
+    ]
 
 
 def committed(  # noqa: PLR0913, PLR0917 - what both kinds of several have in common

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -62,6 +63,59 @@ def test_different_keys_do_not_wait_for_each_other() -> None:
 
     with ThreadPoolExecutor(2) as pool:
         assert list(pool.map(lambda key: kept.get(key, compute), ["a", "b"])) == [answer(1)] * 2
+
+
+def test_overlapping_sets_of_keys_are_computed_once() -> None:
+    kept: Kept[int, tuple[int, ...]] = Kept(100, 1000)
+    started, computed = threading.Barrier(20), []
+
+    def compute(keys: Sequence[int]) -> Iterator[tuple[int, tuple[int, ...]]]:
+        for key in keys:
+            computed.append(key)
+            time.sleep(0.001)
+            yield key, answer(key)
+
+    def ask(first: int) -> dict[int, tuple[int, ...]]:
+        started.wait()
+        keys = range(first, first + 30) if first % 2 else range(first + 29, first - 1, -1)
+        return kept.get_all(keys, compute)
+
+    with ThreadPoolExecutor(20) as pool:
+        for first, found in enumerate(pool.map(ask, range(20))):
+            assert found == {key: answer(key) for key in range(first, first + 30)}
+    assert sorted(computed) == list(range(49))
+
+
+def test_of_several_those_before_a_failure_are_kept() -> None:
+    kept: Kept[int, tuple[int, ...]] = Kept(100, 1000)
+    begun = threading.Event()
+
+    def fail(keys: Sequence[int]) -> Iterator[tuple[int, tuple[int, ...]]]:
+        yield keys[0], answer(keys[0])
+        begun.set()
+        time.sleep(0.05)
+        raise RuntimeError("no")
+
+    def wait(key: int) -> object:
+        begun.wait()
+        try:
+            return kept.get(key, lambda: answer(-1))
+        except RuntimeError as error:
+            return str(error)
+
+    with ThreadPoolExecutor(2) as pool:
+        waiting = [pool.submit(wait, key) for key in (1, 2)]
+        with pytest.raises(RuntimeError):
+            kept.get_all([1, 2, 3], fail)
+        assert [each.result() for each in waiting] == [answer(1), "no"]
+    assert recomputed(kept, range(1, 4)) == [2, 3]
+
+
+def test_nobody_waits_for_what_is_never_answered() -> None:
+    kept: Kept[int, tuple[int, ...]] = Kept(100, 1000)
+    with pytest.raises(AssertionError):
+        kept.get_all([1, 2], lambda _: [(1, answer(1))])
+    assert recomputed(kept, range(1, 3)) == [2]
 
 
 def recomputed(kept: Kept[int, tuple[int, ...]], keys: range) -> list[int]:

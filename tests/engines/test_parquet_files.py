@@ -174,11 +174,12 @@ def test_a_long_text_repeated_is_no_bomb(tables: Tables) -> None:
     assert pa.default_memory_pool().max_memory() - before < 2**28
 
 
-@pytest.mark.parametrize("limit", ["MOST_ROWS", "MOST_BYTES_IN_CHUNK"])
+@pytest.mark.parametrize("limit", ["MOST_ROWS", "MOST_BYTES_IN_CHUNK", "MOST_BYTES_IN_PAGES", "MOST_BYTES_IN_FOOTER"])
 def test_too_large_a_file(tables: Tables, monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
     monkeypatch.setattr(parquet_file, limit, 2)
     (problem,) = refused(tables, as_parquet(pa.table({"integer": [1, 2, 3]})), INTEGER)
     assert problem.where == "file"
+    assert problem != UNREADABLE
 
 
 def test_files_damaged_at_random_are_read_or_refused(tables: Tables) -> None:

@@ -15,12 +15,14 @@ from psycopg import sql
 from sources_world import COLUMNS, all_needs, expected, fill_postgres, rows
 from sqlalchemy import make_url
 
-from app.dp.bins import CategoryBins
+from app.dp.bins import CategoryBins, bins_by_number
 from app.dp.codes import codes_for
 from app.dp.columns import Column, Kind
-from app.dp.sums import BinCounts, ColumnSums, Moments
+from app.dp.conditions import Between
+from app.dp.sums import BinCounts, CellSums, ColumnSums, Moments, Needs
 from app.engines.errors import EngineFailure, InvalidFile, StaleTable
 from app.engines.ingest import Units
+from app.engines.scan_sharing import scans_of
 from app.engines.sources import Origin
 from app.engines.tables import Ingested, Tables
 
@@ -112,6 +114,21 @@ def test_the_worst_rows_give_the_same_integers_everywhere(near: Tables, everywhe
         answer = near.sums(everywhere[place], needs)
         assert answer == expected(needs, of), needs
         assert all(type(number) is int for number in answer)
+
+
+@pytest.mark.parametrize("place", ["snapshot", "live"])
+def test_the_worst_rows_give_the_same_integers_together(
+    near: Tables, everywhere: dict[str, str], place: str, monkeypatch: Any
+) -> None:
+    of, needs, statements = rows(), list(all_needs()), []
+    engine = near._engine if place == "snapshot" else near._sources.of("warehouse")
+    plain = engine._rows  # type: ignore[union-attr]
+    monkeypatch.setattr(engine, "_rows", lambda *query: statements.append(query) or plain(*query))
+    answers = near.all_sums(everywhere[place], needs)
+    assert len(statements) <= len(scans_of(needs)) < len(needs) / 3
+    for each in needs:
+        assert answers[each] == expected(each, of), each
+        assert all(type(number) is int for number in answers[each])
 
 
 @pytest.mark.parametrize("live", [False, True])
@@ -255,7 +272,34 @@ def test_a_live_table_is_checked_where_it_is(near: Tables, table: Any) -> None:
     assert "fewer than two rows" in problems(near, table("x int", "1"), [X], live=True)
 
 
-@pytest.mark.parametrize("change", ["INSERT INTO {} VALUES (5)", "DELETE FROM {} WHERE x = 1", "TRUNCATE {}"])
+CHANGES = ["INSERT INTO {} VALUES (5)", "DELETE FROM {} WHERE x = 1", "TRUNCATE {}"]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize(
+    "asked",
+    [
+        [ColumnSums("x", codes_for(X, (mpq(0), mpq(1 + i)))) for i in range(3)],
+        [CellSums((), (Between("x", Kind.INTEGER, 0, 0, i),)) for i in range(3)],
+        [BinCounts("x", bins_by_number(X, 2 + i, None)) for i in range(3)],
+    ],
+)
+def test_questions_together_count_the_rows_too(
+    near: Tables, warehouse: str, table: Any, asked: list[Needs], change: str, monkeypatch: Any
+) -> None:
+    file_id = taken(near, table("x int", "1", "2", "3"), [X], live=True).file_id
+    engine, statements = near._sources.of("warehouse"), []
+    plain = engine._rows  # type: ignore[attr-defined]
+    monkeypatch.setattr(engine, "_rows", lambda *query: statements.append(query) or plain(*query))
+    near.all_sums(file_id, asked)
+    assert len(statements) == 1
+    run(warehouse, change.format('"Odd name"."t;"'))
+    with pytest.raises(StaleTable):
+        near.all_sums(file_id, asked)
+    assert len(statements) == 2
+
+
+@pytest.mark.parametrize("change", CHANGES)
 def test_another_number_of_rows_is_noticed_at_once(near: Tables, warehouse: str, table: Any, change: str) -> None:
     file_id = taken(near, table("x int", "1", "2", "3"), [X], live=True).file_id
     assert near.sums(file_id, SUM_OF_X) == Moments(3, 6, 14)

@@ -27,6 +27,7 @@ from app.dp.sums import BinCounts, ColumnSums, Moments
 from app.engines import spark_engine
 from app.engines.errors import EngineFailure, InvalidFile, StaleTable
 from app.engines.ingest import Units
+from app.engines.scan_sharing import scans_of
 from app.engines.sources import Origin
 from app.engines.tables import Ingested, Tables
 
@@ -142,6 +143,17 @@ def test_the_worst_rows_give_the_same_integers_everywhere(near: Tables, worst: s
         answer = near.sums(worst, needs)
         assert answer == expected(needs, of) == near.sums(file, needs), needs
         assert all(type(number) is int for number in answer)
+
+
+def test_the_worst_rows_give_the_same_integers_together(near: Tables, worst: str, monkeypatch: Any) -> None:
+    of, needs, statements = rows(), list(all_needs()), []
+    plain = spark_engine._fetched
+    monkeypatch.setattr(spark_engine, "_fetched", lambda *asked: statements.append(asked) or plain(*asked))
+    answers = near.all_sums(worst, needs)
+    assert len(statements) == len(scans_of(needs)) < len(needs) / 3
+    for each in needs:
+        assert answers[each] == expected(each, of), each
+        assert all(type(number) is int for number in answers[each])
 
 
 def test_hard_data_gives_right_answers(near: Tables, lake: Any) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -78,8 +79,8 @@ def test_sums_of_a_table_that_is_dropped_meanwhile_are_not_kept(tables: Tables, 
     file_id = take_in(tables, INTEGER, [1, 2])
     compute = tables._engine.compute
 
-    def dropped_meanwhile(path: Path, needs: Needs) -> object:
-        answer = compute(path, needs)
+    def dropped_meanwhile(path: Path, scan: Sequence[Needs]) -> object:
+        answer = compute(path, scan)
         tables.drop(file_id)
         return answer
 

@@ -80,7 +80,7 @@ def test_many_threads_at_once(tables: Tables) -> None:
     file_id = take_in(tables, REAL, [30.0 + i / 100 for i in range(3000)])
     needs: list[Needs] = [ColumnSums("real", codes_for(REAL, (mpq(30), mpq(40 + i)))) for i in range(20)]
     needs += [BinCounts("real", bins_by_number(REAL, 200 + i, None)) for i in range(20)]
-    alone = [tables._engine.compute(tables._path(file_id), each) for each in needs]
+    alone = [tables._engine.compute(tables._path(file_id), [each])[0] for each in needs]
     barrier = threading.Barrier(40)
 
     def ask(each: Needs) -> object:
@@ -115,8 +115,8 @@ def test_the_engine_reads_its_directory_and_nothing_else(tables: Tables, tmp_pat
     inside, outside = tables._path("inside"), tmp_path / "outside.parquet"
     inside.write_bytes(content)
     outside.write_bytes(content)
-    assert tables._engine.compute(inside, SUMS) == Moments(2, 3, 5)
-    failure_of(lambda: tables._engine.compute(outside, SUMS))
+    assert tables._engine.compute(inside, [SUMS]) == [Moments(2, 3, 5)]
+    failure_of(lambda: tables._engine.compute(outside, [SUMS]))
     failure_of(lambda: tables.sums("../outside", SUMS))
 
 

@@ -121,6 +121,11 @@ class Service:
             after = self.footprint()
         assert after == before
 
+    def scans(self) -> float:
+        """How many times the data engine read a table."""
+        lines = httpx.get(f"{self.url}/metrics").text.splitlines()
+        return sum(float(line.split()[-1]) for line in lines if line.startswith("snapledger_engine_seconds_count"))
+
     def resident_bytes(self) -> int:
         """How much memory the process holds."""
         return int(Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")

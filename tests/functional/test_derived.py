@@ -98,6 +98,13 @@ def test_only_what_is_missing_is_charged(table: Table) -> None:
     assert [each["reused"] for each in line["components"]] == [True, True, False, False]
 
 
+def test_its_components_share_a_scan(table: Table) -> None:
+    before = table.service.scans()
+    answer = ask(table, {"kind": "regression", **LINE})
+    assert len(answer.json()["components"]) > 2
+    assert table.service.scans() - before == 1
+
+
 def test_one_key_one_answer(table: Table) -> None:
     statistic = {"kind": "regression", **LINE}
     first = ask(table, statistic, key="one")

@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import re
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -73,6 +74,16 @@ def parquet(table: pa.Table, **options: Any) -> bytes:
     file = io.BytesIO()
     pq.write_table(table, file, **options)
     return file.getvalue()
+
+
+def claiming_two_gibibytes() -> bytes:
+    """A Parquet of a page that claims this size; what its header grows by is taken from the checksum."""
+    whole = parquet(pa.table({"x": list(range(1000))}), use_dictionary=False, write_page_checksum=True)
+    number = rb"\x15([\x80-\xff]*[\x00-\x7f])"
+    found = re.match(rb"PAR1\x15\x00" + number * 3, whole)
+    assert found
+    header = b"PAR1\x15\x00" + b"\x15\xfe\xff\xff\xff\x0f" + b"\x15" + found[2] + b"\x15"
+    return header + b"\x80" * (found.end() - len(header) - 1) + b"\x01" + whole[found.end() :]
 
 
 NUMBERS = parquet(pa.table({"x": list(range(1000))}))
@@ -166,6 +177,13 @@ def test_an_upload_that_expands_a_thousandfold(one_service: Service, owner: http
     with one_service.unchanged():
         assert one_service.upload(owner, metadata, content).status_code == 422
     assert one_service.resident_bytes() - before < 2**28
+
+
+def test_pages_that_claim_gibibytes(one_service: Service, owner: httpx.Client) -> None:
+    with one_service.unchanged():
+        answer = one_service.upload(owner, METADATA.replace("the-name", a_name("never")), claiming_two_gibibytes())
+    assert answer.status_code == 422
+    assert "pages too large" in answer.json()["errors"][0]["what"]
 
 
 def test_five_thousand_columns(one_service: Service, owner: httpx.Client) -> None:

@@ -138,15 +138,10 @@ def test_keys_and_reuse_hold_across_processes_and_outlive_them(processes: Proces
 
 def test_fifty_requests_for_a_new_column_make_one_scan(service: Service) -> None:
     table = service.table(COLUMNS, numbers_csv(20_000), limit="1000", allowance="1000")
-
-    def scans() -> float:
-        lines = httpx.get(f"{service.url}/metrics").text.splitlines()
-        return sum(float(line.split()[-1]) for line in lines if line.startswith("snapledger_engine_seconds_count"))
-
-    before = scans()
+    before = service.scans()
     statuses = drain(lambda _: table.release(MEAN, epsilon="0.1", reuse=False), 50, 1)
     assert statuses == {201: 50}
-    assert scans() - before == 1
+    assert service.scans() - before == 1
     # What is known needs no scan, of whichever statistic.
     assert table.release({"kind": "variance", "column": "x"}, epsilon="0.1", reuse=False).status_code == 201
-    assert scans() - before == 1
+    assert service.scans() - before == 1

@@ -9,7 +9,9 @@ import pyarrow.parquet as pq
 from app.dp.columns import Column, Kind
 from app.engines.ingest.arrays import stored_array, unsuitable
 from app.engines.ingest.checks import missing_values
+from app.engines.ingest.page_sizes import MOST_BYTES_IN_FOOTER, most_bytes_at_once
 from app.engines.ingest.problems import Problems
+from app.engines.ingest.thrift import MalformedError
 from app.engines.stored import stored_schema
 
 MOST_ROWS = 2**32
@@ -17,6 +19,9 @@ MOST_ROWS = 2**32
 
 MOST_BYTES_IN_CHUNK = 2**30
 """Decompressed bytes of a column in a row group, on average over the columns."""
+
+MOST_BYTES_IN_PAGES = 2**30
+"""Of a row group: what a page of each declared column and their dictionaries take together, as their headers claim."""
 
 MOST_ROWS_IN_BATCH = 16_384
 MOST_CELLS_IN_BATCH = 2**22
@@ -52,9 +57,11 @@ def _batches(upload: BinaryIO, columns: Sequence[Column], problems: Problems) ->
         file = pq.ParquetFile(upload, arrow_extensions_enabled=False)
         _check_schema(file.schema_arrow, columns, problems)
         _check_sizes(file.metadata, problems)
+        names = list(dict.fromkeys(column.name for column in columns))
+        if most_bytes_at_once(upload, names) > MOST_BYTES_IN_PAGES:
+            problems.refuse("file", "has pages too large to read; write smaller ones")
         # Texts stay encoded, so that a long one repeated a million times is in memory once.
         texts = [column.name for column in columns if column.kind is Kind.CATEGORY]
-        names = list(dict.fromkeys(column.name for column in columns))
         file = pq.ParquetFile(
             upload,
             metadata=file.metadata,
@@ -67,7 +74,7 @@ def _batches(upload: BinaryIO, columns: Sequence[Column], problems: Problems) ->
         for batch in file.iter_batches(batch_size=size, columns=names):
             batch.validate(full=True)
             yield batch
-    except (pa.ArrowException, OSError, MemoryError, UnicodeDecodeError):
+    except (pa.ArrowException, OSError, MemoryError, UnicodeDecodeError, MalformedError):
         problems.refuse("file", _UNREADABLE)
 
 
@@ -88,6 +95,8 @@ def _check_sizes(metadata: pq.FileMetaData, problems: Problems) -> None:
     """
     if metadata.num_rows > MOST_ROWS:
         problems.refuse("file", f"has more than {MOST_ROWS:,} rows")
+    if metadata.serialized_size > MOST_BYTES_IN_FOOTER:
+        problems.refuse("file", "has a footer too large to read; write larger row groups, or fewer columns")
     most = MOST_BYTES_IN_CHUNK * metadata.num_columns
     if any(metadata.row_group(i).total_byte_size > most for i in range(metadata.num_row_groups)):
         problems.refuse("file", "has row groups too large to read; write smaller ones")

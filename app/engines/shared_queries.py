@@ -1,0 +1,126 @@
+"""One statement that answers several needs: a row of all their sums, or counts by all their keys (GROUPING SETS).
+
+The codes, bins and conditions are those of a need's own statement, so the integers are the same. Every engine computes
+GROUPING SETS in one pass over the table.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from math import prod
+from typing import Any
+
+from sqlglot import exp
+
+from app.dp.bins import Bins, BooleanBins, CategoryBins
+from app.dp.codes import Codes
+from app.dp.conditions import Condition
+from app.dp.sums import Answer, CellSums, ColumnSums, CrossMoments, Moments, Needs, PairSums
+from app.engines.bin_expressions import boolean_bin, category_bin, cuts_between, interval_bin
+from app.engines.cell_queries import all_hold
+from app.engines.expressions import Node, case, code, column, whole
+from app.engines.queries import Dialect, Source, exact_sum, render
+from app.engines.scan_sharing import axes_of, in_one_row
+
+
+@lru_cache(maxsize=128)
+def shared_query(scan: tuple[Needs, ...], table: Source, dialect: Dialect) -> str:
+    """The statement that answers the needs of one of `scans_of`."""
+    query = _sums(scan, table.copy(), dialect) if in_one_row(scan[0]) else _counts(scan, table.copy())
+    return render(query, dialect)
+
+
+def shared_answers(scan: Sequence[Needs], rows: Sequence[Sequence[Any]]) -> list[Answer]:
+    """The answer to each need from the rows that `shared_query` found."""
+    if in_one_row(scan[0]):
+        ((n, *totals),) = rows
+        # Sums over no rows at all are no numbers; that n is 0 tells that the table is another one.
+        left = iter([int(total or 0) for total in totals])
+        return [_from_row(each, int(n), left) for each in scan]
+    counts = [[0] * (_keys(each) + isinstance(each, CellSums)) for each in scan]  # the last one is outside
+    for *keys, count in rows:
+        ((place, key),) = [(place, key) for place, key in enumerate(keys) if key is not None]
+        counts[place][int(key)] += int(count)
+    return [tuple(each) for each in counts]
+
+
+def _sums(scan: Sequence[Needs], table: Source, dialect: Dialect) -> exp.Select:
+    """One row: the number of rows, then the sums of each need in the order in which `_from_row` takes them.
+
+    What several needs have in common, a column's codes or conditions, is worked out once for each row.
+    """
+    names: dict[tuple[str, Codes] | tuple[Condition, ...], str] = {}
+    values: list[Node] = []
+
+    def named(key: tuple[str, Codes] | tuple[Condition, ...], value: Node) -> Node:
+        if key not in names:
+            names[key] = f"q{len(names)}"
+            values.append(exp.alias_(value, names[key], quoted=True, copy=False))
+        return column(names[key])
+
+    def codes_of(name: str, codes: Codes) -> Node:
+        return named((name, codes), code(column(name), codes))
+
+    totals: list[Node] = []
+    for each in scan:
+        if isinstance(each, ColumnSums):
+            q = codes_of(each.column, each.codes)
+            totals += [q, exp.Mul(this=q, expression=q.copy())]
+        elif isinstance(each, PairSums):
+            q, r = codes_of(each.x, each.x_codes), codes_of(each.y, each.y_codes)
+            totals += [q, r, exp.Mul(this=q, expression=r.copy())]
+        elif isinstance(each, CellSums):
+            inside = named(each.conditions, _inside(each, whole(1), whole(0)))
+            totals.append(inside)
+            if each.summed is not None:
+                totals.append(exp.Mul(this=inside, expression=codes_of(*each.summed)))
+    coded = exp.select(*values, copy=False).from_(table, copy=False).subquery("nested", copy=False)
+    sums = [exact_sum(total, dialect) for total in totals]
+    return exp.select(exp.Count(this=exp.Star()), *sums, copy=False).from_(coded, copy=False)
+
+
+def _from_row(needs: Needs, n: int, left: Iterator[int]) -> Answer:
+    if isinstance(needs, ColumnSums):
+        return Moments(n, next(left), next(left))
+    if isinstance(needs, PairSums):
+        return CrossMoments(n, next(left), next(left), next(left))
+    inside = next(left)
+    summed = isinstance(needs, CellSums) and needs.summed
+    return (inside, n - inside, next(left)) if summed else (inside, n - inside)
+
+
+def _counts(scan: Sequence[Needs], table: Source) -> exp.Select:
+    """A row for each key of each need that some row has: the key in the need's own column, then the number of rows."""
+    names = [f"k{i}" for i in range(len(scan))]
+    keys = [exp.alias_(_key(each), name, quoted=True, copy=False) for name, each in zip(names, scan, strict=True)]
+    keyed = exp.select(*keys, copy=False).from_(table, copy=False).subquery("nested", copy=False)
+    sets = exp.GroupingSets(expressions=[exp.Tuple(expressions=[column(name)]) for name in names])
+    query = exp.select(*map(column, names), exp.Count(this=exp.Star()), copy=False).from_(keyed, copy=False)
+    query.set("group", exp.Group(grouping_sets=[sets]))
+    return query
+
+
+def _key(needs: Needs) -> Node:
+    """The index of the bin or cell in which a row is, which is never NULL."""
+    index: Node | None = None
+    for name, bins in axes_of(needs):
+        place = _bin(column(name), bins)
+        if index is not None:
+            before = exp.Mul(this=exp.Paren(this=index), expression=whole(bins.count))
+            place = exp.Add(this=before, expression=place)
+        index = place
+    assert index is not None  # noqa: S101 - for the type checker
+    return _inside(needs, index, whole(needs.count)) if isinstance(needs, CellSums) else index
+
+
+def _keys(needs: Needs) -> int:
+    return prod(bins.count for _, bins in axes_of(needs))
+
+
+def _inside(needs: CellSums, value: Node, outside: Node) -> Node:
+    return case([(all_hold(needs.conditions), value)], outside) if needs.conditions else value
+
+
+def _bin(value: Node, bins: Bins) -> Node:
+    if isinstance(bins, CategoryBins):
+        return category_bin(value, bins)
+    return boolean_bin(value, bins) if isinstance(bins, BooleanBins) else interval_bin(value, bins, cuts_between(bins))

@@ -1,0 +1,158 @@
+"""Several questions at once: the same integers as one by one, by few scans."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from engine_world import CATEGORY, INTEGER, REAL, as_parquet, take_in
+from gmpy2 import mpq
+from sources_world import all_needs
+from sqlglot import exp, parse_one
+from test_queries import WORDS
+
+from app.dp.bins import BooleanBins, CategoryBins, bins_by_number
+from app.dp.codes import codes_for
+from app.dp.columns import Kind
+from app.dp.conditions import OneOf
+from app.dp.sums import BinCounts, CellSums, ColumnSums, Moments, Needs, PairSums
+from app.engines.errors import EngineFailure
+from app.engines.queries import Dialect
+from app.engines.scan_sharing import MOST_LITERALS, MOST_NEEDS, scans_of
+from app.engines.shared_queries import shared_query
+from app.engines.stored import stored_name
+from app.engines.tables import Tables
+
+CODES = codes_for(INTEGER, (mpq(0), mpq(100)))
+
+
+def means(number: int) -> list[Needs]:
+    return [ColumnSums("integer", codes_for(INTEGER, (mpq(0), mpq(1 + i)))) for i in range(number)]
+
+
+@pytest.fixture
+def statements(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the engine is asked."""
+    asked: list[str] = []
+    plain = tables._engine._rows
+    monkeypatch.setattr(tables._engine, "_rows", lambda query, path: asked.append(query) or plain(query, path))
+    return asked
+
+
+def test_the_worst_rows_give_the_same_integers_together(worst: str, shared_tables: Tables) -> None:
+    needs = list(all_needs())
+    scans = scans_of(needs)
+    assert len(scans) < len(needs) / 3
+    path = shared_tables._path(worst)
+    for scan in scans:
+        together = shared_tables._engine.compute(path, scan)
+        assert together == [shared_tables._engine.compute(path, [each])[0] for each in scan]
+        assert all(type(number) is int for answer in together for number in answer)
+
+
+def test_fifty_new_questions_are_few_scans(tables: Tables, statements: list[str]) -> None:
+    file_id = take_in(tables, INTEGER, [1, 2, 5])
+    asked: list[Needs] = [*means(40), *(BinCounts("integer", bins_by_number(INTEGER, 2 + i, None)) for i in range(10))]
+    answers = tables.all_sums(file_id, asked)
+    assert list(answers) == asked
+    assert answers[asked[9]] == Moments(3, 8, 30)
+    assert len(statements) == 4  # 40 sums by 16, and the histograms
+    assert all(statement.count("READ_PARQUET") == 1 for statement in statements)
+    assert tables.all_sums(file_id, asked) == answers
+    assert [tables.sums(file_id, each) for each in asked] == list(answers.values())
+    assert len(statements) == 4
+
+
+def test_what_is_known_is_not_asked_again(tables: Tables, tmp_path: Path, statements: list[str]) -> None:
+    file_id = take_in(tables, INTEGER, [1, 2])
+    old, new = means(40)[:20], means(40)[20:]
+    tables.all_sums(file_id, old)
+    statements.clear()
+    tables.all_sums(file_id, [*old, *new, *new])
+    assert len(statements) == 2
+    assert sum(statement.count("SUM(") for statement in statements) == 2 * len(new)
+
+
+def test_what_was_computed_before_a_failure_is_kept(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+    file_id = take_in(tables, INTEGER, [1, 2])
+    plain, calls = tables._engine.compute, []
+
+    def second_fails(path: Path, scan: Sequence[Needs]) -> object:
+        calls.append(scan)
+        if len(calls) == 2:
+            raise EngineFailure
+        return plain(path, scan)
+
+    monkeypatch.setattr(tables._engine, "compute", second_fails)
+    asked = means(3 * MOST_NEEDS)
+    with pytest.raises(EngineFailure):
+        tables.all_sums(file_id, asked)
+    assert [tables.are_known(file_id, each) for each in asked] == [True] * MOST_NEEDS + [False] * 2 * MOST_NEEDS
+    assert list(tables.all_sums(file_id, asked)) == asked
+    assert sum(map(len, calls)) == 4 * MOST_NEEDS
+
+
+def test_a_failure_tells_nothing(tables: Tables, caplog: pytest.LogCaptureFixture) -> None:
+    # A column of another type than declared: DuckDB's own message has the value in it.
+    tables._path("texts").write_bytes(as_parquet(pa.table({stored_name("real"): ["secret", "secret"]})).getvalue())
+    asked: list[Needs] = [ColumnSums("real", codes_for(REAL, (mpq(0), mpq(1 + i)))) for i in range(3)]
+    with pytest.raises(EngineFailure) as caught:
+        tables.all_sums("texts", asked)
+    assert (caught.value.__cause__, caught.value.__context__) == (None, None)
+    assert "ConversionException" in caplog.text
+    assert "secret" not in caplog.text
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres", "spark"])
+def test_only_words_that_every_engine_has(dialect: Dialect) -> None:
+    for scan in scans_of(all_needs()):
+        if len(scan) == 1:
+            continue
+        text = shared_query(scan, exp.to_table("worst"), dialect)
+        words = {type(node).__name__ for node in parse_one(text, dialect=dialect).walk()}
+        if dialect == "spark":  # whose CAST sqlglot reads as one that tries
+            words.discard("TryCast")
+            assert text.count("SUM(") == text.count("SUM(CAST(")
+        assert words <= WORDS | {"GroupingSets", "Tuple", "In", "Neg"}
+        assert "TRY_CAST" not in text
+
+
+def listed(number: int) -> CellSums:
+    return CellSums((), (OneOf("integer", Kind.INTEGER, 0, tuple(range(number))),))
+
+
+@pytest.mark.parametrize(
+    "alone",
+    [
+        BinCounts("integer", bins_by_number(INTEGER, 1000, None)),
+        BinCounts("category", CategoryBins(tuple(map(str, range(17))), missing=False)),
+        CellSums((("boolean", BooleanBins(missing=False)),), (), ("integer", CODES)),
+        listed(300),
+    ],
+)
+def test_what_is_large_has_a_scan_to_itself(alone: Needs) -> None:
+    assert (alone,) in scans_of([*means(2), alone, *means(3)])
+
+
+def test_statements_are_bounded() -> None:
+    scans = scans_of([*means(100), *(listed(200 + i) for i in range(40))])
+    assert sum(map(len, scans)) == 140
+    assert max(map(len, scans)) == MOST_NEEDS
+    assert all(
+        sum(len(each.conditions[0].values) for each in scan if isinstance(each, CellSums)) < MOST_LITERALS
+        for scan in scans
+    )
+
+
+def test_what_questions_have_in_common_is_worked_out_once() -> None:
+    x, y = codes_for(REAL, None), CODES
+    inside = (OneOf("category", CATEGORY.kind, 0, ("",)),)
+    asked = (
+        ColumnSums("real", x),
+        PairSums("real", x, "integer", y),
+        CellSums((), inside),
+        CellSums((), inside, ("real", x)),
+    )
+    (scan,) = scans_of([*asked, *asked])
+    text = shared_query(scan, exp.to_table("t"), "duckdb")
+    assert text.count(' AS "q') == 3
