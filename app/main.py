@@ -20,7 +20,7 @@ from app.api.routers import audit, batches, budgets, datasets, derived, operatio
 from app.api.waiting import opened_in_time
 from app.api.watch import Watch
 from app.config import Settings
-from app.db.limits import REQUEST_THREADS
+from app.db.limits import AT_ONCE, REQUEST_THREADS
 from app.services import startup, tokens
 
 
@@ -53,10 +53,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         traces.begin()
         services = await opened_in_time(chosen)
         app.state.services = services
-        # Where statements wait for a network, threads are needed for that alone.
-        app.state.answer = (
-            Crew(services.database, REQUEST_THREADS).run if services.database.dialect == "sqlite" else run_in_threadpool
-        )
+        app.state.answer = Crew(services.database, REQUEST_THREADS, AT_ONCE[services.database.dialect]).run
         # What there is after the start stays: the collector need not look through it ever again.
         gc.collect()
         gc.freeze()

@@ -1,19 +1,20 @@
-"""Threads that answer calls: one at work, and another whenever that one is held up.
+"""Threads that answer calls: one or two at work, and another whenever they are held up.
 
-A pool hands each call to a thread that sleeps. On SQLite, where nothing waits for a network, most of a call's time then
-goes into changing threads: they take turns at the interpreter's lock, which is let go at every statement. Here the
-thread that has answered a call takes the next that waits, and tells the event loop of several answers at once. What
-their transactions wrote is made durable together, and nobody is told before that. Whoever makes no progress for some
-milliseconds, as in a scan or at another process's lock, is replaced, and rests when it is done.
+A pool hands each call to a thread that sleeps. Most of a call's time then goes into changing threads: they take turns
+at the interpreter's lock, which is let go at every statement. Here the thread that has answered a call takes the next
+that waits, and tells the event loop of several answers at once. What their transactions wrote on SQLite is made durable
+together, and nobody is told before that. Where nobody makes progress for some milliseconds, as in a scan or at another
+process's lock, one is replaced, and rests when it is done.
 """
 
 import asyncio
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from contextvars import Context, copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -22,6 +23,12 @@ from app.db.groups import Outcome
 
 _PATIENCE_SECONDS: Final = 0.005
 _MOST_TOGETHER: Final = 16
+_MOST_UNTOLD: Final = 4
+"""Answers that may wait for each other where their transactions are not committed together."""
+
+_IDLE, _BUSY = 0.45, 0.7
+"""How much of a processor the process uses where another worker would help, and where one less would."""
+
 _QUICK: Final = "snapledger_quick"
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -68,6 +75,19 @@ class _Call:
             self.future.set_exception(error)
 
 
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What was seen at a moment: how many calls had been taken, and how long the processors had worked for us."""
+
+    taken: int
+    at: float = field(default_factory=time.monotonic)
+    worked: float = field(default_factory=time.process_time)
+
+    def busy_since(self, before: "_Look") -> float:
+        """The processors used, on average, since an earlier look."""
+        return (self.worked - before.worked) / max(self.at - before.at, 1e-9)
+
+
 def _tell(calls: Sequence[_Call]) -> None:
     for call in calls:
         call.tell()
@@ -79,15 +99,18 @@ class Crew:
     Args:
         database: makes durable what the calls write.
         most: how many threads there may be. Calls beyond wait.
+        at_once: how many of them take calls, at most.
     """
 
-    def __init__(self, database: Database, most: int) -> None:
+    def __init__(self, database: Database, most: int, at_once: int = 1) -> None:
         self.database = database
         self._most = most
+        self._most_at_once = at_once
+        self._at_once = 1
         self._made = 0
         self._waiting: deque[_Call] = deque()
         self._mutex = threading.Lock()
-        self._leader: _Worker | None = None  # the only one who takes calls
+        self._at_work: deque[_Worker] = deque()  # who take calls, and answer
         self._resting: list[_Worker] = []
         self._taken = 0
         self._watched = False
@@ -99,55 +122,81 @@ class Crew:
         work, is_quick = partial(call, **arguments), getattr(call, _QUICK, False)
         with self._mutex:
             self._waiting.append(_Call(work, is_quick, copy_context(), loop, future))
-            if self._leader is None:
+            if len(self._at_work) < self._at_once:
                 self._appoint()
         if not self._watched:
             self._watched = True
-            loop.call_later(_PATIENCE_SECONDS, self._watch, loop, self._taken)
+            loop.call_later(_PATIENCE_SECONDS, self._watch, loop, _Look(self._taken))
         return await future
 
-    def _watch(self, loop: asyncio.AbstractEventLoop, taken: int) -> None:
+    def _watch(self, loop: asyncio.AbstractEventLoop, before: "_Look") -> None:
         """On the event loop, as long as there is something to do: see to it that it goes on."""
         with self._mutex:
-            if self._waiting and self._taken == taken:
-                self._appoint()
-            self._watched = self._leader is not None
+            look = _Look(self._taken)
+            if self._waiting:
+                self._see_to_it(look, before)
+            self._watched = bool(self._at_work)
         if self._watched:
-            loop.call_later(_PATIENCE_SECONDS, self._watch, loop, self._taken)
+            loop.call_later(_PATIENCE_SECONDS, self._watch, loop, look)
+
+    def _see_to_it(self, look: "_Look", before: "_Look") -> None:
+        """Calls wait: have the workers at it that can be used."""
+        busy = look.busy_since(before)
+        if look.taken == before.taken:
+            self._appoint()
+        elif busy < _IDLE and self._at_once < self._most_at_once:
+            self._at_once += 1
+            self._appoint()
+        elif busy > _BUSY and self._at_once > 1:
+            self._at_once -= 1
+            if len(self._at_work) > self._at_once:
+                self._at_work.popleft()
 
     def _appoint(self) -> None:
-        """Let another worker take the calls, if there may be another."""
+        """Let another worker take calls, if there may be another; where enough do, in the place of one of them."""
         if self._resting:
-            self._leader = self._resting.pop()
-            self._leader.called.release()
+            worker = self._resting.pop()
+            worker.called.release()
         elif self._made < self._most:
             self._made += 1
-            self._leader = _Worker(self)
-            threading.Thread(target=self._leader.work, name="crew", daemon=True).start()
+            worker = _Worker(self)
+            threading.Thread(target=worker.work, name="crew", daemon=True).start()
+        else:
+            return
+        if len(self._at_work) == self._at_once:
+            self._at_work.popleft()
+        self._at_work.append(worker)
 
     def take(self, worker: "_Worker") -> _Call | None:
         """The next call, if this worker is to take it."""
         with self._mutex:
-            if not self._waiting or self._leader not in {worker, None}:
+            if not self._waiting or not self._may_work(worker):
                 return None
-            self._leader = worker
             self._taken += 1
             return self._waiting.popleft()
 
     def follows(self, worker: "_Worker") -> bool:
         """Whether this worker will take a quick call at once."""
         with self._mutex:
-            return bool(self._waiting) and self._waiting[0].quick and self._leader is worker
+            return bool(self._waiting) and self._waiting[0].quick and worker in self._at_work
 
     def rest(self, worker: "_Worker") -> bool:
         """Whether the worker may rest, until it is called."""
         with self._mutex:
-            if self._leader in {worker, None}:
+            if self._may_work(worker):
                 if self._waiting:
                     return False
-                self._leader = None
+                self._at_work.remove(worker)
             self._resting.append(worker)
             return True
+
+    def _may_work(self, worker: "_Worker") -> bool:
+        """Whether it takes calls: if not, it begins to where there are too few."""
+        if worker not in self._at_work:
+            if len(self._at_work) == self._at_once:
+                return False
+            self._at_work.append(worker)
+        return True
 
 
 class _Worker:
@@ -162,14 +211,17 @@ class _Worker:
         """Answer calls for ever."""
         self.called.acquire()
         group = self._crew.database.group(self._follows, self._tell)
+        most = _MOST_UNTOLD if group is None else _MOST_TOGETHER
         while True:
             call = self._crew.take(self)
-            if self._answered and (call is None or not call.quick or len(self._answered) == _MOST_TOGETHER):
-                group.commit()
+            if self._answered and (call is None or not call.quick or len(self._answered) == most):
+                if group is not None:
+                    group.commit()
                 self._tell()
             if call is not None:
                 call.answer()
-                call.outcome, group.taken = group.taken, None
+                if group is not None:
+                    call.outcome, group.taken = group.taken, None
                 self._answered.append(call)
                 del call  # with what it holds, which may be large
             elif self._crew.rest(self):

@@ -95,14 +95,16 @@ class Database:
         with self.write() as transaction:
             return work(transaction)
 
-    def group(self, follows: Callable[[], bool], told: Callable[[], None]) -> Group:
-        """Let the transactions of this thread be committed together.
+    def group(self, follows: Callable[[], bool], told: Callable[[], None]) -> Group | None:
+        """Let the transactions of this thread be committed together; None on Postgres, which waits for others anyway.
 
         From then on `transact` returns before its commit if another may follow at once. Nobody may be shown what came
-        of it before the group's `commit` has returned.
+        of it before the group's `commit` has returned. On both, `told` is called before what may take long.
         """
-        group = self._thread.group = Group(self._home.writing, follows, told)
-        return group
+        self._thread.told = told
+        if self.dialect == "sqlite":
+            self._thread.group = Group(self._home.writing, follows, told)
+        return self._group
 
     @property
     def _group(self) -> Group | None:
@@ -120,6 +122,8 @@ class Database:
         """What this thread does next takes long: nobody else's commit must wait for it."""
         if (group := self._group) is not None:
             group.pause()
+        else:
+            getattr(self._thread, "told", _nothing)()
 
     @contextmanager
     def migrating(self) -> Iterator[Connection]:
@@ -139,6 +143,10 @@ class Database:
     def close(self) -> None:
         """Close the connections that no session holds."""
         self._home.close()
+
+
+def _nothing() -> None:
+    """Nobody waits for what this thread has found."""
 
 
 def _until_its_end(session: S) -> Iterator[S]:

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 REQUEST_THREADS = 20
 """How many threads of a process serve requests; each has one session at a time."""
 
+AT_ONCE = {"sqlite": 1, "postgresql": 8}
+"""How many of them take calls at the same time, at most: more than one only where they wait more than they work."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:

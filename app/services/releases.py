@@ -75,7 +75,7 @@ def release(services: Services, access: Access, question: Question, key: Key | N
     attempt = Attempt(access, question, plan, key, services.keyring.seal)
     earlier = None
     if question.reuse:
-        with services.database.read() as session:
+        with services.database.ask() as session:
             earlier = attempt.earlier(session)
             if earlier is not None and key is None:
                 recorded(access, question, "reused")
@@ -218,9 +218,10 @@ class Attempt:
         return reuse.find(session, self.access.dataset, self.plan) if self.question.reuse else None
 
     def reused(self, session: Session, earlier: Earlier) -> bytes:
-        """The answer that an earlier release gives."""
-        account = accounts.find(session, self.access.dataset.id)
-        allowance = allowances.find(session, self.access.dataset.id, self.access.principal.id)
+        """The answer that an earlier release gives, with the budget as it was when the caller was let in."""
+        return self._reused(session, earlier, self.access.account, self.access.allowance)
+
+    def _reused(self, session: Session, earlier: Earlier, account: Account, allowance: Allowance | None) -> bytes:
         return reuse.answer(session, earlier, self.plan, documents.budget(0, account.remaining_nano, allowance))
 
     def committed(self, transaction: WriteSession, found: Drawn | Earlier) -> Answer | None:
@@ -241,7 +242,8 @@ class Attempt:
             accounts.lock_open(transaction, dataset.id)
         earlier = self.earlier(transaction)
         if earlier is not None:
-            body = self.reused(transaction, earlier)
+            account = accounts.find(transaction, dataset.id)
+            body = self._reused(transaction, earlier, account, allowances.find(transaction, dataset.id, principal.id))
             if key is not None:
                 idempotency.answer(transaction, principal.id, key.text, earlier.release_id, OK, body)
             return Answer(OK, body)

@@ -11,6 +11,8 @@ from faulty_world import MEAN, Breakable, refused
 from service_world import Table
 from test_databases_away import away, busy
 
+from app.dp.errors import DrawExhausted
+from app.dp.mechanism import Mechanism
 from app.engines.errors import EngineFailure
 from app.engines.tables import Tables
 
@@ -58,22 +60,31 @@ def asking(breakable: Breakable) -> list[Asking]:
     return [Asking(call, breakable.table.service.table(columns, content)) for call in CALLS]
 
 
-@pytest.mark.parametrize("number", [1, 3])
-def test_the_engine_fails_at_one_of_them(breakable: Breakable, asking: list[Asking], number: int) -> None:
+@pytest.mark.parametrize(
+    ("where", "method", "error", "number"),
+    [
+        pytest.param(Tables, "all_sums", EngineFailure, 1, id="sums"),
+        pytest.param(Mechanism, "draw", DrawExhausted, 1, id="first draw"),
+        pytest.param(Mechanism, "draw", DrawExhausted, 3, id="third draw"),
+    ],
+)
+def test_the_engine_or_a_draw_fails(
+    breakable: Breakable, asking: list[Asking], where: type, method: str, error: type[Exception], number: int
+) -> None:
     """At the first, or when others were drawn already: these draws are discarded."""
-    sums = Tables.sums
+    works = getattr(where, method)
     for each in asking:
         calls = [0]
 
-        def failing(tables: Tables, *asked: Any, calls: list[int] = calls) -> Any:
+        def failing(*asked: Any, calls: list[int] = calls) -> Any:
             calls[0] += 1
             if calls[0] == number:
-                raise EngineFailure
-            return sums(tables, *asked)
+                raise error
+            return works(*asked)
 
         before, _ = breakable.table.service.footprint()
         with breakable.patch.context() as patch:
-            patch.setattr(Tables, "sums", failing)
+            patch.setattr(where, method, failing)
             refused(each.again())
         assert calls == [number]
         assert breakable.table.service.footprint()[0] == before

@@ -1,6 +1,6 @@
 """Sums or bits that a release cannot be made of: 503 without a debit, and not a word of what they were."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import pytest
 from faulty_world import MEAN, Breakable, refused
@@ -16,13 +16,15 @@ HISTOGRAM = {"kind": "histogram", "column": "x", "edges": [0, 50, 100]}
 
 def _of_more_rows(patch: pytest.MonkeyPatch) -> None:
     """As if the file had been exchanged under the service."""
-    sums = Tables.sums
+    sums = Tables.all_sums
 
-    def more(tables: Tables, file_id: str, needs: Needs) -> Answer:
-        found = sums(tables, file_id, needs)
-        return found._replace(n=found.n + 1) if isinstance(found, Moments) else (found[0] + 1, *found[1:])
+    def more(tables: Tables, file_id: str, needs: Iterable[Needs]) -> dict[Needs, Answer]:
+        return {
+            each: found._replace(n=found.n + 1) if isinstance(found, Moments) else (found[0] + 1, *found[1:])
+            for each, found in sums(tables, file_id, needs).items()
+        }
 
-    patch.setattr(Tables, "sums", more)
+    patch.setattr(Tables, "all_sums", more)
 
 
 def _raising(error: Exception) -> Callable[..., object]:
@@ -33,7 +35,7 @@ def _raising(error: Exception) -> Callable[..., object]:
 
 
 def _engine_fails(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Tables, "sums", _raising(EngineFailure()))
+    patch.setattr(Tables, "all_sums", _raising(EngineFailure()))
 
 
 def _bits_run_out(patch: pytest.MonkeyPatch) -> None:
