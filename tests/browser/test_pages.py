@@ -28,6 +28,7 @@ PAGES = [
     ("rules", "olga", "#/datasets/penguins/rules", "Change the dataset's limit"),
     ("register", "olga", "#/register", "Write what is known without looking at the data"),
     ("principals", "admin", "#/principals", "owner: registers and rules datasets"),
+    ("audit", "vera", "#/audit", "Administrative acts, newest first"),
     ("account", "ada", "#/account", "Make a new key"),
 ]
 

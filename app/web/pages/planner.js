@@ -4,8 +4,9 @@ import { call, get, path } from "../api.js";
 import { chart, draw, palette } from "../charts.js";
 import { curve, radiusAt } from "../curve.js";
 import { alertOf, announce, facts, field, fill, form, h, select } from "../dom.js";
+import { finerPoints } from "../finer.js";
 import { decimal, number, statistic } from "../format.js";
-import { finerPoints, statisticFields } from "../question.js";
+import { statisticFields } from "../question.js";
 import { forget, pending, release } from "../release.js";
 import { result } from "../results.js";
 
