@@ -6,6 +6,7 @@ import { alertOf, announce, fill, h } from "./dom.js";
 import { account } from "./pages/account.js";
 import { audit } from "./pages/audit.js";
 import { datasets } from "./pages/datasets.js";
+import { derived } from "./pages/derived.js";
 import { ledger } from "./pages/ledger.js";
 import { overview } from "./pages/overview.js";
 import { planner } from "./pages/planner.js";
@@ -23,6 +24,7 @@ let turn = 0;
 const OF_DATASET = [
   { part: "", text: "Overview", page: overview, may: () => true },
   { part: "plan", text: "Plan and release", page: planner, may: ({ role }) => role !== "auditor" },
+  { part: "derived", text: "Derived", page: derived, may: ({ role }) => role !== "auditor" },
   { part: "releases", text: "Releases", page: releases, may: () => true },
   { part: "ledger", text: "Ledger", page: ledger, may: (_, budget) => budget.allowances !== undefined },
   { part: "rules", text: "Allowances and limits", page: rules,

@@ -4,11 +4,11 @@ import { binFields, boundsFields, chooser } from "./controls.js";
 import { field, fill, h, select } from "./dom.js";
 import { filterFields, groupField } from "./filters.js";
 
-const elements = (parts) => parts.map(({ element }) => element);
-const bodies = (parts) => Object.assign({}, ...parts.map(({ body }) => body()));
+export const elements = (parts) => parts.map(({ element }) => element);
+export const bodies = (parts) => Object.assign({}, ...parts.map(({ body }) => body()));
 
 /** A column with what it needs, made anew when another is chosen. */
-function columnFields(label, names, chosen, make) {
+export function columnFields(label, names, chosen, make) {
   const column = chooser(names, chosen, build);
   const details = h("div", { class: "fields" });
   let fields;
@@ -21,7 +21,7 @@ function columnFields(label, names, chosen, make) {
 }
 
 /** Lists with an item for each of two columns, where any has one. */
-function paired(both) {
+export function paired(both) {
   const list = (member) => both.map((one) => one[member] ?? null);
   return Object.fromEntries(["edges", "bins", "bounds"].map((member) => [member, list(member)])
     .filter(([, items]) => items.some((item) => item !== null)));
@@ -70,9 +70,8 @@ function kindsOf(columns, changed) {
   ].filter(({ least }) => measured.length >= least);
 }
 
-/** The fields of one statistic over `columns`; `body()` is the statistic as the interface takes it. */
-export function statisticFields(columns, changed) {
-  const kinds = kindsOf(columns, changed);
+/** A choice of `kinds` with the fields of the one chosen; `body()` is what they say. */
+export function kindFields(title, kinds, changed) {
   const kind = select(kinds.map((each) => [each.kind, each.text]), kinds[0].kind, { change: build });
   const rest = h("div", { class: "fields" });
   let fields;
@@ -82,6 +81,9 @@ export function statisticFields(columns, changed) {
   }
   build();
   const element = h("fieldset", { class: "fields", input: changed },
-    h("legend", {}, "Statistic"), field("Kind", kind), rest);
+    h("legend", {}, title), field("Kind", kind), rest);
   return { element, body: () => fields.body() };
 }
+
+/** The fields of one statistic over `columns`; `body()` is the statistic as the interface takes it. */
+export const statisticFields = (columns, changed) => kindFields("Statistic", kindsOf(columns, changed), changed);

@@ -21,6 +21,7 @@ PAGES = [
     ("datasets", "ada", "#/datasets", "344 rows, 3 columns"),
     ("overview", "olga", "#/datasets/penguins", "What was spent, when and by whom"),
     ("planner", "ada", "#/datasets/penguins/plan", "An earlier release answers this"),
+    ("derived", "ada", "#/datasets/penguins/derived", "What it would follow from"),
     ("releases", "ada", "#/datasets/penguins/releases", "mean of body_mass_g [2000, 7000]"),
     ("histogram", "ada", "#/datasets/penguins/releases/{histogram}", "Every bin as a table"),
     ("mean", "ada", "#/datasets/penguins/releases/{mean}", "With probability at least 0.95"),

@@ -154,8 +154,8 @@ class Verification(Answer):
 class AuditRecord(Answer):
     """An administrative act: who did what to what, when, and in which request.
 
-    `via` says whether a `principal`, a `command` or the `service` itself did it; `target` is a path below `/v1`, or None
-    for the whole database. `hash` seals the rest of it and, by `previous_hash`, all before it.
+    `via` says whether a `principal`, a `command` or the `service` itself did it; `target` is a path below `/v1`, or
+    None for the whole database. `hash` seals the rest of it and, by `previous_hash`, all before it.
 
     Examples:
         >>> 'principal.create' in [record.action for record in admin.audit()]
