@@ -304,13 +304,13 @@ def _end(key_expires_at: datetime | None) -> dict[str, str]:
     return {"key_expires_at": key_expires_at.isoformat()}
 
 
-def create_principal(name: str, role: str, key_expires_at: datetime | None) -> Call[IssuedKey]:
+def create_principal(name: str, role: str, key_expires_at: datetime | None = None) -> Call[IssuedKey]:
     """A new principal."""
     call = Call("POST", _path("principals"), IssuedKey.parse, repeatable=False)
     return call.with_json({"name": name, "role": role} | _end(key_expires_at))
 
 
-def replace_key(name: str, key_expires_at: datetime | None) -> Call[IssuedKey]:
+def replace_key(name: str, key_expires_at: datetime | None = None) -> Call[IssuedKey]:
     """A new key for a principal."""
     call = Call("POST", _path("principals", name, "keys"), IssuedKey.parse, repeatable=False)
     return call.with_json(_end(key_expires_at))
