@@ -70,14 +70,14 @@ export function facts(pairs) {
       .map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
 }
 
-/** Ask before what cannot be undone; true if it was confirmed. */
-export function confirmed(question, action) {
+/** Ask before what cannot be undone, with `fields` that belong to it; true if it was confirmed. */
+export function confirmed(question, action, ...fields) {
   return new Promise((resolve) => {
     const dialog = h("dialog", { "aria-labelledby": "question", close: () => {
       dialog.remove();
       resolve(dialog.returnValue === "yes");
     } },
-    h("p", { id: "question" }, question),
+    h("p", { id: "question" }, question), fields,
     h("div", { class: "buttons" },
       h("button", { type: "button", class: "quiet", click: () => dialog.close("no") }, "Cancel"),
       h("button", { type: "button", class: "danger", click: () => dialog.close("yes") }, action)));

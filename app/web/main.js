@@ -4,7 +4,9 @@ import { get, key, path } from "./api.js";
 import { forgetCharts } from "./charts.js";
 import { alertOf, announce, fill, h } from "./dom.js";
 import { account } from "./pages/account.js";
+import { audit } from "./pages/audit.js";
 import { datasets } from "./pages/datasets.js";
+import { derived } from "./pages/derived.js";
 import { ledger } from "./pages/ledger.js";
 import { overview } from "./pages/overview.js";
 import { planner } from "./pages/planner.js";
@@ -22,6 +24,7 @@ let turn = 0;
 const OF_DATASET = [
   { part: "", text: "Overview", page: overview, may: () => true },
   { part: "plan", text: "Plan and release", page: planner, may: ({ role }) => role !== "auditor" },
+  { part: "derived", text: "Derived", page: derived, may: ({ role }) => role !== "auditor" },
   { part: "releases", text: "Releases", page: releases, may: () => true },
   { part: "ledger", text: "Ledger", page: ledger, may: (_, budget) => budget.allowances !== undefined },
   { part: "rules", text: "Allowances and limits", page: rules,
@@ -31,6 +34,7 @@ const MENU = [
   { hash: "#/datasets", text: "Datasets", may: () => true },
   { hash: "#/register", text: "Register a table", may: ({ role }) => role === "owner" || role === "admin" },
   { hash: "#/principals", text: "Principals", may: ({ role }) => role === "admin" },
+  { hash: "#/audit", text: "Administrative acts", may: ({ role }) => role === "admin" || role === "auditor" },
   { hash: "#/account", text: "Account", may: () => true },
 ];
 
@@ -72,6 +76,7 @@ async function pageOf(hash) {
   if (section === "datasets" && name) return datasetPage(name, part ?? "", part === "releases" ? rest : undefined);
   if (section === "register") return { title: "Register a table", content: register() };
   if (section === "principals") return { title: "Principals", content: await principals() };
+  if (section === "audit") return { title: "Administrative acts", content: await audit() };
   if (section === "account") return { title: "Account", content: await account(me, show) };
   return { title: "Datasets", content: await datasets() };
 }

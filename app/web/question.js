@@ -1,126 +1,89 @@
-// From the planner's form to a request's body. Numbers go as the decimals that were typed, never through a double.
+// From the planner's form to a statistic as the interface takes it.
 
+import { binFields, boundsFields, chooser } from "./controls.js";
 import { field, fill, h, select } from "./dom.js";
+import { filterFields, groupField } from "./filters.js";
 
-const KINDS = [["mean", "Mean"], ["variance", "Variance"], ["covariance", "Covariance"], ["histogram", "Histogram"]];
-const numeric = ({ kind }) => ["integer", "real", "decimal"].includes(kind);
+export const elements = (parts) => parts.map(({ element }) => element);
+export const bodies = (parts) => Object.assign({}, ...parts.map(({ body }) => body()));
 
-const text = (properties) => h("input", { type: "text", inputmode: "decimal", autocomplete: "off", ...properties });
-
-function boundsFields(column, declared) {
-  const [lower, upper] = (declared.bounds ?? ["", ""]).map((bound) => text({ value: String(bound) }));
-  const group = h("fieldset", { class: "pair" }, h("legend", {}, "Bounds of ", column),
-    field("Lower", lower), field("Upper", upper));
-  return { group, value: () => [lower.value.trim(), upper.value.trim()] };
+/** A column with what it needs, made anew when another is chosen. */
+export function columnFields(label, names, chosen, make) {
+  const column = chooser(names, chosen, build);
+  const details = h("div", { class: "fields" });
+  let fields;
+  function build() {
+    fields = make(column.value);
+    fill(details, fields.element);
+  }
+  build();
+  return { element: [field(label, column), details], name: () => column.value, body: () => fields.body() };
 }
 
-/** The fields of one statistic over `columns`; `body()` is the statistic as the interface takes it. */
-export function statisticFields(columns, changed) {
-  const entries = Object.entries(columns);
-  const measured = entries.filter(([, column]) => column.kind !== "category");
-  const kinds = KINDS.filter(([kind]) =>
-    kind === "histogram" || measured.length > (kind === "covariance" ? 1 : 0));
-  const kind = select(kinds, kinds[0][0], { change: rebuild });
+/** Lists with an item for each of two columns, where any has one. */
+export function paired(both) {
+  const list = (member) => both.map((one) => one[member] ?? null);
+  return Object.fromEntries(["edges", "bins", "bounds"].map((member) => [member, list(member)])
+    .filter(([, items]) => items.some((item) => item !== null)));
+}
+
+/** The kinds that a table's columns allow, each `{kind, text, make}`; `make` gives its fields. */
+function kindsOf(columns, changed) {
+  const all = Object.keys(columns);
+  const measured = all.filter((name) => columns[name].kind !== "category");
+  const bounded = (name) => boundsFields(name, columns[name]);
+  const binned = (name) => binFields(name, columns[name]);
+  const rows = () => filterFields(columns, changed);
+  const bounds = (of) => (of.body() === null ? {} : { bounds: of.body() });
+
+  const one = (kind, ...more) => {
+    const column = columnFields("Column", measured, measured[0], bounded);
+    return { element: [column.element, elements(more)],
+      body: () => ({ kind, column: column.name(), ...bounds(column), ...bodies(more) }) };
+  };
+  const two = (names, make, kind, assemble, ...more) => {
+    const both = [["First column", names[0]], ["Second column", names[1]]]
+      .map(([label, chosen]) => columnFields(label, names, chosen, make));
+    return { element: [elements(both), elements(more)],
+      body: () => ({ kind, columns: both.map(({ name }) => name()), ...assemble(both), ...bodies(more) }) };
+  };
+  const histogram = () => {
+    const column = columnFields("Column", all, all[0], binned);
+    const where = rows();
+    return { element: [column.element, where.element],
+      body: () => ({ kind: "histogram", column: column.name(), ...column.body(), ...where.body() }) };
+  };
+  const count = () => {
+    const parts = [groupField(columns), rows()];
+    return { element: elements(parts), body: () => ({ kind: "count", ...bodies(parts) }) };
+  };
+  return [
+    { kind: "mean", text: "Mean", least: 1, make: () => one("mean") },
+    { kind: "variance", text: "Variance", least: 1, make: () => one("variance") },
+    { kind: "covariance", text: "Covariance", least: 2,
+      make: () => two(measured, bounded, "covariance", (both) => ({ bounds: both.map(({ body }) => body()) })) },
+    { kind: "histogram", text: "Histogram", least: 0, make: histogram },
+    { kind: "table", text: "Two-way table", least: all.length > 1 ? 0 : Infinity,
+      make: () => two(all, binned, "histogram", (both) => paired(both.map(({ body }) => body())), rows()) },
+    { kind: "count", text: "Count", least: 0, make: count },
+    { kind: "sum", text: "Sum", least: 1, make: () => one("sum", groupField(columns), rows()) },
+  ].filter(({ least }) => measured.length >= least);
+}
+
+/** A choice of `kinds` with the fields of the one chosen; `body()` is what they say. */
+export function kindFields(title, kinds, changed) {
+  const kind = select(kinds.map((each) => [each.kind, each.text]), kinds[0].kind, { change: build });
   const rest = h("div", { class: "fields" });
-  let body = () => ({});
-
-  const chooser = (names, chosen) => select(names.map(([name]) => [name, name]), chosen, { change: refresh });
-
-  function bounded(name, into) {
-    const declared = columns[name];
-    if (!numeric(declared)) return () => null;
-    const fields = boundsFields(name, declared);
-    into.append(fields.group);
-    return fields.value;
-  }
-
-  function one() {
-    const column = chooser(measured, measured[0][0]);
-    const details = h("div", { class: "fields" });
-    let bounds;
-    const build = () => { fill(details); bounds = bounded(column.value, details); };
-    fill(rest, field("Column", column), details);
-    build();
-    body = () => ({ kind: kind.value, column: column.value, ...(bounds() && { bounds: bounds() }) });
-    return build;
-  }
-
-  function covariance() {
-    const [first, second] = [chooser(measured, measured[0][0]), chooser(measured, measured[1][0])];
-    const details = h("div", { class: "fields" });
-    let bounds;
-    const build = () => { fill(details); bounds = [first, second].map(({ value }) => bounded(value, details)); };
-    fill(rest, field("First column", first), field("Second column", second), details);
-    build();
-    body = () => ({ kind: "covariance", columns: [first.value, second.value], bounds: bounds.map((of) => of()) });
-    return build;
-  }
-
-  function histogram() {
-    const column = chooser(entries, entries[0][0]);
-    const details = h("div", { class: "fields" });
-    let bins = () => ({});
-    const build = () => { bins = numeric(columns[column.value]) ? binFields(column.value, details) : () => ({}); };
-    const buildAll = () => { fill(details); build(); };
-    fill(rest, field("Column", column), details);
-    buildAll();
-    body = () => ({ kind: "histogram", column: column.value, ...bins() });
-    return buildAll;
-  }
-
-  function binFields(name, into) {
-    const by = select([["bins", "intervals of equal width"], ["edges", "edges of my own"]], "bins", { change: show });
-    const bins = text({ value: "10", inputmode: "numeric" });
-    const edges = text({ inputmode: "text" });
-    const parts = h("div", { class: "fields" });
-    let bounds = () => null;
-    function show() {
-      fill(parts);
-      if (by.value === "edges") parts.append(field("Edges", edges, "Ascending, with commas between them."));
-      else {
-        parts.append(field("How many", bins));
-        bounds = bounded(name, parts);
-      }
-    }
-    show();
-    into.append(field("Bins", by), parts);
-    return () => (by.value === "edges"
-      ? { edges: edges.value.split(",").map((edge) => edge.trim()).filter((edge) => edge !== "") }
-      : { bins: bins.value.trim(), bounds: bounds() });
-  }
-
-  let rebuildDetails = () => {};
-  function refresh() {
-    rebuildDetails();
-    changed();
-  }
+  let fields;
   function build() {
-    rebuildDetails = { covariance, histogram }[kind.value]?.() ?? one();
-  }
-  function rebuild() {
-    build();
-    changed();
+    fields = kinds.find((each) => each.kind === kind.value).make();
+    fill(rest, fields.element);
   }
   build();
   const element = h("fieldset", { class: "fields", input: changed },
-    h("legend", {}, "Statistic"), field("Kind", kind), rest);
-  return { element, body: () => body() };
+    h("legend", {}, title), field("Kind", kind), rest);
+  return { element, body: () => fields.body() };
 }
 
-/** α, γ, grid refinement and reuse, which have defaults that most will keep. */
-export function finerPoints(changed) {
-  const [alpha, gamma, refinement] = ["0.05", "0.05", "0"].map((value) => text({ value }));
-  const reuse = h("input", { type: "checkbox", checked: true });
-  const element = h("details", { input: changed }, h("summary", {}, "Finer points"),
-    field("α", alpha, "The error stays within the radius with probability 1 − α."),
-    field("γ", gamma, "How much of ε′ the rounding may take: a smaller γ makes a wider range."),
-    field("Grid refinement", refinement, "Each step halves the grid."),
-    field("Reuse earlier releases", reuse, "What is known already costs nothing."));
-  return {
-    element,
-    body: () => ({
-      alpha: alpha.value.trim(), gamma: gamma.value.trim(), grid_refinement: refinement.value.trim(),
-      reuse: reuse.checked,
-    }),
-  };
-}
+/** The fields of one statistic over `columns`; `body()` is the statistic as the interface takes it. */
+export const statisticFields = (columns, changed) => kindFields("Statistic", kindsOf(columns, changed), changed);

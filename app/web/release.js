@@ -11,7 +11,7 @@ function newKey() {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Requests whose answers have not come, each `{dataset, body, key}`. */
+/** Requests whose answers have not come, each `{dataset, to, body, key}`. */
 export const pending = () => JSON.parse(sessionStorage.getItem(PENDING) ?? "[]");
 
 const keep = (requests) => sessionStorage.setItem(PENDING, JSON.stringify(requests));
@@ -19,22 +19,22 @@ const keep = (requests) => sessionStorage.setItem(PENDING, JSON.stringify(reques
 /** Give up on the answer to a request: its key is no longer known. */
 export const forget = (request) => keep(pending().filter(({ key }) => key !== request.key));
 
-const sameAs = (dataset, body) => (request) =>
-  request.dataset === dataset && JSON.stringify(request.body) === JSON.stringify(body);
+const sameAs = (dataset, to, body) => (request) =>
+  request.dataset === dataset && request.to === to && JSON.stringify(request.body) === JSON.stringify(body);
 
 const pause = (seconds) => new Promise((resolve) => { setTimeout(resolve, seconds * 1000); });
 
-/** Ask for a release. A lost answer or a 503 is asked for again with the same key, so it is never paid twice. */
-export async function release(dataset, body, waiting) {
-  let request = pending().find(sameAs(dataset, body));
+/** Ask for a release, or what follows from some: `to` is `releases` or `derived`. A lost answer or a 503 is asked for again with the same key, so it is never paid twice. */
+export async function release(dataset, to, body, waiting) {
+  let request = pending().find(sameAs(dataset, to, body));
   if (!request) {
-    request = { dataset, body, key: newKey() };
+    request = { dataset, to, body, key: newKey() };
     keep([...pending(), request]);
   }
   for (let attempt = 1; ; attempt += 1) {
     try {
       const headers = { "Idempotency-Key": request.key };
-      const answer = await call("POST", `${path("datasets", dataset)}/releases`, body, headers);
+      const answer = await call("POST", path("datasets", dataset, to), body, headers);
       forget(request);
       return answer;
     } catch (error) {

@@ -3,6 +3,7 @@
 import { chart, draw, palette } from "./charts.js";
 import { facts, fill, h, table } from "./dom.js";
 import { interval, number, plain, statistic, time } from "./format.js";
+import { twoWay } from "./two_way.js";
 
 const BINS_SHOWN = 1000; // at a time: more bars than that are none to the eye, and slow
 const TICKS = 40;
@@ -31,18 +32,9 @@ function scalar(release) {
   return [h("p", { class: "value" }, number(value), h("span", {}, ` ± ${number(release.accuracy.radius)}`)), picture];
 }
 
-/** Of a two-way table each cell has the labels of both its bins, row by row. */
-function labelsOf(release) {
-  if (release.axes) {
-    const outside = (release.bins ?? []).map(({ label }) => label);
-    const known = release.axes.find(({ bins }) => bins)?.bins.length; // of two axes one has few bins, or both
-    const other = (release.value.length - outside.length) / known;
-    const [rows, columns] = release.axes.map((axis) => axisLabels(axis, other));
-    return [...rows.flatMap((row) => columns.map((column) => `${row}, ${column}`)), ...outside];
-  }
-  return axisLabels(release, release.value.length);
-}
+const labelsOf = (release) => axisLabels(release, release.value.length);
 
+/** The labels of the bins of one column. */
 function axisLabels(release, length) {
   if (release.bins) return release.bins.map(({ label }) => label);
   const intervals = release.edges.length - 1;
@@ -50,6 +42,9 @@ function axisLabels(release, length) {
     ? `[${release.edges[at]}, ${release.edges[at + 1]}${at === intervals - 1 ? "]" : ")"}` : "missing");
   return Array.from({ length }, label);
 }
+
+/** What the numbers of a list are: of sums by group they are sums, and else rows. */
+const measure = ({ statistic: { kind, column } }) => (kind === "sum" ? `sum of ${column}` : "rows");
 
 function barsOf(release, labels, from) {
   const to = Math.min(from + BINS_SHOWN, labels.length);
@@ -71,22 +66,23 @@ function barsOf(release, labels, from) {
     }],
     layout: {
       xaxis: { showgrid: false, tickmode: "array", tickvals: ticks, ticktext: ticks.map((bin) => plain(labels[bin], 20)) },
-      yaxis: { title: { text: "rows" }, rangemode: "tozero" },
+      yaxis: { title: { text: plain(measure(release), 60) }, rangemode: "tozero" },
     },
   };
 }
 
 function histogram(release) {
   const labels = labelsOf(release);
-  const picture = chart(`Histogram of ${labels.length} bins; the table below has the figures`);
+  const one = release.statistic.group_by === undefined ? "Bin" : "Group";
+  const picture = chart(`Bars of ${labels.length} ${one.toLowerCase()}s; the table below has the figures`);
   const figures = h("div");
   const shown = h("p");
   const show = (from) => {
     draw(picture, () => barsOf(release, labels, from));
     const rows = labels.slice(from, from + BINS_SHOWN).map((label, position) => [
       label, number(release.value_in_range[from + position]), interval(release.accuracy.interval[from + position])]);
-    fill(figures, h("details", { open: rows.length <= 12 }, h("summary", {}, "Every bin as a table"),
-      table("Bins with their intervals", ["Bin", "Rows", "Interval"], rows, [1, 2])));
+    fill(figures, h("details", { open: rows.length <= 12 }, h("summary", {}, `Every ${one.toLowerCase()} as a table`),
+      table("With their intervals", [one, measure(release), "Interval"], rows, [1, 2])));
     const page = (text, to) => h("button", { type: "button", class: "quiet", click: () => show(to) }, text);
     fill(shown, labels.length > BINS_SHOWN && [
       `Bins ${from + 1} to ${Math.min(from + BINS_SHOWN, labels.length)} of ${labels.length}. `,
@@ -103,7 +99,7 @@ export function result(release, heading = "h2") {
   const many = Array.isArray(release.value);
   return h("section", { class: "card result" },
     h(heading, { tabindex: "-1" }, statistic(release.statistic)),
-    many ? histogram(release) : scalar(release),
+    release.axes ? twoWay(release, axisLabels) : many ? histogram(release) : scalar(release),
     h("p", {}, meaning(release)),
     facts([
       ["Charged", `ε ${budget.charged}${release.reused ? " (an earlier release answers)" : ""}`],

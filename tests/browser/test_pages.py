@@ -21,6 +21,7 @@ PAGES = [
     ("datasets", "ada", "#/datasets", "344 rows, 3 columns"),
     ("overview", "olga", "#/datasets/penguins", "What was spent, when and by whom"),
     ("planner", "ada", "#/datasets/penguins/plan", "An earlier release answers this"),
+    ("derived", "ada", "#/datasets/penguins/derived", "What it would follow from"),
     ("releases", "ada", "#/datasets/penguins/releases", "mean of body_mass_g [2000, 7000]"),
     ("histogram", "ada", "#/datasets/penguins/releases/{histogram}", "Every bin as a table"),
     ("mean", "ada", "#/datasets/penguins/releases/{mean}", "With probability at least 0.95"),
@@ -28,6 +29,7 @@ PAGES = [
     ("rules", "olga", "#/datasets/penguins/rules", "Change the dataset's limit"),
     ("register", "olga", "#/register", "Write what is known without looking at the data"),
     ("principals", "admin", "#/principals", "owner: registers and rules datasets"),
+    ("audit", "vera", "#/audit", "Administrative acts, newest first"),
     ("account", "ada", "#/account", "Make a new key"),
 ]
 

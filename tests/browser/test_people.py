@@ -1,6 +1,7 @@
 """Who signs in, what each role finds, and what owners and admins rule."""
 
 import json
+import re
 from collections.abc import Callable
 
 import pytest
@@ -170,7 +171,7 @@ def test_an_auditor_reads_and_does_no_more(opened: Opened, penguins: Penguins, s
 def test_an_analyst_finds_no_ledger(opened: Opened, penguins: Penguins) -> None:
     page = opened().sign_in(penguins.analyst_key, f"#/datasets/{penguins.name}/ledger")
     tabs = page.get_by_role("navigation", name="Dataset").get_by_role("link")
-    expect(tabs).to_have_text(["Overview", "Plan and release", "Releases"])
+    expect(tabs).to_have_text(["Overview", "Plan and release", "Derived", "Releases"])
 
 
 def test_an_admin_makes_and_disables_a_principal(opened: Opened, service: Service) -> None:
@@ -203,3 +204,47 @@ def test_one_s_own_key_is_renewed_in_place(opened: Opened, service: Service) -> 
     assert service.client(key).get("/v1/me").json()["name"] == name
     page.get_by_role("link", name="Datasets").click()
     expect(page.get_by_text("There is no dataset that you may see.")).to_be_visible()
+
+
+def test_a_key_is_given_an_end(opened: Opened, service: Service) -> None:
+    name = a_name("visitor")
+    page = opened(timezone_id="Asia/Tokyo").sign_in(service.admin_key, "#/principals")
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Key expires (optional)").fill("2099-01-31T21:00")
+    page.get_by_role("button", name="Create").click()
+    page.locator(".key").wait_for()
+    row = page.get_by_role("row", name=name)
+    expect(row.locator("time").nth(1)).to_have_attribute("datetime", re.compile("^2099-01-31T12:00:00"))
+    page.get_by_role("button", name=f"New key for {name}").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Key expires (optional)").fill("2098-01-31T21:00")
+    dialog.get_by_role("button", name="Make a new key").click()
+    expect(row.locator("time").nth(1)).to_have_attribute("datetime", re.compile("^2098-01-31T12:00:00"))
+    page.get_by_role("link", name="Account").click()
+    expect(page.locator("dl > div").filter(has_text="Key expires")).to_contain_text("never")
+
+
+def test_an_end_in_the_past_is_refused(opened: Opened, service: Service) -> None:
+    page = opened().sign_in(service.admin_key, "#/principals")
+    page.get_by_label("Name").fill(a_name("late"))
+    page.get_by_label("Key expires (optional)").fill("2020-01-31T21:00")
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("alert")).to_contain_text("key_expires_at")
+
+
+def test_the_record_of_acts_is_read_and_verified(opened: Opened, service: Service) -> None:
+    name, _ = service.principal("analyst")
+    _, auditor = service.principal("auditor")
+    page = opened().sign_in(auditor.headers["Authorization"].removeprefix("Bearer "), "#/audit")
+    row = page.get_by_role("row").filter(has=page.get_by_text(f"principals/{name}", exact=True))
+    expect(row).to_contain_text("principal.create")
+    expect(row).to_contain_text("role: analyst")
+    page.get_by_role("button", name="Verify the record").click()
+    expect(page.get_by_text(re.compile(r"^Valid: \d+ entries\.$"))).to_be_visible()
+    expect(page.get_by_role("link", name="Principals")).to_have_count(0)
+
+
+def test_an_analyst_finds_no_record_of_acts(opened: Opened, penguins: Penguins) -> None:
+    page = opened().sign_in(penguins.analyst_key, "#/audit")
+    expect(page.get_by_role("alert")).to_be_visible()
+    expect(page.get_by_role("link", name="Administrative acts")).to_have_count(0)

@@ -7,7 +7,7 @@ import typer
 
 from app.commands.remote import output
 from app.commands.remote.session import AsJson, connected
-from snapledger_client import IssuedKey
+from snapledger_client import IssuedKey, Principal
 
 NameOf = Annotated[str, typer.Argument(help="The principal's name.")]
 
@@ -30,6 +30,10 @@ def _show(issued: IssuedKey, *, as_json: bool) -> None:
     typer.echo(issued.key)
 
 
+def _end(principal: Principal) -> str:
+    return "" if principal.key_expires_at is None else f"{principal.key_expires_at:%Y-%m-%d %H:%M} UTC"
+
+
 def add(
     name: NameOf, role: Annotated[Role, typer.Argument(help="What it may do.")], *, as_json: AsJson = False
 ) -> None:
@@ -47,9 +51,10 @@ def list_all(*, as_json: AsJson = False) -> None:
         output.document([principal.to_dict() for principal in found])
         return
     rows = [
-        (each.name, each.role, f"{each.created_at:%Y-%m-%d}", "disabled" if each.disabled else "") for each in found
+        (each.name, each.role, f"{each.created_at:%Y-%m-%d}", _end(each), "disabled" if each.disabled else "")
+        for each in found
     ]
-    output.table(("principal", "role", "since", "state"), rows)
+    output.table(("principal", "role", "since", "key expires", "state"), rows)
 
 
 def key(name: NameOf, *, as_json: AsJson = False) -> None:

@@ -2,6 +2,7 @@
 
 import { call, key } from "../api.js";
 import { confirmed, facts, fill, form, h } from "../dom.js";
+import { expiry, expiryField } from "../expiry.js";
 import { time } from "../format.js";
 import { gauge, windowNote } from "../gauges.js";
 import { issued } from "../issued.js";
@@ -9,13 +10,16 @@ import { issued } from "../issued.js";
 export async function account(me) {
   const told = h("div");
   const renew = async () => {
-    if (!await confirmed("Make a new key for yourself? The old one stops working at once.", "Make a new key")) return;
-    const answer = await call("POST", "/me/key");
+    const until = expiryField("it expires when the old one would have");
+    const question = "Make a new key for yourself? The old one stops working at once.";
+    if (!await confirmed(question, "Make a new key", until.element)) return;
+    const answer = await call("POST", "/me/key", until.body());
     key.set(answer.key);
     fill(told, issued(answer));
   };
   return [
-    facts([["Name", me.name], ["Role", me.role], ["Since", time(me.created_at)]]),
+    facts([["Name", me.name], ["Role", me.role], ["Since", time(me.created_at)],
+      ["Key expires", h("span", {}, expiry(me))]]),
     h("section", { class: "card" }, h("h2", {}, "Allowances"),
       me.allowances.length === 0 ? h("p", {}, "None.")
         : me.allowances.map((each) => gauge(each.dataset, each, windowNote(each.window)))),

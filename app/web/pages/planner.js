@@ -4,31 +4,16 @@ import { call, get, path } from "../api.js";
 import { chart, draw, palette } from "../charts.js";
 import { curve, radiusAt } from "../curve.js";
 import { alertOf, announce, facts, field, fill, form, h, select } from "../dom.js";
+import { finerPoints } from "../finer.js";
 import { decimal, number, statistic } from "../format.js";
-import { finerPoints, statisticFields } from "../question.js";
-import { forget, pending, release } from "../release.js";
+import { lost } from "../lost.js";
+import { statisticFields } from "../question.js";
+import { release } from "../release.js";
 import { result } from "../results.js";
+import { debounced, latest } from "../settling.js";
 
 const SETTLE_MS = { plan: 250, curve: 700 };
 const STEPS = 1000;
-
-function debounced(act, milliseconds) {
-  let timer;
-  return () => {
-    clearTimeout(timer);
-    timer = setTimeout(act, milliseconds);
-  };
-}
-
-/** Only the newest of several runs goes on: each aborts the one before. */
-function latest(act) {
-  let controller = new AbortController();
-  return () => {
-    controller.abort();
-    controller = new AbortController();
-    return act(controller.signal);
-  };
-}
 
 /** What a release may cost at most now. */
 const spendable = ({ dataset_remaining: ofDataset, allowance_remaining: ofAllowance }) =>
@@ -138,19 +123,6 @@ function precision(changed) {
   };
 }
 
-/** Where the answer to an earlier request was lost: ask for it again, by its key. */
-function lost(name, again) {
-  return pending().filter(({ dataset }) => dataset === name).map((request) => {
-    const notice = h("div", { class: "notice" },
-      h("p", {}, "The answer to a release was lost: ", statistic(request.body.statistic),
-        ". Asked for again it is never paid twice."),
-      h("div", { class: "buttons" },
-        h("button", { type: "button", click: () => { notice.remove(); again(request.body); } }, "Ask for it again"),
-        h("button", { type: "button", class: "quiet", click: () => { forget(request); notice.remove(); } }, "Dismiss")));
-    return notice;
-  });
-}
-
 export async function planner(name) {
   const dataset = await get(path("datasets", name));
   const outcome = h("div");
@@ -202,7 +174,7 @@ export async function planner(name) {
   async function ask(body) {
     announce("Releasing …");
     const waiting = (attempt) => announce(`No answer yet; asking again with the same key (${attempt}).`);
-    const released = await release(name, body, waiting);
+    const released = await release(name, "releases", body, waiting);
     fill(answer, result(released));
     answer.querySelector("h2").focus();
     announce(released.reused ? "Answered by an earlier release, at no cost." : `Released for ε ${released.budget.charged}.`);
@@ -215,7 +187,7 @@ export async function planner(name) {
   replan();
   resample();
   return [
-    ...lost(name, again),
+    ...lost(name, "releases", (body) => statistic(body.statistic), again),
     h("div", { class: "columns" }, asked,
       h("section", { class: "card", "aria-label": "The plan" }, h("h2", {}, "What it would cost"), outcome, picture)),
     answer,

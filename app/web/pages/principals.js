@@ -2,6 +2,7 @@
 
 import { call, listed, path } from "../api.js";
 import { alertOf, announce, confirmed, field, fill, form, h, select, table } from "../dom.js";
+import { expiry, expiryField } from "../expiry.js";
 import { time } from "../format.js";
 import { issued } from "../issued.js";
 
@@ -20,8 +21,11 @@ export async function principals() {
     }
   };
   const renew = ({ name }) => attempt(async () => {
-    if (!await confirmed(`Make a new key for ${name}? The old one stops working at once.`, "Make a new key")) return;
-    fill(told, issued(await call("POST", `${path("principals", name)}/keys`)));
+    const until = expiryField();
+    const question = `Make a new key for ${name}? The old one stops working at once.`;
+    if (!await confirmed(question, "Make a new key", until.element)) return;
+    fill(told, issued(await call("POST", `${path("principals", name)}/keys`, until.body())));
+    await show();
   });
   const disable = ({ name }) => attempt(async () => {
     if (!await confirmed(`Disable ${name}? Its key stops working at once.`, "Disable")) return;
@@ -35,22 +39,24 @@ export async function principals() {
     h("button", { type: "button", class: "quiet", "aria-label": `Disable ${one.name}`, click: disable(one) }, "Disable")));
   async function show() {
     const { items } = await listed("/principals", "principals");
-    fill(list, table("Principals", ["Name", "Role", "Since", "Actions"],
-      items.map((one) => [one.name, one.role, time(one.created_at), actions(one)])));
+    fill(list, table("Principals", ["Name", "Role", "Since", "Key expires", "Actions"],
+      items.map((one) => [one.name, one.role, time(one.created_at), one.disabled ? "" : expiry(one), actions(one)])));
   }
 
   const name = h("input", { type: "text", required: true, autocomplete: "off", autocapitalize: "off", spellcheck: "false" });
   const role = select(ROLES, "analyst");
+  const until = expiryField();
   const create = async () => {
-    fill(told, issued(await call("POST", "/principals", { name: name.value.trim(), role: role.value })));
+    fill(told, issued(await call("POST", "/principals", { name: name.value.trim(), role: role.value, ...until.body() })));
     name.value = "";
+    until.clear();
     announce("The principal is there; its key is shown.");
     await show();
   };
   await show();
   return [
     form({ class: "card" }, create, h("h2", {}, "New principal"),
-      field("Name", name, "Small letters, digits, - and _."), field("Role", role),
+      field("Name", name, "Small letters, digits, - and _."), field("Role", role), until.element,
       h("button", { type: "submit" }, "Create")),
     told, list,
   ];

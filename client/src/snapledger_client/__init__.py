@@ -14,6 +14,7 @@ Examples:
 
 from snapledger_client.accounts import (
     Allowance,
+    AuditRecord,
     Budget,
     DatasetFacts,
     Entry,
@@ -109,6 +110,7 @@ __all__ = [
     "Asked",
     "AsyncClient",
     "AsyncDataset",
+    "AuditRecord",
     "Axis",
     "BadRequest",
     "Batch",

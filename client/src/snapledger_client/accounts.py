@@ -151,6 +151,30 @@ class Verification(Answer):
     problems: tuple[LedgerProblem, ...]
 
 
+class AuditRecord(Answer):
+    """An administrative act: who did what to what, when, and in which request.
+
+    `via` says whether a `principal`, a `command` or the `service` itself did it; `target` is a path below `/v1`, or
+    None for the whole database. `hash` seals the rest of it and, by `previous_hash`, all before it.
+
+    Examples:
+        >>> 'principal.create' in [record.action for record in admin.audit()]
+        True
+    """
+
+    seq: int
+    via: str
+    actor: str | None
+    action: str
+    target: str | None
+    details: dict[str, str | int | bool | None]
+    request_id: str | None
+    at: Time
+    previous_hash: str | None
+    hash: str
+    secret_id: str
+
+
 class DatasetFacts(Answer):
     """What everybody with access may know of a dataset; nothing of it is computed from values but `n`.
 
@@ -176,15 +200,19 @@ class DatasetFacts(Answer):
 class Principal(Answer):
     """Somebody, or some program, that may call the service.
 
+    From `key_expires_at` on its key opens nothing; None: it never expires.
+
     Examples:
-        >>> next(admin.principals()).role
-        'admin'
+        >>> first = next(admin.principals())
+        >>> first.role, first.key_expires_at
+        ('admin', None)
     """
 
     name: str
     role: str
     created_at: Time
     disabled: bool
+    key_expires_at: Time | None
 
 
 class IssuedKey(Principal):
@@ -213,4 +241,5 @@ class Me(Answer):
     name: str
     role: str
     created_at: Time
+    key_expires_at: Time | None
     allowances: tuple[Allowance, ...]

@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Mapping
+from datetime import datetime
 from typing import IO, Any, Self, TypeVar, Unpack
 
 import httpx
 
 from snapledger_client import calls, connection
-from snapledger_client.accounts import Budget, DatasetFacts, Entry, IssuedKey, Me, Principal, Verification
+from snapledger_client.accounts import AuditRecord, Budget, DatasetFacts, Entry, IssuedKey, Me, Principal, Verification
 from snapledger_client.async_asking import AsyncAsking
 from snapledger_client.calls import Call, Pages, answer_of
 from snapledger_client.numbers import Number
@@ -181,24 +182,31 @@ class AsyncClient:
         """
         return self._items(calls.principals())
 
-    def create_principal(self, name: str, role: str) -> Awaitable[IssuedKey]:
+    def create_principal(self, name: str, role: str, key_expires_at: datetime | None = None) -> Awaitable[IssuedKey]:
         """Make a principal, for admins: an `admin`, `owner`, `auditor` or `analyst`. Its key is shown this once.
+
+        From `key_expires_at` on, a time with its zone, the key opens nothing; None: it never expires.
 
         Examples:
             >>> (await admin.create_principal("grace", "analyst")).role
             'analyst'
         """
-        return self._send(calls.create_principal(name, role))
+        return self._send(calls.create_principal(name, role, key_expires_at))
 
-    def replace_key(self, name: str) -> Awaitable[IssuedKey]:
+    def replace_key(self, name: str, key_expires_at: datetime | None = None) -> Awaitable[IssuedKey]:
         """A new key for a principal, for admins; the old one stops working.
+
+        It expires at `key_expires_at`, a time with its zone, or never.
 
         Examples:
             >>> old = await admin.create_principal("grace", "analyst")
             >>> (await admin.replace_key("grace")).key != old.key
             True
+            >>> from datetime import datetime, timezone
+            >>> (await admin.replace_key("grace", datetime(2099, 1, 31, tzinfo=timezone.utc))).key_expires_at.year
+            2099
         """
-        return self._send(calls.replace_key(name))
+        return self._send(calls.replace_key(name, key_expires_at))
 
     def disable_principal(self, name: str) -> Awaitable[None]:
         """Take a principal's access away for good, for admins.
@@ -208,6 +216,24 @@ class AsyncClient:
             >>> await admin.disable_principal("grace")
         """
         return self._send(calls.disable_principal(name))
+
+    def audit(self) -> AsyncIterator[AuditRecord]:
+        """Every administrative act, oldest first, for admins and auditors.
+
+        Examples:
+            >>> [record.seq async for record in admin.audit()][:2]
+            [1, 2]
+        """
+        return self._items(calls.audit())
+
+    def verify_audit(self) -> Awaitable[Verification]:
+        """Have the service check the record of acts, and every principal against it, for admins and auditors.
+
+        Examples:
+            >>> (await admin.verify_audit()).valid
+            True
+        """
+        return self._send(calls.verify_audit())
 
 
 class AsyncDataset(AsyncAsking):

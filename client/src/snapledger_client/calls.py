@@ -4,6 +4,7 @@ import json
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from decimal import Decimal
 from typing import IO, Any, Generic, Self, TypeVar, Unpack
 from urllib.parse import quote
@@ -11,7 +12,7 @@ from urllib.parse import quote
 import httpx
 from pydantic_core import from_json
 
-from snapledger_client.accounts import Budget, DatasetFacts, Entry, IssuedKey, Me, Principal, Verification
+from snapledger_client.accounts import AuditRecord, Budget, DatasetFacts, Entry, IssuedKey, Me, Principal, Verification
 from snapledger_client.base import Answer
 from snapledger_client.following import Following
 from snapledger_client.numbers import Number, decimal_text
@@ -295,15 +296,34 @@ def principals() -> Pages[Principal]:
     return _pages(_path("principals"), "principals", Principal.model_validate)
 
 
-def create_principal(name: str, role: str) -> Call[IssuedKey]:
+def _end(key_expires_at: datetime | None) -> dict[str, str]:
+    if key_expires_at is None:
+        return {}
+    if key_expires_at.tzinfo is None:
+        raise ValueError("key_expires_at needs a time zone")
+    return {"key_expires_at": key_expires_at.isoformat()}
+
+
+def create_principal(name: str, role: str, key_expires_at: datetime | None = None) -> Call[IssuedKey]:
     """A new principal."""
     call = Call("POST", _path("principals"), IssuedKey.parse, repeatable=False)
-    return call.with_json({"name": name, "role": role})
+    return call.with_json({"name": name, "role": role} | _end(key_expires_at))
 
 
-def replace_key(name: str) -> Call[IssuedKey]:
+def replace_key(name: str, key_expires_at: datetime | None = None) -> Call[IssuedKey]:
     """A new key for a principal."""
-    return Call("POST", _path("principals", name, "keys"), IssuedKey.parse, repeatable=False)
+    call = Call("POST", _path("principals", name, "keys"), IssuedKey.parse, repeatable=False)
+    return call.with_json(_end(key_expires_at))
+
+
+def audit() -> Pages[AuditRecord]:
+    """The record of administrative acts."""
+    return _pages(_path("audit"), "records", AuditRecord.model_validate)
+
+
+def verify_audit() -> Call[Verification]:
+    """That record's verification."""
+    return Call("GET", _path("audit", "verification"), Verification.parse)
 
 
 def disable_principal(name: str) -> Call[None]:

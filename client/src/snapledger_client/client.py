@@ -2,12 +2,13 @@
 
 import time
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import IO, Any, Self, TypeVar, Unpack
 
 import httpx
 
 from snapledger_client import calls, connection
-from snapledger_client.accounts import Budget, DatasetFacts, Entry, IssuedKey, Me, Principal, Verification
+from snapledger_client.accounts import AuditRecord, Budget, DatasetFacts, Entry, IssuedKey, Me, Principal, Verification
 from snapledger_client.asking import Asking
 from snapledger_client.calls import Call, Pages, answer_of
 from snapledger_client.numbers import Number
@@ -183,24 +184,31 @@ class Client:
         """
         return self._items(calls.principals())
 
-    def create_principal(self, name: str, role: str) -> IssuedKey:
+    def create_principal(self, name: str, role: str, key_expires_at: datetime | None = None) -> IssuedKey:
         """Make a principal, for admins: an `admin`, `owner`, `auditor` or `analyst`. Its key is shown this once.
+
+        From `key_expires_at` on, a time with its zone, the key opens nothing; None: it never expires.
 
         Examples:
             >>> admin.create_principal("grace", "analyst").role
             'analyst'
         """
-        return self._send(calls.create_principal(name, role))
+        return self._send(calls.create_principal(name, role, key_expires_at))
 
-    def replace_key(self, name: str) -> IssuedKey:
+    def replace_key(self, name: str, key_expires_at: datetime | None = None) -> IssuedKey:
         """A new key for a principal, for admins; the old one stops working.
+
+        It expires at `key_expires_at`, a time with its zone, or never.
 
         Examples:
             >>> old = admin.create_principal("grace", "analyst")
             >>> admin.replace_key("grace").key != old.key
             True
+            >>> from datetime import datetime, timezone
+            >>> (admin.replace_key("grace", datetime(2099, 1, 31, tzinfo=timezone.utc))).key_expires_at.year
+            2099
         """
-        return self._send(calls.replace_key(name))
+        return self._send(calls.replace_key(name, key_expires_at))
 
     def disable_principal(self, name: str) -> None:
         """Take a principal's access away for good, for admins.
@@ -210,6 +218,24 @@ class Client:
             >>> admin.disable_principal("grace")
         """
         self._send(calls.disable_principal(name))
+
+    def audit(self) -> Iterator[AuditRecord]:
+        """Every administrative act, oldest first, for admins and auditors.
+
+        Examples:
+            >>> [record.seq for record in admin.audit()][:2]
+            [1, 2]
+        """
+        return self._items(calls.audit())
+
+    def verify_audit(self) -> Verification:
+        """Have the service check the record of acts, and every principal against it, for admins and auditors.
+
+        Examples:
+            >>> admin.verify_audit().valid
+            True
+        """
+        return self._send(calls.verify_audit())
 
 
 class Dataset(Asking):

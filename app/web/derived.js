@@ -1,0 +1,90 @@
+// From the form of a derived statistic to what the interface takes.
+
+import { binFields, boundsFields, chooser, numeric, text, typed } from "./controls.js";
+import { field, fill, h, select } from "./dom.js";
+import { filterFields } from "./filters.js";
+import { columnFields, kindFields, paired } from "./question.js";
+
+/** The share of rows that are true, of one category, or that meet conditions. */
+function proportion(columns, changed) {
+  const names = Object.keys(columns).filter((name) => !numeric(columns[name]));
+  const of = select([["", "rows that meet conditions"], ...names.map((name) => [name, name])], names[0] ?? "", { change: build });
+  const details = h("div", { class: "fields" });
+  let body;
+  function build() {
+    const declared = columns[of.value];
+    if (!declared) {
+      const where = filterFields(columns, changed);
+      body = where.body;
+      fill(details, where.element);
+    } else if (declared.kind === "category") {
+      const category = chooser(declared.categories, declared.categories[0]);
+      body = () => ({ column: of.value, category: category.value });
+      fill(details, field("Category", category));
+    } else {
+      body = () => ({ column: of.value });
+      fill(details);
+    }
+  }
+  build();
+  return { element: [field("Share of", of), details], body: () => ({ kind: "proportion", ...body() }) };
+}
+
+function kindsOf(columns, changed) {
+  const all = Object.keys(columns);
+  const numbers = all.filter((name) => numeric(columns[name]));
+  const measured = all.filter((name) => columns[name].kind !== "category");
+  const bounded = (name) => boundsFields(name, columns[name]);
+  const binned = (name) => binFields(name, columns[name]);
+  const rows = () => filterFields(columns, changed);
+  const bounds = (of) => (of.body() === null ? {} : { bounds: of.body() });
+
+  const one = (kind, where) => {
+    const column = columnFields("Column", measured, measured[0], bounded);
+    return { element: [column.element, where?.element],
+      body: () => ({ kind, column: column.name(), ...bounds(column), ...where?.body() }) };
+  };
+  const both = (names, make) => [["First column", names[0]], ["Second column", names[1]]]
+    .map(([label, chosen]) => columnFields(label, names, chosen, make));
+  const two = (kind) => {
+    const pair = both(measured, bounded);
+    return { element: pair.map(({ element }) => element),
+      body: () => ({ kind, columns: pair.map(({ name }) => name()), bounds: pair.map(({ body }) => body()) }) };
+  };
+  const cut = (kind, more) => {
+    const column = columnFields("Column", numbers, numbers[0], binned);
+    const where = rows();
+    return { element: [more?.element, column.element, where.element],
+      body: () => ({ kind, column: column.name(), ...column.body(), ...where.body(), ...more?.body() }) };
+  };
+  const quantile = () => {
+    const wanted = text({ inputmode: "text", value: "0.25, 0.5, 0.75" });
+    return cut("quantile", { element: field("Probabilities", wanted, "Between 0 and 1, with commas between them."),
+      body: () => ({ probabilities: typed(wanted) }) });
+  };
+  const margin = () => {
+    const pair = both(all, binned);
+    const of = select([["0", "the first column"], ["1", "the second column"]], "0");
+    const where = rows();
+    return { element: [field("Margin of", of), pair.map(({ element }) => element), where.element],
+      body: () => {
+        const names = pair.map(({ name }) => name());
+        return { kind: "margin", column: names[Number(of.value)], columns: names, ...paired(pair.map(({ body }) => body())),
+          ...where.body() };
+      } };
+  };
+  return [
+    { kind: "standard_deviation", text: "Standard deviation", may: measured.length > 0, make: () => one("standard_deviation") },
+    { kind: "sum", text: "Sum of all rows", may: measured.length > 0, make: () => one("sum") },
+    { kind: "proportion", text: "Proportion", may: true, make: () => proportion(columns, changed) },
+    { kind: "mean", text: "Mean of some rows", may: measured.length > 0, make: () => one("mean", rows()) },
+    { kind: "correlation", text: "Correlation", may: measured.length > 1, make: () => two("correlation") },
+    { kind: "regression", text: "Regression line", may: measured.length > 1, make: () => two("regression") },
+    { kind: "cumulative", text: "Cumulative counts", may: numbers.length > 0, make: () => cut("cumulative") },
+    { kind: "quantile", text: "Quantiles", may: numbers.length > 0, make: quantile },
+    { kind: "margin", text: "Margin of a two-way table", may: all.length > 1, make: margin },
+  ].filter(({ may }) => may);
+}
+
+/** The fields of one derived statistic over `columns`; `body()` is what the interface takes. */
+export const derivedFields = (columns, changed) => kindFields("Derived statistic", kindsOf(columns, changed), changed);

@@ -1,0 +1,57 @@
+// A derived statistic as a person reads it: the values with their intervals, and the releases that they follow from.
+
+import { path } from "./api.js";
+import { facts, h, table } from "./dom.js";
+import { interval, number, statistic } from "./format.js";
+
+const spoken = (name) => name.replaceAll("_", " ");
+
+/** An end that is null says that nothing is known on its side. */
+const between = ([lower, upper]) => (lower === null && upper === null ? "nothing is known of it"
+  : interval([lower ?? -Infinity, upper ?? Infinity]));
+
+const shown = (value) => (value === null ? "no value" : number(value));
+
+/** What was asked for, in a line. */
+export function derivedName({ kind, column, columns, category, where }) {
+  const of = kind === "margin" ? `${column} in the table of ${columns.join(" and ")}` : column ?? columns?.join(" and ");
+  const name = statistic({ kind: spoken(kind), column: of, where });
+  return category === undefined ? name : `${name}: ${category}`;
+}
+
+/** What each number of a list is of. */
+function labelsOf({ derived, edges, bins }, length) {
+  if (bins) return bins.map(({ label }) => label);
+  if (derived.kind === "quantile") return derived.probabilities.map(String);
+  return (edges ?? Array.from({ length })).map((edge, at) => (edge === undefined ? String(at + 1) : `below ${number(edge)}`));
+}
+
+function estimate(answer, name, { value, interval: known }) {
+  if (Array.isArray(value)) {
+    const labels = labelsOf(answer, value.length);
+    return table(`${spoken(name)}, with intervals that hold all at once`, ["Of", "Value", "Interval"],
+      value.map((each, at) => [labels[at], shown(each), between(known[at])]), [1, 2]);
+  }
+  const certain = `With probability at least ${number(1 - answer.alpha)} the ${spoken(name)} is in the interval.`;
+  return [h("p", { class: "value" }, shown(value)), facts([[spoken(name), shown(value)], ["Interval", between(known)]]),
+    h("p", {}, certain)];
+}
+
+/** The releases that something follows from, or would follow from, as the caption says. */
+export function components(caption, dataset, all) {
+  const what = ({ release_id: id, statistic: asked }) => (id === null ? statistic(asked)
+    : h("a", { href: `#${path("datasets", dataset, "releases", id)}` }, statistic(asked)));
+  return table(caption, ["As", "Release", "Radius", "ε"], all.map((each) => [spoken(each.role), what(each),
+    `± ${number(each.accuracy.radius)}`, each.reused ? "0, known" : each.charged]), [2, 3]);
+}
+
+/** Everything about the answer. */
+export function derivedResult(answer) {
+  const { budget } = answer;
+  return h("section", { class: "card result" },
+    h("h2", { tabindex: "-1" }, derivedName(answer.derived)),
+    Object.entries(answer.estimates).map(([name, each]) => estimate(answer, name, each)),
+    components("What it follows from", answer.dataset, answer.components),
+    facts([["Charged", `ε ${budget.charged}`], ["Left of the dataset after it", `ε ${budget.dataset_remaining}`],
+      ["Left of the allowance after it", budget.allowance_remaining === null ? null : `ε ${budget.allowance_remaining}`]]));
+}

@@ -1,0 +1,79 @@
+// Which rows are asked for: a condition a column, all of which a row must meet.
+
+import { numeric, text, typed } from "./controls.js";
+import { announce, field, fill, h, select } from "./dom.js";
+
+/** Declared values by checkboxes. All are chosen at first: every row that has a value. */
+function choices(values) {
+  const boxes = values.map((value) => [value, h("input", { type: "checkbox", checked: true })]);
+  return {
+    element: h("div", { class: "choices" }, boxes.map(([value, box]) => field(String(value), box))),
+    body: () => ({ in: boxes.filter(([, box]) => box.checked).map(([value]) => value) }),
+  };
+}
+
+function numbers({ bounds = ["", ""] }) {
+  const how = select([["between", "between two numbers"], ["in", "one of a list"]], "between", { change: show });
+  const [from, to] = bounds.map((bound) => text({ value: String(bound) }));
+  const list = text({ inputmode: "text" });
+  const parts = h("div");
+  function show() {
+    if (how.value === "in") fill(parts, field("Values", list, "With commas between them."));
+    else fill(parts, h("div", { class: "pair" }, field("From", from), field("To", to)));
+  }
+  show();
+  return {
+    element: h("div", { class: "fields" }, field("Is", how), parts),
+    body: () => (how.value === "in" ? { in: typed(list) } : { between: [from.value.trim(), to.value.trim()] }),
+  };
+}
+
+function condition(declared) {
+  if (numeric(declared)) return numbers(declared);
+  return choices(declared.kind === "boolean" ? [true, false] : declared.categories);
+}
+
+/** Conditions that can be added and removed; `body()` has them as `where`, or nothing where there is none. */
+export function filterFields(columns, changed) {
+  const met = new Map();
+  const list = h("div", { class: "fields" });
+  const column = h("select");
+  const add = h("button", { type: "button", class: "quiet", click: added }, "Add a condition");
+  const adding = h("div", {}, field("Only rows by", column), add);
+
+  function offer() {
+    const free = Object.keys(columns).filter((name) => !met.has(name));
+    fill(column, free.map((name) => h("option", { value: name }, name)));
+    adding.hidden = free.length === 0;
+  }
+  function added() {
+    const name = column.value;
+    const fields = condition(columns[name]);
+    const remove = () => {
+      met.delete(name);
+      part.remove();
+      offer();
+      changed();
+      column.focus();
+      announce(`No condition on ${name} any more.`);
+    };
+    const part = h("fieldset", { class: "condition" }, h("legend", {}, "Only rows by ", name), fields.element,
+      h("button", { type: "button", class: "quiet", "aria-label": `Remove the condition on ${name}`, click: remove }, "Remove"));
+    met.set(name, fields.body);
+    list.append(part);
+    offer();
+    changed();
+    part.querySelector("input, select").focus();
+  }
+  offer();
+  const where = () => Object.fromEntries([...met].map(([name, body]) => [name, body()]));
+  return { element: h("div", {}, list, adding), body: () => (met.size === 0 ? {} : { where: where() }) };
+}
+
+/** One number for each category of a column, or one for all. */
+export function groupField(columns) {
+  const names = Object.entries(columns).filter(([, { kind }]) => kind === "category").map(([name]) => name);
+  if (names.length === 0) return { element: null, body: () => ({}) };
+  const by = select([["", "all rows together"], ...names.map((name) => [name, name])], "");
+  return { element: field("For each", by), body: () => (by.value === "" ? {} : { group_by: by.value }) };
+}

@@ -1,0 +1,26 @@
+// The record of administrative acts, newest first, and its verification.
+
+import { listed } from "../api.js";
+import { inParts, short, verification } from "../chains.js";
+import { h } from "../dom.js";
+import { number, time } from "../format.js";
+
+const HEADINGS = ["Act", "What", "On", "By", "At", "Details", "Request", "Hash"];
+
+const details = (of) => Object.entries(of).map(([name, value]) => `${name}: ${value ?? "none"}`).join(", ");
+
+/** Who did it: a principal, somebody at a terminal of the service's machine, or the service itself. */
+const by = ({ via, actor }) => (via === "principal" ? actor : actor === null ? via : `${actor}, by ${via}`);
+
+const row = (record) => [number(record.seq), record.action, record.target ?? "the whole database", by(record),
+  time(record.at), details(record.details), record.request_id ?? "", short(record.hash)];
+
+export async function audit() {
+  const { items, complete } = await listed("/audit", "records");
+  return [
+    verification("/audit/verification", "Verify the record",
+      "Computes every hash again, and holds every principal against what the record makes of it."),
+    !complete && h("p", { class: "notice" }, "Only the earliest acts are shown: there are too many to fetch all."),
+    inParts("Administrative acts, newest first", HEADINGS, items.toReversed(), row, []),
+  ];
+}

@@ -1,0 +1,71 @@
+// What follows from releases: what is missing for it and what that costs, before it is paid, and then the answer.
+
+import { call, get, path } from "../api.js";
+import { text } from "../controls.js";
+import { derivedFields } from "../derived.js";
+import { components, derivedName, derivedResult } from "../derived_results.js";
+import { alertOf, announce, facts, field, fill, form, h } from "../dom.js";
+import { finerPoints } from "../finer.js";
+import { lost } from "../lost.js";
+import { release } from "../release.js";
+import { debounced, latest } from "../settling.js";
+
+const SETTLE_MS = 250;
+
+function planned({ dataset, components: all, budget }) {
+  const free = Number(budget.charged) === 0;
+  const verdict = !budget.affordable ? "This cannot be paid from what remains."
+    : free ? "Earlier releases answer this: it costs nothing." : `This would cost ε ${budget.charged}.`;
+  return [
+    h("p", { class: budget.affordable ? "verdict" : "verdict refused" }, h("strong", {}, verdict)),
+    components("What it would follow from", dataset, all),
+    facts([["Remains of the dataset", `ε ${budget.dataset_remaining}`],
+      ["Remains of the allowance", budget.allowance_remaining === null ? "no allowance" : `ε ${budget.allowance_remaining}`]]),
+  ];
+}
+
+export async function derived(name) {
+  const dataset = await get(path("datasets", name));
+  const [outcome, answer] = [h("div"), h("div")];
+  const brief = h("output", { class: "muted" });
+  const question = () => ({ derived: fields.body(), epsilon: epsilon.value.trim(), ...finer.body() });
+
+  const replan = latest(async (signal) => {
+    try {
+      const plan = await call("POST", `${path("datasets", name)}/derived/plan`, question());
+      if (signal.aborted) return;
+      fill(outcome, planned(plan));
+      fill(brief, plan.budget.affordable ? `for ε ${plan.budget.charged}` : "for more than remains");
+    } catch (error) {
+      if (signal.aborted) return;
+      fill(outcome, alertOf(error));
+      fill(brief);
+    }
+  });
+  const changed = debounced(replan, SETTLE_MS);
+  const fields = derivedFields(dataset.columns, changed);
+  const finer = finerPoints(changed);
+  const epsilon = text({ value: "0.5", input: changed });
+
+  async function ask(body) {
+    announce("Releasing …");
+    const waiting = (attempt) => announce(`No answer yet; asking again with the same key (${attempt}).`);
+    const found = await release(name, "derived", body, waiting);
+    fill(answer, derivedResult(found));
+    answer.querySelector("h2").focus();
+    announce(Number(found.budget.charged) === 0 ? "Answered by earlier releases, at no cost."
+      : `Released for ε ${found.budget.charged}.`);
+    replan();
+  }
+  const again = (body) => ask(body).catch((error) => fill(answer, alertOf(error)));
+  const asked = form({ class: "card" }, () => ask(question()), fields.element,
+    field("ε", epsilon, "What it may cost at most; shared equally by the releases that it follows from."), finer.element,
+    h("div", { class: "buttons" }, h("button", { type: "submit" }, "Release"), brief));
+  replan();
+  return [
+    ...lost(name, "derived", (body) => derivedName(body.derived), again),
+    h("div", { class: "columns" }, asked,
+      h("section", { class: "card", "aria-label": "The plan" }, h("h2", {}, "What it would cost"), outcome)),
+    answer,
+  ];
+}

@@ -1,0 +1,133 @@
+"""Every statistic of the interface can be asked for in the planner, and what is sent is what was chosen."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from dashboard import Dashboard, Penguins
+from playwright.sync_api import Page, expect
+from service_world import Service
+
+pytestmark = [pytest.mark.browser]
+Opened = Callable[..., Dashboard]
+HEAVY = {"body_mass_g": {"between": ["4000", "7000"]}}
+GENTOO = {"species": {"in": ["Gentoo"]}}
+
+
+def planner(dashboard: Dashboard, penguins: Penguins, kind: str) -> Page:
+    page = dashboard.sign_in(penguins.analyst_key, f"#/datasets/{penguins.name}/plan")
+    page.get_by_label("Kind").select_option(kind)
+    return page
+
+
+def only(page: Page, column: str) -> None:
+    page.get_by_label("Only rows by", exact=True).select_option(column)
+    page.get_by_role("button", name="Add a condition").click()
+
+
+def released(page: Page) -> dict[str, Any]:
+    """Ask for it; the statistic that was sent."""
+    with page.expect_request(lambda request: request.url.endswith("/releases") and request.method == "POST") as asked:
+        page.get_by_role("button", name="Release", exact=True).click()
+    page.locator(".result").wait_for()
+    statistic: dict[str, Any] = asked.value.post_data_json["statistic"]
+    return statistic
+
+
+def drawn(dashboard: Dashboard) -> None:
+    """The curve is a line, and the page is accessible as it stands."""
+    dashboard.settled()
+    assert dashboard.page.get_by_label("Radius against ε").locator(".scatterlayer .js-line").count() > 0
+    dashboard.assert_accessible()
+
+
+def test_a_count_of_chosen_rows(opened: Opened, penguins: Penguins) -> None:
+    dashboard = opened()
+    page = planner(dashboard, penguins, "count")
+    only(page, "species")
+    expect(page.get_by_label("Adelie")).to_be_focused()
+    page.get_by_label("Adelie").uncheck()
+    page.get_by_label("Chinstrap").uncheck()
+    only(page, "body_mass_g")
+    page.get_by_label("From").fill("4000")
+    drawn(dashboard)
+    assert released(page) == {"kind": "count", "where": GENTOO | HEAVY}
+
+
+def test_a_condition_can_be_removed(opened: Opened, penguins: Penguins) -> None:
+    page = planner(opened(), penguins, "count")
+    page.get_by_label("For each").select_option("species")
+    only(page, "body_mass_g")
+    page.get_by_label("Is", exact=True).select_option("in")
+    page.get_by_label("Values").fill("3750, 3800")
+    only(page, "bill_length_mm")
+    page.get_by_role("button", name="Remove the condition on bill_length_mm").click()
+    expect(page.get_by_label("Only rows by", exact=True)).to_be_focused()
+    expect(page.locator("#status")).to_have_text("No condition on bill_length_mm any more.")
+    statistic = released(page)
+    assert statistic == {"kind": "count", "group_by": "species", "where": {"body_mass_g": {"in": ["3750", "3800"]}}}
+
+
+def test_a_sum_for_each_category(opened: Opened, penguins: Penguins) -> None:
+    dashboard = opened()
+    page = planner(dashboard, penguins, "sum")
+    page.get_by_label("For each").select_option("species")
+    drawn(dashboard)
+    asked = {"kind": "sum", "column": "body_mass_g", "bounds": ["2000", "7000"], "group_by": "species"}
+    assert released(page) == asked
+    (stored,) = penguins.table.analyst.get(f"{penguins.table.path}/releases").json()["releases"]
+    rows = page.locator(".result tbody tr").all_inner_texts()
+    assert [row.split("\t")[0] for row in rows][:3] == ["Adelie", "Chinstrap", "Gentoo"]
+    assert len(rows) == len(stored["value"])
+    dashboard.settled()
+    assert page.locator(".result .ytitle").text_content() == "sum of body_mass_g"
+
+
+def test_a_histogram_of_chosen_rows(opened: Opened, penguins: Penguins) -> None:
+    page = planner(opened(), penguins, "histogram")
+    page.get_by_label("Column").select_option("species")
+    only(page, "body_mass_g")
+    page.get_by_label("From").fill("4000")
+    assert released(page) == {"kind": "histogram", "column": "species", "where": HEAVY}
+
+
+def test_a_two_way_table_is_a_heatmap_with_its_figures(opened: Opened, penguins: Penguins) -> None:
+    dashboard = opened()
+    page = planner(dashboard, penguins, "table")
+    page.get_by_label("Second column").select_option("species")
+    page.get_by_label("Bins").select_option("edges")
+    page.get_by_label("Edges").fill("2000, 4000, 7000")
+    only(page, "bill_length_mm")
+    drawn(dashboard)
+    statistic = released(page)
+    assert statistic == {
+        "kind": "histogram",
+        "columns": ["body_mass_g", "species"],
+        "edges": [["2000", "4000", "7000"], None],
+        "where": {"bill_length_mm": {"between": ["30", "65"]}},
+    }
+    drawn(dashboard)
+    assert page.locator(".result .heatmaplayer image").count() == 1
+    (stored,) = penguins.table.analyst.get(f"{penguins.table.path}/releases").json()["releases"]
+    rows, columns = ([each["label"] for each in axis["bins"]] for axis in stored["axes"])
+    told = page.locator(".result table tr")
+    assert told.first.locator("th").all_inner_texts() == ["body_mass_g \\ species", *columns]
+    assert told.locator("th[scope=row]").all_inner_texts() == rows
+    cells = [float(text.split("\n")[0].replace(",", "")) for text in told.locator("td").all_inner_texts()]
+    assert cells == stored["value_in_range"][: len(rows) * len(columns)]
+
+
+def test_a_boolean_is_chosen_by_checkboxes(opened: Opened, service: Service) -> None:
+    table = service.table({"answer": {"kind": "boolean"}}, "answer\n" + "true\nfalse\n" * 20, limit="10", allowance="4")
+    page = planner(opened(), Penguins.of(table, service), "count")
+    only(page, "answer")
+    page.get_by_label("false").uncheck()
+    assert released(page) == {"kind": "count", "where": {"answer": {"in": [True]}}}
+
+
+def test_a_condition_that_nothing_can_meet_is_told(opened: Opened, penguins: Penguins) -> None:
+    page = planner(opened(), penguins, "count")
+    only(page, "species")
+    for category in ("Adelie", "Chinstrap", "Gentoo"):
+        page.get_by_label(category).uncheck()
+    expect(page.get_by_role("alert")).to_contain_text("has too few items: at least 1")
