@@ -2,6 +2,7 @@
 
 import json
 import os
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -257,6 +258,41 @@ def test_an_owner_s_and_an_admin_s_way(run: Run, people: People) -> None:
     assert [line.split()[-1] for line in listed.splitlines() if line.startswith("grace")] == ["disabled"]
     assert run("principal", "disable", "admin", key=people.admin).exit_code == 7
     assert run("principal", "add", "ada", "analyst", key=people.admin).exit_code == 7
+
+
+def test_keys_have_an_end(run: Run, people: People) -> None:
+    added = run("principal", "add", "edith", "analyst", "--expires", "2099-01-31", "--json", key=people.admin)
+    assert json.loads(added.stdout)["key_expires_at"] == "2099-01-31T00:00:00.000000Z"
+    listed = run("principal", "list", key=people.admin).stdout
+    assert "2099-01-31 00:00 UTC" in next(line for line in listed.splitlines() if line.startswith("edith"))
+    renewed = run("principal", "key", "edith", "--expires", "2099-01-31T18:00+02:00", "--json", key=people.admin)
+    assert json.loads(renewed.stdout)["key_expires_at"] == "2099-01-31T16:00:00.000000Z"
+    for text in ("soon", "2001-01-31"):  # no time, and one that is past
+        refused = run("principal", "add", "nobody", "analyst", "--expires", text, key=people.admin)
+        assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "nobody" not in run("principal", "list", key=people.admin).stdout
+
+
+def test_the_record_of_acts(run: Run, people: People, service: Service) -> None:
+    run("principal", "add", "karl", "analyst", key=people.admin)
+    done = run("acts", key=people.admin)
+    assert done.exit_code == 0
+    (line,) = [line for line in done.stdout.splitlines() if "principals/karl" in line]
+    assert line.split()[3:5] == ["admin", "principal.create"]
+    assert done.stdout.endswith("The record is valid.\n")
+    found = json.loads(run("acts", "--json", key=people.admin).stdout)
+    assert [each["seq"] for each in found["records"]] == list(range(1, found["verification"]["entries"] + 1))
+    assert run("acts", key=people.ada).exit_code == 4
+    ledger = sqlite3.connect(service.data.parent / "ledger.sqlite3", isolation_level=None)
+    ledger.execute("UPDATE audit SET actor = 'mallory' WHERE seq = 2")
+    try:
+        spoilt = run("acts", key=people.admin)
+    finally:
+        ledger.execute("UPDATE audit SET actor = 'admin' WHERE seq = 2")
+        ledger.close()
+    assert spoilt.exit_code == 1
+    assert "act 2: " in spoilt.stdout
+    assert spoilt.stdout.endswith("The record is NOT valid.\n")
 
 
 def test_exit_codes_say_what_happened(run: Run) -> None:

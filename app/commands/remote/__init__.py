@@ -18,7 +18,7 @@ def _group(app: typer.Typer, name: str, about: str) -> typer.Typer:
 def attach(app: typer.Typer) -> None:
     """Add all of them, after the groups that they have a part in."""
     asking = (questions.plan, questions.release, together.batch, together.derived)
-    for command in (sign_in.login, sign_in.logout, *asking, budgets.budget):
+    for command in (sign_in.login, sign_in.logout, *asking, budgets.budget, principals.acts):
         app.command()(command)
     dataset = _group(app, "dataset", "Datasets of the service.")
     dataset.command("list")(datasets.list_all)

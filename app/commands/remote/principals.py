@@ -1,15 +1,20 @@
-"""`snapledger principal …`."""
+"""`snapledger principal …`, and `snapledger acts`."""
 
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from app.commands.remote import output
-from app.commands.remote.session import AsJson, connected
-from snapledger_client import IssuedKey, Principal
+from app.commands.remote.session import USAGE, AsJson, connected, fail
+from snapledger_client import AuditRecord, IssuedKey, Principal
 
 NameOf = Annotated[str, typer.Argument(help="The principal's name.")]
+Expires = Annotated[
+    str | None,
+    typer.Option(help="From when on the key opens nothing, in UTC: 2027-01-31, or 2027-01-31T18:00.", metavar="TIME"),
+]
 
 
 class Role(StrEnum):
@@ -19,6 +24,14 @@ class Role(StrEnum):
     OWNER = "owner"
     AUDITOR = "auditor"
     ANALYST = "analyst"
+
+
+def _time(text: str | None) -> datetime | None:
+    try:
+        found = None if text is None else datetime.fromisoformat(text)
+    except ValueError:
+        fail("a time is such as 2027-01-31 or 2027-01-31T18:00", USAGE)
+    return found.replace(tzinfo=UTC) if found is not None and found.tzinfo is None else found
 
 
 def _show(issued: IssuedKey, *, as_json: bool) -> None:
@@ -35,11 +48,16 @@ def _end(principal: Principal) -> str:
 
 
 def add(
-    name: NameOf, role: Annotated[Role, typer.Argument(help="What it may do.")], *, as_json: AsJson = False
+    name: NameOf,
+    role: Annotated[Role, typer.Argument(help="What it may do.")],
+    expires: Expires = None,
+    *,
+    as_json: AsJson = False,
 ) -> None:
     """Make a principal, and print its key."""
+    end = _time(expires)
     with connected() as client:
-        issued = client.create_principal(name, role)
+        issued = client.create_principal(name, role, end)
     _show(issued, as_json=as_json)
 
 
@@ -57,10 +75,11 @@ def list_all(*, as_json: AsJson = False) -> None:
     output.table(("principal", "role", "since", "key expires", "state"), rows)
 
 
-def key(name: NameOf, *, as_json: AsJson = False) -> None:
+def key(name: NameOf, expires: Expires = None, *, as_json: AsJson = False) -> None:
     """Give a principal a new key, and print it; the old one stops working."""
+    end = _time(expires)
     with connected() as client:
-        issued = client.replace_key(name)
+        issued = client.replace_key(name, end)
     _show(issued, as_json=as_json)
 
 
@@ -69,3 +88,25 @@ def disable(name: NameOf) -> None:
     with connected() as client:
         client.disable_principal(name)
     output.line(f"{name} is disabled.")
+
+
+def _who(record: AuditRecord) -> str:
+    return record.actor if record.via == "principal" and record.actor else record.via
+
+
+def acts(*, as_json: AsJson = False) -> None:
+    """List every administrative act, oldest first, and verify the record of them; for admins and auditors."""
+    with connected() as client:
+        records, verified = list(client.audit()), client.verify_audit()
+    if as_json:
+        output.document({"records": [each.to_dict() for each in records], "verification": verified.to_dict()})
+    else:
+        rows = [
+            (each.seq, f"{each.at:%Y-%m-%d %H:%M:%S}", _who(each), each.action, each.target or "") for each in records
+        ]
+        output.table(("act", "at", "by", "what", "of"), rows, ("act",))
+        for problem in verified.problems:
+            output.line(f"{'the record' if problem.seq is None else f'act {problem.seq}'}: {problem.what}")
+        output.line("The record is valid." if verified.valid else "The record is NOT valid.")
+    if not verified.valid:
+        raise typer.Exit(1)
