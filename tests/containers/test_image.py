@@ -15,6 +15,7 @@ import httpx
 import pytest
 from build_context import ROOT, copy_context
 from dockerfile_steps import Build, Image, stages_of
+from packaging.markers import Marker
 from sandbox import Container, build_step, container
 from service_world import numbers_csv
 
@@ -38,6 +39,17 @@ def _base(root: Path) -> None:
     (root / "usr/local/bin/python").symlink_to("/usr/bin/python3")
 
 
+def _for_python(version: str, lock: str) -> str:
+    """What a lock file pins for this Python: pip would look at its own."""
+    environment = {"python_full_version": version, "python_version": version.rpartition(".")[0]}
+    wanted = []
+    for pinned in re.split(r"\n(?=\S)", lock):
+        requirement, marker, hashes = re.fullmatch(r"([^;\\]*?)(?: ; ([^\\]*?))?( \\.*)", pinned, re.DOTALL).groups()
+        if marker is None or Marker(marker).evaluate(environment):
+            wanted.append(requirement + hashes)
+    return "\n".join(wanted)
+
+
 @pytest.fixture(scope="module")
 def image(tmp_path_factory: pytest.TempPathFactory) -> Image:
     if os.geteuid() != 0 or shutil.which("bwrap") is None:
@@ -48,11 +60,14 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Image:
     copy_context(ROOT, folder / "context")
     stages = stages_of(ROOT / "Dockerfile")
     locks = re.findall(r"-r (\S+\.lock)", " ".join(step.value for stage in stages for step in stage.steps))
-    download = [sys.executable, "-m", "pip", "download", "--quiet", "--require-hashes", "--only-binary", ":all:"]
-    download += ["--python-version", "3.11", "--dest", str(folder / "wheels")]
-    for lock in locks:
-        subprocess.run([*download, "-r", ROOT / lock], check=True)
     _base(folder / "base")
+    version = subprocess.check_output(["chroot", folder / "base", "python", "-V"], text=True).split()[1]
+    download = [sys.executable, "-m", "pip", "download", "--quiet", "--require-hashes", "--only-binary", ":all:"]
+    download += ["--python-version", version, "--dest", str(folder / "wheels")]
+    for lock in locks:
+        wanted = folder / Path(lock).name
+        wanted.write_text(_for_python(version, (ROOT / lock).read_text()))
+        subprocess.run([*download, "-r", wanted], check=True)
     folder.chmod(0o755)
     build = Build(
         folder / "trees",
