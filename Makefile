@@ -47,7 +47,7 @@ test-slow: $(VENV)/development ## Run the tests that take long, or LONGER times 
 	@LONGER=$(LONGER) $(BIN)/python -m pytest -q -n 2 --dist loadfile -m slow || test $$? -eq 5  # 5: there are none
 
 test-browser: $(VENV)/development ## Run the dashboard's tests in headless Chromium (Debian's package chromium)
-	@$(BIN)/python -m pytest -q -m browser tests/browser
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m browser tests/browser
 
 pictures: $(VENV)/development ## Make the pictures in docs/screenshots anew
 	@$(BIN)/python -m pytest -q -m browser tests/browser/test_pages.py --pictures

@@ -46,9 +46,12 @@ def add(
 
     To the service that `snapledger login` stored, or to SNAPLEDGER_URL with SNAPLEDGER_KEY.
     """
-    from app.commands.remote import credentials  # noqa: PLC0415 - nor is the client for drafts
+    from app.commands.remote import credentials, session  # noqa: PLC0415 - nor is the client for drafts
 
-    url, key = credentials.known()
+    try:
+        url, key = credentials.known()
+    except ValueError as error:
+        session.fail(str(error), session.AUTHORITY)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -68,17 +71,20 @@ def add(
                 timeout=httpx.Timeout(30, read=None, write=None),  # a large table takes its time to be checked
             )
     except httpx.HTTPError as error:
-        raise ValueError(f"{url} does not answer: {type(error).__name__}") from None
+        session.fail(f"{url} does not answer: {type(error).__name__}", session.NO_ANSWER)
     _tell(answer)
 
 
 def _tell(answer: httpx.Response) -> None:
+    from app.commands.remote import session  # noqa: PLC0415
+    from snapledger_client.problems import problem_of  # noqa: PLC0415
+
     document: dict[str, Any] = answer.json() if "json" in answer.headers.get("content-type", "") else {}
     if answer.status_code == httpx.codes.CREATED:
         sha256 = document["source"]["sha256"]
         typer.echo(f"Dataset {document['name']} is open: {document['n']:,} rows, SHA-256 of the file {sha256}.")
         return
-    typer.echo(f"{document.get('title', 'Refused')} ({answer.status_code}). {document.get('detail', '')}", err=True)
     for problem in document.get("errors", ()):
         typer.echo(f"  {problem['where']}: {problem['what']}", err=True)
-    raise typer.Exit(1)
+    problem = problem_of(answer.status_code, document)
+    session.fail(f"{problem.title}. {problem.detail}".rstrip(), session.exit_code(problem))

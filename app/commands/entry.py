@@ -42,7 +42,7 @@ REMOTE = {
     "dataset": "Describe and upload a table, as its owner.",
     "allowance": "What each principal may spend on a dataset; for its owner.",
     "principal": "Who may call the service; for admins.",
-    "acts": "List every administrative act, and verify the record of them; for admins and auditors.",
+    "acts": "List every administrative act, oldest first, and verify the record of them; for admins and auditors.",
 }
 _COMPLETION = "_SNAPLEDGER_COMPLETE"
 

@@ -44,6 +44,9 @@ class Sqlite:
         path = Path(url.database).absolute()
         reader = partial(connect, path, limits.lock_seconds, read_only=True)
         if as_it_is:
+            if not path.exists():
+                hint = "run this where the service is started, or set SNAPLEDGER_DATABASE_URL"
+                raise ValueError(f"there is no ledger at {path}: {hint}")
             reader = partial(connect_as_it_is, path, limits.lock_seconds)
         else:
             path.parent.mkdir(parents=True, exist_ok=True)

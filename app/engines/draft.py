@@ -42,7 +42,10 @@ def _reader(path: Path) -> str:
         if file.read(4) == b"PAR1":
             return f"read_parquet({quoted})"
     nulls = ", ".join(f"'{text}'" for text in NULL_VALUES)
-    return f"read_csv({quoted}, header = true, sample_size = -1, nullstr = [{nulls}])"
+    # Without booleans, of which DuckDB knows more spellings than an upload may have.
+    kinds = "'BIGINT', 'DOUBLE', 'DATE', 'TIME', 'TIMESTAMP', 'TIMESTAMPTZ', 'VARCHAR'"
+    read = f"header = true, sample_size = -1, nullstr = [{nulls}], auto_type_candidates = [{kinds}]"
+    return f"read_csv({quoted}, {read})"
 
 
 def _column(connection: duckdb.DuckDBPyConnection, name: str, kind: str) -> dict[str, Any] | None:
@@ -54,6 +57,8 @@ def _column(connection: duckdb.DuckDBPyConnection, name: str, kind: str) -> dict
         distinct = f"SELECT DISTINCT CAST({quoted} AS VARCHAR) AS text FROM given WHERE {quoted} IS NOT NULL"  # noqa: S608
         query = f"{distinct} LIMIT {MOST_CATEGORIES + 1}"
         texts = sorted(text for (text,) in connection.execute(query).fetchall())
+        if texts and {text.lower() for text in texts} <= {"true", "false"}:
+            return {"kind": "boolean"}
         fits = 0 < len(texts) <= MOST_CATEGORIES
         return {"kind": "category", "categories": texts, "unconfirmed": ["categories"]} if fits else None
     declared = _number(kind)

@@ -49,7 +49,8 @@ def plan(services: Services, entered: Access, batch: Batch) -> bytes:
     spendable_nano = None if allowance is None else min(account.remaining_nano, allowance.remaining_nano)
     budget = documents.budget(cost_nano, account.remaining_nano, allowance)
     budget["affordable"] = spendable_nano is not None and cost_nano <= spendable_nano
-    return _document(entered, planned, summaries.batch_planned(len(items), known.count(None), cost_nano), budget)
+    summary = summaries.batch_planned(len(items), known.count(None), cost_nano, affordable=budget["affordable"])
+    return _document(entered, planned, summary, budget)
 
 
 def release(services: Services, access: Access, batch: Batch, key: Key | None) -> Answer:

@@ -139,15 +139,15 @@ def require_room(account: Account, allowance: Allowance | None, cost_nano: int) 
     """Refuse what the account or the allowance cannot bear.
 
     Raises:
-        BudgetExhaustedError: it says which, and what remains of it.
+        BudgetExhaustedError: it says which, of both the one that has less, and what remains of it.
         ForbiddenError: there is no allowance.
     """
-    if cost_nano > account.remaining_nano:
-        raise BudgetExhaustedError("dataset", cost_nano, account.remaining_nano, account.limit_nano)
     if allowance is None:
         raise ForbiddenError("A release needs an allowance on this dataset.")
-    if cost_nano > allowance.remaining_nano:
-        raise allowance.refusal(cost_nano)
+    if cost_nano > min(account.remaining_nano, allowance.remaining_nano):
+        if allowance.remaining_nano <= account.remaining_nano:
+            raise allowance.refusal(cost_nano)
+        raise BudgetExhaustedError("dataset", cost_nano, account.remaining_nano, account.limit_nano)
 
 
 def replay(session: Session, access: Access, key: Key) -> Answer | None:

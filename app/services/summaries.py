@@ -79,11 +79,11 @@ def _probability(alpha: Rational) -> str:
     return _text(((1 - alpha) / _PROBABILITY_UNIT).__floor__() * _PROBABILITY_UNIT)
 
 
-def batch_planned(items: int, fresh: int, cost_nano: int) -> str:
-    """What a batch would cost."""
-    return (
-        f"Of {_many(items)} {fresh} would be new and cost ε = {epsilon_text(cost_nano)} in all; {_rest(items - fresh)}."
-    )
+def batch_planned(items: int, fresh: int, cost_nano: int, *, affordable: bool) -> str:
+    """What a batch would cost, and whether that can be paid."""
+    cost = f"{fresh} would be new and cost ε = {epsilon_text(cost_nano)} in all"
+    beyond = "" if affordable else ", which is more than can be spent now"
+    return f"Of {_many(items)} {cost}{beyond}{_rest(items - fresh)}."
 
 
 def batch_released(items: int, fresh: int, cost_nano: int) -> str:

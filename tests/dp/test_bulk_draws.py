@@ -190,6 +190,7 @@ def test_half_of_what_those_bits_leave_open_would_be_too_small(monkeypatch: pyte
     assert differing(parameters, deep_cells(parameters, least, most)) > 10
 
 
+@pytest.mark.slow
 def test_a_logarithm_4_ulp_off_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     logarithm = np.log
     for steps in (-4, 4):

@@ -107,6 +107,7 @@ def test_sums_of_products_of_the_worst_values(shared_tables: Tables, worst: str)
             assert answer == CrossMoments(len(xs), sum(xs), sum(ys), products)
 
 
+@pytest.mark.slow
 def test_no_value_alone_raises(shared_tables: Tables) -> None:
     # A table of one value is where engines fold constants, and so evaluate branches that no row takes.
     everything = [codes_for(*case) for case in CASES]

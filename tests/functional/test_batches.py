@@ -100,6 +100,8 @@ def test_what_is_known_costs_nothing_item_by_item(table: Table) -> None:
     planned = plan(table, items).json()
     assert charged(planned) == ["0", "0.3", "0.1"]
     assert [each["reused"] for each in planned["items"]] == [True, False, False]
+    known = "1 is answered for nothing by releases that are known"
+    assert planned["summary"] == f"Of 3 releases 2 would be new and cost ε = 0.4 in all; {known}."
     document = release(table, items).json()
     assert charged(document) == charged(planned)
     assert document["items"][0]["id"] == earlier["id"]
@@ -140,9 +142,11 @@ def test_without_reuse_every_item_is_drawn_and_a_key_is_required(table: Table) -
     assert spent(table) == Decimal("0.3")
 
 
-@pytest.mark.parametrize(("limit", "allowance", "scope"), [("1", "5", "dataset"), ("5", "1", "allowance")])
+@pytest.mark.parametrize(
+    ("limit", "allowance", "scope"), [("1", "5", "dataset"), ("5", "1", "allowance"), ("1.2", "1", "allowance")]
+)
 def test_a_refusal_is_about_the_whole(service: Service, limit: str, allowance: str, scope: str) -> None:
-    """It says which account, what was asked, what remains; nothing is debited, and the key stays usable."""
+    """It says which account, of two the one with less, what was asked, what remains; nothing is debited, and the key stays usable."""
     table = service.table(COLUMNS, ROWS, limit=limit, allowance=allowance)
     table.fresh(MEAN, epsilon="0.2")
     items = [item(VARIANCE, epsilon="0.4"), item(HISTOGRAM, epsilon="0.3"), item(MEAN, epsilon="0.100000001")]
@@ -156,6 +160,8 @@ def test_a_refusal_is_about_the_whole(service: Service, limit: str, allowance: s
     assert (problem["scope"], problem["remaining"], problem["limit"]) == (scope, "0.8", "1")
     assert problem["requested"] == planned["budget"]["charged"] == "1.100000001"
     assert planned["budget"]["affordable"] is False
+    cost = "Of 4 releases 3 would be new and cost ε = 1.100000001 in all"
+    assert planned["summary"].startswith(f"{cost}, which is more than can be spent now; ")
     assert release(table, items[:2], key="again").status_code == 201
     assert spent(table) == Decimal("0.9")
     assert_valid(table)

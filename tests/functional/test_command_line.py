@@ -20,6 +20,7 @@ def run(folder: Path, *arguments: str, **settings: str) -> subprocess.CompletedP
     )
 
 
+@pytest.mark.slow
 def test_the_demonstration(tmp_path: Path) -> None:
     done = run(tmp_path, "demo")
     assert done.returncode == 0, done.stderr
@@ -46,6 +47,7 @@ def test_a_new_key_from_the_database(tmp_path: Path, database_url: str) -> None:
         assert run(tmp_path, "create-key", "grace", "--role", "owner", **there).returncode == 1
 
 
+@pytest.mark.slow
 def test_the_admin_s_key_is_written_where_only_its_owner_reads(tmp_path: Path) -> None:
     with serving(tmp_path, f"sqlite:///{tmp_path}/new/ledger.sqlite3", ADMIN_KEY="") as service:
         pass

@@ -61,7 +61,7 @@ def test_a_draft_is_refused_until_everything_is_confirmed(owned: dict[str, str],
     for column in ("age", "height", "kind"):
         schema.write_text(json.dumps(draft))
         refused = run("add", str(path), "--schema", str(schema), **owned)
-        assert (refused.returncode, refused.stdout) == (1, "")
+        assert (refused.returncode, refused.stdout) == (2, "")
         assert "unconfirmed" in refused.stderr
         draft["columns"][column]["unconfirmed"] = []
     schema.write_text(json.dumps(draft))
@@ -132,18 +132,40 @@ def test_what_is_wrong_with_a_file_is_told(
     metadata = {"name": a_name("t"), "epsilon_limit": 1, "columns": {"x": {"kind": "integer", "bounds": [0, 9]}}}
     schema.write_text(json.dumps(metadata))
     done = run("add", str(path), "--schema", str(schema), **owned)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "line 3, column x: is not a number" in done.stderr
     assert "hello" not in done.stderr
     schema.write_text("{")
     assert "not JSON" in run("add", str(path), "--schema", str(schema), **owned).stderr
     without = run("add", str(path), "--schema", str(schema), URL=owned["URL"])
-    assert (without.returncode, "SNAPLEDGER_KEY" in without.stderr) == (1, True)
+    assert (without.returncode, "SNAPLEDGER_KEY" in without.stderr) == (4, True)
     away = run("add", str(path), "--schema", str(schema), URL="http://127.0.0.1:1", KEY=owned["KEY"])
-    assert (away.returncode, "does not answer" in away.stderr) == (1, True)
+    assert (away.returncode, "does not answer" in away.stderr) == (6, True)
     assert owned["KEY"] not in away.stderr
     wrong = run("add", str(path), "--schema", str(schema), URL=owned["URL"], KEY="wrong")
-    assert (wrong.returncode, "No valid key" in wrong.stderr) == (1, True)
+    assert (wrong.returncode, "snapledger: No valid key" in wrong.stderr) == (4, True)
+    schema.write_text(json.dumps(metadata))
+    path.write_bytes(b"x\n1\n2\n")
+    assert run("add", str(path), "--schema", str(schema), **owned).returncode == 0
+    assert run("add", str(path), "--schema", str(schema), **owned).returncode == 7  # the name is taken
+
+
+def test_what_an_upload_does_not_take_for_a_boolean_is_drafted_as_a_category(tmp_path: Path) -> None:
+    path = tmp_path / "answers.csv"
+    path.write_bytes(b"remote,member,code\nyes,TRUE,1\nno,false,0\n")
+    assert suggested(path)[0]["columns"] == {
+        "remote": {"kind": "category", "categories": ["no", "yes"], "unconfirmed": ["categories"]},
+        "member": {"kind": "boolean"},
+        "code": {"kind": "integer", "bounds": ["0", "1"], "unconfirmed": ["bounds"]},
+    }
+
+
+def test_where_there_is_no_ledger_its_place_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "var" / "ledger.sqlite3"
+    done = command_line.run("ledger", "verify", DATABASE_URL=f"sqlite:///{path}", DATA_DIR=str(tmp_path))
+    assert done.status == 1
+    assert f"there is no ledger at {path}" in done.err
+    assert not path.parent.exists()
 
 
 def test_a_wrong_connection_is_told_without_its_url() -> None:

@@ -196,6 +196,7 @@ def lines_since(log: Path, begin: int) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_neighbours_are_told_apart_by_nothing_but_the_noise(one_service: Service) -> None:
     """Two neighbouring datasets give the same statuses, the same response shapes and the same log lines."""
     harmless = {"whole": 1, "real": 1.0, "exact": 10**18, "yes": True, "text": "a"}

@@ -172,6 +172,7 @@ def test_dashboards_of_named_origins_may_call(limited: Service) -> None:
     assert "access-control-allow-credentials" not in answer.headers
 
 
+@pytest.mark.slow
 def test_more_calls_at_once_than_there_is_room_for(tmp_path: Path) -> None:
     database = f"sqlite:///{tmp_path}/ledger.sqlite3"
     with serving(tmp_path, database, MAX_CONCURRENT_REQUESTS="1") as service, ThreadPoolExecutor(1) as hands:

@@ -6,7 +6,9 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -270,7 +272,13 @@ def test_keys_have_an_end(run: Run, people: People) -> None:
     for text in ("soon", "2001-01-31"):  # no time, and one that is past
         refused = run("principal", "add", "nobody", "analyst", "--expires", text, key=people.admin)
         assert (refused.exit_code, refused.stdout) == (2, "")
-    assert "nobody" not in run("principal", "list", key=people.admin).stdout
+    soon = (datetime.now(UTC) + timedelta(seconds=1)).isoformat()
+    assert "which expires at" in run("principal", "key", "edith", "--expires", soon, key=people.admin).stderr
+    time.sleep(1)
+    listed = run("principal", "list", key=people.admin).stdout
+    assert next(line for line in listed.splitlines() if line.startswith("edith")).split()[-1] == "expired"
+    assert "nobody" not in listed
+    assert "which does not expire" in run("principal", "key", "edith", key=people.admin).stderr
 
 
 def test_the_record_of_acts(run: Run, people: People, service: Service) -> None:

@@ -39,12 +39,21 @@ def _show(issued: IssuedKey, *, as_json: bool) -> None:
     if as_json:
         output.document(issued.to_dict())
         return
-    typer.echo(f"The key of {issued.name} ({issued.role}), shown this once:", err=True)
+    end = _end(issued.key_expires_at)
+    until = f"expires at {end}" if end else "does not expire"
+    typer.echo(f"The key of {issued.name} ({issued.role}), which {until}, shown this once:", err=True)
     typer.echo(issued.key)
 
 
-def _end(principal: Principal) -> str:
-    return "" if principal.key_expires_at is None else f"{principal.key_expires_at:%Y-%m-%d %H:%M} UTC"
+def _end(at: datetime | None) -> str:
+    return "" if at is None else f"{at:%Y-%m-%d %H:%M} UTC"
+
+
+def _state(principal: Principal) -> str:
+    if principal.disabled:
+        return "disabled"
+    end = principal.key_expires_at
+    return "expired" if end is not None and end <= datetime.now(UTC) else ""
 
 
 def add(
@@ -69,8 +78,7 @@ def list_all(*, as_json: AsJson = False) -> None:
         output.document([principal.to_dict() for principal in found])
         return
     rows = [
-        (each.name, each.role, f"{each.created_at:%Y-%m-%d}", _end(each), "disabled" if each.disabled else "")
-        for each in found
+        (each.name, each.role, f"{each.created_at:%Y-%m-%d}", _end(each.key_expires_at), _state(each)) for each in found
     ]
     output.table(("principal", "role", "since", "key expires", "state"), rows)
 

@@ -123,7 +123,10 @@ class BudgetExhausted(Problem):
         return Decimal(self.members["limit"])
 
     def __str__(self) -> str:
-        return f"{self.title}: ε = {self.requested:f} is asked for, the {self.scope} has {self.remaining:f} left."
+        return (
+            f"{self.title}: ε = {self.requested:f} is asked for, the {self.scope} has {self.remaining:f} left; "
+            "ask for less, or for a higher limit."
+        )
 
 
 class AccuracyUnattainable(Problem):
@@ -144,6 +147,9 @@ class AccuracyUnattainable(Problem):
     def epsilon(self) -> Decimal:
         """The ε that it would take."""
         return Decimal(self.members["epsilon"])
+
+    def __str__(self) -> str:
+        return f"{super().__str__()} It would take ε = {self.epsilon:f}."
 
 
 class EpsilonTooLarge(Problem):
