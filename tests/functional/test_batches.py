@@ -146,7 +146,7 @@ def test_without_reuse_every_item_is_drawn_and_a_key_is_required(table: Table) -
     ("limit", "allowance", "scope"), [("1", "5", "dataset"), ("5", "1", "allowance"), ("1.2", "1", "allowance")]
 )
 def test_a_refusal_is_about_the_whole(service: Service, limit: str, allowance: str, scope: str) -> None:
-    """It says which account (the one with less), what was asked, what remains; nothing is debited, the key stays good."""
+    """It says which account (the one with less), what was asked, what remains; nothing is debited, the key is good."""
     table = service.table(COLUMNS, ROWS, limit=limit, allowance=allowance)
     table.fresh(MEAN, epsilon="0.2")
     items = [item(VARIANCE, epsilon="0.4"), item(HISTOGRAM, epsilon="0.3"), item(MEAN, epsilon="0.100000001")]
