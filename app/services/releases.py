@@ -145,7 +145,7 @@ def require_room(account: Account, allowance: Allowance | None, cost_nano: int) 
     if allowance is None:
         raise ForbiddenError("A release needs an allowance on this dataset.")
     if cost_nano > min(account.remaining_nano, allowance.remaining_nano):
-        if allowance.remaining_nano <= account.remaining_nano:
+        if allowance.remaining_nano < account.remaining_nano:
             raise allowance.refusal(cost_nano)
         raise BudgetExhaustedError("dataset", cost_nano, account.remaining_nano, account.limit_nano)
 
