@@ -15,8 +15,8 @@ def ledger(settings: Settings) -> Iterator[ReadSession]:
     """A snapshot of the ledger as it is; nothing is migrated, made or changed.
 
     Raises:
-        UnavailableError: the database is busy or away, or there is no such file.
-        ValueError: it has another version's tables, or none.
+        UnavailableError: the database is busy or away.
+        ValueError: there is no such file, or it has another version's tables, or none.
     """
     with _opened(Database(settings.database_url, as_it_is=True)) as database, database.read() as session:
         yield session
