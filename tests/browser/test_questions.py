@@ -115,6 +115,8 @@ def test_a_two_way_table_is_a_heatmap_with_its_figures(opened: Opened, penguins:
     assert told.locator("th[scope=row]").all_inner_texts() == rows
     cells = [float(text.split("\n")[0].replace(",", "")) for text in told.locator("td").all_inner_texts()]
     assert cells == stored["value_in_range"][: len(rows) * len(columns)]
+    z = page.evaluate("document.querySelector('.result .js-plotly-plot').data[0].z")
+    assert [value for row in z for value in row] == cells
 
 
 def test_a_boolean_is_chosen_by_checkboxes(opened: Opened, service: Service) -> None:
