@@ -84,7 +84,8 @@ def _tell(answer: httpx.Response) -> None:
         sha256 = document["source"]["sha256"]
         typer.echo(f"Dataset {document['name']} is open: {document['n']:,} rows, SHA-256 of the file {sha256}.")
         return
-    for problem in document.get("errors", ()):
-        typer.echo(f"  {problem['where']}: {problem['what']}", err=True)
     problem = problem_of(answer.status_code, document)
-    session.fail(f"{problem.title}. {problem.detail}".rstrip(), session.exit_code(problem))
+    typer.echo(f"snapledger: {problem.title}. {problem.detail}".rstrip(), err=True)
+    for fault in document.get("errors", ()):
+        typer.echo(f"  {fault['where']}: {fault['what']}", err=True)
+    raise typer.Exit(session.exit_code(problem))
