@@ -1,4 +1,4 @@
-"""Threads that answer calls: one or two at work, and another whenever they are held up.
+"""Threads that answer calls: one at work, more where calls wait for a network, and another whenever they are held up.
 
 A pool hands each call to a thread that sleeps. Most of a call's time then goes into changing threads: they take turns
 at the interpreter's lock, which is let go at every statement. Here the thread that has answered a call takes the next

@@ -122,8 +122,8 @@ class Database:
         """What this thread does next takes long: nobody else's commit must wait for it."""
         if (group := self._group) is not None:
             group.pause()
-        else:
-            getattr(self._thread, "told", _nothing)()
+        elif (told := getattr(self._thread, "told", None)) is not None:
+            told()
 
     @contextmanager
     def migrating(self) -> Iterator[Connection]:
@@ -143,10 +143,6 @@ class Database:
     def close(self) -> None:
         """Close the connections that no session holds."""
         self._home.close()
-
-
-def _nothing() -> None:
-    """Nobody waits for what this thread has found."""
 
 
 def _until_its_end(session: S) -> Iterator[S]:

@@ -133,4 +133,4 @@ class Group:
     def _run(self, text: str) -> None:
         connection = self._connection
         assert connection is not None  # noqa: S101 - for the type checker
-        run_text(connection, connection.connection.cursor(), text)
+        run_text(connection, text)

@@ -50,13 +50,11 @@ class Postgres:
 
         Whoever closes a connection is heard of by it. Only then it is asked, which takes a round trip.
         """
-        heard = select.poll()
-        heard.register(connection.fileno(), select.POLLIN)
-        if not heard.poll(0):
-            return
-        dialect = self._pool.dialect
+        heard, dialect = select.poll(), self._pool.dialect
         try:
-            dialect.do_ping(connection)
+            heard.register(connection.fileno(), select.POLLIN)
+            if heard.poll(0):
+                dialect.do_ping(connection)
         except dialect.loaded_dbapi.Error:
             raise InvalidatePoolError from None  # and the pool makes another
 
@@ -64,21 +62,21 @@ class Postgres:
     def reading(self, *, begun: bool = True) -> Iterator[Connection]:
         """One snapshot for all statements, as on SQLite; without a write it can never fail to serialise.
 
-        Of one statement where no transaction is begun, which spares two round trips.
+        Of each statement by itself where no transaction is begun, which spares two round trips.
         """
         with self._pool.connect() as connection:
             if not begun:
                 yield connection
                 return
-            _run(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            run_text(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             yield connection
-            _run(connection, "COMMIT")  # after a ROLLBACK the driver would have every statement prepared anew
+            run_text(connection, "COMMIT")  # after a ROLLBACK the driver would have every statement prepared anew
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction whose every statement sees what was committed before it."""
         with self._pool.connect() as connection:
-            _run(connection, "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
+            run_text(connection, "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
             yield connection
 
     @contextmanager
@@ -96,10 +94,6 @@ class Postgres:
     def close(self) -> None:
         """Close the connections that nobody uses."""
         self._pool.dispose()
-
-
-def _run(connection: Connection, text: str) -> None:
-    run_text(connection, connection.connection.cursor(), text)
 
 
 def _engine(url: URL, isolation_level: IsolationLevel, poolclass: Any, **of_pool: Any) -> Engine:  # noqa: ANN401 - passed on to SQLAlchemy

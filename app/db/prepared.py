@@ -53,7 +53,7 @@ class Prepared:
         bound: Any = {**values} if self._names is None else [values[name] for name in self._names]
         for key, process in self._binds:
             bound[key] = process(bound[key])
-        fetched = run_text(connection, cursor, self._text, bound, fetch=self._fetch)
+        fetched = _run(connection, cursor, self._text, bound, fetch=self._fetch)
         return [self._make(self._converted(row) if self._results else row) for row in fetched]
 
     def _converted(self, fetched: tuple[Any, ...]) -> list[Any]:
@@ -75,14 +75,16 @@ def _byte_array(value: bytes | None) -> bytearray | None:
     return None if value is None else bytearray(value)
 
 
-def run_text(
-    connection: Connection,
-    cursor: Any,  # noqa: ANN401 - the driver's
-    text: str,
-    bound: Any = (),  # noqa: ANN401 - as the driver takes it
-    *,
-    fetch: bool = False,
-) -> list[tuple[Any, ...]]:
+def run_text(connection: Connection, text: str) -> None:
+    """Run a text that gives no rows by the driver alone: Core's way takes ten times as long.
+
+    Raises:
+        DBAPIError: as `Prepared.run`.
+    """
+    _run(connection, connection.connection.cursor(), text, (), fetch=False)
+
+
+def _run(connection: Connection, cursor: Any, text: str, bound: Any, *, fetch: bool) -> list[tuple[Any, ...]]:  # noqa: ANN401
     """Run a text on a driver's cursor of the connection; its rows as the driver gives them, if it has any to fetch.
 
     Raises:

@@ -206,6 +206,15 @@ def test_a_restarted_server_is_no_error_to_the_next_caller(impatient: Database, 
     assert read(impatient) is not None
 
 
+@on_postgres
+def test_a_connection_that_the_driver_gave_up_is_no_error_to_the_next_caller(impatient: Database) -> None:
+    with impatient.read() as session:
+        driver_s = session.connection.connection.driver_connection
+    driver_s.close()
+    write(impatient)
+    assert read(impatient) is not None
+
+
 @pytest.mark.parametrize(
     "url",
     [
