@@ -1,13 +1,13 @@
 // What follows from releases: what is missing for it and what that costs, before it is paid, and then the answer.
 
 import { call, get, path } from "../api.js";
+import { asking } from "../asking.js";
 import { text } from "../controls.js";
 import { derivedFields } from "../derived.js";
 import { components, derivedName, derivedResult } from "../derived_results.js";
-import { alertOf, announce, facts, field, fill, form, h } from "../dom.js";
+import { alertOf, facts, field, fill, form, h } from "../dom.js";
 import { finerPoints } from "../finer.js";
 import { lost } from "../lost.js";
-import { release } from "../release.js";
 import { debounced, latest } from "../settling.js";
 
 const SETTLE_MS = 250;
@@ -47,17 +47,10 @@ export async function derived(name) {
   const finer = finerPoints(changed);
   const epsilon = text({ value: "0.5", input: changed });
 
-  async function ask(body) {
-    announce("Releasing …");
-    const waiting = (attempt) => announce(`No answer yet; asking again with the same key (${attempt}).`);
-    const found = await release(name, "derived", body, waiting);
-    fill(answer, derivedResult(found));
-    answer.querySelector("h2").focus();
-    announce(Number(found.budget.charged) === 0 ? "Answered by earlier releases, at no cost."
-      : `Released for ε ${found.budget.charged}.`);
-    replan();
-  }
-  const again = (body) => ask(body).catch((error) => fill(answer, alertOf(error)));
+  const { ask, again } = asking(name, "derived", answer, {
+    shown: derivedResult, afterwards: replan,
+    free: ({ budget }) => Number(budget.charged) === 0 && "Answered by earlier releases, at no cost.",
+  });
   const asked = form({ class: "card" }, () => ask(question()), fields.element,
     field("ε", epsilon, "What it may cost at most; shared equally by the releases that it follows from."), finer.element,
     h("div", { class: "buttons" }, h("button", { type: "submit" }, "Release"), brief));

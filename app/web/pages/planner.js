@@ -1,14 +1,14 @@
 // The planner: a statistic, a point on its curve, what that costs, and the release.
 
 import { call, get, path } from "../api.js";
+import { asking } from "../asking.js";
 import { chart, draw, palette } from "../charts.js";
 import { curve, radiusAt } from "../curve.js";
-import { alertOf, announce, facts, field, fill, form, h, select } from "../dom.js";
+import { alertOf, facts, field, fill, form, h, select } from "../dom.js";
 import { finerPoints } from "../finer.js";
 import { decimal, number, statistic } from "../format.js";
 import { lost } from "../lost.js";
 import { statisticFields } from "../question.js";
-import { release } from "../release.js";
 import { result } from "../results.js";
 import { debounced, latest } from "../settling.js";
 
@@ -171,16 +171,10 @@ export async function planner(name) {
   const finer = finerPoints(changed);
   const exact = precision(sooner);
 
-  async function ask(body) {
-    announce("Releasing …");
-    const waiting = (attempt) => announce(`No answer yet; asking again with the same key (${attempt}).`);
-    const released = await release(name, "releases", body, waiting);
-    fill(answer, result(released));
-    answer.querySelector("h2").focus();
-    announce(released.reused ? "Answered by an earlier release, at no cost." : `Released for ε ${released.budget.charged}.`);
-    replan();
-  }
-  const again = (body) => ask(body).catch((error) => fill(answer, alertOf(error)));
+  const { ask, again } = asking(name, "releases", answer, {
+    shown: result, afterwards: replan,
+    free: ({ reused }) => reused && "Answered by an earlier release, at no cost.",
+  });
   const submit = () => ask(question());
   const asked = form({ class: "card" }, submit, fields.element, exact.element, finer.element,
     h("div", { class: "buttons" }, h("button", { type: "submit" }, "Release"), brief));
