@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import URL, Connection, Engine, NullPool, QueuePool, create_engine, event
 from sqlalchemy.engine.interfaces import IsolationLevel
 from sqlalchemy.exc import InvalidatePoolError
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from app.db.limits import Limits
 from app.db.prepared import run_text
@@ -45,11 +46,15 @@ class Postgres:
         )
         self._lock_milliseconds = round(limits.migration_lock_seconds * 1000)
 
-    def _require_alive(self, connection: Any, _: object, __: object) -> None:  # noqa: ANN401 - the driver's
-        """Before a connection is used: a server that was restarted costs a reconnection, not an error.
+    def _require_alive(self, connection: Any, record: ConnectionPoolEntry, _: object) -> None:  # noqa: ANN401 - the driver's
+        """Before a kept connection is used: a server that was restarted costs a reconnection, not an error.
 
-        Whoever closes a connection is heard of by it. Only then it is asked, which takes a round trip.
+        Whoever closes a connection is heard of by it. Only then it is asked, which takes a round trip. A new one is
+        not: where it ends too its first statement fails, while the pool would give up with an error of its own.
         """
+        if "kept" not in record.info:
+            record.info["kept"] = True
+            return
         heard, dialect = select.poll(), self._pool.dialect
         try:
             heard.register(connection.fileno(), select.POLLIN)

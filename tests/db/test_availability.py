@@ -7,8 +7,9 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from sqlalchemy import make_url, text
+from sqlalchemy import event, make_url, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.pool import Pool
 
 from app.db import principals, sqlite_connections
 from app.db.engine import Database, WriteSession
@@ -203,6 +204,22 @@ def test_a_restarted_server_is_no_error_to_the_next_caller(impatient: Database, 
     _end_connections(database_url)
     write(impatient)
     _end_connections(database_url)
+    assert read(impatient) is not None
+
+
+@on_postgres
+def test_a_server_that_ends_new_connections_too_is_away(impatient: Database, database_url: str) -> None:
+    write(impatient)
+    _end_connections(database_url)
+
+    def end(*_: object) -> None:
+        _end_connections(database_url)
+
+    event.listen(Pool, "connect", end)
+    try:
+        unavailable(lambda: read(impatient))
+    finally:
+        event.remove(Pool, "connect", end)
     assert read(impatient) is not None
 
 
