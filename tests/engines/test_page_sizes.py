@@ -10,6 +10,7 @@ import pytest
 from engine_world import CATEGORY, INTEGER, as_parquet
 
 from app.engines.errors import InvalidFile
+from app.engines.ingest import page_sizes
 from app.engines.ingest.page_sizes import most_bytes_at_once
 from app.engines.ingest.thrift import Compact, MalformedError
 from app.engines.tables import Tables
@@ -73,6 +74,15 @@ def test_a_page_that_claims_two_gibibytes(
 
 def test_the_limit_is_told(tables: Tables) -> None:
     assert "has pages too large to read" in refused(tables, lie(NUMBERS, 0, 2**30, use_dictionary=False), INTEGER)
+
+
+def test_a_file_of_countless_pages(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = {"data_page_size": 1, "write_batch_size": 100, "max_rows_per_page": 100, "use_dictionary": False}
+    file = as_parquet(NUMBERS, row_group_size=1000, **pages)  # 50 pages in five groups
+    monkeypatch.setattr(page_sizes, "MOST_PAGES", 50)
+    assert tables.ingest(file, [INTEGER], []).n == 5000
+    monkeypatch.setattr(page_sizes, "MOST_PAGES", 49)
+    assert "has too many pages" in refused(tables, file.getvalue(), INTEGER)
 
 
 def test_columns_that_are_not_read_may_claim_what_they_like(tables: Tables) -> None:

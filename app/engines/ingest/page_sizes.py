@@ -18,11 +18,18 @@ _HEADER: Shape = {_SIZE: None, _COMPRESSED: None, **{kind: {_NUMBER: None} for k
 MOST_BYTES_IN_FOOTER = 2**24
 """Some 100,000 chunks, which take as many seconds as MiB to read here; `most_bytes_at_once` reads no larger one."""
 
+MOST_PAGES = 2**19
+"""Of the named columns, at some 16 µs each. Chunks may share their pages, so a file's size does not limit them."""
+
 _TAIL = 8  # the footer's length and the magic bytes
 _MOST_BYTES_IN_HEADER = 2**24  # Arrow's own limit
 _FIRST_BYTES = 256
 _BYTES_OF_A_VALUE = 16
 """What a value of a dictionary takes in memory beside its page: an address and a length."""
+
+
+class TooManyPagesError(MalformedError):
+    """The named columns have more pages than `MOST_PAGES`."""
 
 
 def most_bytes_at_once(file: BinaryIO, names: Collection[str]) -> int:
@@ -32,11 +39,12 @@ def most_bytes_at_once(file: BinaryIO, names: Collection[str]) -> int:
 
     Raises:
         MalformedError: it is no Parquet file that Arrow would read.
+        TooManyPagesError: looking at every page would take too long.
     """
-    wanted = {name.encode() for name in names}
+    wanted, pages = {name.encode() for name in names}, iter(range(MOST_PAGES))
     try:
-        groups = _footer(file)[_GROUPS]
-        return max((sum(_claimed(file, chunk) for chunk in _chunks(group, wanted)) for group in groups), default=0)
+        groups = [_chunks(group, wanted) for group in _footer(file)[_GROUPS]]
+        return max((sum(_claimed(file, chunk, pages) for chunk in chunks) for chunks in groups), default=0)
     except (KeyError, IndexError, TypeError, OverflowError):
         raise MalformedError from None
 
@@ -57,13 +65,18 @@ def _chunks(group: dict[int, Any], wanted: set[bytes]) -> Iterator[dict[int, Any
             yield chunk[_CHUNK]
 
 
-def _claimed(file: BinaryIO, chunk: dict[int, Any]) -> int:
-    """What one chunk's dictionary and its largest other page take. The pages are walked as Arrow walks them."""
+def _claimed(file: BinaryIO, chunk: dict[int, Any], pages: Iterator[int]) -> int:
+    """What one chunk's dictionary and its largest other page take. The pages are walked as Arrow walks them.
+
+    Each takes one of `pages`.
+    """
     place, dictionary_at = chunk[_DATA_AT], chunk.get(_DICTIONARY_AT, 0)
     if 0 < dictionary_at < place:
         place = dictionary_at
     dictionary = largest = seen = 0
     while seen < chunk[_VALUES]:
+        if next(pages, None) is None:
+            raise TooManyPagesError
         header, size = _header(file, place)
         if min(header[_SIZE], header[_COMPRESSED]) < 0:
             raise MalformedError

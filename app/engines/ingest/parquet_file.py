@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 from app.dp.columns import Column, Kind
 from app.engines.ingest.arrays import stored_array, unsuitable
 from app.engines.ingest.checks import missing_values
-from app.engines.ingest.page_sizes import MOST_BYTES_IN_FOOTER, most_bytes_at_once
+from app.engines.ingest.page_sizes import MOST_BYTES_IN_FOOTER, TooManyPagesError, most_bytes_at_once
 from app.engines.ingest.problems import Problems
 from app.engines.ingest.thrift import MalformedError
 from app.engines.stored import stored_schema
@@ -74,6 +74,8 @@ def _batches(upload: BinaryIO, columns: Sequence[Column], problems: Problems) ->
         for batch in file.iter_batches(batch_size=size, columns=names):
             batch.validate(full=True)
             yield batch
+    except TooManyPagesError:
+        problems.refuse("file", "has too many pages to look at; write larger ones")
     except (pa.ArrowException, OSError, MemoryError, UnicodeDecodeError, MalformedError):
         problems.refuse("file", _UNREADABLE)
 
