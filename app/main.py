@@ -61,7 +61,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
             yield
         finally:
             await run_in_threadpool(startup.close_services, services)
-            traces.end()
+            await run_in_threadpool(traces.end)
             metrics.forget_process()
 
     app = FastAPI(

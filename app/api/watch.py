@@ -63,11 +63,11 @@ class Watch:
         self._now += 1
         metrics.IN_FLIGHT.inc()
         try:
-            if self._now > self._most_at_once:
-                await problems.of(OverloadedError())(scope, receive, watched)
-            else:
-                with traces.span("request", _header(scope, b"traceparent")) as span:
-                    await self._app(scope, receive, watched)
+            answer = self._app if self._now <= self._most_at_once else problems.of(OverloadedError())
+            with traces.span("request", server=True, parent=_header(scope, b"traceparent")) as span:
+                try:
+                    await answer(scope, receive, watched)
+                finally:
                     _traced(span, scope, identity, status)
         finally:
             self._now -= 1
@@ -86,8 +86,11 @@ def _traced(span: Any, scope: Scope, identity: str, status: int) -> None:  # noq
         return
     method, route = _method(scope), _template(scope)
     span.update_name(f"{method} {route}")
-    told = {"http.request.method": method, "http.route": route, "snapledger.request_id": identity}
-    traces.finish(span, {**told, "http.response.status_code": status}, failed=status >= 500)
+    told: dict[str, str | int] = {"http.request.method": method, "http.route": route}
+    told["snapledger.request_id"] = identity
+    if status:  # none, where the caller hung up
+        told["http.response.status_code"] = status
+    traces.finish(span, told, failed=status >= 500)
 
 
 def _method(scope: Scope) -> str:
