@@ -22,6 +22,7 @@ from app.api.watch import Watch
 from app.config import Settings
 from app.db.limits import AT_ONCE, REQUEST_THREADS
 from app.services import startup, tokens
+from app.services.rounds import Rounds
 
 
 def _around(settings: Settings) -> list[Middleware]:
@@ -54,12 +55,15 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         services = await opened_in_time(chosen)
         app.state.services = services
         app.state.answer = Crew(services.database, REQUEST_THREADS, AT_ONCE[services.database.dialect]).run
+        rounds = Rounds(services)
+        rounds.begin()
         # What there is after the start stays: the collector need not look through it ever again.
         gc.collect()
         gc.freeze()
         try:
             yield
         finally:
+            rounds.end()
             await run_in_threadpool(startup.close_services, services)
             await run_in_threadpool(traces.end)
             metrics.forget_process()
