@@ -129,7 +129,7 @@ def test_each_alert_fires_and_none_without_a_cause(promtool: str, tmp_path: Path
         slowly(service)
         database = Database(database_url)
         with database.write() as transaction:
-            transaction.connection.execute(text("UPDATE accounts SET spent_nano = 0"))
+            transaction.connection.execute(text("UPDATE entries SET epsilon_nano = 1 WHERE kind = 'debit'"))
             transaction.commit()
         while f"{INVALID} 1" not in httpx.get(f"{service.url}/metrics").text:
             time.sleep(0.1)
