@@ -18,7 +18,7 @@ from app.api.middleware import FaultBarrier, KeyGate
 from app.api.rates import RateLimit
 from app.api.routers import audit, batches, budgets, datasets, derived, operations, planning, principals, releases
 from app.api.waiting import opened_in_time
-from app.api.watch import Watch
+from app.api.watch import Room, Watch
 from app.config import Settings
 from app.db.limits import AT_ONCE, REQUEST_THREADS
 from app.services import startup, tokens
@@ -28,18 +28,20 @@ from app.services.rounds import Rounds
 def _around(settings: Settings) -> list[Middleware]:
     """What every call passes, from the outside in."""
     rate = RateLimit(settings.rate_limit, settings.rate_limit_storage.get_secret_value())
-    around = [Middleware(Watch, settings.max_concurrent_requests), Middleware(FaultBarrier)]
+    around = [Middleware(Watch)]
     if settings.cors_origins:
         around.append(
             Middleware(
                 CORSMiddleware,
                 allow_origins=settings.cors_origins,
                 allow_methods=["DELETE", "GET", "POST", "PUT"],
-                allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "X-Request-Id"],
+                allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "Traceparent", "X-Request-Id"],
                 expose_headers=["Idempotency-Replayed", "Retry-After", "X-Request-Id"],
                 allow_credentials=False,
             )
         )
+    # Within, so that a page of another origin can read what a refusal says, and for how long to wait.
+    around += [Middleware(Room, settings.max_concurrent_requests), Middleware(FaultBarrier)]
     return [*around, Middleware(KeyGate, rate, tokens.of(settings))]
 
 
