@@ -68,6 +68,7 @@ def test_metrics_count_what_happens(one_service: Service) -> None:
     assert rise(after, before, "snapledger_request_seconds_count", method="POST", route=route) == 4
     assert rise(after, before, "snapledger_releases_total", statistic="mean", outcome="fresh") == 1
     assert rise(after, before, "snapledger_releases_total", statistic="mean", outcome="reused") == 1
+    assert rise(after, before, "snapledger_exact_path_draws_total") == 1
     assert rise(after, before, "snapledger_epsilon_debited_total") == pytest.approx(0.5)
     assert rise(after, before, "snapledger_refusals_total", reason="budget-exhausted") == 1
     assert rise(after, before, "snapledger_refusals_total", reason="invalid-request") == 1

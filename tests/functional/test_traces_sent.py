@@ -10,8 +10,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-
-pytest.importorskip("opentelemetry.proto", reason="the extra snapledger[otel] is not installed")
 from collector import Collector, collector
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 from service_world import Service, Table, key_of, serving
