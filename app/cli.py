@@ -12,7 +12,7 @@ import typer
 import uvicorn
 from pydantic import ValidationError
 
-from app import logs
+from app import logs, traces
 from app.api.schemas.administration import KeyRequest
 from app.api.schemas.base import validated
 from app.commands import dataset, ledger, remote
@@ -45,6 +45,7 @@ def serve(
     """Start the service; it migrates its database first unless SNAPLEDGER_AUTO_MIGRATE is false."""
     settings = Settings()
     Database(settings.database_url).close()  # a wrong URL is told here, in a line
+    traces.require()
     if require_checkpoint is not None:
         startup.require_checkpoint(settings, require_checkpoint)
     if port == 0:

@@ -18,27 +18,30 @@ from app.api.middleware import FaultBarrier, KeyGate
 from app.api.rates import RateLimit
 from app.api.routers import audit, batches, budgets, datasets, derived, operations, planning, principals, releases
 from app.api.waiting import opened_in_time
-from app.api.watch import Watch
+from app.api.watch import Room, Watch
 from app.config import Settings
 from app.db.limits import AT_ONCE, REQUEST_THREADS
 from app.services import startup, tokens
+from app.services.rounds import Rounds
 
 
 def _around(settings: Settings) -> list[Middleware]:
     """What every call passes, from the outside in."""
     rate = RateLimit(settings.rate_limit, settings.rate_limit_storage.get_secret_value())
-    around = [Middleware(Watch, settings.max_concurrent_requests), Middleware(FaultBarrier)]
+    around = [Middleware(Watch)]
     if settings.cors_origins:
         around.append(
             Middleware(
                 CORSMiddleware,
                 allow_origins=settings.cors_origins,
                 allow_methods=["DELETE", "GET", "POST", "PUT"],
-                allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "X-Request-Id"],
+                allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "Traceparent", "X-Request-Id"],
                 expose_headers=["Idempotency-Replayed", "Retry-After", "X-Request-Id"],
                 allow_credentials=False,
             )
         )
+    # Within, so that a page of another origin can read what a refusal says, and for how long to wait.
+    around += [Middleware(Room, settings.max_concurrent_requests), Middleware(FaultBarrier)]
     return [*around, Middleware(KeyGate, rate, tokens.of(settings))]
 
 
@@ -54,14 +57,17 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         services = await opened_in_time(chosen)
         app.state.services = services
         app.state.answer = Crew(services.database, REQUEST_THREADS, AT_ONCE[services.database.dialect]).run
+        rounds = Rounds(services)
+        rounds.begin()
         # What there is after the start stays: the collector need not look through it ever again.
         gc.collect()
         gc.freeze()
         try:
             yield
         finally:
+            rounds.end()
             await run_in_threadpool(startup.close_services, services)
-            traces.end()
+            await run_in_threadpool(traces.end)
             metrics.forget_process()
 
     app = FastAPI(

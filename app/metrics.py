@@ -35,6 +35,18 @@ DEBITED = Counter("snapledger_epsilon_debited", "ε debited for fresh releases, 
 ENGINE_SECONDS = Histogram("snapledger_engine_seconds", "Exact sums that were computed, not kept.", ["outcome"])
 EXACT_DRAWS = Counter("snapledger_exact_path_draws", "Bins that the filter left to the exact draw.")
 
+# One process of all verifies: the others' gauges, which were never set, do not count.
+LEDGERS_INVALID = Gauge(
+    "snapledger_ledgers_invalid",
+    "Ledgers, and the record of acts, that the latest round of verification found not valid.",
+    multiprocess_mode="livemostrecent",
+)
+LEDGERS_VERIFIED = Gauge(
+    "snapledger_ledgers_verified_timestamp_seconds",
+    "When the latest round of verification ended; 0 if there was none yet.",
+    multiprocess_mode="livemostrecent",
+)
+
 KEY_FETCHES = Counter("snapledger_token_key_fetches", "Fetches of the token provider's public keys.", ["outcome"])
 for _outcome in ("done", "failed"):  # from 0 on, or Prometheus would see no rise when the first one comes
     ENGINE_SECONDS.labels(_outcome)

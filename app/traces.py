@@ -4,15 +4,19 @@ A span tells which route, which kind of work, how long and with which status: ne
 or the text of an error.
 """
 
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from app.config import traces_asked_for
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.trace import Span, Tracer
+
+_LAST_SECONDS: Final = 5
+"""For what is left to send when the service stops. Whoever stops it is not kept waiting for a collector."""
 
 _provider: "TracerProvider | None" = None
 _tracer: "Tracer | None" = None
@@ -25,48 +29,61 @@ def use(provider: "TracerProvider | None") -> None:
     _tracer = None if provider is None else provider.get_tracer("snapledger")
 
 
-def begin() -> None:
-    """Trace if that is asked for, to where OTEL_EXPORTER_OTLP_ENDPOINT says.
+def require() -> None:
+    """Refuse to start where traces are asked for and cannot be sent.
 
     Raises:
-        ValueError: it is asked for, and the extra is not installed.
+        ValueError: the extra is not installed, or OpenTelemetry's settings ask for another protocol.
     """
     if not traces_asked_for():
         return
     try:
-        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415 - optional
-        from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415 - optional
-        from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415 - optional
+        from app import otlp  # noqa: PLC0415 - optional
     except ImportError:
         raise ValueError("OTEL_EXPORTER_OTLP_ENDPOINT is set, and snapledger[otel] is not installed") from None
-    provider = TracerProvider()
-    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
-    use(provider)
+    otlp.require_protocol()
+
+
+def begin() -> None:
+    """Trace if that is asked for, to where OTEL_EXPORTER_OTLP_ENDPOINT says.
+
+    Raises:
+        ValueError: as `require`.
+    """
+    require()
+    if traces_asked_for():
+        from app import otlp  # noqa: PLC0415 - optional
+
+        use(otlp.provider())
 
 
 def end() -> None:
-    """Send what is left."""
+    """Send what is left, if it is taken in time."""
     if _provider is not None:
-        _provider.shutdown()
+        sender = threading.Thread(target=_provider.shutdown, daemon=True)
+        sender.start()
+        sender.join(_LAST_SECONDS)
     use(None)
 
 
 @contextmanager
-def span(name: str, parent: str | None = None, **attributes: str) -> Iterator["Span | None"]:
+def span(name: str, *, server: bool = False, parent: str | None = None) -> Iterator["Span | None"]:
     """A span around a block; None where nothing is traced.
 
     Args:
         name: of the kind of work.
-        parent: a header `traceparent` that the work came with.
-        attributes: public facts.
+        server: whether it is the answer to a call from outside.
+        parent: a header `traceparent` that the call came with.
     """
     if _tracer is None:
         yield None
         return
+    from opentelemetry.trace import SpanKind  # noqa: PLC0415 - optional
+
     with _tracer.start_as_current_span(
         name,
         _context(parent),
-        attributes=attributes,
+        SpanKind.SERVER if server else SpanKind.INTERNAL,
         record_exception=False,  # its text may hold what must not be told
         set_status_on_exception=False,
     ) as started:

@@ -25,7 +25,7 @@ CREDENTIAL: Final = "snapledger.credential"
 
 
 class FaultBarrier:
-    """The outermost layer: a defect becomes a 500 without its text, here and in the log."""
+    """A defect becomes a 500 without its text, here and in the log."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

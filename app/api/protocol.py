@@ -45,7 +45,7 @@ class Protocol(HttpToolsProtocol):
         """Refuse what is no HTTP, as a problem too, and hang up."""
         body = problems.unreadable(msg)
         head = f"HTTP/1.1 400 Bad Request\r\ncontent-type: {problems.MEDIA_TYPE}\r\ncontent-length: {len(body)}"
-        self.transport.write(head.encode() + b"\r\nconnection: close\r\n\r\n" + body)
+        self.transport.write(head.encode() + b"\r\nx-content-type-options: nosniff\r\nconnection: close\r\n\r\n" + body)
         self.transport.close()
 
     def on_message_begin(self) -> None:

@@ -16,10 +16,12 @@ from app.logs import request_id
 PRINCIPAL: Final = "snapledger.principal"
 _REQUEST_ID: Final = re.compile(rb"[0-9A-Za-z._-]{1,64}")
 _HEADERS: Final = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
-_OF_ANSWERS: Final = (
+_UNLESS_SAID: Final = (  # a page says otherwise itself; a problem in its place does not
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"x-frame-options", b"DENY"),
     (b"cache-control", b"no-store"),
-    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),  # an answer is no page
 )
+_KEPT: Final = b"etag"  # of a file of ours, which browsers may keep
 _UNROUTED: Final = "unrouted"
 _METHODS: Final = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"})
 
@@ -34,8 +36,8 @@ def _given_id(scope: Scope) -> str:
     return uuid4().hex
 
 
-class Watch:
-    """The outermost layer: nothing is answered that it does not see."""
+class Room:
+    """Refuses a call at once where as many are being answered as memory is meant for."""
 
     def __init__(self, app: ASGIApp, most_at_once: int) -> None:
         self._app = app
@@ -43,34 +45,56 @@ class Watch:
         self._now = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a call, or refuse it at once where as many are being answered as memory is meant for."""
+        """Pass the call on, if there is room."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        answer = self._app if self._now < self._most_at_once else problems.of(OverloadedError())
+        self._now += 1
+        try:
+            await answer(scope, receive, send)
+        finally:
+            self._now -= 1
+
+
+def _guarded(own: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """The headers that keep an answer to itself, as far as it does not say them."""
+    said = {name for name, _ in own}
+    if _KEPT in said:
+        said.add(b"cache-control")
+    return [*_HEADERS, *(header for header in _UNLESS_SAID if header[0] not in said)]
+
+
+class Watch:
+    """The outermost layer: nothing is answered that it does not see."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a call on, and record it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         identity, started, status = _given_id(scope), time.perf_counter(), 0
         token = request_id.set(identity)
-        headers = [(b"x-request-id", identity.encode()), *_HEADERS]
-        if scope["path"].startswith("/v1/"):
-            headers.extend(_OF_ANSWERS)
 
         async def watched(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message["headers"], *headers]
+                own = [*message["headers"], (b"x-request-id", identity.encode())]
+                message["headers"] = [*own, *_guarded(own)]
             await send(message)
 
-        self._now += 1
         metrics.IN_FLIGHT.inc()
         try:
-            if self._now > self._most_at_once:
-                await problems.of(OverloadedError())(scope, receive, watched)
-            else:
-                with traces.span("request", _header(scope, b"traceparent")) as span:
+            with traces.span("request", server=True, parent=_header(scope, b"traceparent")) as span:
+                try:
                     await self._app(scope, receive, watched)
+                finally:
                     _traced(span, scope, identity, status)
         finally:
-            self._now -= 1
             metrics.IN_FLIGHT.dec()
             request_id.reset(token)
             _record(scope, identity, status, time.perf_counter() - started)
@@ -86,8 +110,11 @@ def _traced(span: Any, scope: Scope, identity: str, status: int) -> None:  # noq
         return
     method, route = _method(scope), _template(scope)
     span.update_name(f"{method} {route}")
-    told = {"http.request.method": method, "http.route": route, "snapledger.request_id": identity}
-    traces.finish(span, {**told, "http.response.status_code": status}, failed=status >= 500)
+    told: dict[str, str | int] = {"http.request.method": method, "http.route": route}
+    told["snapledger.request_id"] = identity
+    if status:  # none, where the caller hung up
+        told["http.response.status_code"] = status
+    traces.finish(span, told, failed=status >= 500)
 
 
 def _method(scope: Scope) -> str:

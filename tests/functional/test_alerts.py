@@ -22,6 +22,7 @@ ALERTS = Path(__file__).parents[2] / "deploy" / "alerts.yml"
 COLUMNS = {"x": {"kind": "integer", "bounds": [0, 100]}}
 MEAN = {"kind": "mean", "column": "x"}
 FIRING = 'count by (alertname) (ALERTS{alertstate="firing"})'
+INVALID = "snapledger_ledgers_invalid"
 MINUTES = 25
 
 Samples = dict[str, tuple[float, bool]]
@@ -101,7 +102,12 @@ def away() -> Iterator[Provider]:
 
 
 def test_each_alert_fires_and_none_without_a_cause(promtool: str, tmp_path: Path, away: Provider) -> None:
-    settings = {"OIDC_ISSUER": away.url, "OIDC_AUDIENCE": "snapledger", "OIDC_ROLE_MAP": "a=analyst"}
+    settings = {
+        "VERIFY_SECONDS": "1",
+        "OIDC_ISSUER": away.url,
+        "OIDC_AUDIENCE": "snapledger",
+        "OIDC_ROLE_MAP": "a=analyst",
+    }
     database_url = f"sqlite:///{tmp_path}/ledger.sqlite3"
     with serving(tmp_path, database_url, **settings) as service:
         table, lost = service.table(COLUMNS, numbers_csv(20)), service.table(COLUMNS, numbers_csv(30))
@@ -122,6 +128,11 @@ def test_each_alert_fires_and_none_without_a_cause(promtool: str, tmp_path: Path
         assert lost.release({"kind": "variance", "column": "x"}, epsilon=1).status_code == 503
         slowly(service)
         database = Database(database_url)
+        with database.write() as transaction:
+            transaction.connection.execute(text("UPDATE entries SET epsilon_nano = 1 WHERE kind = 'debit'"))
+            transaction.commit()
+        while f"{INVALID} 1" not in httpx.get(f"{service.url}/metrics").text:
+            time.sleep(0.1)
         with database.write() as transaction:
             transaction.connection.execute(text("ALTER TABLE releases RENAME TO gone"))
             transaction.commit()

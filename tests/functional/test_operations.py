@@ -12,6 +12,9 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from service_world import Service, key_of, numbers_csv, serving
+from sqlalchemy import text
+
+from app.db.engine import Database
 
 MEAN = {"kind": "mean", "column": "x"}
 COLUMNS = {"x": {"kind": "integer", "bounds": [0, 100]}}
@@ -65,6 +68,7 @@ def test_metrics_count_what_happens(one_service: Service) -> None:
     assert rise(after, before, "snapledger_request_seconds_count", method="POST", route=route) == 4
     assert rise(after, before, "snapledger_releases_total", statistic="mean", outcome="fresh") == 1
     assert rise(after, before, "snapledger_releases_total", statistic="mean", outcome="reused") == 1
+    assert rise(after, before, "snapledger_exact_path_draws_total") == 1
     assert rise(after, before, "snapledger_epsilon_debited_total") == pytest.approx(0.5)
     assert rise(after, before, "snapledger_refusals_total", reason="budget-exhausted") == 1
     assert rise(after, before, "snapledger_refusals_total", reason="invalid-request") == 1
@@ -89,9 +93,9 @@ def test_no_label_is_a_stranger_s_word(one_service: Service) -> None:
     one_service.stranger.get("/v1/odd-path-of-a-stranger")
     one_service.stranger.get("/another-odd-path")
     httpx.request("BREW", f"{one_service.url}/healthz")
-    text = metrics(one_service).text
-    assert "odd-path" not in text
-    assert "BREW" not in text
+    exposed = metrics(one_service).text
+    assert "odd-path" not in exposed
+    assert "BREW" not in exposed
 
 
 def test_every_answer_has_an_id_that_the_log_has_too(one_service: Service) -> None:
@@ -140,6 +144,57 @@ def test_headers_that_keep_answers_to_themselves(one_service: Service) -> None:
     assert one_service.stranger.options("/v1/me", headers=preflight).status_code in {401, 405}
 
 
+ALONE = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "x-frame-options": "DENY",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "cache-control": "no-store",
+}
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        *(("GET", path) for path in ("/healthz", "/readyz", "/metrics", "/openapi.json", "/v1/me", "/v1/nothing")),
+        *(("GET", path) for path in ("/nothing", "/web/nothing", "/web/", "/docs/")),
+        *(("PATCH", "/v1/me"), ("HEAD", "/"), ("DELETE", "/metrics"), ("TRACE", "/v1/me"), ("OPTIONS", "/v1/me")),
+    ],
+)
+def test_every_answer_that_is_no_page_keeps_to_itself(one_service: Service, method: str, path: str) -> None:
+    for key in ({}, {"Authorization": f"Bearer {one_service.admin_key}"}):
+        headers = httpx.request(method, f"{one_service.url}{path}", headers=key).headers
+        assert {name: headers.get(name) for name in ALONE} == ALONE
+        assert "x-request-id" in headers
+
+
+@pytest.mark.parametrize("path", ["/", "/docs", "/guide", "/guide/nothing", "/web/plotly.min.js"])
+def test_every_page_says_what_it_may_do(one_service: Service, path: str) -> None:
+    headers = httpx.get(f"{one_service.url}{path}").headers.multi_items()
+    said = {name: value for name, value in headers if name in {*ALONE, "x-request-id"}}
+    assert said.keys() == {*ALONE, "x-request-id"}
+    assert [name for name, _ in headers if name in ALONE] == list(
+        dict.fromkeys(name for name, _ in headers if name in ALONE)
+    )
+    assert (said["x-frame-options"], said["x-content-type-options"]) == ("DENY", "nosniff")
+    assert "frame-ancestors 'none'" in said["content-security-policy"]
+
+
+@pytest.mark.slow
+def test_a_page_of_another_origin_may_read_a_fault_of_ours(tmp_path: Path) -> None:
+    database_url = f"sqlite:///{tmp_path}/ledger.sqlite3"
+    with serving(tmp_path, database_url, CORS_ORIGINS="https://board.example") as service:
+        database = Database(database_url)
+        with database.write() as transaction:
+            transaction.connection.execute(text("ALTER TABLE releases RENAME TO gone"))
+            transaction.commit()
+        database.close()
+        key = {"Authorization": f"Bearer {service.admin_key}", "Origin": "https://board.example"}
+        answer = httpx.get(f"{service.url}/v1/releases", headers=key)
+        assert answer.status_code == 500
+        assert answer.headers["access-control-allow-origin"] == "https://board.example"
+
+
 def test_who_calls_too_often_is_told_when_to_come_back(limited: Service) -> None:
     _, eager = limited.principal("analyst")
     answers = [eager.get("/v1/me") for _ in range(12)]
@@ -163,7 +218,10 @@ def test_a_limit_is_by_principal_not_by_key(limited: Service) -> None:
 
 
 def test_dashboards_of_named_origins_may_call(limited: Service) -> None:
-    asked = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization,idempotency-key"}
+    asked = {
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "authorization,idempotency-key,traceparent",
+    }
     for origin, allowed in (("https://board.example", True), ("https://evil.example", False)):
         answer = httpx.options(f"{limited.url}/v1/me", headers={"Origin": origin, **asked})
         assert (answer.headers.get("access-control-allow-origin") == origin) is allowed
@@ -175,15 +233,17 @@ def test_dashboards_of_named_origins_may_call(limited: Service) -> None:
 @pytest.mark.slow
 def test_more_calls_at_once_than_there_is_room_for(tmp_path: Path) -> None:
     database = f"sqlite:///{tmp_path}/ledger.sqlite3"
-    with serving(tmp_path, database, MAX_CONCURRENT_REQUESTS="1") as service, ThreadPoolExecutor(1) as hands:
+    settings = {"MAX_CONCURRENT_REQUESTS": "1", "CORS_ORIGINS": "https://board.example"}
+    with serving(tmp_path, database, **settings) as service, ThreadPoolExecutor(1) as hands:
         held = hands.submit(_slow_upload, service)
         for _ in range(500):
-            answer = httpx.get(f"{service.url}/healthz")
+            answer = httpx.get(f"{service.url}/healthz", headers={"Origin": "https://board.example"})
             if answer.status_code == 503:
                 break
             time.sleep(0.02)
         assert (answer.status_code, answer.json()["type"]) == (503, "/problems/overloaded")
         assert int(answer.headers["retry-after"]) >= 1
+        assert answer.headers["access-control-allow-origin"] == "https://board.example"
         assert held.result() == 400
         assert httpx.get(f"{service.url}/healthz").status_code == 200
 

@@ -1,0 +1,65 @@
+"""Where spans go with the extra `snapledger[otel]`: by OTLP over HTTP, in batches, from a thread beside the answers."""
+
+import logging
+import os
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Final
+from uuid import uuid4
+
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.resources import OTELResourceDetector, Resource
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
+
+_PROTOCOL: Final = "http/protobuf"
+_PROTOCOLS: Final = (
+    "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL",
+    "OTEL_EXPORTER_OTLP_PROTOCOL",
+)  # the first that is set counts
+
+log = logging.getLogger("snapledger.traces")
+
+
+class Told(SpanExporter):
+    """An exporter whose failures are in our log, which hears no library: once when they begin, once when they end."""
+
+    def __init__(self, exporter: SpanExporter) -> None:
+        self._exporter = exporter
+        self._lost = 0
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        """Send a batch; one that is not taken is lost."""
+        result = self._exporter.export(spans)
+        if result is not SpanExportResult.SUCCESS:
+            if not self._lost:
+                log.warning("the collector does not take spans; they are lost until it does")
+            self._lost += len(spans)
+        elif self._lost:
+            log.warning("the collector takes spans again; %d were lost", self._lost)
+            self._lost = 0
+        return result
+
+    def shutdown(self) -> None:
+        """Send no more."""
+        self._exporter.shutdown()
+
+
+def require_protocol() -> None:
+    """Refuse a protocol that is not spoken here, rather than speak another one to its port.
+
+    Raises:
+        ValueError: the settings ask for one.
+    """
+    wanted = next((os.environ[name] for name in _PROTOCOLS if os.environ.get(name)), _PROTOCOL)
+    if wanted != _PROTOCOL:
+        raise ValueError(f"OTEL_EXPORTER_OTLP_PROTOCOL must be {_PROTOCOL}: spans are sent by no other")
+
+
+def provider() -> TracerProvider:
+    """A provider of this process's own that sends to OTEL_EXPORTER_OTLP_ENDPOINT, by OpenTelemetry's own settings."""
+    ours = {"service.name": "snapledger", "service.version": version("snapledger"), "service.instance.id": str(uuid4())}
+    resource = Resource.create(ours).merge(OTELResourceDetector().detect())  # what an operator calls it counts
+    made = TracerProvider(resource=resource, shutdown_on_exit=False)
+    made.add_span_processor(BatchSpanProcessor(Told(OTLPSpanExporter())))
+    return made

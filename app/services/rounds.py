@@ -1,0 +1,96 @@
+"""All ledgers verified again and again while the service runs, so that a ledger that was changed is found unasked.
+
+One process does it of those that share a data directory; another takes over when it ends.
+"""
+
+import fcntl
+import os
+import threading
+import time
+from typing import Final
+
+import structlog
+
+from app import metrics
+from app.db import datasets
+from app.errors import SnapledgerError
+from app.ledger import audit_checks, checkpoints, verification
+from app.ledger.verification import Verification
+from app.services.context import Services
+
+_FIRST_SECONDS: Final = 60
+"""Until the first round, and until it is asked again whether the process that makes them is gone."""
+
+log = structlog.stdlib.get_logger("snapledger.verification")
+
+
+class Rounds:
+    """The rounds of one process.
+
+    Args:
+        services: with the setting of how many seconds are between two rounds; none are made where it is 0.
+    """
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="verification", daemon=True)
+
+    def begin(self) -> None:
+        """Make them from now on."""
+        if self._services.settings.verify_seconds:
+            self._thread.start()
+
+    def end(self) -> None:
+        """Make no more; a dataset's that is being verified is not waited for."""
+        self._ended.set()
+
+    def _run(self) -> None:
+        every = self._services.settings.verify_seconds
+        directory = os.open(self._services.settings.data_dir, os.O_RDONLY)
+        ours, pause = False, min(every, _FIRST_SECONDS)
+        try:
+            while not self._ended.wait(pause):
+                ours = ours or _locked(directory)
+                if ours:
+                    self._round()
+                    pause = every
+        finally:
+            os.close(directory)
+
+    def _round(self) -> None:
+        """Verify all, each as of a moment of its own, so that no snapshot is held for long."""
+        try:
+            with self._services.database.read() as session:
+                names = verification.dataset_names(session)
+                found = {checkpoints.ACTS: audit_checks.verify(session, self._services.keyring)}
+            for name in names:
+                if self._ended.is_set():
+                    return
+                found[name] = self._of(name)
+        except SnapledgerError:
+            return  # the database is away, which others tell; what was known stays known
+        except Exception as error:  # noqa: BLE001 - a defect here must not end the rounds
+            log.error("fault", kind=type(error).__name__)  # noqa: TRY400 - its text could hold a value
+            return
+        wrong = [name for name, each in found.items() if not each.valid]
+        for name in wrong:
+            log.error("ledger is not valid", ledger=name, problems=len(found[name].problems))
+        metrics.LEDGERS_INVALID.set(len(wrong))
+        metrics.LEDGERS_VERIFIED.set(time.time())
+
+    def _of(self, name: str) -> Verification:
+        with self._services.database.read() as session:
+            dataset = datasets.by_name(session, name)
+            if dataset is None:  # its ledger was there a moment ago, and no dataset's ever goes
+                return Verification(0, None, (verification.Problem(None, "the dataset is missing"),))
+            return verification.verify(session, self._services.keyring, dataset.id)
+
+
+def _locked(directory: int) -> bool:
+    """Whether this process is the one; the lock ends with it, however it ends."""
+    try:
+        fcntl.flock(directory, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
