@@ -139,7 +139,7 @@ def column_named(columns: Mapping[str, Column], name: object, where: str) -> Col
     """The declared column of that name, or InvalidStatistic at `where`."""
     column = columns.get(name) if isinstance(name, str) else None
     if column is None:
-        raise InvalidStatistic(where, "no column of the dataset has this name")
+        raise InvalidStatistic(where, "no column of the dataset has this name", tuple(columns))
     return column
 
 
