@@ -10,12 +10,12 @@ from pydantic import BaseModel, Tag
 class _Alternative(NamedTuple):
     """A type that a value may have, and what pydantic's locations call it where there are several."""
 
-    type: Any
+    of: Any
     tags: frozenset[str]
 
     @property
     def model(self) -> type[BaseModel] | None:
-        return self.type if isinstance(self.type, type) and issubclass(self.type, BaseModel) else None
+        return self.of if isinstance(self.of, type) and issubclass(self.of, BaseModel) else None
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -28,8 +28,8 @@ class _Alternative(NamedTuple):
         if self.model is not None:
             fields = self.model.model_fields
             return next((each.annotation for name, each in fields.items() if (each.alias or name) == step), None)
-        arguments = get_args(self.type)
-        return arguments[-1] if get_origin(self.type) in {dict, list} else None
+        arguments = get_args(self.of)
+        return arguments[-1] if get_origin(self.of) in {dict, list} else None
 
 
 def _alternatives(annotation: Any, tags: frozenset[str] = frozenset()) -> Iterator[_Alternative]:  # noqa: ANN401
