@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from dashboard import Dashboard, Penguins
 from playwright.sync_api import Page, expect
-from service_world import Service
+from service_world import Service, key_of
 
 pytestmark = [pytest.mark.browser]
 Opened = Callable[..., Dashboard]
@@ -133,3 +133,10 @@ def test_a_condition_that_nothing_can_meet_is_told(opened: Opened, penguins: Pen
     for category in ("Adelie", "Chinstrap", "Gentoo"):
         page.get_by_label(category).uncheck()
     expect(page.get_by_role("alert")).to_contain_text("has too few items: at least 1")
+
+
+def test_categories_with_commas_are_quoted(opened: Opened, service: Service) -> None:
+    columns = {"answer": {"kind": "category", "categories": ["plain", "yes, no", 'say "so"', "", " edge"]}}
+    table = service.table(columns, "answer\nplain\nplain\n")
+    page = opened().sign_in(key_of(table.owner), f"#/datasets/{table.name}")
+    expect(page.locator("main")).to_contain_text(r'plain, "yes, no", "say \"so\"", "", " edge"')
