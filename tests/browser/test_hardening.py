@@ -65,8 +65,9 @@ def test_names_are_texts_in_a_two_way_table(opened: Opened, hostile: Penguins) -
     assert page.locator(".result .xtitle").text_content() == f"x{HOSTILE}"
     ticks = page.locator(".result .yaxislayer-above .ytick text").all_text_contents()
     assert [HOSTILE[:19] + "…", LINK[:19] + "…", BOLD[:19] + "…", "other"] == ticks[:4]
-    hovering = page.evaluate("document.querySelector('.result .js-plotly-plot').data[0].text").pop()
-    assert not {"<", ">"} & set("".join(hovering))
+    hovering = "".join(page.evaluate("document.querySelector('.result .js-plotly-plot').data[0].text.flat()"))
+    assert "onerror" in hovering
+    assert not {"<", ">"} & set(hovering)
     page.goto(f"{dashboard.url}/#/datasets/{hostile.name}/derived")
     page.get_by_label("Kind").select_option("margin")
     page.get_by_text("What it would follow from").wait_for()
@@ -75,7 +76,7 @@ def test_names_are_texts_in_a_two_way_table(opened: Opened, hostile: Penguins) -
 
 def test_columns_are_texts_beside_a_two_way_table(opened: Opened, service: Service) -> None:
     names = ["<b>bold</b>", "<i>&amp;</i>"]
-    columns = dict.fromkeys(names, {"kind": "boolean"})
+    columns = {name: {"kind": "boolean"} for name in names}
     table = service.table(columns, ",".join(names) + "\n1,0\n0,1\n")
     release = table.fresh({"kind": "histogram", "columns": names}, epsilon="1")
     dashboard = opened()

@@ -215,6 +215,7 @@ def test_a_key_is_given_an_end(opened: Opened, service: Service) -> None:
     page.get_by_label("Key expires (optional)").fill("2099-01-31T21:00")
     page.get_by_role("button", name="Create").click()
     page.locator(".key").wait_for()
+    expect(page.get_by_label("Key expires (optional)")).to_have_value("")
     row = page.get_by_role("row", name=name)
     expect(row.locator("time").nth(1)).to_have_attribute("datetime", re.compile("^2099-01-31T12:00:00"))
     page.get_by_role("button", name=f"New key for {name}").click()

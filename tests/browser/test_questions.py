@@ -120,11 +120,10 @@ def test_a_two_way_table_is_a_heatmap_with_its_figures(opened: Opened, penguins:
     outside = page.locator(".result dl > div").filter(has=page.locator("dt", has_text="outside")).locator("dd")
     count = stored["value_in_range"][-1]
     assert outside.inner_text().startswith(f"{count:g}")
-    ticks = page.locator(".yaxislayer-above .ytick text").all_text_contents()
-    places = page.evaluate(
-        "[...document.querySelectorAll('.yaxislayer-above .ytick text')].map((text) => text.getBoundingClientRect().y)"
-    )
-    assert [label for _, label in sorted(zip(places, ticks, strict=True))] == rows  # from the top, as in the table
+    ticks = page.locator(".result .yaxislayer-above .ytick text")
+    places = [ticks.nth(at).bounding_box()["y"] for at in range(len(rows))]
+    texts = ticks.all_text_contents()
+    assert [label for _, label in sorted(zip(places, texts, strict=True))] == rows  # from the top, as in the table
 
 
 def test_a_boolean_is_chosen_by_checkboxes(opened: Opened, service: Service) -> None:

@@ -226,14 +226,31 @@ def test_a_lost_answer_is_asked_for_again_and_paid_once(opened: Opened, penguins
 def test_a_service_that_is_away_is_asked_again_with_the_same_key(opened: Opened, penguins: Penguins) -> None:
     page = planner(opened(), penguins)
     flaky = Flaky(page, lost=1, status=503)
-    button = page.get_by_role("button", name="Release", exact=True)
-    button.click()
+    page.get_by_role("button", name="Release", exact=True).click()
     expect(page.locator("#status")).to_have_text("No answer yet; asking again with the same key (1).")
-    expect(button).to_have_attribute("aria-disabled", "true")
-    button.click(force=True)  # while the first answer is awaited; it asks for nothing
     page.locator(".result").wait_for()
     assert len(flaky.keys) == 2
     assert len(set(flaky.keys)) == 1
+
+
+def test_who_waits_for_an_answer_cannot_ask_again(opened: Opened, penguins: Penguins) -> None:
+    page = planner(opened(), penguins)
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/releases", hold)
+    button = page.get_by_role("button", name="Release", exact=True)
+    button.click()
+    expect(button).to_have_attribute("aria-disabled", "true")
+    button.click(force=True)
+    page.wait_for_timeout(200)  # in which a second request would come
+    assert len(held) == 1
+    held[0].continue_()
+    page.locator(".result").wait_for()
+    expect(button).not_to_have_attribute("aria-disabled", "true")
+    assert (len(held), len(debits(penguins))) == (1, 1)
 
 
 def test_an_answer_lost_for_good_is_had_after_a_reload(opened: Opened, penguins: Penguins) -> None:
