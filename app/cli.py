@@ -1,5 +1,6 @@
 """The command line."""
 
+import errno
 import os
 import socket
 import tempfile
@@ -48,10 +49,7 @@ def serve(
     traces.require()
     if require_checkpoint is not None:
         startup.require_checkpoint(settings, require_checkpoint)
-    if port == 0:
-        with socket.socket() as probe:
-            probe.bind((host, 0))
-            port = probe.getsockname()[1]
+    port = _free_port(host, port)
     typer.echo(f"Snapledger listens on http://{host}:{port} (the interface is described at /docs)")
     several = workers > 1
     with tempfile.TemporaryDirectory(prefix="snapledger-metrics-") if several else nullcontext() as folder:
@@ -73,6 +71,25 @@ def serve(
             timeout_graceful_shutdown=_GRACE_SECONDS,
             timeout_worker_healthcheck=_UNHEARD_SECONDS,
         )
+
+
+def _free_port(host: str, port: int) -> int:
+    """The port, or for 0 one that is free.
+
+    Raises:
+        ValueError: nothing can listen there.
+    """
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.create_server(address, family=family) as probe:
+            free: int = probe.getsockname()[1]
+            return free
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            told = f"port {port} of {host} is in use: stop what listens there, or choose another with --port"
+        else:
+            told = f"cannot listen on port {port} of {host}: {error.strerror}"
+        raise ValueError(told) from None
 
 
 @app.command()

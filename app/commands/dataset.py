@@ -59,9 +59,10 @@ def add(
         TransferSpeedColumn(),
         TimeRemainingColumn(),
     )
+    console = Console(stderr=True)
     try:
         with (
-            Progress(*columns, console=Console(stderr=True)) as progress,
+            Progress(*columns, console=console, disable=not console.is_terminal) as progress,
             progress.open(file, "rb", description="uploading") as content,
         ):
             answer = httpx.post(
@@ -72,10 +73,10 @@ def add(
             )
     except httpx.HTTPError as error:
         session.fail(f"{url} does not answer: {type(error).__name__}", session.NO_ANSWER)
-    _tell(answer)
+    _tell(answer, schema)
 
 
-def _tell(answer: httpx.Response) -> None:
+def _tell(answer: httpx.Response, schema: Path) -> None:
     from app.commands.remote import session  # noqa: PLC0415
     from snapledger_client.problems import problem_of  # noqa: PLC0415
 
@@ -85,7 +86,19 @@ def _tell(answer: httpx.Response) -> None:
         typer.echo(f"Dataset {document['name']} is open: {document['n']:,} rows, SHA-256 of the file {sha256}.")
         return
     problem = problem_of(answer.status_code, document)
-    typer.echo(f"snapledger: {problem.title}. {problem.detail}".rstrip(), err=True)
-    for fault in document.get("errors", ()):
-        typer.echo(f"  {fault['where']}: {fault['what']}", err=True)
+    faults = document.get("errors", ())
+    typer.echo(f"snapledger: {problem.title}." if faults else f"snapledger: {session.told(problem)}", err=True)
+    for fault in faults:
+        typer.echo(f"  {_named(fault['where'], schema)}: {fault['what']}", err=True)
     raise typer.Exit(session.exit_code(problem))
+
+
+def _named(where: str, schema: Path) -> str:
+    """A place in the metadata with the column's name, of which the service tells the position alone."""
+    metadata = json.loads(schema.read_bytes())
+    columns = metadata.get("columns") if isinstance(metadata, dict) else None
+    head, _, rest = where.partition(".")
+    position, dot, member = rest.partition(".")
+    if head != "columns" or not position.isdigit() or not isinstance(columns, dict):
+        return where
+    return f"columns.{list(columns)[int(position)]}{dot}{member}"

@@ -99,7 +99,7 @@ def _by(condition: Condition) -> str:
 def _condition(name: str, asked: Mapping[str, Any], columns: Mapping[str, Column], where: str) -> Condition:
     column = columns.get(name)
     if column is None:
-        raise InvalidStatistic(where, "no column of the dataset has this name")
+        raise InvalidStatistic(where, "no column of the dataset has this name", tuple(columns))
     values, ends = asked.get("one_of"), asked.get("between")
     if (values is None) == (ends is None):
         raise InvalidStatistic(where, "needs exactly one of in and between")
@@ -131,7 +131,7 @@ def _between(column: Column, ends: Any, where: str) -> Between:  # noqa: ANN401 
 def _value(column: Column, value: object, where: str) -> Any:  # noqa: ANN401  of the column's kind, to be sorted
     if column.kind is Kind.CATEGORY:
         if not isinstance(value, str) or value not in column.categories:
-            raise InvalidStatistic(where, "is not one of the declared categories")
+            raise InvalidStatistic(where, "is not one of the declared categories", column.categories)
         return value
     if column.kind is Kind.BOOLEAN:
         if not isinstance(value, bool):

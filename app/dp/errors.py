@@ -1,5 +1,7 @@
 """What the mathematics refuses."""
 
+from collections.abc import Sequence
+
 
 class InvalidStatistic(ValueError):  # noqa: N818  the name that callers read: the statistic is invalid
     """The statistic asked for does not exist on this dataset.
@@ -7,12 +9,14 @@ class InvalidStatistic(ValueError):  # noqa: N818  the name that callers read: t
     Attributes:
         where: dotted path into the statistic, such as `column`, `bounds.1` or `edges.3`.
         what: a sentence about it that never repeats what was sent.
+        declared: the names of which one is allowed there, as the dataset's columns declare them.
     """
 
-    def __init__(self, where: str, what: str) -> None:
+    def __init__(self, where: str, what: str, declared: Sequence[str] = ()) -> None:
         super().__init__(f"{where}: {what}")
         self.where = where
         self.what = what
+        self.declared = declared
 
 
 class AccuracyTrivial(ValueError):  # noqa: N818  a fact about the accuracy, not a failure

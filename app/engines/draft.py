@@ -9,6 +9,9 @@ from typing import Any
 
 import duckdb
 
+from app.engines.errors import InvalidFile
+from app.engines.ingest.csv_file import delimiter_of_all
+
 MOST_CATEGORIES = 100
 """A column with more different texts is rather a name or a remark."""
 
@@ -23,7 +26,7 @@ def drafted(path: Path) -> tuple[dict[str, dict[str, Any]], list[str]]:
     """The columns of a CSV or Parquet file as they could be declared, and the names of those that were left out.
 
     Raises:
-        ValueError: the file is neither.
+        ValueError: the file is neither, or has rows with other numbers of fields than the header.
     """
     with duckdb.connect(":memory:", config={"memory_limit": "1GB"}) as connection:
         try:
@@ -41,10 +44,16 @@ def _reader(path: Path) -> str:
     with path.open("rb") as file:
         if file.read(4) == b"PAR1":
             return f"read_parquet({quoted})"
+        try:
+            delimiter = delimiter_of_all(file)  # DuckDB would take rows of other widths for a table of one column
+        except InvalidFile as error:
+            told = "; ".join(f"{problem.where} {problem.what}" for problem in error.problems)
+            raise ValueError(f"{path}: {told}") from None
     nulls = ", ".join(f"'{text}'" for text in NULL_VALUES)
     # Without booleans, of which DuckDB knows more spellings than an upload may have.
     kinds = "'BIGINT', 'DOUBLE', 'DATE', 'TIME', 'TIMESTAMP', 'TIMESTAMPTZ', 'VARCHAR'"
-    read = f"header = true, sample_size = -1, nullstr = [{nulls}], auto_type_candidates = [{kinds}]"
+    form = f"delim = '{delimiter}', quote = '\"', escape = '\"', comment = '', skip = 0, header = true"
+    read = f"{form}, sample_size = -1, nullstr = [{nulls}], auto_type_candidates = [{kinds}]"
     return f"read_csv({quoted}, {read})"
 
 

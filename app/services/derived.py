@@ -174,7 +174,7 @@ def _parts(services: Services, dataset: Dataset, question: DerivedQuestion) -> t
     try:
         derived = derivations.derive(question.derived, columns.of(dataset.columns), dataset.n, dataset.rows_per_unit)
     except InvalidStatistic as error:
-        raise InvalidRequestError((f"derived.{error.where}", error.what)) from None
+        raise questions.refusal("derived", error) from None
     shares = len(derived.components)
     if question.epsilon_nano < shares:
         raise InvalidRequestError(("epsilon", "is less than one unit of 1e-9 for each component"))

@@ -18,6 +18,7 @@ from app.errors import AccuracyTrivialError, AccuracyUnattainableError, EpsilonT
 from app.ledger.units import NANO_PER_EPSILON
 from app.services import columns
 
+MOST_NAMES = 20  # that a refusal lists
 _MOST_KEPT_COMPONENTS = 20_000  # of all plans that are kept, since a histogram has its bins
 
 
@@ -106,7 +107,17 @@ def statistic_of(dataset: Dataset, asked: Mapping[str, Any]) -> Statistic:
     try:
         return build(asked, columns.of(dataset.columns), dataset.n, dataset.rows_per_unit)
     except InvalidStatistic as error:
-        raise InvalidRequestError((f"statistic.{error.where}", error.what)) from None
+        raise refusal("statistic", error) from None
+
+
+def refusal(member: str, error: InvalidStatistic) -> InvalidRequestError:
+    """What is wrong with a member of a request, and which of a dataset's declared names are allowed there."""
+    what = error.what
+    if error.declared:
+        named = ", ".join(f"'{name}'" for name in error.declared[:MOST_NAMES])
+        more = len(error.declared) - MOST_NAMES
+        what = f"{what}: {named}{f' and {more:,} more' if more > 0 else ''}"
+    return InvalidRequestError((f"{member}.{error.where}", what))
 
 
 def of_statistic(statistic: Statistic, question: Question, most_nano: int) -> Plan:

@@ -2,15 +2,18 @@
 
 import { path } from "./api.js";
 import { facts, h, table } from "./dom.js";
-import { interval, number, statistic } from "./format.js";
+import { interval, number, statistic, ungrouped } from "./format.js";
 
 const spoken = (name) => name.replaceAll("_", " ");
 
 /** An end that is null says that nothing is known on its side. */
-const between = ([lower, upper]) => (lower === null && upper === null ? "nothing is known of it"
-  : interval([lower ?? -Infinity, upper ?? Infinity]));
+const between = ([lower, upper], told) => (lower === null && upper === null ? "nothing is known of it"
+  : interval([lower ?? -Infinity, upper ?? Infinity], told));
 
-const shown = (value) => (value === null ? "no value" : number(value));
+const shown = (value, told) => (value === null ? "no value" : told(value));
+
+/** Quantiles are values of a column, of which years are some. */
+const toldOf = ({ kind }) => (kind === "quantile" ? ungrouped : number);
 
 /** What was asked for, in a line. */
 export function derivedName({ kind, column, columns, category, where }) {
@@ -23,17 +26,19 @@ export function derivedName({ kind, column, columns, category, where }) {
 function labelsOf({ derived, edges, bins }, length) {
   if (bins) return bins.map(({ label }) => label);
   if (derived.kind === "quantile") return derived.probabilities.map(String);
-  return (edges ?? Array.from({ length })).map((edge, at) => (edge === undefined ? String(at + 1) : `below ${number(edge)}`));
+  return (edges ?? Array.from({ length })).map((edge, at) => (edge === undefined ? String(at + 1) : `below ${edge}`));
 }
 
 function estimate(answer, name, { value, interval: known }) {
+  const told = toldOf(answer.derived);
   if (Array.isArray(value)) {
     const labels = labelsOf(answer, value.length);
     return table(`${spoken(name)}, with intervals that hold all at once`, ["Of", "Value", "Interval"],
-      value.map((each, at) => [labels[at], shown(each), between(known[at])]), [1, 2]);
+      value.map((each, at) => [labels[at], shown(each, told), between(known[at], told)]), [1, 2]);
   }
   const certain = `With probability at least ${number(1 - answer.alpha)} the ${spoken(name)} is in the interval.`;
-  return [h("p", { class: "value" }, shown(value)), facts([[spoken(name), shown(value)], ["Interval", between(known)]]),
+  return [h("p", { class: "value" }, shown(value, told)),
+    facts([[spoken(name), shown(value, told)], ["Interval", between(known, told)]]),
     h("p", {}, certain)];
 }
 

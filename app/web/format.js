@@ -10,12 +10,15 @@ export function number(value) {
   return Number.isInteger(value) ? whole.format(value) : significant.format(value);
 }
 
+/** The same of a value that may be a year: nothing between its digits. */
+export const ungrouped = (value) => number(value).replaceAll(",", "");
+
 /** How many, in words: "1 row", "344 rows". */
 export const count = (n, noun) => `${whole.format(n)} ${noun}${n === 1 ? "" : "s"}`;
 
 export const epsilon = (text) => `ε ${text}`;
 
-export const interval = ([lower, upper]) => `${number(lower)} to ${number(upper)}`;
+export const interval = ([lower, upper], told = number) => `${told(lower)} to ${told(upper)}`;
 
 /** A time of the ledger, in the reader's own zone. */
 export function time(text) {

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from dashboard import Dashboard, Penguins
 from playwright.sync_api import Page, expect
+from service_world import Service, key_of
 
 pytestmark = [pytest.mark.browser]
 Opened = Callable[..., Dashboard]
@@ -41,6 +42,15 @@ def derived(page: Page) -> tuple[dict[str, Any], dict[str, Any]]:
     return request.post_data_json["derived"], answered.value.json()
 
 
+def shown(value: float, grouping: str) -> str:
+    """A number as the dashboard spells it: six significant digits, or all of a whole one; tiny ones by an exponent."""
+    if value != 0 and abs(value) < 1e-4:
+        mantissa, _, exponent = f"{value:.4e}".partition("e")
+        return f"{mantissa}e{int(exponent)}"
+    rounded = value if value == int(value) else float(f"{value:.6g}")
+    return format(rounded, grouping).removesuffix(".0")
+
+
 @pytest.mark.parametrize(("kind", "asked"), KINDS, ids=[kind for kind, _ in KINDS])
 def test_every_kind(opened: Opened, penguins: Penguins, kind: str, asked: dict[str, Any]) -> None:
     dashboard = opened()
@@ -52,10 +62,15 @@ def test_every_kind(opened: Opened, penguins: Penguins, kind: str, asked: dict[s
     assert links.count() == len(answer["components"])
     for at, component in enumerate(answer["components"]):
         assert links.nth(at).get_attribute("href").endswith(component["release_id"])
+    text = page.locator(".result").inner_text()
+    grouping = "" if kind == "quantile" else ","  # a quantile may be a year
     for estimate in answer["estimates"].values():
-        values = estimate["value"] if isinstance(estimate["value"], list) else [estimate["value"]]
-        text = page.locator(".result").inner_text()
-        assert all(value is None or f"{float(f'{value:.6g}'):,}".removesuffix(".0") in text for value in values)
+        several = isinstance(estimate["value"], list)
+        values, intervals = (estimate[name] if several else [estimate[name]] for name in ("value", "interval"))
+        assert all(value is None or shown(value, grouping) in text for value in values)
+        assert all(None in ends or " to ".join(shown(end, grouping) for end in ends) in text for ends in intervals)
+    if kind == "cumulative":
+        assert page.locator(".result tbody th").all_inner_texts()[:2] == ["below 2500", "below 3000"]
     dashboard.settled()
     dashboard.assert_accessible()
 
@@ -91,3 +106,121 @@ def test_a_lost_answer_is_had_again_on_its_own_page(opened: Opened, penguins: Pe
     page.get_by_role("button", name="Ask for it again").click()
     page.locator(".result").wait_for()
     assert page.evaluate("sessionStorage.getItem('snapledger.pending')") == "[]"
+
+
+def only(page: Page, column: str) -> None:
+    page.get_by_label("Only rows by", exact=True).select_option(column)
+    page.get_by_role("button", name="Add a condition").click()
+
+
+def test_a_share_of_rows_that_meet_conditions(opened: Opened, penguins: Penguins) -> None:
+    page = form(opened(), penguins, "proportion")
+    page.get_by_label("Share of").select_option(label="rows that meet conditions")
+    only(page, "species")
+    page.get_by_label("Gentoo").uncheck()
+    assert derived(page)[0] == {"kind": "proportion", "where": {"species": {"in": ["Adelie", "Chinstrap"]}}}
+
+
+def test_a_share_of_what_is_true(opened: Opened, service: Service) -> None:
+    table = service.table({"answer": {"kind": "boolean"}}, "answer\n" + "true\nfalse\n" * 20)
+    page = form(opened(), Penguins.of(table, service), "proportion")
+    assert derived(page)[0] == {"kind": "proportion", "column": "answer"}
+
+
+def test_the_margin_of_the_second_column_over_some_rows(opened: Opened, penguins: Penguins) -> None:
+    page = form(opened(), penguins, "margin")
+    page.get_by_label("Margin of").select_option(label="the second column")
+    page.get_by_label("First column").select_option("species")
+    page.get_by_label("Second column").select_option("body_mass_g")
+    only(page, "species")
+    where = {"species": {"in": ["Adelie", "Chinstrap", "Gentoo"]}}
+    two = {"columns": ["species", "body_mass_g"], "bins": [None, "10"], "bounds": [None, ["2000", "7000"]]}
+    sent, answer = derived(page)
+    assert sent == {"kind": "margin", "column": "body_mass_g", **two, "where": where}
+    rows = page.get_by_role("region", name="margin, with intervals").locator("tbody th").all_inner_texts()
+    assert rows == [each["label"] for each in answer["bins"]]
+
+
+def test_quantiles_of_some_rows(opened: Opened, penguins: Penguins) -> None:
+    page = form(opened(), penguins, "quantile")
+    only(page, "bill_length_mm")
+    page.get_by_label("To", exact=True).fill("45")
+    sent, _ = derived(page)
+    assert sent["where"] == {"bill_length_mm": {"between": ["30", "45"]}}
+
+
+def test_what_is_told_of_certainty_and_cost(opened: Opened, penguins: Penguins) -> None:
+    page = form(opened(), penguins, "standard_deviation")
+    page.get_by_text("Finer points").click()
+    page.get_by_label("α", exact=True).fill("0.1")
+    derived(page)
+    expect(page.locator("#status")).to_have_text("Released for ε 0.5.")
+    expect(page.locator(".result")).to_contain_text(
+        "With probability at least 0.9 the standard deviation is in the interval."
+    )
+    expect(page.locator("output")).to_have_text("for ε 0")
+    page.get_by_role("button", name="Release", exact=True).click()
+    expect(page.locator("#status")).to_have_text("Answered by earlier releases, at no cost.")
+    known = page.get_by_role("region", name="What it would follow from").locator("tbody td").last
+    expect(known).to_have_text("0, known")
+    page.get_by_label("ε", exact=True).fill("6")
+    expect(page.get_by_text("This cannot be paid from what remains.")).to_be_visible()
+    expect(page.locator("output")).to_have_text("for more than remains")
+    expect(page.locator(".verdict")).to_have_class("verdict refused")
+    page.get_by_role("button", name="Release", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("The budget cannot bear this")
+    assert sum(entry["kind"] == "debit" for entry in penguins.table.entries()) == 1
+
+
+@pytest.mark.parametrize(
+    ("columns", "kinds"),
+    [
+        ({"a": "category"}, ["Proportion"]),
+        ({"a": "boolean"}, ["Standard deviation", "Sum of all rows", "Proportion", "Mean of some rows"]),
+        (
+            {"a": "category", "b": "integer"},
+            [
+                "Standard deviation",
+                "Sum of all rows",
+                "Proportion",
+                "Mean of some rows",
+                "Cumulative counts",
+                "Quantiles",
+                "Margin of a two-way table",
+            ],
+        ),
+    ],
+)
+def test_only_what_a_table_allows_is_offered(
+    opened: Opened, service: Service, columns: dict[str, str], kinds: list[str]
+) -> None:
+    declared = {"category": {"categories": ["x", "y"]}, "integer": {"bounds": [0, 9]}, "boolean": {}}
+    described = {name: {"kind": kind, **declared[kind]} for name, kind in columns.items()}
+    table = service.table(described, f"{','.join(columns)}\n" + f"{','.join('1' * len(columns))}\n" * 2)
+    page = opened().sign_in(key_of(table.analyst), f"#/datasets/{table.name}/derived")
+    assert page.get_by_label("Kind").locator("option").all_inner_texts() == kinds
+
+
+def test_a_lost_answer_is_told_where_it_was_asked_and_can_be_given_up(
+    opened: Opened, penguins: Penguins, service: Service
+) -> None:
+    other = Penguins.registered(service)
+    dashboard = opened()
+    page = form(dashboard, penguins, "sum")
+    page.get_by_text("This would cost ε 0.").wait_for()
+    body = {"derived": {"kind": "sum", "column": "nowhere"}, "epsilon": "0.5"}
+    requests = [
+        {"dataset": name, "to": "derived", "body": body, "key": key}
+        for name, key in ((penguins.name, "first"), (penguins.name, "second"), (other.name, "third"))
+    ]
+    page.evaluate("(all) => sessionStorage.setItem('snapledger.pending', JSON.stringify(all))", requests)
+    page.reload()
+    again = page.get_by_role("button", name="Ask for it again")
+    expect(again).to_have_count(2)
+    page.get_by_role("button", name="Dismiss").first.click()
+    expect(again).to_have_count(1)
+    kept = "JSON.parse(sessionStorage.getItem('snapledger.pending')).map(({ key }) => key)"
+    assert page.evaluate(kept) == ["second", "third"]
+    again.click()
+    expect(page.get_by_role("alert")).to_contain_text("no column of the dataset has this name")
+    assert page.evaluate(kept) == ["third"]  # a refusal is an answer

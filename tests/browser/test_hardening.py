@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from dashboard import Dashboard, Penguins
 from playwright.sync_api import Page, expect
-from service_world import Service
+from service_world import Service, key_of
 
 pytestmark = [pytest.mark.browser]
 Opened = Callable[..., Dashboard]
@@ -52,6 +52,38 @@ def test_names_are_texts_everywhere(opened: Opened, hostile: Penguins) -> None:
     assert labels[0].startswith("<img src=x")
     assert labels[2] == BOLD[:19] + "…" if len(BOLD) > 20 else BOLD
     assert page.locator("tbody th").all_text_contents()[:3] == [HOSTILE, LINK, BOLD]
+
+
+def test_names_are_texts_in_a_two_way_table(opened: Opened, hostile: Penguins) -> None:
+    asked = {"kind": "histogram", "columns": [HOSTILE, f"x{HOSTILE}"], "edges": [None, [0, 5, 10]]}
+    release = hostile.table.fresh(asked, epsilon="1")
+    dashboard = opened()
+    page = dashboard.sign_in(hostile.owner_key, f"#/datasets/{hostile.name}/releases/{release['id']}")
+    page.locator(".result").wait_for()
+    assert_harmless(page, dashboard)
+    assert page.locator(".result .ytitle").text_content() == HOSTILE
+    assert page.locator(".result .xtitle").text_content() == f"x{HOSTILE}"
+    ticks = page.locator(".result .yaxislayer-above .ytick text").all_text_contents()
+    assert [HOSTILE[:19] + "…", LINK[:19] + "…", BOLD[:19] + "…", "other"] == ticks[:4]
+    hovering = "".join(page.evaluate("document.querySelector('.result .js-plotly-plot').data[0].text.flat()"))
+    assert "onerror" in hovering
+    assert not {"<", ">"} & set(hovering)
+    page.goto(f"{dashboard.url}/#/datasets/{hostile.name}/derived")
+    page.get_by_label("Kind").select_option("margin")
+    page.get_by_text("What it would follow from").wait_for()
+    assert_harmless(page, dashboard)
+
+
+def test_columns_are_texts_beside_a_two_way_table(opened: Opened, service: Service) -> None:
+    names = ["<b>bold</b>", "<i>&amp;</i>"]
+    columns = {name: {"kind": "boolean"} for name in names}
+    table = service.table(columns, ",".join(names) + "\n1,0\n0,1\n")
+    release = table.fresh({"kind": "histogram", "columns": names}, epsilon="1")
+    dashboard = opened()
+    page = dashboard.sign_in(key_of(table.analyst), f"#/datasets/{table.name}/releases/{release['id']}")
+    page.locator(".result").wait_for()
+    assert_harmless(page, dashboard)
+    assert [page.locator(f".result .{axis}title").text_content() for axis in "yx"] == names
 
 
 def test_an_address_is_no_way_in(opened: Opened, penguins: Penguins) -> None:

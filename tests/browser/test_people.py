@@ -2,7 +2,9 @@
 
 import json
 import re
+import time
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from dashboard import Dashboard, Penguins
@@ -213,6 +215,7 @@ def test_a_key_is_given_an_end(opened: Opened, service: Service) -> None:
     page.get_by_label("Key expires (optional)").fill("2099-01-31T21:00")
     page.get_by_role("button", name="Create").click()
     page.locator(".key").wait_for()
+    expect(page.get_by_label("Key expires (optional)")).to_have_value("")
     row = page.get_by_role("row", name=name)
     expect(row.locator("time").nth(1)).to_have_attribute("datetime", re.compile("^2099-01-31T12:00:00"))
     page.get_by_role("button", name=f"New key for {name}").click()
@@ -248,3 +251,30 @@ def test_an_analyst_finds_no_record_of_acts(opened: Opened, penguins: Penguins) 
     page = opened().sign_in(penguins.analyst_key, "#/audit")
     expect(page.get_by_role("alert")).to_be_visible()
     expect(page.get_by_role("link", name="Administrative acts")).to_have_count(0)
+
+
+def test_a_long_ledger_is_shown_in_parts(opened: Opened, penguins: Penguins) -> None:
+    for at in range(103):  # with the two that are there 105
+        penguins.table.grant(penguins.table.analyst_name, str(1 + at))
+    page = opened().sign_in(penguins.owner_key, f"#/datasets/{penguins.name}/ledger")
+    entries = page.get_by_role("region", name="Entries").locator("tbody th")
+    older, newer = (page.get_by_role("button", name=f"{each} entries") for each in ("Older", "Newer"))
+    expect(entries).to_have_text([str(seq) for seq in range(105, 5, -1)])
+    expect(newer).to_have_count(0)
+    older.click()
+    expect(entries).to_have_text(["5", "4", "3", "2", "1"])
+    expect(older).to_have_count(0)
+    newer.click()
+    expect(entries).to_have_count(100)
+
+
+def test_a_key_that_has_expired_is_told(opened: Opened, service: Service) -> None:
+    names = {end: a_name("visitor") for end in ("past", "future")}
+    soon = datetime.now(UTC) + timedelta(seconds=2)
+    for end, at in (("past", soon), ("future", soon + timedelta(days=1))):
+        body = {"name": names[end], "role": "analyst", "key_expires_at": at.isoformat()}
+        assert service.admin.post("/v1/principals", json=body).status_code == 201
+    time.sleep(2)
+    page = opened().sign_in(service.admin_key, "#/principals")
+    expect(page.get_by_role("row", name=names["past"]).locator(".badge")).to_have_text("expired")
+    expect(page.get_by_role("row", name=names["future"]).locator(".badge")).to_have_count(0)

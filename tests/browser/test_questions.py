@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from dashboard import Dashboard, Penguins
 from playwright.sync_api import Page, expect
-from service_world import Service
+from service_world import Service, key_of
 
 pytestmark = [pytest.mark.browser]
 Opened = Callable[..., Dashboard]
@@ -117,6 +117,13 @@ def test_a_two_way_table_is_a_heatmap_with_its_figures(opened: Opened, penguins:
     assert cells == stored["value_in_range"][: len(rows) * len(columns)]
     z = page.evaluate("document.querySelector('.result .js-plotly-plot').data[0].z")
     assert [value for row in z for value in row] == cells
+    outside = page.locator(".result dl > div").filter(has=page.locator("dt", has_text="outside")).locator("dd")
+    count = stored["value_in_range"][-1]
+    assert outside.inner_text().startswith(f"{count:g}")
+    ticks = page.locator(".result .yaxislayer-above .ytick text")
+    places = [ticks.nth(at).bounding_box()["y"] for at in range(len(rows))]
+    texts = ticks.all_text_contents()
+    assert [label for _, label in sorted(zip(places, texts, strict=True))] == rows  # from the top, as in the table
 
 
 def test_a_boolean_is_chosen_by_checkboxes(opened: Opened, service: Service) -> None:
@@ -133,3 +140,45 @@ def test_a_condition_that_nothing_can_meet_is_told(opened: Opened, penguins: Pen
     for category in ("Adelie", "Chinstrap", "Gentoo"):
         page.get_by_label(category).uncheck()
     expect(page.get_by_role("alert")).to_contain_text("has too few items: at least 1")
+
+
+def test_categories_with_commas_are_quoted(opened: Opened, service: Service) -> None:
+    columns = {"answer": {"kind": "category", "categories": ["plain", "yes, no", 'say "so"', "", " edge"]}}
+    table = service.table(columns, "answer\nplain\nplain\n")
+    page = opened().sign_in(key_of(table.owner), f"#/datasets/{table.name}")
+    expect(page.locator("main")).to_contain_text(r'plain, "yes, no", "say \"so\"", "", " edge"')
+
+
+def conditions_planned(page: Page, act: Callable[[], object]) -> object:
+    """What the next plan has for conditions, after something was done."""
+    with page.expect_request(
+        lambda request: request.url.endswith("/plan") and "curve" not in request.post_data
+    ) as asked:
+        act()
+    return asked.value.post_data_json["statistic"].get("where")
+
+
+def test_each_column_has_one_condition_and_the_plan_follows(opened: Opened, penguins: Penguins) -> None:
+    page = planner(opened(), penguins, "count")
+    expect(page.get_by_role("alert")).to_contain_text("a count needs a filter or groups")  # nothing is asked any more
+    choice = page.get_by_label("Only rows by", exact=True)
+    add = page.get_by_role("button", name="Add a condition")
+    offered = choice.locator("option")
+    mass, length = {"body_mass_g": {"between": ["2000", "7000"]}}, {"bill_length_mm": {"between": ["30", "65"]}}
+    everybody = {"species": {"in": ["Adelie", "Chinstrap", "Gentoo"]}}
+    assert offered.all_inner_texts() == ["body_mass_g", "bill_length_mm", "species"]
+    assert conditions_planned(page, add.click) == mass
+    assert offered.all_inner_texts() == ["bill_length_mm", "species"]
+    assert conditions_planned(page, add.click) == mass | length
+    assert conditions_planned(page, add.click) == mass | length | everybody
+    expect(choice).to_be_hidden()
+    expect(add).to_be_hidden()
+    remove = page.get_by_role("button", name="Remove the condition on bill_length_mm")
+    assert conditions_planned(page, remove.click) == mass | everybody
+    expect(choice).to_be_visible()
+    assert offered.all_inner_texts() == ["bill_length_mm"]
+
+
+def test_groups_are_of_categories_alone(opened: Opened, penguins: Penguins) -> None:
+    page = planner(opened(), penguins, "sum")
+    assert page.get_by_label("For each").locator("option").all_inner_texts() == ["all rows together", "species"]

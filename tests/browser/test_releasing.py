@@ -64,8 +64,12 @@ def test_a_release_is_paid_shown_and_found_again(opened: Opened, penguins: Pengu
     value, radius = shown(stored["value_in_range"]), shown(stored["accuracy"]["radius"])
     assert page.locator(".value").inner_text() == f"{value} ± {radius}"
     assert len(debits(penguins)) == 1
+    expect(page.locator("#status")).to_have_text("Released for ε 0.5.")
     expect(page.get_by_text("An earlier release answers this: it costs nothing.")).to_be_visible()
     assert page.evaluate("document.activeElement.textContent") == "mean of body_mass_g [2000, 7000]"
+    page.get_by_role("button", name="Release", exact=True).click()
+    expect(page.locator("#status")).to_have_text("Answered by an earlier release, at no cost.")
+    assert len(debits(penguins)) == 1
     page.get_by_role("link", name="Releases").click()
     page.get_by_role("link", name="mean of body_mass_g [2000, 7000]").click()
     page.get_by_text("With probability at least 0.95").wait_for()
@@ -223,9 +227,30 @@ def test_a_service_that_is_away_is_asked_again_with_the_same_key(opened: Opened,
     page = planner(opened(), penguins)
     flaky = Flaky(page, lost=1, status=503)
     page.get_by_role("button", name="Release", exact=True).click()
+    expect(page.locator("#status")).to_have_text("No answer yet; asking again with the same key (1).")
     page.locator(".result").wait_for()
     assert len(flaky.keys) == 2
     assert len(set(flaky.keys)) == 1
+
+
+def test_who_waits_for_an_answer_cannot_ask_again(opened: Opened, penguins: Penguins) -> None:
+    page = planner(opened(), penguins)
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/releases", hold)
+    button = page.get_by_role("button", name="Release", exact=True)
+    button.click()
+    expect(button).to_have_attribute("aria-disabled", "true")
+    button.click(force=True)
+    page.wait_for_timeout(200)  # in which a second request would come
+    assert len(held) == 1
+    held[0].continue_()
+    page.locator(".result").wait_for()
+    expect(button).not_to_have_attribute("aria-disabled", "true")
+    assert (len(held), len(debits(penguins))) == (1, 1)
 
 
 def test_an_answer_lost_for_good_is_had_after_a_reload(opened: Opened, penguins: Penguins) -> None:

@@ -54,6 +54,20 @@ def test_the_errors_of_a_request() -> None:
     assert str(problem) == "Refused: a is not"
 
 
+@pytest.mark.parametrize(
+    ("detail", "told"),
+    [
+        ("Send the header Authorization: Bearer <key>.", "No. The service has no such key in force"),
+        ("The token gives no role.", "No. The token gives no role. Give another by Client(key=…)"),
+    ],
+)
+def test_a_refused_key_is_told_to_a_user_of_the_client(detail: str, told: str) -> None:
+    problem = problem_of(401, {"type": "/problems/unauthenticated", "title": "No", "detail": detail})
+    assert str(problem).startswith(told)
+    assert "Client(key=…) or SNAPLEDGER_KEY" in str(problem)
+    assert problem.detail == detail
+
+
 @pytest.mark.parametrize("content", [b"", b"<html>", b"[]", b"{}", b"null", b'{"name": 3}', b"\xff"])
 def test_what_is_no_answer_is_told(content: bytes) -> None:
     for call in (calls.me(), calls.own_releases()(None), calls.one_release("a"), calls.budget("a")):

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import sys
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 from importlib.resources import files
@@ -262,3 +263,27 @@ def test_frames() -> None:
     assert (row["value"], row["lower"], row["upper"]) == (ESTIMATE["value_in_range"], *estimate.interval)
     expected = pd.DataFrame({"bin": ["a", "b"], "value": [1.0, 2.0], "lower": [0.0, 0.0], "upper": [3.0, 4.0]})
     pd.testing.assert_frame_equal(histogram.to_frame(), expected)
+
+
+def test_what_a_frame_needs_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)  # as if it were not installed
+    with_curve = next(each for each in STORY if each["path"].endswith("/plan") and "curve" in each.get("response", {}))
+    plan = FreePlan.parse(json.dumps(with_curve["response"]).encode())
+    frames = [read(ESTIMATE).to_frame, read(histogram_of([1, 2], ["a", "b"])).to_frame, read(with_axes()).to_table]
+    for frame in (*frames, Derived.model_validate(DERIVED).to_frame, plan.to_frame):
+        with pytest.raises(ImportError, match="pip install pandas"):
+            frame()
+
+
+@pytest.mark.parametrize(
+    ("edges", "labels"),
+    [
+        ([1950, 1975, 2000], ["[1950, 1975)", "[1975, 2000]"]),
+        ([0, 0.1, 1234567], ["[0, 0.1)", "[0.1, 1234567]"]),
+        ([-1e100, 0.25, 1e16], ["[-1e+100, 0.25)", "[0.25, 1e+16]"]),
+    ],
+)
+def test_edges_are_told_whole_and_without_separators(edges: list[float], labels: list[str]) -> None:
+    histogram = read(histogram_of([1] * (len(edges) - 1)) | {"edges": edges})
+    assert isinstance(histogram, Histogram)
+    assert histogram.labels == labels

@@ -1,6 +1,7 @@
 """The command line, as a user of a new machine meets it."""
 
 import os
+import socket
 import stat
 import subprocess
 import sys
@@ -66,6 +67,18 @@ def test_what_serves_must_be_migrated(tmp_path: Path) -> None:
     assert (migrated.returncode, migrated.stdout) == (0, "The database is migrated.\n")
     with serving(tmp_path, url, AUTO_MIGRATE="false"):
         pass
+
+
+def test_where_nothing_can_listen_is_told(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        done = run(tmp_path, "serve", "--port", port, "--workers", "2", DATABASE_URL=f"sqlite:///{tmp_path}/l")
+    assert (done.returncode, done.stdout) == (1, "")
+    told = f"port {port} of 127.0.0.1 is in use: stop what listens there, or choose another with --port"
+    assert done.stderr == f"snapledger: {told}\n"
+    nowhere = run(tmp_path, "serve", "--host", "192.0.2.1", DATABASE_URL=f"sqlite:///{tmp_path}/l")
+    assert (nowhere.returncode, nowhere.stdout) == (1, "")
+    assert nowhere.stderr.startswith("snapledger: cannot listen on port 8000 of 192.0.2.1: ")
 
 
 def test_help_is_there(tmp_path: Path) -> None:

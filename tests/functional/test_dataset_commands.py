@@ -3,7 +3,10 @@
 import hashlib
 import io
 import json
+import os
+import pty
 import subprocess
+import sys
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -69,7 +72,7 @@ def test_a_draft_is_refused_until_everything_is_confirmed(owned: dict[str, str],
     assert done.returncode == 0, done.stderr
     assert "301 rows" in done.stdout
     assert hashlib.sha256(CSV).hexdigest() in done.stdout
-    assert "uploading" in done.stderr
+    assert done.stderr == ""  # no progress where nobody watches
 
 
 def test_a_draft_of_parquet(tmp_path: Path) -> None:
@@ -108,6 +111,59 @@ def test_what_cannot_be_drafted(tmp_path: Path) -> None:
     assert run("suggest", str(tmp_path / "nowhere")).returncode == 2
 
 
+HEAD = b"age;kind\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (
+            HEAD + b"1;a\n2\n3;a;b\n",
+            "line 3 has 1 fields where the header has 2; line 4 has 3 fields where the header has 2",
+        ),
+        (HEAD + b"1,a\n2,b\n", "line 2 has 1 fields where the header has 2"),
+        (b"age\n1,a\n2,b\n", "line 2 has 2 fields where the header has 1"),
+        (b'age,kind\n1,"a\nb"\n2\n', "line 4 has 1 fields where the header has 2"),
+        (b'age,kind\n1,a\n2,"b\n', "line 3 is malformed from here on"),
+        (HEAD + b'1;"a\n2;b\n', "line 2 is malformed from here on"),
+        (HEAD + b"1;\xff\n", "line 2 is not UTF-8"),
+    ],
+)
+def test_rows_of_other_widths_are_not_drafted(tmp_path: Path, content: bytes, told: str) -> None:
+    (tmp_path / "t.csv").write_bytes(content)
+    done = run("suggest", str(tmp_path / "t.csv"))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert told in done.stderr
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_every_delimiter_of_an_upload_is_drafted(tmp_path: Path, delimiter: str) -> None:
+    rows = (("age", '"a,b;c|d"'), ("1", "# a"), ("", ""), ("3", '"a ""b"""'))
+    text = "\ufeff" + "\r\n\r\n".join(delimiter.join(row) for row in rows)
+    (tmp_path / "t.csv").write_text(text, newline="")
+    assert suggested(tmp_path / "t.csv")[0]["columns"] == {
+        "age": {"kind": "integer", "bounds": ["1", "3"], "unconfirmed": ["bounds"]},
+        "a,b;c|d": {"kind": "category", "categories": ["# a", 'a "b"'], "unconfirmed": ["categories"]},
+    }
+
+
+def test_an_upload_shows_its_progress_to_a_terminal(owned: dict[str, str], tmp_path: Path) -> None:
+    path, schema = tmp_path / "t.csv", tmp_path / "schema.json"
+    path.write_bytes(b"x\n1\n2\n")
+    columns = {"x": {"kind": "integer", "bounds": [0, 9]}}
+    schema.write_text(json.dumps({"name": a_name("t"), "epsilon_limit": 1, "columns": columns}))
+    ours, theirs = pty.openpty()
+    try:
+        settings = {f"SNAPLEDGER_{name}": value for name, value in owned.items()}
+        command = [sys.executable, "-m", "app.cli", "dataset", "add", str(path), "--schema", str(schema)]
+        environment = os.environ | settings | {"TERM": "xterm"}
+        subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=theirs, check=True)  # noqa: S603
+        assert b"uploading" in os.read(ours, 65_536)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
 def test_a_table_goes_where_the_owner_has_signed_in(
     owned: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,6 +191,12 @@ def test_what_is_wrong_with_a_file_is_told(
     assert done.returncode == 2
     assert "line 3, column x: is not a number" in done.stderr
     assert "hello" not in done.stderr
+    wrong_column = {"x": {"kind": "boolean"}, "the height": {"kind": "integer"}}
+    schema.write_text(json.dumps(metadata | {"columns": wrong_column}))
+    done = run("add", str(path), "--schema", str(schema), **owned)
+    assert done.stderr == "snapledger: The request is not valid.\n  columns.the height.bounds: is missing\n"
+    schema.write_text("[]")
+    assert run("add", str(path), "--schema", str(schema), **owned).returncode == 2
     schema.write_text("{")
     assert "not JSON" in run("add", str(path), "--schema", str(schema), **owned).stderr
     without = run("add", str(path), "--schema", str(schema), URL=owned["URL"])
@@ -144,6 +206,8 @@ def test_what_is_wrong_with_a_file_is_told(
     assert owned["KEY"] not in away.stderr
     wrong = run("add", str(path), "--schema", str(schema), URL=owned["URL"], KEY="wrong")
     assert (wrong.returncode, "snapledger: No valid key" in wrong.stderr) == (4, True)
+    assert "snapledger login" in wrong.stderr
+    assert "header" not in wrong.stderr
     schema.write_text(json.dumps(metadata))
     path.write_bytes(b"x\n1\n2\n")
     assert run("add", str(path), "--schema", str(schema), **owned).returncode == 0

@@ -145,6 +145,97 @@ def test_a_statistic_that_is_none(table: Table, statistic: dict[str, Any]) -> No
     assert all(error["where"].startswith("statistic") for error in problem["errors"])
 
 
+KINDS = "'mean', 'variance', 'covariance', 'histogram', 'count', 'sum'"
+NAMED = "has a member that is not known here: known are "
+NO_COLUMN = "no column of the dataset has this name: 'x', 'y', 'kind', 'yes'"
+
+
+@pytest.mark.parametrize(
+    ("members", "where", "what"),
+    [
+        ({"more": 1}, "body", f"{NAMED}statistic, epsilon, accuracy, alpha, gamma, grid_refinement, reuse"),
+        ({"statistic": 3}, "statistic", "is not an object"),
+        ({"statistic": {}}, "statistic.kind", f"is missing: it is one of {KINDS}"),
+        ({"statistic": {"kind": "median"}}, "statistic.kind", f"is not one of {KINDS}"),
+        ({"statistic": {"kind": "mean"}}, "statistic.column", "is missing"),
+        ({"statistic": MEAN | {"more": 1}}, "statistic", f"{NAMED}kind, column, bounds"),
+        (
+            {"statistic": {"kind": "histogram", "column": "x", "more": 1}},
+            "statistic",
+            f"{NAMED}kind, column, edges, bins, bounds, where",
+        ),
+        (
+            {"statistic": {"kind": "histogram", "columns": ["x", "y"], "column": "x"}},
+            "statistic",
+            f"{NAMED}kind, columns, edges, bins, bounds, where",
+        ),
+        (
+            {"statistic": {"kind": "count", "where": {"kind": {"not": ["a"]}}}},
+            "statistic.where.0",
+            f"{NAMED}in, between",
+        ),
+        ({"statistic": {"kind": "mean", "column": "z"}}, "statistic.column", NO_COLUMN),
+        ({"statistic": {"kind": "count", "group_by": "z"}}, "statistic.group_by", NO_COLUMN),
+        ({"statistic": {"kind": "count", "where": {"z": {"in": [1]}}}}, "statistic.where.0", NO_COLUMN),
+        (
+            {"statistic": {"kind": "count", "where": {"kind": {"in": ["z"]}}}},
+            "statistic.where.0.in.0",
+            "is not one of the declared categories: 'a', 'b'",
+        ),
+    ],
+    ids=json.dumps,
+)
+def test_a_refusal_says_what_is_allowed(table: Table, members: dict[str, Any], where: str, what: str) -> None:
+    assert refused(table, question(**members))["errors"] == [{"where": where, "what": what}]
+
+
+def test_a_refusal_of_what_follows_says_what_is_allowed(table: Table) -> None:
+    kinds = "'standard_deviation', 'sum', 'proportion', 'mean', 'correlation', 'regression', 'cumulative', "
+    for derived, where, what in (
+        ({}, "derived.kind", f"is missing: it is one of {kinds}'quantile', 'margin'"),
+        ({"kind": "sum", "column": "z"}, "derived.column", NO_COLUMN),
+        (
+            {"kind": "proportion", "column": "kind", "category": "z"},
+            "derived.category",
+            "is not one of the declared categories: 'a', 'b'",
+        ),
+    ):
+        answer = post(table, "derived", {"derived": derived, "epsilon": 1})
+        assert (answer.status_code, answer.json()["errors"]) == (422, [{"where": where, "what": what}])
+
+
+def test_a_refusal_of_a_batch_says_what_is_allowed(table: Table) -> None:
+    items = [{"statistic": MEAN, "epsilon": 1}, {"statistic": MEAN | {"more": 1}, "epsilon": 1}]
+    (error,) = post(table, "batches", {"items": items}).json()["errors"]
+    assert error == {"where": "items.1.statistic", "what": f"{NAMED}kind, column, bounds"}
+
+
+def test_a_plan_without_a_dataset_repeats_no_column(table: Table) -> None:
+    hidden = {"hidden": {"kind": "category", "categories": ["unseen"]}}
+    for statistic in (MEAN, {"kind": "count", "where": {"hidden": {"in": ["z"]}}}):
+        body = {"statistic": statistic, "epsilon": 1, "n": 10, "columns": hidden}
+        answer = table.analyst.post("/v1/plan", json=body)
+        assert answer.status_code == 422, answer.text
+        assert "hidden" not in answer.text
+        assert "unseen" not in answer.text
+
+
+def test_a_refusal_lists_some_of_many_names(one_service: Service) -> None:
+    columns = {"x": {"kind": "category", "categories": [f"c{i}" for i in range(1_100)]}}
+    wide = one_service.table(columns, "x\nc0\nc1\n")
+    (error,) = wide.plan({"kind": "count", "where": {"x": {"in": ["z"]}}}, epsilon=1).json()["errors"]
+    assert error["what"].endswith("'c18', 'c19' and 1,080 more")
+
+
+@pytest.mark.parametrize("column", ["bounds", "kind", "sum", "integer", "columns"])
+def test_a_column_may_be_called_as_a_member_is(one_service: Service, column: str) -> None:
+    _, owner = one_service.principal("owner")
+    allowed = "nullable, unconfirmed, bounds, null_value, kind"
+    declared = {column: {"kind": "integer", "bounds": [0, 9], "more": 1}}
+    answer = one_service.upload(owner, {"name": "never", "epsilon_limit": 1, "columns": declared}, b"x\n1\n2\n")
+    assert answer.json()["errors"] == [{"where": "columns.0", "what": f"{NAMED}{allowed}"}]
+
+
 @pytest.mark.parametrize("body", ["1", '"text"', "[]", "null"])
 def test_a_body_that_is_no_object(table: Table, body: str) -> None:
     refused(table, body)

@@ -76,6 +76,11 @@ def test_a_wrong_key_is_not_stored(run: Run, service: Service, tmp_path: Path) -
     done = run("login", service.url, key=None, url=None, text="wrong-key\n")
     assert done.exit_code == 4
     assert "wrong-key" not in done.stdout + done.stderr
+    used = run("dataset", "list", key="wrong-key")
+    assert used.exit_code == 4
+    for told in (done.stderr, used.stderr):
+        assert "snapledger login" in told
+        assert "header" not in told
     assert not list((tmp_path / "config").rglob("*.json"))
 
 
@@ -83,7 +88,7 @@ def test_an_analyst_s_way(run: Run) -> None:
     listed = run("dataset", "list")
     assert "344" in listed.stdout
     shown = run("dataset", "show", "penguins")
-    assert "2,000 to 7,000" in shown.stdout
+    assert "2000 to 7000" in shown.stdout
     assert "Adelie, Chinstrap, Gentoo" in shown.stdout
     planned = json.loads(run("plan", "penguins", "mean", "body_mass_g", "--accuracy", "50", "--json").stdout)
     assert planned["privacy"]["epsilon"] == "1.018956556"
@@ -147,6 +152,35 @@ def test_every_statistic(run: Run, arguments: tuple[str, ...], statistic: dict[s
             {"kind": "sum", "column": "body_mass_g", "bounds": [0, 7000], "where": {"species": {"in": ["Adelie"]}}},
         ),
         (("count", "--group-by", "species"), {"kind": "count", "group_by": "species"}),
+        (
+            (
+                "histogram",
+                "species",
+                "body_mass_g",
+                "--bins",
+                "-",
+                "--bins",
+                "2",
+                "--bounds",
+                "-",
+                "--bounds",
+                "0,8000",
+            ),
+            {
+                "kind": "histogram",
+                "columns": ["species", "body_mass_g"],
+                "bins": [None, 2],
+                "bounds": [None, [0, 8000]],
+            },
+        ),
+        (
+            ("histogram", "body_mass_g", "bill_length_mm", "--edges", "2000,4000,7000", "--edges", "30,40,65"),
+            {
+                "kind": "histogram",
+                "columns": ["body_mass_g", "bill_length_mm"],
+                "edges": [[2000, 4000, 7000], [30, 40, 65]],
+            },
+        ),
     ],
 )
 def test_filters_and_groups(run: Run, arguments: tuple[str, ...], statistic: dict[str, object]) -> None:
@@ -207,6 +241,11 @@ def test_a_batch_from_a_file(run: Run, tmp_path: Path) -> None:
         ),
         (("quantile", "body_mass_g", "--bins", "10", "--probabilities", "0.25,0.5"), "quantile of body_mass_g: "),
         (("cumulative", "body_mass_g", "--edges", "2000,4001,7000"), "cumulative of body_mass_g: "),
+        (("sum", "body_mass_g", "--bounds", "2500,6502"), "sum of body_mass_g: "),
+        (
+            ("margin", "body_mass_g", "species", "body_mass_g", "--bins", "-", "--bins", "2"),
+            "margin of body_mass_g in the table of species and body_mass_g: ",
+        ),
     ],
 )
 def test_what_follows(run: Run, arguments: tuple[str, ...], told: str) -> None:
@@ -338,6 +377,72 @@ def test_exit_codes_say_what_happened(run: Run) -> None:
         done = run(*usage)
         assert done.exit_code == 2, usage
         assert (done.stdout, "Traceback" in done.stderr) == ("", False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("release", "mean", "body_mass_g", "--where", "a=1"), "--where does not go with a mean, which takes --bounds"),
+        (
+            ("plan", "sum", "body_mass_g", "--edges", "1,2"),
+            "--edges does not go with a sum, which takes --bounds, --where and --group-by",
+        ),
+        (("plan", "count", "--bounds", "1,2"), "--bounds does not go with a count, which takes --where and --group-by"),
+        (
+            ("plan", "histogram", "species", "body_mass_g", "--group-by", "species"),
+            "--group-by does not go with a two-way table, which takes --edges, --bins, --bounds and --where",
+        ),
+        (("release", "covariance", "body_mass_g"), "a covariance takes two columns, not 1"),
+        (("release", "count", "body_mass_g"), "a count takes no column, not 1"),
+        (("release", "histogram", "a", "b", "c"), "a two-way table takes two columns, not 3"),
+        (("release", "mean", "a", "--bounds", "1,2", "--bounds", "1,2"), "--bounds is to be given once, or not at all"),
+        (
+            ("release", "covariance", "a", "b", "--bounds", "1,2"),
+            "--bounds is to be given for each of both columns, or not at all",
+        ),
+        (("release", "histogram", "a", "--bins", "few"), "--bins is a whole number"),
+        (("derived", "mean", "body_mass_g"), "a mean of some rows needs --where"),
+        (("derived", "quantile", "body_mass_g", "--bins", "5"), "a quantile needs --probabilities"),
+        (
+            ("derived", "sum", "body_mass_g", "--where", "a=1"),
+            "--where does not go with a sum of all rows, which takes --bounds",
+        ),
+        (
+            ("derived", "standard_deviation", "body_mass_g", "--bins", "3"),
+            "--bins does not go with a standard deviation, which takes --bounds",
+        ),
+        (("derived", "margin", "a", "b"), "a margin takes three columns, not 2"),
+    ],
+)
+def test_options_that_do_not_fit_are_told_in_words(run: Run, arguments: tuple[str, ...], told: str) -> None:
+    command, *rest = arguments
+    done = run(command, "penguins", *rest, "--epsilon", "1")
+    assert (done.exit_code, done.stdout, done.stderr) == (2, "", f"snapledger: {told}\n")
+
+
+def test_values_of_columns_have_no_separators(run: Run) -> None:
+    """A year is one: what is between the digits of a count is not for these."""
+    edges = "2000,4001.5,7000"
+    below = run("derived", "penguins", "cumulative", "body_mass_g", "--edges", edges, "--epsilon", "0.05").stdout
+    assert [line.split()[0] for line in below.splitlines()[2:4]] == ["4001.5", "7000"]
+    half = ("quantile", "body_mass_g", "--bins", "10", "--probabilities", "0.25,0.5")
+    told = run("derived", "penguins", *half, "--epsilon", "0.05").stdout
+    assert [line.split()[0] for line in told.splitlines()[2:4]] == ["0.25", "0.5"]
+    assert "," not in "".join(told.splitlines()[2:4])
+
+
+def test_categories_with_commas_are_quoted(run: Run, service: Service, people: People) -> None:
+    categories = ["plain", "one, two", 'say "so"', "", " edge"]
+    columns = {"body_mass_g": {"kind": "category", "categories": categories}}
+    metadata = {"name": "commas", "epsilon_limit": 1, "columns": columns}
+    assert service.upload(service.client(people.owner), metadata, PENGUINS).status_code == 201
+    shown = run("dataset", "show", "commas", key=people.owner).stdout
+    assert shown.splitlines()[-1].endswith(r'plain, "one, two", "say \"so\"", "", " edge"')
+
+
+def test_nothing_of_waiting_is_printed_where_nobody_watches(run: Run) -> None:
+    done = run("plan", "penguins", "mean", "body_mass_g", "--epsilon", "1", "--json")
+    assert done.stderr == ""
 
 
 def test_texts_do_not_command_the_terminal(run: Run, service: Service, people: People) -> None:

@@ -1,10 +1,11 @@
 """What all request bodies have in common, and how a refusal of one is told: where and what, never the input."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from app.api.schemas import places
 from app.errors import InvalidRequestError
 
 MOST_PROBLEMS = 10  # an answer must not grow with what was sent
@@ -21,7 +22,7 @@ class RequestModel(BaseModel):
 # Pydantic's own texts may quote the input; these say the same without it.
 _WHAT = {
     "missing": "is missing",
-    "extra_forbidden": "has a member that is not known here",
+    "extra_forbidden": "has a member that is not known here: known are {members}",
     "model_type": "is not an object",
     "model_attributes_type": "is not an object",
     "dict_type": "is not an object",
@@ -34,7 +35,7 @@ _WHAT = {
     "string_pattern_mismatch": "does not match {pattern}",
     "literal_error": "is not one of {expected}",
     "union_tag_invalid": "is not one of {expected_tags}",
-    "union_tag_not_found": "is not an object with a known kind",
+    "union_tag_not_found": "is missing: it is one of {kinds}",
     "greater_than_equal": "must be at least {ge}",
     "less_than_equal": "must be at most {le}",
 }
@@ -59,18 +60,32 @@ def _where(location: Sequence[str | int], body: Any, *, unknown_member: bool) ->
     return ".".join(path) or "body"
 
 
-def problems_of(error: ValidationError, body: Any) -> list[tuple[str, str]]:  # noqa: ANN401 - JSON is any value
-    """The first different problems of a validation, each as (where, what)."""
-    problems = []
-    for problem in error.errors(include_url=False, include_input=False):
-        kind, context = problem["type"], problem.get("ctx", {})
-        if kind.startswith("union_tag"):
-            discriminator = str(context.get("discriminator", "kind")).strip("'")
-            where = ".".join(filter(None, [_where(problem["loc"], body, unknown_member=False), discriminator]))
-        else:
-            where = _where(problem["loc"], body, unknown_member=kind == "extra_forbidden")
-        text = problem["msg"] if kind == "refused" else _WHAT.get(kind, "is not valid").format_map(context)
-        problems.append((where.removeprefix("body."), text))
+def _is_object(location: Sequence[str | int], body: Any) -> bool:  # noqa: ANN401 - JSON is any value
+    for step in location:
+        inside = isinstance(body, dict) and step in body
+        if inside or (isinstance(body, list) and isinstance(step, int)):
+            body = body[step]
+    return isinstance(body, dict)
+
+
+def _told(problem: Mapping[str, Any], model: type[BaseModel], body: Any) -> tuple[str, str]:  # noqa: ANN401
+    """One of pydantic's problems as (where, what), with what is allowed there."""
+    kind, location, context = problem["type"], problem["loc"], dict(problem.get("ctx", {}))
+    where = _where(location, body, unknown_member=kind == "extra_forbidden")
+    if kind == "extra_forbidden":
+        context["members"] = ", ".join(places.members(model, location[:-1]))
+    elif kind == "union_tag_not_found" and not _is_object(location, body):
+        kind = "model_type"
+    elif kind.startswith("union_tag"):
+        where = f"{where}.kind"
+        context["kinds"] = ", ".join(f"'{each}'" for each in places.kinds(model, location))
+    what = problem["msg"] if kind == "refused" else _WHAT.get(kind, "is not valid").format_map(context)
+    return where.removeprefix("body."), what
+
+
+def problems_of(error: ValidationError, model: type[BaseModel], body: Any) -> list[tuple[str, str]]:  # noqa: ANN401
+    """The first different problems of a body that is no such model, each as (where, what)."""
+    problems = [_told(each, model, body) for each in error.errors(include_url=False, include_input=False)]
     return list(dict.fromkeys(problems))[:MOST_PROBLEMS]
 
 
@@ -83,4 +98,4 @@ def validated(model: type[Model], body: Any) -> Model:  # noqa: ANN401 - JSON is
     try:
         return model.model_validate(body)
     except ValidationError as error:
-        raise InvalidRequestError(*problems_of(error, body)) from None
+        raise InvalidRequestError(*problems_of(error, model, body)) from None

@@ -1,10 +1,12 @@
 """`snapledger dataset list` and `show`."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from app.commands.remote import output
 from app.commands.remote.session import AsJson, DatasetName, connected
+from snapledger_client.words import edge
 
 
 def list_all(*, as_json: AsJson = False) -> None:
@@ -22,8 +24,14 @@ def _values(column: Mapping[str, Any]) -> str:
     """Which values a column has, as its owner declared them."""
     if "bounds" in column:
         lower, upper = column["bounds"]
-        return f"{lower:,} to {upper:,}"
-    return ", ".join(map(str, column.get("categories", ())))
+        return f"{edge(lower)} to {edge(upper)}"
+    return ", ".join(map(_told, column.get("categories", ())))
+
+
+def _told(category: str) -> str:
+    """A category's text as it is, or as JSON writes it where it could be taken for several, or for nothing."""
+    ambiguous = "," in category or '"' in category or category != category.strip() or not category
+    return json.dumps(category, ensure_ascii=False) if ambiguous else category
 
 
 def show(dataset: DatasetName, *, as_json: AsJson = False) -> None:

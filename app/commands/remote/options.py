@@ -1,18 +1,30 @@
 """Options that several commands have, and what is meant by them."""
 
 import json
+from collections.abc import Callable
+from inspect import Parameter, signature
 from typing import Annotated, Any
 
 import typer
 
 from app.commands.remote.session import USAGE, fail
-from snapledger_client.statistics import Bounds
+
+NONE = "-"
+"""What stands for a column that has no bounds, edges or bins of its own."""
+
+COLUMN_NUMBERS = ("no column", "one column", "two columns", "three columns")
 
 BoundsOf = Annotated[
     list[str] | None, typer.Option(help="LOWER,UPPER for other bounds than the declared; once for each column.")
 ]
-Edges = Annotated[str | None, typer.Option(help="A histogram's edges, as 2000,3000,5000.")]
-Bins = Annotated[int | None, typer.Option(help="How many bins of equal width a histogram has.")]
+Edges = Annotated[
+    list[str] | None,
+    typer.Option(help="A histogram's edges, as 2000,3000,5000; of a table once for each column, - where it has none."),
+]
+Bins = Annotated[
+    list[str] | None,
+    typer.Option(help="How many bins of equal width; of a table once for each column, - where it has none."),
+]
 WhereOf = Annotated[
     list[str] | None,
     typer.Option(
@@ -22,26 +34,85 @@ WhereOf = Annotated[
 ]
 
 
-def pairs(texts: list[str] | None) -> list[Bounds]:
-    """Each pair of bounds."""
-    found: list[Bounds] = []
-    for text in texts or ():
-        lower, comma, upper = text.partition(",")
-        if not comma:
-            fail("bounds are LOWER,UPPER", USAGE)
-        found.append((lower.strip(), upper.strip()))
-    return found
+def statistic(
+    what: str,
+    make: Callable[..., dict[str, Any]],
+    columns: list[str],
+    *,
+    wanted: tuple[int, ...],
+    binned: int,
+    **options: Any,  # noqa: ANN401 - as each option is
+) -> dict[str, Any]:
+    """The document that a function of the client's makes of columns and options; what it does not take is refused.
+
+    Args:
+        what: the statistic's name, for people.
+        make: has a parameter for each column and for each option that the statistic takes.
+        columns: as they were given.
+        wanted: how many of them there may be.
+        binned: of how many columns there may be bounds, edges and bins.
+        options: as they were given, by their names.
+    """
+    if len(columns) not in wanted:
+        fail(f"a {what} takes {' or '.join(COLUMN_NUMBERS[each] for each in wanted)}, not {len(columns)}", USAGE)
+    given = {name: each for name, each in options.items() if each is not None and each != []}
+    takes = {name: each for name, each in signature(make).parameters.items() if name in options}
+    for name in given:
+        if name not in takes:
+            *others, last = map(_spoken, takes)
+            known = f"{', '.join(others)} and {last}" if others else last
+            fail(f"{_spoken(name)} does not go with a {what}, which takes {known}", USAGE)
+    for name, parameter in takes.items():
+        if parameter.default is Parameter.empty and name not in given:
+            fail(f"a {what} needs {_spoken(name)}", USAGE)
+    return make(*columns, **{name: _read(name, each, binned) for name, each in given.items()})
 
 
-def edges(text: str | None) -> list[str] | None:
+def _spoken(option: str) -> str:
+    return f"--{option.replace('_', '-')}"
+
+
+def _read(option: str, given: Any, columns: int) -> Any:  # noqa: ANN401 - as each option is
+    """An option's value, or one for each of several columns."""
+    if option == "where":
+        return where(given)
+    if option == "probabilities":
+        return numbers(given)
+    if option not in READERS:
+        return given
+    if len(given) != columns:
+        often = "once" if columns == 1 else "for each of both columns"
+        fail(f"{_spoken(option)} is to be given {often}, or not at all", USAGE)
+    values = [None if columns > 1 and text.strip() == NONE else READERS[option](text) for text in given]
+    return values[0] if columns == 1 else tuple(values)
+
+
+def bounds(text: str) -> tuple[str, str]:
+    """A pair of bounds."""
+    lower, comma, upper = text.partition(",")
+    if not comma:
+        fail("bounds are LOWER,UPPER", USAGE)
+    return lower.strip(), upper.strip()
+
+
+def numbers(text: str) -> list[str]:
     """Edges, or probabilities, between commas."""
-    return None if text is None else [edge.strip() for edge in text.split(",")]
+    return [number.strip() for number in text.split(",")]
 
 
-def where(texts: list[str] | None) -> dict[str, Any] | None:
+def bins(text: str) -> int:
+    """A number of bins."""
+    if not (text.isascii() and text.isdigit()):
+        fail("--bins is a whole number", USAGE)
+    return int(text)
+
+
+READERS: dict[str, Callable[[str], Any]] = {"bounds": bounds, "edges": numbers, "bins": bins}
+"""Of the options that each column has for itself."""
+
+
+def where(texts: list[str]) -> dict[str, Any]:
     """A filter of all conditions."""
-    if not texts:
-        return None
     conditions: dict[str, Any] = {}
     for text in texts:
         for column, condition in _conditions(text).items():

@@ -24,8 +24,8 @@ class Kind(StrEnum):
     SUM = "sum"
 
 
-COLUMNS_OF = {Kind.COVARIANCE: (2,), Kind.HISTOGRAM: (1, 2), Kind.COUNT: (0,)}
-"""How many columns a kind has, where that is not one."""
+COLUMNS_OF = {Kind.COVARIANCE: (2,), Kind.COUNT: (0,)}
+"""How many columns a kind has, where that is not one. A histogram of two is a table."""
 
 MAKERS: dict[Kind, Any] = {
     Kind.MEAN: statistics.mean,
@@ -52,28 +52,11 @@ Guess = Annotated[str | None, typer.Option(help="What it may be: tells the bias 
 
 def _statistic(kind: Kind, columns: list[str], **asked: Any) -> dict[str, Any]:  # noqa: ANN401 - as each option is
     """The statistic that was described; what one kind does not have must not be ignored."""
-    wanted = COLUMNS_OF.get(kind, (1,))
-    if len(columns) not in wanted:
-        fail(f"a {kind} has {' or '.join(map(str, wanted))} columns", USAGE)
-    pairs = options.pairs(asked["bounds"])
-    members = {
-        "edges": options.edges(asked["edges"]),
-        "bins": asked["bins"],
-        "where": options.where(asked["where"]),
-        "group_by": asked["group_by"],
-    }
-    given = {name: each for name, each in members.items() if each is not None}
-    if len(pairs) not in {0, len(columns)}:
-        fail(f"a {kind} of {len(columns)} columns has as many bounds, or none", USAGE)
-    if pairs:
-        given["bounds"] = pairs[0] if len(columns) == 1 else tuple(pairs)
     of_two = kind is Kind.HISTOGRAM and len(columns) > 1
-    make: Any = statistics.table if of_two else MAKERS[kind]
-    try:
-        found: dict[str, Any] = make(*columns, **given)
-    except TypeError:  # its function has no such parameter
-        fail(f"a {kind} of {len(columns)} columns has not just {', '.join(given)}", USAGE)
-    return found
+    what, make = ("two-way table", statistics.table) if of_two else (kind.value, MAKERS[kind])
+    return options.statistic(
+        what, make, columns, wanted=(2,) if of_two else COLUMNS_OF.get(kind, (1,)), binned=len(columns), **asked
+    )
 
 
 def _question(*, fresh: bool, refinement: int | None, **numbers: str | None) -> Question:

@@ -55,6 +55,14 @@ def exit_code(error: SnapledgerError) -> int:
     return USAGE if refused else FAULT
 
 
+def told(error: SnapledgerError) -> str:
+    """What went wrong, and what to do about it at a terminal."""
+    if isinstance(error, Unauthenticated):
+        reason = error.reason or "The service has no such key in force: it may be mistyped, replaced or expired."
+        return f"{error.title}. {reason} Give another to snapledger login, or as SNAPLEDGER_KEY."
+    return str(error)
+
+
 def fail(told: str, code: int) -> NoReturn:
     """Tell it in a line, and end."""
     typer.echo(f"snapledger: {told}", err=True)
@@ -81,7 +89,7 @@ def using(known: credentials.Credentials) -> Iterator[Client]:
     except SnapledgerError as error:
         again = "" if error.idempotency_key is None else f"; to repeat it safely: --key {error.idempotency_key}"
         code = exit_code(error)
-        fail(f"{error}{again if code == NO_ANSWER else ''}", code)
+        fail(f"{told(error)}{again if code == NO_ANSWER else ''}", code)
     except ValueError as error:
         fail(str(error), USAGE)
 

@@ -11,8 +11,8 @@ from app.commands.remote import options, output
 from app.commands.remote.options import Bins, BoundsOf, Edges, WhereOf
 from app.commands.remote.questions import Alpha, Gamma, Refinement, show_release
 from app.commands.remote.session import USAGE, AsJson, DatasetName, connected, fail
-from snapledger_client import Derived, Release, following
-from snapledger_client.words import ends, figure
+from snapledger_client import Bounds, Derived, Release, following, statistics
+from snapledger_client.words import edge, ends, figure_of
 
 Key = Annotated[str | None, typer.Option(help="An idempotency key: the same one is never charged twice.")]
 Planned = Annotated[bool, typer.Option("--plan", help="Only tell what it would cost: free.")]
@@ -22,15 +22,29 @@ class Kind(StrEnum):
     """What may follow from releases."""
 
     STANDARD_DEVIATION = "standard_deviation"
+    SUM = "sum"
     PROPORTION = "proportion"
     MEAN = "mean"
     CORRELATION = "correlation"
     REGRESSION = "regression"
     CUMULATIVE = "cumulative"
     QUANTILE = "quantile"
+    MARGIN = "margin"
 
 
-OF_TWO = {Kind.CORRELATION, Kind.REGRESSION}
+COLUMNS_OF = {Kind.PROPORTION: (0, 1), Kind.CORRELATION: (2,), Kind.REGRESSION: (2,), Kind.MARGIN: (3,)}
+"""How many columns a kind has, where that is not one; a margin's own, then both of its table."""
+
+NAMES = {Kind.SUM: "sum of all rows", Kind.MEAN: "mean of some rows"}
+"""What is told of a kind whose name a statistic has too."""
+
+
+def _sum(column: str, bounds: Bounds | None = None) -> dict[str, Any]:
+    return {**statistics.mean(column, bounds), "kind": "sum"}
+
+
+MAKERS: dict[Kind, Any] = {Kind.SUM: _sum, Kind.MEAN: following.filtered_mean}
+"""Of the kinds whose function is not named as they are."""
 
 
 def batch(  # noqa: PLR0913 - as many options as a batch has
@@ -75,7 +89,10 @@ def _batch(text: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
 def derived(  # noqa: PLR0913 - as many options as a question has
     dataset: DatasetName,
     kind: Annotated[Kind, typer.Argument(help="What follows.")],
-    columns: Annotated[list[str] | None, typer.Argument(help="Its column; or two.", metavar="COLUMN…")] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Argument(help="Its column; or two; of a margin, then both of its table.", metavar="COLUMN…"),
+    ] = None,
     *,
     epsilon: Annotated[str, typer.Option(help="What its components may cost together.")],
     bounds: BoundsOf = None,
@@ -93,14 +110,19 @@ def derived(  # noqa: PLR0913 - as many options as a question has
     as_json: AsJson = False,
 ) -> None:
     """Tell what follows from releases, and pay for those that are not known yet."""
-    given = {
-        "where": options.where(where),
-        "category": category,
-        "edges": options.edges(edges),
-        "bins": bins,
-        "probabilities": options.edges(probabilities),
-    }
-    statistic = _derived(kind, columns or [], bounds, {name: each for name, each in given.items() if each is not None})
+    statistic = options.statistic(
+        NAMES.get(kind, kind.replace("_", " ")),
+        MAKERS.get(kind) or getattr(following, kind.value),
+        columns or [],
+        wanted=COLUMNS_OF.get(kind, (1,)),
+        binned=2 if len(columns or []) > 1 else 1,
+        bounds=bounds,
+        where=where,
+        category=category,
+        edges=edges,
+        bins=bins,
+        probabilities=probabilities,
+    )
     numbers = {"epsilon": epsilon, "alpha": alpha, "gamma": gamma, "grid_refinement": grid_refinement}
     asked: dict[str, Any] = {name: each for name, each in numbers.items() if each is not None}
     if fresh:
@@ -114,8 +136,9 @@ def derived(  # noqa: PLR0913 - as many options as a question has
         output.document(found.to_dict())
         return
     if isinstance(found, Derived) and found.labels:
+        told = figure_of(kind)
         rows = [
-            (label, "" if value is None else figure(value), ends(least, most))
+            (_label(label), "" if value is None else told(value), ends(least, most, told))
             for each in found.estimates.values()
             for label, (value, least, most) in zip(found.labels, each.rows, strict=True)
         ]
@@ -123,17 +146,6 @@ def derived(  # noqa: PLR0913 - as many options as a question has
     output.line(found)
 
 
-def _derived(kind: Kind, columns: list[str], bounds: list[str] | None, given: dict[str, Any]) -> dict[str, Any]:
-    """The derived statistic that was described; what one kind does not have must not be ignored."""
-    wanted = {2} if kind in OF_TWO else {0, 1} if kind is Kind.PROPORTION else {1}
-    pairs = options.pairs(bounds)
-    if len(columns) not in wanted or len(pairs) not in {0, len(columns)}:
-        fail(f"a {kind} has {' or '.join(map(str, sorted(wanted)))} columns, and as many bounds or none", USAGE)
-    if pairs:
-        given["bounds"] = tuple(pairs) if kind in OF_TWO else pairs[0]
-    make: Any = following.filtered_mean if kind is Kind.MEAN else getattr(following, kind.value)
-    try:
-        found: dict[str, Any] = make(*columns, **given)
-    except TypeError:
-        fail(f"a {kind} has not just {', '.join(given) or 'that'}", USAGE)
-    return found
+def _label(of: str | float) -> str:
+    """A bin, what is below an edge, or a probability."""
+    return of if isinstance(of, str) else edge(of)

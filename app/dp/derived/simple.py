@@ -82,7 +82,7 @@ class Proportion(Derived):
         if column.kind is not Kind.CATEGORY:
             raise InvalidStatistic("column", "neither a boolean column nor one of categories")
         if category not in column.categories:
-            raise InvalidStatistic("category", "is not one of the declared categories")
+            raise InvalidStatistic("category", "is not one of the declared categories", column.categories)
         asked = {"kind": "count", "where": {name: {"one_of": [category]}}}
         return cls(n, {"count": asked}, described | {"category": category})
 

@@ -112,7 +112,8 @@ class Statistic(ABC):
     def identity(self) -> str:
         """A text that two requests on a dataset share exactly if they ask for the same statistic.
 
-        What counts: the kind, the columns (a covariance's in any order) and the exact bounds or edges after defaults.
+        What counts: the kind, the columns (a covariance's in any order), the exact bounds or edges after defaults, the
+        conditions and the groups.
         """
         text = json.dumps([self.kind, *self._distinction()], ensure_ascii=True, separators=(",", ":"))
         return text if len(text) <= _LONGEST_IDENTITY else f"{self.kind}:sha256:{sha256(text.encode()).hexdigest()}"
@@ -139,7 +140,7 @@ def column_named(columns: Mapping[str, Column], name: object, where: str) -> Col
     """The declared column of that name, or InvalidStatistic at `where`."""
     column = columns.get(name) if isinstance(name, str) else None
     if column is None:
-        raise InvalidStatistic(where, "no column of the dataset has this name")
+        raise InvalidStatistic(where, "no column of the dataset has this name", tuple(columns))
     return column
 
 

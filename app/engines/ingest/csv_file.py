@@ -2,9 +2,9 @@
 
 import csv
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import BinaryIO, Literal, TypeAlias
+from typing import Any, BinaryIO, Literal, TypeAlias
 
 import pyarrow as pa
 
@@ -80,15 +80,50 @@ def delimiter_of(upload: BinaryIO, columns: Sequence[Column]) -> str:
 
     A comma, unless another finds more. The file is left at its beginning.
     """
-    csv.field_size_limit(MOST_IN_FIELD)
     names = {column.name for column in columns}
+    return _best_delimiter(upload, lambda rows: len(names.intersection(next(rows, ()))))
 
-    def found(delimiter: str) -> int:
+
+def delimiter_of_all(upload: BinaryIO) -> str:
+    """What stands between the fields of a file of which nothing is declared.
+
+    That by which the header has most, if more than one and as many as the next row; else the same without the row.
+
+    Raises:
+        InvalidFile: the file is no CSV, or has rows with other numbers of fields than the header.
+    """
+
+    def width(rows: Iterator[list[str]]) -> tuple[bool, int]:
+        present = filter(None, rows)
+        header = next(present, [])
+        try:
+            row = next(present, [])
+        except InvalidFile:  # which is told when all is read
+            row = []
+        return len(header) == len(row) > 1, len(header)
+
+    delimiter = _best_delimiter(upload, width)
+    problems = Problems()
+    rows = _Rows(upload, problems, delimiter)
+    header = next(iter(rows), [])
+    if not header:
+        problems.refuse("file", "has no header")
+    for _ in _batches(rows, len(header), problems):
+        pass
+    problems.refuse_any()
+    return delimiter
+
+
+def _best_delimiter(upload: BinaryIO, score: Callable[[Iterator[list[str]]], Any]) -> str:
+    """By which the rows score most; a comma, unless another does better. The file is left at its beginning."""
+    csv.field_size_limit(MOST_IN_FIELD)
+
+    def found(delimiter: str) -> tuple[bool, Any]:
         upload.seek(0)
         try:
-            return len(names.intersection(next(iter(_Rows(upload, Problems(), delimiter)), ())))
+            return True, score(iter(_Rows(upload, Problems(), delimiter)))
         except InvalidFile:
-            return 0
+            return False, 0
 
     delimiter = max(DELIMITERS, key=found)
     upload.seek(0)

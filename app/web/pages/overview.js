@@ -6,9 +6,12 @@ import { count, time } from "../format.js";
 import { spending } from "../spending.js";
 import { gauges } from "./datasets.js";
 
+/** A category's text, as JSON writes it where it could be taken for several, or for nothing. */
+const plainly = (text) => (/[,"]|^\s|\s$|^$/.test(text) ? JSON.stringify(text) : text);
+
 function domain(column) {
   if (column.bounds) return `${column.bounds[0]} to ${column.bounds[1]}`;
-  if (column.categories) return column.categories.join(", ");
+  if (column.categories) return column.categories.map(plainly).join(", ");
   return "true, false";
 }
 

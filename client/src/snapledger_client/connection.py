@@ -18,7 +18,9 @@ def settings(url: str | None, key: str | None, timeout: float) -> dict[str, Any]
     if not url:
         raise ValueError("where is the service? give its URL, or set SNAPLEDGER_URL")
     if not _is_place(url):
-        raise ValueError("the service's URL begins with https:// or http://, and names a host")
+        complete = f"http://{url}"  # as it was meant, if only the scheme is missing; never with somebody's password
+        meant = f", such as {complete}" if "://" not in url and "@" not in url and _is_place(complete) else ""
+        raise ValueError(f"the service's URL begins with https:// or http://, and names a host{meant}")
     if not key:
         raise ValueError("with which key? give it, or set SNAPLEDGER_KEY")
     if not (key.isascii() and key.isprintable()):

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from snapledger_client import html, words
+from snapledger_client import frames, html, words
 from snapledger_client.base import Answer, Exact
 from snapledger_client.releases import Accuracy, Axis, Bin, Charge, Mechanism, Privacy
 
@@ -97,11 +97,9 @@ class FreePlan(Answer):
             >>> plan.to_frame().columns.to_list()[:4]
             ['epsilon', 'radius', 'tight_radius', 'cliff']
         """
-        import pandas as pd  # noqa: PLC0415 - not everybody has it
-
         if self.curve is None:
             raise ValueError("no curve was asked for: plan with curve=(first, last, points)")
-        return pd.DataFrame([point.model_dump(exclude_unset=True) for point in self.curve])
+        return frames.pandas().DataFrame([point.model_dump(exclude_unset=True) for point in self.curve])
 
     def __str__(self) -> str:
         return words.promise(self)

@@ -208,6 +208,15 @@ class Unauthenticated(Problem):
 
     slug = "unauthenticated"
 
+    @property
+    def reason(self) -> str:
+        """Why the token of an identity provider is refused; empty for a key, of which nothing is told."""
+        return "" if "Authorization" in self.detail else self.detail  # a header is not what users of this client send
+
+    def __str__(self) -> str:
+        reason = self.reason or "The service has no such key in force: it may be mistyped, replaced or expired."
+        return f"{self.title}. {reason} Give another by Client(key=…) or SNAPLEDGER_KEY."
+
 
 class Forbidden(Problem):
     """The caller's role does not allow this.

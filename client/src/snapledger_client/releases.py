@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json
 
-from snapledger_client import html, words
+from snapledger_client import frames, html, words
 from snapledger_client.base import Answer, Exact, Time
 
 if TYPE_CHECKING:
@@ -204,8 +204,6 @@ class Estimate(Release):
             >>> penguins.mean("body_mass_g", epsilon="0.5").to_frame().columns.to_list()
             ['statistic', 'value', 'lower', 'upper', 'alpha', 'epsilon', 'charged']
         """
-        import pandas as pd  # noqa: PLC0415 - not everybody has it
-
         lower, upper = self.interval
         row = {
             "statistic": words.statistic(self.statistic),
@@ -216,7 +214,7 @@ class Estimate(Release):
             "epsilon": self.privacy.epsilon,
             "charged": self.budget.charged,
         }
-        return pd.DataFrame([row])
+        return frames.pandas().DataFrame([row])
 
     def _repr_html_(self) -> str:
         return html.estimate(self)
@@ -274,14 +272,12 @@ class Histogram(Release):
             >>> penguins.table("species", "body_mass_g", bins=(None, 2), epsilon="0.5").to_table().shape
             (4, 3)
         """
-        import pandas as pd  # noqa: PLC0415 - not everybody has it
-
         if self.axes is None:
             raise ValueError("only a table of two columns has rows and columns")
         rows, columns = (axis.labels for axis in self.axes)
         cells = self.value_in_range[: len(rows) * len(columns)]  # what a filter leaves out is no cell
         values = [cells[at : at + len(columns)] for at in range(0, len(cells), len(columns))]
-        return pd.DataFrame(values, index=rows, columns=columns)
+        return frames.pandas().DataFrame(values, index=rows, columns=columns)
 
     def to_frame(self) -> "pd.DataFrame":
         """A pandas frame with a row for each bin.
@@ -293,10 +289,10 @@ class Histogram(Release):
             >>> penguins.histogram("species", epsilon="0.5").to_frame()["bin"].to_list()
             ['Adelie', 'Chinstrap', 'Gentoo', 'other']
         """
-        import pandas as pd  # noqa: PLC0415 - not everybody has it
-
         lower, upper = zip(*self.interval, strict=True)
-        return pd.DataFrame({"bin": self.labels, "value": self.value_in_range, "lower": lower, "upper": upper})
+        return frames.pandas().DataFrame(
+            {"bin": self.labels, "value": self.value_in_range, "lower": lower, "upper": upper}
+        )
 
     def _repr_html_(self) -> str:
         return html.histogram(self)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 from pydantic_core import from_json
 
-from snapledger_client import html, words
+from snapledger_client import frames, html, words
 from snapledger_client.base import Answer, Exact
 from snapledger_client.plans import Outlook
 from snapledger_client.releases import Accuracy, Bin, Charge, Release, parse_release
@@ -218,14 +218,12 @@ class Derived(Answer):
             >>> penguins.quantile("body_mass_g", [0.25, 0.5], bins=10, epsilon="0.5").to_frame().columns.to_list()
             ['estimate', 'of', 'value', 'lower', 'upper']
         """
-        import pandas as pd  # noqa: PLC0415 - not everybody has it
-
         rows = [
             (name, self.labels[at] if at < len(self.labels) else None, *row)
             for name, each in self.estimates.items()
             for at, row in enumerate(each.rows)
         ]
-        return pd.DataFrame(rows, columns=["estimate", "of", "value", "lower", "upper"])
+        return frames.pandas().DataFrame(rows, columns=["estimate", "of", "value", "lower", "upper"])
 
     def __str__(self) -> str:
         return self.summary

@@ -1,6 +1,6 @@
 """Plans and releases in words."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +17,17 @@ def figure(number: float) -> str:
     return f"{number:,.0f}" if 1e6 <= abs(number) < 1e15 else f"{number:,.6g}"
 
 
+def edge(number: float) -> str:
+    """A value of a column, all of it and nothing between its digits: a year is one too."""
+    return f"{number:.0f}" if number == int(number) and abs(number) <= 1e15 else repr(number)
+
+
 def statistic(described: Mapping[str, Any]) -> str:
     """What is asked for: `mean of body_mass_g`, `count by species where year between 2007 and 2008`."""
     columns = described.get("columns") or [described.get("column")]
     named = " and ".join(str(column) for column in columns if column is not None)
+    if described["kind"] == "margin":
+        named = f"{described['column']} in the table of {named}"
     parts = [str(described["kind"]), f"of {named}" if named else ""]
     if described.get("category") is not None:
         parts.append(f"= {described['category']}")
@@ -82,26 +89,31 @@ def release(told: "Release") -> str:
     return f"{statistic(told.statistic)}: {shown} {radius(told.accuracy.radius, told.accuracy.alpha)}; {cost(told)}"
 
 
-def ends(least: float | None, most: float | None) -> str:
+def ends(least: float | None, most: float | None, told: Callable[[float], str] = figure) -> str:
     """An interval, of which an end may not be known."""
     if least is None and most is None:
         return "anything"
     if least is None or most is None:
-        return f"at most {figure(most)}" if most is not None else f"at least {figure(least or 0)}"
-    return f"{figure(least)} to {figure(most)}"
+        return f"at most {told(most)}" if most is not None else f"at least {told(least or 0)}"
+    return f"{told(least)} to {told(most)}"
+
+
+def figure_of(kind: str) -> Callable[[float], str]:
+    """How the numbers of a statistic are told: quantiles are values of a column, of which years are some."""
+    return (lambda number: figure(number).replace(",", "")) if kind == "quantile" else figure
 
 
 def estimates(told: "Derived") -> list[str]:
     """Each estimate with its interval; of long lists only how many there are."""
-    lines = []
+    lines, of = [], figure_of(told.derived["kind"])
     for name, each in told.estimates.items():
         rows = each.rows
         prefix = f"{name} " if len(told.estimates) > 1 else ""
         if len(rows) > MOST_VALUES:
             lines.append(f"{prefix}{len(rows)} values")
             continue
-        values = ("no value" if value is None else figure(value) for value, *_ in rows)
-        intervals = (ends(least, most) for _, least, most in rows)
+        values = ("no value" if value is None else of(value) for value, *_ in rows)
+        intervals = (ends(least, most, of) for _, least, most in rows)
         lines.append(prefix + ", ".join(f"{a} ({b})" for a, b in zip(values, intervals, strict=True)))
     return lines
 
@@ -128,7 +140,8 @@ def labels_of(bins: "Iterable[Bin] | None", edges: Sequence[float] | None, count
     if bins is not None:
         return [each.label for each in bins]
     pairs = list(pairwise(edges or ()))
-    named = [f"[{lower:g}, {upper:g})" for lower, upper in pairs[:-1]] + [f"[{a:g}, {b:g}]" for a, b in pairs[-1:]]
+    named = [f"[{edge(lower)}, {edge(upper)})" for lower, upper in pairs[:-1]]
+    named += [f"[{edge(lower)}, {edge(upper)}]" for lower, upper in pairs[-1:]]
     return named + ["missing"] * (0 if count is None else count - len(named))
 
 

@@ -1,0 +1,16 @@
+"""Pandas, which not everybody has."""
+
+import importlib
+from typing import Any
+
+
+def pandas() -> Any:  # noqa: ANN401 - it has no types of its own
+    """The library.
+
+    Raises:
+        ImportError: it is not installed; the text says how it gets there.
+    """
+    try:
+        return importlib.import_module("pandas")
+    except ModuleNotFoundError:
+        raise ImportError("frames need pandas, which is not installed: pip install pandas") from None
