@@ -15,7 +15,9 @@ from app import metrics
 from app.db import datasets
 from app.errors import SnapledgerError
 from app.ledger import audit_checks, checkpoints, verification
+from app.ledger.keyring import Keyring
 from app.ledger.verification import Verification
+from app.services import secrets
 from app.services.context import Services
 
 _FIRST_SECONDS: Final = 60
@@ -61,13 +63,15 @@ class Rounds:
     def _round(self) -> None:
         """Verify all, each as of a moment of its own, so that no snapshot is held for long."""
         try:
+            # Read anew, so that what others sealed under a secret that came since is no false alarm.
+            keyring = secrets.keyring(self._services.settings)
             with self._services.database.read() as session:
                 names = verification.dataset_names(session)
-                found = {checkpoints.ACTS: audit_checks.verify(session, self._services.keyring)}
+                found = {checkpoints.ACTS: audit_checks.verify(session, keyring)}
             for name in names:
                 if self._ended.is_set():
                     return
-                found[name] = self._of(name)
+                found[name] = self._of(name, keyring)
         except SnapledgerError:
             return  # the database is away, which others tell; what was known stays known
         except Exception as error:  # noqa: BLE001 - a defect here must not end the rounds
@@ -79,12 +83,12 @@ class Rounds:
         metrics.LEDGERS_INVALID.set(len(wrong))
         metrics.LEDGERS_VERIFIED.set(time.time())
 
-    def _of(self, name: str) -> Verification:
+    def _of(self, name: str, keyring: Keyring) -> Verification:
         with self._services.database.read() as session:
             dataset = datasets.by_name(session, name)
             if dataset is None:  # its ledger was there a moment ago, and no dataset's ever goes
                 return Verification(0, None, (verification.Problem(None, "the dataset is missing"),))
-            return verification.verify(session, self._services.keyring, dataset.id)
+            return verification.verify(session, keyring, dataset.id)
 
 
 def _locked(directory: int) -> bool:

@@ -92,6 +92,23 @@ def test_one_process_makes_the_rounds_until_another_has_to(tmp_path: Path) -> No
             assert is_verified_again(other)
 
 
+def test_a_secret_that_came_since_is_no_false_alarm(tmp_path: Path) -> None:
+    """Of two processes one was started again with the new secret; the other makes the rounds."""
+    database_url, folders = f"sqlite:///{tmp_path}/ledger.sqlite3", [tmp_path / "one", tmp_path / "other"]
+    for folder in folders:
+        folder.mkdir()
+    settings = {"VERIFY_SECONDS": "1", "DATA_DIR": str(tmp_path / "data")}
+    with serving(folders[0], database_url, **settings) as one:
+        secret = tmp_path / "data" / "secret"
+        secret.write_text(f"{'new' * 12}\n{secret.read_text()}")
+        with serving(folders[1], database_url, **settings) as other:
+            other.admin = other.client(one.admin_key)
+            other.table(COLUMNS, numbers_csv(20)).fresh(MEAN, epsilon="0.5")
+            assert is_verified_again(one)
+            assert is_verified_again(one)
+            assert told(one, "invalid") == 0
+
+
 def test_rounds_that_are_not_wanted_are_not_made(tmp_path: Path) -> None:
     with serving(tmp_path, f"sqlite:///{tmp_path}/ledger.sqlite3", VERIFY_SECONDS="0") as service:
         time.sleep(2)
