@@ -45,11 +45,12 @@ def serve(
 ) -> None:
     """Start the service; it migrates its database first unless SNAPLEDGER_AUTO_MIGRATE is false."""
     settings = Settings()
-    Database(settings.database_url).close()  # a wrong URL is told here, in a line
+    # What no waiting would help is told here, in a line, and not by each worker.
     traces.require()
+    port = _free_port(host, port)
     if require_checkpoint is not None:
         startup.require_checkpoint(settings, require_checkpoint)
-    port = _free_port(host, port)
+    startup.require_ledger(settings)
     typer.echo(f"Snapledger listens on http://{host}:{port} (the interface is described at /docs)")
     several = workers > 1
     with tempfile.TemporaryDirectory(prefix="snapledger-metrics-") if several else nullcontext() as folder:

@@ -1,4 +1,4 @@
-"""The memory of the service over 100,000 requests: plans, releases that are reused, and fresh ones.
+"""The memory of the service over 200,000 requests: plans, releases that are reused, and fresh ones.
 
 Run: python benchmarks/memory.py
 """
@@ -20,7 +20,7 @@ STEPS = 10
 def main() -> None:
     """Send requests in ten parts, a third of each kind, and look at the memory after each."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--requests", type=int, default=100_000)
+    parser.add_argument("--requests", type=int, default=200_000)
     parser.add_argument("--clients", type=int, default=16)
     asked = parser.parse_args()
     table, numbers = Table("requests", "requests/s", "service MiB"), itertools.count()

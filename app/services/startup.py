@@ -1,5 +1,6 @@
 """From settings to services, and back."""
 
+from contextlib import suppress
 from pathlib import Path
 
 from app.config import Settings
@@ -7,6 +8,8 @@ from app.db import datasets, relocations
 from app.db.engine import Database
 from app.db.migrate import is_current
 from app.engines.tables import Tables
+from app.errors import UnavailableError
+from app.ledger.keyring import Keyring
 from app.services import audits, checkpoints, migrations, offline, principals, secrets
 from app.services.context import Services
 
@@ -16,15 +19,10 @@ def open_services(settings: Settings) -> Services:
 
     Raises:
         UnavailableError: the database is away.
-        ValueError: the ledger's secret is not the one it was sealed under, or cannot be read; or the database is the
-            retired source, or the unfinished target, of a move.
+        ValueError: the database's URL is wrong; the ledger's secret is not the one it was sealed under, or cannot be
+            read; or the database is the retired source, or the unfinished target, of a move.
     """
-    database = Database(settings.database_url)
-    if settings.auto_migrate:
-        migrations.migrate(settings, database, audits.SERVICE)
-    with database.read() as session:
-        relocations.require_here(session)
-        keyring = secrets.keyring_or_new(settings, session)
+    database, keyring = _ledger(settings)
     configured = settings.admin_key
     key = configured.get_secret_value() if configured else None
     principals.bootstrap(database, keyring.seal, settings.data_dir, key)
@@ -32,6 +30,29 @@ def open_services(settings: Settings) -> Services:
     tables = Tables(settings.data_dir, connections=connections, statement_seconds=settings.source_timeout_seconds)
     tables.decide(lambda file_id: _is_registered(database, file_id))
     return Services(settings, database, tables, keyring)
+
+
+def require_ledger(settings: Settings) -> None:
+    """Refuse what no waiting would help, before any worker starts; a database that is away is theirs to wait for.
+
+    Raises:
+        ValueError: as `open_services`.
+    """
+    with suppress(UnavailableError):
+        _ledger(settings)[0].close()
+
+
+def _ledger(settings: Settings) -> tuple[Database, Keyring]:
+    database = Database(settings.database_url)
+    try:
+        if settings.auto_migrate:
+            migrations.migrate(settings, database, audits.SERVICE)
+        with database.read() as session:
+            relocations.require_here(session)
+            return database, secrets.keyring_or_new(settings, session)
+    except BaseException:
+        database.close()
+        raise
 
 
 def is_ready(services: Services) -> bool:

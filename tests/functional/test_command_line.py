@@ -81,6 +81,24 @@ def test_where_nothing_can_listen_is_told(tmp_path: Path) -> None:
     assert nowhere.stderr.startswith("snapledger: cannot listen on port 8000 of 192.0.2.1: ")
 
 
+@pytest.mark.slow
+def test_what_no_waiting_would_help_is_told_before_any_worker_starts(tmp_path: Path) -> None:
+    there = {"DATABASE_URL": f"sqlite:///{tmp_path}/l", "DATA_DIR": str(tmp_path / "data")}
+    secret = tmp_path / "data" / "secret"
+    with serving(tmp_path, there["DATABASE_URL"]):
+        pass
+    for wrong, told in {
+        "another"
+        * 8: "the ledger was sealed under another secret; SNAPLEDGER_SECRET_FILE takes earlier ones, one a line",
+        "": f"the ledger's secret cannot be read from {secret}",
+    }.items():
+        secret.unlink()
+        if wrong:
+            secret.write_text(wrong)
+        done = run(tmp_path, "serve", "--port", "0", "--workers", "2", **there)
+        assert (done.returncode, done.stdout, done.stderr) == (1, "", f"snapledger: {told}\n")
+
+
 def test_help_is_there(tmp_path: Path) -> None:
     done = run(tmp_path, "--help")
     assert done.returncode == 0
