@@ -48,7 +48,8 @@ def test_both_sides_of_a_deadlock_are_done(database: Database) -> None:
     with ThreadPoolExecutor(2) as pool:
         for done in [pool.submit(lock, "a", "b"), pool.submit(lock, "b", "a")]:
             done.result()
-    assert len(runs) == 3
+    # One is undone. If it takes its row again before the other wakes, they meet once more.
+    assert 3 <= len(runs) <= MOST_ATTEMPTS + 1
 
 
 def aborted(state: type[psycopg.Error]) -> OperationalError:

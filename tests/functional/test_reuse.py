@@ -47,36 +47,6 @@ def test_an_earlier_release_answers_for_nothing(table: Table) -> None:
     assert table.release(MEAN, epsilon="0.5", reuse=False).json()["reused"] is False
 
 
-OF_KIND = {"kind": "histogram", "column": "kind"}
-BY_KIND = {"kind": "count", "group_by": "kind"}
-
-
-@pytest.mark.parametrize(("released", "asked"), [(OF_KIND, BY_KIND), (BY_KIND, OF_KIND)])
-@pytest.mark.parametrize("more", [{}, {"nullable": False}])
-def test_counts_by_group_are_the_histogram_of_the_groups(service: Service, released, asked, more) -> None:
-    """The bins, the counts, their sensitivity, centre and range, and the ε of each are the same; so is the answer."""
-    columns = {"kind": {"kind": "category", "categories": ["a", "b"], **more}}
-    table = service.table(columns, "kind\n" + "a\nb\nc\n" * 7, rows_per_unit=2)
-    first = table.fresh(released, epsilon="0.5")
-    planned = table.plan(asked, epsilon="0.5", reuse=False).json()
-    for member in ("bins", "privacy", "mechanism"):
-        assert planned[member] == first[member]
-    assert planned["accuracy"].items() <= first["accuracy"].items()
-    again = table.release(asked, epsilon="0.5").json()
-    assert (again["reused"], again["budget"]["charged"]) == (True, "0")
-    assert all(again[member] == first[member] for member in ("id", "statistic", "value_exact", "bins"))
-    (item,) = table.analyst.post(
-        f"{table.path}/batches", json={"items": [{"statistic": asked, "epsilon": "0.5"}]}
-    ).json()["items"]
-    assert item["id"] == first["id"]
-    for filtered in (released, asked):
-        where = {"kind": {"in": ["a"]}}
-        assert table.release(filtered | {"where": where}, epsilon="0.01").json()["reused"] is False
-    better = table.release(asked, epsilon="0.6").json()
-    assert (better["reused"], better["statistic"]) == (False, asked)
-    assert table.release(released, epsilon="0.6").json()["id"] == better["id"]
-
-
 def test_a_coarser_grid_does_not_answer_for_a_finer_one(table: Table) -> None:
     """When its radius at the asked α is at most the one wanted: a release at ε = 1 has a larger radius than one at
     ε = 0.999 with refinement 10. α, γ, refinement and principal do not count."""

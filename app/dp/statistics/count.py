@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from app.dp.bins import CategoryBins
@@ -11,7 +10,6 @@ from app.dp.conditions import Condition, conditions_of, described
 from app.dp.errors import InvalidStatistic
 from app.dp.statistics.counts import Counts, Shared
 from app.dp.statistics.groups import Groups, described_groups, groups_of
-from app.dp.statistics.histogram import Histogram
 from app.dp.sums import Answer, CellSums
 
 
@@ -80,13 +78,6 @@ class GroupedCount(Shared):
     def needs(self) -> CellSums:
         """The count of each group, and the number of rows outside."""
         return CellSums((self.groups,), self.conditions)
-
-    @cached_property
-    def identity(self) -> str:
-        """Without conditions, that of the column's histogram: the same counts of the same bins and mechanism."""
-        if self.conditions:
-            return super().identity
-        return Histogram(self.n, self.rows_per_unit, self.groups[0], self.bins, by_edges=False).identity
 
     @property
     def components(self) -> int:
