@@ -69,6 +69,7 @@ def test_what_serves_must_be_migrated(tmp_path: Path) -> None:
         pass
 
 
+@pytest.mark.slow
 def test_where_nothing_can_listen_is_told(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])

@@ -178,6 +178,7 @@ def test_the_longest_and_the_shortest_name(one_service: Service) -> None:
         assert one_service.admin.post("/v1/principals", json={"name": name, "role": "analyst"}).status_code == 201
 
 
+@pytest.mark.slow
 def test_the_last_admin_stays(tmp_path: Path, database_url: str) -> None:
     """The last admin cannot be (409)."""
     with serving(tmp_path, database_url) as service:  # of its own: other tests may leave another admin

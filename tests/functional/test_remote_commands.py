@@ -461,6 +461,7 @@ def test_texts_do_not_command_the_terminal(run: Run, service: Service, people: P
         assert not {"\x1b", "\x07", "\u202e"} & set(shown.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("typed", "completed"), [("budget pe", "penguins"), ("rel", "release")])
 def test_a_shell_completes_commands_and_datasets(
     service: Service, people: People, tmp_path: Path, typed, completed
