@@ -17,7 +17,7 @@ from app.verification.subject import COUNTS, SINGLE, Implementation, Subject
 from app.verification.tails import clamp_probability, miss_probability
 
 FAST = settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck))
-LONG = settings(max_examples=25 * LONGER, deadline=None, suppress_health_check=list(HealthCheck))
+LONG = settings(max_examples=15 * LONGER, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def decimals(least: int, most: int) -> st.SearchStrategy[mpq]:
