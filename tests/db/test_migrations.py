@@ -117,6 +117,7 @@ def _migrate_in_a_process(url: str) -> bool:
     return is_current(database)
 
 
+@pytest.mark.slow
 def test_four_processes_migrate_an_empty_database_at_once(empty_database_url: str, empty: Database) -> None:
     with multiprocessing.get_context("spawn").Pool(4) as pool:
         assert pool.map(_migrate_in_a_process, [empty_database_url] * 4, chunksize=1) == [True] * 4

@@ -113,6 +113,7 @@ def rounded_down(x: mpq, parameters: Parameters, bits: object) -> mpq:
     return draw(x - parameters.grid / 2, parameters, bits)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "mutant",
     [

@@ -69,6 +69,7 @@ def full(breakable: Breakable) -> Iterator[None]:
 Trouble = Callable[[Breakable], AbstractContextManager[None]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("database_url", "trouble"),
     [("sqlite", busy), ("postgres", busy), ("postgres", away), ("sqlite", full)],

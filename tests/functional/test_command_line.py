@@ -100,6 +100,7 @@ def test_what_no_waiting_would_help_is_told_before_any_worker_starts(tmp_path: P
         assert (done.returncode, done.stdout, done.stderr) == (1, "", f"snapledger: {told}\n")
 
 
+@pytest.mark.slow
 def test_help_is_there(tmp_path: Path) -> None:
     done = run(tmp_path, "--help")
     assert done.returncode == 0

@@ -226,6 +226,7 @@ def test_categories_are_only_texts(service: Service) -> None:
     assert [one["label"] for one in answer["bins"]] == [*categories, "other", "missing"]
 
 
+@pytest.mark.slow
 def test_of_many_uploads_of_one_name_one_stays(service: Service) -> None:
     _, owner = service.principal("owner")
     metadata = METADATA.replace("the-name", a_name("contested"))

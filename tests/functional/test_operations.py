@@ -208,6 +208,7 @@ def test_who_calls_too_often_is_told_when_to_come_back(limited: Service) -> None
     assert other.get("/v1/me").status_code == 200
 
 
+@pytest.mark.slow
 def test_a_limit_is_by_principal_not_by_key(limited: Service) -> None:
     _, eager = limited.principal("analyst")
     for _ in range(7):

@@ -105,6 +105,7 @@ def _release_in_a_process(work: tuple[str, World, int]) -> int:
     return paid
 
 
+@pytest.mark.slow
 def test_processes_share_the_limit_too(database_url: str, world: World) -> None:
     elsewhere = (database_url, World(None, world.owner, world.analyst, world.dataset), 50)  # type: ignore[arg-type]
     with multiprocessing.get_context("spawn").Pool(3) as pool:

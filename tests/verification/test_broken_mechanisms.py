@@ -25,6 +25,7 @@ def test_what_serves_releases_passes() -> None:
     assert [finding for finding in audit(*SMALL) if not finding.holds] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MUTANTS)
 def test_what_is_broken_is_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     mutant = MUTANTS[name]
