@@ -84,7 +84,7 @@ def assert_harmless(answer: httpx.Response, body: str) -> None:
 
 
 # Every eleventh body, or every third: of each place another part of what it is replaced by.
-EACH = pytest.mark.parametrize("stride", [23, pytest.param(max(1, 4 - LONGER), marks=pytest.mark.slow)])
+EACH = pytest.mark.parametrize("stride", [11, pytest.param(max(1, 4 - LONGER), marks=pytest.mark.slow)])
 
 
 def assert_nothing_is_repeated(service: Service) -> None:
