@@ -62,6 +62,18 @@ def _lines(name: str, found: Verification, many: str, one: str) -> list[str]:
     return [told, *(f"  {'' if seq is None else f'{one} {seq} '}{what}" for seq, what in map(astuple, found.problems))]
 
 
+def of_dataset(session: Session, keyring: Keyring, name: str) -> Verification:
+    """Check one dataset's ledger, as of the session's snapshot.
+
+    Raises:
+        NotFoundError: there is no such dataset.
+    """
+    dataset = datasets.by_name(session, name)
+    if dataset is None:
+        raise NotFoundError("there is no such dataset")
+    return verification.verify(session, keyring, dataset.id)
+
+
 def verify(session: Session, keyring: Keyring, name: str | None, checkpoint: Checkpoint | None) -> Found:
     """Check one dataset's ledger, or all and the record of administrative acts, as of the session's snapshot.
 
@@ -69,11 +81,6 @@ def verify(session: Session, keyring: Keyring, name: str | None, checkpoint: Che
         NotFoundError: there is no such dataset.
     """
     names = verification.dataset_names(session) if name is None else [require_name(name)]
-    found = {}
-    for each in names:
-        dataset = datasets.by_name(session, each)
-        if dataset is None:
-            raise NotFoundError("there is no such dataset")
-        found[each] = verification.verify(session, keyring, dataset.id)
+    found = {each: of_dataset(session, keyring, each) for each in names}
     acts = audit_checks.verify(session, keyring) if name is None else None
     return Found(found, acts, checkpoint, [] if checkpoint is None else checkpoints.behind(session, checkpoint))

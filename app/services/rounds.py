@@ -12,12 +12,9 @@ from typing import Final
 import structlog
 
 from app import metrics
-from app.db import datasets
 from app.errors import SnapledgerError
 from app.ledger import audit_checks, checkpoints, verification
-from app.ledger.keyring import Keyring
-from app.ledger.verification import Verification
-from app.services import secrets
+from app.services import ledger_checks, secrets
 from app.services.context import Services
 
 _FIRST_SECONDS: Final = 60
@@ -71,7 +68,8 @@ class Rounds:
             for name in names:
                 if self._ended.is_set():
                     return
-                found[name] = self._of(name, keyring)
+                with self._services.database.read() as session:
+                    found[name] = ledger_checks.of_dataset(session, keyring, name)
         except SnapledgerError:
             return  # the database is away, which others tell; what was known stays known
         except Exception as error:  # noqa: BLE001 - a defect here must not end the rounds
@@ -82,13 +80,6 @@ class Rounds:
             log.error("ledger is not valid", ledger=name, problems=len(found[name].problems))
         metrics.LEDGERS_INVALID.set(len(wrong))
         metrics.LEDGERS_VERIFIED.set(time.time())
-
-    def _of(self, name: str, keyring: Keyring) -> Verification:
-        with self._services.database.read() as session:
-            dataset = datasets.by_name(session, name)
-            if dataset is None:  # its ledger was there a moment ago, and no dataset's ever goes
-                return Verification(0, None, (verification.Problem(None, "the dataset is missing"),))
-            return verification.verify(session, keyring, dataset.id)
 
 
 def _locked(directory: int) -> bool:

@@ -43,16 +43,26 @@ def require_ledger(settings: Settings) -> None:
 
 
 def _ledger(settings: Settings) -> tuple[Database, Keyring]:
-    database = Database(settings.database_url)
+    database = _migrated(settings)
     try:
-        if settings.auto_migrate:
-            migrations.migrate(settings, database, audits.SERVICE)
         with database.read() as session:
             relocations.require_here(session)
             return database, secrets.keyring_or_new(settings, session)
     except BaseException:
         database.close()
         raise
+
+
+def _migrated(settings: Settings) -> Database:
+    """The database, migrated if that is ours to do."""
+    database = Database(settings.database_url)
+    try:
+        if settings.auto_migrate:
+            migrations.migrate(settings, database, audits.SERVICE)
+    except BaseException:
+        database.close()
+        raise
+    return database
 
 
 def is_ready(services: Services) -> bool:
@@ -80,12 +90,7 @@ def require_checkpoint(settings: Settings, path: Path) -> None:
         ValueError: the ledger is behind, or the checkpoint is not one of its own.
     """
     checkpoint = checkpoints.read(path, secrets.keyring(settings).public_keys)
-    if settings.auto_migrate:
-        database = Database(settings.database_url)
-        try:
-            migrations.migrate(settings, database, audits.SERVICE)
-        finally:
-            database.close()
+    _migrated(settings).close()
     with offline.ledger(settings) as session:
         checkpoints.require(session, checkpoint)
 

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,6 +35,16 @@ def a_name(kind: str) -> str:
 def key_of(client: httpx.Client) -> str:
     """The key that a client calls with."""
     return str(client.headers["Authorization"]).removeprefix("Bearer ")
+
+
+def becomes(true: Callable[[], bool]) -> bool:
+    """Whether it becomes true within half a minute."""
+    deadline = time.monotonic() + 30
+    while not true():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
 
 
 @dataclass

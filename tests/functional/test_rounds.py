@@ -4,12 +4,13 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
-from service_world import Service, numbers_csv, serving
+from service_world import Service, becomes, numbers_csv, serving
 from sqlalchemy import text
 
 from app.config import Settings
@@ -25,14 +26,6 @@ def told(service: Service, name: str) -> float:
     lines = httpx.get(f"{service.url}/metrics").text.splitlines()
     (value,) = (float(line.split()[1]) for line in lines if line.startswith(f"snapledger_ledgers_{name} "))
     return value
-
-
-def becomes(true: Callable[[], bool]) -> bool:
-    for _ in range(300):
-        if true():
-            return True
-        time.sleep(0.1)
-    return False
 
 
 def is_verified_again(service: Service) -> bool:
@@ -77,14 +70,20 @@ def test_what_was_changed_is_found_unasked(tmp_path: Path, database_url: str) ->
         database.close()
 
 
-def test_one_process_makes_the_rounds_until_another_has_to(tmp_path: Path) -> None:
-    database_url, folders = f"sqlite:///{tmp_path}/ledger.sqlite3", [tmp_path / "one", tmp_path / "other"]
-    for folder in folders:
-        folder.mkdir()
-    settings = {"VERIFY_SECONDS": "1", "DATA_DIR": str(tmp_path / "data")}
-    with serving(folders[0], database_url, **settings) as one:
+@contextmanager
+def another(folder: Path, one: Service) -> Iterator[Service]:
+    """A process beside one, on the same ledger and data, with the same admin."""
+    with serving(folder, one.database_url, VERIFY_SECONDS="1", DATA_DIR=str(one.data)) as other:
+        other.admin = other.client(one.admin_key)
+        yield other
+
+
+def test_one_process_makes_the_rounds_until_another_has_to(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    with serving(tmp_path, f"sqlite:///{tmp_path}/ledger.sqlite3", VERIFY_SECONDS="1") as one:
         assert is_verified_again(one)
-        with serving(folders[1], database_url, **settings) as other:
+        with another(tmp_path_factory.mktemp("other"), one) as other:
             assert is_verified_again(one)
             assert is_verified_again(one)
             assert told(other, "verified_timestamp_seconds") == 0
@@ -92,17 +91,13 @@ def test_one_process_makes_the_rounds_until_another_has_to(tmp_path: Path) -> No
             assert is_verified_again(other)
 
 
-def test_a_secret_that_came_since_is_no_false_alarm(tmp_path: Path) -> None:
+def test_a_secret_that_came_since_is_no_false_alarm(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Of two processes one was started again with the new secret; the other makes the rounds."""
-    database_url, folders = f"sqlite:///{tmp_path}/ledger.sqlite3", [tmp_path / "one", tmp_path / "other"]
-    for folder in folders:
-        folder.mkdir()
-    settings = {"VERIFY_SECONDS": "1", "DATA_DIR": str(tmp_path / "data")}
-    with serving(folders[0], database_url, **settings) as one:
-        secret = tmp_path / "data" / "secret"
+    with serving(tmp_path, f"sqlite:///{tmp_path}/ledger.sqlite3", VERIFY_SECONDS="1") as one:
+        assert is_verified_again(one)
+        secret = one.data / "secret"
         secret.write_text(f"{'new' * 12}\n{secret.read_text()}")
-        with serving(folders[1], database_url, **settings) as other:
-            other.admin = other.client(one.admin_key)
+        with another(tmp_path_factory.mktemp("other"), one) as other:
             other.table(COLUMNS, numbers_csv(20)).fresh(MEAN, epsilon="0.5")
             assert is_verified_again(one)
             assert is_verified_again(one)

@@ -2,8 +2,7 @@
 
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
@@ -12,7 +11,7 @@ import httpx
 import pytest
 from collector import Collector, collector
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
-from service_world import Service, Table, key_of, serving
+from service_world import Service, Table, becomes, key_of, serving
 
 pytestmark = pytest.mark.slow
 
@@ -30,15 +29,6 @@ def running(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
     with collector() as made:
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", made.url)
         yield made
-
-
-def becomes(true: Callable[[], bool]) -> bool:
-    """Whether it becomes true while the test has patience."""
-    for _ in range(600):
-        if true():
-            return True
-        time.sleep(0.05)
-    return False
 
 
 def a_table(service: Service) -> Table:

@@ -60,21 +60,13 @@ def _where(location: Sequence[str | int], body: Any, *, unknown_member: bool) ->
     return ".".join(path) or "body"
 
 
-def _is_object(location: Sequence[str | int], body: Any) -> bool:  # noqa: ANN401 - JSON is any value
-    for step in location:
-        inside = isinstance(body, dict) and step in body
-        if inside or (isinstance(body, list) and isinstance(step, int)):
-            body = body[step]
-    return isinstance(body, dict)
-
-
 def _told(problem: Mapping[str, Any], model: type[BaseModel], body: Any) -> tuple[str, str]:  # noqa: ANN401
-    """One of pydantic's problems as (where, what), with what is allowed there."""
+    """One of pydantic's problems as (where, what), with what is allowed there; the input is looked at, never told."""
     kind, location, context = problem["type"], problem["loc"], dict(problem.get("ctx", {}))
     where = _where(location, body, unknown_member=kind == "extra_forbidden")
     if kind == "extra_forbidden":
         context["members"] = ", ".join(places.members(model, location[:-1]))
-    elif kind == "union_tag_not_found" and not _is_object(location, body):
+    elif kind == "union_tag_not_found" and not isinstance(problem["input"], dict):
         kind = "model_type"
     elif kind.startswith("union_tag"):
         where = f"{where}.kind"
@@ -85,7 +77,7 @@ def _told(problem: Mapping[str, Any], model: type[BaseModel], body: Any) -> tupl
 
 def problems_of(error: ValidationError, model: type[BaseModel], body: Any) -> list[tuple[str, str]]:  # noqa: ANN401
     """The first different problems of a body that is no such model, each as (where, what)."""
-    problems = [_told(each, model, body) for each in error.errors(include_url=False, include_input=False)]
+    problems = [_told(each, model, body) for each in error.errors(include_url=False)]
     return list(dict.fromkeys(problems))[:MOST_PROBLEMS]
 
 
