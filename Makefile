@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve docs test test-slow test-browser pictures test-kill test-faults test-spark container-check audit \
+.PHONY: help setup demo serve docs test test-slow test-hostile test-browser pictures test-kill test-faults test-spark container-check audit \
 	fuzz bench-setup lint format lock clean
 
 help: ## Show what can be made
@@ -40,11 +40,14 @@ docs: $(VENV)/development ## Build the guide that the service shows at /guide; e
 	@$(BIN)/sphinx-build -q -n -W --keep-going -E -b html -d build/doctrees docs app/guide
 
 test: $(VENV)/development ## Run the tests, on SQLite and Postgres
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow and not browser and not container"
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow and not browser and not container and not hostile"
 
 test-slow: LONGER ?= 1
 test-slow: $(VENV)/development ## Run the tests that take long, or LONGER times as long
 	@LONGER=$(LONGER) $(BIN)/python -m pytest -q -n 2 --dist loadfile -m slow || test $$? -eq 5  # 5: there are none
+
+test-hostile: $(VENV)/development ## Attack services that have 1 GiB of memory each (as root, in a memory cgroup)
+	@$(BIN)/python -m pytest -q -m hostile tests/hostile </dev/null
 
 test-browser: $(VENV)/development ## Run the dashboard's tests in headless Chromium (Debian's package chromium)
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m browser tests/browser

@@ -222,8 +222,10 @@ def free_port() -> int:
 
 
 @contextmanager
-def serving(folder: Path, database_url: str, *options: str, **settings: str) -> Iterator[Service]:
-    """A service of its own, from when it is ready until it is stopped."""
+def serving(
+    folder: Path, database_url: str, *options: str, launcher: tuple[str, ...] = (), **settings: str
+) -> Iterator[Service]:
+    """A service of its own, from when it is ready until it is stopped; `launcher` is a command that runs it."""
     admin_key, port, log = secrets.token_urlsafe(32), free_port(), folder / "log"
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SNAPLEDGER_")}
     environment |= {
@@ -235,16 +237,18 @@ def serving(folder: Path, database_url: str, *options: str, **settings: str) -> 
         "SNAPLEDGER_RATE_LIMIT": "off",
         **{f"SNAPLEDGER_{name}": value for name, value in settings.items()},
     }
-    command = [sys.executable, "-m", "app.cli", "serve", "--port", str(port), *options]
+    command = [*launcher, sys.executable, "-m", "app.cli", "serve", "--port", str(port), *options]
     with log.open("wb") as output:
         process = subprocess.Popen(command, env=environment, stdout=output, stderr=output, cwd=folder)  # noqa: S603
     url = f"http://127.0.0.1:{port}"
     try:
         contract = Contract(_description(url, process, log))
         service = Service(url, admin_key, folder / "data", log, database_url, process.pid, contract)
-        yield service
-        for client in service.clients:
-            client.close()
+        try:
+            yield service
+        finally:
+            for client in service.clients:
+                client.close()
     finally:
         process.terminate()
         process.wait(timeout=20)
