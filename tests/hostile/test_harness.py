@@ -30,7 +30,7 @@ def test_more_memory_than_the_limit_is_seen(program: str) -> None:
 
 def freeze(pid: int) -> None:
     os.kill(pid, signal.SIGSTOP)
-    time.sleep(10)
+    time.sleep(3)
     os.kill(pid, signal.SIGCONT)
 
 

@@ -1,11 +1,13 @@
 """Ask a service for its health and for a bystander's budget, again and again; a JSON line for each answer.
 
 A process of its own, so that neither the interpreter of the attacker nor its sockets delay what it measures:
-`watch_service.py URL BUDGET_PATH` with the bystander's key in the environment variable BYSTANDER_KEY. It ends with the
-process that started it, or by SIGTERM.
+`watch_service.py URL BUDGET_PATH SERVICE_PID` with the bystander's key in the environment variable BYSTANDER_KEY. It
+ends with the process that started it, or by SIGTERM.
 
-Each line also tells for how much of the machine's processor time programs other than the test run (the service, the
-attacker and the watcher) have run while it waited: who judges the answer can take that into account.
+Each line also tells how long the service was ready to run but had no processor while the answer was awaited (the most
+of any of its threads, `waited`), and which share of the processors programs other than the test run (the service, the
+attacker and the watcher) had in that time (`others`): whoever judges the answer can take off what is not the service's
+own.
 """
 
 import http.client
@@ -17,7 +19,7 @@ import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
-PAUSE_SECONDS = {"health": 0.05, "budget": 0.2}
+PAUSE_SECONDS = {"health": 0.1, "budget": 0.2}
 TIMEOUT_SECONDS = 15
 SHORTEST_SHARE_SECONDS = 1.0  # over less, ticks are too coarse
 
@@ -78,6 +80,20 @@ class OtherPrograms:
         return min(1.0, max(0.0, (seconds - before) / (last - first) / (os.cpu_count() or 1))) if last > first else 0.0
 
 
+def read_run_delays(root: int) -> dict[str, float]:
+    """For each thread of a process and its children, how long it has waited for a processor, in seconds."""
+    delays: dict[str, float] = {}
+    for task in Path(f"/proc/{root}/task").glob("*"):
+        try:
+            delays[task.name] = int((task / "schedstat").read_text().split()[1]) / 10**9
+            children = (task / "children").read_text().split()
+        except OSError:  # it has ended, or this kernel does not tell
+            continue
+        for child in children:
+            delays |= read_run_delays(int(child))
+    return delays
+
+
 def ask(host: str, port: int, path: str, headers: dict[str, str]) -> int | str:
     """The status of an answer on a connection of its own, or what went wrong."""
     connection = http.client.HTTPConnection(host, port, timeout=TIMEOUT_SECONDS)
@@ -92,16 +108,18 @@ def ask(host: str, port: int, path: str, headers: dict[str, str]) -> int | str:
     return response.status
 
 
-def watch(kind: str, url: str, path: str, headers: dict[str, str], others: OtherPrograms) -> None:
+def watch(kind: str, url: str, path: str, headers: dict[str, str], service: int, others: OtherPrograms) -> None:
     """Ask for ever."""
     parts = urlsplit(url)
     while True:
-        start = time.monotonic()
+        before, start = read_run_delays(service), time.monotonic()
         status = ask(parts.hostname or "", parts.port or 80, path, headers)
+        seconds, after = time.monotonic() - start, read_run_delays(service)
         line = {
             "kind": kind,
             "status": status,
-            "seconds": time.monotonic() - start,
+            "seconds": seconds,
+            "waited": max((delay - before.get(task, 0) for task, delay in after.items()), default=0),
             "others": others.share_since(start),
         }
         with _print_lock:
@@ -111,12 +129,13 @@ def watch(kind: str, url: str, path: str, headers: dict[str, str], others: Other
 
 def main() -> None:
     """Watch until the process that started this one has gone."""
-    url, budget_path = sys.argv[1:]
+    url, budget_path, service = sys.argv[1:]
     parent = os.getppid()
     others = OtherPrograms(parent)
     authorization = {"Authorization": f"Bearer {os.environ['BYSTANDER_KEY']}"}
     for kind, path, headers in (("health", "/healthz", {}), ("budget", budget_path, authorization)):
-        threading.Thread(target=watch, args=(kind, url, path, headers, others), daemon=True).start()
+        arguments = (kind, url, path, headers, int(service), others)
+        threading.Thread(target=watch, args=arguments, daemon=True).start()
     while os.getppid() == parent:
         time.sleep(0.5)
 
