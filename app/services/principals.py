@@ -1,7 +1,6 @@
 """Principals and their keys. A key leaves the service once, when it is made; only its digest is kept."""
 
 import logging
-import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from app.ledger import allowances, audit
 from app.ledger.allowances import Allowance
 from app.ledger.audit import Actor
 from app.ledger.keyring import Seal
-from app.services import access, audits
+from app.services import access, audits, durable_files
 from app.services.access import Role
 from app.services.context import Services
 from app.services.names import require_name
@@ -180,21 +179,21 @@ def disable(services: Services, by: Principal, name: str) -> None:
 
 
 def bootstrap(database: Database, seal: Seal, data_dir: Path, configured_key: str | None) -> None:
-    """On an empty database, make the principal `admin`, with the configured key or a new one written to a file."""
-    with database.write() as transaction:
+    """On an empty database, make the principal `admin`, with the configured key or a new one written to a file.
+
+    Of processes that start at once one makes it; the others wait for that, and find it made.
+    """
+    with database.read() as session:
+        if principals.any_exists(session):
+            return
+    with database.migrating() as connection:  # the lock that each start takes, and only one process holds at a time
+        transaction = WriteSession(connection)
         if principals.any_exists(transaction):
             return
         key = configured_key or access.new_key()
         _created(transaction, seal, audits.SERVICE, "admin", Role.ADMIN, key)
         if configured_key is None:
             path = data_dir / ADMIN_KEY_FILE
-            _write_secret(path, key)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            durable_files.replace(path, f"{key}\n".encode(), 0o600)  # a leftover may be readable by others
             log.warning("the key of the principal admin is in %s", path)
-        transaction.commit()
-
-
-def _write_secret(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.unlink(missing_ok=True)  # a leftover may be readable by others
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(text + "\n")

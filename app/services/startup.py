@@ -25,7 +25,13 @@ def open_services(settings: Settings) -> Services:
     database, keyring = _ledger(settings)
     configured = settings.admin_key
     key = configured.get_secret_value() if configured else None
-    principals.bootstrap(database, keyring.seal, settings.data_dir, key)
+    try:
+        principals.bootstrap(database, keyring.seal, settings.data_dir, key)
+        with database.read() as session:  # a process with another secret may have been the first to write
+            keyring = secrets.keyring_of(settings, session)
+    except BaseException:
+        database.close()
+        raise
     connections = {name: url.get_secret_value() for name, url in settings.connection.items()}
     tables = Tables(settings.data_dir, connections=connections, statement_seconds=settings.source_timeout_seconds)
     tables.decide(lambda file_id: _is_registered(database, file_id))
