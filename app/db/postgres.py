@@ -11,8 +11,9 @@ from sqlalchemy.engine.interfaces import IsolationLevel
 from sqlalchemy.exc import InvalidatePoolError
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from app.db.durability import SynchronousCommit
 from app.db.limits import Limits
-from app.db.prepared import run_text
+from app.db.prepared import run_script, run_text
 
 _MIGRATION_LOCK = 7_309_475_598_860_382_560  # the advisory lock's name: any number that nobody else uses
 
@@ -26,7 +27,10 @@ class Postgres:
 
     dialect = "postgresql"
 
-    def __init__(self, url: URL, limits: Limits) -> None:
+    def __init__(self, url: URL, limits: Limits, synchronous_commit: SynchronousCommit) -> None:
+        # In each transaction, not once for a connection: so it holds whatever the server's, the role's or the URL's
+        # settings say, and behind a pooler that gives a server's connection to one client after the other.
+        self._durably = f"SET LOCAL synchronous_commit = {synchronous_commit}"
         self._pool = _engine(
             _spelled_out(url, limits, limits.statement_seconds, limits.lock_seconds),
             "AUTOCOMMIT",
@@ -81,7 +85,7 @@ class Postgres:
     def writing(self) -> Iterator[Connection]:
         """A transaction whose every statement sees what was committed before it."""
         with self._pool.connect() as connection:
-            run_text(connection, "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
+            run_script(connection, f"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; {self._durably}")
             yield connection
 
     @contextmanager
@@ -93,6 +97,7 @@ class Postgres:
         with self._migrator.connect() as connection:
             connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})")
             connection.exec_driver_sql(f"SET LOCAL lock_timeout = {self._lock_milliseconds}")
+            connection.exec_driver_sql(self._durably)
             yield connection
             connection.commit()
 

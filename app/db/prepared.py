@@ -84,7 +84,24 @@ def run_text(connection: Connection, text: str) -> None:
     _run(connection, connection.connection.cursor(), text, (), fetch=False)
 
 
-def _run(connection: Connection, cursor: Any, text: str, bound: Any, *, fetch: bool) -> list[tuple[Any, ...]]:  # noqa: ANN401
+def run_script(connection: Connection, text: str) -> None:
+    """As `run_text`, of several statements in one round trip, which Postgres cannot prepare.
+
+    Raises:
+        DBAPIError: as `Prepared.run`.
+    """
+    _run(connection, connection.connection.cursor(), text, None, fetch=False, prepare=False)
+
+
+def _run(
+    connection: Connection,
+    cursor: Any,  # noqa: ANN401 - either driver's
+    text: str,
+    bound: Any,  # noqa: ANN401
+    *,
+    fetch: bool,
+    **options: bool,
+) -> list[tuple[Any, ...]]:
     """Run a text on a driver's cursor of the connection; its rows as the driver gives them, if it has any to fetch.
 
     Raises:
@@ -92,7 +109,7 @@ def _run(connection: Connection, cursor: Any, text: str, bound: Any, *, fetch: b
     """
     driver_error = connection.dialect.loaded_dbapi.Error
     try:
-        cursor.execute(text, bound)
+        cursor.execute(text, bound, **options)
         return cursor.fetchall() if fetch else []
     except driver_error as error:
         broken = connection.dialect.is_disconnect(error, connection.connection.dbapi_connection, cursor)

@@ -18,7 +18,7 @@ from app.db.session import WriteSession
 from app.engines.tables import data_file
 from app.ledger import checkpoints
 from app.ledger.checkpoints import Checkpoint
-from app.services import audits, durable_files, offline, secrets
+from app.services import audits, databases, durable_files, offline, secrets
 
 LEDGER, DATA, CHECKPOINT = "ledger.sqlite3", "data", "checkpoint.json"
 _MOST_ATTEMPTS = 5
@@ -116,12 +116,11 @@ def _restore_ledger(settings: Settings, backup: Path, made_at: str) -> None:
 
     scratch = settings.data_dir / f".{uuid4().hex}"
     scratch.mkdir(mode=0o700)
-    database = Database(settings.database_url)
     try:
         _copy(backup, scratch / LEDGER)  # to open it may change it, and a backup stays what it is
-        copies.restore_from(scratch / LEDGER, database, recorded)
+        with databases.opened_database(settings) as database:
+            copies.restore_from(scratch / LEDGER, database, recorded)
     finally:
-        database.close()
         shutil.rmtree(scratch)
 
 

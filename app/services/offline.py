@@ -8,6 +8,7 @@ from app.db import relocations
 from app.db.engine import Database
 from app.db.migrate import is_current
 from app.db.session import ReadSession
+from app.services import databases
 
 
 @contextmanager
@@ -27,19 +28,25 @@ def database(settings: Settings) -> Iterator[Database]:
     """The database, to write to; it is not migrated.
 
     Raises:
-        As `ledger`; ValueError too where it is the retired source, or the unfinished target, of a move.
+        As `ledger`; ValueError too where it is the retired source, or the unfinished target, of a move, or where a
+            crash of its server could lose what it acknowledged.
     """
     with ledger(settings) as session:  # where there is no ledger yet, none is made
         relocations.require_here(session)
-    with _opened(Database(settings.database_url)) as opened:
+    with databases.opened_database(settings) as opened:
+        _require_current(opened)
         yield opened
 
 
 @contextmanager
 def _opened(database: Database) -> Iterator[Database]:
     try:
-        if not is_current(database):
-            raise ValueError("the database has not the tables of this version: snapledger migrate makes them")
+        _require_current(database)
         yield database
     finally:
         database.close()
+
+
+def _require_current(database: Database) -> None:
+    if not is_current(database):
+        raise ValueError("the database has not the tables of this version: snapledger migrate makes them")

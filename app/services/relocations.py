@@ -10,8 +10,6 @@ From the first to the second nobody else can write to the source. Whatever ends 
 command goes on: after the first it begins again with an empty target, after the second it does the third.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -28,7 +26,7 @@ from app.db.relocations import Relocation
 from app.db.session import Session, WriteSession
 from app.ledger import audit, heads
 from app.ledger.keyring import Keyring
-from app.services import audits, ledger_checks, secrets
+from app.services import audits, databases, ledger_checks, secrets
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +48,6 @@ def _shown(url: str) -> str:
     return parsed.render_as_string(hide_password=True)
 
 
-@contextmanager
-def _opened(url: str) -> Iterator[Database]:
-    database = Database(url)
-    try:
-        yield database
-    finally:
-        database.close()
-
-
 def move(settings: Settings, url: str) -> Moved | None:
     """Move all of the ledger into the database at `url`, which has no rows, and retire the one of the settings.
 
@@ -66,13 +55,14 @@ def move(settings: Settings, url: str) -> Moved | None:
 
     Raises:
         ValueError: the target is in use, or is the same; the source is empty, has other tables than this version's, was
-            moved elsewhere, or is not valid; or what arrived is not what left.
+            moved elsewhere, or is not valid; what arrived is not what left; or a server could lose what it has
+            acknowledged.
         UnavailableError: a database is busy or away.
     """
     from_, to = _shown(settings.database_url), _shown(url)
     if from_ == to:
         raise ValueError("the target is the database that is to be moved")
-    with _opened(settings.database_url) as source, _opened(url) as target:
+    with databases.opened_database(settings) as source, databases.opened_database(settings, url) as target:
         if not is_current(source):
             raise ValueError("the database has not the tables of this version: snapledger migrate makes them")
         with source.read() as session:

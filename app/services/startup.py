@@ -4,13 +4,13 @@ from contextlib import suppress
 from pathlib import Path
 
 from app.config import Settings
-from app.db import datasets, relocations
+from app.db import datasets, durability, relocations
 from app.db.engine import Database
 from app.db.migrate import is_current
 from app.engines.tables import Tables
 from app.errors import UnavailableError
 from app.ledger.keyring import Keyring
-from app.services import audits, checkpoints, migrations, offline, principals, secrets
+from app.services import audits, checkpoints, databases, migrations, offline, principals, secrets
 from app.services.context import Services
 
 
@@ -19,8 +19,9 @@ def open_services(settings: Settings) -> Services:
 
     Raises:
         UnavailableError: the database is away.
-        ValueError: the database's URL is wrong; the ledger's secret is not the one it was sealed under, or cannot be
-            read; or the database is the retired source, or the unfinished target, of a move.
+        ValueError: the database's URL is wrong, or its server could lose what it acknowledged; the ledger's secret is
+            not the one it was sealed under, or cannot be read; or the database is the retired source, or the unfinished
+            target, of a move.
     """
     database, keyring = _ledger(settings)
     configured = settings.admin_key
@@ -61,7 +62,7 @@ def _ledger(settings: Settings) -> tuple[Database, Keyring]:
 
 def _migrated(settings: Settings) -> Database:
     """The database, migrated if that is ours to do."""
-    database = Database(settings.database_url)
+    database = databases.open_database(settings)
     try:
         if settings.auto_migrate:
             migrations.migrate(settings, database, audits.SERVICE)
@@ -72,7 +73,7 @@ def _migrated(settings: Settings) -> Database:
 
 
 def is_ready(services: Services) -> bool:
-    """Whether the database is the one to work with, and its schema the one that this code was written for.
+    """Whether the database is the one to work with, has the schema of this code, and keeps what it acknowledges.
 
     Raises:
         UnavailableError: it is busy or away.
@@ -80,7 +81,7 @@ def is_ready(services: Services) -> bool:
     if not is_current(services.database):
         return False
     with services.database.read() as session:
-        return relocations.find(session) is None
+        return relocations.find(session) is None and durability.find_fault(session) is None
 
 
 def _is_registered(database: Database, file_id: str) -> bool:

@@ -23,7 +23,8 @@ _SMALL = {"max_wal_size": "64MB", "min_wal_size": "32MB", "wal_recycle": "off", 
 class Machine:
     """A durable server below `folder`, started again whenever it ends, as a service manager does."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, **settings: str) -> None:
+        self._settings = _SMALL | settings
         self.data = folder / "data"
         self._as: dict[str, str] = {}
         if os.geteuid() == 0:
@@ -42,7 +43,7 @@ class Machine:
         self._until_it_answers()
 
     def _start(self) -> "subprocess.Popen[bytes]":
-        settings = [word for name, value in _SMALL.items() for word in ("-c", f"{name}={value}")]
+        settings = [word for name, value in self._settings.items() for word in ("-c", f"{name}={value}")]
         command = [_PROGRAMS / "postgres", "-D", self.data, "-k", self._sockets, "-c", "listen_addresses=", *settings]
         return subprocess.Popen(command, stdout=self._log, stderr=self._log, **self._as)  # type: ignore[call-overload]  # noqa: S603
 
@@ -72,6 +73,11 @@ class Machine:
                 process.send_signal(number)
             except psutil.NoSuchProcess:
                 continue
+
+    def checkpoint(self) -> None:
+        """Make all that was committed durable now."""
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute("CHECKPOINT")
 
     @contextmanager
     def killed(self) -> Iterator[None]:
