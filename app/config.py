@@ -121,6 +121,8 @@ class Settings(BaseSettings):
     )
     source_timeout_seconds: Annotated[int, Field(ge=1, le=86_400)] = 300
     verify_seconds: int = Field(default=3_600, ge=0, le=7 * 86_400)
+    max_stored_bytes_per_dataset: int = Field(default=2**33, ge=1)
+    max_stored_bytes_per_allowance: int = Field(default=2**31, ge=1)
     max_upload_bytes: int = Field(default=2**30, ge=1)
     max_epsilon_per_release: Annotated[Decimal, Field(gt=0, le=10**6, decimal_places=9)] = Decimal(10)
     rate_limit: Annotated[str, AfterValidator(_rate_limit)] = "600/minute"

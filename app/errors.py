@@ -101,6 +101,21 @@ class BudgetExhaustedError(ConflictError):
         self.renews_at = renews_at
 
 
+class StorageExhaustedError(ConflictError):
+    """As many bytes of answers are stored as may be.
+
+    Attributes:
+        scope: `dataset` or `allowance`: what all have stored on the dataset, or the caller alone.
+        stored_bytes, limit_bytes: how much there is, and how much there may be.
+    """
+
+    def __init__(self, scope: str, stored_bytes: int, limit_bytes: int) -> None:
+        super().__init__(f"the {scope} has no room for another answer")
+        self.scope = scope
+        self.stored_bytes = stored_bytes
+        self.limit_bytes = limit_bytes
+
+
 class KeyReusedError(SnapledgerError):
     """The idempotency key already belongs to another request."""
 
@@ -132,6 +147,10 @@ class UnavailableError(SnapledgerError):
 
 class OverloadedError(UnavailableError):
     """As many calls are being answered as the service takes on at once."""
+
+
+class DamagedAnswerError(UnavailableError):
+    """A stored answer is not what was written, so it is not shown; verification tells more."""
 
 
 class ProviderAwayError(UnavailableError):

@@ -12,8 +12,8 @@ from starlette.routing import Match, Mount
 
 from app import errors, metrics
 from app.db.clock import seconds_until
+from app.json_text import encode
 from app.ledger.units import epsilon_text
-from app.services.json_text import encode
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_SECONDS = "1"
@@ -79,6 +79,17 @@ TABLE: dict[type[errors.SnapledgerError], Problem] = {
         "The budget cannot bear this",
         lambda error: f"The {error.scope} has less left than this costs: ask for less, or for a higher limit.",
         _exhausted,
+    ),
+    errors.StorageExhaustedError: Problem(
+        409,
+        "storage-exhausted",
+        "No room for another answer",
+        lambda error: (
+            f"The answers that are stored of this {error.scope} take as many bytes as they may. Earlier releases and "
+            "answers to earlier keys can still be read; without an Idempotency-Key an earlier release answers and "
+            "nothing is stored. The operator can raise the limit."
+        ),
+        lambda error: {"scope": error.scope, "stored_bytes": error.stored_bytes, "limit_bytes": error.limit_bytes},
     ),
     errors.NameTakenError: Problem(409, "name-taken", "The name is taken", "A name is given once; choose another."),
     errors.DatasetClosedError: Problem(

@@ -1,14 +1,19 @@
 """Answers as JSON."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
-from app.ledger.releases import Release
-from app.services.json_text import encode
+from app.json_text import encode
+from app.ledger.answer_storage import MAX_PLAIN_BYTES, Body
+from app.ledger.releases import Rows, StoredRelease
 
 MEDIA_TYPE = "application/json"
+MAX_PAGE_BYTES = 2**23
+"""Of the releases of a page, unless its first one alone is larger."""
+
+MIN_PIECE_BYTES = 2**16
 
 
 def json_response(document: Any, status: int = 200) -> Response:  # noqa: ANN401 - JSON is any value
@@ -26,9 +31,53 @@ def listed(name: str, documents: Sequence[Any], limit: int, key: str) -> Respons
     return json_response({name: page, "next": following})
 
 
-def listed_releases(releases: Sequence[Release], limit: int) -> Response:
-    """A page of stored releases, whose bytes are passed on as they are."""
-    page = releases[:limit]
-    following = page[-1].id if len(releases) > limit else None
-    body = b'{"releases":[' + b",".join(release.response for release in page) + b'],"next":' + encode(following) + b"}"
-    return Response(body, media_type=MEDIA_TYPE)
+def answer_response(body: bytes | Body, status: int = 200, *, replayed: bool = False) -> Response:
+    """An answer, in pieces where it is large; a replay says that it is one."""
+    headers = {"Idempotency-Replayed": "true"} if replayed else {}
+    if isinstance(body, Body):
+        if body.size > MAX_PLAIN_BYTES:
+            headers["Content-Length"] = str(body.size)
+            return StreamingResponse(body.pieces(), status, headers, MEDIA_TYPE)
+        body = body.content()
+    return Response(body, status, headers, MEDIA_TYPE)
+
+
+def listed_releases(releases: Sequence[StoredRelease], limit: int, rows: Rows) -> Response:
+    """A page of stored releases, whose bytes are passed on as they are.
+
+    It ends before the release with which it would be larger than `MAX_PAGE_BYTES`, unless that is its first. What is
+    not there yet is read from `rows` when it is its turn.
+    """
+    pieces = _page_pieces(releases, limit, rows)
+    if all(release.content is not None for release in releases):
+        return Response(b"".join(pieces), media_type=MEDIA_TYPE)
+    return StreamingResponse(_at_least(MIN_PIECE_BYTES, pieces), media_type=MEDIA_TYPE)
+
+
+def _page_pieces(releases: Sequence[StoredRelease], limit: int, rows: Rows) -> Iterator[bytes]:
+    separator, size, following = b'{"releases":[', 0, None
+    for place, release in enumerate(releases):
+        body = release.body(rows)
+        size += body.size
+        if place == limit or (place and size > MAX_PAGE_BYTES):
+            following = releases[place - 1].id
+            break
+        yield separator
+        yield from body.pieces()
+        separator = b","
+    if not releases:
+        yield separator
+    yield b'],"next":' + encode(following) + b"}"
+
+
+def _at_least(size: int, pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The same bytes in fewer pieces: each is sent by itself."""
+    gathered: list[bytes] = []
+    length = 0
+    for piece in pieces:
+        gathered.append(piece)
+        length += len(piece)
+        if length >= size:
+            yield b"".join(gathered)
+            gathered, length = [], 0
+    yield b"".join(gathered)

@@ -8,11 +8,11 @@ import typer
 from app.api.schemas.base import validated
 from app.api.schemas.ledger import WriteOffRequest
 from app.config import Settings
+from app.json_text import encode
 from app.ledger import checkpoints
 from app.ledger.units import epsilon_text
 from app.services import checkpoints as checkpoint_files
 from app.services import ledger_checks, offline, secrets, write_offs
-from app.services.json_text import encode
 
 app = typer.Typer(help="Verify the ledger, sign checkpoints of it, write off what is in doubt.", no_args_is_help=True)
 

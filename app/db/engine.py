@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, make_url
 from sqlalchemy.exc import ArgumentError
@@ -14,6 +14,7 @@ from app.db.failures import translated
 from app.db.groups import Group
 from app.db.limits import Limits
 from app.db.postgres import Postgres
+from app.db.prepared import Query
 from app.db.session import ReadSession, Session, WriteSession
 from app.db.sqlite import Sqlite
 from app.errors import TransactionAbortedError
@@ -83,6 +84,15 @@ class Database:
         self.pause()
         with traces.span("database write"), translated(), self._home.writing() as connection:
             yield from _until_its_end(WriteSession(connection))
+
+    def row(self, query: Query, **parameters: object) -> Any:  # noqa: ANN401 - as `Session.row`
+        """The first row that a query finds, or None, by a statement of its own: for what is committed and stays.
+
+        Raises:
+            UnavailableError: the database is busy or away.
+        """
+        with self.ask() as session:
+            return session.row(query, **parameters)
 
     def transact(self, work: Callable[[WriteSession], T]) -> T:
         """Do work in a transaction that it commits itself, and again if the database undid all of it.

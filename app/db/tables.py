@@ -102,6 +102,7 @@ class _Accounts(TypedColumns):
     spent_nano: Named[int] = Column(BigInteger)
     last_seq: Named[int] = Column(BigInteger)
     head: Named[bytes | None] = Column(LargeBinary)
+    stored_bytes: Named[int] = Column(BigInteger, server_default="0")
 
 
 accounts = Table(
@@ -122,6 +123,7 @@ class _Allowances(TypedColumns):
     revoked: Named[bool] = Column(Boolean)
     window_days: Named[int | None] = Column(Integer)
     window_started_at: Named[str | None] = Column(Text)
+    stored_bytes: Named[int] = Column(BigInteger, server_default="0")
 
 
 allowances = Table(

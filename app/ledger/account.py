@@ -7,7 +7,8 @@ from dataclasses import dataclass
 class Account:
     """The dataset's budget in ledger units, the number of its last entry, and the head of its chain.
 
-    `dataset` is the dataset's name, which never changes and which the chain is bound to.
+    `dataset` is the dataset's name, which never changes and which the chain is bound to; `stored_bytes` is what all
+    answers on it take in the database.
     """
 
     dataset_id: int
@@ -16,6 +17,7 @@ class Account:
     spent_nano: int
     last_seq: int
     head: bytes | None
+    stored_bytes: int = 0
 
     @property
     def remaining_nano(self) -> int:

@@ -26,6 +26,7 @@ _COLUMNS = (
     accounts.c.spent_nano,
     accounts.c.last_seq,
     accounts.c.head,
+    accounts.c.stored_bytes,
 )
 _INSERT = insert(accounts).inline()
 _FIND = select(*_COLUMNS).where(accounts.c.dataset_id == bindparam("dataset"))
@@ -39,7 +40,16 @@ _DEBIT = (
         accounts.c.spent_nano + bindparam("cost") <= accounts.c.limit_nano,
         exists().where(datasets.c.id == accounts.c.dataset_id, datasets.c.state == "open"),
     )
-    .values(spent_nano=accounts.c.spent_nano + bindparam("cost"))
+    .values(
+        spent_nano=accounts.c.spent_nano + bindparam("cost"),
+        stored_bytes=accounts.c.stored_bytes + bindparam("stored"),
+    )
+    .returning(*_COLUMNS)
+)
+_STORE = (
+    update(accounts)
+    .where(accounts.c.dataset_id == bindparam("dataset"))
+    .values(stored_bytes=accounts.c.stored_bytes + bindparam("stored"))
     .returning(*_COLUMNS)
 )
 _ADJUST = (
@@ -102,8 +112,10 @@ def lock_open(transaction: WriteSession, dataset_id: int) -> Account:
     return account
 
 
-def debit(transaction: WriteSession, dataset_id: int, cost_nano: int) -> Account:
+def debit(transaction: WriteSession, dataset_id: int, cost_nano: int, stored_bytes: int = 0) -> Account:
     """Spend on a dataset; the account after it, which the transaction has locked from here on.
+
+    `stored_bytes` is what is stored for it.
 
     Raises:
         NotFoundError: there is no account.
@@ -112,11 +124,16 @@ def debit(transaction: WriteSession, dataset_id: int, cost_nano: int) -> Account
     """
     if cost_nano <= 0:
         raise ValueError("a debit costs something")
-    row = transaction.change_returning(_DEBIT, dataset=dataset_id, cost=cost_nano)
+    row = transaction.change_returning(_DEBIT, dataset=dataset_id, cost=cost_nano, stored=stored_bytes)
     if row is None:
         account = lock_open(transaction, dataset_id)
         raise BudgetExhaustedError("dataset", cost_nano, account.remaining_nano, account.limit_nano)
     return Account(*row)
+
+
+def store(transaction: WriteSession, dataset_id: int, stored_bytes: int) -> Account:
+    """Count what is stored on a dataset at no cost; the account after it."""
+    return Account(*transaction.change_returning(_STORE, dataset=dataset_id, stored=stored_bytes))
 
 
 def adjust(  # noqa: PLR0913, PLR0917 - who, what, why, when

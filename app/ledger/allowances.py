@@ -30,6 +30,7 @@ class Allowance:
     """A principal's budget on a dataset, in ledger units; `principal` is its name.
 
     With a window `spent_nano` is what was spent in it; it is the one in which the session that looked took place.
+    `stored_bytes` is what the principal's answers on the dataset take in the database.
     """
 
     principal_id: int
@@ -38,6 +39,7 @@ class Allowance:
     spent_nano: int
     revoked: bool
     window: Window | None = None
+    stored_bytes: int = 0
 
     @property
     def remaining_nano(self) -> int:
@@ -59,6 +61,7 @@ _COLUMNS = (
     allowances.c.revoked,
     allowances.c.window_days,
     allowances.c.window_started_at,
+    allowances.c.stored_bytes,
 )
 _OF_DATASET = allowances.c.dataset_id == bindparam("dataset")
 _OF_PRINCIPAL = allowances.c.principal_id == bindparam("grantee")
@@ -82,7 +85,10 @@ _DEBIT = (
         *(_OF_DATASET, _OF_PRINCIPAL, _IN_FORCE, allowances.c.window_days.is_(None)),
         allowances.c.spent_nano + bindparam("cost") <= allowances.c.limit_nano,
     )
-    .values(spent_nano=allowances.c.spent_nano + bindparam("cost"))
+    .values(
+        spent_nano=allowances.c.spent_nano + bindparam("cost"),
+        stored_bytes=allowances.c.stored_bytes + bindparam("stored"),
+    )
     .returning(*_COLUMNS)
 )
 _DEBIT_IN_WINDOW = (
@@ -91,8 +97,14 @@ _DEBIT_IN_WINDOW = (
     .values(
         spent_nano=_SPENT + bindparam("cost"),
         window_started_at=case((_LAPSED, bindparam("window")), else_=allowances.c.window_started_at),
+        stored_bytes=allowances.c.stored_bytes + bindparam("stored"),
     )
     .returning(*_COLUMNS)
+)
+_STORE = (
+    update(allowances)
+    .where(_OF_DATASET, _OF_PRINCIPAL)
+    .values(stored_bytes=allowances.c.stored_bytes + bindparam("stored"))
 )
 _REVOKE = update(allowances).where(_OF_DATASET, _OF_PRINCIPAL, _IN_FORCE).values(revoked=True)
 _GRANT = upsert(
@@ -113,12 +125,12 @@ _GRANT = upsert(
 
 def seen(session: Session, row: Sequence[Any]) -> Allowance:
     """A row as the present window makes of it. Without a window the clock is not read."""
-    grantee, name, limit_nano, spent_nano, revoked, days, started_at = row
+    grantee, name, limit_nano, spent_nano, revoked, days, started_at, stored_bytes = row
     if days is None:
-        return Allowance(grantee, name, limit_nano, spent_nano, revoked)
+        return Allowance(grantee, name, limit_nano, spent_nano, revoked, stored_bytes=stored_bytes)
     window = Window(days, started_at).at(session.time())
     lapsed = window.started_at > started_at
-    return Allowance(grantee, name, limit_nano, 0 if lapsed else spent_nano, revoked, window)
+    return Allowance(grantee, name, limit_nano, 0 if lapsed else spent_nano, revoked, window, stored_bytes)
 
 
 def find(session: Session, dataset_id: int, principal_id: int) -> Allowance | None:
@@ -192,8 +204,18 @@ def revoke(transaction: WriteSession, seal: Seal, dataset_id: int, principal: Pr
     entries.append(transaction, seal, account, "revoke", principal.name, 0, at)
 
 
-def debit(transaction: WriteSession, dataset_id: int, principal_id: int, cost_nano: int) -> Allowance:
+def store(transaction: WriteSession, dataset_id: int, principal_id: int, stored_bytes: int) -> Allowance | None:
+    """Count what is stored for a principal at no cost; its allowance after it, None where it has none any more."""
+    transaction.change(_STORE, dataset=dataset_id, grantee=principal_id, stored=stored_bytes)
+    return find(transaction, dataset_id, principal_id)
+
+
+def debit(
+    transaction: WriteSession, dataset_id: int, principal_id: int, cost_nano: int, stored_bytes: int = 0
+) -> Allowance:
     """Spend of an allowance, after the dataset's account was debited; the allowance after it.
+
+    `stored_bytes` is what is stored for it.
 
     It counts in the window of `transaction.time()`, which is read here, as late as it can be: what waited for the
     account's lock past the end of a window is spent in the next one.
@@ -204,7 +226,7 @@ def debit(transaction: WriteSession, dataset_id: int, principal_id: int, cost_na
     """
     if cost_nano <= 0:
         raise ValueError("a debit costs something")
-    debited = {"dataset": dataset_id, "grantee": principal_id, "cost": cost_nano}
+    debited = {"dataset": dataset_id, "grantee": principal_id, "cost": cost_nano, "stored": stored_bytes}
     row = transaction.change_returning(_DEBIT, **debited)
     if row is None:
         allowance = find(transaction, dataset_id, principal_id)

@@ -4,12 +4,19 @@ Nothing is claimed before the transaction that answers: of simultaneous twins th
 """
 
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import bindparam, case, func, select, update
 
 from app.db.session import Session, WriteSession
-from app.db.tables import idempotency, releases
+from app.db.tables import idempotency
+from app.db.tables import releases as release_table
 from app.db.upsert import upsert
+from app.ledger import releases
+from app.ledger.answer_storage import MAX_PLAIN_BYTES, Body, StoredAnswer, of_content
+from app.ledger.releases import RESPONSE_BYTES, Rows, StoredRelease
+from app.ledger.reused_answers import open_stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,20 +26,31 @@ class Stored:
     fingerprint: bytes
     status: int
     release_id: str
-    body: bytes
+    body: Body
 
 
+_LENGTH = func.length(idempotency.c.body, type_=idempotency.c.status.type)
+_OF_KEY = (idempotency.c.principal_id == bindparam("principal"), idempotency.c.key == bindparam("key"))
 _FIND = (
     select(
         idempotency.c.fingerprint,
         idempotency.c.status,
         idempotency.c.release_id,
-        idempotency.c.body,
-        releases.c.response,
+        _LENGTH.label("own_bytes"),
+        case((bindparam("largest") >= _LENGTH, idempotency.c.body)).label("own_content"),
+        case((idempotency.c.body.is_(None), RESPONSE_BYTES)).label("release_bytes"),
+        case((idempotency.c.body.is_(None) & (bindparam("largest") >= RESPONSE_BYTES), release_table.c.response)).label(
+            "release_content"
+        ),
     )
-    .join_from(idempotency, releases, releases.c.id == idempotency.c.release_id)
-    .where(idempotency.c.principal_id == bindparam("principal"), idempotency.c.key == bindparam("key"))
+    .join_from(idempotency, release_table, release_table.c.id == idempotency.c.release_id)
+    .where(*_OF_KEY)
 )
+_SLICE = select(
+    func.substr(idempotency.c.body, bindparam("first"), bindparam("size"), type_=idempotency.c.body.type).label(
+        "content"
+    )
+).where(*_OF_KEY)
 _CLAIM = upsert(
     idempotency,
     lambda insert: (
@@ -48,13 +66,30 @@ _ANSWER = (
 )
 
 
-def find(session: Session, principal_id: int, key: str) -> Stored | None:
-    """What a principal's key was answered with; None where it is unused."""
-    row = session.row(_FIND, principal=principal_id, key=key)
+def find(session: Session, rows: Rows, principal_id: int, key: str) -> Stored | None:
+    """What a principal's key was answered with; None where it is unused. `rows` is where a large body is read from.
+
+    Raises:
+        DamagedAnswerError: the body is not one that was written here.
+    """
+    row = session.row(_FIND, principal=principal_id, key=key, largest=MAX_PLAIN_BYTES)
     if row is None:
         return None
-    fingerprint, status, release_id, body, response = row
-    return Stored(fingerprint, status, release_id, response if body is None else body)
+    return Stored(row.fingerprint, row.status, row.release_id, _body(row, rows, principal_id, key))
+
+
+def _body(row: Any, rows: Rows, principal_id: int, key: str) -> Body:  # noqa: ANN401 - a row of _FIND
+    if row.own_bytes is None:
+        return StoredRelease(row.release_id, row.release_bytes, row.release_content).body(rows)
+    content = row.own_content
+    read = partial(_slice, rows, principal_id, key) if content is None else of_content(content)
+    return open_stored(read, row.own_bytes, lambda: releases.response(rows, row.release_id))
+
+
+def _slice(rows: Rows, principal_id: int, key: str, offset: int, size: int) -> bytes:
+    row = rows.row(_SLICE, principal=principal_id, key=key, first=offset + 1, size=size)
+    content: bytes = b"" if row is None else row.content
+    return content
 
 
 def claim(  # noqa: PLR0913, PLR0917 - a row's columns
@@ -79,9 +114,9 @@ def claim(  # noqa: PLR0913, PLR0917 - a row's columns
 
 
 def answer(  # noqa: PLR0913, PLR0917 - a row's columns
-    transaction: WriteSession, principal_id: int, key: str, release_id: str, status: int, body: bytes
+    transaction: WriteSession, principal_id: int, key: str, release_id: str, status: int, body: StoredAnswer
 ) -> None:
     """Replace what a claim of this transaction said: an earlier release answers, in a body of this request's own."""
     transaction.change(
-        _ANSWER, principal=principal_id, claimed=key, answered=release_id, with_status=status, with_body=body
+        _ANSWER, principal=principal_id, claimed=key, answered=release_id, with_status=status, with_body=body.content
     )

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
+from functools import cache, partial
+from typing import Any, Protocol
 
-from sqlalchemy import Insert, Select, and_, bindparam, or_, select
+from sqlalchemy import Insert, Select, and_, bindparam, case, func, or_, select
 
 from app.db import datasets
 from app.db.session import Session, WriteSession
@@ -13,9 +13,14 @@ from app.db.tables import datasets as dataset_table
 from app.db.tables import releases, reuse_candidates
 from app.db.upsert import upsert
 from app.errors import NotFoundError
+from app.ledger.answer_storage import HEADER_BYTES, MAX_PLAIN_BYTES, Body, StoredAnswer, of_content, open_body
 
 SMALLEST_BOUND = 10_000
 """The slot of the release with the smallest bound B; every other slot is the exponent of a grid, far below it."""
+
+
+MAX_LISTED_BYTES = 2**12
+"""Up to this size an answer is read with its page; larger ones are read one by one, when it is their turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +30,7 @@ class Release:
     Attributes:
         statistic: the identity of what was asked, equal for equal statistics.
         gamma: a fraction, as text: `1/20`.
-        response: the JSON of the answer.
+        response: the answer as it is stored (`app.ledger.answer_storage`).
     """
 
     id: str
@@ -56,7 +61,16 @@ _VISIBLE = releases.c.dataset_id.in_(
 )
 _BY_ID = _SELECT.where(releases.c.id == bindparam("release"))
 _VISIBLE_BY_ID = _BY_ID.where(_VISIBLE)
-_RESPONSE = select(releases.c.response).where(releases.c.id == bindparam("release"))
+RESPONSE_BYTES = func.length(releases.c.response, type_=releases.c.principal_id.type)
+_IF_SMALL = case((bindparam("largest") >= RESPONSE_BYTES, releases.c.response)).label("content")
+_LISTED = (releases.c.id, RESPONSE_BYTES.label("stored_bytes"), _IF_SMALL)
+_ONE = select(*_LISTED).where(releases.c.id == bindparam("release"))
+_VISIBLE_ONE = _ONE.where(_VISIBLE)
+_SLICE = select(
+    func.substr(releases.c.response, bindparam("first"), bindparam("size"), type_=releases.c.response.type).label(
+        "content"
+    )
+).where(releases.c.id == bindparam("release"))
 _INSERT = releases.insert().inline()
 _CANDIDATES = (
     select(releases.c.id, releases.c.epsilon_nano, releases.c.gamma, releases.c.grid_refinement, releases.c.created_at)
@@ -73,8 +87,8 @@ _CANDIDATES = (
 
 
 @cache
-def _page(*, of_dataset: bool, of_principal: bool, seen: bool) -> Select[str, int, int, str, int, str, int, str, bytes]:
-    query = _SELECT.where(releases.c.id > bindparam("after")).order_by(releases.c.id).limit(bindparam("most"))
+def _page(*, of_dataset: bool, of_principal: bool, seen: bool) -> Select[*tuple[Any, ...]]:
+    query = select(*_LISTED).where(releases.c.id > bindparam("after")).order_by(releases.c.id).limit(bindparam("most"))
     if of_dataset:
         query = query.where(releases.c.dataset_id == bindparam("dataset"))
     if of_principal:
@@ -149,17 +163,63 @@ def by_id(session: Session, release_id: str, visible_to: int | None = None) -> R
     return None if row is None else Release(*row)
 
 
-def response(session: Session, release_id: str) -> bytes:
+class Rows(Protocol):
+    """Where single rows are read: a session, or the database itself."""
+
+    def row(self, query: Select[*tuple[Any, ...]], **parameters: object) -> Any:  # noqa: ANN401 - a named tuple, or None
+        """The first row that the query finds, or None."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRelease:
+    """The answer of a release in the database: its content if that is small, and how much there is of it."""
+
+    id: str
+    stored_bytes: int
+    content: bytes | None
+
+    def body(self, rows: Rows) -> Body:
+        """The answer; what is large is read from there when it is wanted."""
+        if self.content is not None:
+            return open_body(of_content(self.content), self.stored_bytes)
+        return open_body(partial(_slice, rows, self.id), self.stored_bytes)
+
+
+def _slice(rows: Rows, release_id: str, offset: int, size: int) -> bytes:
+    row = rows.row(_SLICE, release=release_id, first=offset + 1, size=size)
+    content: bytes = b"" if row is None else row.content
+    return content
+
+
+def find_response(session: Session, release_id: str, visible_to: int | None = None) -> StoredRelease | None:
+    """What a release was answered with; None as `by_id`."""
+    if visible_to is None:
+        row = session.row(_ONE, release=release_id, largest=MAX_PLAIN_BYTES)
+    else:
+        row = session.row(_VISIBLE_ONE, release=release_id, largest=MAX_PLAIN_BYTES, viewer=visible_to)
+    return None if row is None else StoredRelease(*row)
+
+
+def response(rows: Rows, release_id: str) -> Body:
     """The JSON that a release was answered with.
 
     Raises:
         NotFoundError: there is no such release.
     """
-    row = session.row(_RESPONSE, release=release_id)
+    row = rows.row(_ONE, release=release_id, largest=MAX_PLAIN_BYTES)
     if row is None:
         raise NotFoundError
-    body: bytes = row.response
-    return body
+    return StoredRelease(*row).body(rows)
+
+
+def committed_body(rows: Rows, release_id: str, answer: StoredAnswer) -> Body:
+    """The body of a large answer that is read from `rows` only when its transaction has been committed."""
+    head = answer.content[:HEADER_BYTES]
+
+    def read(offset: int, size: int) -> bytes:
+        return _slice(rows, release_id, offset, size) if offset else head[:size]
+
+    return open_body(read, len(answer.content))
 
 
 def page(  # noqa: PLR0913 - each filter by its name
@@ -170,8 +230,8 @@ def page(  # noqa: PLR0913 - each filter by its name
     dataset_id: int | None = None,
     principal_id: int | None = None,
     visible_to: int | None = None,
-) -> list[Release]:
-    """At most `limit` releases, oldest first, from behind the one whose id is `after`.
+) -> list[StoredRelease]:
+    """At most `limit` releases, oldest first, from behind the one whose id is `after`; the content of small ones.
 
     Where they are given: only those of the dataset `dataset_id`, only those that the principal `principal_id` made,
     only those of datasets that the principal `visible_to` may see now.
@@ -179,7 +239,8 @@ def page(  # noqa: PLR0913 - each filter by its name
     asked = {"dataset": dataset_id, "releaser": principal_id, "viewer": visible_to}
     query = _page(of_dataset=dataset_id is not None, of_principal=principal_id is not None, seen=visible_to is not None)
     given = {name: value for name, value in asked.items() if value is not None}
-    return [Release(*row) for row in session.rows(query, after=after or "", most=limit, **given)]
+    rows = session.rows(query, after=after or "", most=limit, largest=MAX_LISTED_BYTES, **given)
+    return [StoredRelease(*row) for row in rows]
 
 
 def candidates(session: Session, dataset_id: int, statistic: str) -> list[Candidate]:

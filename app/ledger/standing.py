@@ -28,11 +28,12 @@ class Standing:
 _DATASET = tuple(datasets.c)
 _ACCOUNT = (
     *(accounts.c.dataset_id, datasets.c.name, accounts.c.limit_nano, accounts.c.spent_nano, accounts.c.last_seq),
-    accounts.c.head,
+    *(accounts.c.head, accounts.c.stored_bytes),
 )
 _ALLOWANCE = (
     *(allowance_table.c.principal_id, principals.c.name, allowance_table.c.limit_nano, allowance_table.c.spent_nano),
     *(allowance_table.c.revoked, allowance_table.c.window_days, allowance_table.c.window_started_at),
+    allowance_table.c.stored_bytes,
 )
 _ANY = (
     select(*COLUMNS, *_DATASET, *_ACCOUNT, *_ALLOWANCE)

@@ -9,16 +9,17 @@ from dataclasses import dataclass
 
 from app.db.session import ReadSession, Session, WriteSession
 from app.errors import KeyRequiredError
+from app.json_text import encode, object_of
 from app.ledger import accounts, allowances
 from app.ledger.units import epsilon_text
 from app.services import documents, releases, reuse, scans, shares, summaries, together
 from app.services.access import Access
 from app.services.context import Services
 from app.services.documents import Document
-from app.services.json_text import encode, object_of
 from app.services.releases import CREATED, OK, Answer, Attempt, Drawn, Key
 from app.services.reuse import Earlier
 from app.services.shares import Batch, Planned
+from app.services.storage_limits import require_storage
 
 _OF_THIS_BATCH = ""  # the id, not given yet, of an item's release that answers later items too
 
@@ -64,12 +65,15 @@ def release(services: Services, access: Access, batch: Batch, key: Key | None) -
     if key is None and not batch.reuse:
         raise KeyRequiredError
     with services.database.read() as session:
-        if key is not None and (stored := releases.replay(session, access, key)):
+        if key is not None and (stored := releases.replay(services, session, access, key)):
+            releases.require_sound(services, stored)
             return stored
         scans.require_open(access.dataset)
         items = shares.planned(access.dataset, batch, services.settings.max_epsilon_nano)
         whole = _Whole(access, items, key, services)
         known = _known(session, access, items)
+        if None in known or key is not None:
+            require_storage(services.settings, access.account, access.allowance)
         if None in known:
             releases.require_affordable(access, _cost(items, known))
         elif key is None:
@@ -96,7 +100,7 @@ class _Whole:
 
     def reused(self, session: Session, known: Sequence[Earlier]) -> Answer:
         """The answer to a batch that earlier releases answer."""
-        bodies = [attempt.reused(session, each) for attempt, each in zip(self._attempts(), known, strict=True)]
+        bodies = together.reused(session, self.access, self._attempts(), known)
         return Answer(OK, self._body(session, bodies, [OK] * len(bodies)))
 
     def committed(
@@ -111,8 +115,8 @@ class _Whole:
 
     def _attempts(self) -> list[Attempt]:
         """One for each item; the key is the whole's."""
-        seal = self.services.keyring.seal
-        return [Attempt(self.access, item.question, item.plan, None, seal) for item in self.items]
+        seal, settings = self.services.keyring.seal, self.services.settings
+        return [Attempt(self.access, item.question, item.plan, None, seal, settings) for item in self.items]
 
     def _require_affordable(self, transaction: WriteSession) -> None:
         """Lock the account, and refuse the whole before any item is debited, so that the refusal is about the whole."""

@@ -18,16 +18,17 @@ from app.dp.derived import Derived
 from app.dp.errors import InvalidStatistic
 from app.dp.numbers import json_probability
 from app.errors import InvalidRequestError, KeyRequiredError
+from app.json_text import encode
 from app.ledger import accounts
 from app.ledger.units import epsilon_text
 from app.services import columns, documents, estimates, questions, releases, reuse, scans, together
 from app.services.access import Access
 from app.services.context import Services
 from app.services.documents import Document
-from app.services.json_text import encode
 from app.services.questions import Plan, Question
 from app.services.releases import OK, Answer, Attempt, Drawn, Key
 from app.services.reuse import Earlier
+from app.services.storage_limits import require_storage
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,21 +94,21 @@ def release(services: Services, access: Access, question: DerivedQuestion, key: 
     if key is None and not question.reuse:
         raise KeyRequiredError
     with services.database.read() as session:
-        if key is not None and (stored := releases.replay(session, access, key)):
+        if key is not None and (stored := releases.replay(services, session, access, key)):
+            releases.require_sound(services, stored)
             return stored
         scans.require_open(access.dataset)
         derived, parts = _parts(services, access.dataset, question)
         whole = _Whole(access, question, derived, parts, key, services)
         known = [attempt.earlier(session) for attempt in whole.attempts()]
         missing = [part.plan.epsilon_nano for part, earlier in zip(parts, known, strict=True) if earlier is None]
+        if missing or key is not None:
+            require_storage(services.settings, access.account, access.allowance)
         if missing:
             releases.require_affordable(access, sum(missing))
         elif key is None:
-            found = (earlier for earlier in known if earlier is not None)
-            bodies = [
-                attempt.reused(session, earlier) for attempt, earlier in zip(whole.attempts(), found, strict=True)
-            ]
-            return Answer(OK, whole.body(bodies))
+            found = [earlier for earlier in known if earlier is not None]
+            return Answer(OK, whole.body(together.reused(session, access, whole.attempts(), found)))
     drawn = together.drawn(services, access, parts, known)
     committed = services.database.transact(lambda transaction: whole.committed(transaction, drawn))
     if committed is not None:
@@ -130,8 +131,8 @@ class _Whole:
 
     def attempts(self) -> list[Attempt]:
         """One for each component; the key is the whole's."""
-        seal = self.services.keyring.seal
-        return [Attempt(self.access, part.question, part.plan, None, seal) for part in self.parts]
+        seal, settings = self.services.keyring.seal, self.services.settings
+        return [Attempt(self.access, part.question, part.plan, None, seal, settings) for part in self.parts]
 
     def committed(self, transaction: WriteSession, found: list[Drawn | Earlier]) -> tuple[Answer, Sequence[int]] | None:
         """As `together.committed`."""

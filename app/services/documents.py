@@ -1,6 +1,7 @@
 """What plans and releases are answered with. Here exact numbers become doubles, each by a named rounding."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
@@ -14,10 +15,12 @@ from app.dp.cells import Cells, WithOutside
 from app.dp.mechanism import Mechanism
 from app.dp.numbers import json_number, json_probability, round_up
 from app.dp.released import Released
+from app.json_text import array_of, encode, object_of, open_object, shown_texts
 from app.ledger.allowances import Allowance
+from app.ledger.answer_storage import Body, StoredAnswer
+from app.ledger.reused_answers import Copy, Intervals, ReusedOpening, Segment, Text
 from app.ledger.units import epsilon_text
 from app.services import outcomes, summaries
-from app.services.json_text import array_of, encode, object_of, shown_texts
 from app.services.questions import Plan
 
 MOST_LISTED_INTERVALS = 1_000
@@ -140,39 +143,102 @@ def planned(dataset: Dataset, plan: Plan, **more: object) -> bytes:
     return object_of({**_common(dataset, plan), **{name: encode(member) for name, member in more.items()}})
 
 
-def released(release_id: str, dataset: Dataset, plan: Plan, drawn: Released) -> Mapping[str, bytes]:
-    """The members of a release but for its budget, `reused` and `created_at`, which its transaction knows; as JSON."""
-    members = {**_common(dataset, plan)}
-    statistic = {name: members.pop(name) for name in ("dataset", "statistic")}
+def released(release_id: str, dataset: Dataset, plan: Plan, drawn: Released) -> Iterator[bytes]:
+    """The pieces of a release up to its budget, `reused` and `created_at`, which its transaction knows (`ending`)."""
+    common = _common(dataset, plan)
     outcome = outcomes.values(plan.mechanism, drawn)
-    interval = outcomes.intervals(plan.statistic, plan.reach, outcome["value_in_range"])
-    members["accuracy"] = _with_interval(members["accuracy"], interval)
+    if plan.statistic.bins is None:
+        value: Any = outcome["value_in_range"]
+        interval = outcomes.interval(plan.statistic, plan.reach, value)
+        accuracy_: bytes | Iterable[bytes] = _with_interval(common["accuracy"], interval)
+    else:
+        interval = b""
+        accuracy_ = _with_intervals(common["accuracy"], outcomes.intervals(plan.statistic, plan.reach, drawn))
     summary = encode(f"{summaries.released(plan, interval)}; the release cost ε = {epsilon_text(plan.epsilon_nano)}.")
-    return {"id": encode(release_id), **statistic, **outcome, **members, "summary": summary}
+    first = {"id": encode(release_id), "dataset": common["dataset"], "statistic": common["statistic"]}
+    # What is first keeps its place.
+    yield from open_object({**first, **outcome, **common, "accuracy": accuracy_, "summary": summary})
 
 
-def reused(stored: bytes, plan: Plan, budget: Document) -> bytes:
-    """The JSON of a stored release as the answer to another question: as it was, but with the accuracy at its α.
+def _with_interval(accuracy_: bytes, interval: bytes) -> bytes:
+    """The JSON of an accuracy with the interval as its last member."""
+    return b'%b,"interval":%b}' % (accuracy_[:-1], interval)
+
+
+def _with_intervals(accuracy_: bytes, intervals: Iterable[bytes]) -> Iterator[bytes]:
+    """The JSON of an accuracy with each bin's interval as its last member, in pieces."""
+    yield b'%b,"interval":' % accuracy_[:-1]
+    yield from intervals
+    yield b"}"
+
+
+def ending(budget: Document, created_at: str) -> bytes:
+    """What a release ends with, after the pieces of `released`."""
+    return b',"budget":%b,"reused":false,"created_at":%b}' % (encode(budget), encode(created_at))
+
+
+@dataclass(frozen=True, slots=True)
+class ReusedAnswer:
+    """The answer that an earlier release gives to another question, up to its budget, and what follows on that."""
+
+    opening: ReusedOpening
+    last: bytes
+
+    @property
+    def release_id(self) -> str:
+        """Of the release that answers."""
+        return self.opening.release_id
+
+    @property
+    def stored_bytes(self) -> int:
+        """About how much has to be stored of it."""
+        return self.opening.stored_bytes
+
+    def complete(self, budget: Document) -> StoredAnswer:
+        """The whole answer."""
+        return self.opening.complete(b',"budget":%b,"reused":true%b' % (encode(budget), self.last))
+
+
+def reused(release_id: str, stored: Body, plan: Plan) -> ReusedAnswer:
+    """A stored release as the answer to another question: as it was, but with the accuracy at its α.
 
     `plan` is what a release by the stored one's mechanism promises there.
 
     Its members are cut out between their names, and these cannot be mistaken: in a text quotes are escaped, and only
-    the statistic, which comes first, has members that others name: the columns of a filter.
+    the statistic, which comes before them, has members that others name: the columns of a filter.
     """
-    head, rest = stored.rsplit(b',"accuracy":', 1)
-    _, rest = rest.split(b',"privacy":', 1)
-    facts_, rest = rest.split(b',"summary":', 1)
-    _, rest = rest.split(b',"budget":', 1)
-    _, created_at = rest.split(b',"created_at":', 1)
-    value_in_range = head.rsplit(b',"value_in_range":', 1)[1].split(b',"bins":', 1)[0]
-    interval = outcomes.intervals(plan.statistic, plan.reach, value_in_range)
-    around = _with_interval(encode(accuracy(plan.mechanism, plan.alpha)), interval)
+    at = _last_places(stored)
+    start = at["value_in_range"] + len(_NAMES["value_in_range"])
+    value = start, next(at[name] for name in ("bins", "accuracy") if at.get(name, 0) > start)
+    statistic, around = plan.statistic, encode(accuracy(plan.mechanism, plan.alpha))
+    if statistic.bins is None:
+        interval = outcomes.interval(statistic, plan.reach, b"".join(stored.pieces(*value)))
+        between: list[Segment] = [Text(b',"accuracy":' + _with_interval(around, interval))]
+    else:
+        interval = b""
+        around_each = Intervals(*value, plan.reach, *outcomes.public_range(statistic))
+        between = [Text(b',"accuracy":%b,"interval":' % around[:-1]), around_each, Text(b"}")]
     past = f"it was released before, for ε = {epsilon_text(plan.epsilon_nano)}, and cost nothing now."
-    summary = encode(f"{summaries.released(plan, interval)}; {past}")
-    answer = b'%b,"accuracy":%b,"privacy":%b,"summary":%b,"budget":%b,"reused":true,"created_at":%b'
-    return answer % (head, around, facts_, summary, encode(budget), created_at)
+    summary = Text(b',"summary":' + encode(f"{summaries.released(plan, interval)}; {past}"))
+    segments = [Copy(0, at["accuracy"]), *between, Copy(at["privacy"], at["summary"]), summary]
+    last = b"".join(stored.pieces(at["created_at"]))
+    return ReusedAnswer(ReusedOpening(release_id, stored, segments), last)
 
 
-def _with_interval(accuracy_: bytes, interval: bytes) -> bytes:
-    """The JSON of an accuracy with the interval, or each bin's, as its last member."""
-    return b'%b,"interval":%b}' % (accuracy_[:-1], interval)
+_PLACED = ("value_in_range", "bins", "accuracy", "privacy", "summary", "created_at")
+_NAMES = {name: b',"%b":' % name.encode() for name in _PLACED}
+_LONGEST_NAME = max(map(len, _NAMES.values()))
+
+
+def _last_places(stored: Body) -> dict[str, int]:
+    """Where each of these members' names stands last."""
+    places, before, position = {}, b"", 0
+    for piece in stored.pieces():
+        window = before + piece
+        start = position - len(before)
+        for name, spelled in _NAMES.items():
+            if (found := window.rfind(spelled)) >= 0:
+                places[name] = start + found
+        position += len(piece)
+        before = window[1 - _LONGEST_NAME :]
+    return places

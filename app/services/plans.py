@@ -6,13 +6,13 @@ from gmpy2 import mpq
 
 from app.dp.numbers import round_up
 from app.dp.statistics import Statistic
+from app.json_text import encode, object_of
 from app.ledger.units import NANO_PER_EPSILON, epsilon_text
 from app.services import curves, documents, questions, reuse, scans, summaries
 from app.services.access import Access
 from app.services.context import Services
 from app.services.curves import Curve, Purse
 from app.services.documents import Document
-from app.services.json_text import encode, object_of
 from app.services.questions import Plan, Question
 from app.services.reuse import Earlier
 

@@ -5,13 +5,14 @@ sums and the draw; then one transaction holds idempotency row, debit, entry and 
 nothing, one after it loses nothing.
 """
 
-import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
 import structlog
 
 from app import metrics
+from app.config import Settings
 from app.db.clock import now
 from app.db.ids import time_ordered_id
 from app.db.session import Session, WriteSession
@@ -22,15 +23,19 @@ from app.errors import BudgetExhaustedError, ForbiddenError, KeyRequiredError, K
 from app.ledger import accounts, allowances, entries, idempotency, releases
 from app.ledger.account import Account
 from app.ledger.allowances import Allowance
+from app.ledger.answer_storage import MAX_PLAIN_BYTES, Body, Opening, StoredAnswer
 from app.ledger.keyring import Seal
-from app.ledger.releases import Release
+from app.ledger.releases import Release, Rows
+from app.ledger.reused_answers import open_answer
 from app.ledger.units import NANO_PER_EPSILON, epsilon_text
 from app.services import documents, questions, reuse, scans
 from app.services.access import Access
+from app.services.bulkhead import LARGE_ANSWERS, LARGE_COMPONENTS
 from app.services.context import Services
-from app.services.json_text import encode, object_of
+from app.services.documents import ReusedAnswer
 from app.services.questions import Plan, Question
 from app.services.reuse import Earlier
+from app.services.storage_limits import ROW_BYTES, require_storage
 
 CREATED, OK = 201, 200
 MOST_QUICK = 100
@@ -49,11 +54,38 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A status and the bytes of a body; `replayed` where both were stored before."""
+    """A status and a body, which is read from the database piece by piece where it is large.
+
+    `replayed` where both were stored before.
+    """
 
     status: int
-    body: bytes
+    body: bytes | Body
     replayed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """An answer of a transaction, which may be shown after its commit."""
+
+    status: int
+    release_id: str
+    answer: StoredAnswer
+
+    def content(self, rows: Rows) -> bytes:
+        """All of the answer, where it may be held as a whole, as within its transaction."""
+        return self.answer.plain or self._body(rows).content()
+
+    def shown(self, rows: Rows) -> Answer:
+        """What the caller is answered after the commit; what is large is read from the database while it is sent."""
+        if (plain := self.answer.plain) is not None:
+            return Answer(self.status, plain)
+        if self.status == CREATED:
+            return Answer(self.status, releases.committed_body(rows, self.release_id, self.answer))
+        return Answer(self.status, self._body(rows))
+
+    def _body(self, rows: Rows) -> Body:
+        return open_answer(self.answer, lambda: releases.response(rows, self.release_id))
 
 
 def release(services: Services, access: Access, question: Question, key: Key | None) -> Answer:
@@ -62,6 +94,7 @@ def release(services: Services, access: Access, question: Question, key: Key | N
     Raises:
         KeyRequiredError, KeyReusedError: about the idempotency key.
         DatasetClosedError, DatasetStaleError, BudgetExhaustedError: the present state refuses it.
+        StorageExhaustedError: there is no room for another answer.
         InvalidRequestError and the rest of `questions.make`'s: the question is refused.
         UnavailableError: the database or the engine did not answer; nothing was debited, or the key replays what was.
     """
@@ -72,22 +105,42 @@ def release(services: Services, access: Access, question: Question, key: Key | N
         return stored
     scans.require_open(access.dataset)
     plan = questions.make(access.dataset, question, services.settings.max_epsilon_nano)
-    attempt = Attempt(access, question, plan, key, services.keyring.seal)
-    earlier = None
+    with _bulkhead(services, plan):
+        return _release(services, access, question, plan, key)
+
+
+@contextmanager
+def _bulkhead(services: Services, plan: Plan) -> Iterator[None]:
+    """Wait where as many large answers are being made as may be."""
+    if plan.statistic.components < LARGE_COMPONENTS:
+        yield
+        return
+    services.database.pause()
+    with LARGE_ANSWERS.enter():
+        yield
+
+
+def _release(services: Services, access: Access, question: Question, plan: Plan, key: Key | None) -> Answer:
+    attempt = Attempt(access, question, plan, key, services.keyring.seal, services.settings)
+    earlier, ready = None, None
     if question.reuse:
         with services.database.ask() as session:
             earlier = attempt.earlier(session)
-            if earlier is not None and key is None:
+        if earlier is not None:
+            ready = reuse.answer(services.database, earlier, plan)
+            if key is None:
                 recorded(access, question, "reused")
-                return Answer(OK, attempt.reused(session, earlier))
+                return attempt.reused(ready, access.account, access.allowance).shown(services.database)
+    require_storage(services.settings, access.account, access.allowance)
     if earlier is None:
         require_affordable(access, plan.epsilon_nano)
+    attempt = replace(attempt, ready=ready)
     drawn = draw(services, access, plan) if earlier is None else earlier
-    answer = services.database.transact(lambda transaction: attempt.committed(transaction, drawn))
-    if answer is not None:
-        outcome, charged = ("fresh", plan.epsilon_nano) if answer.status == CREATED else ("reused", 0)
+    settled = services.database.transact(lambda transaction: attempt.committed(transaction, drawn))
+    if settled is not None:
+        outcome, charged = ("fresh", plan.epsilon_nano) if settled.status == CREATED else ("reused", 0)
         services.database.when_durable(lambda: recorded(access, question, outcome, charged))
-        return answer
+        return settled.shown(services.database)
     twin = of_twin(services, access, key)
     recorded(access, question, "replayed")
     return twin
@@ -95,8 +148,9 @@ def release(services: Services, access: Access, question: Question, key: Key | N
 
 def _replayed(services: Services, access: Access, question: Question, key: Key) -> Answer | None:
     with services.database.ask() as session:
-        stored = replay(session, access, key)
+        stored = replay(services, session, access, key)
     if stored is not None:
+        require_sound(services, stored)
         recorded(access, question, "replayed")
     return stored
 
@@ -109,10 +163,25 @@ def of_twin(services: Services, access: Access, key: Key | None) -> Answer:
     """
     if key is not None:
         with services.database.ask() as session:
-            stored = replay(session, access, key)
+            stored = replay(services, session, access, key)
         if stored is not None:
+            require_sound(services, stored)
             return stored
     raise UnavailableError
+
+
+def require_sound(services: Services, stored: Answer) -> None:
+    """Look through a large answer before the first byte of it is sent.
+
+    Raises:
+        DamagedAnswerError: it is not what was written.
+        OverloadedError: as many large answers are being made or looked through as may.
+    """
+    body = stored.body
+    if isinstance(body, Body) and body.size > MAX_PLAIN_BYTES:
+        services.database.pause()
+        with LARGE_ANSWERS.enter():
+            body.require_sound()
 
 
 def recorded(access: Access, question: Question, outcome: str, cost_nano: int = 0) -> None:
@@ -150,9 +219,9 @@ def require_room(account: Account, allowance: Allowance | None, cost_nano: int) 
         raise BudgetExhaustedError("dataset", cost_nano, account.remaining_nano, account.limit_nano)
 
 
-def replay(session: Session, access: Access, key: Key) -> Answer | None:
+def replay(services: Services, session: Session, access: Access, key: Key) -> Answer | None:
     """What the key was answered with, if it was; KeyReusedError if that was to another request."""
-    stored = idempotency.find(session, access.principal.id, key.text)
+    stored = idempotency.find(session, services.database, access.principal.id, key.text)
     if stored is None:
         return None
     if stored.fingerprint != key.fingerprint:
@@ -165,7 +234,7 @@ class Drawn:
     """A fresh draw that is not paid yet: nobody may see it before its transaction has committed."""
 
     release_id: str
-    members: Mapping[str, bytes]  # the answer's, as JSON, up to its budget
+    opening: Opening  # of the answer, up to its budget
 
 
 def make_way(services: Services, access: Access, plans: Sequence[Plan]) -> None:
@@ -200,38 +269,42 @@ def drawn(access: Access, plan: Plan, sums: Sums) -> Drawn:
         raise UnavailableError from None
     metrics.EXACT_DRAWS.inc(values.exact)
     release_id = time_ordered_id()
-    return Drawn(release_id, documents.released(release_id, access.dataset, plan, values))
+    return Drawn(release_id, Opening(documents.released(release_id, access.dataset, plan, values)))
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One request on its way from its plan to its answer."""
+    """One request on its way from its plan to its answer.
+
+    Attributes:
+        ready: the answer that an earlier release gives, if one was found before the transaction.
+    """
 
     access: Access
     question: Question
     plan: Plan
     key: Key | None
     seal: Seal
+    settings: Settings
+    ready: ReusedAnswer | None = None
 
     def earlier(self, session: Session) -> Earlier | None:
         """An earlier release that answers it."""
         return reuse.find(session, self.access.dataset, self.plan) if self.question.reuse else None
 
-    def reused(self, session: Session, earlier: Earlier) -> bytes:
-        """The answer that an earlier release gives, with the budget as it was when the caller was let in."""
-        return self._reused(session, earlier, self.access.account, self.access.allowance)
+    def reused(self, ready: ReusedAnswer, account: Account, allowance: Allowance | None) -> Settled:
+        """The answer that an earlier release gives, with the budget as it is now, or was as the caller was let in."""
+        answer = ready.complete(documents.budget(0, account.remaining_nano, allowance))
+        return Settled(OK, ready.release_id, answer)
 
-    def _reused(self, session: Session, earlier: Earlier, account: Account, allowance: Allowance | None) -> bytes:
-        return reuse.answer(session, earlier, self.plan, documents.budget(0, account.remaining_nano, allowance))
-
-    def committed(self, transaction: WriteSession, found: Drawn | Earlier) -> Answer | None:
+    def committed(self, transaction: WriteSession, found: Drawn | Earlier) -> Settled | None:
         """The transaction and its commit; nobody sees an answer before that has returned."""
-        answer = self.settle(transaction, found)
-        if answer is not None:
+        settled = self.settle(transaction, found)
+        if settled is not None:
             transaction.commit()
-        return answer
+        return settled
 
-    def settle(self, transaction: WriteSession, found: Drawn | Earlier) -> Answer | None:
+    def settle(self, transaction: WriteSession, found: Drawn | Earlier) -> Settled | None:
         """The one transaction, in the one order; None where the key turns out to be a twin's already."""
         dataset, principal, key, at = self.access.dataset, self.access.principal, self.key, now()
         if key is not None and not idempotency.claim(
@@ -242,28 +315,39 @@ class Attempt:
             accounts.lock_open(transaction, dataset.id)
         earlier = self.earlier(transaction)
         if earlier is not None:
-            account = accounts.find(transaction, dataset.id)
-            body = self._reused(transaction, earlier, account, allowances.find(transaction, dataset.id, principal.id))
-            if key is not None:
-                idempotency.answer(transaction, principal.id, key.text, earlier.release_id, OK, body)
-            return Answer(OK, body)
+            return self._settle_reuse(transaction, earlier)
         if isinstance(found, Earlier):
             raise UnavailableError  # what the reads found is found again, since releases are never deleted
-        return Answer(CREATED, self._pay(transaction, found, at))
+        return self._pay(transaction, found, at)
 
-    def _pay(self, transaction: WriteSession, drawn: Drawn, at: str) -> bytes:
+    def _settle_reuse(self, transaction: WriteSession, earlier: Earlier) -> Settled:
+        ready = self.ready
+        if ready is None or ready.release_id != earlier.release_id:
+            ready = reuse.answer(transaction, earlier, self.plan)
+        dataset_id, principal_id, key = self.access.dataset.id, self.access.principal.id, self.key
+        if key is None:
+            account = accounts.find(transaction, dataset_id)
+            return self.reused(ready, account, allowances.find(transaction, dataset_id, principal_id))
+        account, allowance = count_stored(transaction, self.access, ready.stored_bytes, self.settings)
+        settled = self.reused(ready, account, allowance)
+        idempotency.answer(transaction, principal_id, key.text, earlier.release_id, OK, settled.answer)
+        return settled
+
+    def _pay(self, transaction: WriteSession, drawn: Drawn, at: str) -> Settled:
         dataset, principal, cost_nano = self.access.dataset, self.access.principal, self.plan.epsilon_nano
-        account = accounts.debit(transaction, dataset.id, cost_nano)
-        allowance = allowances.debit(transaction, dataset.id, principal.id, cost_nano)
+        stored_bytes = drawn.opening.stored_bytes + ROW_BYTES
+        account = accounts.debit(transaction, dataset.id, cost_nano, stored_bytes)
+        allowance = allowances.debit(transaction, dataset.id, principal.id, cost_nano, stored_bytes)
+        require_storage(self.settings, account, allowance, stored_bytes)
         if allowance.window is not None:
             at = transaction.time()  # the one that decided in which window it counts
-        budget = documents.budget(cost_nano, account.remaining_nano, allowance)
-        last = {"budget": budget, "reused": False, "created_at": at}
-        body = object_of({**drawn.members, **{name: encode(member) for name, member in last.items()}})
+        answer = drawn.opening.complete(
+            documents.ending(documents.budget(cost_nano, account.remaining_nano, allowance), at)
+        )
         entries.append(
             *(transaction, self.seal, account, "debit", principal.name, cost_nano, at),
             release_id=drawn.release_id,
-            answer_hash=hashlib.sha256(body).digest(),
+            answer_hash=answer.sha256,
         )
         paid = Release(
             id=drawn.release_id,
@@ -273,8 +357,23 @@ class Attempt:
             epsilon_nano=cost_nano,
             gamma=str(self.question.gamma),
             grid_refinement=self.question.grid_refinement,
-            response=body,
+            response=answer.content,
             created_at=at,
         )
         releases.insert(transaction, paid, reuse.candidacies(self.plan.mechanism))
-        return body
+        return Settled(CREATED, drawn.release_id, answer)
+
+
+def count_stored(
+    transaction: WriteSession, access: Access, stored_bytes: int, settings: Settings
+) -> tuple[Account, Allowance | None]:
+    """Count what is stored of an answer beside its release; the account and the allowance after it.
+
+    Raises:
+        StorageExhaustedError: there is no room for another answer.
+    """
+    added = stored_bytes + ROW_BYTES
+    account = accounts.store(transaction, access.dataset.id, added)
+    allowance = allowances.store(transaction, access.dataset.id, access.principal.id, added)
+    require_storage(settings, account, allowance, added)
+    return account, allowance

@@ -15,9 +15,10 @@ from app.dp.mechanism import Mechanism
 from app.dp.numbers import round_up
 from app.dp.statistics import Statistic
 from app.ledger import releases
+from app.ledger.releases import Rows
 from app.ledger.units import NANO_PER_EPSILON
 from app.services import documents, questions
-from app.services.documents import Document
+from app.services.documents import ReusedAnswer
 from app.services.questions import Plan
 
 
@@ -56,10 +57,10 @@ def chosen(earlier: Sequence[Earlier], plan: Plan) -> Earlier | None:
     return best
 
 
-def answer(session: Session, earlier: Earlier, plan: Plan, budget: Document) -> bytes:
-    """The JSON of an earlier release as the answer to this plan: all as it was, with the accuracy at the plan's α."""
-    stored = releases.response(session, earlier.release_id)
-    return documents.reused(stored, questions.of_mechanism(earlier.mechanism, plan.alpha), budget)
+def answer(rows: Rows, earlier: Earlier, plan: Plan) -> ReusedAnswer:
+    """An earlier release as the answer to this plan: all as it was, with the accuracy at the plan's α."""
+    stored = releases.response(rows, earlier.release_id)
+    return documents.reused(earlier.release_id, stored, questions.of_mechanism(earlier.mechanism, plan.alpha))
 
 
 def candidacies(mechanism: Mechanism) -> list[tuple[int, float]]:

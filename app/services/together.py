@@ -1,13 +1,13 @@
 """Several releases in one transaction, under one idempotency key: of a batch, or of what is derived from them."""
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from app.db.clock import now
-from app.db.session import WriteSession
+from app.db.session import Session, WriteSession
 from app.ledger import idempotency
-from app.services import releases, scans
+from app.ledger.answer_storage import store
+from app.services import releases, reuse, scans
 from app.services.access import Access
 from app.services.context import Services
 from app.services.questions import Plan, Question
@@ -46,6 +46,14 @@ def drawn(
     ]
 
 
+def reused(session: Session, access: Access, attempts: Sequence[Attempt], known: Sequence[Earlier]) -> list[bytes]:
+    """The answers that earlier releases give, with the budget as it was when the caller was let in."""
+    return [
+        attempt.reused(reuse.answer(session, each, attempt.plan), access.account, access.allowance).content(session)
+        for attempt, each in zip(attempts, known, strict=True)
+    ]
+
+
 def committed(  # noqa: PLR0913, PLR0917 - what both kinds of several have in common
     transaction: WriteSession,
     access: Access,
@@ -74,13 +82,14 @@ def committed(  # noqa: PLR0913, PLR0917 - what both kinds of several have in co
     locked()
     settled = [attempt.settle(transaction, each) for attempt, each in zip(attempts, found, strict=True)]
     answers = [each for each in settled if each is not None]  # all of them: no attempt has a key of its own
-    bodies, statuses = [each.body for each in answers], [each.status for each in answers]
-    answer = Answer(max(statuses), body_of(bodies, statuses))
+    statuses = [each.status for each in answers]
+    body = body_of([each.content(transaction) for each in answers], statuses)
     if key is not None:
-        release_id = json.loads(bodies[0])["id"]
-        idempotency.answer(transaction, access.principal.id, key.text, release_id, answer.status, answer.body)
+        stored = store(body)
+        releases.count_stored(transaction, access, len(stored.content), attempts[0].settings)
+        idempotency.answer(transaction, access.principal.id, key.text, answers[0].release_id, max(statuses), stored)
     transaction.commit()
-    return answer, statuses
+    return Answer(max(statuses), body), statuses
 
 
 def recorded(access: Access, asked: Sequence[Asked], statuses: Sequence[int]) -> None:

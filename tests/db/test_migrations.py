@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, inspect, text
 
 from app.db import migrate as migrations
@@ -134,6 +135,12 @@ def test_a_migration_waits_for_another(empty_database_url: str, empty: Database)
     impatient.close()
 
 
+def latest_revision() -> str:
+    latest = ScriptDirectory(str(migrations.SCRIPTS)).get_current_head()
+    assert latest is not None
+    return latest
+
+
 @pytest.mark.parametrize("empty_database_url", ["postgres"], indirect=True)
 def test_a_migration_does_not_wait_long_for_a_table_in_use(
     empty_database_url: str, empty: Database, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -142,8 +149,8 @@ def test_a_migration_does_not_wait_long_for_a_table_in_use(
     migrate(empty)
     scripts = tmp_path / "scripts"
     shutil.copytree(migrations.SCRIPTS, scripts)
-    (scripts / "versions" / "0002_waits.py").write_text(
-        "from alembic import op\nimport sqlalchemy as sa\nrevision, down_revision = '0002', '0001'\n"
+    (scripts / "versions" / "next_waits.py").write_text(
+        f"from alembic import op\nimport sqlalchemy as sa\nrevision, down_revision = 'next', '{latest_revision()}'\n"
         "def upgrade(): op.add_column('releases', sa.Column('more', sa.Text))\ndef downgrade(): pass\n"
     )
     monkeypatch.setattr(migrations, "SCRIPTS", scripts)
@@ -163,8 +170,9 @@ def test_a_migration_that_fails_leaves_nothing(
 ) -> None:
     scripts = tmp_path / "scripts"
     shutil.copytree(migrations.SCRIPTS, scripts)
-    (scripts / "versions" / "0002_fails.py").write_text(
-        "revision, down_revision = '0002', '0001'\ndef upgrade(): raise LookupError\ndef downgrade(): pass\n"
+    (scripts / "versions" / "next_fails.py").write_text(
+        f"revision, down_revision = 'next', '{latest_revision()}'\n"
+        "def upgrade(): raise LookupError\ndef downgrade(): pass\n"
     )
     monkeypatch.setattr(migrations, "SCRIPTS", scripts)
     with pytest.raises(LookupError):

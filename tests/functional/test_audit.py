@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 import psycopg
 import pytest
+from alembic.script import ScriptDirectory
 from command_line import Done, run
 from psycopg import sql
 from service_world import Service, Table, a_name, key_of, numbers_csv, pages, serving
@@ -284,8 +285,9 @@ def test_migrations_and_restored_backups_are_acts(
 
     scripts = tmp_path / "scripts"
     shutil.copytree(migrations.SCRIPTS, scripts)
-    (scripts / "versions" / "0002_next.py").write_text(
-        "revision, down_revision = '0002', '0001'\ndef upgrade(): pass\ndef downgrade(): pass\n"
+    latest = ScriptDirectory(str(migrations.SCRIPTS)).get_current_head()
+    (scripts / "versions" / "next.py").write_text(
+        f"revision, down_revision = 'next', '{latest}'\ndef upgrade(): pass\ndef downgrade(): pass\n"
     )
     monkeypatch.setattr(migrations, "SCRIPTS", scripts)
     migrations._heads.cache_clear()
@@ -297,7 +299,7 @@ def test_migrations_and_restored_backups_are_acts(
     assert operator.run("migrate").status == 0
     assert len(operator.records()) == before + 1
     found = operator.records()[-1]
-    told = {"from": "0001", "to": "0002"}
+    told = {"from": latest, "to": "next"}
     assert (found.via, found.action, found.target, json.loads(found.details)) == (
         *("command", "database.migrate"),
         *(None, told),

@@ -6,6 +6,11 @@ from sqlalchemy.exc import IntegrityError
 
 from app.db.clock import now
 from app.ledger import accounts, entries, idempotency
+from app.ledger.answer_storage import store
+
+
+def told(stored: idempotency.Stored) -> tuple[bytes, int, str, bytes]:
+    return stored.fingerprint, stored.status, stored.release_id, stored.body.content()
 
 
 def test_entries_are_numbered_without_a_gap_and_add_up(world: World) -> None:
@@ -87,17 +92,17 @@ def test_a_debit_or_a_key_without_its_release_cannot_be_committed(world: World, 
         half(world)  # type: ignore[operator]
     assert (world.account().spent_nano, world.account().last_seq) == (0, 2)
     with world.database.read() as session:
-        assert idempotency.find(session, world.analyst.id, "k") is None
+        assert idempotency.find(session, session, world.analyst.id, "k") is None
     world.release(1, "k")  # and the connection is as good as before
 
 
 def test_a_key_answers_with_its_release(world: World) -> None:
     release_id = world.release(5, "key one")
     with world.database.read() as session:
-        stored = idempotency.find(session, world.analyst.id, "key one")
-        assert idempotency.find(session, world.analyst.id, "key two") is None
-        assert idempotency.find(session, world.owner.id, "key one") is None
-    assert stored == idempotency.Stored(FINGERPRINT, 201, release_id, world.row(release_id).response)
+        stored = idempotency.find(session, session, world.analyst.id, "key one")
+        assert idempotency.find(session, session, world.analyst.id, "key two") is None
+        assert idempotency.find(session, session, world.owner.id, "key one") is None
+    assert told(stored) == (FINGERPRINT, 201, release_id, world.row(release_id).response)
 
 
 def test_a_taken_key_is_not_claimed_again(world: World) -> None:
@@ -105,7 +110,7 @@ def test_a_taken_key_is_not_claimed_again(world: World) -> None:
     assert world.release(5, "key") is None
     assert world.account().spent_nano == 5
     with world.database.read() as session:
-        assert idempotency.find(session, world.analyst.id, "key").release_id == first
+        assert idempotency.find(session, session, world.analyst.id, "key").release_id == first
 
 
 def test_the_key_of_a_refused_release_stays_usable(world: World) -> None:
@@ -118,10 +123,10 @@ def test_a_reused_release_answers_in_the_words_of_its_own_request(world: World) 
     earlier = world.release(5, "first")
     with world.database.write() as transaction:
         assert idempotency.claim(transaction, world.analyst.id, "second", FINGERPRINT, "", 201, "at")
-        idempotency.answer(transaction, world.analyst.id, "second", earlier, 200, b"reused")
+        idempotency.answer(transaction, world.analyst.id, "second", earlier, 200, store(b"reused"))
         transaction.commit()
     with world.database.read() as session:
-        second = idempotency.find(session, world.analyst.id, "second")
-        first = idempotency.find(session, world.analyst.id, "first")
-    assert second == idempotency.Stored(FINGERPRINT, 200, earlier, b"reused")
-    assert (first.status, first.body) == (201, world.row(earlier).response)
+        second = idempotency.find(session, session, world.analyst.id, "second")
+        first = idempotency.find(session, session, world.analyst.id, "first")
+    assert told(second) == (FINGERPRINT, 200, earlier, b"reused")
+    assert (first.status, first.body.content()) == (201, world.row(earlier).response)

@@ -119,13 +119,13 @@ def test_of_fifty_twins_one_is_paid_and_all_answer_its_bytes(world: World) -> No
 
     def twin(_: int) -> tuple[bool, bytes]:
         with world.database.read() as session:
-            assert idempotency.find(session, world.analyst.id, "key") is None
+            assert idempotency.find(session, session, world.analyst.id, "key") is None
         start.wait(30)
         won = world.release(COST_NANO, "key") is not None
         with world.database.read() as session:
-            stored = idempotency.find(session, world.analyst.id, "key")
+            stored = idempotency.find(session, session, world.analyst.id, "key")
         assert stored.fingerprint == FINGERPRINT
-        return won, stored.body
+        return won, stored.body.content()
 
     with ThreadPoolExecutor(50) as pool:
         answers = list(pool.map(twin, range(50)))

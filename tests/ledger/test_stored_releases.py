@@ -24,7 +24,7 @@ def test_a_release_is_read_as_it_was_stored(world: World) -> None:
     with world.database.read() as session:
         found = releases.by_id(session, "r")
         assert releases.by_id(session, "s") is None
-        assert releases.response(session, "r") == response
+        assert releases.response(session, "r").content() == response
         with pytest.raises(NotFoundError):
             releases.response(session, "s")
     assert found == releases.Release(

@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -19,18 +20,19 @@ from app.dp.mechanism import Mechanism
 from app.dp.numbers import decimal_text, json_number, round_down, round_up
 from app.dp.statistics import build
 from app.dp.sums import Moments
-from app.ledger.units import epsilon_text
-from app.services import documents, questions, summaries
-from app.services.json_text import (
+from app.json_text import (
     BATCH,
     array_of,
     double_texts,
     encode,
     entries_of,
-    object_of,
     shown_texts,
     texts_of,
 )
+from app.ledger.answer_storage import of_content, open_body
+from app.ledger.reused_answers import open_answer
+from app.ledger.units import epsilon_text
+from app.services import documents, questions, summaries
 from app.services.questions import Plan
 
 DATASET = Dataset(1, "t", "", 1, "{}", 1000, 1, "2026-11-28T00:00:00.000000Z", "open", "f")
@@ -117,7 +119,7 @@ def planned(spec: dict[str, Any], epsilon: mpq, refinement: int) -> Plan:
     return Plan(mechanism, ALPHA, int(epsilon * 10**9), radius, radius)
 
 
-def released(plan: Plan, seed: int) -> tuple[dict[str, bytes], Sequence[mpq]]:
+def released(plan: Plan, seed: int) -> tuple[bytes, Sequence[mpq]]:
     numbers = random.Random(seed)
     answer: Any
     if plan.statistic.bins is not None:
@@ -126,7 +128,7 @@ def released(plan: Plan, seed: int) -> tuple[dict[str, bytes], Sequence[mpq]]:
     else:
         answer = Moments(DATASET.n, 700, 700)
     drawn = plan.mechanism.draw(answer, SeededBits(seed))
-    return dict(documents.released("an id", DATASET, plan, drawn)), list(drawn)
+    return b"".join(documents.released("an id", DATASET, plan, drawn)), list(drawn)
 
 
 @pytest.mark.parametrize("epsilon", [mpq(1, 10**9), mpq("0.3"), mpq(1), mpq(8)])
@@ -134,19 +136,21 @@ def released(plan: Plan, seed: int) -> tuple[dict[str, bytes], Sequence[mpq]]:
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: f"{spec['kind']} of {spec['column'][:5]} {len(spec)}")
 def test_a_release_is_spelled_as_it_is_defined(spec: dict[str, Any], refinement: int, epsilon: mpq) -> None:
     plan = planned(spec, epsilon, refinement)
-    members, drawn = released(plan, refinement)
-    assert object_of(members) == encode(defined(plan, drawn))
+    opening, drawn = released(plan, refinement)
+    assert opening + b"}" == encode(defined(plan, drawn))
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: f"{spec['kind']} of {spec['column'][:5]} {len(spec)}")
 def test_an_earlier_release_is_the_stored_one_with_another_accuracy(spec: dict[str, Any]) -> None:
     plan = planned(spec, mpq("0.3"), 2)
-    members, _ = released(plan, 4)
-    paid = {"budget": {"charged": "0.3"}, "reused": False, "created_at": "then"}
-    stored = object_of(members | {name: encode(member) for name, member in paid.items()})
+    opening, _ = released(plan, 4)
+    stored = opening + documents.ending({"charged": "0.3"}, "then")
     alpha, radius = mpq(1, 3), plan.mechanism.radius(mpq(1, 3))
     at_alpha = questions.of_mechanism(plan.mechanism, alpha)
-    answer = documents.reused(stored, at_alpha, {"charged": "0"})
+    body = open_body(of_content(stored), len(stored))
+    made = documents.reused("an id", body, at_alpha).complete({"charged": "0"})
+    answer = open_answer(made, lambda: body).content()
+    assert (len(answer), sha256(answer).digest()) == (made.size, made.sha256)
     expected: dict[str, Any] = json.loads(stored)
     value = expected["value_in_range"]
     listed = [interval(x, plan.mechanism, radius) for x in value] if isinstance(value, list) else None
@@ -158,11 +162,11 @@ def test_an_earlier_release_is_the_stored_one_with_another_accuracy(spec: dict[s
 
 
 def test_the_clamp_and_many_bins_are_among_the_cases() -> None:
-    members, drawn = released(planned(SPECS[1], mpq(1), 0), 1)
-    values = [json.loads(members[name]) for name in ("value", "value_in_range")]
-    assert values[0] != values[1]
+    opening, drawn = released(planned(SPECS[1], mpq(1), 0), 1)
+    members = json.loads(opening + b"}")
+    assert members["value"] != members["value_in_range"]
     assert len(set(drawn)) < len(drawn) / 10
-    assert len(json.loads(members["edges"])) == 1002
+    assert len(members["edges"]) == 1002
 
 
 finite = st.floats(allow_nan=False, allow_infinity=False).map(lambda x: x + 0.0)
@@ -185,7 +189,7 @@ def test_the_sizes_where_spellings_change(size: float) -> None:
 
 
 def test_an_array_is_taken_apart_into_its_entries() -> None:
-    entries = entries_of(b"[1,2.5,1,-3]")
+    entries = entries_of(b"1,2.5,1,-3")
     assert entries.dictionary.to_pylist() == ["1", "2.5", "-3"]
     assert entries.indices.to_pylist() == [0, 1, 0, 2]
     assert array_of(entries.dictionary.take(entries.indices)) == b"[1,2.5,1,-3]"

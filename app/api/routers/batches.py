@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from app.api.documentation import described
 from app.api.requests import CallerOf, DirectRoute, JsonBody, KeyHeaders, json_body, key_of
-from app.api.responses import MEDIA_TYPE
+from app.api.responses import MEDIA_TYPE, answer_response
 from app.api.schemas.batches import BatchAnswer, BatchPlan, BatchRequest
 from app.services import batches
 from app.services.shares import Batch, Item
@@ -60,5 +60,4 @@ def release_batch(name: str, caller: CallerOf, body: Body, keys: KeyHeaders) -> 
     entered.require_allowance()
     batch = _batch(body.validated())
     answer = batches.release(caller.services, entered, batch, key_of(keys, body))
-    headers = {"Idempotency-Replayed": "true"} if answer.replayed else None
-    return Response(answer.body, answer.status, headers, MEDIA_TYPE)
+    return answer_response(answer.body, answer.status, replayed=answer.replayed)

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from app.api.documentation import described
 from app.api.requests import CallerOf, DirectRoute, JsonBody, KeyHeaders, json_body, key_of
-from app.api.responses import MEDIA_TYPE
+from app.api.responses import MEDIA_TYPE, answer_response
 from app.api.schemas.derived import DerivedAnswer, DerivedPlan, DerivedRequest
 from app.services import derived
 from app.services.derived import DerivedQuestion
@@ -60,5 +60,4 @@ def derive(name: str, caller: CallerOf, body: Body, keys: KeyHeaders) -> Respons
     entered.require_allowance()
     question = _question(body.validated())
     answer = derived.release(caller.services, entered, question, key_of(keys, body))
-    headers = {"Idempotency-Replayed": "true"} if answer.replayed else None
-    return Response(answer.body, answer.status, headers, MEDIA_TYPE)
+    return answer_response(answer.body, answer.status, replayed=answer.replayed)

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from app.api.crew import quick
 from app.api.documentation import described
 from app.api.requests import CallerOf, DirectRoute, JsonBody, KeyHeaders, PageOf, json_body, key_of
-from app.api.responses import MEDIA_TYPE, listed_releases
+from app.api.responses import answer_response, listed_releases
 from app.api.schemas import answers
 from app.api.schemas.releases import ReleaseRequest
 from app.services import records, releases
@@ -54,26 +54,25 @@ def release(name: str, caller: CallerOf, body: Body, keys: KeyHeaders) -> Respon
     entered.require_allowance()
     question = question_of(body.validated())
     answer = releases.release(caller.services, entered, question, key_of(keys, body))
-    headers = {"Idempotency-Replayed": "true"} if answer.replayed else None
-    return Response(answer.body, answer.status, headers, MEDIA_TYPE)
+    return answer_response(answer.body, answer.status, replayed=answer.replayed)
 
 
 @router.get("/datasets/{name}/releases", **described({200: (answers.Releases, "A page.")}, 404, paged=True))
 def releases_of_dataset(name: str, caller: CallerOf, page: PageOf) -> Response:
     """Earlier releases of a dataset, oldest first."""
     entered = caller.enter(name)
-    return listed_releases(records.of_dataset(caller.services, entered, page.after_id, page.limit + 1), page.limit)
+    listed = records.of_dataset(caller.services, entered, page.after_id, page.limit + 1)
+    return listed_releases(listed, page.limit, caller.services.database)
 
 
 @router.get("/releases", **described({200: (answers.Releases, "A page.")}, paged=True))
 def own_releases(caller: CallerOf, page: PageOf) -> Response:
     """The caller's own releases, oldest first."""
-    return listed_releases(
-        records.of_caller(caller.services, caller.credential, page.after_id, page.limit + 1), page.limit
-    )
+    listed = records.of_caller(caller.services, caller.credential, page.after_id, page.limit + 1)
+    return listed_releases(listed, page.limit, caller.services.database)
 
 
 @router.get("/releases/{release_id}", **described({200: (answers.Release, "The release.")}, 404))
 def one_release(release_id: str, caller: CallerOf) -> Response:
     """One release, as it was answered."""
-    return Response(records.one(caller.services, caller.credential, release_id).response, media_type=MEDIA_TYPE)
+    return answer_response(records.one(caller.services, caller.credential, release_id))

@@ -4,7 +4,7 @@ The arrays are made by Arrow, without a Python object for each entry.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import islice
 from math import isfinite
@@ -37,10 +37,20 @@ def encode(value: Any) -> bytes:  # noqa: ANN401 - JSON is any value
 
 def object_of(members: Mapping[str, bytes]) -> bytes:
     """The object with these members, each of them JSON already."""
-    parts: list[bytes] = []
+    return b"".join([*open_object(members), b"}"])  # members may be megabytes: each is copied once
+
+
+def open_object(members: Mapping[str, bytes | Iterable[bytes]]) -> Iterator[bytes]:
+    """The pieces of an object with these members, each JSON already or in pieces itself, without the last brace."""
+    separator = b"{"
     for name, member in members.items():
-        parts += (b"," if parts else b"{", _name(name), member)
-    return b"".join([*parts, b"}"])  # members may be tens of megabytes: each is copied once
+        yield separator
+        yield _name(name)
+        if isinstance(member, bytes):
+            yield member
+        else:
+            yield from member
+        separator = b","
 
 
 @cache
@@ -68,13 +78,27 @@ def texts_of(spelled: Iterable[str]) -> pa.StringArray:
 
 def array_of(texts: pa.StringArray) -> bytes:
     """The array of these entries, each of them JSON already."""
-    (joined,) = pc.binary_join(pa.ListArray.from_arrays([0, len(texts)], texts), ",")
-    return b"[%b]" % joined.as_buffer().to_pybytes()
+    return b"".join(array_pieces(texts, np.arange(len(texts))))
 
 
-def entries_of(array: bytes) -> pa.DictionaryArray:
-    """The entries of an array of numbers, each different text kept once."""
-    return pc.split_pattern(pa.array([array[1:-1].decode()]), ",").values.dictionary_encode()
+def array_pieces(texts: pa.StringArray, places: npt.NDArray[np.intp]) -> Iterator[bytes]:
+    """The array of the texts at these places, each of them JSON already; a few entries at a time."""
+    for start in range(0, len(places), BATCH):
+        yield b"," if start else b"["
+        yield joined(texts.take(pa.array(places[start : start + BATCH])))
+    yield b"]"
+
+
+def joined(texts: pa.StringArray) -> bytes:
+    """The texts with commas between them."""
+    (text,) = pc.binary_join(pa.ListArray.from_arrays([0, len(texts)], texts), ",")
+    encoded: bytes = text.as_buffer().to_pybytes()
+    return encoded
+
+
+def entries_of(text: bytes) -> pa.DictionaryArray:
+    """The entries of an array of numbers, given without its brackets, each different text kept once."""
+    return pc.split_pattern(pa.array([text.decode()]), ",").values.dictionary_encode()
 
 
 def _texts(doubles: Doubles, spell: Callable[[float], float], point: str) -> pa.StringArray:
