@@ -1,6 +1,7 @@
 """The bins of a histogram. They cover every value, and are there whatever the data."""
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import pairwise
@@ -32,9 +33,16 @@ class Edges:
 
     def stored(self, kind: Kind) -> tuple[Rational, ...]:
         """The edges that a column of this kind has, as exact rationals, ascending."""
+        return tuple(self._stored(kind))
+
+    def are(self, edges: Sequence[Rational], kind: Kind) -> bool:
+        """Whether a column of this kind has these edges; it looks no further than the first that is another."""
+        return all(own == edge for own, edge in zip(self._stored(kind), edges, strict=True))
+
+    def _stored(self, kind: Kind) -> Iterator[Rational]:
         step = self.upper - self.lower
         exact = self.given or (self.lower + step * i / self.intervals for i in range(self.intervals + 1))
-        return tuple(stored_bound(kind, edge) for edge in exact)
+        return (stored_bound(kind, edge) for edge in exact)
 
     def doubles(self) -> npt.NDArray[np.float64]:
         """The double nearest to each edge."""
@@ -178,7 +186,7 @@ def bins_by_edges(column: Column, edges: tuple[Rational, ...]) -> IntervalBins:
             raise InvalidStatistic(f"edges.{i}", "this edge and the one before it are the same double")
     # Evenly spaced edges are one thing, whichever way they are asked for.
     even = Edges(edges[0], edges[-1], len(edges) - 1)
-    if even.stored(column.kind) == stored:
+    if even.are(stored, column.kind):
         return _interval_bins(column, even)
     return _interval_bins(column, Edges(stored[0], stored[-1], even.intervals, stored))
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 from app.dp.numbers import Rational
 
@@ -21,7 +22,7 @@ class Kind(StrEnum):
         return self in {Kind.INTEGER, Kind.REAL, Kind.DECIMAL}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Column:
     """A column as declared.
 
@@ -42,3 +43,8 @@ class Column:
     categories: tuple[str, ...] = ()
     nullable: bool = True
     null_value: Rational | None = None
+
+    @cached_property
+    def category_set(self) -> frozenset[str]:
+        """The declared values, to be searched."""
+        return frozenset(self.categories)

@@ -130,7 +130,7 @@ def _between(column: Column, ends: Any, where: str) -> Between:  # noqa: ANN401 
 
 def _value(column: Column, value: object, where: str) -> Any:  # noqa: ANN401  of the column's kind, to be sorted
     if column.kind is Kind.CATEGORY:
-        if not isinstance(value, str) or value not in column.categories:
+        if not isinstance(value, str) or value not in column.category_set:
             raise InvalidStatistic(where, "is not one of the declared categories", column.categories)
         return value
     if column.kind is Kind.BOOLEAN:

@@ -13,6 +13,7 @@ from app.dp.errors import InvalidStatistic
 from app.dp.numbers import json_number
 from app.errors import InvalidRequestError
 
+MAX_PROBLEMS = 10  # that a refusal names
 _MEMBERS = ("kind", "bounds", "scale", "categories", "nullable", "null_value")
 
 Declared = Mapping[str, Mapping[str, Any]]
@@ -70,7 +71,7 @@ def check(text: str) -> None:
     Raises:
         InvalidRequestError: where and what, by the position of the column.
     """
-    problems = []
+    problems: list[tuple[str, str]] = []
     for position, column in enumerate(of(text).values()):
         if not column.kind.numeric:
             continue
@@ -78,5 +79,7 @@ def check(text: str) -> None:
             codes_for(column, None)
         except InvalidStatistic as error:
             problems.append((f"columns.{position}.{error.where}", error.what))
+            if len(problems) == MAX_PROBLEMS:
+                break
     if problems:
         raise InvalidRequestError(*problems)

@@ -345,3 +345,25 @@ def test_describe_fills_in_every_default_and_can_be_asked_again() -> None:
 
     for description in descriptions:
         assert build(asked(description), WIDE, 10, 1).describe() == description
+
+
+class CountedText(str):
+    """A text that counts how often it is compared with another."""
+
+    __slots__ = ()
+    comparisons = 0
+
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        CountedText.comparisons += 1
+        return str.__eq__(self, other)
+
+
+def test_values_are_found_among_many_categories_without_a_search() -> None:
+    categories = tuple(CountedText(i) for i in range(1_000))
+    columns = {"k": Column("k", Kind.CATEGORY, categories=categories)}
+    CountedText.comparisons = 0
+    asked = {"kind": "count", "where": {"k": {"one_of": [str(i) for i in reversed(range(1_000))]}}}
+    build(asked, columns, 10, 1)
+    assert CountedText.comparisons < 3_000

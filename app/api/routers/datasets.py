@@ -28,6 +28,18 @@ def declared(columns: Mapping[str, DeclaredColumn]) -> Declared:
     return {name: column.model_dump(exclude_none=True, exclude={"unconfirmed"}) for name, column in columns.items()}
 
 
+def _read_elsewhere(body: bytes) -> Registration:
+    """What a JSON body registers; a long one takes a while, so this runs in a thread."""
+    request = validated(SourcedDatasetRequest, decode(body))
+    source = request.source
+    return _registration(request, Origin(source.connection, source.table, source.live))
+
+
+def _read_metadata(metadata: bytes) -> Registration:
+    """As `_read_elsewhere`, of the metadata of an upload."""
+    return _registration(validated(DatasetRequest, decode(metadata)))
+
+
 def _registration(request: DatasetRequest, origin: Origin | None = None) -> Registration:
     unit = request.unit_column
     return Registration(
@@ -57,13 +69,11 @@ async def register(request: Request, caller: CallerOf) -> Response:
     owner = await run_in_threadpool(datasets.require_owner, caller.services, caller.credential)
     if media_type(request.headers) == "application/json":
         require_form(request.headers, "application/json")
-        elsewhere = validated(SourcedDatasetRequest, decode(await read_json(request)))
-        source = elsewhere.source
-        registration = _registration(elsewhere, Origin(source.connection, source.table, source.live))
+        registration = await run_in_threadpool(_read_elsewhere, await read_json(request))
         return json_response(await run_in_threadpool(datasets.register, caller.services, owner, registration), 201)
     require_form(request.headers, "multipart/form-data")
     async with read_upload(request, caller.services.settings.max_upload_bytes) as upload:
-        registration = _registration(validated(DatasetRequest, decode(upload.metadata)))
+        registration = await run_in_threadpool(_read_metadata, upload.metadata)
         registered = await run_in_threadpool(datasets.register, caller.services, owner, registration, upload.file)
     return json_response(registered, 201)
 

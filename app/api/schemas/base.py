@@ -1,14 +1,26 @@
 """What all request bodies have in common, and how a refusal of one is told: where and what, never the input."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from itertools import islice
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
 from app.api.schemas import places
 from app.errors import InvalidRequestError
 
 MOST_PROBLEMS = 10  # an answer must not grow with what was sent
+_PIECE = 16
+"""Members of a large object that are validated together: problems are looked for no further than in one piece."""
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -17,6 +29,38 @@ class RequestModel(BaseModel):
     """A body, or a part of one: unknown members are refused, since a misspelt option must not be ignored."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True, strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _limit_unknown_members(cls, value: Any) -> Any:  # noqa: ANN401 - JSON is any value
+        """Leave out all but the first unknown members: one is enough to refuse the object, and each costs time."""
+        known = _member_names(cls)
+        if not isinstance(value, dict) or len(value) <= len(known) + MOST_PROBLEMS:
+            return value
+        unknown = islice((name for name in value if name not in known), MOST_PROBLEMS)
+        return {name: value[name] for name in [*(name for name in known if name in value), *unknown]}
+
+
+@cache
+def _member_names(model: type[BaseModel]) -> frozenset[str]:
+    return frozenset(field.alias or name for name, field in model.model_fields.items())
+
+
+def limit_members(most: int) -> WrapValidator:
+    """Validate an object's members a few at a time, up to the first that is refused; refuse more than `most` unseen."""
+
+    def validate(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ANN401 - JSON is any value
+        if not isinstance(value, dict) or len(value) <= _PIECE:
+            return handler(value)
+        if len(value) > most:
+            raise PydanticCustomError("refused", "has too many members: at most {most}", {"most": f"{most:,}"})
+        members = iter(value.items())
+        accepted: dict[str, Any] = {}
+        while piece := dict(islice(members, _PIECE)):
+            accepted |= handler(piece)
+        return accepted
+
+    return WrapValidator(validate)
 
 
 # Pydantic's own texts may quote the input; these say the same without it.
@@ -41,29 +85,42 @@ _WHAT = {
 }
 
 
-def _where(location: Sequence[str | int], body: Any, *, unknown_member: bool) -> str:  # noqa: ANN401 - JSON is any value
-    """A path into the body in our own words; a name that the caller made up is told by its position."""
-    path: list[str] = []
-    for index, step in enumerate(location):
-        last = index == len(location) - 1
-        if isinstance(body, dict) and step in body:
-            named_by_caller = bool(path) and path[-1] in {"columns", "where"}
-            if not (last and unknown_member):
-                path.append(str(list(body).index(str(step))) if named_by_caller else str(step))
-            body = body[step]
-        elif isinstance(step, int):
-            path.append(str(step))
-            body = body[step] if isinstance(body, list) and step < len(body) else None
-        elif last and not unknown_member and not isinstance(body, list):
-            path.append(step)
-        # Anything else is pydantic's name of the branch of a union.
-    return ".".join(path) or "body"
+class _Body:
+    """A refused body, to say where in it a problem is. A name that the caller made up is told by its position."""
+
+    def __init__(self, body: Any) -> None:  # noqa: ANN401 - JSON is any value
+        self._body = body
+        self._positions: dict[int, dict[str, str]] = {}  # of the members of an object, by its identity
+
+    def path(self, location: Sequence[str | int], *, unknown_member: bool) -> str:
+        """A path into the body in our own words."""
+        path: list[str] = []
+        body = self._body
+        for index, step in enumerate(location):
+            last = index == len(location) - 1
+            if isinstance(body, dict) and step in body:
+                named_by_caller = bool(path) and path[-1] in {"columns", "where"}
+                if not (last and unknown_member):
+                    path.append(self._position(body, str(step)) if named_by_caller else str(step))
+                body = body[step]
+            elif isinstance(step, int):
+                path.append(str(step))
+                body = body[step] if isinstance(body, list) and step < len(body) else None
+            elif last and not unknown_member and not isinstance(body, list):
+                path.append(step)
+            # Anything else is pydantic's name of the branch of a union.
+        return ".".join(path) or "body"
+
+    def _position(self, members: Mapping[str, Any], name: str) -> str:
+        if id(members) not in self._positions:
+            self._positions[id(members)] = {each: str(position) for position, each in enumerate(members)}
+        return self._positions[id(members)][name]
 
 
-def _told(problem: Mapping[str, Any], model: type[BaseModel], body: Any) -> tuple[str, str]:  # noqa: ANN401
+def _told(problem: Mapping[str, Any], model: type[BaseModel], body: _Body) -> tuple[str, str]:
     """One of pydantic's problems as (where, what), with what is allowed there; the input is looked at, never told."""
     kind, location, context = problem["type"], problem["loc"], dict(problem.get("ctx", {}))
-    where = _where(location, body, unknown_member=kind == "extra_forbidden")
+    where = body.path(location, unknown_member=kind == "extra_forbidden")
     if kind == "extra_forbidden":
         context["members"] = ", ".join(places.members(model, location[:-1]))
     elif kind == "union_tag_not_found" and not isinstance(problem["input"], dict):
@@ -75,10 +132,19 @@ def _told(problem: Mapping[str, Any], model: type[BaseModel], body: Any) -> tupl
     return where.removeprefix("body."), what
 
 
+def _different(problems: Sequence[Mapping[str, Any]], model: type[BaseModel], body: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401
+    """Each problem once, as (where, what)."""
+    refused, told = _Body(body), set()
+    for each in problems:
+        problem = _told(each, model, refused)
+        if problem not in told:
+            told.add(problem)
+            yield problem
+
+
 def problems_of(error: ValidationError, model: type[BaseModel], body: Any) -> list[tuple[str, str]]:  # noqa: ANN401
     """The first different problems of a body that is no such model, each as (where, what)."""
-    problems = [_told(each, model, body) for each in error.errors(include_url=False)]
-    return list(dict.fromkeys(problems))[:MOST_PROBLEMS]
+    return list(islice(_different(error.errors(include_url=False), model, body), MOST_PROBLEMS))
 
 
 def validated(model: type[Model], body: Any) -> Model:  # noqa: ANN401 - JSON is any value

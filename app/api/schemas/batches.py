@@ -1,9 +1,9 @@
 """Batches: what is asked, and what is answered."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from gmpy2 import mpq
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from app.api.schemas.answers import (
     AnswerModel,
@@ -15,6 +15,7 @@ from app.api.schemas.answers import (
 )
 from app.api.schemas.base import RequestModel
 from app.api.schemas.derived import DerivedBudget
+from app.api.schemas.filters import MAX_REQUEST_CONDITIONS, MAX_REQUEST_VALUES, require_few_conditions
 from app.api.schemas.numbers import Accuracy, Alpha, EpsilonNano, Flag, Gamma, Weight, Whole
 from app.api.schemas.statistics import StatisticRequest
 
@@ -34,7 +35,18 @@ class BatchItem(RequestModel):
 class BatchRequest(RequestModel):
     """Up to 1,000 questions, answered together: all are debited, or none."""
 
-    items: Annotated[list[BatchItem], Field(min_length=1, max_length=MAX_ITEMS)]
+    items: Annotated[
+        list[BatchItem],
+        Field(
+            min_length=1,
+            max_length=MAX_ITEMS,
+            fail_fast=True,
+            description=(
+                f"Their filters have at most {MAX_REQUEST_CONDITIONS:,} conditions and {MAX_REQUEST_VALUES:,} values "
+                "together."
+            ),
+        ),
+    ]
     epsilon: EpsilonNano | None = Field(default=None, description="What the items share, by `weight` or `equalise`.")
     equalise: Literal["relative"] | None = Field(
         default=None,
@@ -50,6 +62,12 @@ class BatchRequest(RequestModel):
         default=True,
         description="Answer items with earlier releases that are accurate enough, those of earlier items included.",
     )
+
+    @model_validator(mode="after")
+    def _require_few_conditions(self) -> Self:
+        filters = (getattr(each.statistic, "where", None) for each in self.items)
+        require_few_conditions(where for where in filters if where is not None)
+        return self
 
 
 class PlannedItem(Described):

@@ -1,11 +1,11 @@
 """How an owner describes a table."""
 
-import unicodedata
+import re
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from app.api.schemas.base import RequestModel
+from app.api.schemas.base import RequestModel, limit_members
 from app.api.schemas.numbers import Bound, Flag, LimitNano, Text, Whole, refuse
 from app.api.schemas.statistics import Bounds
 from app.services.names import NAME_PATTERN
@@ -17,11 +17,12 @@ NEVER_RENEWED = (
 MAX_COLUMNS = 5_000
 MAX_CATEGORIES = 10_000
 MAX_ROWS_PER_UNIT = 1_000_000
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")  # Unicode's category Cc
 MAX_DECIMAL_SCALE = 18  # more decimals would leave an int64 no whole part
 
 
 def _no_control_characters(text: str) -> str:
-    if any(unicodedata.category(character) == "Cc" for character in text):
+    if _CONTROL.search(text):
         raise refuse("has a control character")
     return text
 
@@ -54,9 +55,9 @@ def _confirmed(unconfirmed: list[Drafted]) -> list[Drafted]:
 
 class _Declared(RequestModel):
     nullable: Flag = True
-    unconfirmed: Annotated[list[Drafted], AfterValidator(_confirmed), Field(description=FROM_THE_DATA)] = Field(
-        default=[]
-    )
+    unconfirmed: Annotated[
+        list[Drafted], Field(max_length=2, fail_fast=True, description=FROM_THE_DATA), AfterValidator(_confirmed)
+    ] = Field(default=[])
 
 
 class _Numeric(_Declared):
@@ -94,11 +95,20 @@ class CategoryColumn(_Declared):
     """Texts, counted by the declared list; all others are counted together."""
 
     kind: Literal["category"]
-    categories: Annotated[list[Category], Field(min_length=1, max_length=MAX_CATEGORIES), AfterValidator(_distinct)]
+    categories: Annotated[
+        list[Category], Field(min_length=1, max_length=MAX_CATEGORIES, fail_fast=True), AfterValidator(_distinct)
+    ]
 
 
 DeclaredColumn = Annotated[
     IntegerColumn | RealColumn | DecimalColumn | BooleanColumn | CategoryColumn, Field(discriminator="kind")
+]
+
+
+DeclaredColumns = Annotated[
+    dict[DeclaredName, DeclaredColumn],
+    Field(min_length=1, max_length=MAX_COLUMNS),
+    limit_members(MAX_COLUMNS),
 ]
 
 
@@ -109,8 +119,8 @@ class DatasetRequest(RequestModel):
     description: Annotated[Text, Field(max_length=10_000)] = ""
     epsilon_limit: Annotated[LimitNano, Field(description=NEVER_RENEWED)]
     rows_per_unit: Annotated[Whole, Field(ge=1, le=MAX_ROWS_PER_UNIT)] = 1
-    columns: Annotated[dict[DeclaredName, DeclaredColumn], Field(min_length=1, max_length=MAX_COLUMNS)]
-    null_values: Annotated[list[Annotated[Text, Field(max_length=255)]], Field(max_length=100)] = Field(
+    columns: DeclaredColumns
+    null_values: Annotated[list[Annotated[Text, Field(max_length=255)]], Field(max_length=100, fail_fast=True)] = Field(
         default=["", "NA", "NaN", "null"], description="Which texts of a CSV file are nulls."
     )
     succeeds: Name | None = Field(

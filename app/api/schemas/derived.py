@@ -90,7 +90,9 @@ class QuantileRequest(RequestModel):
 
     kind: Literal["quantile"]
     column: ColumnName
-    probabilities: Annotated[list[Alpha], Field(min_length=1, max_length=MAX_PROBABILITIES, examples=[[0.25, 0.5]])]
+    probabilities: Annotated[
+        list[Alpha], Field(min_length=1, max_length=MAX_PROBABILITIES, fail_fast=True, examples=[[0.25, 0.5]])
+    ]
     edges: Edges | None = None
     bins: Bins | None = None
     bounds: Bounds | None = None

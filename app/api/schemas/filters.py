@@ -1,14 +1,22 @@
 """Filters. What their values mean to a column is decided in `app.dp.conditions`."""
 
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
-from pydantic import Field, PlainValidator, WithJsonSchema
+from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema
 
 from app.api.json_codec import JsonNumber
-from app.api.schemas.base import RequestModel
+from app.api.schemas.base import RequestModel, limit_members
 from app.api.schemas.numbers import Bound, ColumnName, exact, refuse, text
 
 MAX_VALUES = 10_000
+"""In one list."""
+
+MAX_CONDITIONS = 100
+"""In one filter."""
+
+MAX_REQUEST_VALUES, MAX_REQUEST_CONDITIONS = 20_000, 5_000
+"""In all filters of a request together, those of a batch's items included."""
 
 
 def _value(value: object) -> Any:  # noqa: ANN401  one of three types
@@ -32,7 +40,7 @@ Value = Annotated[
 class ConditionRequest(RequestModel):
     """Which values of a column meet it: those `in` a list, or numbers `between` two, the ends included."""
 
-    one_of: Annotated[list[Value], Field(min_length=1, max_length=MAX_VALUES)] | None = Field(
+    one_of: Annotated[list[Value], Field(min_length=1, max_length=MAX_VALUES, fail_fast=True)] | None = Field(
         default=None,
         alias="in",
         description="Declared categories, true and false, or numbers that the column can hold.",
@@ -43,11 +51,31 @@ class ConditionRequest(RequestModel):
     )
 
 
+def require_few_conditions(filters: Iterable[Mapping[str, ConditionRequest]]) -> None:
+    """Refuse a request whose filters have more conditions or values together than a request may have."""
+    conditions = [condition for each in filters for condition in each.values()]
+    if len(conditions) > MAX_REQUEST_CONDITIONS:
+        raise refuse(f"has too many conditions in all its filters: at most {MAX_REQUEST_CONDITIONS:,} together")
+    if sum(len(each.one_of or ()) for each in conditions) > MAX_REQUEST_VALUES:
+        raise refuse(f"has too many values in all its filters: at most {MAX_REQUEST_VALUES:,} together")
+
+
+def _require_few_values(where: dict[str, ConditionRequest]) -> dict[str, ConditionRequest]:
+    require_few_conditions([where])
+    return where
+
+
 Where = Annotated[
     dict[ColumnName, ConditionRequest],
     Field(
         min_length=1,
-        description="Conditions by column, all of which a row must meet. A missing value meets none.",
+        max_length=MAX_CONDITIONS,
+        description=(
+            f"Conditions by column, all of which a row must meet: at most {MAX_CONDITIONS}, with at most "
+            f"{MAX_REQUEST_VALUES:,} values in all lists together. A missing value meets none."
+        ),
         examples=[{"species": {"in": ["Adelie"]}, "year": {"between": [2007, 2008]}}],
     ),
+    limit_members(MAX_CONDITIONS),
+    AfterValidator(_require_few_values),
 ]

@@ -1,5 +1,6 @@
 """The number grammar of the interface, as pydantic types. Every number is exact from here on."""
 
+import re
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -13,6 +14,7 @@ from app.ledger.units import MAX_EPSILON_NANO, whole_units
 
 LARGEST_BOUND = mpq(10**100)
 ACCURACY_DIGITS = 30
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 def refuse(what: str) -> PydanticCustomError:
@@ -96,7 +98,7 @@ def text(value: object) -> object:
     """A JSON number is held as its text; where a text is asked for, it is none."""
     if isinstance(value, JsonNumber) or not isinstance(value, str):
         raise refuse("is not a string")
-    if any(character == "\x00" or 0xD800 <= ord(character) <= 0xDFFF for character in value):
+    if _UNSTORABLE.search(value):
         raise refuse("has a NUL or a lone surrogate, which texts cannot hold")
     return value
 

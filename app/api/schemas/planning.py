@@ -13,7 +13,7 @@ from app.api.schemas.answers import (
     PlannedAccuracy,
 )
 from app.api.schemas.base import RequestModel
-from app.api.schemas.datasets import MAX_COLUMNS, MAX_ROWS_PER_UNIT, DeclaredColumn, DeclaredName
+from app.api.schemas.datasets import MAX_ROWS_PER_UNIT, DeclaredColumns
 from app.api.schemas.numbers import Bound, EpsilonNano, Whole, refuse
 from app.api.schemas.releases import ReleaseRequest
 
@@ -58,7 +58,7 @@ class FreePlanRequest(PlanRequest):
 
     n: Annotated[Whole, Field(ge=2, le=MAX_ROWS)] = Field(description="The number of rows.")
     rows_per_unit: Annotated[Whole, Field(ge=1, le=MAX_ROWS_PER_UNIT)] = 1
-    columns: Annotated[dict[DeclaredName, DeclaredColumn], Field(min_length=1, max_length=MAX_COLUMNS)] | None = Field(
+    columns: DeclaredColumns | None = Field(
         default=None, description="As at a registration. Needed where `where` or `group_by` name columns."
     )
 

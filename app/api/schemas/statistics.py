@@ -12,7 +12,7 @@ MAX_EDGES = 10_000
 MAX_BINS = 1_000_000
 
 Bounds = Annotated[list[Bound], Field(min_length=2, max_length=2, examples=[[2000, 7000]])]
-Edges = Annotated[list[Bound], Field(max_length=MAX_EDGES)]
+Edges = Annotated[list[Bound], Field(max_length=MAX_EDGES, fail_fast=True)]
 Bins = Annotated[Whole, Field(ge=1, le=MAX_BINS)]
 
 
