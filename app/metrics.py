@@ -18,7 +18,9 @@ from prometheus_client import (
     generate_latest,
     multiprocess,
 )
+from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import REGISTRY, Collector
+from prometheus_client.samples import Sample
 
 from app import traces
 
@@ -65,8 +67,29 @@ def engine_timed() -> Iterator[None]:
         ENGINE_SECONDS.labels(outcome).observe(time.perf_counter() - started)
 
 
-def exposition(*more: Collector) -> bytes:
-    """All of it, and what `more` collects now, in the text format of Prometheus."""
+class _CountsOnly(Collector):
+    """Another collector's metrics without their times: of a histogram only how many observations there are.
+
+    Times could tell whoever sees them grow what somebody else's question took.
+    """
+
+    def __init__(self, all_metrics: Collector) -> None:
+        self._all_metrics = all_metrics
+
+    def collect(self) -> Iterator[Metric]:
+        """Each family; a histogram has its last bucket alone, which is its count."""
+        for family in self._all_metrics.collect():
+            if family.type == "histogram":
+                family.samples = [each for each in family.samples if _is_count(each)]
+            yield family
+
+
+def _is_count(sample: Sample) -> bool:
+    return sample.name.endswith("_count") or sample.labels.get("le") == "+Inf"
+
+
+def exposition(*more: Collector, times: bool) -> bytes:
+    """All of it, with or without times, and what `more` collects now, in the text format of Prometheus."""
     registry: CollectorRegistry = REGISTRY
     if folder := os.environ.get(FILES):
         _forget_killed(folder)
@@ -75,7 +98,9 @@ def exposition(*more: Collector) -> bytes:
     extra = CollectorRegistry()
     for collector in more:
         extra.register(collector)
-    return generate_latest(registry) + generate_latest(extra)
+    told = CollectorRegistry()
+    told.register(registry if times else _CountsOnly(registry))
+    return generate_latest(told) + generate_latest(extra)
 
 
 def forget_process() -> None:

@@ -67,11 +67,3 @@ def interval_bin(value: Node, bins: IntervalBins, cuts: Cuts) -> Node:
 def boolean_bin(value: Node, bins: BooleanBins) -> Node:
     """0 for false, 1 for true."""
     return case([(is_null(value), whole(missing_bin(bins))), (value.copy(), whole(1))], whole(0))
-
-
-def category_bin(value: Node, bins: CategoryBins) -> Node:
-    """The place of a text among the declared categories, compared character by character."""
-    branches: list[Branch] = [(is_null(value), whole(missing_bin(bins)))]
-    for i, category in enumerate(bins.categories):
-        branches.append((exp.EQ(this=value.copy(), expression=exp.Literal.string(category)), whole(i)))
-    return case(branches, whole(len(bins.categories)))

@@ -14,35 +14,34 @@ from app.dp.bins import Bins, BooleanBins, CategoryBins
 from app.dp.columns import Kind
 from app.dp.conditions import Condition, OneOf, Stored
 from app.dp.sums import CellSums
-from app.engines.bin_expressions import boolean_bin, category_bin, cuts_between, interval_bin
+from app.engines.bin_expressions import boolean_bin, cuts_between, interval_bin
+from app.engines.category_lookup import CategoryLookup
 from app.engines.expressions import Node, case, code, column, double, is_null, whole
 from app.engines.queries import Dialect, exact_sum, render
 
-_INSIDE, _ROWS, _CELL, _CODE, _TOTAL = "inside", "rows", "cell", "q", "total"
+_INSIDE, _CELL, _CODE = "inside", "cell", "q"
 
 
 @lru_cache(maxsize=256)
 def cells_query(needs: CellSums, table: exp.Table | exp.Subquery, dialect: Dialect) -> str:
     """A row for each cell that is not empty: its index, how many rows are in it and, if asked for, their sum.
 
-    The rows outside are the cell after the last. The rows of each text are taken together first, so that few texts are
-    compared with the categories.
+    The rows outside are the cell after the last.
     """
-    keys = [f"a{i}" for i in range(len(needs.axes))] + [_INSIDE]
+    keys = [f"a{i}" for i in range(len(needs.axes))]
     inside = case([(all_hold(needs.conditions), whole(1))], whole(0)) if needs.conditions else whole(1)
     coarse = [_coarse(column(name), bins) for name, bins in needs.axes]
-    coded = [_named(value, key) for key, value in zip(keys, [*coarse, inside], strict=True)]
-    located = [_named(_cell(needs), _CELL), column(_ROWS)]
-    # A sum of counts is as wide as its engine likes; as a whole number of 64 bits it reads back as itself.
-    summed: list[Node] = [exp.cast(exact_sum(column(_ROWS), dialect), exp.DataType.Type.BIGINT)]
-    counted = [_named(exp.Count(this=exp.Star()), _ROWS)]
+    coded = [_named(value, key) for key, value in zip([*keys, _INSIDE], [*coarse, inside], strict=True)]
+    lookup = CategoryLookup()
+    located = [_named(_cell(needs, lookup), _CELL)]
+    totals: list[Node] = [exp.Count(this=exp.Star())]
     if needs.summed is not None:
         coded.append(_named(code(column(needs.summed[0]), needs.summed[1]), _CODE))
-        counted.append(_named(exact_sum(column(_CODE), dialect), _TOTAL))
-        located.append(column(_TOTAL))
-        summed.append(exp.Sum(this=column(_TOTAL)))
-    groups = _grouped(_nested(coded, table.copy()), keys, counted)
-    return render(_grouped(_nested(located, groups.subquery("groups", copy=False)), [_CELL], summed), dialect)
+        located.append(column(_CODE))
+        totals.append(exact_sum(column(_CODE), dialect))
+    cells = lookup.join(_select(_select(table.copy(), *coded).subquery("nested", copy=False), *located))
+    counted = _select(cells.subquery("cells", copy=False), column(_CELL), *totals)
+    return render(counted.group_by(column(_CELL), copy=False), dialect)
 
 
 def cells_answer(needs: CellSums, rows: Iterable[tuple[Any, ...]]) -> tuple[int, ...]:
@@ -55,13 +54,8 @@ def cells_answer(needs: CellSums, rows: Iterable[tuple[Any, ...]]) -> tuple[int,
     return tuple(answer)
 
 
-def _nested(expressions: list[Node], source: Node) -> exp.Subquery:
-    return exp.select(*expressions, copy=False).from_(source, copy=False).subquery("nested", copy=False)
-
-
-def _grouped(source: exp.Subquery, keys: list[str], totals: list[Node]) -> exp.Select:
-    query = exp.select(*map(column, keys), *totals, copy=False).from_(source, copy=False)
-    return query.group_by(*map(column, keys), copy=False)
+def _select(source: Node, *expressions: Node) -> exp.Select:
+    return exp.select(*expressions, copy=False).from_(source, copy=False)
 
 
 def _named(value: Node, name: str) -> Node:
@@ -77,13 +71,11 @@ def _coarse(value: Node, bins: Bins) -> Node:
     return interval_bin(value, bins, cuts_between(bins))
 
 
-def _cell(needs: CellSums) -> Node:
-    """The index of the cell of a group of rows."""
+def _cell(needs: CellSums, lookup: CategoryLookup) -> Node:
+    """The index of the cell of a row."""
     index: Node | None = None
     for i, (_, bins) in enumerate(needs.axes):
-        place = column(f"a{i}")
-        if isinstance(bins, CategoryBins):
-            place = category_bin(place, bins)
+        place = lookup.bin_of(f"a{i}", bins) if isinstance(bins, CategoryBins) else column(f"a{i}")
         before = None if index is None else exp.Mul(this=exp.Paren(this=index), expression=whole(bins.count))
         index = place if before is None else exp.Add(this=before, expression=place)
     inside = exp.EQ(this=column(_INSIDE), expression=whole(1))

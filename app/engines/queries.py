@@ -8,7 +8,8 @@ from sqlglot import ErrorLevel, exp
 from app.dp.bins import BooleanBins, CategoryBins, IntervalBins
 from app.dp.columns import Kind
 from app.dp.sums import BinCounts, ColumnSums, PairSums
-from app.engines.bin_expressions import Cuts, boolean_bin, category_bin, cuts_between, interval_bin, missing_bin
+from app.engines.bin_expressions import Cuts, boolean_bin, cuts_between, interval_bin, missing_bin
+from app.engines.category_lookup import CategoryLookup
 from app.engines.expressions import Branch, Node, case, code, column, is_nan, is_null, whole
 
 Dialect: TypeAlias = Literal["duckdb", "postgres", "spark"]
@@ -51,7 +52,7 @@ def counts_query(needs: BinCounts, table: Source, dialect: Dialect) -> Query:
     """A row for each bin that is not empty: its index and how many rows are in it, in no order."""
     bins, value, source = needs.bins, column(needs.column), table.copy()
     if isinstance(bins, CategoryBins):
-        return Query(render(_category_counts(value, bins, source, dialect), dialect))
+        return Query(render(_category_counts(value, bins, source), dialect))
     if isinstance(bins, BooleanBins):
         return Query(render(_counts(_select(source, _named(boolean_bin(value, bins), "bin"))), dialect))
     cuts = cuts_between(bins)
@@ -69,12 +70,11 @@ def render(query: exp.Select, dialect: Dialect) -> str:
     return query.sql(dialect, copy=False, unsupported_level=ErrorLevel.RAISE)
 
 
-def _category_counts(value: Node, bins: CategoryBins, table: Source, dialect: Dialect) -> exp.Select:
-    """Rows are counted for each text first, so that few texts are compared with the categories."""
-    text, rows = column("text"), column("rows")
-    grouped = _select(table, _named(value, "text"), _named(_rows(), "rows")).group_by(value.copy(), copy=False)
-    binned = _select(_nested(grouped), _named(category_bin(text, bins), "bin"), rows)
-    return _by_bin(binned, exact_sum(rows, dialect))
+def _category_counts(value: Node, bins: CategoryBins, table: Source) -> exp.Select:
+    """Each row's text is looked up in the declared list: texts that are not in it never become groups."""
+    lookup = CategoryLookup()
+    place = _named(lookup.bin_of("text", bins), "bin")
+    return _counts(lookup.join(_select(_nested(_select(table, _named(value, "text"))), place)))
 
 
 def _joined_counts(value: Node, bins: IntervalBins, table: Source) -> exp.Select:
@@ -118,11 +118,7 @@ def _halved_counts(value: Node, bins: IntervalBins, table: Source, cuts: int) ->
 
 
 def _counts(binned: exp.Select) -> exp.Select:
-    return _by_bin(binned, _rows())
-
-
-def _by_bin(binned: exp.Select, total: Node) -> exp.Select:
-    return _select(_nested(binned), column("bin"), total).group_by(column("bin"), copy=False)
+    return _select(_nested(binned), column("bin"), _rows()).group_by(column("bin"), copy=False)
 
 
 def _select(source: Node, *expressions: Node) -> exp.Select:

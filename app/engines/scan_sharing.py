@@ -17,7 +17,7 @@ MOST_LITERALS, MOST_LITERALS_EACH = 1024, 256
 """In one statement, so that planning it takes little beside a scan, and of a need that shares one."""
 
 MOST_CATEGORIES = 16
-"""With more it is better to count the rows of each text first, in a statement of its own."""
+"""In each list that one statement joins the rows with; a longer one has a statement to itself."""
 
 
 def scans_of(needs: Iterable[Needs]) -> list[tuple[Needs, ...]]:

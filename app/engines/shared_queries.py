@@ -4,7 +4,7 @@ The codes, bins and conditions are those of a need's own statement, so the integ
 GROUPING SETS in one pass over the table.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -15,7 +15,8 @@ from app.dp.bins import Bins, BooleanBins, CategoryBins
 from app.dp.codes import Codes
 from app.dp.conditions import Condition
 from app.dp.sums import Answer, CellSums, ColumnSums, CrossMoments, Moments, Needs, PairSums
-from app.engines.bin_expressions import boolean_bin, category_bin, cuts_between, interval_bin
+from app.engines.bin_expressions import boolean_bin, cuts_between, interval_bin
+from app.engines.category_lookup import CategoryLookup
 from app.engines.cell_queries import all_hold
 from app.engines.expressions import Node, case, code, column, whole
 from app.engines.queries import Dialect, Source, exact_sum, render
@@ -91,25 +92,52 @@ def _from_row(needs: Needs, n: int, left: Iterator[int]) -> Answer:
 def _counts(scan: Sequence[Needs], table: Source) -> exp.Select:
     """A row for each key of each need that some row has: the key in the need's own column, then the number of rows."""
     names = [f"k{i}" for i in range(len(scan))]
-    keys = [exp.alias_(_key(each), name, quoted=True, copy=False) for name, each in zip(names, scan, strict=True)]
-    keyed = exp.select(*keys, copy=False).from_(table, copy=False).subquery("nested", copy=False)
+    lookup, values = CategoryLookup(), _RowValues()
+    keys = [
+        exp.alias_(_key(each, values, lookup), name, quoted=True, copy=False)
+        for name, each in zip(names, scan, strict=True)
+    ]
+    coded = exp.select(*values.named(), copy=False).from_(table, copy=False).subquery("coded", copy=False)
+    keyed = lookup.join(exp.select(*keys, copy=False).from_(coded, copy=False)).subquery("nested", copy=False)
     sets = exp.GroupingSets(expressions=[exp.Tuple(expressions=[column(name)]) for name in names])
     query = exp.select(*map(column, names), exp.Count(this=exp.Star()), copy=False).from_(keyed, copy=False)
     query.set("group", exp.Group(grouping_sets=[sets]))
     return query
 
 
-def _key(needs: Needs) -> Node:
+class _RowValues:
+    """What is worked out of each row before its keys are, each once, by a name."""
+
+    def __init__(self) -> None:
+        self._values: dict[Hashable, Node] = {}
+        self._names: dict[Hashable, str] = {}
+
+    def name_of(self, key: Hashable, value: Callable[[], Node]) -> str:
+        """The name of a value; it is made only for a key that is new."""
+        if key not in self._names:
+            self._names[key] = f"v{len(self._names)}"
+            self._values[key] = value()
+        return self._names[key]
+
+    def named(self) -> list[Node]:
+        """All values, by their names."""
+        return [exp.alias_(self._values[key], name, quoted=True, copy=False) for key, name in self._names.items()]
+
+
+def _key(needs: Needs, values: _RowValues, lookup: CategoryLookup) -> Node:
     """The index of the bin or cell in which a row is, which is never NULL."""
     index: Node | None = None
     for name, bins in axes_of(needs):
-        place = _bin(column(name), bins)
+        place = _bin(name, bins, values, lookup)
         if index is not None:
             before = exp.Mul(this=exp.Paren(this=index), expression=whole(bins.count))
             place = exp.Add(this=before, expression=place)
         index = place
     assert index is not None  # noqa: S101 - for the type checker
-    return _inside(needs, index, whole(needs.count)) if isinstance(needs, CellSums) else index
+    if not isinstance(needs, CellSums) or not needs.conditions:
+        return index
+    inside = values.name_of(needs.conditions, lambda: _inside(needs, whole(1), whole(0)))
+    return case([(exp.EQ(this=column(inside), expression=whole(1)), index)], whole(needs.count))
 
 
 def _keys(needs: Needs) -> int:
@@ -120,7 +148,14 @@ def _inside(needs: CellSums, value: Node, outside: Node) -> Node:
     return case([(all_hold(needs.conditions), value)], outside) if needs.conditions else value
 
 
-def _bin(value: Node, bins: Bins) -> Node:
+def _bin(name: str, bins: Bins, values: _RowValues, lookup: CategoryLookup) -> Node:
     if isinstance(bins, CategoryBins):
-        return category_bin(value, bins)
-    return boolean_bin(value, bins) if isinstance(bins, BooleanBins) else interval_bin(value, bins, cuts_between(bins))
+        return lookup.bin_of(values.name_of(name, lambda: column(name)), bins)
+
+    def place() -> Node:
+        value = column(name)
+        if isinstance(bins, BooleanBins):
+            return boolean_bin(value, bins)
+        return interval_bin(value, bins, cuts_between(bins))
+
+    return column(values.name_of((name, bins), place))

@@ -18,6 +18,7 @@ from app.engines.tables import Tables
 NULLS = ["", "NA", "NaN", "null"]
 ALL_PRESENT = Column("integer", Kind.INTEGER, INTEGER.bounds, nullable=False)
 REAL_PRESENT = Column("real", Kind.REAL, REAL.bounds, nullable=False)
+TEXTS = Column("category", Kind.CATEGORY)  # without categories every text is kept
 HEAD = b"integer,category\n"
 
 
@@ -40,19 +41,19 @@ def test_quotes_line_ends_and_a_mark(tables: Tables) -> None:
     content = (
         b'\xef\xbb\xbf"integer",category,unused\r\n1,"a ""b"", c",x\r\n2,"line\r\nbreak",\r\n3,\xf0\x9f\x90\xa7,"y"'
     )
-    assert stored(tables, content, CATEGORY, INTEGER) == [['a "b", c', "line\r\nbreak", "🐧"], [1, 2, 3]]
+    assert stored(tables, content, TEXTS, INTEGER) == [['a "b", c', "line\r\nbreak", "🐧"], [1, 2, 3]]
 
 
 def test_blank_lines(tables: Tables) -> None:
-    assert stored(tables, HEAD + b"\n1,a\n\n\r\n2,b\n\n", INTEGER, CATEGORY) == [[1, 2], ["a", "b"]]
+    assert stored(tables, HEAD + b"\n1,a\n\n\r\n2,b\n\n", INTEGER, TEXTS) == [[1, 2], ["a", "b"]]
     # In a table of one column a blank line is a row without a value.
     assert stored(tables, b"integer\n1\n\n2\n", INTEGER) == [[1, None, 2]]
 
 
 def test_null_texts_are_the_owners(tables: Tables) -> None:
     content = HEAD + b"-999,NA\n5,\n"
-    assert stored(tables, content, INTEGER, CATEGORY, nulls=["-999"]) == [[None, 5], ["NA", ""]]
-    assert stored(tables, content, INTEGER, CATEGORY) == [[-999, 5], [None, None]]
+    assert stored(tables, content, INTEGER, TEXTS, nulls=["-999"]) == [[None, 5], ["NA", ""]]
+    assert stored(tables, content, INTEGER, TEXTS) == [[-999, 5], [None, None]]
 
 
 def test_columns_that_are_not_declared_are_not_read(tables: Tables) -> None:
@@ -156,7 +157,7 @@ def test_random_texts_are_read_or_refused(tables: Tables) -> None:
         content = HEAD + "".join(generator.choices(alphabet, k=generator.randrange(40))).encode()
         try:
             expected = [row for row in csv.reader(io.StringIO(content.decode(), newline=""), strict=True) if row][1:]
-            found = stored(tables, content, CATEGORY)
+            found = stored(tables, content, TEXTS)
         except (InvalidFile, csv.Error):
             continue
         assert found[0] == [None if row[1] in NULLS else row[1] for row in expected]

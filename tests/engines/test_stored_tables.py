@@ -209,3 +209,25 @@ def test_columns_of_every_kind_with_nothing_in_them(tables: Tables) -> None:
         q = codes.null_code
         assert tables.sums(file_id, ColumnSums(column.name, codes)) == Moments(3, 3 * q, 3 * q * q)
     assert tables.sums(file_id, BinCounts("category", CategoryBins(("a",), missing=True))) == (0, 0, 3)
+
+
+def as_csv_of_texts(texts: list[str]) -> BytesIO:
+    return BytesIO("".join(f"{text}\n" for text in ["c", *texts]).encode())
+
+
+def as_parquet_of_texts(texts: list[str]) -> BytesIO:
+    return as_parquet(pa.table({"c": texts}))
+
+
+@pytest.mark.parametrize("as_file", [as_csv_of_texts, as_parquet_of_texts])
+def test_undeclared_texts_are_not_stored(tables: Tables, as_file: Callable[[list[str]], BytesIO]) -> None:
+    """What nobody can ask for is not kept, so neither time nor size tells how many of these texts differ."""
+    column = Column("c", Kind.CATEGORY, categories=("a", "other"))
+    sizes = set()
+    for texts in (["secret 1"] * 200, [f"secret {i}" for i in range(200)]):
+        file_id = tables.ingest(as_file(["a", "other", *texts]), [column], [""]).file_id
+        content = tables._path(file_id).read_bytes()
+        assert b"secret" not in content
+        assert tables.sums(file_id, BinCounts("c", CategoryBins(column.categories, missing=True))) == (1, 1, 200, 0)
+        sizes.add(len(content))
+    assert len(sizes) == 1

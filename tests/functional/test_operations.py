@@ -75,6 +75,23 @@ def test_metrics_count_what_happens(one_service: Service) -> None:
     assert rise(after, before, "snapledger_engine_seconds_count", outcome="done") == 1
 
 
+def test_times_are_told_to_admins_and_auditors_alone(one_service: Service) -> None:
+    table = one_service.table(COLUMNS, numbers_csv(20))
+    table.fresh(MEAN, epsilon="0.5")
+    _, auditor = one_service.principal("auditor")
+    public = samples(one_service)
+    for name in ("snapledger_engine_seconds", "snapledger_request_seconds"):
+        assert {labels["le"] for found, pairs in public if found == f"{name}_bucket" and (labels := dict(pairs))} == {
+            "+Inf"
+        }
+        assert f"{name}_sum" not in {found for found, _ in public}
+        for client in (one_service.admin, auditor):
+            told = samples(one_service, key_of(client))
+            assert len({pairs for found, pairs in told if found == f"{name}_bucket"}) > 10
+            assert sum(value for (found, _), value in told.items() if found == f"{name}_sum") > 0
+    assert public["snapledger_engine_seconds_count", (("outcome", "done"),)] > 0
+
+
 def test_each_dataset_s_budget_is_told_to_admins_and_auditors_alone(one_service: Service) -> None:
     table = one_service.table(COLUMNS, numbers_csv(20), limit="3")
     table.fresh(MEAN, epsilon="0.5")

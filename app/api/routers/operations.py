@@ -31,8 +31,8 @@ def ready(request: Request) -> Response:
 
 @router.get("/metrics", **told_to_prometheus())
 def measured(request: Request) -> Response:
-    """Counters and timings for Prometheus; with the key of an admin or an auditor, each dataset's budget too."""
+    """Counts for Prometheus; with the key of an admin or an auditor, times and each dataset's budget too."""
     more = []
     if "authorization" in request.headers:
         more.append(figures.budgets(request.app.state.services, key_in(request.scope)))
-    return Response(metrics.exposition(*more), media_type=CONTENT_TYPE_LATEST)
+    return Response(metrics.exposition(*more, times=bool(more)), media_type=CONTENT_TYPE_LATEST)

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 from pyarrow import types
 
 from app.dp.columns import Column, Kind
-from app.engines.ingest.cells import MOST_IN_TEXT, TOO_LONG, UnreadableError, read_whole
+from app.engines.ingest.cells import MOST_IN_TEXT, TOO_LONG, UnreadableError, read_whole, without_undeclared
 from app.engines.ingest.checks import flagged
 from app.engines.stored import stored_type
 
@@ -41,7 +41,7 @@ def stored_array(array: pa.Array, column: Column) -> Stored:
     if types.is_null(array.type):
         return pa.nulls(len(array), stored_type(column)), {}
     if column.kind is Kind.CATEGORY:
-        return _texts(array.cast(pa.string()) if _is_unit(column) else array)
+        return _texts(array.cast(pa.string()) if _is_unit(column) else array, column)
     if types.is_dictionary(array.type):
         array = array.dictionary_decode()
     if column.kind is Kind.REAL:
@@ -56,12 +56,14 @@ def _is_unit(column: Column) -> bool:
     return column.kind is Kind.CATEGORY and not column.categories
 
 
-def _texts(array: pa.Array) -> Stored:
+def _texts(array: pa.Array, column: Column) -> Stored:
     encoded = array if types.is_dictionary(array.type) else array.dictionary_encode()
     too_long = pc.greater(pc.utf8_length(encoded.dictionary.cast(pa.large_string())), MOST_IN_TEXT)
     problems = flagged(too_long.take(encoded.indices), TOO_LONG)
-    # Written out only if that cannot fill the memory.
-    return (pa.nulls(len(array), pa.string()) if problems else encoded.cast(pa.string())), problems
+    if problems:  # written out only if that cannot fill the memory
+        return pa.nulls(len(array), pa.string()), problems
+    dictionary = without_undeclared(encoded.dictionary, column)
+    return pa.DictionaryArray.from_arrays(encoded.indices, dictionary).cast(pa.string()), problems
 
 
 def _doubles(array: pa.Array) -> pa.Array:

@@ -52,14 +52,15 @@ class CellReader:
         else:
             self._plain = self._plain_decimal if self._scale else int
             self._careful = lambda text: read_whole(text, self._scale)
-        self._is_text = column.kind is Kind.CATEGORY
+        self._column = column
 
     def read(self, texts: Sequence[str]) -> tuple[pa.Array, dict[int, str]]:
         """The values, and what is wrong with those that cannot be read, by place."""
         nulls, plain = self._nulls, self._plain
-        if self._is_text:
+        if self._column.kind is Kind.CATEGORY:
             array = pa.array([None if text in nulls else text for text in texts], self._type)
-            return array, flagged(pc.greater(pc.utf8_length(array), MOST_IN_TEXT), TOO_LONG)
+            problems = flagged(pc.greater(pc.utf8_length(array), MOST_IN_TEXT), TOO_LONG)
+            return without_undeclared(array, self._column), problems
         if not "".join(texts).encode().translate(None, _PLAIN):
             try:
                 return pa.array([None if text in nulls else plain(text) for text in texts], self._type), {}
@@ -87,6 +88,21 @@ class CellReader:
         if text[-scale - 1 : -scale] == "." and fraction.isdigit():
             return int(text[: -scale - 1] + fraction)
         return int(text) * self._unit
+
+
+def without_undeclared(texts: pa.Array, column: Column) -> pa.Array:
+    """The texts, with one and the same in the place of all that are not declared: nobody can ask for these apart.
+
+    So nothing of them is stored, and no time or size tells how many of them differ. A unit's column has no categories,
+    and keeps its texts.
+    """
+    if not column.categories:
+        return texts
+    other = "other"
+    while other in column.categories:
+        other += "_"
+    declared = pc.is_in(texts, value_set=pa.array(column.categories, texts.type))
+    return pc.if_else(pc.or_(declared, pc.is_null(texts)), texts, pa.scalar(other, texts.type))
 
 
 def read_whole(text: str, scale: int) -> int:
