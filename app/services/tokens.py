@@ -9,6 +9,7 @@ import json
 import re
 from dataclasses import dataclass
 from functools import partial
+from hashlib import sha256
 from typing import Any, Final, NoReturn
 
 import jwt
@@ -16,6 +17,7 @@ import jwt
 from app.config import Settings
 from app.db.principals import Identity
 from app.errors import UnauthenticatedError
+from app.services.names import is_name
 from app.services.signing_keys import SigningKeys, fetched
 
 _MOST_BYTES: Final = 2**14
@@ -23,7 +25,9 @@ _SHAPE: Final = re.compile(rb"eyJ[0-9A-Za-z_-]*\.[0-9A-Za-z_-]+\.[0-9A-Za-z_-]*"
 _TYPES: Final = {"jwt", "at+jwt", "application/at+jwt"}
 _REQUIRED: Final = ["exp", "iat", "iss", "aud", "sub"]
 _LONGEST_SUBJECT: Final = 255
-_LONGEST_NAME: Final = 63
+_DIGEST_DIGITS: Final = 20
+_LONGEST_READABLE: Final = 63 - 1 - _DIGEST_DIGITS
+_DIGESTED: Final = re.compile(rf".+-[0-9a-f]{{{_DIGEST_DIGITS}}}")
 NO_ROLE: Final = "The token is its provider's, but nothing in it gives a role here."
 NO_NAME: Final = "The token is its provider's, but nothing in it can name a principal here."
 
@@ -62,9 +66,12 @@ def _object(part: bytes) -> dict[str, Any]:
 
 
 def _claim(claims: dict[str, Any], path: str) -> Any:  # noqa: ANN401 - JSON is any value
-    """A claim by its name or, through objects, by names with dots between them."""
-    if path in claims:
-        return claims[path]
+    """A claim by its name: a URI as it is, any other through objects by the names between its dots.
+
+    The setting alone decides which it is, so that a token with a literal `realm_access.roles` has no more roles by it.
+    """
+    if "://" in path:
+        return claims.get(path)
     found: Any = claims
     for step in path.split("."):
         found = found.get(step) if isinstance(found, dict) else None
@@ -72,12 +79,18 @@ def _claim(claims: dict[str, Any], path: str) -> Any:  # noqa: ANN401 - JSON is 
 
 
 def _name(claim: object) -> str:
-    """The name of a principal that is closest to a claim, such as ada-lovelace of Ada.Lovelace."""
-    text = claim.lower() if isinstance(claim, str) else ""
-    name = re.sub("[^a-z0-9_-]+", "-", text.partition("@")[0]).strip("-_")[:_LONGEST_NAME]
-    if not name:
+    """The name of a principal for a claim; different claims have different names.
+
+    A claim that is a name already is kept, such as ada. Of any other the readable part is followed by a digest of the
+    whole claim, such as ada-example-org-b2ef… of ada@example.org; and so is one that looks like such a name.
+    """
+    text = claim if isinstance(claim, str) else ""
+    if is_name(text) and not _DIGESTED.fullmatch(text):
+        return text
+    readable = re.sub("[^a-z0-9_-]+", "-", text.lower()).strip("-_")[:_LONGEST_READABLE].rstrip("-_")
+    if not readable:
         raise UnauthenticatedError(NO_NAME)
-    return name
+    return f"{readable}-{sha256(text.encode(errors='surrogatepass')).hexdigest()[:_DIGEST_DIGITS]}"
 
 
 class Tokens:
