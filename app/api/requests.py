@@ -34,7 +34,10 @@ Model = TypeVar("Model", bound=BaseModel)
 
 DEFAULT_PAGE, LARGEST_PAGE = 100, 1_000
 LONGEST_KEY = 255
-_MOST_KEPT_BYTES = 2**20  # of bodies; what is made of one is some ten times as large
+MAX_CACHE_BYTES = 2**25
+"""Of all bodies that are cached, with what is made of them."""
+
+_BYTES_PER_BODY, _BYTES_PER_BYTE = 6_000, 100  # a number of two bytes is a text and a fraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,11 @@ class _Read(Generic[Model]):
         return canonical(self.value)
 
 
-@cached(LRUCache(_MOST_KEPT_BYTES, getsizeof=lambda read: read.size), key=lambda *asked: asked, lock=Lock())
+@cached(
+    LRUCache(MAX_CACHE_BYTES, getsizeof=lambda read: _BYTES_PER_BODY + _BYTES_PER_BYTE * read.size),
+    key=lambda *asked: asked,
+    lock=Lock(),
+)
 def _read(model: type[Model], body: bytes) -> _Read[Model]:
     """Parse and validate. What is asked again, byte for byte, as dashboards do, is read once."""
     value = decode(body)

@@ -5,7 +5,6 @@ comparison with NULL is NULL, which CASE takes for false, and NaN is equal to no
 """
 
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Any
 
 from sqlglot import exp
@@ -18,11 +17,12 @@ from app.engines.bin_expressions import boolean_bin, cuts_between, interval_bin
 from app.engines.category_lookup import CategoryLookup
 from app.engines.expressions import Node, case, code, column, double, is_null, whole
 from app.engines.queries import Dialect, exact_sum, render
+from app.engines.query_cache import cache_queries
 
 _INSIDE, _CELL, _CODE = "inside", "cell", "q"
 
 
-@lru_cache(maxsize=256)
+@cache_queries
 def cells_query(needs: CellSums, table: exp.Table | exp.Subquery, dialect: Dialect) -> str:
     """A row for each cell that is not empty: its index, how many rows are in it and, if asked for, their sum.
 

@@ -19,11 +19,14 @@ class Kept(Generic[Key, Value]):
     computed still serves those who wait for it, but is not kept.
     """
 
-    def __init__(self, most: int, most_size: int) -> None:
+    def __init__(
+        self, most: int, most_size: int, size_of: Callable[[Key, Value], int] = lambda _, answer: len(answer)
+    ) -> None:
         self._most = most
         self._most_size = most_size
+        self._size_of = size_of
         self._lock = threading.Lock()
-        self._answers: OrderedDict[Key, Value] = OrderedDict()
+        self._answers: OrderedDict[Key, tuple[Value, int]] = OrderedDict()  # each with its size
         self._size = 0
         self._computing: dict[Key, Future[Value]] = {}
 
@@ -51,7 +54,7 @@ class Kept(Generic[Key, Value]):
             for key in dict.fromkeys(keys):
                 if key in self._answers:
                     self._answers.move_to_end(key)
-                    answers[key] = self._answers[key]
+                    answers[key] = self._answers[key][0]
                 elif key in self._computing:
                     waiting[key] = self._computing[key]
                 else:
@@ -64,7 +67,7 @@ class Kept(Generic[Key, Value]):
         """Drop the answers of all keys that meet the condition, those being computed too."""
         with self._lock:
             for key in [key for key in self._answers if condition(key)]:
-                self._size -= len(self._answers.pop(key))
+                self._size -= self._answers.pop(key)[1]
             for key in [key for key in self._computing if condition(key)]:
                 del self._computing[key]
 
@@ -95,8 +98,11 @@ class Kept(Generic[Key, Value]):
         return True
 
     def _keep(self, key: Key, answer: Value) -> None:
-        self._answers[key] = answer
-        self._size += len(answer)
+        size = self._size_of(key, answer)
+        if size > self._most_size:
+            return
+        self._answers[key] = answer, size
+        self._size += size
         while len(self._answers) > self._most or self._size > self._most_size:
-            _, longest_unused = self._answers.popitem(last=False)
-            self._size -= len(longest_unused)
+            _, (_, size) = self._answers.popitem(last=False)
+            self._size -= size

@@ -1,6 +1,5 @@
 """The one query that answers what a statistic needs, as text for one dialect."""
 
-from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
 from sqlglot import ErrorLevel, exp
@@ -11,6 +10,7 @@ from app.dp.sums import BinCounts, ColumnSums, PairSums
 from app.engines.bin_expressions import Cuts, boolean_bin, cuts_between, interval_bin, missing_bin
 from app.engines.category_lookup import CategoryLookup
 from app.engines.expressions import Branch, Node, case, code, column, is_nan, is_null, whole
+from app.engines.query_cache import cache_queries
 
 Dialect: TypeAlias = Literal["duckdb", "postgres", "spark"]
 
@@ -31,7 +31,7 @@ class Query(NamedTuple):
     cuts: Cuts | None = None
 
 
-@lru_cache(maxsize=1024)
+@cache_queries
 def sums_query(needs: ColumnSums | PairSums, table: Source, dialect: Dialect) -> str:
     """One row: the number of rows, then the sums in the order of `Moments` or `CrossMoments`."""
     q, r = column("q"), column("r")

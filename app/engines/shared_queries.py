@@ -5,7 +5,6 @@ GROUPING SETS in one pass over the table.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -20,10 +19,11 @@ from app.engines.category_lookup import CategoryLookup
 from app.engines.cell_queries import all_hold
 from app.engines.expressions import Node, case, code, column, whole
 from app.engines.queries import Dialect, Source, exact_sum, render
+from app.engines.query_cache import cache_queries
 from app.engines.scan_sharing import axes_of, in_one_row
 
 
-@lru_cache(maxsize=128)
+@cache_queries
 def shared_query(scan: tuple[Needs, ...], table: Source, dialect: Dialect) -> str:
     """The statement that answers the needs of one of `scans_of`."""
     query = _sums(scan, table.copy(), dialect) if in_one_row(scan[0]) else _counts(scan, table.copy())

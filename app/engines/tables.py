@@ -28,8 +28,10 @@ logger = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
 
-MOST_KEPT_NUMBERS = 4_000_000
-"""Whole numbers in all kept answers together: four of the largest histograms, some 150 MB."""
+MAX_KEPT_BYTES = 160 * 2**20
+"""Of all kept answers and what they answer: four of the largest histograms."""
+
+_BYTES_PER_NUMBER, _BYTES_PER_CHARACTER, _BYTES_PER_ANSWER = 40, 12, 2_000
 
 _LIVE = "live-"
 
@@ -40,6 +42,14 @@ class Ingested(NamedTuple):
     file_id: str
     n: int
     sha256: str | None = None
+
+
+def _kept_bytes(key: tuple[str, Needs], answer: Answer) -> int:
+    """About how much memory an answer takes with its key, whose edges and values may be thousands.
+
+    Written down, a number or a text of a key has a twelfth of the bytes that it has in memory, or more.
+    """
+    return _BYTES_PER_ANSWER + _BYTES_PER_NUMBER * len(answer) + _BYTES_PER_CHARACTER * len(repr(key))
 
 
 def data_file(directory: Path, file_id: str) -> Path:
@@ -69,7 +79,7 @@ class Tables:
         self._pending = Pending(self._directory)
         self._engine = DuckDBEngine(self._directory, threads, memory_limit)
         self._sources = Sources(connections or {}, statement_seconds)
-        self._kept: Kept[tuple[str, Needs], Answer] = Kept(kept_sums, MOST_KEPT_NUMBERS)
+        self._kept: Kept[tuple[str, Needs], Answer] = Kept(kept_sums, MAX_KEPT_BYTES, _kept_bytes)
         # A live table is asked every time, so that a change is noticed; but only once for all who ask now.
         self._asked: Kept[tuple[str, Needs], Answer] = Kept(0, 0)
         self._stored_sums = StoredSums(self._directory)

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Mapping
-from functools import lru_cache
+from threading import Lock
 from typing import Any
 
+from cachetools import LRUCache, cached
 from gmpy2 import mpq
 
 from app.dp.codes import codes_for
@@ -12,6 +13,9 @@ from app.dp.columns import Column, Kind
 from app.dp.errors import InvalidStatistic
 from app.dp.numbers import json_number
 from app.errors import InvalidRequestError
+
+MAX_CACHE_BYTES = 2**25
+"""Of all declarations that are cached."""
 
 MAX_PROBLEMS = 10  # that a refusal names
 _MEMBERS = ("kind", "bounds", "scale", "categories", "nullable", "null_value")
@@ -35,7 +39,13 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - JSON is any value
     return value if isinstance(value, bool | int | str) else str(value)
 
 
-@lru_cache(maxsize=1024)
+def _declaration_bytes(columns: Mapping[str, Column]) -> int:
+    """About how much memory a declaration takes, with its text and the sets of categories."""
+    texts = [text for name, column in columns.items() for text in (name, *column.categories)]
+    return 1_500 * (1 + len(columns)) + 200 * len(texts) + 8 * sum(map(len, texts))
+
+
+@cached(LRUCache(MAX_CACHE_BYTES, getsizeof=_declaration_bytes), lock=Lock())
 def of(text: str) -> Mapping[str, Column]:
     """The columns of a stored declaration."""
     return {name: _column(name, column) for name, column in json.loads(text).items()}

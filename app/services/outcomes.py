@@ -4,7 +4,6 @@ Each number that occurs is spelled once: among a million bins there are some hun
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
 
 import numpy as np
 from gmpy2 import mpq
@@ -50,7 +49,6 @@ def _in_range(statistic: Statistic, doubles: Doubles) -> Doubles:
     return clamped
 
 
-@lru_cache(maxsize=1024)
 def public_range(statistic: Statistic) -> tuple[float, float]:
     """The statistic's public range, rounded outwards."""
     return round_down(statistic.lower), round_up(statistic.upper)

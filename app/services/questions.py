@@ -1,5 +1,6 @@
 """From a question to a plan: the statistic, the mechanism and what it costs. No data is read here."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +20,10 @@ from app.ledger.units import NANO_PER_EPSILON
 from app.services import columns
 
 MOST_NAMES = 20  # that a refusal lists
-_MOST_KEPT_COMPONENTS = 20_000  # of all plans that are kept, since a histogram has its bins
+MAX_CACHE_BYTES = 2**26
+"""Of all plans that are cached."""
+
+_BYTES_PER_PLAN, _BYTES_PER_CHARACTER = 6_000, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +91,21 @@ def _mechanism(statistic: Statistic, question: Question, most_nano: int) -> Mech
     return mechanism
 
 
-def _key(dataset: Dataset, question: Question, most_nano: int) -> tuple[object, ...]:
-    return dataset.columns, dataset.n, dataset.rows_per_unit, repr(question), most_nano
+def _key(dataset: Dataset, question: Question, most_nano: int) -> bytes:
+    """A digest, since the columns and the question may be megabytes of text."""
+    asked = repr((dataset.columns, dataset.n, dataset.rows_per_unit, question, most_nano))
+    return hashlib.sha256(asked.encode("utf-8", "surrogatepass")).digest()
 
 
-@cached(LRUCache(_MOST_KEPT_COMPONENTS, getsizeof=lambda plan: plan.statistic.components), key=_key, lock=Lock())
+def _plan_bytes(plan: Plan) -> int:
+    """About how much memory a plan takes: its edges, values and categories, and what is always there.
+
+    Written down, each of these has a sixteenth of the bytes that it has in memory, or more.
+    """
+    return _BYTES_PER_PLAN + _BYTES_PER_CHARACTER * len(repr(plan.statistic))
+
+
+@cached(LRUCache(MAX_CACHE_BYTES, getsizeof=_plan_bytes), key=_key, lock=Lock())
 def make(dataset: Dataset, question: Question, most_nano: int) -> Plan:
     """Plan a question on a dataset, where one release may cost `most_nano` at most.
 

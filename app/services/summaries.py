@@ -2,7 +2,7 @@
 
 import json
 import math
-from functools import lru_cache
+from weakref import WeakKeyDictionary
 
 from gmpy2 import mpq
 
@@ -37,11 +37,17 @@ def released(plan: Plan, interval: bytes) -> str:
     return f"{likely} is between {ends}, whatever the data"
 
 
-@lru_cache(maxsize=1024)
+_beginnings: WeakKeyDictionary[Plan, tuple[str, Rational]] = WeakKeyDictionary()
+
+
 def _likely(plan: Plan) -> tuple[str, Rational]:
-    """How a release's sentence begins, and to whose multiples its figures are rounded."""
-    each = "each of " if plan.statistic.bins is not None else ""
-    return f"With probability at least {_probability(plan.alpha)} {each}{what(plan.statistic)}", _step(plan.reach)
+    """How a release's sentence begins, and to whose multiples its figures are rounded; known as long as the plan."""
+    known = _beginnings.get(plan)
+    if known is None:
+        each = "each of " if plan.statistic.bins is not None else ""
+        beginning = f"With probability at least {_probability(plan.alpha)} {each}{what(plan.statistic)}"
+        known = _beginnings[plan] = beginning, _step(plan.reach)
+    return known
 
 
 def what(statistic: Statistic) -> str:

@@ -1,0 +1,155 @@
+"""Every cache is bounded by bytes, and its estimate of an entry is no less than what the entry takes."""
+
+import ast
+import gc
+import json
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gmpy2 import mpq
+
+import app
+from app.api import requests
+from app.api.schemas.planning import FreePlanRequest
+from app.db.datasets import Dataset
+from app.dp.statistics import build
+from app.dp.sums import CellSums
+from app.engines import cell_queries, duckdb_engine, shared_queries, tables
+from app.services import columns, documents, questions
+from app.services.questions import Question
+
+N = 4_000
+INTEGER = {"kind": "integer", "bounds": ["0", "1000000"], "nullable": False}
+CATEGORIES = {"kind": "category", "categories": [f"{i:x}" for i in range(N)], "nullable": False}
+DECLARED = json.dumps({"x": INTEGER, "k": CATEGORIES})
+CONTENTS: list[dict[str, Any]] = [
+    {"kind": "sum", "column": "x", "where": {"x": {"one_of": [str(300 + i) for i in range(N)]}}},
+    {"kind": "count", "where": {"k": {"one_of": [f"{i:x}" for i in range(N)]}}},
+    {"kind": "histogram", "column": "x", "edges": [mpq(i * i) for i in range(N)]},
+    {"kind": "histogram", "column": "x", "edges": [mpq(f"{i * i + 1}e-99") for i in range(N)]},
+    {"kind": "histogram", "column": "k"},
+    {"kind": "mean", "column": "x"},
+]
+
+
+def dataset(place: int) -> Dataset:
+    names = dict.fromkeys(Dataset.__dataclass_fields__)
+    facts = {"name": f"d{place}", "columns": DECLARED.replace("1000000", str(1_000_000 + place)), "n": 1_000}
+    return Dataset(**{**names, **facts, "rows_per_unit": 1})
+
+
+def question(statistic: dict[str, Any], place: int) -> Question:
+    fresh = json.loads(json.dumps(statistic, default=str))  # texts of its own
+    if "edges" in fresh:
+        fresh["edges"] = [mpq(each) for each in fresh["edges"]]
+    return Question(fresh, 1_000 + place, None, mpq(1, 20), mpq(1, 20), 0, reuse=True)
+
+
+def bytes_taken(add: Callable[[int], Any]) -> float:
+    """How many bytes each of a few entries takes that are made and left."""
+    add(0)
+    gc.collect()
+    tracemalloc.start()
+    for place in range(1, 4):
+        add(place)
+    gc.collect()
+    taken, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return taken / 3
+
+
+def assert_honest(cache: Any, add: Callable[[int], Any]) -> None:
+    cache.clear()
+    taken = bytes_taken(add)
+    assert len(cache) == 4
+    assert cache.currsize / 4 >= 0.9 * taken
+    assert cache.maxsize <= 2**26
+    cache.clear()
+
+
+@pytest.mark.parametrize("statistic", CONTENTS, ids=lambda each: each["kind"])
+def test_plans_and_their_texts_take_no_more_than_estimated(statistic: dict[str, Any]) -> None:
+    columns.of.cache.clear()
+    one = dataset(0)
+    assert_honest(questions.make.cache, lambda place: questions.make(one, question(statistic, place), 10**10))
+    assert_honest(
+        documents._common.cache,
+        lambda place: documents._common(one, questions.make.__wrapped__(one, question(statistic, place), 10**10)),
+    )
+
+
+def test_declarations_take_no_more_than_estimated() -> None:
+    assert_honest(columns.of.cache, lambda place: columns.of(dataset(place).columns))
+
+
+@pytest.mark.parametrize("value", ["1", '"a"', "1.5e99", "true"])
+def test_bodies_take_no_more_than_estimated(value: str) -> None:
+    where = '{"x":{"in":[' + ",".join([value] * N) + "]}}"
+
+    def add(place: int) -> Any:
+        text = f'{{"n":{place + 2},"epsilon":1,"statistic":{{"kind":"count","where":{where}}}}}'
+        return requests._read(FreePlanRequest, text.encode()).canonical
+
+    assert_honest(requests._read.cache, add)
+
+
+def needs(place: int, statistic: dict[str, Any]) -> Any:
+    declared = columns.of(dataset(place).columns)
+    return build(question(statistic, place).statistic, declared, 1_000, 1).needs
+
+
+@pytest.mark.parametrize("statistic", CONTENTS[:2], ids=lambda each: each["kind"])
+def test_queries_take_no_more_than_estimated(statistic: dict[str, Any]) -> None:
+    def add(place: int) -> str:
+        short = {
+            **statistic,
+            "where": {name: {"one_of": list(each["one_of"])[place:]} for name, each in statistic["where"].items()},
+        }
+        needed = needs(0, short)
+        assert isinstance(needed, CellSums)
+        return cell_queries.cells_query(needed, duckdb_engine._TABLE, "duckdb")
+
+    assert_honest(cell_queries.cells_query.cache, add)
+    assert shared_queries.shared_query.cache.maxsize <= 2**26
+
+
+@pytest.mark.parametrize("statistic", CONTENTS, ids=lambda each: each["kind"])
+def test_kept_sums_count_what_they_answer(statistic: dict[str, Any]) -> None:
+    kept: dict[Any, Any] = {}
+
+    def add(place: int) -> None:
+        needed = needs(0, statistic)
+        kept["f" * 32 + str(place), needed] = tuple(range(1_000, 2_000))
+
+    taken = bytes_taken(add)
+    assert all(tables._kept_bytes(key, answer) >= 0.9 * taken for key, answer in kept.items())
+
+
+UNBOUNDED_BY_BYTES = {
+    "app/json_text.py:_name": "the names of members of answers, some dozens",
+    "app/api/schemas/base.py:_member_names": "one for each model",
+    "app/api/web.py:_compressed_plotly": "a file of ours",
+    "app/api/examples.py:story": "a file of ours",
+    "app/dp/parameters.py:derive": "1,024, each of a few kilobytes since numbers have at most 80 digits",
+    "app/dp/numbers.py:_decimals": "16 contexts",
+    "app/dp/numbers.py:up": "256 contexts",
+    "app/dp/numbers.py:down": "256 contexts",
+}
+SMALL_MODULES = ("app/ledger/releases.py", "app/db/sqlite_connections.py", "app/db/migrate.py")
+"""Their keys are flags and numbers of ours."""
+
+
+def test_every_cache_without_a_bound_of_bytes_is_small() -> None:
+    found = set()
+    root = Path(app.__file__).parent
+    for path in root.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef):
+                names = {ast.unparse(each).split("(")[0] for each in node.decorator_list}
+                if names & {"cache", "lru_cache", "functools.cache", "functools.lru_cache"}:
+                    found.add(f"{path.relative_to(root.parent)}:{node.name}")
+    unknown = {each for each in found if not each.startswith(SMALL_MODULES)} - set(UNBOUNDED_BY_BYTES)
+    assert not unknown
