@@ -124,6 +124,11 @@ class Settings(BaseSettings):
     max_stored_bytes_per_dataset: int = Field(default=2**33, ge=1)
     max_stored_bytes_per_allowance: int = Field(default=2**31, ge=1)
     max_upload_bytes: int = Field(default=2**30, ge=1)
+    max_upload_memory_bytes: int = Field(default=2**29, ge=2**20)
+    max_upload_disk_bytes: int = Field(default=2**32, ge=2**20)
+    max_upload_seconds: int = Field(default=1_800, ge=1, le=7 * 86_400)
+    max_concurrent_uploads: int = Field(default=1, ge=1, le=1_000)
+    max_open_uploads: int = Field(default=16, ge=1, le=1_000)
     max_epsilon_per_release: Annotated[Decimal, Field(gt=0, le=10**6, decimal_places=9)] = Decimal(10)
     rate_limit: Annotated[str, AfterValidator(_rate_limit)] = "600/minute"
     rate_limit_storage: SecretStr = SecretStr("memory://")

@@ -17,6 +17,7 @@ from app.api.crew import Crew
 from app.api.middleware import FaultBarrier, KeyGate
 from app.api.rates import RateLimit
 from app.api.routers import audit, batches, budgets, datasets, derived, operations, planning, principals, releases
+from app.api.uploads import OpenUploads
 from app.api.waiting import opened_in_time
 from app.api.watch import Room, Watch
 from app.config import Settings
@@ -57,6 +58,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         services = await opened_in_time(chosen)
         app.state.services = services
         app.state.answer = Crew(services.database, REQUEST_THREADS, AT_ONCE[services.database.dialect]).run
+        app.state.uploads = OpenUploads(chosen.max_open_uploads)
         rounds = Rounds(services)
         rounds.begin()
         # What there is after the start stays: the collector need not look through it ever again.

@@ -5,6 +5,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -37,7 +38,13 @@ class DuckDBEngine:
     itself, which is DuckDB's unit of concurrency, so any number of threads may ask at once.
     """
 
-    def __init__(self, directory: Path, threads: int | None = None, memory_limit: str = "2GB") -> None:
+    def __init__(
+        self,
+        directory: Path,
+        threads: int | None = None,
+        memory_limit: str = "2GB",
+        max_spilled_bytes: int | None = None,
+    ) -> None:
         self._scratch, self._scratch_lock = scratch_directory(directory)
         settings: dict[str, str | int | bool | float | list[str]] = {
             "memory_limit": memory_limit,
@@ -49,6 +56,8 @@ class DuckDBEngine:
         }
         if threads is not None:
             settings["threads"] = threads
+        if max_spilled_bytes is not None:
+            settings["max_temp_directory_size"] = f"{max_spilled_bytes}B"
         self._connection = duckdb.connect(":memory:", config=settings)
         # A Parquet file's least and greatest values leave NaN out: without this, DuckDB 2 concludes that there is none.
         self._connection.execute("SET GLOBAL parquet_can_have_nan = true")
@@ -74,26 +83,42 @@ class DuckDBEngine:
         """How many units have more than `most` rows of a table with the column `unit`.
 
         Raises:
+            MemoryError: it takes more memory, or disk, than the engine may use.
             EngineFailure: it could not be counted.
         """
-        ((over,),) = answered(logger, "DuckDB", lambda: self._rows(render(_units_over(most), "duckdb"), path))
-        return int(over)
+
+        def count() -> int | None:
+            with suppress(duckdb.OutOfMemoryException):
+                ((over,),) = self._rows(render(_units_over(most), "duckdb"), path)
+                return int(over)
+            return None
+
+        over = answered(logger, "DuckDB", count)
+        if over is None:
+            raise MemoryError
+        return over
 
     def rows_of_units(self, path: Path, schema: pa.Schema, most: int) -> Iterator[pa.RecordBatch]:
         """The columns of `schema` of at most `most` rows of each unit, chosen by a keyed hash of the row.
 
         The key is random and forgotten: who knows a row, or wrote it, cannot know or bring about that it is kept, and
         which rows of a unit are kept depends on no other unit.
+
+        Raises:
+            MemoryError: it takes more memory, or disk, than the engine may use.
         """
         values = ", ".join(f'"{name}"' for name in schema.names)
         query = (
             f"SELECT {values} FROM read_parquet($file) QUALIFY row_number() OVER "  # noqa: S608 - hexadecimal names
             f'(PARTITION BY "{UNIT}" ORDER BY sha256($key || CAST(row({values}) AS VARCHAR))) <= {most:d}'
         )
-        with self._connection.cursor() as cursor:
-            chosen = cursor.sql(query, params={_FILE: str(path), "key": secrets.token_hex(32)})
-            for batch in cast("Iterator[pa.RecordBatch]", chosen.to_arrow_reader(2**14)):
-                yield batch.cast(schema)
+        try:
+            with self._connection.cursor() as cursor:
+                chosen = cursor.sql(query, params={_FILE: str(path), "key": secrets.token_hex(32)})
+                for batch in cast("Iterator[pa.RecordBatch]", chosen.to_arrow_reader(2**14)):
+                    yield batch.cast(schema)
+        except duckdb.OutOfMemoryException:
+            raise MemoryError from None
 
     def close(self) -> None:
         """Close the database and delete what it spilled to disk."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 from uuid import uuid4
 
-_PARTIAL = ".partial"
+PARTIAL = ".partial"
 
 
 @contextmanager
@@ -19,14 +19,14 @@ def written_whole(target: Path) -> Iterator[BinaryIO]:
     Only its owner may read it. While it is written it is locked, which is how `remove_abandoned` knows the ones whose
     writers died. Several may write the same target at once: one of them stays.
     """
-    partial = target.with_name(f".{target.name}.{uuid4().hex}{_PARTIAL}")
+    partial = target.with_name(f".{target.name}.{uuid4().hex}{PARTIAL}")
     try:
         with os.fdopen(locked_new(partial), "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
             partial.rename(target)
-        _sync_directory(target.parent)
+        sync_directory(target.parent)
     except BaseException:
         partial.unlink(missing_ok=True)
         target.unlink(missing_ok=True)
@@ -49,13 +49,13 @@ def locked_new(path: Path) -> int:
 def remove(target: Path) -> None:
     """Delete a file for good, if it is there."""
     target.unlink(missing_ok=True)
-    _sync_directory(target.parent)
+    sync_directory(target.parent)
 
 
 def scratch_directory(parent: Path) -> tuple[Path, int]:
     """A new directory for what need not outlive the process, and the descriptor whose closing gives it up."""
     while True:
-        scratch = parent / f".{uuid4().hex}{_PARTIAL}"
+        scratch = parent / f".{uuid4().hex}{PARTIAL}"
         scratch.mkdir(mode=0o700)
         try:
             descriptor = os.open(scratch, os.O_RDONLY | os.O_DIRECTORY)
@@ -69,7 +69,7 @@ def scratch_directory(parent: Path) -> tuple[Path, int]:
 
 def remove_abandoned(directory: Path) -> None:
     """Delete the unfinished files and scratch directories of processes that were killed; the living keep theirs."""
-    for partial in [*directory.glob(f".*{_PARTIAL}"), *directory.glob(f"*.sums/.*{_PARTIAL}")]:
+    for partial in [*directory.glob(f".*{PARTIAL}"), *directory.glob(f"*.sums/.*{PARTIAL}")]:
         try:
             descriptor = os.open(partial, os.O_RDONLY)
         except FileNotFoundError:  # finished, or removed by another process
@@ -84,7 +84,8 @@ def remove_abandoned(directory: Path) -> None:
             os.close(descriptor)
 
 
-def _sync_directory(directory: Path) -> None:
+def sync_directory(directory: Path) -> None:
+    """Make the names in a directory survive a power cut."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

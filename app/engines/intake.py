@@ -1,36 +1,88 @@
 """Batches of checked rows on their way into a stored table, by way of a second file where units are counted."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from hashlib import file_digest
 from pathlib import Path
+from typing import BinaryIO, NamedTuple
 from uuid import uuid4
 
 import pyarrow as pa
 
 from app.dp.columns import Column
 from app.engines.duckdb_engine import DuckDBEngine
-from app.engines.ingest import Batches, Units
+from app.engines.ingest import Batches, Units, batches_of
+from app.engines.ingest.csv_file import Texts, csv_batches
 from app.engines.ingest.problems import Problems
 from app.engines.ingest.writer import write_batches
 from app.engines.stored import UNIT, stored_schema
 
 
+class Counting(NamedTuple):
+    """With what units are counted: a directory that the engine can read, and the engine, opened only then."""
+
+    scratch: Path
+    open_engine: Callable[[], DuckDBEngine]
+
+
+def ingest_file(  # noqa: PLR0913, PLR0917 - what a file is and how it is declared
+    counting: Counting,
+    target: Path,
+    upload: BinaryIO,
+    texts: Texts,
+    columns: Sequence[Column],
+    units: Units | None,
+) -> tuple[int, str]:
+    """Store the declared columns of a CSV or Parquet file as `target`; its rows, and the SHA-256 of the file.
+
+    Raises:
+        As `take_in`.
+    """
+    upload.seek(0)
+    digest = file_digest(upload, "sha256").hexdigest()  # type: ignore[arg-type]  # a file, in whatever class
+    upload.seek(0)
+    return take_in(counting, target, batches_of(upload, texts), columns, units), digest
+
+
+def ingest_stream(  # noqa: PLR0913, PLR0917 - as above
+    counting: Counting,
+    target: Path,
+    stream: BinaryIO,
+    texts: Texts,
+    columns: Sequence[Column],
+    units: Units | None,
+) -> int:
+    """Store the declared columns of a CSV that can be read only once as `target`, and count their rows.
+
+    Raises:
+        As `take_in`.
+    """
+    return take_in(counting, target, partial(csv_batches, stream, texts=texts), columns, units)
+
+
 def take_in(
-    engine: DuckDBEngine, target: Path, batches: Batches, columns: Sequence[Column], units: Units | None
+    counting: Counting,
+    target: Path,
+    batches: Batches,
+    columns: Sequence[Column],
+    units: Units | None,
 ) -> int:
     """Store the declared columns as `target`, and count their rows.
 
     Raises:
         InvalidFile: they do not hold what is declared, or a unit has too many rows; nothing is left behind.
+        MemoryError: they take too much; nothing is left behind.
         EngineFailure, OSError: they could not be read or written; nothing is left behind.
     """
     problems, schema = Problems(), stored_schema(columns)
     if units is None:
         return write_batches(target, schema, batches(columns, problems), problems)
     with_units = schema.append(pa.field(UNIT, pa.string()))
-    staged = engine.scratch / f"{uuid4().hex}.parquet"
+    staged = counting.scratch / f"{uuid4().hex}.parquet"
     try:
         rows = _named(batches([*columns, units.declared], problems), with_units)
         n = write_batches(staged, with_units, rows, problems)
+        engine = counting.open_engine()
         if not units.truncate:
             refuse_units_over(engine.units_over(staged, units.most), units)
         most = units.most if units.truncate else n

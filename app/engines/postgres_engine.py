@@ -4,7 +4,7 @@ import io
 import logging
 import secrets
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, BinaryIO, NamedTuple
@@ -35,10 +35,16 @@ _NUMERIC = "DECIMAL"
 
 
 class Rows(NamedTuple):
-    """A table's rows as CSV with a header; `null` is the one text that stands for a missing value."""
+    """A table's rows as CSV with a header.
+
+    Attributes:
+        null: the one text that stands for a missing value.
+        cancel: makes a read that waits for rows fail, from any thread.
+    """
 
     file: BinaryIO
     null: str
+    cancel: Callable[[], None]
 
 
 class PostgresEngine:
@@ -109,7 +115,7 @@ class PostgresEngine:
             session.cursor() as cursor,
             cursor.copy(statement.encode()) as copy,
         ):
-            yield Rows(io.BufferedReader(_Chunks(copy), 2**20), null)
+            yield Rows(io.BufferedReader(_Chunks(copy), 2**20), null, session.cancel)
 
     def close(self) -> None:
         """Nothing is held between statements."""

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from hashlib import file_digest
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, TypeVar
 from uuid import uuid4
@@ -13,11 +12,13 @@ from app.dp.columns import Column
 from app.dp.sums import Answer, Needs
 from app.engines import live
 from app.engines.duckdb_engine import DuckDBEngine
-from app.engines.errors import StaleTable, answered
+from app.engines.errors import InvalidFile, Problem, StaleTable, answered
 from app.engines.files import remove, remove_abandoned
-from app.engines.ingest import Units, batches_of
-from app.engines.ingest.csv_file import Texts, csv_batches
-from app.engines.intake import take_in
+from app.engines.ingest import Units
+from app.engines.ingest.csv_file import Texts
+from app.engines.ingest_process.pool import Interrupted
+from app.engines.ingest_process.reader import IngestReader, never
+from app.engines.intake import Counting, ingest_file, ingest_stream
 from app.engines.kept import Kept
 from app.engines.pending import Pending
 from app.engines.scan_sharing import scans_of
@@ -62,6 +63,9 @@ class Tables:
 
     A file holds the rows (Parquet), or says where a live table is. Several processes may share the directory: a file
     appears whole and never changes. A table that is taken in belongs to nothing until `settle` is called for it.
+
+    Args:
+        reader: reads files in processes of their own; without one they are read here, without limits.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917 - limits, each with its default
@@ -72,6 +76,7 @@ class Tables:
         memory_limit: str = "2GB",
         connections: Mapping[str, str] | None = None,
         statement_seconds: int = 300,
+        reader: IngestReader | None = None,
     ) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         self._directory = directory.resolve()
@@ -83,28 +88,33 @@ class Tables:
         # A live table is asked every time, so that a change is noticed; but only once for all who ask now.
         self._asked: Kept[tuple[str, Needs], Answer] = Kept(0, 0)
         self._stored_sums = StoredSums(self._directory)
+        self._reader = reader
 
-    def ingest(
+    def ingest(  # noqa: PLR0913, PLR0917 - what a file is and how it is declared
         self,
         upload: BinaryIO,
         columns: Sequence[Column],
         null_values: Sequence[str],
         delimiter: str | None = None,
         units: Units | None = None,
+        interrupted: Interrupted = never,
     ) -> Ingested:
         """Store the declared columns of a CSV or Parquet file.
 
         Raises:
-            InvalidFile: the file does not hold what is declared; nothing is left behind.
-            EngineFailure: it could not be written; nothing is left behind.
+            InvalidFile: the file does not hold what is declared, or takes too much; nothing is left behind.
+            SlotsBusy: too many others are being read; nothing is left behind.
+            EngineFailure: it could not be written, or nobody waits any more; nothing is left behind.
         """
+        texts = Texts(null_values, delimiter)
 
         def store(path: Path) -> tuple[int, str]:
-            upload.seek(0)
-            digest = file_digest(upload, "sha256").hexdigest()  # type: ignore[arg-type]  # a file, in whatever class
-            upload.seek(0)
-            batches = batches_of(upload, Texts(null_values, delimiter))
-            return take_in(self._engine, path, batches, columns, units), digest
+            if self._reader is not None:
+                return self._reader.read_file(path, upload, texts, columns, units, interrupted)
+            try:
+                return ingest_file(self._counting(), path, upload, texts, columns, units)
+            except MemoryError:
+                raise InvalidFile([Problem("file", "needs more memory than there is")]) from None
 
         file_id = uuid4().hex
         n, digest = self._taken_in(file_id, store)
@@ -114,16 +124,26 @@ class Tables:
         """Whether a connection of this name is configured."""
         return name in self._sources
 
-    def ingest_from(self, origin: Origin, columns: Sequence[Column], units: Units | None = None) -> Ingested:
+    def ingest_from(
+        self,
+        origin: Origin,
+        columns: Sequence[Column],
+        units: Units | None = None,
+        interrupted: Interrupted = never,
+    ) -> Ingested:
         """Copy the declared columns of a table elsewhere, or note where it is if it stays live.
 
         Raises:
-            InvalidFile: it does not hold what is declared; nothing is left behind.
-            EngineFailure: the engine is busy, away or failed, or nothing could be written; nothing is left behind.
+            InvalidFile: it does not hold what is declared, or takes too much; nothing is left behind.
+            SlotsBusy: too many others are being read; nothing is left behind.
+            EngineFailure: the engine is busy, away or failed, nothing could be written, or nobody waits any more;
+                nothing is left behind.
         """
         if not origin.live:
             file_id = uuid4().hex
-            return Ingested(file_id, self._taken_in(file_id, lambda path: self._copy(origin, columns, units, path)))
+            return Ingested(
+                file_id, self._taken_in(file_id, lambda path: self._copy(origin, columns, units, path, interrupted))
+            )
         table = self._sources.validated(origin, columns, units)
         file_id = f"{_LIVE}{uuid4().hex}"
         self._taken_in(file_id, partial(live.write, table))
@@ -195,6 +215,8 @@ class Tables:
 
     def close(self) -> None:
         """Let go of the engines; the files stay."""
+        if self._reader is not None:
+            self._reader.close()
         self._pending.close()
         self._sources.close()
         self._engine.close()
@@ -225,7 +247,9 @@ class Tables:
     def _live(self, file_id: str) -> live.LiveTable:
         return answered(logger, "a live table", lambda: live.read(self._path(file_id)))
 
-    def _copy(self, origin: Origin, columns: Sequence[Column], units: Units | None, path: Path) -> int:
+    def _copy(
+        self, origin: Origin, columns: Sequence[Column], units: Units | None, path: Path, interrupted: Interrupted
+    ) -> int:
         engine = self._sources.of(origin.connection)
         read = {column.name: column for column in [*([units.declared] if units else []), *columns]}
         table = engine.locate(origin.connection, origin.table, list(read.values()), live=False)
@@ -233,8 +257,12 @@ class Tables:
             engine.locate(origin.connection, origin.table, [units.declared], live=False)
         with engine.copied(table) as rows:
             texts = Texts([rows.null], ",", "row")
-            batches = partial(csv_batches, rows.file, texts=texts)
-            return take_in(self._engine, path, batches, columns, units)
+            if self._reader is not None:
+                return self._reader.read_stream(path, rows.file, rows.cancel, texts, columns, units, interrupted)
+            return ingest_stream(self._counting(), path, rows.file, texts, columns, units)
+
+    def _counting(self) -> Counting:
+        return Counting(self._engine.scratch, lambda: self._engine)
 
     def _taken_in(self, file_id: str, store: Callable[[Path], Result]) -> Result:
         self._pending.mark(file_id)

@@ -1,7 +1,7 @@
 """Tables: registered once, described by public facts, deleted for good."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -10,12 +10,19 @@ from app.db.clock import now
 from app.db.datasets import Dataset, Successor
 from app.db.principals import Principal
 from app.db.session import ReadSession
-from app.dp.columns import Column
 from app.engines.errors import EngineFailure, InvalidFile
 from app.engines.ingest import Units
+from app.engines.ingest_process.slots import SlotsBusy
 from app.engines.sources import Origin
 from app.engines.tables import Ingested
-from app.errors import DatasetClosedError, DatasetStaleError, InvalidRequestError, NameTakenError, UnavailableError
+from app.errors import (
+    DatasetClosedError,
+    DatasetStaleError,
+    InvalidRequestError,
+    NameTakenError,
+    OverloadedError,
+    UnavailableError,
+)
 from app.ledger import accounts
 from app.ledger.units import epsilon_text
 from app.services import access, audits, columns
@@ -52,24 +59,59 @@ def require_owner(services: Services, credential: Credential) -> Principal:
     return principal
 
 
-def register(
-    services: Services, owner: Principal, registration: Registration, upload: BinaryIO | None = None
-) -> Document:
-    """Take a table in, from an upload or from its origin, and open its account; the owner's view of it.
+def check_registration(services: Services, owner: Principal, registration: Registration) -> None:
+    """Refuse what need not be read to be refused.
 
     Raises:
         NameTakenError: the name was given before.
-        InvalidRequestError: the columns make no sense, the file does not hold what they say, there is no such
-            connection, or it succeeds a dataset that its owner does not rule.
-        UnavailableError: the database or the engine did not answer.
+        InvalidRequestError: the columns make no sense, or it succeeds a dataset that its owner does not rule.
+        UnavailableError: the database did not answer.
     """
-    declared = columns.stored(registration.columns)
-    columns.check(declared)
+    columns.check(columns.stored(registration.columns))
     with services.database.read() as session:
         if datasets.by_name(session, registration.name) is not None:
             raise NameTakenError
         _require_predecessor(session, owner, registration.succeeds)
-    ingested = _taken_in(services, registration, list(columns.of(declared).values()), upload)
+
+
+def ingest(
+    services: Services, registration: Registration, upload: BinaryIO | None, interrupted: Callable[[], bool]
+) -> Ingested:
+    """Take the table of a checked registration in, from an upload or from its origin; `register` must follow.
+
+    This may take long, and ends early once `interrupted` says that nobody waits any more.
+
+    Raises:
+        InvalidRequestError: the file does not hold what the columns say or takes too much to read, or there is no such
+            connection.
+        OverloadedError: too many others are being read.
+        UnavailableError: the engine did not answer, or nobody waits.
+    """
+    declared = list(columns.of(columns.stored(registration.columns)).values())
+    origin, units, tables = registration.origin, registration.units, services.tables
+    try:
+        if upload is not None:
+            delimiter = registration.delimiter
+            return tables.ingest(upload, declared, registration.null_values, delimiter, units, interrupted)
+        if origin is None or not tables.has_connection(origin.connection):
+            raise InvalidRequestError(("source.connection", "is not the name of a configured connection"))
+        return tables.ingest_from(origin, declared, units, interrupted)
+    except InvalidFile as error:
+        raise InvalidRequestError(*error.problems) from None
+    except SlotsBusy as error:
+        raise OverloadedError from error
+    except EngineFailure as error:
+        raise UnavailableError from error
+
+
+def register(services: Services, owner: Principal, registration: Registration, ingested: Ingested) -> Document:
+    """Register a table that was taken in, and open its account; the owner's view of it.
+
+    Raises:
+        NameTakenError: the name was given meanwhile.
+        UnavailableError: the database did not answer.
+    """
+    declared = columns.stored(registration.columns)
     outcome_known = True
     try:
         with services.database.write() as transaction:
@@ -101,22 +143,6 @@ def register(
         raise
     services.tables.settle(ingested.file_id)
     return document(dataset, owned=True)
-
-
-def _taken_in(
-    services: Services, registration: Registration, declared: Sequence[Column], upload: BinaryIO | None
-) -> Ingested:
-    origin, units = registration.origin, registration.units
-    try:
-        if upload is not None:
-            return services.tables.ingest(upload, declared, registration.null_values, registration.delimiter, units)
-        if origin is None or not services.tables.has_connection(origin.connection):
-            raise InvalidRequestError(("source.connection", "is not the name of a configured connection"))
-        return services.tables.ingest_from(origin, declared, units)
-    except InvalidFile as error:
-        raise InvalidRequestError(*error.problems) from None
-    except EngineFailure as error:
-        raise UnavailableError from error
 
 
 def _source(registration: Registration, ingested: Ingested) -> str:

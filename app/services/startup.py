@@ -7,6 +7,8 @@ from app.config import Settings
 from app.db import datasets, durability, relocations
 from app.db.engine import Database
 from app.db.migrate import is_current
+from app.engines.ingest_process.job import Limits
+from app.engines.ingest_process.reader import IngestReader
 from app.engines.tables import Tables
 from app.errors import UnavailableError
 from app.ledger.keyring import Keyring
@@ -34,9 +36,19 @@ def open_services(settings: Settings) -> Services:
         database.close()
         raise
     connections = {name: url.get_secret_value() for name, url in settings.connection.items()}
-    tables = Tables(settings.data_dir, connections=connections, statement_seconds=settings.source_timeout_seconds)
+    tables = Tables(
+        settings.data_dir,
+        connections=connections,
+        statement_seconds=settings.source_timeout_seconds,
+        reader=_reader(settings),
+    )
     tables.decide(lambda file_id: _is_registered(database, file_id))
     return Services(settings, database, tables, keyring)
+
+
+def _reader(settings: Settings) -> IngestReader:
+    limits = Limits(settings.max_upload_memory_bytes, settings.max_upload_disk_bytes, settings.max_upload_seconds)
+    return IngestReader(settings.data_dir, limits, settings.max_concurrent_uploads)
 
 
 def require_ledger(settings: Settings) -> None:

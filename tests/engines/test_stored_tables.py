@@ -142,7 +142,7 @@ def test_a_directory_that_cannot_be_synced_keeps_nothing(tables: Tables, monkeyp
     def broken(_: Path) -> None:
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(files, "_sync_directory", broken)
+    monkeypatch.setattr(files, "sync_directory", broken)
     failure_of(lambda: tables.ingest(BytesIO(SECRET), [INTEGER], []))
     assert contents(tables) == []
 

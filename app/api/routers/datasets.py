@@ -1,6 +1,8 @@
 """Datasets: registered by upload, described by public facts, deleted for good."""
 
 from collections.abc import Mapping
+from functools import partial
+from typing import BinaryIO
 
 from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
@@ -14,11 +16,15 @@ from app.api.responses import json_response, listed
 from app.api.schemas import answers
 from app.api.schemas.base import validated
 from app.api.schemas.datasets import DatasetRequest, DeclaredColumn, SourcedDatasetRequest
+from app.api.uploads import OpenUploads
+from app.db.principals import Principal
 from app.engines.ingest import Units
 from app.engines.sources import Origin
 from app.services import datasets
 from app.services.columns import Declared
+from app.services.context import Services
 from app.services.datasets import Registration
+from app.services.documents import Document
 
 router = APIRouter(prefix="/v1", tags=["datasets"])
 
@@ -67,15 +73,31 @@ async def register(request: Request, caller: CallerOf) -> Response:
     The one route that is not a plain function: its body is a file, which is read only once the caller may send one.
     """
     owner = await run_in_threadpool(datasets.require_owner, caller.services, caller.credential)
+    uploads: OpenUploads = request.app.state.uploads
     if media_type(request.headers) == "application/json":
         require_form(request.headers, "application/json")
         registration = await run_in_threadpool(_read_elsewhere, await read_json(request))
-        return json_response(await run_in_threadpool(datasets.register, caller.services, owner, registration), 201)
+        with uploads.open_for(owner.name):
+            return json_response(await _register(request, uploads, caller.services, owner, registration, None), 201)
     require_form(request.headers, "multipart/form-data")
-    async with read_upload(request, caller.services.settings.max_upload_bytes) as upload:
-        registration = await run_in_threadpool(_read_metadata, upload.metadata)
-        registered = await run_in_threadpool(datasets.register, caller.services, owner, registration, upload.file)
+    with uploads.open_for(owner.name):
+        async with read_upload(request, caller.services.settings.max_upload_bytes) as upload:
+            registration = await run_in_threadpool(_read_metadata, upload.metadata)
+            registered = await _register(request, uploads, caller.services, owner, registration, upload.file)
     return json_response(registered, 201)
+
+
+async def _register(  # noqa: PLR0913, PLR0917 - who registers what, and how it is read
+    request: Request,
+    uploads: OpenUploads,
+    services: Services,
+    owner: Principal,
+    registration: Registration,
+    file: BinaryIO | None,
+) -> Document:
+    await run_in_threadpool(datasets.check_registration, services, owner, registration)
+    ingested = await uploads.run(request, partial(datasets.ingest, services, registration, file))
+    return await run_in_threadpool(datasets.register, services, owner, registration, ingested)
 
 
 @router.get("/datasets", **described({200: (answers.Datasets, "A page.")}, paged=True))

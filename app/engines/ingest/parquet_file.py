@@ -35,6 +35,7 @@ def parquet_batches(upload: BinaryIO, columns: Sequence[Column], problems: Probl
     Raises:
         InvalidFile: the file is no Parquet, lacks a column or has one of the wrong type, or has as many problems as are
             told at a time.
+        MemoryError: it takes more memory than there is.
     """
     schema = stored_schema(columns)
     first = 1
@@ -76,7 +77,9 @@ def _batches(upload: BinaryIO, columns: Sequence[Column], problems: Problems) ->
             yield batch
     except TooManyPagesError:
         problems.refuse("file", "has too many pages to look at; write larger ones")
-    except (pa.ArrowException, OSError, MemoryError, UnicodeDecodeError, MalformedError):
+    except MemoryError:  # among Arrow's exceptions too
+        raise
+    except (pa.ArrowException, OSError, UnicodeDecodeError, MalformedError):
         problems.refuse("file", _UNREADABLE)
 
 

@@ -1,0 +1,131 @@
+"""The program that forks a process for each file, ends those that the service gives up, and tells how they ended.
+
+Started as `python -m app.engines.ingest_process.fork_server DESCRIPTOR`, a socket on which the service sends, for each
+file, the descriptors of a connection and of the file. It has one thread, so that it may fork. When the service ends, in
+whatever way, it ends too, with all that it forked.
+"""
+
+import ctypes
+import gc
+import os
+import select
+import signal
+import socket
+import sys
+from contextlib import suppress
+from importlib.abc import MetaPathFinder
+
+import pyarrow as pa
+
+from app.engines.ingest_process.job import send_message
+from app.engines.ingest_process.worker import work
+
+_DESCRIPTORS = 2
+_SET_PARENT_DEATH_SIGNAL = 1  # of Linux' prctl
+
+
+class _WithoutPandas(MetaPathFinder):
+    """PyArrow imports pandas where it is installed, for nothing here: in each process, at its first array."""
+
+    def find_spec(self, fullname: str, path: object, target: object = None) -> None:  # noqa: ARG002 - the interface
+        if fullname == "pandas":
+            raise ModuleNotFoundError(name=fullname)
+
+
+class ForkServer:
+    """Forks on demand.
+
+    Args:
+        control: where the service sends descriptors.
+    """
+
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+        self._poll = select.poll()
+        self._connections: dict[int, socket.socket] = {}  # by process
+        self._processes: dict[int, int] = {}  # by descriptor of the connection
+        self._wake_end, self._woken_end = os.pipe()
+        for end in (self._wake_end, self._woken_end):
+            os.set_blocking(end, False)
+
+    def run(self) -> None:
+        """Fork until the service hangs up."""
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(self._woken_end, warn_on_full_buffer=False)
+        self._poll.register(self._control, select.POLLIN)
+        self._poll.register(self._wake_end, select.POLLIN)
+        serves = True
+        while serves:
+            for descriptor, _ in self._poll.poll():
+                if descriptor == self._control.fileno():
+                    serves = self._start()
+                elif descriptor == self._wake_end:
+                    os.read(self._wake_end, 2**12)
+                    self._reap()
+                elif descriptor in self._processes:
+                    self._kill(descriptor)
+        for process in self._connections:
+            os.kill(process, signal.SIGKILL)
+
+    def _start(self) -> bool:
+        """Fork for the next file; false if the service has hung up."""
+        mark, descriptors, _, _ = socket.recv_fds(self._control, 1, _DESCRIPTORS)
+        if not mark:
+            return False
+        connection, upload = socket.socket(fileno=descriptors[0]), descriptors[1]
+        process = os.fork()
+        if process == 0:
+            self._become_worker(connection, upload)
+        os.close(upload)
+        self._connections[process] = connection
+        self._processes[connection.fileno()] = process
+        self._poll.register(connection, select.POLLRDHUP)
+        return True
+
+    def _become_worker(self, connection: socket.socket, upload: int) -> None:
+        """Read one file and end, in a process that is not the server any more."""
+        status = 1
+        try:
+            ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            self._control.close()
+            for other in self._connections.values():  # or its end would not be seen while we live
+                other.close()
+            with os.fdopen(upload, "rb") as file:
+                work(connection, file)
+            status = 0
+        finally:
+            os._exit(status)
+
+    def _kill(self, descriptor: int) -> None:
+        """End a process whose outcome nobody waits for any more; it is reaped when it has ended."""
+        self._poll.unregister(descriptor)
+        os.kill(self._processes[descriptor], signal.SIGKILL)
+
+    def _reap(self) -> None:
+        while self._connections:
+            process, status, usage = os.wait4(-1, os.WNOHANG)
+            if process == 0:
+                return
+            connection = self._connections.pop(process)
+            del self._processes[connection.fileno()]
+            with suppress(KeyError):
+                self._poll.unregister(connection)
+            with suppress(OSError):
+                ended = {"status": os.waitstatus_to_exitcode(status), "peak_bytes": usage.ru_maxrss * 1024}
+                send_message(connection, ended)
+            connection.close()
+
+
+def main() -> None:
+    """Serve the service that started this program."""
+    sys.meta_path.insert(0, _WithoutPandas())
+    pa.array([0])  # which looks for it
+    gc.freeze()
+    with socket.socket(fileno=int(sys.argv[1])) as control:
+        ForkServer(control).run()
+
+
+if __name__ == "__main__":
+    main()

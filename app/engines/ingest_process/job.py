@@ -1,0 +1,80 @@
+"""What a process is told to read, and what it tells: the only two messages between it and the service."""
+
+import json
+import pickle
+import socket
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple, TypeAlias
+
+from app.dp.columns import Column
+from app.engines.ingest import Units
+from app.engines.ingest.csv_file import Texts
+
+Message: TypeAlias = dict[str, Any]
+
+_LENGTH = struct.Struct(">Q")
+
+
+class Limits(NamedTuple):
+    """What the reading of one file may take; `disk_bytes` are those of all files that it writes."""
+
+    memory_bytes: int
+    disk_bytes: int
+    seconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A file to read.
+
+    Attributes:
+        directory: where everything is written.
+        is_stream: whether the file is a CSV that can be read only once, and has no digest.
+    """
+
+    directory: Path
+    columns: Sequence[Column]
+    units: Units | None
+    texts: Texts
+    limits: Limits
+    is_stream: bool = False
+
+    @property
+    def target(self) -> Path:
+        """The stored table."""
+        return self.directory / "table.parquet"
+
+
+def send_job(connection: socket.socket, job: Job) -> None:
+    """Tell a process what to read. It trusts us: what it tells is never unpickled."""
+    content = pickle.dumps(job)
+    connection.sendall(_LENGTH.pack(len(content)) + content)
+
+
+def receive_job(connection: BinaryIO) -> Job:
+    """What the service told.
+
+    Raises:
+        EOFError: it hung up.
+    """
+    head = connection.read(_LENGTH.size)
+    content = connection.read(_LENGTH.unpack(head)[0]) if len(head) == _LENGTH.size else b""
+    job = pickle.loads(content)  # noqa: S301 - of the service, which started us
+    assert isinstance(job, Job)  # noqa: S101
+    return job
+
+
+def send_message(connection: socket.socket, message: Message) -> None:
+    """Tell the service something, in a line."""
+    connection.sendall(json.dumps(message).encode() + b"\n")
+
+
+def read_messages(content: bytes) -> Message:
+    """All that was told, together."""
+    told: Message = {}
+    for line in content.splitlines():
+        told.update(json.loads(line))
+    return told

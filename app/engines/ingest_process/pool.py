@@ -1,0 +1,165 @@
+"""The service's side: starts the fork server when it is first needed, has files read, and ends what takes too much."""
+
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import TypeAlias
+
+from app.engines.errors import EngineFailure, InvalidFile, Problem
+from app.engines.ingest_process.job import Job, Limits, Message, read_messages, send_job
+
+Interrupted: TypeAlias = Callable[[], bool]
+"""Whether nobody waits for the outcome any more."""
+
+_LOOK_SECONDS = 0.1
+_MAX_MESSAGE_BYTES = 2**20
+_KEPT_VARIABLES = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "TZ")
+_SETTINGS = {
+    # One thread, which may fork; and memory that is taken when it is needed, so that a limit on it means something.
+    "OPENBLAS_NUM_THREADS": "1",
+    "JE_ARROW_MALLOC_CONF": "background_thread:false",
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+    "MALLOC_ARENA_MAX": "2",
+    "PYTHONDONTWRITEBYTECODE": "1",
+}
+_MEMORY_SHARE = 0.8
+"""A process that crashed with this much of its memory crashed for want of it: not every library can say so."""
+
+
+class IngestInterrupted(EngineFailure):
+    """Nobody waits for the outcome any more; nothing was stored."""
+
+
+class IngestProcesses:
+    """Reads each file in a process of its own; safe for threads.
+
+    Args:
+        limits: what each may take.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self._lock = threading.Lock()
+        self._server: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self._closed = False
+
+    def run(self, job: Job, upload: int, interrupted: Interrupted) -> tuple[int, str | None]:
+        """Have a file, of which this is a descriptor, stored in the job's directory; its rows, and its digest.
+
+        When this returns or raises, the process has ended.
+
+        Raises:
+            InvalidFile: the file does not hold what is declared, or takes more than a limit.
+            IngestInterrupted: nobody waits any more.
+            EngineFailure: the process failed, or something else ended it.
+        """
+        deadline = time.monotonic() + job.limits.seconds
+        with self._start(upload) as connection:
+            send_job(connection, job)
+            content = b""
+            given_up: Exception | None = None
+            while True:
+                if select.select([connection], [], [], _LOOK_SECONDS)[0]:
+                    try:
+                        piece = connection.recv(2**16)
+                    except ConnectionError:  # it ended without a look at the job
+                        piece = b""
+                    if not piece:
+                        break
+                    content = (content + piece)[:_MAX_MESSAGE_BYTES]
+                if given_up is None:
+                    if interrupted():
+                        given_up = IngestInterrupted()
+                    elif time.monotonic() > deadline:
+                        given_up = _exceeded("seconds", job.limits)
+                    if given_up is not None:
+                        connection.shutdown(socket.SHUT_WR)  # whereupon the server kills the process
+        if given_up is not None:
+            raise given_up
+        return _outcome(read_messages(content), job.limits)
+
+    def close(self) -> None:
+        """End the server and all processes."""
+        with self._lock:
+            self._closed = True
+            self._forget()
+
+    def _start(self, upload: int) -> socket.socket:
+        ours, theirs = socket.socketpair()
+        with theirs, self._lock:
+            if self._closed:
+                raise EngineFailure
+            try:
+                socket.send_fds(self._serving(), [b"j"], [theirs.fileno(), upload])
+            except OSError:  # the server was killed: another is started the next time
+                self._forget()
+                ours.close()
+                raise
+        return ours
+
+    def _serving(self) -> socket.socket:
+        if self._control is None or self._server is None or self._server.poll() is not None:
+            self._forget()
+            self._control, theirs = socket.socketpair()
+            kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
+            path = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+            module = "app.engines.ingest_process.fork_server"
+            with theirs:
+                self._server = subprocess.Popen(  # noqa: S603 - nothing of it is anybody's
+                    [sys.executable, "-P", "-m", module, str(theirs.fileno())],
+                    pass_fds=[theirs.fileno()],
+                    stdin=subprocess.DEVNULL,
+                    env=kept | path | _SETTINGS,
+                    start_new_session=True,
+                )
+        return self._control
+
+    def _forget(self) -> None:
+        if self._control is not None:
+            self._control.close()
+            self._control = None
+        if self._server is not None:
+            self._server.wait()
+            self._server = None
+
+
+def _outcome(told: Message, limits: Limits) -> tuple[int, str | None]:
+    """What came of a file, by what was told of it."""
+    if "n" in told:
+        return int(told["n"]), told.get("sha256")
+    if "problems" in told:
+        raise InvalidFile([Problem(str(where), str(what)) for where, what in told["problems"]])
+    if "exceeded" in told:
+        raise _exceeded(told["exceeded"], limits)
+    status = told.get("status", -signal.SIGKILL)
+    if status >= 0 or status in {-signal.SIGKILL, -signal.SIGTERM}:
+        raise EngineFailure  # no fault of the file: the machine's memory, or somebody who ended it
+    if told["peak_bytes"] > _MEMORY_SHARE * limits.memory_bytes:
+        raise _exceeded("memory", limits)
+    raise InvalidFile([Problem("file", "is damaged: the process that read it crashed")])
+
+
+def _exceeded(what: str, limits: Limits) -> InvalidFile:
+    if what == "memory":
+        much = f"{_size(limits.memory_bytes)} of memory while it is read: write smaller row groups and pages"
+        setting = "MEMORY_BYTES"
+    elif what == "disk":
+        much, setting = (
+            f"{_size(limits.disk_bytes)} of disk when it is stored: send fewer rows or columns",
+            "DISK_BYTES",
+        )
+    else:
+        much, setting = f"{limits.seconds:,} seconds to be read: send fewer rows or columns", "SECONDS"
+    what = f"needs more than {much}, or ask the operator to raise SNAPLEDGER_MAX_UPLOAD_{setting}"
+    return InvalidFile([Problem("file", what)])
+
+
+def _size(number: int) -> str:
+    return f"{number // 2**20:,} MiB" if number >= 2**20 else f"{number:,} bytes"

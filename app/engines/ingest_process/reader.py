@@ -1,0 +1,159 @@
+"""Files and streams into stored tables, each read by a process of its own when its turn has come."""
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO, Self
+
+from app.dp.columns import Column
+from app.engines.errors import EngineFailure
+from app.engines.files import remove, sync_directory
+from app.engines.ingest import Units
+from app.engines.ingest.csv_file import Texts
+from app.engines.ingest_process.job import Job, Limits
+from app.engines.ingest_process.pool import IngestProcesses, Interrupted
+from app.engines.ingest_process.slots import hold_slot
+
+MAX_WAIT_SECONDS = 60
+"""How long a file waits until fewer others are being read."""
+
+_PIECE_BYTES = 2**16
+_LOOK_SECONDS = 0.1
+
+
+def never() -> bool:
+    """Somebody waits to the end."""
+    return False
+
+
+class IngestReader:
+    """Reads files within limits; safe for threads.
+
+    Args:
+        directory: of the tables. Processes that share it share the limit on how many files are read at once.
+        limits: what each file may take.
+        concurrent: how many are read at once; others wait.
+    """
+
+    def __init__(self, directory: Path, limits: Limits, concurrent: int) -> None:
+        self._directory = directory.resolve()
+        self._concurrent = concurrent
+        self._processes = IngestProcesses(limits)
+
+    def read_file(  # noqa: PLR0913, PLR0917 - what a file is and how it is declared
+        self,
+        target: Path,
+        upload: BinaryIO,
+        texts: Texts,
+        columns: Sequence[Column],
+        units: Units | None,
+        interrupted: Interrupted,
+    ) -> tuple[int, str]:
+        """Store the declared columns of a CSV or Parquet file as `target`; its rows, and the SHA-256 of the file.
+
+        Raises:
+            InvalidFile: the file does not hold what is declared, or takes more than a limit; nothing is left behind.
+            SlotsBusy, IngestInterrupted, EngineFailure, OSError: it was not read; nothing is left behind.
+        """
+        descriptor = upload.fileno()  # which writes to the disk what is in memory
+        upload.flush()
+        with hold_slot(self._directory, self._concurrent, MAX_WAIT_SECONDS, interrupted) as slot:
+            job = Job(slot, columns, units, texts, self._processes.limits)
+            n, digest = self._processes.run(job, descriptor, interrupted)
+            _publish(job.target, target)
+            return n, str(digest)
+
+    def read_stream(  # noqa: PLR0913, PLR0917 - as above
+        self,
+        target: Path,
+        stream: BinaryIO,
+        cancel: Callable[[], None],
+        texts: Texts,
+        columns: Sequence[Column],
+        units: Units | None,
+        interrupted: Interrupted,
+    ) -> int:
+        """Store the declared columns of a CSV that comes from elsewhere; `cancel` makes a read of it fail.
+
+        The process never learns where it comes from.
+
+        Raises:
+            As `read_file`.
+        """
+        with hold_slot(self._directory, self._concurrent, MAX_WAIT_SECONDS, interrupted) as slot:
+            job = Job(slot, columns, units, texts, self._processes.limits, is_stream=True)
+            with _Pump(stream, cancel) as pump:
+                try:
+                    n, _ = self._processes.run(job, pump.source, lambda: pump.has_failed or interrupted())
+                finally:
+                    pump.stop()
+                if pump.has_failed:
+                    raise EngineFailure
+            _publish(job.target, target)
+            return n
+
+    def close(self) -> None:
+        """End all processes."""
+        self._processes.close()
+
+
+def _publish(stored: Path, target: Path) -> None:
+    """Let a complete file appear where it belongs."""
+    try:
+        stored.rename(target)
+        sync_directory(target.parent)
+    except BaseException:
+        remove(target)
+        raise
+
+
+class _Pump:
+    """Copies a stream into a pipe, in a thread: `source` is the pipe's other end.
+
+    Where the stream fails the pipe is not closed, so that nobody takes what came for all of it.
+    """
+
+    def __init__(self, stream: BinaryIO, cancel: Callable[[], None]) -> None:
+        self.has_failed = False
+        self._stream = stream
+        self._cancel = cancel
+        self.source, self._sink = os.pipe()
+        self._thread = threading.Thread(target=self._copy, name="ingest-pump", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Copy no more: all was read, or nobody reads. The pipe is closed at both ends then."""
+        if self.source < 0:
+            return
+        os.close(self.source)
+        self.source = -1
+        self._thread.join(_LOOK_SECONDS)
+        if self._thread.is_alive():  # it waits for the stream
+            with suppress(Exception):
+                self._cancel()
+            self._thread.join()
+        if self._sink >= 0:
+            os.close(self._sink)
+            self._sink = -1
+
+    def _copy(self) -> None:
+        try:
+            while piece := self._stream.read(_PIECE_BYTES):
+                view = memoryview(piece)
+                while view:
+                    view = view[os.write(self._sink, view) :]
+        except BrokenPipeError:  # nobody reads
+            return
+        except Exception:  # noqa: BLE001 - its text may have values
+            self.has_failed = True
+            return
+        os.close(self._sink)
+        self._sink = -1

@@ -1,0 +1,84 @@
+"""How many files are read at once, over all processes that share a directory of tables."""
+
+import fcntl
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from app.engines.errors import EngineFailure
+from app.engines.files import PARTIAL
+from app.engines.ingest_process.pool import IngestInterrupted, Interrupted
+
+_LOOK_SECONDS = 0.1
+
+
+class SlotsBusy(EngineFailure):
+    """Other files are being read, as many as may be at once."""
+
+
+@contextmanager
+def hold_slot(parent: Path, count: int, seconds: float, interrupted: Interrupted) -> Iterator[Path]:
+    """One of `count` directories, empty and ours alone until the end of the block, which then is gone.
+
+    It is locked while it is held: one that is not locked was left behind by a process that was killed, and is taken.
+
+    Raises:
+        SlotsBusy: none became free in time.
+        IngestInterrupted: nobody waits any more.
+    """
+    deadline = time.monotonic() + seconds
+    while True:
+        for number in range(count):
+            directory = parent / f".upload-{number}{PARTIAL}"
+            descriptor = _take(directory)
+            if descriptor is not None:
+                try:
+                    yield directory
+                finally:
+                    shutil.rmtree(directory, ignore_errors=True)
+                    os.close(descriptor)
+                return
+        if interrupted():
+            raise IngestInterrupted
+        if time.monotonic() > deadline:
+            raise SlotsBusy
+        time.sleep(_LOOK_SECONDS)
+
+
+def _take(directory: Path) -> int | None:
+    """The descriptor that locks a directory, new and empty; None if somebody has it."""
+    try:
+        directory.mkdir(mode=0o700)
+    except FileExistsError:
+        _remove_abandoned(directory)
+        return None
+    try:
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    except FileNotFoundError:  # somebody took it for one left behind
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:  # as before, a moment later
+        os.close(descriptor)
+        return None
+    if os.fstat(descriptor).st_nlink:
+        return descriptor
+    os.close(descriptor)
+    return None
+
+
+def _remove_abandoned(directory: Path) -> None:
+    try:
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    except FileNotFoundError:
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(directory, ignore_errors=True)
+    except BlockingIOError:
+        pass
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,91 @@
+"""One process, one file: reads it within its limits, tells the outcome and ends."""
+
+import errno
+import os
+import resource
+import socket
+from pathlib import Path
+from typing import BinaryIO
+
+from app.engines.duckdb_engine import DuckDBEngine
+from app.engines.errors import InvalidFile
+from app.engines.ingest_process.job import Job, Message, receive_job, send_message
+from app.engines.intake import Counting, ingest_file, ingest_stream
+
+_NICENESS = 5
+"""Answers come before uploads."""
+
+_FILES_WITH_UNITS = 3
+"""A staged table, the stored one, and what DuckDB spills."""
+
+
+def work(connection: socket.socket, upload: BinaryIO) -> None:
+    """Read the upload as the service says, and tell it how that went; never a value of the data."""
+    _silence()
+    job = receive_job(connection.makefile("rb"))
+    _limit(job)
+    try:
+        outcome = _outcome(job, upload)
+    except BaseException as error:  # noqa: BLE001 - its text may have values
+        outcome = {"failed": type(error).__name__}
+    send_message(connection, outcome)
+
+
+def _silence() -> None:
+    """Let libraries print nothing: they may print values."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for descriptor in range(3):
+        os.dup2(null, descriptor)
+    os.close(null)
+
+
+def _limit(job: Job) -> None:
+    """Limit memory to what there is now and the job's share, and every file that is written."""
+    os.nice(_NICENESS)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _lower(resource.RLIMIT_FSIZE, _file_bytes(job))
+    _lower(resource.RLIMIT_DATA, _data_bytes() + job.limits.memory_bytes)
+
+
+def _lower(kind: int, limit: int) -> None:
+    hard = resource.getrlimit(kind)[1]
+    limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+    resource.setrlimit(kind, (limit, limit))
+
+
+def _file_bytes(job: Job) -> int:
+    return job.limits.disk_bytes // (1 if job.units is None else _FILES_WITH_UNITS)
+
+
+def _data_bytes() -> int:
+    """The private memory that this process could write to already."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmData:"):
+            return int(line.split()[1]) * 1024
+    raise OSError
+
+
+def _outcome(job: Job, upload: BinaryIO) -> Message:
+    def open_engine() -> DuckDBEngine:
+        # What DuckDB counts is not all that it takes.
+        return DuckDBEngine(
+            job.directory,
+            threads=1,
+            memory_limit=f"{job.limits.memory_bytes * 2 // 5}B",
+            max_spilled_bytes=_file_bytes(job),
+        )
+
+    counting = Counting(job.directory, open_engine)
+    try:
+        if job.is_stream:
+            return {"n": ingest_stream(counting, job.target, upload, job.texts, job.columns, job.units)}
+        n, digest = ingest_file(counting, job.target, upload, job.texts, job.columns, job.units)
+    except InvalidFile as error:
+        return {"problems": error.problems}
+    except MemoryError:
+        return {"exceeded": "memory"}
+    except OSError as error:
+        if error.errno != errno.EFBIG:
+            raise
+        return {"exceeded": "disk"}
+    return {"n": n, "sha256": digest}

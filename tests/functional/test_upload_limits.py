@@ -1,0 +1,211 @@
+"""What an upload may take: memory, disk, time and turns; and what is left when it takes more, or nobody waits."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+from service_world import Service, a_name, becomes, numbers_csv, serving
+from sqlalchemy import make_url
+from upload_bombs import (
+    TEXTS,
+    children_of,
+    distinct_texts,
+    numbers,
+    random_numbers,
+    readers_of,
+    runs_of_nothing,
+    send_upload,
+    status_of,
+)
+
+MEMORY, DISK, OPEN = 96 * 2**20, 2**20, 4
+COLUMNS = 20
+ONE_COLUMN: dict[str, Any] = {"x": {"kind": "integer", "bounds": [0, 100]}}
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def limited(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service whose uploads may take little."""
+    folder = tmp_path_factory.mktemp("limited")
+    url, server = f"sqlite:///{folder}/ledger.sqlite3", request.getfixturevalue("postgres_server")
+    if request.param == "postgres":
+        with psycopg.connect(server, autocommit=True) as connection:
+            connection.execute("CREATE DATABASE limited")
+        url = make_url(server).set(database="limited").render_as_string(hide_password=False)
+    limits = {"MEMORY_BYTES": MEMORY, "DISK_BYTES": DISK, "SECONDS": 600}
+    settings = {f"MAX_UPLOAD_{name}": str(value) for name, value in limits.items()}
+    settings |= {"MAX_OPEN_UPLOADS": str(OPEN), "MAX_CONCURRENT_UPLOADS": "1", "CONNECTION_WAREHOUSE": server}
+    with serving(folder, url, **settings) as service:
+        yield service
+
+
+@pytest.fixture
+def owner(limited: Service) -> httpx.Client:
+    client = limited.principal("owner")[1]
+    # So that what is started once and kept is there.
+    assert limited.upload(client, metadata(ONE_COLUMN), numbers_csv(3).encode()).status_code == 201
+    return client
+
+
+def metadata(columns: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"name": a_name("limited"), "epsilon_limit": 1, "columns": columns, **more}
+
+
+def refused(service: Service, owner: httpx.Client, columns: dict[str, Any], content: bytes, **more: Any) -> str:
+    """What a refused upload is told, which leaves nothing; the service goes on as before."""
+    before = service.resident_bytes()
+    with service.unchanged():
+        answer = service.upload(owner, metadata(columns, **more), content)
+        assert (answer.status_code, answer.json()["type"]) == (422, "/problems/invalid-request")
+    assert service.resident_bytes() - before < 2**26
+    assert service.upload(owner, metadata(ONE_COLUMN), numbers_csv(3).encode()).status_code == 201
+    (problem,) = answer.json()["errors"]
+    assert problem["where"] == "file"
+    return str(problem["what"])
+
+
+def test_more_memory_than_an_upload_may_take(limited: Service, owner: httpx.Client) -> None:
+    content = distinct_texts(12_000)
+    assert len(content) < 2**18
+    what = refused(limited, owner, TEXTS, content)
+    assert what.startswith("needs more than 96 MiB of memory")
+    assert what.endswith("SNAPLEDGER_MAX_UPLOAD_MEMORY_BYTES")
+
+
+@pytest.mark.parametrize("more", [{}, {"unit_column": "c0"}])
+def test_more_disk_than_an_upload_may_take(limited: Service, owner: httpx.Client, more: dict[str, str]) -> None:
+    what = refused(limited, owner, numbers(1), random_numbers(2**18), **more)
+    assert what.startswith("needs more than 1 MiB of disk")
+    assert what.endswith("SNAPLEDGER_MAX_UPLOAD_DISK_BYTES")
+
+
+def test_more_time_than_an_upload_may_take(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/ledger.sqlite3"
+    with serving(tmp_path, url, MAX_UPLOAD_SECONDS="1") as service:
+        _, owner = service.principal("owner")
+        what = refused(service, owner, numbers(COLUMNS), runs_of_nothing(10_000_000, COLUMNS))
+        assert what.startswith("needs more than 1 seconds")
+        assert what.endswith("SNAPLEDGER_MAX_UPLOAD_SECONDS")
+        server = children_of(service.pid)
+    assert server
+    assert becomes(lambda: not any(Path(f"/proc/{process}").exists() for process in server))
+
+
+def begin_long_upload(service: Service, owner: httpx.Client) -> Any:
+    connection = send_upload(owner, metadata(numbers(COLUMNS)), runs_of_nothing(10_000_000, COLUMNS))
+    assert becomes(lambda: len(readers_of(service.pid)) == 1)
+    os.kill(readers_of(service.pid)[0], signal.SIGSTOP)  # so that it does not end, however fast the machine
+    return connection
+
+
+def test_an_upload_whose_client_hangs_up(limited: Service, owner: httpx.Client) -> None:
+    with limited.unchanged():
+        begin_long_upload(limited, owner).close()
+        assert becomes(lambda: not readers_of(limited.pid))
+    assert limited.upload(owner, metadata(ONE_COLUMN), numbers_csv(3).encode()).status_code == 201
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGKILL, 503), (signal.SIGSEGV, 422)])
+def test_a_reader_that_dies(limited: Service, owner: httpx.Client, number: int, status: int) -> None:
+    with limited.unchanged():
+        connection = begin_long_upload(limited, owner)
+        reader = readers_of(limited.pid)[0]
+        os.kill(reader, number)
+        os.kill(reader, signal.SIGCONT)
+        assert status_of(connection) == status
+
+
+def test_the_server_of_readers_dies(limited: Service, owner: httpx.Client) -> None:
+    with limited.unchanged():
+        connection = begin_long_upload(limited, owner)
+        os.kill(children_of(limited.pid)[0], signal.SIGKILL)
+        assert status_of(connection) == 503
+    assert limited.upload(owner, metadata(ONE_COLUMN), numbers_csv(3).encode()).status_code == 201
+
+
+def test_readers_know_no_secret(limited: Service, owner: httpx.Client) -> None:
+    connection = begin_long_upload(limited, owner)
+    for process in (*children_of(limited.pid), *readers_of(limited.pid)):
+        assert b"SNAPLEDGER" not in Path(f"/proc/{process}/environ").read_bytes()
+        opened = [str(link.readlink()) for link in Path(f"/proc/{process}/fd").iterdir()]
+        assert not [path for path in opened if "ledger" in path]
+    connection.close()
+    assert becomes(lambda: not readers_of(limited.pid))
+
+
+def requests_in_flight(service: Service) -> float:
+    lines = httpx.get(f"{service.url}/metrics").text.splitlines()
+    return sum(float(line.split()[-1]) for line in lines if line.startswith("snapledger_requests_in_flight"))
+
+
+def test_uploads_wait_for_their_turn_and_no_call_for_them(limited: Service, owner: httpx.Client) -> None:
+    _, another = limited.principal("owner")
+    first = begin_long_upload(limited, owner)
+    answers: list[int] = []
+
+    def upload() -> None:
+        answers.append(limited.upload(owner, metadata(ONE_COLUMN), numbers_csv(3).encode()).status_code)
+
+    waiting = threading.Thread(target=upload)
+    waiting.start()
+    # One that is received counts as much as one that waits. Half of all is one owner's share.
+    halves = [send_upload(another, metadata(ONE_COLUMN), b"x\n1\n", whole=False) for _ in range(OPEN // 2)]
+
+    assert becomes(lambda: requests_in_flight(limited) > OPEN)  # and the one that asks
+    time.sleep(0.5)  # until their bodies are read
+
+    def overloaded() -> bool:
+        # Otherwise it would be refused, before it has to wait.
+        answer = limited.upload(another, metadata({"x": {"kind": "integer", "bounds": [5, 1]}}), b"x\n1\n2\n")
+        assert answer.status_code in {422, 503}
+        return answer.status_code == 503 and "retry-after" in answer.headers
+
+    assert becomes(overloaded)
+    assert readers_of(limited.pid)
+    assert not answers
+    assert limited.stranger.get("/healthz").status_code == 200
+    assert owner.get("/v1/datasets").status_code == 200
+    first.close()
+    waiting.join(timeout=60)
+    assert answers == [201]
+    for half in halves:
+        half.close()
+    # The places are free again.
+    assert becomes(lambda: limited.upload(another, metadata(ONE_COLUMN), b"x\n1\n2\n").status_code == 201)
+
+
+def sourced(owner: httpx.Client, table: str, **more: Any) -> httpx.Response:
+    source = {"connection": "warehouse", "table": table, "live": False}
+    return owner.post("/v1/datasets", json={**metadata(ONE_COLUMN), "source": source, **more})
+
+
+def test_snapshots_have_the_same_limits(limited: Service, owner: httpx.Client, postgres_server: str) -> None:
+    statements = (
+        "DROP SCHEMA IF EXISTS limits CASCADE",
+        "CREATE SCHEMA limits",
+        "CREATE TABLE limits.small AS SELECT x FROM generate_series(1, 1000) x",
+        "CREATE TABLE limits.large AS SELECT (random() * 2^62)::bigint AS x FROM generate_series(1, 200000)",
+        "CREATE VIEW limits.slow AS SELECT x % 101 AS x FROM limits.large UNION ALL SELECT 0 FROM pg_sleep(60)",
+        "CREATE VIEW limits.broken AS SELECT (x / (1000 - x))::int AS x FROM limits.small",
+    )
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        for statement in statements:
+            connection.execute(statement)
+    assert sourced(owner, "limits.small").json()["n"] == 1000
+    with limited.unchanged():
+        answer = sourced(owner, "limits.large")
+        assert (answer.status_code, answer.json()["errors"][0]["what"][:29]) == (422, "needs more than 1 MiB of disk")
+        # One that fails half way is not taken for a shorter one.
+        assert sourced(owner, "limits.broken").status_code == 503
+        # A reader that waits for rows ends too when its client hangs up.
+        hasty = httpx.Client(base_url=owner.base_url, headers=owner.headers, timeout=2)
+        with hasty, pytest.raises(httpx.ReadTimeout):
+            sourced(hasty, "limits.slow")
+        assert becomes(lambda: not readers_of(limited.pid))
