@@ -2,6 +2,7 @@
 
 import errno
 import os
+import resource
 import socket
 import tempfile
 from collections.abc import Mapping
@@ -24,6 +25,7 @@ from app.services.access import Role
 
 _KEEP_ALIVE_SECONDS = 75  # longer than a proxy keeps a connection that it may be about to use
 _UNHEARD_SECONDS = 30  # after which a worker is taken for hung: long, since a machine may be busy, and it is killed
+_OTHER_DESCRIPTORS = 256  # of files, the database and what the process itself needs
 _GRACE_SECONDS = 30  # for what is being answered when the service is told to stop
 
 app = application()
@@ -63,7 +65,9 @@ def serve(
             workers=workers,
             http="app.api.protocol:Protocol",
             ws="none",
-            proxy_headers=False,  # nothing depends on where a call says that it came from
+            proxy_headers=bool(settings.trusted_proxies),
+            forwarded_allow_ips=list(settings.trusted_proxies),
+            limit_concurrency=_max_connections(settings),
             timeout_keep_alive=_KEEP_ALIVE_SECONDS,
             access_log=False,  # the path of a call names what somebody asked about
             log_config=logs.configuration(settings.log_level),
@@ -71,6 +75,14 @@ def serve(
             timeout_graceful_shutdown=_GRACE_SECONDS,
             timeout_worker_healthcheck=_UNHEARD_SECONDS,
         )
+
+
+def _max_connections(settings: Settings) -> int:
+    """How many connections a process accepts, so that enough descriptors are left for files and the database."""
+    descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if descriptors == resource.RLIM_INFINITY:
+        return settings.max_connections
+    return max(1, min(settings.max_connections, descriptors - _OTHER_DESCRIPTORS))
 
 
 def _free_port(host: str, port: int) -> int:

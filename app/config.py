@@ -1,5 +1,6 @@
 """The only reader of the environment: one frozen `Settings`."""
 
+import ipaddress
 import os
 from collections.abc import Mapping
 from decimal import Decimal
@@ -34,6 +35,16 @@ def _rate_limit(text: str) -> str:
 def _listed(value: object) -> object:
     """A list that the environment has as words with commas between them."""
     return tuple(word.strip() for word in value.split(",") if word.strip()) if isinstance(value, str) else value
+
+
+def _networks(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Addresses and networks, such as `10.0.0.5,10.1.0.0/16`."""
+    for text in texts:
+        try:
+            ipaddress.ip_network(text)
+        except ValueError:
+            raise ValueError("must be addresses or networks such as 10.0.0.5 or 10.1.0.0/16") from None
+    return texts
 
 
 _ALGORITHMS = {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
@@ -133,6 +144,8 @@ class Settings(BaseSettings):
     rate_limit: Annotated[str, AfterValidator(_rate_limit)] = "600/minute"
     rate_limit_storage: SecretStr = SecretStr("memory://")
     max_concurrent_requests: int = Field(default=256, ge=1)
+    max_connections: int = Field(default=2_048, ge=1)
+    trusted_proxies: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed), AfterValidator(_networks)] = ()
     cors_origins: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = ()
     guide_directory: Path = Path(__file__).parent / "guide"  # where `make docs` builds it, and the wheel has it
     oidc_issuer: Annotated[str, AfterValidator(_private)] | None = None

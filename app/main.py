@@ -13,13 +13,14 @@ from starlette.middleware.cors import CORSMiddleware
 
 from app import logs, metrics, traces
 from app.api import documentation, guide, problems, web
+from app.api.concurrency_limit import ConcurrencyLimit
 from app.api.crew import Crew
 from app.api.middleware import FaultBarrier, KeyGate
 from app.api.rates import RateLimit
 from app.api.routers import audit, batches, budgets, datasets, derived, operations, planning, principals, releases
 from app.api.uploads import OpenUploads
 from app.api.waiting import opened_in_time
-from app.api.watch import Room, Watch
+from app.api.watch import Watch
 from app.config import Settings
 from app.db.limits import AT_ONCE, REQUEST_THREADS
 from app.services import startup, tokens
@@ -42,7 +43,7 @@ def _around(settings: Settings) -> list[Middleware]:
             )
         )
     # Within, so that a page of another origin can read what a refusal says, and for how long to wait.
-    around += [Middleware(Room, settings.max_concurrent_requests), Middleware(FaultBarrier)]
+    around += [Middleware(ConcurrencyLimit, settings.max_concurrent_requests), Middleware(FaultBarrier)]
     return [*around, Middleware(KeyGate, rate, tokens.of(settings))]
 
 
@@ -76,6 +77,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         title="Snapledger",
         version=version("snapledger"),
         description=documentation.DESCRIPTION,
+        openapi_url=None,  # `documentation` serves it
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,

@@ -1,5 +1,6 @@
 """The OpenAPI document and its page. Bodies and queries are read late (`app.api.requests`), so they are told here."""
 
+from functools import cache
 from typing import Any
 
 import fastapi_offline
@@ -8,10 +9,11 @@ from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
-from starlette.responses import HTMLResponse, PlainTextResponse
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from app.api import examples, problems, requests
+from app.api.responses import MEDIA_TYPE, SharedResponse
 from app.api.schemas import answers
 from app.api.schemas.administration import AdjustmentRequest, AllowanceRequest, KeyRequest, PrincipalRequest
 from app.api.schemas.batches import BatchRequest
@@ -19,6 +21,7 @@ from app.api.schemas.datasets import DatasetRequest, SourcedDatasetRequest
 from app.api.schemas.derived import DerivedRequest
 from app.api.schemas.planning import FreePlanRequest, PlanRequest
 from app.api.schemas.releases import ReleaseRequest
+from app.json_text import encode
 
 DESCRIPTION = """True statistics of a sensitive table, at a privacy cost that is exact, capped and on record.
 
@@ -187,6 +190,11 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
 def install(app: FastAPI) -> None:
     """Serve `/openapi.json` and `/docs` from our own files: the page asks no other host."""
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
+    description = cache(lambda: encode(app.openapi()))
+
+    @app.get("/openapi.json", include_in_schema=False)
+    def openapi() -> Response:
+        return SharedResponse(description(), media_type=MEDIA_TYPE)
 
     @app.get("/docs", include_in_schema=False)
     def docs() -> HTMLResponse:

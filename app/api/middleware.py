@@ -9,6 +9,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api import problems
+from app.api.concurrency_limit import SLOT
 from app.api.rates import RateLimit
 from app.api.watch import PRINCIPAL
 from app.errors import SnapledgerError, UnauthenticatedError
@@ -103,6 +104,7 @@ class KeyGate:
             return
         try:
             scope[CREDENTIAL], scope[PRINCIPAL] = await self._recognised(scope)
+            scope[SLOT].assign_to(scope[PRINCIPAL])
             await self._rate.count(scope[PRINCIPAL])
         except SnapledgerError as error:
             await problems.of(error)(scope, receive, send)

@@ -1,10 +1,12 @@
-"""Answers as JSON."""
+"""Responses: JSON documents, and bytes that many responses share."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
+from app.api.concurrency_limit import MAX_PIECE_BYTES
 from app.json_text import encode
 from app.ledger.answer_storage import MAX_PLAIN_BYTES, Body
 from app.ledger.releases import Rows, StoredRelease
@@ -14,6 +16,18 @@ MAX_PAGE_BYTES = 2**23
 """Of the releases of a page, unless its first one alone is larger."""
 
 MIN_PIECE_BYTES = 2**16
+
+
+class SharedResponse(Response):
+    """Bytes that all answers share, sent in pieces that wait for the socket: they count as no answer's memory."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - ASGI's
+        """Send it."""
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        for begin in range(0, len(self.body), MAX_PIECE_BYTES):
+            piece = self.body[begin : begin + MAX_PIECE_BYTES]
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
 
 
 def json_response(document: Any, status: int = 200) -> Response:  # noqa: ANN401 - JSON is any value

@@ -1,4 +1,4 @@
-"""What every call has around it, as pure ASGI: an id, a line in the log, metrics, a bound on how many at once."""
+"""What every call has around it, as pure ASGI: an id, a line in the log, metrics."""
 
 import re
 import time
@@ -9,8 +9,6 @@ import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app import metrics, traces
-from app.api import problems
-from app.errors import OverloadedError
 from app.logs import request_id
 
 PRINCIPAL: Final = "snapledger.principal"
@@ -34,27 +32,6 @@ def _given_id(scope: Scope) -> str:
         if name == b"x-request-id" and _REQUEST_ID.fullmatch(value):
             return str(value, "ascii")
     return uuid4().hex
-
-
-class Room:
-    """Refuses a call at once where as many are being answered as memory is meant for."""
-
-    def __init__(self, app: ASGIApp, most_at_once: int) -> None:
-        self._app = app
-        self._most_at_once = most_at_once
-        self._now = 0
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the call on, if there is room."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        answer = self._app if self._now < self._most_at_once else problems.of(OverloadedError())
-        self._now += 1
-        try:
-            await answer(scope, receive, send)
-        finally:
-            self._now -= 1
 
 
 def _guarded(own: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:

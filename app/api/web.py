@@ -14,6 +14,8 @@ from starlette.responses import FileResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.api.responses import SharedResponse
+
 _FOLDER: Final = files("app") / "web"
 _PLOTLY: Final = files(plotly.__name__) / "package_data" / "plotly.min.js"
 PLOTLY_PATH: Final = "/web/plotly.min.js"
@@ -49,9 +51,14 @@ class Guarded:
 
 
 @cache
+def _plotly_bytes() -> bytes:
+    return _PLOTLY.read_bytes()
+
+
+@cache
 def _compressed_plotly() -> bytes:
     """A third of the bundle's 4.8 MB; compressed once a process, when a browser first asks for it."""
-    return gzip.compress(_PLOTLY.read_bytes(), mtime=0)
+    return gzip.compress(_plotly_bytes(), mtime=0)
 
 
 def _plotly(request: Request) -> Response:
@@ -60,8 +67,9 @@ def _plotly(request: Request) -> Response:
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
     if "gzip" not in request.headers.get("accept-encoding", ""):
-        return Response(_PLOTLY.read_bytes(), headers=headers, media_type="text/javascript")
-    return Response(_compressed_plotly(), headers=headers | {"Content-Encoding": "gzip"}, media_type="text/javascript")
+        return SharedResponse(_plotly_bytes(), headers=headers, media_type="text/javascript")
+    headers["Content-Encoding"] = "gzip"
+    return SharedResponse(_compressed_plotly(), headers=headers, media_type="text/javascript")
 
 
 def install(app: FastAPI) -> None:

@@ -4,6 +4,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 
 import pytest
 import uvicorn
@@ -11,10 +12,11 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from app.api import bodies, problems, protocol
+from app.api import bodies, concurrency_limit, problems, protocol, slot_pool
 from app.errors import SnapledgerError
 
 LONG_ANSWER = 2**25
+MAX_HELD_BYTES = 4 * LONG_ANSWER
 POST = b"POST / HTTP/1.1\r\nHost: service\r\nContent-Length: 10\r\n\r\n"
 GET = b"GET / HTTP/1.1\r\nHost: service\r\n\r\n"
 
@@ -33,12 +35,23 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """The port of a server with the real limits, but of tenths of seconds."""
-    for module, name in ((protocol, "HEAD_SECONDS"), (protocol, "LISTEN_SECONDS"), (bodies, "GRACE_SECONDS")):
+    for module, name in (
+        (protocol, "HEAD_SECONDS"),
+        (protocol, "LISTEN_SECONDS"),
+        (bodies, "GRACE_SECONDS"),
+        (concurrency_limit, "RESPONSE_GRACE_SECONDS"),
+    ):
         monkeypatch.setattr(module, name, 0.3)
+    monkeypatch.setattr(concurrency_limit, "MAX_HELD_BYTES", MAX_HELD_BYTES)
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         configuration = uvicorn.Config(
-            application, http=protocol.Protocol, ws="none", lifespan="off", log_config=None, access_log=False
+            concurrency_limit.ConcurrencyLimit(application, 100),
+            http=protocol.Protocol,
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
         )
         server = uvicorn.Server(configuration)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
@@ -111,3 +124,45 @@ def test_who_does_not_take_the_answer_is_hung_up_on(impatient: int) -> None:
     with dialled(impatient) as connection:  # and who does is not
         connection.sendall(GET.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
         assert len(rest(connection)) > LONG_ANSWER
+
+
+def test_who_takes_the_answer_drop_by_drop_is_hung_up_on(impatient: int) -> None:
+    """Each drop is taken in time, and all of them would take days."""
+    with socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2**12)
+        connection.connect(("127.0.0.1", impatient))
+        connection.sendall(GET)
+        connection.settimeout(20)
+        drops = 0
+        with suppress(ConnectionResetError):
+            while drops < 200 and connection.recv(2**10):
+                drops += 1
+                time.sleep(0.1)
+        assert 1 < drops < 200
+
+
+def test_unread_answers_are_bounded_in_bytes(impatient: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is in memory as a whole: one too many is refused, or a slow one is hung up on."""
+    monkeypatch.setattr(concurrency_limit, "RESPONSE_GRACE_SECONDS", 60)
+    monkeypatch.setattr(protocol, "LISTEN_SECONDS", 60)
+    monkeypatch.setattr(slot_pool, "MAX_LEAD_SECONDS", 0.1)
+    with ExitStack() as until_the_end:
+        unread = [until_the_end.enter_context(dialled(impatient)) for _ in range(3)]
+        for connection in unread:
+            connection.sendall(GET)
+            assert connection.recv(2**10).startswith(b"HTTP/1.1 200")
+        with dialled(impatient) as connection:
+            connection.sendall(GET)
+            assert b"/problems/overloaded" in connection.recv(2**16)
+        time.sleep(1.5)
+        with dialled(impatient) as connection:
+            connection.sendall(GET.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+            assert len(rest(connection)) > LONG_ANSWER
+
+
+def test_the_rest_of_a_refused_body_is_not_waited_for(impatient: int) -> None:
+    with dialled(impatient) as connection:
+        connection.sendall(POST.replace(b"10", b"9999999"))
+        assert connection.recv(2**16).startswith(b"HTTP/1.1 413")
+        connection.sendall(b"x")
+        assert connection.recv(2**16) == b""

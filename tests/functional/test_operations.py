@@ -255,14 +255,14 @@ def test_more_calls_at_once_than_there_is_room_for(tmp_path: Path) -> None:
     with serving(tmp_path, database, **settings) as service, ThreadPoolExecutor(1) as hands:
         held = hands.submit(_slow_upload, service)
         for _ in range(500):
-            answer = httpx.get(f"{service.url}/healthz", headers={"Origin": "https://board.example"})
+            answer = httpx.get(f"{service.url}/v1/me", headers={"Origin": "https://board.example"})
             if answer.status_code == 503:
                 break
             time.sleep(0.02)
         assert (answer.status_code, answer.json()["type"]) == (503, "/problems/overloaded")
         assert int(answer.headers["retry-after"]) >= 1
         assert answer.headers["access-control-allow-origin"] == "https://board.example"
-        assert held.result() == 400
+        assert held.result() in {400, 408}  # it is slow, and may have had to give way
         assert httpx.get(f"{service.url}/healthz").status_code == 200
 
 
