@@ -85,6 +85,21 @@ def _private(url: str) -> str:
     return url
 
 
+MIN_KEY_CHARACTERS, MIN_DIFFERENT_CHARACTERS = 32, 8
+
+
+def _unguessable(key: SecretStr) -> SecretStr:
+    """Refuse a key that can be guessed: a short one, of few different characters, or that repeats a part of itself."""
+    text = key.get_secret_value()
+    repeats = text in (text + text)[1:-1]
+    if len(text) < MIN_KEY_CHARACTERS or len(set(text)) < MIN_DIFFERENT_CHARACTERS or repeats:
+        raise ValueError(
+            f"must be at least {MIN_KEY_CHARACTERS} random characters; make one with: "
+            "python3 -c 'import secrets; print(secrets.token_urlsafe(32))'"
+        )
+    return key
+
+
 ConnectionName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
 
 
@@ -124,7 +139,7 @@ class Settings(BaseSettings):
     data_dir: Path = Path("var/data")
     synchronous_commit: Literal["on", "remote_apply"] = "on"
     auto_migrate: bool = True
-    admin_key: SecretStr | None = Field(default=None, min_length=1)
+    admin_key: Annotated[SecretStr, AfterValidator(_unguessable)] | None = None
     secret: SecretStr | None = Field(default=None, min_length=32)
     secret_file: Path | None = None
     connection: Mapping[ConnectionName, Annotated[SecretStr, AfterValidator(_connectable)]] = Field(

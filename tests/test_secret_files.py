@@ -1,12 +1,15 @@
 """Secrets in files: read, preferred to nothing, never repeated."""
 
+import os
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from app.config import Settings
+from app.services import startup
 
-KEY = "a-key-that-nobody-may-see"
+KEY = "a-key-that-nobody-may-see-0123456789"
 
 
 @pytest.fixture(autouse=True)
@@ -70,3 +73,33 @@ def test_what_a_file_holds_is_checked_and_not_repeated(monkeypatch: pytest.Monke
 
 def test_settings_do_not_show_a_password() -> None:
     assert KEY not in repr(Settings(database_url=f"postgresql://a:{KEY}@c/d"))
+
+
+@pytest.mark.parametrize("key", ["letmein", "k" * 64, "0123456789abcdef" * 2, "abcdefg" * 5 + "a", "x" * 31])
+def test_a_guessable_admin_key_is_refused(key: str) -> None:
+    with pytest.raises(ValueError, match="at least 32 random characters") as refusal:
+        Settings(admin_key=SecretStr(key))
+    assert key not in str(refusal.value)
+
+
+@pytest.mark.parametrize("umask", [0, 0o022])
+def test_nobody_else_may_read_ledger_and_data(tmp_path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        settings = Settings(database_url=f"sqlite:///{tmp_path}/new/ledger.sqlite3", data_dir=tmp_path / "data")
+        opened = [startup.open_services(settings)]
+        made = [path for name in ("new", "data") for path in (tmp_path / name, *(tmp_path / name).rglob("*"))]
+        assert {path.name for path in made} >= {
+            "ledger.sqlite3",
+            "ledger.sqlite3-wal",
+            "ledger.sqlite3-shm",
+            "admin-key",
+        }
+        assert [path for path in made if path.stat().st_mode & 0o077] == []
+        startup.close_services(opened.pop())
+        (tmp_path / "new" / "ledger.sqlite3").chmod(0o644)
+        (tmp_path / "data").chmod(0o755)
+        startup.close_services(startup.open_services(settings))  # what an earlier version made is narrowed
+        assert [path for path in (*made[:2], tmp_path / "data") if path.exists() and path.stat().st_mode & 0o077] == []
+    finally:
+        os.umask(before)

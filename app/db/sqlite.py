@@ -15,6 +15,7 @@ from typing import Any
 from sqlalchemy import URL, Connection, Engine, NullPool, create_engine
 from sqlalchemy.exc import DBAPIError, OperationalError
 
+from app import private_files
 from app.db import sqlite_connections
 from app.db.limits import Limits
 from app.db.prepared import run_text
@@ -49,7 +50,7 @@ class Sqlite:
                 raise ValueError(f"there is no ledger at {path}: {hint}")
             reader = partial(connect_as_it_is, path, limits.lock_seconds)
         else:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            _make_private(path)
         self._limits = limits
         self._turns = Turns()
         self._writer = _engine(partial(connect, path, limits.lock_seconds, polls=True))
@@ -136,6 +137,14 @@ class Sqlite:
         if self._kept_writer is not None:
             self._kept_writer.close()
             self._kept_writer = None
+
+
+def _make_private(path: Path) -> None:
+    """Make the file, and see that nobody else may read it; SQLite gives its journals the file's own mode."""
+    private_files.make_private_directory(path.parent)
+    private_files.make_private_file(path)
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        private_files.narrow(path.with_name(path.name + suffix))
 
 
 def _undone(connection: Connection) -> Connection | None:

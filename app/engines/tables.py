@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple, TypeVar
 from uuid import uuid4
 
-from app import metrics
+from app import metrics, private_files
 from app.dp.columns import Column
 from app.dp.sums import Answer, Needs
 from app.engines import live
@@ -78,7 +78,8 @@ class Tables:
         statement_seconds: int = 300,
         reader: IngestReader | None = None,
     ) -> None:
-        directory.mkdir(parents=True, exist_ok=True)
+        private_files.make_private_directory(directory)
+        private_files.narrow(directory)
         self._directory = directory.resolve()
         remove_abandoned(self._directory)
         self._pending = Pending(self._directory)

@@ -18,6 +18,7 @@ from app.db.session import WriteSession
 from app.engines.tables import data_file
 from app.ledger import checkpoints
 from app.ledger.checkpoints import Checkpoint
+from app.private_files import make_private_directory
 from app.services import audits, databases, durable_files, offline, secrets
 
 LEDGER, DATA, CHECKPOINT = "ledger.sqlite3", "data", "checkpoint.json"
@@ -34,7 +35,7 @@ def back_up(settings: Settings, directory: Path) -> Checkpoint:
     """
     if directory.exists():
         raise ValueError(f"{directory} is there already; a backup is written to a new directory")
-    directory.parent.mkdir(parents=True, exist_ok=True)
+    make_private_directory(directory.parent)
     partial = directory.with_name(f".{directory.name}.{uuid4().hex}")
     try:
         for attempt in range(1, _MOST_ATTEMPTS + 1):
@@ -93,7 +94,7 @@ def restore(settings: Settings, directory: Path) -> Checkpoint:
         files = sorted((directory / DATA).iterdir())
     except OSError:
         raise ValueError(f"{directory} holds no backup") from None
-    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    make_private_directory(settings.data_dir)
     targets = [settings.data_dir / file.name for file in files]
     if taken := [target for target in targets if target.exists()]:
         raise ValueError(f"{taken[0]} is there already; a backup is restored into an empty data directory")

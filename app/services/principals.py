@@ -14,6 +14,7 @@ from app.ledger import allowances, audit
 from app.ledger.allowances import Allowance
 from app.ledger.audit import Actor
 from app.ledger.keyring import Seal
+from app.private_files import make_private_directory
 from app.services import access, audits, durable_files
 from app.services.access import Role
 from app.services.context import Services
@@ -194,6 +195,6 @@ def bootstrap(database: Database, seal: Seal, data_dir: Path, configured_key: st
         _created(transaction, seal, audits.SERVICE, "admin", Role.ADMIN, key)
         if configured_key is None:
             path = data_dir / ADMIN_KEY_FILE
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_private_directory(path.parent)
             durable_files.replace(path, f"{key}\n".encode(), 0o600)  # a leftover may be readable by others
             log.warning("the key of the principal admin is in %s", path)

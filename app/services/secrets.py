@@ -9,6 +9,7 @@ from app.config import Settings
 from app.db.session import Session
 from app.ledger import heads
 from app.ledger.keyring import Keyring
+from app.private_files import make_private_directory
 from app.services import durable_files
 
 SECRET_FILE = "secret"  # noqa: S105 - a file's name
@@ -65,7 +66,7 @@ def _generate(path: Path) -> None:
     """Write a new secret unless there is one; of processes that start at once, all use the first one's."""
     if path.exists():
         return
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_private_directory(path.parent)
     partial = path.with_name(f".{path.name}.{uuid4().hex}")
     try:
         durable_files.write_new(partial, f"{secrets.token_urlsafe(32)}\n".encode(), 0o600)

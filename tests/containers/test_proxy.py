@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.container, pytest.mark.timeout(300)]
 MEAN = {"kind": "mean", "column": "x"}
 COLUMNS = {"x": {"kind": "integer", "bounds": [0, 100]}}
 RATE = 150  # a minute
-SECRETS = {"ADMIN_KEY": "an-admin-key", "SECRET": "s" * 32}
+SECRETS = {"ADMIN_KEY": "an-admin-key-that-nobody-can-guess-0123", "SECRET": "s" * 32}
 
 
 @dataclass

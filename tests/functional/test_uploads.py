@@ -1,6 +1,7 @@
 """What owners may say of an upload, and what they alone are told of it."""
 
 import hashlib
+import secrets
 from pathlib import Path
 from typing import Any
 
@@ -111,7 +112,7 @@ def test_what_is_not_confirmed_is_refused(one_service: Service, drafted: list[st
 
 @pytest.fixture
 def restarted(tmp_path: Path) -> Any:
-    database, key = f"sqlite:///{tmp_path}/ledger.sqlite3", "k" * 43
+    database, key = f"sqlite:///{tmp_path}/ledger.sqlite3", secrets.token_urlsafe(32)
 
     def start() -> Any:
         return serving(tmp_path, database, ADMIN_KEY=key)

@@ -1,0 +1,40 @@
+"""Files and directories that only the user of the service may read, whatever the umask."""
+
+import logging
+import os
+from pathlib import Path
+
+logger = logging.getLogger(__name__)
+
+_FILE_MODE, _DIRECTORY_MODE, _OTHERS = 0o600, 0o700, 0o077
+
+
+def make_private_directory(path: Path) -> None:
+    """Make a directory with mode 0700 unless it is there.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    path.mkdir(mode=_DIRECTORY_MODE, parents=True, exist_ok=True)
+
+
+def make_private_file(path: Path) -> None:
+    """Make an empty file with mode 0600 unless it is there.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, _FILE_MODE))
+
+
+def narrow(path: Path) -> None:
+    """Take away what others may do with a file or directory that is there; the log says so, or that it failed."""
+    try:
+        mode = path.stat().st_mode
+        if mode & _OTHERS:
+            path.chmod(mode & 0o700)
+            logger.warning("others had access to %s: its mode is now %o", path, mode & 0o700)
+    except FileNotFoundError:
+        pass
+    except OSError:
+        logger.warning("others have access to %s, and its mode cannot be changed", path)
