@@ -1,6 +1,7 @@
 """What follows from the counts of a histogram: cumulative counts, quantiles, the margin of a two-way table."""
 
 from abc import ABC
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -123,27 +124,8 @@ class Quantile(FromIntervals):
         """The quantiles in the order asked for; a greater probability never has a smaller one."""
         edges = self.intervals.edges.stored(self.intervals.kind)
         cumulative = self._cumulative(known["histogram"])
-        return {self.kind: [self._quantile(probability, edges, cumulative) for probability in self.probabilities]}
-
-    def _quantile(self, p: Rational, edges: Sequence[Rational], cumulative: list[Estimate]) -> Estimate:
-        """Between two edges: at least one below which there are certainly too few values, at most one with enough.
-
-        The value is interpolated in the first bin in which the cumulative counts reach the share.
-        """
-        few, many = (p * end for end in ends(cumulative[-1].range))
-        bounds = [ends(each.range) for each in cumulative]
-        lower = max(
-            (edge for edge, (_, high) in zip(edges[1:-1], bounds, strict=False) if high < few), default=edges[0]
-        )
-        upper = min(
-            (edge for edge, (low, _) in zip(edges[1:], bounds, strict=True) if low >= many > 0), default=edges[-1]
-        )
         counts = [mpq(0), *(each.value or mpq(0) for each in cumulative)]
-        wanted = p * counts[-1]
-        i = next((i for i in range(1, len(counts)) if counts[i] >= wanted), len(counts) - 1)
-        step = counts[i] - counts[i - 1]
-        value = edges[i - 1] + (edges[i] - edges[i - 1]) * ((wanted - counts[i - 1]) / step if step else mpq(1, 2))
-        return Estimate(min(max(value, lower), upper), Range(lower, upper))
+        return {self.kind: [_quantile(probability, edges, cumulative, counts) for probability in self.probabilities]}
 
 
 @dataclass(frozen=True)
@@ -189,6 +171,33 @@ class Margin(Derived):
             least, most = ends(around)
             estimates.append(Estimate(min(max(sum(raw[j] for j in places), least), most), around))
         return {self.kind: estimates}
+
+
+def _quantile(
+    p: Rational, edges: Sequence[Rational], cumulative: Sequence[Estimate], counts: Sequence[Rational]
+) -> Estimate:
+    """Between two edges: at least one below which there are certainly too few values, at most one with enough.
+
+    The value is interpolated in the first bin in which the cumulative counts reach the share.
+    """
+    few, many = (p * end for end in ends(cumulative[-1].range))
+    # Both ends and the counts ascend. There may be hundreds of probabilities, and thousands of edges.
+    lower = edges[bisect_left(cumulative, few, hi=len(cumulative) - 1, key=_highest)]
+    enough = bisect_left(cumulative, many, key=_lowest) + 1 if many > 0 else len(edges)
+    upper = edges[min(enough, len(edges) - 1)]
+    wanted = p * counts[-1]
+    i = min(bisect_left(counts, wanted, lo=1), len(counts) - 1)
+    step = counts[i] - counts[i - 1]
+    value = edges[i - 1] + (edges[i] - edges[i - 1]) * ((wanted - counts[i - 1]) / step if step else mpq(1, 2))
+    return Estimate(min(max(value, lower), upper), Range(lower, upper))
+
+
+def _lowest(estimate: Estimate) -> Rational:
+    return ends(estimate.range)[0]
+
+
+def _highest(estimate: Estimate) -> Rational:
+    return ends(estimate.range)[1]
 
 
 def ascending(values: Sequence[Rational]) -> list[Rational]:
