@@ -6,6 +6,7 @@ than the caller may know. Nothing here blocks: the routes themselves run in thre
 
 import re
 from collections.abc import Callable, Coroutine
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import signature
@@ -37,6 +38,10 @@ LONGEST_KEY = 255
 MAX_CACHE_BYTES = 2**25
 """Of all bodies that are cached, with what is made of them."""
 
+LARGE_BODY_BYTES = 2**16
+"""Longer bodies are read one at a time, by process: others, which are short, then wait for one of them at most."""
+
+_large_bodies = Lock()
 _BYTES_PER_BODY, _BYTES_PER_BYTE = 6_000, 100  # a number of two bytes is a text and a fraction
 
 
@@ -81,8 +86,9 @@ class _Read(Generic[Model]):
 )
 def _read(model: type[Model], body: bytes) -> _Read[Model]:
     """Parse and validate. What is asked again, byte for byte, as dashboards do, is read once."""
-    value = decode(body)
-    return _Read(validated(model, value), value, len(body))
+    with _large_bodies if len(body) > LARGE_BODY_BYTES else nullcontext():
+        value = decode(body)
+        return _Read(validated(model, value), value, len(body))
 
 
 class JsonBody(Generic[Model]):
