@@ -157,5 +157,9 @@ class ProviderAwayError(UnavailableError):
     """The provider of tokens did not answer, and without it nothing can be said of a token."""
 
 
+class SealBrokenError(UnavailableError):
+    """What is stored is not what was sealed: somebody changed it without the ledger's secret."""
+
+
 class TransactionAbortedError(UnavailableError):
     """The database undid the whole transaction so that another could go on; the same transaction may run again."""

@@ -44,7 +44,7 @@ def _fill(database: Database, debits: int) -> int:
         analyst = principals.insert(transaction, "analyst", "analyst", b"a" * 32, at)
         facts = {"description": "", "columns": "{}", "n": 344, "rows_per_unit": 1, "created_at": at, "file_id": None}
         dataset = datasets.insert(transaction, name="penguins", owner_id=owner.id, **facts)
-        accounts.open_account(transaction, seal, dataset.id, 10**15, owner.name, at)
+        accounts.open_account(transaction, seal, dataset, 10**15, owner.name, at)
         allowances.grant(transaction, seal, dataset.id, analyst, 10**15, at)
         account = accounts.find(transaction, dataset.id)
         head = account.head

@@ -153,6 +153,12 @@ TABLE: dict[type[errors.SnapledgerError], Problem] = {
     errors.ProviderAwayError: Problem(
         503, "unavailable", "Busy or away", "The provider of tokens did not answer: retry, or call with a key."
     ),
+    errors.SealBrokenError: Problem(
+        503,
+        "seal-broken",
+        "The record does not match its seal",
+        "Nothing was charged. What is stored here was changed outside the service: tell the operator.",
+    ),
     errors.UnavailableError: Problem(
         503,
         "unavailable",
@@ -189,7 +195,9 @@ def render(problem: Problem, error: object) -> Response:
 
 def of(error: errors.SnapledgerError) -> Response:
     """The response of one of the domain's errors, by the nearest class of the table."""
-    if isinstance(error, errors.UnavailableError):
+    if isinstance(error, errors.SealBrokenError):
+        log.error("a record does not match its seal: snapledger ledger verify says which")
+    elif isinstance(error, errors.UnavailableError):
         log.warning("unavailable: %s", type(error.__cause__).__name__)
     return next(render(TABLE[kind], error) for kind in type(error).__mro__ if kind in TABLE)
 

@@ -103,6 +103,8 @@ class _Accounts(TypedColumns):
     last_seq: Named[int] = Column(BigInteger)
     head: Named[bytes | None] = Column(LargeBinary)
     stored_bytes: Named[int] = Column(BigInteger, server_default="0")
+    facts_hash: Named[bytes | None] = Column(LargeBinary)
+    seal: Named[bytes | None] = Column(LargeBinary)
 
 
 accounts = Table(
@@ -151,11 +153,12 @@ class _Entries(TypedColumns):
     secret_id: Named[str | None] = Column(Text)
     previous_hash: Named[bytes | None] = Column(LargeBinary)
     hash: Named[bytes | None] = Column(LargeBinary)
+    facts_hash: Named[bytes | None] = Column(LargeBinary)
 
     # fmt: off
     __row_pos__: tuple[
         int, int, str, str, int, int, str | None, bytes | None, int | None, str | None,
-        str, str | None, bytes | None, bytes | None,
+        str, str | None, bytes | None, bytes | None, bytes | None,
     ]
     # fmt: on
 
@@ -165,7 +168,10 @@ entries = Table(
     metadata,
     _Entries,
     CheckConstraint("seq >= 1", name="seq"),
-    CheckConstraint("kind IN ('open', 'allow', 'revoke', 'adjust', 'debit', 'write_off', 'close')", name="kind"),
+    CheckConstraint(
+        "kind IN ('open', 'seal', 'allow', 'revoke', 'adjust', 'debit', 'write_off', 'stale', 'revalidate', 'close')",
+        name="kind",
+    ),
     CheckConstraint("epsilon_nano >= 0 AND spent_nano >= 0", name="not_negative"),
     CheckConstraint("(kind = 'debit') = (release_id IS NOT NULL)", name="debit_has_release"),
     sqlite_with_rowid=False,
@@ -181,9 +187,10 @@ class _Releases(TypedColumns):
     gamma: Named[str] = Column(Text)
     grid_refinement: Named[int] = Column(Integer)
     created_at: Named[str] = Column(Text)
-    response: Named[bytes] = Column(LargeBinary)  # last, so that SQLite reads the others without walking through it
+    response: Named[bytes] = Column(LargeBinary)  # late, so that SQLite reads the others without walking through it
+    seal: Named[bytes | None] = Column(LargeBinary)
 
-    __row_pos__: tuple[str, int, int, str, int, str, int, str, bytes]
+    __row_pos__: tuple[str, int, int, str, int, str, int, str, bytes, bytes | None]
 
 
 releases = Table(
@@ -204,6 +211,7 @@ class _ReuseCandidates(TypedColumns):
     slot: Named[int] = Column(Integer, primary_key=True, autoincrement=False)
     score: Named[float] = Column(Double)
     release_id: Named[str] = Column(RELEASE_ID, ForeignKey("releases.id"))
+    seal: Named[bytes | None] = Column(LargeBinary)
 
 
 reuse_candidates = Table("reuse_candidates", metadata, _ReuseCandidates, sqlite_with_rowid=False)
@@ -218,6 +226,7 @@ class _Idempotency(TypedColumns):
     status: Named[int] = Column(Integer)
     created_at: Named[str] = Column(Text)
     body: Named[bytes | None] = Column(LargeBinary)
+    seal: Named[bytes | None] = Column(LargeBinary)
 
 
 idempotency = Table("idempotency", metadata, _Idempotency, CheckConstraint("status IN (200, 201)", name="status"))

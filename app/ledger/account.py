@@ -7,8 +7,11 @@ from dataclasses import dataclass
 class Account:
     """The dataset's budget in ledger units, the number of its last entry, and the head of its chain.
 
-    `dataset` is the dataset's name, which never changes and which the chain is bound to; `stored_bytes` is what all
-    answers on it take in the database.
+    Attributes:
+        dataset: the dataset's name, which never changes and which the chain is bound to.
+        facts_hash: of the dataset's public facts and state, by `app.ledger.facts`.
+        seal: of all the rest but `stored_bytes`; None in a ledger that was never sealed like that.
+        stored_bytes: what all answers on the dataset take in the database.
     """
 
     dataset_id: int
@@ -17,6 +20,8 @@ class Account:
     spent_nano: int
     last_seq: int
     head: bytes | None
+    facts_hash: bytes | None
+    seal: bytes | None
     stored_bytes: int = 0
 
     @property

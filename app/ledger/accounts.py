@@ -6,16 +6,21 @@ always, on both databases: a debit is one conditional UPDATE that the database d
 and then written. Spending never falls.
 """
 
-from dataclasses import replace
+from sqlalchemy import bindparam, insert, select, update
 
-from sqlalchemy import bindparam, exists, insert, select, update
-
+from app.db.datasets import Dataset
 from app.db.session import Session, WriteSession
 from app.db.tables import accounts, datasets
-from app.errors import BudgetExhaustedError, DatasetClosedError, DatasetStaleError, InvalidRequestError, NotFoundError
-from app.ledger import entries
+from app.errors import (
+    BudgetExhaustedError,
+    DatasetClosedError,
+    DatasetStaleError,
+    InvalidRequestError,
+    NotFoundError,
+    SealBrokenError,
+)
+from app.ledger import entries, facts
 from app.ledger.account import Account
-from app.ledger.entries import Kind
 from app.ledger.keyring import Seal
 
 _name = select(datasets.c.name).where(datasets.c.id == accounts.c.dataset_id).scalar_subquery()
@@ -26,6 +31,8 @@ _COLUMNS = (
     accounts.c.spent_nano,
     accounts.c.last_seq,
     accounts.c.head,
+    accounts.c.facts_hash,
+    accounts.c.seal,
     accounts.c.stored_bytes,
 )
 _INSERT = insert(accounts).inline()
@@ -37,8 +44,10 @@ _DEBIT = (
     update(accounts)
     .where(
         accounts.c.dataset_id == bindparam("dataset"),
+        # Of an open dataset. On Postgres a change of its state that this statement waited for is seen here, and would
+        # not be in another table.
+        accounts.c.facts_hash == bindparam("facts"),
         accounts.c.spent_nano + bindparam("cost") <= accounts.c.limit_nano,
-        exists().where(datasets.c.id == accounts.c.dataset_id, datasets.c.state == "open"),
     )
     .values(
         spent_nano=accounts.c.spent_nano + bindparam("cost"),
@@ -61,11 +70,12 @@ _ADJUST = (
 
 
 def open_account(  # noqa: PLR0913, PLR0917 - what, how much, who, when
-    transaction: WriteSession, seal: Seal, dataset_id: int, limit_nano: int, principal: str, at: str
+    transaction: WriteSession, seal: Seal, dataset: Dataset, limit_nano: int, principal: str, at: str
 ) -> Account:
-    """Open the account of a new dataset."""
-    transaction.change(_INSERT, dataset_id=dataset_id, limit_nano=limit_nano, spent_nano=0, last_seq=0, head=None)
-    return _written(transaction, seal, find(transaction, dataset_id), "open", principal, limit_nano, at)
+    """Open the account of a new dataset, and seal what it is."""
+    transaction.change(_INSERT, dataset_id=dataset.id, limit_nano=limit_nano, spent_nano=0, last_seq=0, head=None)
+    account, facts_hash = find(transaction, dataset.id), facts.hash_facts(dataset)
+    return entries.append(transaction, seal, account, "open", principal, limit_nano, at, facts_hash=facts_hash)
 
 
 def find(session: Session, dataset_id: int) -> Account:
@@ -112,21 +122,27 @@ def lock_open(transaction: WriteSession, dataset_id: int) -> Account:
     return account
 
 
-def debit(transaction: WriteSession, dataset_id: int, cost_nano: int, stored_bytes: int = 0) -> Account:
-    """Spend on a dataset; the account after it, which the transaction has locked from here on.
+def debit(
+    transaction: WriteSession, dataset_id: int, facts_hash: bytes | None, cost_nano: int, stored_bytes: int = 0
+) -> Account:
+    """Spend on an open dataset whose facts have this hash; the account after it, locked from here on.
 
     `stored_bytes` is what is stored for it.
 
     Raises:
         NotFoundError: there is no account.
-        DatasetClosedError: the dataset is closed.
+        DatasetClosedError, DatasetStaleError: the dataset is closed, or stale.
+        SealBrokenError: its facts are others.
         BudgetExhaustedError: it cannot bear the cost; nothing is spent.
     """
     if cost_nano <= 0:
         raise ValueError("a debit costs something")
-    row = transaction.change_returning(_DEBIT, dataset=dataset_id, cost=cost_nano, stored=stored_bytes)
+    debited = {"dataset": dataset_id, "facts": facts_hash, "cost": cost_nano, "stored": stored_bytes}
+    row = transaction.change_returning(_DEBIT, **debited)
     if row is None:
         account = lock_open(transaction, dataset_id)
+        if facts_hash is None or account.facts_hash != facts_hash:
+            raise SealBrokenError
         raise BudgetExhaustedError("dataset", cost_nano, account.remaining_nano, account.limit_nano)
     return Account(*row)
 
@@ -155,7 +171,7 @@ def adjust(  # noqa: PLR0913, PLR0917 - who, what, why, when
     row = transaction.change_returning(_ADJUST, dataset=dataset_id, allowed=limit_nano)
     if row is None:
         raise InvalidRequestError(("epsilon_limit", "is less than what is spent"))
-    return _written(transaction, seal, Account(*row), "adjust", principal, limit_nano, at, reason)
+    return entries.append(transaction, seal, Account(*row), "adjust", principal, limit_nano, at, reason=reason)
 
 
 def write_off(  # noqa: PLR0913, PLR0917 - who, what, why, when
@@ -168,26 +184,5 @@ def write_off(  # noqa: PLR0913, PLR0917 - who, what, why, when
     Raises:
         As `debit`.
     """
-    lock(transaction, dataset_id)
-    account = debit(transaction, dataset_id, cost_nano)
-    return _written(transaction, seal, account, "write_off", principal, cost_nano, at, reason)
-
-
-def close(transaction: WriteSession, seal: Seal, account: Account, principal: str, at: str) -> None:
-    """Write that the dataset of a locked account was closed. The account stays, to be read."""
-    _written(transaction, seal, account, "close", principal, 0, at)
-
-
-def _written(  # noqa: PLR0913, PLR0917 - an entry's
-    transaction: WriteSession,
-    seal: Seal,
-    account: Account,
-    kind: Kind,
-    principal: str,
-    epsilon_nano: int,
-    at: str,
-    reason: str | None = None,
-) -> Account:
-    """The account after an entry about it."""
-    entry = entries.append(transaction, seal, account, kind, principal, epsilon_nano, at, reason=reason)
-    return replace(account, last_seq=entry.seq, head=entry.hash)
+    account = debit(transaction, dataset_id, lock_open(transaction, dataset_id).facts_hash, cost_nano)
+    return entries.append(transaction, seal, account, "write_off", principal, cost_nano, at, reason=reason)

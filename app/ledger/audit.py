@@ -7,13 +7,13 @@ dataset's ledger each seals all before it (docs/ledger.md).
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from json.encoder import encode_basestring
 from typing import Literal, TypeAlias
 
 from sqlalchemy import bindparam, func, insert, select
 
 from app.db.session import Session, WriteSession
 from app.db.tables import audit
+from app.ledger.canonical_json import encode_array
 from app.ledger.keyring import Seal
 
 VERSION = "snapledger-audit-v1"
@@ -81,18 +81,7 @@ def canonical(*sealed: str | int | bytes | None) -> bytes:
 
     `sealed` are the columns but the last, in their order.
     """
-    return f'["{VERSION}",{",".join(map(_member, sealed))}]'.encode()
-
-
-def _member(value: str | int | bytes | None) -> str:
-    match value:
-        case None:
-            return "null"
-        case bytes():
-            return f'"{value.hex()}"'
-        case str():
-            return encode_basestring(value)
-    return str(value)
+    return encode_array(VERSION, *sealed)
 
 
 def key_seal(seal: Seal, key_hash: bytes) -> str:

@@ -3,6 +3,7 @@
 from json.encoder import encode_basestring
 
 VERSION = "snapledger-entry-v1"
+VERSION_WITH_FACTS = "snapledger-entry-v2"
 
 
 def canonical(  # noqa: PLR0913, PLR0917 - an entry's fields, in the order in which they are sealed
@@ -19,8 +20,12 @@ def canonical(  # noqa: PLR0913, PLR0917 - an entry's fields, in the order in wh
     at: str,
     secret_id: str,
     previous_hash: bytes | None,
+    facts_hash: bytes | None = None,
 ) -> bytes:
     """The bytes of which an entry's hash is the HMAC: a JSON array in the form of RFC 8785, hashes in hexadecimal.
+
+    An entry with a hash of the dataset's facts has that as one more member, and another version; others are sealed as
+    they always were.
 
     Spelt out, since a general encoder takes three times as long: verification has little else to do.
     """
@@ -29,8 +34,9 @@ def canonical(  # noqa: PLR0913, PLR0917 - an entry's fields, in the order in wh
     window = "null" if window_days is None else window_days
     why = "null" if reason is None else encode_basestring(reason)
     previous = "null" if previous_hash is None else f'"{previous_hash.hex()}"'
+    version, facts = (VERSION, "") if facts_hash is None else (VERSION_WITH_FACTS, f',"{facts_hash.hex()}"')
     return (
-        f'["{VERSION}",{encode_basestring(dataset)},{seq},{encode_basestring(kind)},{encode_basestring(principal)},'
+        f'["{version}",{encode_basestring(dataset)},{seq},{encode_basestring(kind)},{encode_basestring(principal)},'
         f"{epsilon_nano},{spent_nano},{release},{answer},{window},{why},{encode_basestring(at)},"
-        f"{encode_basestring(secret_id)},{previous}]"
+        f"{encode_basestring(secret_id)},{previous}{facts}]"
     ).encode()

@@ -1,17 +1,18 @@
 """A dataset's ledger: entries that are only ever appended, numbered without a gap, each sealing all before it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from sqlalchemy import bindparam, insert, select, update
 
 from app.db.session import Session, WriteSession
 from app.db.tables import accounts, entries
+from app.ledger import facts
 from app.ledger.account import Account
 from app.ledger.chain import canonical
 from app.ledger.keyring import Seal
 
-Kind = Literal["open", "allow", "revoke", "adjust", "debit", "write_off", "close"]
+Kind = Literal["open", "seal", "allow", "revoke", "adjust", "debit", "write_off", "stale", "revalidate", "close"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,7 @@ class Entry:
     Attributes:
         principal: the name of whom it concerns: who released, who was granted access or lost it, who decided.
         epsilon_nano: `open`, `adjust`: the dataset's limit from now on; `allow`: the allowance's; `debit`, `write_off`:
-            the cost; `revoke`, `close`: 0.
+            the cost; others: 0.
         spent_nano: what the dataset has spent after it.
         release_id: of a `debit`.
         answer_hash: of a `debit`: SHA-256 of the response that is stored with the release.
@@ -29,6 +30,8 @@ class Entry:
         reason: of an `adjust` or a `write_off`.
         secret_id: which of the operator's secrets sealed it.
         previous_hash, hash: of the entry before (None before the first), and its own, by `app.ledger.chain`.
+        facts_hash: of the dataset's facts from now on, by `app.ledger.facts`: of an `open`, and of `stale`,
+            `revalidate` and `close`, which change its state; `seal` has it where `open` has none, in an older ledger.
     """
 
     dataset_id: int
@@ -45,12 +48,18 @@ class Entry:
     secret_id: str | None
     previous_hash: bytes | None
     hash: bytes | None
+    facts_hash: bytes | None
 
 
 _ADVANCE = (
     update(accounts)
     .where(accounts.c.dataset_id == bindparam("dataset"), accounts.c.last_seq == bindparam("last"))
-    .values(last_seq=bindparam("next"), head=bindparam("new_head"))
+    .values(
+        last_seq=bindparam("next"),
+        head=bindparam("new_head"),
+        facts_hash=bindparam("new_facts"),
+        seal=bindparam("new_seal"),
+    )
 )
 _INSERT = insert(entries).inline()
 _PAGE = (
@@ -74,8 +83,9 @@ def append(  # noqa: PLR0913, PLR0917 - what an entry says, by name where it may
     answer_hash: bytes | None = None,
     window_days: int | None = None,
     reason: str | None = None,
-) -> Entry:
-    """Write the next entry of an account and make its hash the account's head.
+    facts_hash: bytes | None = None,
+) -> Account:
+    """Write the next entry of an account and make its hash the account's head; the account after it, sealed.
 
     The transaction has locked the account, and `account` is as it is now, so that number and head need not be asked
     for: what was spent is what is sealed.
@@ -85,9 +95,18 @@ def append(  # noqa: PLR0913, PLR0917 - what an entry says, by name where it may
         *(seq, kind, principal, epsilon_nano, account.spent_nano, release_id, answer_hash, window_days, reason, at),
         *(seal.secret_id, account.head),
     )
-    entry = Entry(account.dataset_id, *sealed, hash=seal.hash(canonical(account.dataset, *sealed)))
+    head = seal.hash(canonical(account.dataset, *sealed, facts_hash))
+    entry = Entry(account.dataset_id, *sealed, head, facts_hash)
+    after = replace(account, last_seq=seq, head=head, facts_hash=facts_hash or account.facts_hash)
+    after = replace(after, seal=facts.seal_account(seal, after))
     advanced = transaction.change(
-        _ADVANCE, dataset=account.dataset_id, last=account.last_seq, next=seq, new_head=entry.hash
+        _ADVANCE,
+        dataset=account.dataset_id,
+        last=account.last_seq,
+        next=seq,
+        new_head=head,
+        new_facts=after.facts_hash,
+        new_seal=after.seal,
     )
     if advanced != 1:
         raise AssertionError("an entry was appended to an account that was not locked")
@@ -107,8 +126,9 @@ def append(  # noqa: PLR0913, PLR0917 - what an entry says, by name where it may
         secret_id=entry.secret_id,
         previous_hash=entry.previous_hash,
         hash=entry.hash,
+        facts_hash=entry.facts_hash,
     )
-    return entry
+    return after
 
 
 def page(session: Session, dataset_id: int, after: int, limit: int) -> list[Entry]:

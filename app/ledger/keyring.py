@@ -4,6 +4,7 @@ Each secret has three: an id, which is public and is written beside what it seal
 seed of the Ed25519 key that signs checkpoints. No secret and no key is ever shown, logged or stored in a table.
 """
 
+import hmac
 from collections.abc import Sequence
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -11,8 +12,12 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.hmac import HMAC
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
+from app.ledger.canonical_json import Member, encode_array
+
 SHORTEST_SECRET = 32
 """In characters; HKDF spreads a secret's entropy and adds none."""
+
+ID_BYTES = 8
 
 
 def _derived(secret: bytes, purpose: str, length: int) -> bytes:
@@ -22,18 +27,23 @@ def _derived(secret: bytes, purpose: str, length: int) -> bytes:
 class Seal:
     """What closes entries under one secret."""
 
-    __slots__ = ("_keyed", "secret_id")
+    __slots__ = ("_id", "_keyed", "secret_id")
 
     def __init__(self, secret: str) -> None:
         raw = secret.encode()
         self._keyed = HMAC(_derived(raw, "chain", 32), SHA256())
-        self.secret_id = _derived(raw, "secret-id", 8).hex()
+        self._id = _derived(raw, "secret-id", ID_BYTES)
+        self.secret_id = self._id.hex()
 
     def hash(self, canonical: bytes) -> bytes:
         """HMAC-SHA-256 of an entry's canonical bytes."""
         started = self._keyed.copy()
         started.update(canonical)
         return started.finalize()
+
+    def seal_row(self, version: str, *members: Member) -> bytes:
+        """What is stored beside a row so that a change of it is found: the secret's id, and an HMAC of the members."""
+        return self._id + self.hash(encode_array(version, *members))
 
 
 class Keyring:
@@ -60,6 +70,11 @@ class Keyring:
     def find(self, secret_id: str | None) -> Seal | None:
         """The seal of the secret of this id; None where it is not known."""
         return None if secret_id is None else self._seals.get(secret_id)
+
+    def is_sealed(self, stored: bytes | None, version: str, *members: Member) -> bool:
+        """Whether a row's seal was made of these members, under any of the secrets."""
+        seal = None if stored is None else self._seals.get(stored[:ID_BYTES].hex())
+        return seal is not None and hmac.compare_digest(seal.seal_row(version, *members), stored or b"")
 
     def sign(self, message: bytes) -> bytes:
         """The Ed25519 signature of a message, by the current secret's key."""

@@ -1,5 +1,6 @@
 """Releases as they were answered, byte for byte, and which of them may answer again."""
 
+import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -12,12 +13,15 @@ from app.db.session import Session, WriteSession
 from app.db.tables import datasets as dataset_table
 from app.db.tables import releases, reuse_candidates
 from app.db.upsert import upsert
-from app.errors import NotFoundError
+from app.errors import NotFoundError, SealBrokenError
 from app.ledger.answer_storage import HEADER_BYTES, MAX_PLAIN_BYTES, Body, StoredAnswer, of_content, open_body
+from app.ledger.canonical_json import Member
+from app.ledger.keyring import Keyring, Seal
 
 SMALLEST_BOUND = 10_000
 """The slot of the release with the smallest bound B; every other slot is the exponent of a grid, far below it."""
-
+VERSION = "snapledger-release-v1"
+CANDIDATE_VERSION = "snapledger-candidate-v1"
 
 MAX_LISTED_BYTES = 2**12
 """Up to this size an answer is read with its page; larger ones are read one by one, when it is their turn."""
@@ -31,6 +35,7 @@ class Release:
         statistic: the identity of what was asked, equal for equal statistics.
         gamma: a fraction, as text: `1/20`.
         response: the answer as it is stored (`app.ledger.answer_storage`).
+        seal: of all the rest, by `seal_release`.
     """
 
     id: str
@@ -42,6 +47,7 @@ class Release:
     grid_refinement: int
     created_at: str
     response: bytes
+    seal: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +71,7 @@ RESPONSE_BYTES = func.length(releases.c.response, type_=releases.c.principal_id.
 _IF_SMALL = case((bindparam("largest") >= RESPONSE_BYTES, releases.c.response)).label("content")
 _LISTED = (releases.c.id, RESPONSE_BYTES.label("stored_bytes"), _IF_SMALL)
 _ONE = select(*_LISTED).where(releases.c.id == bindparam("release"))
+_SEALED = select(*releases.c[:8], releases.c.seal, *_LISTED[1:]).where(releases.c.id == bindparam("release"))
 _VISIBLE_ONE = _ONE.where(_VISIBLE)
 _SLICE = select(
     func.substr(releases.c.response, bindparam("first"), bindparam("size"), type_=releases.c.response.type).label(
@@ -106,6 +113,7 @@ def _keep_best(candidacies: int) -> Mapping[str, Insert]:
             reuse_candidates.c.slot: bindparam(f"slot_{place}"),
             reuse_candidates.c.score: bindparam(f"score_{place}"),
             reuse_candidates.c.release_id: bindparam("release"),
+            reuse_candidates.c.seal: bindparam(f"seal_{place}"),
         }
         for place in range(candidacies)
     ]
@@ -115,7 +123,7 @@ def _keep_best(candidacies: int) -> Mapping[str, Insert]:
             insert.values(rows)
             .on_conflict_do_update(
                 index_elements=["dataset_id", "statistic", "slot"],
-                set_={"score": insert.excluded.score, "release_id": insert.excluded.release_id},
+                set_={name: insert.excluded[name] for name in ("score", "release_id", "seal")},
                 where=or_(
                     insert.excluded.score < reuse_candidates.c.score,
                     and_(
@@ -129,8 +137,34 @@ def _keep_best(candidacies: int) -> Mapping[str, Insert]:
     )
 
 
-def insert(transaction: WriteSession, release: Release, candidacies: Sequence[tuple[int, float]]) -> None:
-    """Store a release that was debited.
+def seal_release(seal: Seal, release: Release, answer_hash: bytes) -> bytes:
+    """The seal of all that is stored of a release, the SHA-256 of whose answer this is."""
+    return seal.seal_row(VERSION, *_members(release, answer_hash))
+
+
+def is_sealed(keyring: Keyring, release: Release, answer_hash: bytes) -> bool:
+    """Whether a release, the SHA-256 of whose stored answer this is, is what was sealed."""
+    return keyring.is_sealed(release.seal, VERSION, *_members(release, answer_hash))
+
+
+def _members(release: Release, answer_hash: bytes) -> tuple[Member, ...]:
+    question = release.statistic, release.epsilon_nano, release.gamma, release.grid_refinement
+    return release.id, release.dataset_id, release.principal_id, *question, release.created_at, answer_hash
+
+
+def candidate_members(dataset_id: int, statistic: str, slot: int, score: float, release_id: str) -> tuple[Member, ...]:
+    """What is sealed of a candidate, in this order; the score as the eight bytes of its double."""
+    return dataset_id, statistic, slot, struct.pack(">d", score), release_id
+
+
+def insert(
+    transaction: WriteSession,
+    seal: Seal,
+    release: Release,
+    answer_hash: bytes,
+    candidacies: Sequence[tuple[int, float]],
+) -> None:
+    """Store a release that was debited, the SHA-256 of whose answer this is, under a seal.
 
     `candidacies` are slots with the score by which the release may become the best of its statistic there: the lower
     score stays, of equal scores the older release.
@@ -146,12 +180,19 @@ def insert(transaction: WriteSession, release: Release, candidacies: Sequence[tu
         grid_refinement=release.grid_refinement,
         created_at=release.created_at,
         response=release.response,
+        seal=seal_release(seal, release, answer_hash),
     )
     if candidacies:
         slots = {f"slot_{place}": slot for place, (slot, _) in enumerate(candidacies)}
         scores = {f"score_{place}": score for place, (_, score) in enumerate(candidacies)}
+        seals = {
+            f"seal_{place}": seal.seal_row(
+                CANDIDATE_VERSION, *candidate_members(release.dataset_id, release.statistic, *candidacy, release.id)
+            )
+            for place, candidacy in enumerate(candidacies)
+        }
         of_release = {"dataset": release.dataset_id, "statistic": release.statistic, "release": release.id}
-        transaction.change(_keep_best(len(candidacies))[transaction.dialect], **of_release, **slots, **scores)
+        transaction.change(_keep_best(len(candidacies))[transaction.dialect], **of_release, **slots, **scores, **seals)
 
 
 def by_id(session: Session, release_id: str, visible_to: int | None = None) -> Release | None:
@@ -210,6 +251,30 @@ def response(rows: Rows, release_id: str) -> Body:
     if row is None:
         raise NotFoundError
     return StoredRelease(*row).body(rows)
+
+
+def find_sealed(rows: Rows, keyring: Keyring, release_id: str) -> tuple[Release, Body]:
+    """A release that answers again, and its answer.
+
+    Raises:
+        NotFoundError: there is no such release.
+        SealBrokenError: it is not what was sealed.
+    """
+    row = rows.row(_SEALED, release=release_id, largest=MAX_PLAIN_BYTES)
+    if row is None:
+        raise NotFoundError
+    release = Release(*(*row[:8], b"", row.seal))
+    body = StoredRelease(release_id, row.stored_bytes, row.content).body(rows)
+    if not is_sealed(keyring, release, find_hash(body)):
+        raise SealBrokenError
+    return release, body
+
+
+def find_hash(body: Body) -> bytes:
+    """The SHA-256 of an answer; of a large one as it is stored with it, which is compared when it is read."""
+    if body.stored_sha256 is None or body.size <= MAX_PLAIN_BYTES:
+        return body.sha256()
+    return body.stored_sha256
 
 
 def committed_body(rows: Rows, release_id: str, answer: StoredAnswer) -> Body:

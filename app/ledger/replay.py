@@ -67,6 +67,9 @@ class Replay:
         self._stored = {row.name: tuple(row[2:]) for row in rows}
         self._allowances: dict[str, _Allowance] = {}
         self.limit_nano = self.spent_nano = 0
+        self.owner: str | None = None
+        self.facts_hash: bytes | None = None
+        self._is_open = False
 
     def name_of(self, principal_id: int) -> str | None:
         """Of a principal that has or had an allowance on the dataset, as all who released have."""
@@ -74,6 +77,7 @@ class Replay:
 
     def step(self, entry: Any) -> str | None:  # noqa: ANN401 - a row with an entry's columns
         """Take in the next entry; what is wrong with it after those before it."""
+        self.facts_hash = entry.facts_hash or self.facts_hash
         wrong = self._taken_in(entry)
         if entry.spent_nano != self.spent_nano:
             self.spent_nano = entry.spent_nano
@@ -81,26 +85,37 @@ class Replay:
         return wrong
 
     def _taken_in(self, entry: Any) -> str | None:  # noqa: ANN401 - as above
-        allowance = self._allowances.get(entry.principal)
         match entry.kind:
-            case "debit":
-                self.spent_nano += entry.epsilon_nano
-                if allowance is None or allowance.revoked:
-                    return "is the debit of a principal without an allowance"
-                allowance.look(entry.at)
-                allowance.spent_nano += entry.epsilon_nano
-                if allowance.spent_nano > allowance.limit_nano:
-                    return "spends more than the principal's allowance had"
-            case "write_off":
-                self.spent_nano += entry.epsilon_nano
-            case "open" | "adjust":
+            case "debit" | "write_off":
+                if (wrong := self._spend(entry)) is not None:
+                    return wrong
+            case "open":
+                self.limit_nano, self.owner, self._is_open = entry.epsilon_nano, entry.principal, True
+            case "adjust":
                 self.limit_nano = entry.epsilon_nano
             case "allow":
                 allowance = self._allowances.setdefault(entry.principal, _Allowance(entry.epsilon_nano))
                 allowance.allow(entry.epsilon_nano, entry.window_days, entry.at)
-            case "revoke" if allowance is not None:
-                allowance.revoked = True
+            case "revoke" if entry.principal in self._allowances:
+                self._allowances[entry.principal].revoked = True
+            case "stale" | "close":
+                self._is_open = False
+            case "revalidate":
+                self._is_open = True
         return "spends more than the dataset's limit" if self.spent_nano > self.limit_nano else None
+
+    def _spend(self, entry: Any) -> str | None:  # noqa: ANN401 - as above
+        self.spent_nano += entry.epsilon_nano
+        if not self._is_open:
+            return "is a debit of a dataset that was not open"
+        if entry.kind == "write_off":
+            return None
+        allowance = self._allowances.get(entry.principal)
+        if allowance is None or allowance.revoked:
+            return "is the debit of a principal without an allowance"
+        allowance.look(entry.at)
+        allowance.spent_nano += entry.epsilon_nano
+        return "spends more than the principal's allowance had" if allowance.spent_nano > allowance.limit_nano else None
 
     def wrong_allowances(self) -> Iterator[str]:
         """The principals whose allowance is stored otherwise, or not at all, or without an entry."""

@@ -10,9 +10,10 @@ from app.db.principals import BY_KEY, BY_SUBJECT, COLUMNS, Credential, Identity,
 from app.db.session import Session
 from app.db.tables import accounts, datasets, principals
 from app.db.tables import allowances as allowance_table
-from app.ledger import allowances
+from app.ledger import allowances, facts
 from app.ledger.account import Account
 from app.ledger.allowances import Allowance
+from app.ledger.keyring import Keyring
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class Standing:
 _DATASET = tuple(datasets.c)
 _ACCOUNT = (
     *(accounts.c.dataset_id, datasets.c.name, accounts.c.limit_nano, accounts.c.spent_nano, accounts.c.last_seq),
-    *(accounts.c.head, accounts.c.stored_bytes),
+    *(accounts.c.head, accounts.c.facts_hash, accounts.c.seal, accounts.c.stored_bytes),
 )
 _ALLOWANCE = (
     *(allowance_table.c.principal_id, principals.c.name, allowance_table.c.limit_nano, allowance_table.c.spent_nano),
@@ -49,6 +50,11 @@ _ANY = (
         ),
         isouter=True,
     )
+)
+_ALL = (
+    select(*_DATASET, *_ACCOUNT)
+    .join_from(datasets, accounts, accounts.c.dataset_id == datasets.c.id)
+    .order_by(datasets.c.id)
 )
 _OF_KEY = _ANY.where(*BY_KEY)
 _OF_SUBJECT = _ANY.where(*BY_SUBJECT)
@@ -71,3 +77,10 @@ def find(session: Session, credential: Credential, dataset_name: str) -> Standin
         None if account[0] is None else Account(*account),
         None if allowance[0] is None else allowances.seen(session, allowance),
     )
+
+
+def find_mismatches(session: Session, keyring: Keyring) -> list[str]:
+    """The datasets whose facts or account are not what was sealed last, by their names; no chain is read for it."""
+    rows = session.rows(_ALL)
+    parts = ((Dataset(*row[: len(_DATASET)]), Account(*row[len(_DATASET) :])) for row in rows)
+    return [dataset.name for dataset, account in parts if not facts.match(keyring, dataset, account)]

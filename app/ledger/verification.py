@@ -11,17 +11,20 @@ from typing import Any
 
 from sqlalchemy import bindparam, case, func, literal_column, select
 
+from app.db.datasets import Dataset
 from app.db.session import Session
-from app.db.tables import datasets, entries, releases
+from app.db.tables import datasets, entries, principals, releases
 from app.errors import DamagedAnswerError, NotFoundError
-from app.ledger import accounts
+from app.ledger import accounts, answer_checks, facts
 from app.ledger import releases as stored_releases
 from app.ledger.account import Account
 from app.ledger.answer_storage import COMPRESSED
 from app.ledger.chain import canonical
 from app.ledger.keyring import Keyring
+from app.ledger.releases import Release, is_sealed
 from app.ledger.replay import Replay
 
+UNSEALED = "the dataset's facts are not sealed"
 MOST_PROBLEMS = 20
 PAGE = 2_000
 
@@ -54,7 +57,11 @@ class Verification:
         return not self.problems
 
 
-_DATASET = select(datasets.c.id, datasets.c.name).where(datasets.c.id == bindparam("dataset"))
+_FACTS = (
+    select(datasets, principals.c.name.label("owner"))
+    .join_from(datasets, principals, principals.c.id == datasets.c.owner_id, isouter=True)
+    .where(datasets.c.id == bindparam("dataset"))
+)
 _NAMES = select(datasets.c.name).order_by(datasets.c.id)
 # The hashes of answers that are stored as they are are computed there: none of them is needed here.
 _IS_PLAIN = func.substr(
@@ -67,7 +74,11 @@ _PAGE = (
         releases.c.principal_id.label("released_by"),
         releases.c.epsilon_nano.label("released_for"),
         releases.c.created_at.label("released_at"),
+        releases.c.statistic,
+        releases.c.gamma,
+        releases.c.grid_refinement,
         case((_IS_PLAIN, func.sha256(releases.c.response, type_=entries.c.answer_hash.type))).label("response_hash"),
+        releases.c.seal,
     )
     .join_from(entries, releases, releases.c.id == entries.c.release_id, isouter=True)
     .where(entries.c.dataset_id == bindparam("dataset"), entries.c.seq.between(bindparam("first"), bindparam("last")))
@@ -110,15 +121,14 @@ class _Verifier:
         self._session, self._keyring, self._account = session, keyring, account
         self._replay = Replay(session, account.dataset_id)
         self._last_seq, self._head = 0, None
+        self._sealed = account.seal is not None or account.facts_hash is not None  # else it is told once
         self._entries = self._paid = 0
         self._problems: list[Problem] = []
 
     def run(self) -> Verification:
         for row in self._rows():
             self._entries += 1
-            # All three look at every entry: what is wrong with one must not be told of the sums of all.
-            unchained, unfitting, unreleased = self._chained(row), self._replay.step(row), self._released(row)
-            if (wrong := unchained or unfitting or unreleased) is not None:
+            if (wrong := self._wrong(row)) is not None:
                 self._tell(row.seq, wrong)
             self._last_seq, self._head = row.seq, row.hash
             if len(self._problems) == MOST_PROBLEMS:
@@ -126,7 +136,19 @@ class _Verifier:
         else:
             self._compare_with_account()
             self._find_unpaid()
+            self._compare_with_dataset()
+            if self._sealed:
+                for wrong in answer_checks.find_unsealed(self._session, self._keyring, self._account.dataset_id):
+                    self._tell(None, wrong)
         return Verification(self._entries, self._head, tuple(self._problems[:MOST_PROBLEMS]))
+
+    def _wrong(self, row: Any) -> str | None:  # noqa: ANN401 - a row of _PAGE
+        # All three look at every entry: what is wrong with one must not be told of the sums of all.
+        try:
+            unchained, unfitting, unreleased = self._chained(row), self._replay.step(row), self._released(row)
+        except (ArithmeticError, AttributeError, TypeError, ValueError):
+            return "holds a value that no entry has"  # as a time that is none; SQLite takes any value in any column
+        return unchained or unfitting or unreleased
 
     def _tell(self, seq: int | None, what: str) -> None:
         self._problems.append(Problem(seq, what))
@@ -146,7 +168,7 @@ class _Verifier:
 
     def _chained(self, row: Any) -> str | None:  # noqa: ANN401 - a row of _PAGE
         """What is wrong with an entry's place in the chain."""
-        sealed, hash_ = row[1:13], row[13]  # all columns of an entry in their order, but the dataset's
+        sealed, hash_, facts_hash = row[1:13], row[13], row[14]  # the columns in their order, but the dataset's
         if sealed[0] != self._last_seq + 1:
             return f"follows entry {self._last_seq}: what was between is missing"
         if sealed[-1] != self._head:
@@ -154,7 +176,7 @@ class _Verifier:
         seal = self._keyring.find(sealed[-2])
         if seal is None:
             return "was sealed under a secret that is not known here"
-        if seal.hash(canonical(self._account.dataset, *sealed)) != hash_:
+        if seal.hash(canonical(self._account.dataset, *(*sealed, facts_hash))) != hash_:
             return "is not what was sealed: its hash is another"
         return None
 
@@ -171,6 +193,12 @@ class _Verifier:
         by = self._replay.name_of(row.released_by)
         if (row.released_of, by, row.released_for, row.released_at) != said:
             return "and its release differ in dataset, principal, ε or time"
+        stored = Release(
+            *(row.release_id, row.released_of, row.released_by, row.statistic, row.released_for, row.gamma),
+            *(row.grid_refinement, row.released_at, b"", row.seal),
+        )
+        if self._sealed and not is_sealed(self._keyring, stored, row.answer_hash):
+            return "is the debit of a release that is not what was sealed"
         return None
 
     def _computed_hash(self, release_id: str) -> bytes | None:
@@ -194,6 +222,19 @@ class _Verifier:
             self._tell(None, "the account's limit is not the last one that was entered")
         for name in replay.wrong_allowances():
             self._tell(None, f"the allowance of {name} is not what the entries make of it")
+
+    def _compare_with_dataset(self) -> None:
+        account, replay = self._account, self._replay
+        row = self._session.row(_FACTS, dataset=account.dataset_id)
+        if row.owner != replay.owner:
+            self._tell(None, "the dataset's owner is not who opened its account")
+        if replay.facts_hash is None and not self._sealed:
+            self._tell(None, UNSEALED)
+            return
+        if facts.hash_facts(Dataset(*row[:-1])) != replay.facts_hash:
+            self._tell(None, "the dataset's facts or its state are not what was sealed")
+        if account.facts_hash != replay.facts_hash or not facts.is_account_sealed(self._keyring, account):
+            self._tell(None, "the account's seal is not that of its figures")
 
     def _find_unpaid(self) -> None:
         dataset_id = self._account.dataset_id

@@ -19,7 +19,7 @@ from app.engines.tables import data_file
 from app.ledger import checkpoints
 from app.ledger.checkpoints import Checkpoint
 from app.private_files import make_private_directory
-from app.services import audits, databases, durable_files, offline, secrets
+from app.services import audits, databases, durable_files, offline, sealing, secrets
 
 LEDGER, DATA, CHECKPOINT = "ledger.sqlite3", "data", "checkpoint.json"
 _MOST_ATTEMPTS = 5
@@ -112,8 +112,9 @@ def restore(settings: Settings, directory: Path) -> Checkpoint:
 
 def _restore_ledger(settings: Settings, backup: Path, made_at: str) -> None:
     def recorded(transaction: WriteSession) -> None:
-        seal = secrets.keyring_of(settings, transaction).seal
-        audits.record(transaction, seal, audits.command(), "database.restore", None, at=made_at)
+        keyring = secrets.keyring_of(settings, transaction)
+        sealing.seal_ledgers(transaction, keyring)  # of a backup that an earlier version made
+        audits.record(transaction, keyring.seal, audits.command(), "database.restore", None, at=made_at)
 
     scratch = settings.data_dir / f".{uuid4().hex}"
     scratch.mkdir(mode=0o700)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from app.db.session import ReadSession, Session, WriteSession
 from app.errors import KeyRequiredError
 from app.json_text import encode, object_of
-from app.ledger import accounts, allowances
+from app.ledger import accounts, allowances, facts
 from app.ledger.units import epsilon_text
 from app.services import documents, releases, reuse, scans, shares, summaries, together
 from app.services.access import Access
@@ -31,6 +31,7 @@ def plan(services: Services, entered: Access, batch: Batch) -> bytes:
         DatasetClosedError, DatasetStaleError: there is no data any more, or not the one that was registered.
         InvalidRequestError: the batch or one of its items is refused.
     """
+    facts.require_match(services.keyring, entered.dataset, entered.account)
     scans.require_open(entered.dataset)
     items = shares.planned(entered.dataset, batch, services.settings.max_epsilon_nano)
     with services.database.read() as session:
@@ -64,6 +65,7 @@ def release(services: Services, access: Access, batch: Batch, key: Key | None) -
     access.require_allowance()
     if key is None and not batch.reuse:
         raise KeyRequiredError
+    facts.require_match(services.keyring, access.dataset, access.account)
     with services.database.read() as session:
         if key is not None and (stored := releases.replay(services, session, access, key)):
             releases.require_sound(services, stored)
@@ -108,15 +110,15 @@ class _Whole:
     ) -> tuple[Answer, Sequence[int]] | None:
         """As `together.committed`."""
         return together.committed(
-            *(transaction, self.access, self.key, self._attempts(), found),
+            *(transaction, self.services.keyring.seal, self.access, self.key, self._attempts(), found),
             locked=lambda: self._require_affordable(transaction),
             body_of=lambda bodies, statuses: self._body(transaction, bodies, statuses),
         )
 
     def _attempts(self) -> list[Attempt]:
         """One for each item; the key is the whole's."""
-        seal, settings = self.services.keyring.seal, self.services.settings
-        return [Attempt(self.access, item.question, item.plan, None, seal, settings) for item in self.items]
+        keyring, settings = self.services.keyring, self.services.settings
+        return [Attempt(self.access, item.question, item.plan, None, keyring, settings) for item in self.items]
 
     def _require_affordable(self, transaction: WriteSession) -> None:
         """Lock the account, and refuse the whole before any item is debited, so that the refusal is about the whole."""
@@ -147,7 +149,7 @@ def _known(session: ReadSession | WriteSession, access: Access, items: Sequence[
         known = by_statistic.get(identity, [])
         earlier = reuse.chosen(known, plan)
         if earlier is None:
-            known.append(Earlier(_OF_THIS_BATCH, plan.mechanism, plan.radius))
+            known.append(Earlier(_OF_THIS_BATCH, access.dataset.id, plan.mechanism, plan.radius))
         found.append(earlier)
     return found
 

@@ -147,4 +147,5 @@ def _entry(entry: Entry) -> Document:
         "window_days": entry.window_days,
         "answer_hash": None if entry.answer_hash is None else entry.answer_hash.hex(),
         "secret_id": entry.secret_id,
+        "facts_hash": None if entry.facts_hash is None else entry.facts_hash.hex(),
     }

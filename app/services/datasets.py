@@ -23,7 +23,7 @@ from app.errors import (
     OverloadedError,
     UnavailableError,
 )
-from app.ledger import accounts
+from app.ledger import accounts, dataset_states
 from app.ledger.units import epsilon_text
 from app.services import access, audits, columns
 from app.services.access import Access, Credential, Role, rules
@@ -129,7 +129,7 @@ def register(services: Services, owner: Principal, registration: Registration, i
                 source=_source(registration, ingested),
             )
             seal, limit_nano = services.keyring.seal, registration.epsilon_limit_nano
-            accounts.open_account(transaction, seal, dataset.id, limit_nano, owner.name, dataset.created_at)
+            accounts.open_account(transaction, seal, dataset, limit_nano, owner.name, dataset.created_at)
             audits.record(
                 *(transaction, seal, owner, "dataset.register", audits.dataset_path(dataset.name)),
                 epsilon_limit=epsilon_text(limit_nano),
@@ -170,11 +170,8 @@ def close(services: Services, entered: Access) -> None:
     """
     entered.require_rule()
     with services.database.write() as transaction:
-        account = accounts.lock(transaction, entered.dataset.id)
-        if not datasets.close(transaction, entered.dataset.id):
-            raise DatasetClosedError
         principal, seal = entered.principal, services.keyring.seal
-        accounts.close(transaction, seal, account, principal.name, now())
+        dataset_states.close(transaction, services.keyring, entered.dataset.id, principal.name, now())
         audits.record(transaction, seal, principal, "dataset.close", audits.dataset_path(entered.dataset.name))
         transaction.commit()
     if entered.dataset.file_id is not None:
@@ -187,6 +184,7 @@ def revalidate(services: Services, entered: Access) -> Document:
     Raises:
         DatasetClosedError: there is no data any more.
         DatasetStaleError: it has another number of rows; how many is not told.
+        SealBrokenError: its facts are not what was sealed.
         UnavailableError: the engine is busy, away or failed.
     """
     entered.require_rule()
@@ -197,7 +195,8 @@ def revalidate(services: Services, entered: Access) -> Document:
     except EngineFailure as error:
         raise UnavailableError from error
     with services.database.write() as transaction:
-        datasets.mark(transaction, entered.dataset.id, stale=stale)
+        principal = entered.principal.name
+        dataset_states.mark(transaction, services.keyring, entered.dataset.id, now(), stale=stale, principal=principal)
         target, found = audits.dataset_path(entered.dataset.name), "stale" if stale else "open"
         audits.record(transaction, services.keyring.seal, entered.principal, "dataset.revalidate", target, state=found)
         transaction.commit()

@@ -19,7 +19,7 @@ from app.dp.errors import InvalidStatistic
 from app.dp.numbers import json_probability
 from app.errors import InvalidRequestError, KeyRequiredError
 from app.json_text import encode
-from app.ledger import accounts
+from app.ledger import accounts, facts
 from app.ledger.units import epsilon_text
 from app.services import columns, documents, estimates, questions, releases, reuse, scans, together
 from app.services.access import Access
@@ -59,6 +59,7 @@ def plan(services: Services, entered: Access, question: DerivedQuestion) -> byte
         DatasetClosedError: there is no data any more.
         InvalidRequestError and the rest of `questions.make`'s: the question is refused.
     """
+    facts.require_match(services.keyring, entered.dataset, entered.account)
     scans.require_open(entered.dataset)
     derived, parts = _parts(services, entered.dataset, question)
     with services.database.read() as session:
@@ -93,6 +94,7 @@ def release(services: Services, access: Access, question: DerivedQuestion, key: 
     access.require_allowance()
     if key is None and not question.reuse:
         raise KeyRequiredError
+    facts.require_match(services.keyring, access.dataset, access.account)
     with services.database.read() as session:
         if key is not None and (stored := releases.replay(services, session, access, key)):
             releases.require_sound(services, stored)
@@ -131,13 +133,13 @@ class _Whole:
 
     def attempts(self) -> list[Attempt]:
         """One for each component; the key is the whole's."""
-        seal, settings = self.services.keyring.seal, self.services.settings
-        return [Attempt(self.access, part.question, part.plan, None, seal, settings) for part in self.parts]
+        keyring, settings = self.services.keyring, self.services.settings
+        return [Attempt(self.access, part.question, part.plan, None, keyring, settings) for part in self.parts]
 
     def committed(self, transaction: WriteSession, found: list[Drawn | Earlier]) -> tuple[Answer, Sequence[int]] | None:
         """As `together.committed`."""
         return together.committed(
-            *(transaction, self.access, self.key, self.attempts(), found),
+            *(transaction, self.services.keyring.seal, self.access, self.key, self.attempts(), found),
             locked=lambda: accounts.lock_open(transaction, self.access.dataset.id),
             body_of=lambda bodies, _: self.body(bodies),
         )

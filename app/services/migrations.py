@@ -8,11 +8,11 @@ from app.db import principals
 from app.db.engine import Database
 from app.db.session import WriteSession
 from app.ledger.audit import Actor
-from app.services import audits, secrets
+from app.services import audits, sealing, secrets
 
 
 def migrate(settings: Settings, database: Database, by: Actor) -> None:
-    """Bring the database to the schema of this version, and write down that it was, in the same transaction.
+    """Bring the database to the schema of this version, and seal and write down what was, in the same transaction.
 
     A database that nobody has used yet gets its tables without a record: its first is that of the first principal.
 
@@ -25,5 +25,6 @@ def migrate(settings: Settings, database: Database, by: Actor) -> None:
 
 def _record(settings: Settings, by: Actor, transaction: WriteSession, before: str, after: str) -> None:
     if principals.any_exists(transaction):
-        seal = secrets.keyring_or_new(settings, transaction).seal
-        audits.record(transaction, seal, by, "database.migrate", None, **{"from": before, "to": after})
+        keyring = secrets.keyring_or_new(settings, transaction)
+        sealing.seal_ledgers(transaction, keyring)
+        audits.record(transaction, keyring.seal, by, "database.migrate", None, **{"from": before, "to": after})

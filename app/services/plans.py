@@ -7,6 +7,7 @@ from gmpy2 import mpq
 from app.dp.numbers import round_up
 from app.dp.statistics import Statistic
 from app.json_text import encode, object_of
+from app.ledger import facts
 from app.ledger.units import NANO_PER_EPSILON, epsilon_text
 from app.services import curves, documents, questions, reuse, scans, summaries
 from app.services.access import Access
@@ -33,6 +34,7 @@ def plan(services: Services, entered: Access, question: Question, extras: Extras
         InvalidRequestError and the rest of `questions.make`'s: the question is refused.
         EpsilonTooLargeError: the curve ends beyond what one release may cost.
     """
+    facts.require_match(services.keyring, entered.dataset, entered.account)
     scans.require_open(entered.dataset)
     most_nano = services.settings.max_epsilon_nano
     planned = questions.make(entered.dataset, question, most_nano)

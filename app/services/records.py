@@ -28,10 +28,11 @@ def one(services: Services, credential: Credential, release_id: str) -> Body:
 
     Raises:
         NotFoundError: there is none, or it is of a dataset that the caller may not see.
+        SealBrokenError: it is not what was sealed.
     """
     with services.database.read() as session:
         principal = access.principal_of(session, credential)
         found = releases.find_response(session, require_release_id(release_id), visible_to=access.viewer(principal))
     if found is None:
         raise NotFoundError
-    return found.body(services.database)
+    return releases.find_sealed(services.database, services.keyring, found.id)[1]

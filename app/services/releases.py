@@ -20,11 +20,12 @@ from app.dp.bits import SystemBits
 from app.dp.errors import DrawExhausted
 from app.dp.sums import Answer as Sums
 from app.errors import BudgetExhaustedError, ForbiddenError, KeyRequiredError, KeyReusedError, UnavailableError
-from app.ledger import accounts, allowances, entries, idempotency, releases
+from app.ledger import accounts, allowances, entries, facts, idempotency, releases
 from app.ledger.account import Account
 from app.ledger.allowances import Allowance
 from app.ledger.answer_storage import MAX_PLAIN_BYTES, Body, Opening, StoredAnswer
-from app.ledger.keyring import Seal
+from app.ledger.idempotency import Claim
+from app.ledger.keyring import Keyring
 from app.ledger.releases import Release, Rows
 from app.ledger.reused_answers import open_answer
 from app.ledger.units import NANO_PER_EPSILON, epsilon_text
@@ -96,11 +97,13 @@ def release(services: Services, access: Access, question: Question, key: Key | N
         DatasetClosedError, DatasetStaleError, BudgetExhaustedError: the present state refuses it.
         StorageExhaustedError: there is no room for another answer.
         InvalidRequestError and the rest of `questions.make`'s: the question is refused.
+        SealBrokenError: what is stored of the dataset is not what was sealed.
         UnavailableError: the database or the engine did not answer; nothing was debited, or the key replays what was.
     """
     access.require_allowance()
     if key is None and not question.reuse:
         raise KeyRequiredError
+    facts.require_match(services.keyring, access.dataset, access.account)
     if key is not None and (stored := _replayed(services, access, question, key)):
         return stored
     scans.require_open(access.dataset)
@@ -121,13 +124,13 @@ def _bulkhead(services: Services, plan: Plan) -> Iterator[None]:
 
 
 def _release(services: Services, access: Access, question: Question, plan: Plan, key: Key | None) -> Answer:
-    attempt = Attempt(access, question, plan, key, services.keyring.seal, services.settings)
+    attempt = Attempt(access, question, plan, key, services.keyring, services.settings)
     earlier, ready = None, None
     if question.reuse:
         with services.database.ask() as session:
             earlier = attempt.earlier(session)
         if earlier is not None:
-            ready = reuse.answer(services.database, earlier, plan)
+            ready = reuse.answer(services.database, services.keyring, earlier, plan)
             if key is None:
                 recorded(access, question, "reused")
                 return attempt.reused(ready, access.account, access.allowance).shown(services.database)
@@ -221,7 +224,7 @@ def require_room(account: Account, allowance: Allowance | None, cost_nano: int) 
 
 def replay(services: Services, session: Session, access: Access, key: Key) -> Answer | None:
     """What the key was answered with, if it was; KeyReusedError if that was to another request."""
-    stored = idempotency.find(session, services.database, access.principal.id, key.text)
+    stored = idempotency.find(session, services.database, services.keyring, access.principal.id, key.text)
     if stored is None:
         return None
     if stored.fingerprint != key.fingerprint:
@@ -284,7 +287,7 @@ class Attempt:
     question: Question
     plan: Plan
     key: Key | None
-    seal: Seal
+    keyring: Keyring
     settings: Settings
     ready: ReusedAnswer | None = None
 
@@ -307,36 +310,36 @@ class Attempt:
     def settle(self, transaction: WriteSession, found: Drawn | Earlier) -> Settled | None:
         """The one transaction, in the one order; None where the key turns out to be a twin's already."""
         dataset, principal, key, at = self.access.dataset, self.access.principal, self.key, now()
-        if key is not None and not idempotency.claim(
-            transaction, principal.id, key.text, key.fingerprint, found.release_id, CREATED, at
-        ):
+        seal = self.keyring.seal
+        claim = None if key is None else Claim(principal.id, key.text, key.fingerprint, at)
+        if claim is not None and not idempotency.claim(transaction, seal, claim, found.release_id, CREATED):
             return None
         if self.question.reuse:  # else the debit itself is what locks the account
             accounts.lock_open(transaction, dataset.id)
         earlier = self.earlier(transaction)
         if earlier is not None:
-            return self._settle_reuse(transaction, earlier)
+            return self._settle_reuse(transaction, earlier, claim)
         if isinstance(found, Earlier):
             raise UnavailableError  # what the reads found is found again, since releases are never deleted
         return self._pay(transaction, found, at)
 
-    def _settle_reuse(self, transaction: WriteSession, earlier: Earlier) -> Settled:
+    def _settle_reuse(self, transaction: WriteSession, earlier: Earlier, claim: Claim | None) -> Settled:
         ready = self.ready
         if ready is None or ready.release_id != earlier.release_id:
-            ready = reuse.answer(transaction, earlier, self.plan)
-        dataset_id, principal_id, key = self.access.dataset.id, self.access.principal.id, self.key
-        if key is None:
+            ready = reuse.answer(transaction, self.keyring, earlier, self.plan)
+        dataset_id, principal_id = self.access.dataset.id, self.access.principal.id
+        if claim is None:
             account = accounts.find(transaction, dataset_id)
             return self.reused(ready, account, allowances.find(transaction, dataset_id, principal_id))
         account, allowance = count_stored(transaction, self.access, ready.stored_bytes, self.settings)
         settled = self.reused(ready, account, allowance)
-        idempotency.answer(transaction, principal_id, key.text, earlier.release_id, OK, settled.answer)
+        idempotency.answer(transaction, self.keyring.seal, claim, earlier.release_id, OK, settled.answer)
         return settled
 
     def _pay(self, transaction: WriteSession, drawn: Drawn, at: str) -> Settled:
         dataset, principal, cost_nano = self.access.dataset, self.access.principal, self.plan.epsilon_nano
         stored_bytes = drawn.opening.stored_bytes + ROW_BYTES
-        account = accounts.debit(transaction, dataset.id, cost_nano, stored_bytes)
+        account = accounts.debit(transaction, dataset.id, self.access.account.facts_hash, cost_nano, stored_bytes)
         allowance = allowances.debit(transaction, dataset.id, principal.id, cost_nano, stored_bytes)
         require_storage(self.settings, account, allowance, stored_bytes)
         if allowance.window is not None:
@@ -345,7 +348,7 @@ class Attempt:
             documents.ending(documents.budget(cost_nano, account.remaining_nano, allowance), at)
         )
         entries.append(
-            *(transaction, self.seal, account, "debit", principal.name, cost_nano, at),
+            *(transaction, self.keyring.seal, account, "debit", principal.name, cost_nano, at),
             release_id=drawn.release_id,
             answer_hash=answer.sha256,
         )
@@ -360,7 +363,8 @@ class Attempt:
             response=answer.content,
             created_at=at,
         )
-        releases.insert(transaction, paid, reuse.candidacies(self.plan.mechanism))
+        candidacies = reuse.candidacies(self.plan.mechanism)
+        releases.insert(transaction, self.keyring.seal, paid, answer.sha256, candidacies)
         return Settled(CREATED, drawn.release_id, answer)
 
 

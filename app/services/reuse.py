@@ -14,7 +14,9 @@ from app.db.session import Session
 from app.dp.mechanism import Mechanism
 from app.dp.numbers import round_up
 from app.dp.statistics import Statistic
+from app.errors import SealBrokenError
 from app.ledger import releases
+from app.ledger.keyring import Keyring
 from app.ledger.releases import Rows
 from app.ledger.units import NANO_PER_EPSILON
 from app.services import documents, questions
@@ -27,6 +29,7 @@ class Earlier:
     """An earlier release that answers a plan, and its mechanism."""
 
     release_id: str
+    dataset_id: int
     mechanism: Mechanism
     radius: mpq
 
@@ -42,7 +45,7 @@ def known(session: Session, dataset: Dataset, statistic: Statistic, alpha: mpq) 
     for candidate in releases.candidates(session, dataset.id, statistic.identity):
         epsilon = mpq(candidate.epsilon_nano, NANO_PER_EPSILON)
         mechanism = Mechanism.for_epsilon(statistic, epsilon, mpq(candidate.gamma), candidate.grid_refinement)
-        found.append(Earlier(candidate.id, mechanism, mechanism.radius(alpha)))
+        found.append(Earlier(candidate.id, dataset.id, mechanism, mechanism.radius(alpha)))
     return found
 
 
@@ -57,9 +60,16 @@ def chosen(earlier: Sequence[Earlier], plan: Plan) -> Earlier | None:
     return best
 
 
-def answer(rows: Rows, earlier: Earlier, plan: Plan) -> ReusedAnswer:
-    """An earlier release as the answer to this plan: all as it was, with the accuracy at the plan's α."""
-    stored = releases.response(rows, earlier.release_id)
+def answer(rows: Rows, keyring: Keyring, earlier: Earlier, plan: Plan) -> ReusedAnswer:
+    """An earlier release as the answer to this plan: all as it was, with the accuracy at the plan's α.
+
+    Raises:
+        SealBrokenError: the release is not what was sealed, or is of another statistic than was found by.
+    """
+    release, stored = releases.find_sealed(rows, keyring, earlier.release_id)
+    if (release.dataset_id, release.statistic) != (earlier.dataset_id, plan.statistic.identity):
+        raise SealBrokenError
+    stored.require_sound()
     return documents.reused(earlier.release_id, stored, questions.of_mechanism(earlier.mechanism, plan.alpha))
 
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable
 
-from app.db import datasets
+from app.db.clock import now
 from app.db.datasets import Dataset
 from app.dp.sums import Answer, Needs
 from app.engines.errors import EngineFailure, StaleTable
 from app.errors import DatasetClosedError, DatasetStaleError, UnavailableError
+from app.ledger import dataset_states
 from app.services.context import Services
 
 
@@ -51,6 +52,6 @@ def all_exact_sums(services: Services, dataset: Dataset, needs: Iterable[Needs])
         raise UnavailableError from error
     except StaleTable:
         with services.database.write() as transaction:
-            datasets.mark(transaction, dataset.id, stale=True)
+            dataset_states.mark(transaction, services.keyring, dataset.id, now(), stale=True)
             transaction.commit()
     raise DatasetStaleError

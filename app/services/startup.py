@@ -3,6 +3,9 @@
 from contextlib import suppress
 from pathlib import Path
 
+import structlog
+
+from app import metrics
 from app.config import Settings
 from app.db import datasets, durability, relocations
 from app.db.engine import Database
@@ -11,9 +14,12 @@ from app.engines.ingest_process.job import Limits
 from app.engines.ingest_process.reader import IngestReader
 from app.engines.tables import Tables
 from app.errors import UnavailableError
+from app.ledger import standing
 from app.ledger.keyring import Keyring
 from app.services import audits, checkpoints, databases, migrations, offline, principals, secrets
 from app.services.context import Services
+
+log = structlog.stdlib.get_logger("snapledger.startup")
 
 
 def open_services(settings: Settings) -> Services:
@@ -32,6 +38,7 @@ def open_services(settings: Settings) -> Services:
         principals.bootstrap(database, keyring.seal, settings.data_dir, key)
         with database.read() as session:  # a process with another secret may have been the first to write
             keyring = secrets.keyring_of(settings, session)
+            _report_mismatches(standing.find_mismatches(session, keyring))
     except BaseException:
         database.close()
         raise
@@ -49,6 +56,14 @@ def open_services(settings: Settings) -> Services:
 def _reader(settings: Settings) -> IngestReader:
     limits = Limits(settings.max_upload_memory_bytes, settings.max_upload_disk_bytes, settings.max_upload_seconds)
     return IngestReader(settings.data_dir, limits, settings.max_concurrent_uploads)
+
+
+def _report_mismatches(names: list[str]) -> None:
+    """Say which datasets are not answered for: somebody changed them without the secret."""
+    for name in names:
+        log.error("a dataset is not what was sealed", dataset=name)
+    if names:
+        metrics.LEDGERS_INVALID.set(len(names))
 
 
 def require_ledger(settings: Settings) -> None:

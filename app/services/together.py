@@ -7,6 +7,8 @@ from app.db.clock import now
 from app.db.session import Session, WriteSession
 from app.ledger import idempotency
 from app.ledger.answer_storage import store
+from app.ledger.idempotency import Claim
+from app.ledger.keyring import Seal
 from app.services import releases, reuse, scans
 from app.services.access import Access
 from app.services.context import Services
@@ -48,14 +50,16 @@ def drawn(
 
 def reused(session: Session, access: Access, attempts: Sequence[Attempt], known: Sequence[Earlier]) -> list[bytes]:
     """The answers that earlier releases give, with the budget as it was when the caller was let in."""
+    ready = [reuse.answer(session, one.keyring, each, one.plan) for one, each in zip(attempts, known, strict=True)]
     return [
-        attempt.reused(reuse.answer(session, each, attempt.plan), access.account, access.allowance).content(session)
-        for attempt, each in zip(attempts, known, strict=True)
+        attempt.reused(each, access.account, access.allowance).content(session)
+        for attempt, each in zip(attempts, ready, strict=True)
     ]
 
 
 def committed(  # noqa: PLR0913, PLR0917 - what both kinds of several have in common
     transaction: WriteSession,
+    seal: Seal,
     access: Access,
     key: Key | None,
     attempts: Sequence[Attempt],
@@ -67,6 +71,7 @@ def committed(  # noqa: PLR0913, PLR0917 - what both kinds of several have in co
 
     Args:
         transaction: which all of it is.
+        seal: of the ledger.
         access: of who asks.
         key: the whole's; the attempts have none.
         attempts: one for each release, in their order.
@@ -75,19 +80,18 @@ def committed(  # noqa: PLR0913, PLR0917 - what both kinds of several have in co
         body_of: the whole's answer, of each release's answer and status.
     """
     first = found[0].release_id  # of no other of these, since there is none before it
-    if key is not None and not idempotency.claim(
-        transaction, access.principal.id, key.text, key.fingerprint, first, CREATED, now()
-    ):
+    claim = None if key is None else Claim(access.principal.id, key.text, key.fingerprint, now())
+    if claim is not None and not idempotency.claim(transaction, seal, claim, first, CREATED):
         return None
     locked()
     settled = [attempt.settle(transaction, each) for attempt, each in zip(attempts, found, strict=True)]
     answers = [each for each in settled if each is not None]  # all of them: no attempt has a key of its own
     statuses = [each.status for each in answers]
     body = body_of([each.content(transaction) for each in answers], statuses)
-    if key is not None:
+    if claim is not None:
         stored = store(body)
         releases.count_stored(transaction, access, len(stored.content), attempts[0].settings)
-        idempotency.answer(transaction, access.principal.id, key.text, answers[0].release_id, max(statuses), stored)
+        idempotency.answer(transaction, seal, claim, answers[0].release_id, max(statuses), stored)
     transaction.commit()
     return Answer(max(statuses), body), statuses
 

@@ -32,7 +32,7 @@ def make_dataset(transaction: WriteSession, name: str, owner: Principal, file_id
         created_at=AT,
         file_id=file_id,
     )
-    accounts.open_account(transaction, SEAL, dataset.id, 0, owner.name, AT)
+    accounts.open_account(transaction, SEAL, dataset, 0, owner.name, AT)
     return dataset
 
 

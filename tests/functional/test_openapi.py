@@ -27,6 +27,7 @@ OF_THE_MOMENT = {
     "previous_hash",
     "head",
     "answer_hash",
+    "facts_hash",
     "secret_id",
     "key_seal",
     "request_id",

@@ -10,8 +10,11 @@ from app.db.datasets import Dataset
 from app.db.engine import Database, WriteSession
 from app.db.ids import time_ordered_id
 from app.db.principals import Principal
-from app.ledger import accounts, allowances, audit, entries, idempotency, releases
+from app.db.session import Session
+from app.ledger import accounts, allowances, audit, dataset_states, entries, facts, idempotency, releases
+from app.ledger.account import Account
 from app.ledger.audit import Actor
+from app.ledger.idempotency import Claim, Stored
 from app.ledger.keyring import Keyring
 from app.ledger.releases import SMALLEST_BOUND, Release
 
@@ -33,6 +36,10 @@ class World:
         with self.database.read() as session:
             return accounts.find(session, self.dataset.id)
 
+    def account_seal(self) -> tuple[bytes | None, bytes | None]:
+        account = self.account()
+        return account.facts_hash, account.seal
+
     def allowance(self) -> allowances.Allowance | None:
         with self.database.read() as session:
             return allowances.find(session, self.dataset.id, self.analyst.id)
@@ -44,23 +51,36 @@ class World:
     def release_of(self, transaction: WriteSession, cost_nano: int, key: str | None = None) -> str | None:
         """A release as the service commits it, up to the commit; its id, or None where the key is taken."""
         release_id, at = time_ordered_id(), now()
-        if key is not None and not idempotency.claim(
-            transaction, self.analyst.id, key, FINGERPRINT, release_id, 201, at
-        ):
+        if key is not None and not self.claim(transaction, key, release_id, at):
             return None
-        accounts.lock(transaction, self.dataset.id)
-        account = accounts.debit(transaction, self.dataset.id, cost_nano)
+        account = self.debit(transaction, cost_nano)
         allowance = allowances.debit(transaction, self.dataset.id, self.analyst.id, cost_nano)
         if allowance.window is not None:
             at = transaction.time()
         row = self.row(release_id, cost_nano, at)
+        answer_hash = sha256(row.response).digest()
         entries.append(
             *(transaction, SEAL, account, "debit", self.analyst.name, cost_nano, at),
             release_id=release_id,
-            answer_hash=sha256(row.response).digest(),
+            answer_hash=answer_hash,
         )
-        releases.insert(transaction, row, [(-3, 0.5), (SMALLEST_BOUND, 0.25)])
+        releases.insert(transaction, SEAL, row, answer_hash, [(-3, 0.5), (SMALLEST_BOUND, 0.25)])
         return release_id
+
+    def claim(self, transaction: WriteSession, key: str, release_id: str, at: str = "at") -> bool:
+        claimed = Claim(self.analyst.id, key, FINGERPRINT, at)
+        return idempotency.claim(transaction, SEAL, claimed, release_id, 201)
+
+    def debit(self, transaction: WriteSession, cost_nano: int) -> Account:
+        return accounts.debit(transaction, self.dataset.id, facts.hash_facts(self.dataset), cost_nano)
+
+    def answered(self, session: Session, key: str, principal_id: int | None = None) -> Stored | None:
+        return idempotency.find(session, session, KEYRING, principal_id or self.analyst.id, key)
+
+    def close(self) -> None:
+        with self.database.write() as transaction:
+            dataset_states.close(transaction, KEYRING, self.dataset.id, self.owner.name, now())
+            transaction.commit()
 
     def release(self, cost_nano: int, key: str | None = None) -> str | None:
         with self.database.write() as transaction:
@@ -86,7 +106,7 @@ class World:
         """A release that nobody paid for, where only its storing matters."""
         release = Release(**{name: getattr(self.row(release_id), name) for name in Release.__slots__} | changed)
         with self.database.write() as transaction:
-            releases.insert(transaction, release, candidacies)
+            releases.insert(transaction, SEAL, release, sha256(release.response).digest(), candidacies)
             transaction.commit()
 
 
@@ -103,7 +123,7 @@ def create(database: Database) -> World:
         owner = recorded(transaction, "owner", "owner", b"o" * 32)
         analyst = recorded(transaction, "analyst", "analyst", b"a" * 32)
         dataset = new_dataset(transaction, "penguins", owner)
-        accounts.open_account(transaction, SEAL, dataset.id, LIMIT_NANO, owner.name, now())
+        accounts.open_account(transaction, SEAL, dataset, LIMIT_NANO, owner.name, now())
         allowances.grant(transaction, SEAL, dataset.id, analyst, LIMIT_NANO, now())
         transaction.commit()
     return World(database, owner, analyst, dataset)

@@ -15,7 +15,7 @@ NOBODY = 999
 
 def debit(world: World, cost_nano: int) -> Account:
     with world.database.write() as transaction:
-        account = accounts.debit(transaction, world.dataset.id, cost_nano)
+        account = world.debit(transaction, cost_nano)
         transaction.commit()
     return account
 
@@ -25,14 +25,6 @@ def adjust(world: World, limit_nano: int) -> Account:
         account = accounts.adjust(transaction, SEAL, world.dataset.id, limit_nano, "owner", "a reason", "at")
         transaction.commit()
     return account
-
-
-def close(world: World) -> None:
-    with world.database.write() as transaction:
-        account = accounts.lock(transaction, world.dataset.id)
-        assert datasets.close(transaction, world.dataset.id)
-        accounts.close(transaction, SEAL, account, "owner", "at")
-        transaction.commit()
 
 
 def test_a_new_account(world: World) -> None:
@@ -86,12 +78,14 @@ def test_a_limit_may_rise_and_fall_to_what_is_spent(world: World) -> None:
     assert adjust(world, 2 * LIMIT_NANO).limit_nano == 2 * LIMIT_NANO
     last = world.entries()[-1]
     assert (last.kind, last.epsilon_nano, last.spent_nano, last.reason) == ("adjust", 2 * LIMIT_NANO, 7, "a reason")
-    assert world.account() == Account(world.dataset.id, "penguins", 2 * LIMIT_NANO, 7, last.seq, last.hash)
+    assert world.account() == Account(
+        world.dataset.id, "penguins", 2 * LIMIT_NANO, 7, last.seq, last.hash, *world.account_seal()
+    )
 
 
 def test_a_closed_dataset_bears_no_debit_and_can_still_be_read(world: World) -> None:
     debit(world, 7)
-    close(world)
+    world.close()
     with pytest.raises(DatasetClosedError):
         debit(world, 1)
     with world.database.write() as transaction, pytest.raises(DatasetClosedError):
@@ -102,9 +96,9 @@ def test_a_closed_dataset_bears_no_debit_and_can_still_be_read(world: World) -> 
 
 
 def test_a_dataset_closes_once(world: World) -> None:
-    close(world)
-    with world.database.write() as transaction:
-        assert not datasets.close(transaction, world.dataset.id)
+    world.close()
+    with pytest.raises(DatasetClosedError):
+        world.close()
 
 
 def test_an_open_dataset_is_locked_open(world: World) -> None:
@@ -120,7 +114,7 @@ def test_where_there_is_no_account(world: World) -> None:
             with pytest.raises(NotFoundError):
                 call(transaction, NOBODY)
         with pytest.raises(NotFoundError):
-            accounts.debit(transaction, NOBODY, 1)
+            accounts.debit(transaction, NOBODY, b"facts", 1)
         with pytest.raises(NotFoundError):
             accounts.adjust(transaction, SEAL, NOBODY, 1, "owner", None, "at")
 
@@ -128,7 +122,7 @@ def test_where_there_is_no_account(world: World) -> None:
 def test_an_account_is_opened_with_its_dataset_or_not_at_all(world: World) -> None:
     with world.database.write() as transaction:
         dataset = new_dataset(transaction, "half-made", world.owner)
-        accounts.open_account(transaction, SEAL, dataset.id, 0, "owner", now())
+        accounts.open_account(transaction, SEAL, dataset, 0, "owner", now())
     with world.database.read() as session:
         assert datasets.by_name(session, "half-made") is None
         with pytest.raises(NotFoundError):

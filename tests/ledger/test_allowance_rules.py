@@ -120,7 +120,7 @@ def test_without_an_allowance_there_is_no_debit(world: World) -> None:
 def test_lists_of_allowances(world: World) -> None:
     with world.database.write() as transaction:
         other = new_dataset(transaction, "another", world.owner)
-        accounts.open_account(transaction, SEAL, other.id, LIMIT_NANO, "owner", now())
+        accounts.open_account(transaction, SEAL, other, LIMIT_NANO, "owner", now())
         beda = principals.insert(transaction, "beda", "analyst", b"b" * 32, now())
         for dataset, principal, limit_nano in ((other, world.analyst, 2), (other, beda, 3), (world.dataset, beda, 4)):
             allowances.grant(transaction, SEAL, dataset.id, principal, limit_nano, "at")

@@ -4,19 +4,23 @@ import hashlib
 import hmac
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.db.datasets import Dataset
 from app.ledger import audit, checkpoints
+from app.ledger.account import Account
 from app.ledger.chain import canonical
+from app.ledger.facts import hash_facts, match
 from app.ledger.keyring import Keyring
 
 TEXT = (Path(__file__).parents[2] / "docs" / "ledger.md").read_text("utf-8")
 EXAMPLE = TEXT.partition("### An example")[2]
 SECRET = EXAMPLE.partition("Secret: `")[2].partition("`")[0]
-ENTRIES, RECORDS, CHECKPOINT = re.findall(r"```\n(.*?)```", EXAMPLE, re.DOTALL)
+ENTRIES, RECORDS, CHECKPOINT, SEALED = re.findall(r"```\n(.*?)```", EXAMPLE, re.DOTALL)
 
 
 def derived(info: str, length: int) -> bytes:
@@ -61,6 +65,38 @@ def test_the_service_computes_the_same() -> None:
     assert derived("snapledger/v1/checkpoint", 32) not in CHECKPOINT.encode()
 
 
+def test_another_program_computes_the_seals() -> None:
+    secret_id, key = derived("snapledger/v1/secret-id", 8).hex(), derived("snapledger/v1/chain", 32)
+    facts, facts_hash, entry, hash_, account, seal = SEALED.splitlines()
+    for line in (facts, entry, account):
+        assert json.dumps(json.loads(line), ensure_ascii=False, separators=(",", ":")) == line
+    assert hashlib.sha256(facts.encode()).hexdigest() == facts_hash
+    assert hmac.digest(key, entry.encode(), "sha256").hex() == hash_
+    assert secret_id + hmac.digest(key, account.encode(), "sha256").hex() == seal
+    assert (json.loads(entry)[0], json.loads(entry)[14]) == ("snapledger-entry-v2", facts_hash)
+    assert json.loads(account)[5:] == [hash_, facts_hash]
+
+
+def test_the_service_computes_the_same_seals() -> None:
+    keyring = Keyring([SECRET])
+    facts, facts_hash, entry, hash_, account, seal = SEALED.splitlines()
+    name, description, owner_id, columns, n, rows_per_unit, created_at, state, file_id, succeeds, source = json.loads(
+        facts
+    )[1:]
+    dataset = Dataset(
+        *(1, name, description, owner_id, columns, n, rows_per_unit, created_at, state, file_id, succeeds, source)
+    )
+    assert hash_facts(dataset).hex() == facts_hash
+    sealed = json.loads(entry)[1:]
+    assert canonical(*sealed[:-1], bytes.fromhex(facts_hash)) == entry.encode()
+    _, limit_nano, spent_nano, last_seq, *_ = json.loads(account)[1:]
+    head = bytes.fromhex(hash_)
+    found = Account(1, name, limit_nano, spent_nano, last_seq, head, bytes.fromhex(facts_hash), bytes.fromhex(seal))
+    assert match(keyring, dataset, found)
+    assert not match(keyring, dataset, replace(found, spent_nano=1))
+    assert not match(keyring, replace(dataset, n=345), found)
+
+
 def test_another_program_computes_the_chain_of_acts() -> None:
     key, previous, number = derived("snapledger/v1/chain", 32), None, 0
     lines = RECORDS.splitlines()
@@ -89,9 +125,11 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
         *(TEXTS, st.integers(1, 2**53), TEXTS, TEXTS, st.integers(0, 10**15), st.integers(0, 10**15)),
         *(st.none() | TEXTS, st.none() | st.binary(), st.none() | st.integers(1), st.none() | TEXTS, TEXTS, TEXTS),
         st.none() | st.binary(),
+        st.none() | st.binary(min_size=1),
     )
 )
 def test_canonical_bytes_are_canonical_json(entry: tuple[object, ...]) -> None:
-    plain = [value.hex() if isinstance(value, bytes) else value for value in entry]
-    expected = json.dumps(["snapledger-entry-v1", *plain], ensure_ascii=False, separators=(",", ":"))
+    *plain, facts_hash = [value.hex() if isinstance(value, bytes) else value for value in entry]
+    version, more = ("snapledger-entry-v1", []) if facts_hash is None else ("snapledger-entry-v2", [facts_hash])
+    expected = json.dumps([version, *plain, *more], ensure_ascii=False, separators=(",", ":"))
     assert canonical(*entry) == expected.encode()  # type: ignore[arg-type]

@@ -7,6 +7,7 @@ from sqlalchemy.exc import IntegrityError
 from app.db.clock import now
 from app.ledger import accounts, entries, idempotency
 from app.ledger.answer_storage import store
+from app.ledger.idempotency import Claim
 
 
 def told(stored: idempotency.Stored) -> tuple[bytes, int, str, bytes]:
@@ -37,9 +38,12 @@ def test_entries_are_numbered_without_a_gap_and_add_up(world: World) -> None:
 def test_what_is_appended_is_what_is_read(world: World) -> None:
     with world.database.write() as transaction:
         account = accounts.lock(transaction, world.dataset.id)
-        made = entries.append(transaction, SEAL, account, "adjust", "owner", 3, now(), reason="a survey")
+        at = now()
+        after = entries.append(transaction, SEAL, account, "adjust", "owner", 3, at, reason="a survey")
         transaction.commit()
-    assert world.entries()[-1] == made
+    assert world.account() == after
+    sealed = (3, "adjust", "owner", 3, 0, None, None, None, "a survey", at, SEAL.secret_id, account.head)
+    assert world.entries()[-1] == entries.Entry(world.dataset.id, *sealed, after.head, None)
 
 
 def test_a_rolled_back_entry_leaves_no_gap(world: World) -> None:
@@ -52,7 +56,7 @@ def test_a_rolled_back_entry_leaves_no_gap(world: World) -> None:
 def test_each_dataset_has_its_own_numbers(world: World) -> None:
     with world.database.write() as transaction:
         other = new_dataset(transaction, "another", world.owner)
-        accounts.open_account(transaction, SEAL, other.id, 1, "owner", now())
+        accounts.open_account(transaction, SEAL, other, 1, "owner", now())
         transaction.commit()
     with world.database.read() as session:
         assert [entry.seq for entry in entries.page(session, other.id, 0, 10)] == [1]
@@ -75,14 +79,14 @@ def test_an_entry_that_does_not_follow_the_last_one_is_a_defect(world: World) ->
 
 def commit_only_the_debit(world: World) -> None:
     with world.database.write() as transaction:
-        account = accounts.debit(transaction, world.dataset.id, 1)
+        account = world.debit(transaction, 1)
         entries.append(transaction, SEAL, account, "debit", "analyst", 1, "at", release_id="no-release")
         transaction.commit()
 
 
 def commit_only_the_key(world: World) -> None:
     with world.database.write() as transaction:
-        assert idempotency.claim(transaction, world.analyst.id, "k", FINGERPRINT, "no-release", 201, "at")
+        assert world.claim(transaction, "k", "no-release")
         transaction.commit()
 
 
@@ -92,16 +96,16 @@ def test_a_debit_or_a_key_without_its_release_cannot_be_committed(world: World, 
         half(world)  # type: ignore[operator]
     assert (world.account().spent_nano, world.account().last_seq) == (0, 2)
     with world.database.read() as session:
-        assert idempotency.find(session, session, world.analyst.id, "k") is None
+        assert world.answered(session, "k") is None
     world.release(1, "k")  # and the connection is as good as before
 
 
 def test_a_key_answers_with_its_release(world: World) -> None:
     release_id = world.release(5, "key one")
     with world.database.read() as session:
-        stored = idempotency.find(session, session, world.analyst.id, "key one")
-        assert idempotency.find(session, session, world.analyst.id, "key two") is None
-        assert idempotency.find(session, session, world.owner.id, "key one") is None
+        stored = world.answered(session, "key one")
+        assert world.answered(session, "key two") is None
+        assert world.answered(session, "key one", world.owner.id) is None
     assert told(stored) == (FINGERPRINT, 201, release_id, world.row(release_id).response)
 
 
@@ -110,23 +114,24 @@ def test_a_taken_key_is_not_claimed_again(world: World) -> None:
     assert world.release(5, "key") is None
     assert world.account().spent_nano == 5
     with world.database.read() as session:
-        assert idempotency.find(session, session, world.analyst.id, "key").release_id == first
+        assert world.answered(session, "key").release_id == first
 
 
 def test_the_key_of_a_refused_release_stays_usable(world: World) -> None:
     with world.database.write() as transaction:
-        assert idempotency.claim(transaction, world.analyst.id, "key", FINGERPRINT, "r", 201, "at")
+        assert world.claim(transaction, "key", "r")
     assert world.release(5, "key") is not None
 
 
 def test_a_reused_release_answers_in_the_words_of_its_own_request(world: World) -> None:
     earlier = world.release(5, "first")
     with world.database.write() as transaction:
-        assert idempotency.claim(transaction, world.analyst.id, "second", FINGERPRINT, "", 201, "at")
-        idempotency.answer(transaction, world.analyst.id, "second", earlier, 200, store(b"reused"))
+        assert world.claim(transaction, "second", "")
+        claim = Claim(world.analyst.id, "second", FINGERPRINT, "at")
+        idempotency.answer(transaction, SEAL, claim, earlier, 200, store(b"reused"))
         transaction.commit()
     with world.database.read() as session:
-        second = idempotency.find(session, session, world.analyst.id, "second")
-        first = idempotency.find(session, session, world.analyst.id, "first")
+        second = world.answered(session, "second")
+        first = world.answered(session, "first")
     assert told(second) == (FINGERPRINT, 200, earlier, b"reused")
     assert (first.status, first.body.content()) == (201, world.row(earlier).response)

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from ledger_world import FINGERPRINT, LIMIT_NANO, SEAL, World
+from ledger_world import FINGERPRINT, LIMIT_NANO, World
 from sqlalchemy import update
 
-from app.db import datasets, principals, tables
+from app.db import principals, tables
 from app.db.clock import now
 from app.db.engine import Database, WriteSession
 from app.db.limits import Limits
 from app.errors import BudgetExhaustedError, DatasetClosedError, UnavailableError
-from app.ledger import accounts, allowances, entries, idempotency, releases
+from app.ledger import accounts, allowances, entries, releases
 
 THREADS = 8
 COST_NANO = LIMIT_NANO // 100
@@ -42,7 +42,7 @@ def assert_exactly_the_limit_is_spent(world: World, debit: Callable[[], None]) -
 def test_one_hundred_debits_of_a_hundredth_fit(world: World) -> None:
     def debit() -> None:
         with world.database.write() as transaction:
-            accounts.debit(transaction, world.dataset.id, COST_NANO)
+            world.debit(transaction, COST_NANO)
             transaction.commit()
 
     assert_exactly_the_limit_is_spent(world, debit)
@@ -119,11 +119,11 @@ def test_of_fifty_twins_one_is_paid_and_all_answer_its_bytes(world: World) -> No
 
     def twin(_: int) -> tuple[bool, bytes]:
         with world.database.read() as session:
-            assert idempotency.find(session, session, world.analyst.id, "key") is None
+            assert world.answered(session, "key") is None
         start.wait(30)
         won = world.release(COST_NANO, "key") is not None
         with world.database.read() as session:
-            stored = idempotency.find(session, session, world.analyst.id, "key")
+            stored = world.answered(session, "key")
         assert stored.fingerprint == FINGERPRINT
         return won, stored.body.content()
 
@@ -171,11 +171,7 @@ def test_nothing_is_debited_after_a_dataset_is_closed(world: World) -> None:
 
     def close() -> None:
         some_were_paid.wait(10)
-        with world.database.write() as transaction:
-            account = accounts.lock(transaction, world.dataset.id)
-            assert datasets.close(transaction, world.dataset.id)
-            accounts.close(transaction, SEAL, account, "owner", now())
-            transaction.commit()
+        world.close()
 
     def close_and_tell() -> None:
         try:

@@ -3,7 +3,7 @@ import random
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from ledger_world import SEAL, World, new_dataset
+from ledger_world import KEYRING, SEAL, World, new_dataset
 
 from app.db import principals
 from app.db.clock import now
@@ -24,9 +24,9 @@ def test_a_release_is_read_as_it_was_stored(world: World) -> None:
     with world.database.read() as session:
         found = releases.by_id(session, "r")
         assert releases.by_id(session, "s") is None
-        assert releases.response(session, "r").content() == response
+        assert releases.find_sealed(session, KEYRING, "r")[1].content() == response
         with pytest.raises(NotFoundError):
-            releases.response(session, "s")
+            releases.find_sealed(session, KEYRING, "s")
     assert found == releases.Release(
         "r",
         world.dataset.id,
@@ -37,6 +37,7 @@ def test_a_release_is_read_as_it_was_stored(world: World) -> None:
         3,
         "2026-01-01T00:00:00.000000Z",
         response,
+        found.seal,
     )
 
 
@@ -63,7 +64,7 @@ def test_candidates_are_a_dataset_s_own(world: World) -> None:
     world.store("r", [(0, 1.0)])
     with world.database.write() as transaction:
         other = new_dataset(transaction, "another", world.owner)
-        accounts.open_account(transaction, SEAL, other.id, 1, "owner", now())
+        accounts.open_account(transaction, SEAL, other, 1, "owner", now())
         transaction.commit()
     world.store("s", [(0, 0.5)], dataset_id=other.id)
     assert best(world) == ["r"]
@@ -109,7 +110,7 @@ def pages(database: Database, **of: int | None) -> list[list[str]]:
 def test_pages_of_releases_are_exclusive_oldest_first_and_filtered(world: World) -> None:
     with world.database.write() as transaction:
         other = new_dataset(transaction, "another", world.owner)
-        accounts.open_account(transaction, SEAL, other.id, 1, "owner", now())
+        accounts.open_account(transaction, SEAL, other, 1, "owner", now())
         beda = principals.insert(transaction, "beda", "analyst", b"b" * 32, now())
         allowances.grant(transaction, SEAL, other.id, beda, 0, now())
         transaction.commit()

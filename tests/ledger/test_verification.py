@@ -98,7 +98,8 @@ def test_an_amount_that_is_changed_wherever_it_stands_is_named(ledger: World) ->
         update(allowance_table).values(spent_nano=allowance_table.c.spent_nano - 1),
     )
     found = verified(ledger)
-    assert [problem.seq for problem in found.problems] == list(range(FIRST_DEBIT + 1, LAST + 1))
+    assert [problem.seq for problem in found.problems] == [*range(FIRST_DEBIT + 1, LAST + 1), None]
+    assert "account's seal" in found.problems[-1].what
     assert "sealed" in found.problems[0].what
 
 
@@ -249,7 +250,7 @@ def test_a_release_of_somebody_else_is_named_by_its_debit(ledger: World) -> None
 def test_a_release_of_another_dataset_is_named_by_its_debit(ledger: World) -> None:
     with ledger.database.write() as transaction:
         other = new_dataset(transaction, "another", ledger.owner)
-        accounts.open_account(transaction, SEAL, other.id, 1, "owner", now())
+        accounts.open_account(transaction, SEAL, other, 1, "owner", now())
         transaction.commit()
     of_last = release_table.c.id == release_at(ledger, LAST)
     tamper(ledger, update(release_table).where(of_last).values(dataset_id=other.id))
@@ -329,6 +330,7 @@ def test_everything_that_may_happen_leaves_a_valid_ledger(world: World, monkeypa
     )
     today[0] = days_after(today[0], 1)
     done(grant(5, 1), release(5))
-    done(lambda transaction: accounts.close(transaction, SEAL, accounts.lock(transaction, dataset_id), "owner", now()))
+    world.close()
+    assert verified(world).valid
     tamper(world, update(allowance_table).values(window_started_at=days_after(today[0], 1)))
     assert first_problem(world)[0] is None

@@ -114,7 +114,7 @@ class Entry(AnswerModel):
     """
 
     seq: int
-    kind: Literal["open", "allow", "revoke", "adjust", "debit", "write_off", "close"]
+    kind: Literal["open", "seal", "allow", "revoke", "adjust", "debit", "write_off", "stale", "revalidate", "close"]
     principal: str
     epsilon: EpsilonText
     epsilon_spent: EpsilonText
@@ -126,6 +126,7 @@ class Entry(AnswerModel):
     window_days: int | None = Field(description="Of an `allow`: how long each window of the allowance is.")
     answer_hash: str | None
     secret_id: str | None
+    facts_hash: str | None = Field(description="Of the dataset's public facts and state, where the entry seals them.")
 
 
 class Entries(AnswerModel):

@@ -1,0 +1,62 @@
+"""How a dataset's state changes: open, stale, open again, closed; each time by an entry that seals it."""
+
+from dataclasses import replace
+
+from sqlalchemy import bindparam, select
+
+from app.db import datasets
+from app.db.datasets import Dataset
+from app.db.session import WriteSession
+from app.db.tables import datasets as dataset_table
+from app.db.tables import principals
+from app.errors import DatasetClosedError
+from app.ledger import accounts, entries, facts
+from app.ledger.entries import Kind
+from app.ledger.keyring import Keyring
+
+_DATASET = select(dataset_table).where(dataset_table.c.id == bindparam("dataset"))
+_OWNER = select(principals.c.name).where(principals.c.id == bindparam("owner"))
+
+
+def mark(  # noqa: PLR0913 - what becomes of what, who found it, when
+    transaction: WriteSession, keyring: Keyring, dataset_id: int, at: str, *, stale: bool, principal: str | None = None
+) -> None:
+    """Make a dataset that is not closed stale, or open again; nothing is written where it is so already.
+
+    `principal` is the name of who found out: the dataset's owner, where it was found in answering somebody.
+
+    Raises:
+        SealBrokenError: its facts are not what was sealed, and another entry would seal the changed ones.
+    """
+    account = accounts.lock(transaction, dataset_id)
+    before = _find(transaction, dataset_id)
+    if before.closed or before.stale == stale:
+        return
+    facts.require_match(keyring, before, account)
+    datasets.mark(transaction, dataset_id, stale=stale)
+    kind: Kind = "stale" if stale else "revalidate"
+    name = principal or transaction.row(_OWNER, owner=before.owner_id).name
+    facts_hash = facts.hash_facts(replace(before, state="stale" if stale else "open"))
+    entries.append(transaction, keyring.seal, account, kind, name, 0, at, facts_hash=facts_hash)
+
+
+def close(transaction: WriteSession, keyring: Keyring, dataset_id: int, principal: str, at: str) -> None:
+    """Close a dataset and forget where its data was. Its account stays, to be read.
+
+    One whose facts are not what was sealed is closed too, and neither these nor the changed ones are sealed then.
+
+    Raises:
+        DatasetClosedError: it is closed already.
+    """
+    account = accounts.lock(transaction, dataset_id)
+    before = _find(transaction, dataset_id)
+    if not datasets.close(transaction, dataset_id):
+        raise DatasetClosedError
+    after = replace(before, state="closed", file_id=None, source=None)
+    facts_hash = facts.hash_facts(after) if facts.match(keyring, before, account) else facts.OF_NOTHING
+    entries.append(transaction, keyring.seal, account, "close", principal, 0, at, facts_hash=facts_hash)
+
+
+def _find(transaction: WriteSession, dataset_id: int) -> Dataset:
+    # A statement of its own: what was committed while we waited for the account's lock is visible to it.
+    return Dataset(*transaction.row(_DATASET, dataset=dataset_id))
