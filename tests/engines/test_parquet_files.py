@@ -14,7 +14,9 @@ from engine_world import BOOLEAN, CATEGORY, INTEGER, REAL, as_parquet
 
 from app.dp.columns import Column, Kind
 from app.engines.errors import InvalidFile, Problem
-from app.engines.ingest import parquet_file
+from app.engines.ingest import batches_of, parquet_file
+from app.engines.ingest.csv_file import Texts
+from app.engines.ingest.problems import Problems
 from app.engines.tables import Tables
 
 MONEY = Column("money", Kind.DECIMAL, scale=2)
@@ -173,6 +175,17 @@ def test_a_long_text_repeated_is_no_bomb(tables: Tables) -> None:
     assert {problem.what for problem in problems} == {"has more than 10,000 characters"}
     assert len(problems) == 10
     assert pa.default_memory_pool().max_memory() - before < 2**28
+
+
+def test_dictionaries_are_in_memory_for_one_row_group_at_a_time(tables: Tables) -> None:
+    texts = [f"{i:08d}{'x' * 9_992}" for i in range(20_000)]
+    upload = as_parquet(pa.table({"category": texts}), row_group_size=500, dictionary_pagesize_limit=2**30)
+    del texts
+    peak = 0
+    for batch in batches_of(upload, Texts())([CATEGORY], Problems()):
+        peak = max(peak, pa.total_allocated_bytes())
+        del batch
+    assert peak < 2**26
 
 
 @pytest.mark.parametrize("limit", ["MOST_ROWS", "MOST_BYTES_IN_CHUNK", "MOST_BYTES_IN_PAGES", "MOST_BYTES_IN_FOOTER"])

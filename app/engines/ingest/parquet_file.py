@@ -72,9 +72,12 @@ def _batches(upload: BinaryIO, columns: Sequence[Column], problems: Problems) ->
             arrow_extensions_enabled=False,
         )
         size = max(1, min(MOST_ROWS_IN_BATCH, MOST_CELLS_IN_BATCH // len(columns)))
-        for batch in file.iter_batches(batch_size=size, columns=names):
-            batch.validate(full=True)
-            yield batch
+        # A reader keeps the dictionaries of all row groups that it has read: each group has one to itself.
+        groups = [[i] for i in range(file.num_row_groups)] if texts else [list(range(file.num_row_groups))]
+        for group in groups:
+            for batch in file.iter_batches(batch_size=size, columns=names, row_groups=group):
+                batch.validate(full=True)
+                yield batch
     except TooManyPagesError:
         problems.refuse("file", "has too many pages to look at; write larger ones")
     except MemoryError:  # among Arrow's exceptions too

@@ -18,7 +18,7 @@ MOST_ROWS_IN_GROUP = 122_880
 MOST_CELLS_IN_GROUP = 2**23
 """Keeps the groups of a table of thousands of columns within memory."""
 
-MOST_BYTES_IN_GROUP = 2**27
+MOST_BYTES_IN_GROUP = 2**26
 
 
 def write_batches(target: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch], problems: Problems) -> int:
