@@ -1,0 +1,96 @@
+"""Answers of many bins are stored small, replayed to the byte and listed by bytes; what is stored has a limit."""
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from service_world import Service, Table, pages, serving
+from sqlalchemy import text
+
+from app.db.engine import Database
+
+BINS = 100_000
+HISTOGRAM = {"kind": "histogram", "column": "x", "bins": BINS}
+COLUMNS = {"x": {"kind": "real", "bounds": [0, 100]}}
+LIMIT_BYTES = 8_000
+
+
+@pytest.fixture
+def small_service(tmp_path: Path, database_url: str) -> Iterator[Service]:
+    with serving(tmp_path, database_url, MAX_STORED_BYTES_PER_ALLOWANCE=str(LIMIT_BYTES)) as service:
+        yield service
+
+
+def table_of(service: Service) -> Table:
+    return service.table(COLUMNS, "x\n" + "1.5\n2.5\n3.5\n4.5\n" * 25, limit="1000", allowance="1000")
+
+
+def stored_bytes(service: Service) -> tuple[int, int]:
+    """What the database holds of releases' answers, and of answers beside them."""
+    database = Database(service.database_url)
+    with database.read() as session:
+        found = [
+            session.connection.scalar(text(f"SELECT coalesce(sum(length({column})), 0) FROM {table}")) or 0  # noqa: S608
+            for table, column in (("releases", "response"), ("idempotency", "body"))
+        ]
+    database.close()
+    return int(found[0]), int(found[1])
+
+
+def test_a_large_answer_is_stored_small_and_replayed_to_the_byte(service: Service) -> None:
+    table = table_of(service)
+    before = stored_bytes(service)
+    fresh = table.release(HISTOGRAM, key="fresh", epsilon="0.000000002")
+    after = stored_bytes(service)
+    assert fresh.status_code == 201
+    assert after[0] - before[0] < len(fresh.content) / 3
+    reused = [table.release(HISTOGRAM, key=f"reuse {i}", epsilon="0.000000002", alpha=0.1) for i in range(3)]
+    assert [answer.status_code for answer in reused] == [200] * 3
+    assert stored_bytes(service)[1] - after[1] < 3 * 2_000
+    assert reused[0].json()["value"] == fresh.json()["value"]
+    assert len(reused[0].json()["accuracy"]["interval"]) == BINS + 1
+    for key, answer, alpha in (("fresh", fresh, 0.05), ("reuse 0", reused[0], 0.1)):
+        again = table.release(HISTOGRAM, key=key, epsilon="0.000000002", **({} if alpha == 0.05 else {"alpha": alpha}))
+        assert again.headers["Idempotency-Replayed"] == "true"
+        assert again.content == answer.content
+    assert table.analyst.get(f"/v1/releases/{fresh.json()['id']}").content == fresh.content
+    assert service.admin.get(f"{table.path}/ledger/verification").json()["valid"] is True
+
+
+def test_a_page_ends_by_bytes_and_the_next_goes_on(service: Service) -> None:
+    table = table_of(service)
+    made = [table.fresh(HISTOGRAM, epsilon="0.000000002")["id"] for _ in range(3)]
+    made.append(table.fresh({"kind": "mean", "column": "x"}, epsilon="1")["id"])
+    listed = list(pages(table.analyst, f"{table.path}/releases", 1000))
+    assert [release["id"] for page in listed for release in page] == made
+    assert len(listed) > 1
+    assert all(len(page) == 1 or len(json.dumps(page, separators=(",", ":"))) <= 2**23 for page in listed)
+
+
+def test_what_a_principal_stores_has_a_limit(small_service: Service) -> None:
+    table = table_of(small_service)
+    mean = {"kind": "mean", "column": "x"}
+    first = table.release(mean, key="first", epsilon="1")
+    assert first.status_code == 201
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda i: table.release(mean, key=f"k{i}", epsilon="1"), range(16)))
+    refused = [answer for answer in answers if answer.status_code == 409]
+    assert len(refused) + sum(answer.status_code == 200 for answer in answers) == 16
+    assert len(refused) >= 16 - LIMIT_BYTES // 1_024
+    problem = refused[0].json()
+    assert problem["type"] == "/problems/storage-exhausted"
+    assert (problem["scope"], problem["limit_bytes"]) == ("allowance", LIMIT_BYTES)
+    assert LIMIT_BYTES <= problem["stored_bytes"] < LIMIT_BYTES + 4_096  # the last one below it is stored whole
+    spent, scans = table.budget()["epsilon_spent"], small_service.scans()
+    with small_service.unchanged():
+        assert table.release({"kind": "variance", "column": "x"}, reuse=False, epsilon="1").status_code == 409
+    assert (table.budget()["epsilon_spent"], small_service.scans()) == (spent, scans)
+    assert table.release(mean, key="first", epsilon="1").content == first.content
+    body = {"statistic": mean, "epsilon": "1"}
+    assert (
+        table.analyst.post(f"{table.path}/releases", json=body).status_code == 200
+    )  # without a key, nothing is stored
+    _, other = table.another("1")
+    assert table.release(mean, client=other, epsilon="1").status_code == 200
