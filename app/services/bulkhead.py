@@ -35,8 +35,8 @@ class Bulkhead:
             self._places.release()
 
 
-LARGE_ANSWERS = Bulkhead(max_working=2, max_waiting=6)
-"""One of a million bins takes about a second of a processor, and some hundred MiB while it is drawn."""
+LARGE_ANSWERS = Bulkhead(max_working=1, max_waiting=6)
+"""One of a million bins takes seconds of a processor, and some hundred MiB while it is drawn."""
 
 LARGE_COMPONENTS = 20_000
 """From how many numbers on an answer is large."""
