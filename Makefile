@@ -8,7 +8,7 @@ PIP := $(BIN)/pip --disable-pip-version-check install --quiet
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo serve docs test test-slow test-hostile test-browser pictures test-kill test-faults test-spark container-check audit \
-	fuzz bench-setup lint format lock clean
+	fuzz client bench-setup lint format lock clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -96,6 +96,9 @@ $(BENCH)/peers: requirements-bench.lock pyproject.toml
 	@$(BENCH)/bin/pip --disable-pip-version-check install --quiet --require-hashes -r requirements-bench.lock
 	@$(BENCH)/bin/pip --disable-pip-version-check install --quiet --no-deps --editable .
 	@touch $@
+
+client: $(VENV)/development ## Generate the client's synchronous half from the asynchronous one
+	@$(BIN)/python tools/generate_sync_client.py
 
 lint: $(VENV)/development ## Check style, types and the direction of imports
 	@$(BIN)/ruff format --check --quiet .

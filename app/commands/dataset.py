@@ -78,14 +78,14 @@ def add(
 
 def _tell(answer: httpx.Response, schema: Path) -> None:
     from app.commands.remote import session  # noqa: PLC0415
-    from snapledger_client.problems import problem_of  # noqa: PLC0415
+    from snapledger_client.problems import parse_problem  # noqa: PLC0415
 
     document: dict[str, Any] = answer.json() if "json" in answer.headers.get("content-type", "") else {}
     if answer.status_code == httpx.codes.CREATED:
         sha256 = document["source"]["sha256"]
         typer.echo(f"Dataset {document['name']} is open: {document['n']:,} rows, SHA-256 of the file {sha256}.")
         return
-    problem = problem_of(answer.status_code, document)
+    problem = parse_problem(answer.status_code, document)
     faults = document.get("errors", ())
     typer.echo(f"snapledger: {problem.title}." if faults else f"snapledger: {session.told(problem)}", err=True)
     for fault in faults:

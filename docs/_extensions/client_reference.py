@@ -37,7 +37,7 @@ def _entry(name: str) -> tuple[str, str]:
     if is_typeddict(named):
         return "questions", f".. autoclass:: {path}"
     if inspect.isclass(named):
-        return "services", f".. autoclass:: {path}"
+        return "services", f".. autoclass:: {path}\n   :inherited-members:"
     return "types", f".. autodata:: {_home(name)}.{name}"
 
 
@@ -63,9 +63,10 @@ def _whole_sentences(_: Sphinx, kind: str, *rest: Any) -> None:  # noqa: ANN401 
 
 
 def _without_arguments(_: Sphinx, kind: str, name: str, described: object, *_rest: object) -> tuple[str, str] | None:
-    """Nobody makes an answer by hand: its members say what it has."""
+    """Nobody makes an answer by hand, which its members describe, or a dataset."""
     del kind, name
-    return ("", "") if _model(described) else None
+    made_for_users = _model(described) or described in {snapledger_client.Dataset, snapledger_client.AsyncDataset}
+    return ("", "") if made_for_users else None
 
 
 def _plain_types() -> None:

@@ -3,7 +3,7 @@ from decimal import Decimal
 import pytest
 
 from snapledger_client import decimal_text, histogram, mean
-from snapledger_client.calls import estimate
+from snapledger_client.calls import release_estimate
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,9 @@ def test_nothing_else_is_a_number(number: object) -> None:
 
 
 def test_no_float_is_on_the_wire() -> None:
-    call = estimate("d", mean("x", bounds=(0.1, Decimal("2.50"))), epsilon=0.1, alpha=Decimal("0.01"), gamma=1, key="k")
+    call = release_estimate(
+        "d", mean("x", bounds=(0.1, Decimal("2.50"))), epsilon=0.1, alpha=Decimal("0.01"), gamma=1, key="k"
+    )
     assert call.body == (
         b'{"statistic": {"kind": "mean", "column": "x", "bounds": ["0.1", "2.50"]}, '
         b'"epsilon": "0.1", "alpha": "0.01", "gamma": "1"}'
@@ -54,8 +56,8 @@ def test_no_float_is_on_the_wire() -> None:
 @pytest.mark.parametrize("name", ["", ".", "..", "..."])
 def test_a_name_is_a_name(name: str) -> None:
     with pytest.raises(ValueError, match="letters"):
-        estimate(name, mean("x"), epsilon=1)
+        release_estimate(name, mean("x"), epsilon=1)
 
 
 def test_a_name_stays_in_its_place() -> None:
-    assert estimate("a/../b?c#d", mean("x"), epsilon=1).path == "/v1/datasets/a%2F..%2Fb%3Fc%23d/releases"
+    assert release_estimate("a/../b?c#d", mean("x"), epsilon=1).path == "/v1/datasets/a%2F..%2Fb%3Fc%23d/releases"

@@ -24,8 +24,8 @@ from snapledger_client import (
     Plan,
     Release,
 )
-from snapledger_client.html import MOST_BARS
-from snapledger_client.releases import parse_release
+from snapledger_client.display.html import MAX_BARS
+from snapledger_client.models.releases import parse_release
 
 STORY = json.loads((files("app.api") / "examples.json").read_text())
 ESTIMATE = next(e["response"] for e in STORY if e["path"].endswith("/releases") and e["status"] == 201)
@@ -131,7 +131,7 @@ def test_a_million_bins_are_a_drawing_of_a_few() -> None:
     text = shown(read(histogram_of(counts)))
     assert len(text) < 60_000
     bars = Tags(text).seen.count("rect")
-    assert bars == MOST_BARS
+    assert bars == MAX_BARS
     assert "500 bins from here on" in text
 
 

@@ -7,10 +7,10 @@ import httpx
 import pytest
 
 from snapledger_client import Client, Unavailable, calls
-from snapledger_client.retries import LONGEST_BACKOFF, LONGEST_WAIT, Patience
+from snapledger_client.retries import MAX_BACKOFF, MAX_RETRY_AFTER, RetryPolicy
 
-PATIENCE = Patience(retries=5, backoff=0.2)
-KEYED = calls.estimate("d", {"kind": "mean", "column": "x"}, epsilon=1)
+POLICY = RetryPolicy(retries=5, backoff=0.2)
+KEYED = calls.release_estimate("d", {"kind": "mean", "column": "x"}, epsilon=1)
 ONCE = calls.create_principal("a", "analyst")
 REQUEST = httpx.Request("GET", "http://host")
 
@@ -21,41 +21,41 @@ def answer(status: int, **headers: str) -> httpx.Response:
 
 def test_what_is_lost_or_busy_is_asked_again() -> None:
     for outcome in (answer(502), answer(503), answer(504), answer(429), httpx.ReadError(""), httpx.DecodingError("")):
-        assert PATIENCE.pause(KEYED, 0, outcome) is not None
+        assert POLICY.find_pause(KEYED, 0, outcome) is not None
 
 
 def test_an_answer_stands() -> None:
     for status in (200, 201, 204, 302, 400, 401, 403, 404, 405, 409, 413, 415, 422, 500):
-        assert PATIENCE.pause(KEYED, 0, answer(status)) is None
+        assert POLICY.find_pause(KEYED, 0, answer(status)) is None
 
 
 def test_what_is_not_repeatable_only_if_it_had_no_effect() -> None:
     for outcome in (answer(429), httpx.ConnectError(""), httpx.ConnectTimeout(""), httpx.PoolTimeout("")):
-        assert PATIENCE.pause(ONCE, 0, outcome) is not None
+        assert POLICY.find_pause(ONCE, 0, outcome) is not None
     for outcome in (answer(502), answer(503), httpx.ReadError(""), httpx.WriteError(""), httpx.RemoteProtocolError("")):
-        assert PATIENCE.pause(ONCE, 0, outcome) is None
+        assert POLICY.find_pause(ONCE, 0, outcome) is None
 
 
 def test_patience_ends() -> None:
-    assert PATIENCE.pause(KEYED, 4, answer(503)) is not None
-    assert PATIENCE.pause(KEYED, 5, answer(503)) is None
+    assert POLICY.find_pause(KEYED, 4, answer(503)) is not None
+    assert POLICY.find_pause(KEYED, 5, answer(503)) is None
 
 
 def test_pauses_double_up_to_a_limit() -> None:
-    endless = Patience(retries=100, backoff=1)
+    endless = RetryPolicy(retries=100, backoff=1)
     for attempt in range(100):
-        expected = min(2.0**attempt, LONGEST_BACKOFF)
-        assert expected / 2 <= (endless.pause(KEYED, attempt, httpx.ReadError("")) or 0) <= expected
+        expected = min(2.0**attempt, MAX_BACKOFF)
+        assert expected / 2 <= (endless.find_pause(KEYED, attempt, httpx.ReadError("")) or 0) <= expected
 
 
 def test_retry_after_is_kept() -> None:
-    assert PATIENCE.pause(KEYED, 0, answer(503, Retry_After="7")) == 7
+    assert POLICY.find_pause(KEYED, 0, answer(503, Retry_After="7")) == 7
     soon = format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True)
-    assert 50 < (PATIENCE.pause(KEYED, 0, answer(429, Retry_After=soon)) or 0) <= 60
+    assert 50 < (POLICY.find_pause(KEYED, 0, answer(429, Retry_After=soon)) or 0) <= 60
     past = format_datetime(datetime.now(UTC) - timedelta(days=1), usegmt=True)
     for odd in (past, "soon", "-3", "", "1e9"):
-        assert (PATIENCE.pause(KEYED, 0, answer(503, Retry_After=odd)) or 9) < 1
-    assert PATIENCE.pause(KEYED, 0, answer(503, Retry_After=str(int(LONGEST_WAIT) + 1))) is None
+        assert (POLICY.find_pause(KEYED, 0, answer(503, Retry_After=odd)) or 9) < 1
+    assert POLICY.find_pause(KEYED, 0, answer(503, Retry_After=str(int(MAX_RETRY_AFTER) + 1))) is None
 
 
 def test_the_same_bytes_and_key_each_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,12 +18,12 @@ from snapledger_client import AsyncClient, Client
 
 SOURCE = Path(snapledger_client.__file__).parent
 # A type alias has no docstring at run time: it is the text that follows it.
-ALIASES = {"Bounds", "End", "Following", "Interval", "Number", "PairOfBounds", "Statistic", "Where"}
+ALIASES = {"Bounds", "DerivedStatistic", "End", "Interval", "Number", "PairOfBounds", "Statistic", "Where"}
 
 
 def alias_docs() -> dict[str, str]:
     docs = {}
-    for path in SOURCE.glob("*.py"):
+    for path in SOURCE.rglob("*.py"):
         body = ast.parse(path.read_text()).body
         for told, text in pairwise(body):
             if isinstance(told, ast.Assign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
@@ -36,7 +36,7 @@ def members(told: object) -> list[tuple[str, object]]:
     ours = [
         kind
         for kind in (told.__mro__ if inspect.isclass(told) else ())
-        if kind is told or (kind.__module__.startswith("snapledger_client") and "Asking" in kind.__name__)
+        if kind is told or kind.__module__.startswith(("snapledger_client._sync.", "snapledger_client._async."))
     ]
     return [each for kind in ours for each in vars(kind).items()]
 

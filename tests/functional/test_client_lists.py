@@ -25,7 +25,7 @@ def table(one_service: Service) -> Table:
 
 @pytest.mark.parametrize("page", [1, 2, 3, 5, 6, 7, 1000])
 def test_every_page_is_fetched(table: Table, monkeypatch: pytest.MonkeyPatch, page: int) -> None:
-    monkeypatch.setattr(calls, "PAGE", page)
+    monkeypatch.setattr(calls, "PAGE_SIZE", page)
     expected = [entry["seq"] for entry in table.entries()]
     assert len(expected) == 6
 
@@ -43,7 +43,7 @@ def test_every_page_is_fetched(table: Table, monkeypatch: pytest.MonkeyPatch, pa
 
 
 def test_pages_are_fetched_when_they_are_needed(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calls, "PAGE", 1)
+    monkeypatch.setattr(calls, "PAGE_SIZE", 1)
     with Client(table.service.url, key_of(table.owner), retries=0) as owner:
         entries = owner.dataset(table.name).ledger()
         assert next(entries).seq == 1

@@ -91,11 +91,16 @@ def test_the_interface_is_told_whole(site: Path) -> None:
             assert member in told
 
 
+CLIENTS = (snapledger_client.Client, snapledger_client.Dataset, snapledger_client.AsyncDataset)
+
+
 def test_the_client_is_told_whole(site: Path) -> None:
     page = Fetched()
     page.feed((site / "python.html").read_text())
     told = {name.rsplit(".", 1)[-1] for name in page.ids if name.startswith("snapledger_client.")}
     assert set(snapledger_client.__all__) <= told
+    methods = {f"snapledger_client.{kind.__name__}.{name}" for kind in CLIENTS for name in dir(kind) if name[0] != "_"}
+    assert methods <= set(page.ids)
 
 
 def test_what_leads_nowhere_stops_the_build(tmp_path: Path) -> None:

@@ -6,19 +6,19 @@ import typer
 
 from app.commands.remote import output
 from app.commands.remote.session import AsJson, DatasetName, connected
-from snapledger_client import Allowance, Budget, Figures
+from snapledger_client import Account, Allowance, Budget
 
 PrincipalName = Annotated[str, typer.Argument(help="The principal's name.")]
 FIGURES = ("limit", "spent", "remaining")
 
 
-def _row(name: str, figures: Figures) -> tuple[str, ...]:
-    window = figures.window if isinstance(figures, Allowance) else None
-    revoked = isinstance(figures, Allowance) and figures.revoked
+def _row(name: str, account: Account) -> tuple[str, ...]:
+    window = account.window if isinstance(account, Allowance) else None
+    revoked = isinstance(account, Allowance) and account.revoked
     until = (
         "revoked" if revoked else "" if window is None else f"{window.ends_at:%Y-%m-%d %H:%M}, every {window.days} days"
     )
-    texts = (f"{each:f}" for each in (figures.epsilon_limit, figures.epsilon_spent, figures.epsilon_remaining))
+    texts = (f"{each:f}" for each in (account.epsilon_limit, account.epsilon_spent, account.epsilon_remaining))
     return name, *texts, until
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from app.commands.remote import output
 from app.commands.remote.session import AsJson, DatasetName, connected
-from snapledger_client.words import edge
+from snapledger_client.formatting import format_column_value
 
 
 def list_all(*, as_json: AsJson = False) -> None:
@@ -24,7 +24,7 @@ def _values(column: Mapping[str, Any]) -> str:
     """Which values a column has, as its owner declared them."""
     if "bounds" in column:
         lower, upper = column["bounds"]
-        return f"{edge(lower)} to {edge(upper)}"
+        return f"{format_column_value(lower)} to {format_column_value(upper)}"
     return ", ".join(map(_told, column.get("categories", ())))
 
 

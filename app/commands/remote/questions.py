@@ -9,8 +9,18 @@ import typer
 from app.commands.remote import options, output
 from app.commands.remote.options import Bins, BoundsOf, Edges, WhereOf
 from app.commands.remote.session import USAGE, AsJson, DatasetName, connected, fail
-from snapledger_client import Asked, Estimate, Histogram, Plan, PlanAsked, Question, Release, statistics
-from snapledger_client.words import figure, remains
+from snapledger_client import (
+    Estimate,
+    Histogram,
+    Plan,
+    PlanOptions,
+    Release,
+    ReleaseOptions,
+    StatisticOptions,
+    statistics,
+)
+from snapledger_client.display.text import describe_remaining
+from snapledger_client.formatting import format_number
 
 
 class Kind(StrEnum):
@@ -59,7 +69,7 @@ def _statistic(kind: Kind, columns: list[str], **asked: Any) -> dict[str, Any]: 
     )
 
 
-def _question(*, fresh: bool, refinement: int | None, **numbers: str | None) -> Question:
+def _question(*, fresh: bool, refinement: int | None, **numbers: str | None) -> StatisticOptions:
     """What was asked for, without what is left to the service."""
     if (numbers["epsilon"] is None) == (numbers["accuracy"] is None):
         fail("give either --epsilon or --accuracy", USAGE)
@@ -68,7 +78,7 @@ def _question(*, fresh: bool, refinement: int | None, **numbers: str | None) -> 
         given["grid_refinement"] = refinement
     if fresh:
         given["reuse"] = False
-    return cast("Question", given)
+    return cast("StatisticOptions", given)
 
 
 def plan(  # noqa: PLR0913 - as many options as a question has
@@ -96,8 +106,8 @@ def plan(  # noqa: PLR0913 - as many options as a question has
         fresh=fresh, refinement=grid_refinement, epsilon=epsilon, accuracy=accuracy, alpha=alpha, gamma=gamma
     )
     with connected() as client:
-        asked: PlanAsked = {**question, **({} if guess is None else {"guess": guess})}
-        planned = client.dataset(dataset).plan(statistic, **asked)
+        plan_options: PlanOptions = {**question, **({} if guess is None else {"guess": guess})}
+        planned = client.dataset(dataset).plan(statistic, **plan_options)
     if as_json:
         output.document(planned.to_dict())
     else:
@@ -108,16 +118,16 @@ def _show_plan(planned: Plan) -> None:
     output.line(planned)
     left = planned.budget
     if left.allowance_remaining is None:
-        output.line(remains(left))
+        output.line(describe_remaining(left))
     else:
         of_dataset = f"{left.dataset_remaining:f} of the dataset's budget"
         output.line(f"remaining: {left.allowance_remaining:f} of your allowance, {of_dataset}")
     if planned.cliff is not None:
-        output.line(f"from ε = {planned.cliff.epsilon:f} on the error is ± {figure(planned.cliff.accuracy)}")
+        output.line(f"from ε = {planned.cliff.epsilon:f} on the error is ± {format_number(planned.cliff.accuracy)}")
     if planned.bias is not None:
         bias = planned.bias
-        told = f"if it is {figure(bias.guess)} the bias is {figure(bias.at_guess)}"
-        output.line(f"{told}, and never more than ± {figure(bias.largest)}")
+        told = f"if it is {format_number(bias.guess)} the bias is {format_number(bias.at_guess)}"
+        output.line(f"{told}, and never more than ± {format_number(bias.largest)}")
 
 
 def release(  # noqa: PLR0913 - as many options as a question has
@@ -144,9 +154,9 @@ def release(  # noqa: PLR0913 - as many options as a question has
     question = _question(
         fresh=fresh, refinement=grid_refinement, epsilon=epsilon, accuracy=accuracy, alpha=alpha, gamma=gamma
     )
-    asked: Asked = {**question, "key": key or uuid.uuid4().hex}
+    release_options: ReleaseOptions = {**question, "key": key or uuid.uuid4().hex}
     with connected() as client:
-        released = client.dataset(dataset).release(statistic, **asked)
+        released = client.dataset(dataset).release(statistic, **release_options)
     if as_json:
         output.document(released.to_dict())
     else:
@@ -157,9 +167,12 @@ def show_release(released: Release) -> None:
     """Print a release for people: a table of its bins, or its interval."""
     if isinstance(released, Histogram):
         counts = zip(released.labels, released.value_in_range, released.interval, strict=True)
-        rows = [(label, figure(value), figure(low), figure(high)) for label, value, (low, high) in counts]
+        rows = [
+            (label, format_number(value), format_number(low), format_number(high))
+            for label, value, (low, high) in counts
+        ]
         output.table(("bin", "count", "from", "to"), rows, ("count", "from", "to"))
     output.line(released)
     if isinstance(released, Estimate):
         lower, upper = released.interval
-        output.line(f"interval: {figure(lower)} to {figure(upper)}")
+        output.line(f"interval: {format_number(lower)} to {format_number(upper)}")

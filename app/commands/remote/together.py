@@ -11,8 +11,8 @@ from app.commands.remote import options, output
 from app.commands.remote.options import Bins, BoundsOf, Edges, WhereOf
 from app.commands.remote.questions import Alpha, Gamma, Refinement, show_release
 from app.commands.remote.session import USAGE, AsJson, DatasetName, connected, fail
-from snapledger_client import Bounds, Derived, Release, following, statistics
-from snapledger_client.words import edge, ends, figure_of
+from snapledger_client import Bounds, Derived, Release, derived_statistics, statistics
+from snapledger_client.formatting import choose_number_format, format_column_value, format_interval
 
 Key = Annotated[str | None, typer.Option(help="An idempotency key: the same one is never charged twice.")]
 Planned = Annotated[bool, typer.Option("--plan", help="Only tell what it would cost: free.")]
@@ -43,7 +43,7 @@ def _sum(column: str, bounds: Bounds | None = None) -> dict[str, Any]:
     return {**statistics.mean(column, bounds), "kind": "sum"}
 
 
-MAKERS: dict[Kind, Any] = {Kind.SUM: _sum, Kind.MEAN: following.filtered_mean}
+MAKERS: dict[Kind, Any] = {Kind.SUM: _sum, Kind.MEAN: derived_statistics.filtered_mean}
 """Of the kinds whose function is not named as they are."""
 
 
@@ -112,7 +112,7 @@ def derived(  # noqa: PLR0913 - as many options as a question has
     """Tell what follows from releases, and pay for those that are not known yet."""
     statistic = options.statistic(
         NAMES.get(kind, kind.replace("_", " ")),
-        MAKERS.get(kind) or getattr(following, kind.value),
+        MAKERS.get(kind) or getattr(derived_statistics, kind.value),
         columns or [],
         wanted=COLUMNS_OF.get(kind, (1,)),
         binned=2 if len(columns or []) > 1 else 1,
@@ -136,9 +136,9 @@ def derived(  # noqa: PLR0913 - as many options as a question has
         output.document(found.to_dict())
         return
     if isinstance(found, Derived) and found.labels:
-        told = figure_of(kind)
+        told = choose_number_format(kind)
         rows = [
-            (_label(label), "" if value is None else told(value), ends(least, most, told))
+            (_label(label), "" if value is None else told(value), format_interval(least, most, told))
             for each in found.estimates.values()
             for label, (value, least, most) in zip(found.labels, each.rows, strict=True)
         ]
@@ -148,4 +148,4 @@ def derived(  # noqa: PLR0913 - as many options as a question has
 
 def _label(of: str | float) -> str:
     """A bin, what is below an edge, or a probability."""
-    return of if isinstance(of, str) else edge(of)
+    return of if isinstance(of, str) else format_column_value(of)

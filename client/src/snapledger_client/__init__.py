@@ -12,24 +12,13 @@ Examples:
     True
 """
 
-from snapledger_client.accounts import (
-    Allowance,
-    AuditRecord,
-    Budget,
-    DatasetFacts,
-    Entry,
-    Figures,
-    IssuedKey,
-    LedgerProblem,
-    Me,
-    Principal,
-    Verification,
-    Window,
-)
-from snapledger_client.async_client import AsyncClient, AsyncDataset
-from snapledger_client.client import Client, Dataset
-from snapledger_client.following import (
-    Following,
+from snapledger_client import display as _display  # noqa: F401 - registers how answers are displayed
+from snapledger_client._async.client import AsyncClient
+from snapledger_client._async.dataset import AsyncDataset
+from snapledger_client._sync.client import Client
+from snapledger_client._sync.dataset import Dataset
+from snapledger_client.derived_statistics import (
+    DerivedStatistic,
     correlation,
     cumulative,
     filtered_mean,
@@ -39,8 +28,47 @@ from snapledger_client.following import (
     regression,
     standard_deviation,
 )
+from snapledger_client.models.accounts import (
+    Account,
+    Allowance,
+    AuditRecord,
+    Budget,
+    DatasetFacts,
+    Entry,
+    IssuedKey,
+    LedgerProblem,
+    Me,
+    Principal,
+    Verification,
+    Window,
+)
+from snapledger_client.models.batches import Batch, BatchPlan, PlannedItem
+from snapledger_client.models.derived import Component, Derived, DerivedEstimate, DerivedPlan, End
+from snapledger_client.models.plans import Bias, Cliff, CurvePoint, FreePlan, Outlook, Plan, Prospect
+from snapledger_client.models.releases import (
+    Accuracy,
+    Axis,
+    Bin,
+    Charge,
+    Estimate,
+    EstimateAccuracy,
+    Histogram,
+    HistogramAccuracy,
+    Interval,
+    Mechanism,
+    Privacy,
+    Release,
+)
 from snapledger_client.numbers import Number, decimal_text
-from snapledger_client.plans import BatchPlan, Bias, Cliff, CurvePoint, FreePlan, Outlook, Plan, PlannedItem, Prospect
+from snapledger_client.options import (
+    BatchOptions,
+    BatchPlanOptions,
+    DerivedOptions,
+    DerivedPlanOptions,
+    PlanOptions,
+    ReleaseOptions,
+    StatisticOptions,
+)
 from snapledger_client.problems import (
     AccuracyTrivial,
     AccuracyUnattainable,
@@ -71,21 +99,6 @@ from snapledger_client.problems import (
     Unreachable,
     UnsupportedMediaType,
 )
-from snapledger_client.questions import Asked, PlanAsked, Question, Shared, SharedAsked, Together, TogetherAsked
-from snapledger_client.releases import (
-    Accuracy,
-    Axis,
-    Bin,
-    Charge,
-    Estimate,
-    EstimateAccuracy,
-    Histogram,
-    HistogramAccuracy,
-    Interval,
-    Mechanism,
-    Privacy,
-    Release,
-)
 from snapledger_client.statistics import (
     Bounds,
     PairOfBounds,
@@ -100,21 +113,22 @@ from snapledger_client.statistics import (
     total,
     variance,
 )
-from snapledger_client.together import Batch, Component, Derived, DerivedEstimate, DerivedPlan, End
 
 __all__ = [
+    "Account",
     "Accuracy",
     "AccuracyTrivial",
     "AccuracyUnattainable",
     "Allowance",
-    "Asked",
     "AsyncClient",
     "AsyncDataset",
     "AuditRecord",
     "Axis",
     "BadRequest",
     "Batch",
+    "BatchOptions",
     "BatchPlan",
+    "BatchPlanOptions",
     "Bias",
     "Bin",
     "Bounds",
@@ -131,14 +145,15 @@ __all__ = [
     "DatasetStale",
     "Derived",
     "DerivedEstimate",
+    "DerivedOptions",
     "DerivedPlan",
+    "DerivedPlanOptions",
+    "DerivedStatistic",
     "End",
     "Entry",
     "EpsilonTooLarge",
     "Estimate",
     "EstimateAccuracy",
-    "Figures",
-    "Following",
     "Forbidden",
     "FreePlan",
     "Histogram",
@@ -162,21 +177,18 @@ __all__ = [
     "Overloaded",
     "PairOfBounds",
     "Plan",
-    "PlanAsked",
+    "PlanOptions",
     "PlannedItem",
     "Principal",
     "Privacy",
     "Problem",
     "Prospect",
-    "Question",
     "RateLimited",
     "Release",
-    "Shared",
-    "SharedAsked",
+    "ReleaseOptions",
     "SnapledgerError",
     "Statistic",
-    "Together",
-    "TogetherAsked",
+    "StatisticOptions",
     "TooLarge",
     "TooSlow",
     "Unauthenticated",

@@ -12,22 +12,37 @@ from urllib.parse import quote
 import httpx
 from pydantic_core import from_json
 
-from snapledger_client.accounts import AuditRecord, Budget, DatasetFacts, Entry, IssuedKey, Me, Principal, Verification
-from snapledger_client.base import Answer
-from snapledger_client.following import Following
+from snapledger_client.derived_statistics import DerivedStatistic
+from snapledger_client.models.accounts import (
+    AuditRecord,
+    Budget,
+    DatasetFacts,
+    Entry,
+    IssuedKey,
+    Me,
+    Principal,
+    Verification,
+)
+from snapledger_client.models.batches import Batch, BatchPlan
+from snapledger_client.models.derived import Derived, DerivedPlan
+from snapledger_client.models.plans import FreePlan, Plan
+from snapledger_client.models.releases import Estimate, Histogram, Release, parse_release
 from snapledger_client.numbers import Number, decimal_text
-from snapledger_client.plans import BatchPlan, FreePlan, Plan
-from snapledger_client.problems import UnexpectedAnswer, problem_of
-from snapledger_client.questions import Asked, PlanAsked, Shared, SharedAsked, Together, TogetherAsked
-from snapledger_client.releases import Estimate, Histogram, Release, parse_release
+from snapledger_client.options import (
+    BatchOptions,
+    BatchPlanOptions,
+    DerivedOptions,
+    DerivedPlanOptions,
+    PlanOptions,
+    ReleaseOptions,
+)
+from snapledger_client.problems import UnexpectedAnswer, parse_problem
 from snapledger_client.statistics import Statistic
-from snapledger_client.together import Batch, Derived, DerivedPlan
 
 T = TypeVar("T")
-Model = TypeVar("Model", bound=Answer)
 
 KEY_HEADER = "Idempotency-Key"
-PAGE = 1_000
+PAGE_SIZE = 1_000
 
 
 @dataclass(frozen=True)
@@ -51,7 +66,7 @@ class Call(Generic[T]):
     def with_json(self, body: Mapping[str, Any], key: str | None = None) -> Self:
         """The call with a JSON body and, for a release, its idempotency key."""
         keyed = {} if key is None else {KEY_HEADER: key}
-        return replace(self, body=_json(body), headers={"Content-Type": "application/json"} | keyed)
+        return replace(self, body=_encode_json(body), headers={"Content-Type": "application/json"} | keyed)
 
 
 @dataclass(frozen=True)
@@ -66,7 +81,7 @@ Pages = Callable[[str | int | None], Call[Page[T]]]
 """Makes the call for the page after a name, number or id."""
 
 
-def answer_of(call: Call[T], response: httpx.Response) -> T:
+def read_response(call: Call[T], response: httpx.Response) -> T:
     """What a response says.
 
     Raises:
@@ -82,32 +97,32 @@ def answer_of(call: Call[T], response: httpx.Response) -> T:
         document = from_json(response.content)
     except ValueError:
         document = None
-    problem = problem_of(response.status_code, document)
+    problem = parse_problem(response.status_code, document)
     problem.idempotency_key = call.key
     raise problem
 
 
-def _path(*parts: str) -> str:
+def _make_path(*parts: str) -> str:
     """A path below /v1; a part that is empty or dots would name something else."""
     if any(part.strip(".") == "" for part in parts):
         raise ValueError("a name or an id has letters or digits")
     return "/v1/" + "/".join(quote(part, safe="") for part in parts)
 
 
-def _nothing(_: bytes) -> None:
+def _read_nothing(_: bytes) -> None:
     return None
 
 
-def _json(body: Mapping[str, Any]) -> bytes:
-    def exact(value: object) -> str:
+def _encode_json(body: Mapping[str, Any]) -> bytes:
+    def encode_decimal(value: object) -> str:
         if isinstance(value, Decimal):
             return decimal_text(value)
         raise TypeError(f"{type(value).__name__} is no JSON value")
 
-    return json.dumps(body, default=exact, allow_nan=False).encode()
+    return json.dumps(body, default=encode_decimal, allow_nan=False).encode()
 
 
-def _pages(path: str, member: str, read: Callable[[Any], T]) -> Pages[T]:
+def _list_pages(path: str, member: str, read: Callable[[Any], T]) -> Pages[T]:
     def parse(content: bytes) -> Page[T]:
         document = from_json(content)
         try:
@@ -115,188 +130,194 @@ def _pages(path: str, member: str, read: Callable[[Any], T]) -> Pages[T]:
         except (KeyError, TypeError) as error:
             raise ValueError("no page") from error
 
-    def after(last: str | int | None) -> Call[Page[T]]:
-        return Call("GET", path, parse, query={"limit": PAGE} | ({} if last is None else {"after": last}))
+    def request_page(last: str | int | None) -> Call[Page[T]]:
+        return Call("GET", path, parse, query={"limit": PAGE_SIZE} | ({} if last is None else {"after": last}))
 
-    return after
+    return request_page
 
 
 # Questions
 
-_EXACT = {"epsilon", "accuracy", "alpha", "gamma", "guess"}
+_DECIMAL_OPTIONS = {"epsilon", "accuracy", "alpha", "gamma", "guess"}
 
 
-def _body(question: Mapping[str, Any], **asked: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON is any value
-    """What is asked, and how, but for the key, which is a header."""
-    body = dict(asked)
-    for name, value in question.items():
+def _make_body(options: Mapping[str, Any], **members: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON is any value
+    """The members and the options but for the key, which is a header."""
+    for name, value in options.items():
         if name == "curve":
             first, last, points = value
-            body[name] = {"from": decimal_text(first), "to": decimal_text(last), "points": points}
+            members[name] = {"from": decimal_text(first), "to": decimal_text(last), "points": points}
         elif name != "key":
-            body[name] = decimal_text(value) if name in _EXACT and value is not None else value
-    return body
+            members[name] = decimal_text(value) if name in _DECIMAL_OPTIONS and value is not None else value
+    return members
 
 
-def _free(read: Callable[[bytes], T], path: str, body: Mapping[str, Any]) -> Call[T]:
+def _post_plan(read: Callable[[bytes], T], path: str, body: Mapping[str, Any]) -> Call[T]:
+    """What is free."""
     return Call("POST", path, read).with_json(body)
 
 
-def _paid(read: Callable[[bytes], T], path: str, body: Mapping[str, Any], key: str | None) -> Call[T]:
-    """What may be charged: it may be repeated, since its key is the same each time."""
+def _post_release(read: Callable[[bytes], T], path: str, body: Mapping[str, Any], key: str | None) -> Call[T]:
+    """What may be charged: it is repeatable, since its key is the same each time."""
     return Call("POST", path, read).with_json(body, key or uuid.uuid4().hex)
 
 
-def plan(dataset: str, statistic: Statistic, **asked: Unpack[PlanAsked]) -> Call[Plan]:
+def plan(dataset: str, statistic: Statistic, **options: Unpack[PlanOptions]) -> Call[Plan]:
     """What a release would cost and promise."""
-    return _free(Plan.parse, _path("datasets", dataset, "plan"), _body(asked, statistic=statistic))
+    return _post_plan(Plan.parse, _make_path("datasets", dataset, "plan"), _make_body(options, statistic=statistic))
 
 
-def free_plan(
-    statistic: Statistic, n: int, rows_per_unit: int, columns: Mapping[str, Any] | None, **asked: Unpack[PlanAsked]
+def plan_without_dataset(
+    statistic: Statistic, n: int, rows_per_unit: int, columns: Mapping[str, Any] | None, **options: Unpack[PlanOptions]
 ) -> Call[FreePlan]:
     """What a release would promise on any dataset of so many rows."""
     public = {"n": n, "rows_per_unit": rows_per_unit} | ({} if columns is None else {"columns": columns})
-    return _free(FreePlan.parse, _path("plan"), _body(asked, statistic=statistic, **public))
+    return _post_plan(FreePlan.parse, _make_path("plan"), _make_body(options, statistic=statistic, **public))
 
 
-def _released(read: Callable[[bytes], T], dataset: str, statistic: Statistic, asked: Asked) -> Call[T]:
-    path = _path("datasets", dataset, "releases")
-    return _paid(read, path, _body(asked, statistic=statistic), asked.get("key"))
+def _release(read: Callable[[bytes], T], dataset: str, statistic: Statistic, options: ReleaseOptions) -> Call[T]:
+    path = _make_path("datasets", dataset, "releases")
+    return _post_release(read, path, _make_body(options, statistic=statistic), options.get("key"))
 
 
-def release(dataset: str, statistic: Statistic, **asked: Unpack[Asked]) -> Call[Release]:
+def release(dataset: str, statistic: Statistic, **options: Unpack[ReleaseOptions]) -> Call[Release]:
     """A release of any statistic."""
-    return _released(parse_release, dataset, statistic, asked)
+    return _release(parse_release, dataset, statistic, options)
 
 
-def estimate(dataset: str, statistic: Statistic, **asked: Unpack[Asked]) -> Call[Estimate]:
+def release_estimate(dataset: str, statistic: Statistic, **options: Unpack[ReleaseOptions]) -> Call[Estimate]:
     """A release of one number."""
-    return _released(Estimate.parse, dataset, statistic, asked)
+    return _release(Estimate.parse, dataset, statistic, options)
 
 
-def histogram(dataset: str, statistic: Statistic, **asked: Unpack[Asked]) -> Call[Histogram]:
+def release_histogram(dataset: str, statistic: Statistic, **options: Unpack[ReleaseOptions]) -> Call[Histogram]:
     """A release of a number for each bin."""
-    return _released(Histogram.parse, dataset, statistic, asked)
+    return _release(Histogram.parse, dataset, statistic, options)
 
 
-def plan_batch(dataset: str, items: Sequence[Mapping[str, Any]], **asked: Unpack[Shared]) -> Call[BatchPlan]:
+def plan_batch(
+    dataset: str, items: Sequence[Mapping[str, Any]], **options: Unpack[BatchPlanOptions]
+) -> Call[BatchPlan]:
     """What a batch would cost and promise."""
-    return _free(BatchPlan.parse, _path("datasets", dataset, "batches", "plan"), _body(asked, items=list(items)))
+    path = _make_path("datasets", dataset, "batches", "plan")
+    return _post_plan(BatchPlan.parse, path, _make_body(options, items=list(items)))
 
 
-def batch(dataset: str, items: Sequence[Mapping[str, Any]], **asked: Unpack[SharedAsked]) -> Call[Batch]:
+def release_batch(dataset: str, items: Sequence[Mapping[str, Any]], **options: Unpack[BatchOptions]) -> Call[Batch]:
     """Many releases at once."""
-    return _paid(Batch.parse, _path("datasets", dataset, "batches"), _body(asked, items=list(items)), asked.get("key"))
+    path = _make_path("datasets", dataset, "batches")
+    return _post_release(Batch.parse, path, _make_body(options, items=list(items)), options.get("key"))
 
 
-def plan_derived(dataset: str, derived: Following, **asked: Unpack[Together]) -> Call[DerivedPlan]:
+def plan_derived(dataset: str, derived: DerivedStatistic, **options: Unpack[DerivedPlanOptions]) -> Call[DerivedPlan]:
     """What a derived statistic would cost, and from what it would follow."""
-    return _free(DerivedPlan.parse, _path("datasets", dataset, "derived", "plan"), _body(asked, derived=derived))
+    path = _make_path("datasets", dataset, "derived", "plan")
+    return _post_plan(DerivedPlan.parse, path, _make_body(options, derived=derived))
 
 
-def derive(dataset: str, derived: Following, **asked: Unpack[TogetherAsked]) -> Call[Derived]:
+def derive(dataset: str, derived: DerivedStatistic, **options: Unpack[DerivedOptions]) -> Call[Derived]:
     """A derived statistic."""
-    return _paid(Derived.parse, _path("datasets", dataset, "derived"), _body(asked, derived=derived), asked.get("key"))
+    path = _make_path("datasets", dataset, "derived")
+    return _post_release(Derived.parse, path, _make_body(options, derived=derived), options.get("key"))
 
 
 # Records
 
 
-def one_release(release_id: str) -> Call[Release]:
+def get_release(release_id: str) -> Call[Release]:
     """An earlier release."""
-    return Call("GET", _path("releases", release_id), parse_release)
+    return Call("GET", _make_path("releases", release_id), parse_release)
 
 
-def own_releases() -> Pages[Release]:
+def list_own_releases() -> Pages[Release]:
     """The caller's releases."""
-    return _pages(_path("releases"), "releases", parse_release)
+    return _list_pages(_make_path("releases"), "releases", parse_release)
 
 
-def releases(dataset: str) -> Pages[Release]:
+def list_releases(dataset: str) -> Pages[Release]:
     """A dataset's releases."""
-    return _pages(_path("datasets", dataset, "releases"), "releases", parse_release)
+    return _list_pages(_make_path("datasets", dataset, "releases"), "releases", parse_release)
 
 
-def ledger(dataset: str) -> Pages[Entry]:
+def list_ledger(dataset: str) -> Pages[Entry]:
     """A dataset's ledger."""
-    return _pages(_path("datasets", dataset, "ledger"), "entries", Entry.model_validate)
+    return _list_pages(_make_path("datasets", dataset, "ledger"), "entries", Entry.model_validate)
 
 
-def verify(dataset: str) -> Call[Verification]:
+def verify_ledger(dataset: str) -> Call[Verification]:
     """A ledger's verification."""
-    return Call("GET", _path("datasets", dataset, "ledger", "verification"), Verification.parse)
+    return Call("GET", _make_path("datasets", dataset, "ledger", "verification"), Verification.parse)
 
 
 # Datasets and their budgets
 
 
-def register(metadata: Mapping[str, Any], file: bytes | IO[bytes]) -> Call[DatasetFacts]:
+def register_dataset(metadata: Mapping[str, Any], file: bytes | IO[bytes]) -> Call[DatasetFacts]:
     """A new dataset."""
     files: dict[str, tuple[str | None, bytes | IO[bytes]]] = {
-        "metadata": (None, _json(metadata)),
+        "metadata": (None, _encode_json(metadata)),
         "file": ("table", file),
     }
-    return Call("POST", _path("datasets"), DatasetFacts.parse, files=files, repeatable=False)
+    return Call("POST", _make_path("datasets"), DatasetFacts.parse, files=files, repeatable=False)
 
 
-def datasets() -> Pages[DatasetFacts]:
+def list_datasets() -> Pages[DatasetFacts]:
     """The datasets that the caller may see."""
-    return _pages(_path("datasets"), "datasets", DatasetFacts.model_validate)
+    return _list_pages(_make_path("datasets"), "datasets", DatasetFacts.model_validate)
 
 
-def describe(dataset: str) -> Call[DatasetFacts]:
+def describe_dataset(dataset: str) -> Call[DatasetFacts]:
     """A dataset's public facts."""
-    return Call("GET", _path("datasets", dataset), DatasetFacts.parse)
+    return Call("GET", _make_path("datasets", dataset), DatasetFacts.parse)
 
 
-def close(dataset: str) -> Call[None]:
+def delete_dataset(dataset: str) -> Call[None]:
     """Delete a dataset's data."""
-    return Call("DELETE", _path("datasets", dataset), _nothing, repeatable=False)
+    return Call("DELETE", _make_path("datasets", dataset), _read_nothing, repeatable=False)
 
 
-def budget(dataset: str) -> Call[Budget]:
+def get_budget(dataset: str) -> Call[Budget]:
     """A dataset's budget."""
-    return Call("GET", _path("datasets", dataset, "budget"), Budget.parse)
+    return Call("GET", _make_path("datasets", dataset, "budget"), Budget.parse)
 
 
-def allow(dataset: str, principal: str, epsilon_limit: Number, window_days: int | None) -> Call[Budget]:
+def set_allowance(dataset: str, principal: str, epsilon_limit: Number, window_days: int | None) -> Call[Budget]:
     """Set an allowance."""
     body: dict[str, Any] = {"epsilon_limit": decimal_text(epsilon_limit), "window_days": window_days}
-    return Call("PUT", _path("datasets", dataset, "allowances", principal), Budget.parse).with_json(body)
+    return Call("PUT", _make_path("datasets", dataset, "allowances", principal), Budget.parse).with_json(body)
 
 
-def revoke(dataset: str, principal: str) -> Call[None]:
+def revoke_allowance(dataset: str, principal: str) -> Call[None]:
     """Revoke an allowance."""
-    return Call("DELETE", _path("datasets", dataset, "allowances", principal), _nothing, repeatable=False)
+    return Call("DELETE", _make_path("datasets", dataset, "allowances", principal), _read_nothing, repeatable=False)
 
 
-def adjust(dataset: str, epsilon_limit: Number, reason: str) -> Call[Budget]:
+def adjust_budget(dataset: str, epsilon_limit: Number, reason: str) -> Call[Budget]:
     """Set a dataset's limit."""
     body = {"epsilon_limit": decimal_text(epsilon_limit), "reason": reason}
-    path = _path("datasets", dataset, "budget", "adjustments")
+    path = _make_path("datasets", dataset, "budget", "adjustments")
     return Call("POST", path, Budget.parse, repeatable=False).with_json(body)
 
 
 # Principals
 
 
-def me() -> Call[Me]:
+def get_me() -> Call[Me]:
     """Who the caller is."""
-    return Call("GET", _path("me"), Me.parse)
+    return Call("GET", _make_path("me"), Me.parse)
 
 
 def replace_own_key() -> Call[IssuedKey]:
     """A new key for the caller."""
-    return Call("POST", _path("me", "key"), IssuedKey.parse, repeatable=False)
+    return Call("POST", _make_path("me", "key"), IssuedKey.parse, repeatable=False)
 
 
-def principals() -> Pages[Principal]:
+def list_principals() -> Pages[Principal]:
     """All principals."""
-    return _pages(_path("principals"), "principals", Principal.model_validate)
+    return _list_pages(_make_path("principals"), "principals", Principal.model_validate)
 
 
-def _end(key_expires_at: datetime | None) -> dict[str, str]:
+def _encode_expiry(key_expires_at: datetime | None) -> dict[str, str]:
     if key_expires_at is None:
         return {}
     if key_expires_at.tzinfo is None:
@@ -306,26 +327,26 @@ def _end(key_expires_at: datetime | None) -> dict[str, str]:
 
 def create_principal(name: str, role: str, key_expires_at: datetime | None = None) -> Call[IssuedKey]:
     """A new principal."""
-    call = Call("POST", _path("principals"), IssuedKey.parse, repeatable=False)
-    return call.with_json({"name": name, "role": role} | _end(key_expires_at))
+    call = Call("POST", _make_path("principals"), IssuedKey.parse, repeatable=False)
+    return call.with_json({"name": name, "role": role} | _encode_expiry(key_expires_at))
 
 
 def replace_key(name: str, key_expires_at: datetime | None = None) -> Call[IssuedKey]:
     """A new key for a principal."""
-    call = Call("POST", _path("principals", name, "keys"), IssuedKey.parse, repeatable=False)
-    return call.with_json(_end(key_expires_at))
+    call = Call("POST", _make_path("principals", name, "keys"), IssuedKey.parse, repeatable=False)
+    return call.with_json(_encode_expiry(key_expires_at))
 
 
-def audit() -> Pages[AuditRecord]:
+def list_audit() -> Pages[AuditRecord]:
     """The record of administrative acts."""
-    return _pages(_path("audit"), "records", AuditRecord.model_validate)
+    return _list_pages(_make_path("audit"), "records", AuditRecord.model_validate)
 
 
 def verify_audit() -> Call[Verification]:
     """That record's verification."""
-    return Call("GET", _path("audit", "verification"), Verification.parse)
+    return Call("GET", _make_path("audit", "verification"), Verification.parse)
 
 
 def disable_principal(name: str) -> Call[None]:
     """Disable a principal."""
-    return Call("DELETE", _path("principals", name), _nothing, repeatable=False)
+    return Call("DELETE", _make_path("principals", name), _read_nothing, repeatable=False)

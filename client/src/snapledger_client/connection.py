@@ -1,4 +1,4 @@
-"""Where the service is, and with which key."""
+"""Options of httpx: where the service is, with which key, and how a call is sent."""
 
 import os
 from typing import Any
@@ -8,8 +8,8 @@ import httpx
 from snapledger_client.calls import Call
 
 
-def settings(url: str | None, key: str | None, timeout: float) -> dict[str, Any]:
-    """Httpx's own, from the arguments or, where they are None, SNAPLEDGER_URL and SNAPLEDGER_KEY.
+def make_client_options(url: str | None, key: str | None, timeout: float) -> dict[str, Any]:
+    """Options of an httpx client, from the arguments or, where they are None, SNAPLEDGER_URL and SNAPLEDGER_KEY.
 
     Raises:
         ValueError: one of them is given nowhere, or cannot be one.
@@ -17,9 +17,9 @@ def settings(url: str | None, key: str | None, timeout: float) -> dict[str, Any]
     url, key = url or os.environ.get("SNAPLEDGER_URL"), key or os.environ.get("SNAPLEDGER_KEY")
     if not url:
         raise ValueError("where is the service? give its URL, or set SNAPLEDGER_URL")
-    if not _is_place(url):
+    if not _is_service_url(url):
         complete = f"http://{url}"  # as it was meant, if only the scheme is missing; never with somebody's password
-        meant = f", such as {complete}" if "://" not in url and "@" not in url and _is_place(complete) else ""
+        meant = f", such as {complete}" if "://" not in url and "@" not in url and _is_service_url(complete) else ""
         raise ValueError(f"the service's URL begins with https:// or http://, and names a host{meant}")
     if not key:
         raise ValueError("with which key? give it, or set SNAPLEDGER_KEY")
@@ -29,7 +29,7 @@ def settings(url: str | None, key: str | None, timeout: float) -> dict[str, Any]
     return {"base_url": url, "headers": headers, "timeout": timeout, "follow_redirects": False}
 
 
-def _is_place(url: str) -> bool:
+def _is_service_url(url: str) -> bool:
     try:
         parsed = httpx.URL(url)
     except httpx.InvalidURL:
@@ -38,9 +38,9 @@ def _is_place(url: str) -> bool:
     return parsed.scheme in {"http", "https"} and bool(parsed.host) and 0 < port < 2**16
 
 
-def sent(call: Call[Any], timeout: float) -> dict[str, Any]:
-    """A call as httpx sends it; an upload's answer may take as long as reading the table does."""
-    patience = httpx.Timeout(timeout, read=None) if call.files else httpx.Timeout(timeout)
+def make_request_options(call: Call[Any], timeout: float) -> dict[str, Any]:
+    """Options of an httpx request; an upload's answer may take as long as reading the table does."""
+    timeouts = httpx.Timeout(timeout, read=None) if call.files else httpx.Timeout(timeout)
     return {
         "method": call.method,
         "url": call.path,
@@ -48,5 +48,5 @@ def sent(call: Call[Any], timeout: float) -> dict[str, Any]:
         "headers": dict(call.headers),
         "content": call.body,
         "files": call.files,
-        "timeout": patience,
+        "timeout": timeouts,
     }

@@ -4,8 +4,8 @@ import importlib
 from typing import Any
 
 
-def pandas() -> Any:  # noqa: ANN401 - it has no types of its own
-    """The library.
+def import_pandas() -> Any:  # noqa: ANN401 - it has no types of its own
+    """Import pandas.
 
     Raises:
         ImportError: it is not installed; the text says how it gets there.

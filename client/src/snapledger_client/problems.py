@@ -1,4 +1,4 @@
-"""What can go wrong, one class each; the service's problems (RFC 9457) with their members."""
+"""The exceptions: one class for each problem (RFC 9457) of the service, with its members."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -47,7 +47,7 @@ class UnexpectedAnswer(SnapledgerError):
 class Problem(SnapledgerError):
     """The service's refusal: `type`, `title`, `status`, `detail`, and `members`, which has all of these and its own.
 
-    A type that is not known here is told by this class itself.
+    A problem whose type is unknown here is an instance of this class itself.
 
     Examples:
         >>> from snapledger_client import Problem
@@ -210,7 +210,7 @@ class Unauthenticated(Problem):
 
     @property
     def reason(self) -> str:
-        """Why the token of an identity provider is refused; empty for a key, of which nothing is told."""
+        """Why the token of an identity provider is refused; empty for a key, about which nothing is said."""
         return "" if "Authorization" in self.detail else self.detail  # a header is not what users of this client send
 
     def __str__(self) -> str:
@@ -452,15 +452,15 @@ class Internal(Problem):
     slug = "internal"
 
 
-KNOWN = {kind.slug: kind for kind in Problem.__subclasses__()}
+PROBLEM_TYPES = {kind.slug: kind for kind in Problem.__subclasses__()}
 
 
-def problem_of(status: int, document: object) -> Problem:
+def parse_problem(status: int, document: object) -> Problem:
     """The problem that a refusal's document describes; whatever it is, there is one."""
     members = dict(document) if isinstance(document, Mapping) else {"title": f"HTTP status {status}"}
     members["status"] = status
     try:
-        known = KNOWN[str(members["type"]).rpartition("/")[2]](members)
+        known = PROBLEM_TYPES[str(members["type"]).rpartition("/")[2]](members)
         for member in [name for name, of_kind in vars(type(known)).items() if isinstance(of_kind, property)]:
             getattr(known, member)
     except (ArithmeticError, KeyError, TypeError, ValueError):  # not known here, or not as it is known

@@ -16,42 +16,42 @@ import httpx
 from snapledger_client.calls import Call
 from snapledger_client.problems import Unreachable
 
-LONGEST_BACKOFF = 10.0
-LONGEST_WAIT = 120.0  # what asks for more patience than this is told to the caller at once
-_LOST = frozenset({502, 503, 504})
+MAX_BACKOFF = 10.0  # seconds
+MAX_RETRY_AFTER = 120.0  # seconds; a longer wait is left to the caller
+_LOST_STATUSES = frozenset({502, 503, 504})
 
 Outcome = httpx.Response | httpx.RequestError
 
 
 @dataclass(frozen=True)
-class Patience:
+class RetryPolicy:
     """How often a call is sent again, and the first pause in seconds; each pause doubles."""
 
     retries: int
     backoff: float
 
-    def pause(self, call: Call[Any], attempt: int, outcome: Outcome) -> float | None:
+    def find_pause(self, call: Call[Any], attempt: int, outcome: Outcome) -> float | None:
         """How long to wait before the next attempt (the first one is 0); None if the outcome stands."""
-        if attempt >= self.retries or not _may_help(call, outcome):
+        if attempt >= self.retries or not _is_retryable(call, outcome):
             return None
-        asked = _retry_after(outcome)
-        if asked > LONGEST_WAIT:
+        retry_after = _read_retry_after(outcome)
+        if retry_after > MAX_RETRY_AFTER:
             return None
         jitter = random.uniform(0.5, 1)  # noqa: S311 - it parts callers, and hides nothing
-        backoff = min(self.backoff * 2.0**attempt, LONGEST_BACKOFF)
-        return max(asked, backoff * jitter)
+        backoff = min(self.backoff * 2.0**attempt, MAX_BACKOFF)
+        return max(retry_after, backoff * jitter)
 
 
-def _may_help(call: Call[Any], outcome: Outcome) -> bool:
+def _is_retryable(call: Call[Any], outcome: Outcome) -> bool:
     if isinstance(outcome, httpx.Response):
         return outcome.status_code == httpx.codes.TOO_MANY_REQUESTS or (
-            call.repeatable and outcome.status_code in _LOST
+            call.repeatable and outcome.status_code in _LOST_STATUSES
         )
     never_sent = isinstance(outcome, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
     return not isinstance(outcome, httpx.UnsupportedProtocol) and (call.repeatable or never_sent)
 
 
-def _retry_after(outcome: Outcome) -> float:
+def _read_retry_after(outcome: Outcome) -> float:
     """The seconds that `Retry-After` asks for, as a number or as a date; 0 without it."""
     text = outcome.headers.get("Retry-After", "") if isinstance(outcome, httpx.Response) else ""
     if text.isascii() and text.isdigit():
@@ -63,8 +63,8 @@ def _retry_after(outcome: Outcome) -> float:
     return max((until.replace(tzinfo=until.tzinfo or UTC) - datetime.now(UTC)).total_seconds(), 0.0)
 
 
-def unreachable(call: Call[Any], error: httpx.RequestError) -> Unreachable:
+def make_unreachable(call: Call[Any], error: httpx.RequestError) -> Unreachable:
     """The error for a call that no answer came to."""
-    told = Unreachable(f"{call.method} {call.path} was not answered: {type(error).__name__}")
-    told.idempotency_key = call.key
-    return told
+    problem = Unreachable(f"{call.method} {call.path} was not answered: {type(error).__name__}")
+    problem.idempotency_key = call.key
+    return problem

@@ -1,7 +1,7 @@
 """The statistics that can be asked for, as the documents that the service's interface describes."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from snapledger_client.numbers import Number, decimal_text
 
@@ -25,7 +25,10 @@ Examples:
     ['2500', '6500.5']
 """
 
-PairOfBounds = tuple[Bounds | None, Bounds | None]
+T = TypeVar("T")
+Pair = tuple[T | None, T | None]  # of two columns
+
+PairOfBounds = Pair[Bounds]
 """The bounds of two columns, None for the declared ones.
 
 Examples:
@@ -46,29 +49,19 @@ Examples:
 """
 
 
-def _bounds(bounds: Bounds) -> list[str]:
-    return [decimal_text(bound) for bound in bounds]
-
-
-def _given(document: dict[str, Any], **members: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON is any value
-    """A document with those of the members that are given, as the interface takes them."""
+def _add_members(document: dict[str, Any], **members: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON is any value
+    """Add those of the members that are not None, numbers as exact texts."""
     for name, value in members.items():
-        if value is None:
-            continue
-        if name == "bounds":
-            document[name] = _bounds(value)
-        elif name == "edges":
-            document[name] = [decimal_text(edge) for edge in value]
-        else:
-            document[name] = value
+        if value is not None:
+            document[name] = [decimal_text(each) for each in value] if name in {"bounds", "edges"} else value
     return document
 
 
-def _given_pairs(document: dict[str, Any], **members: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON is any value
+def _add_pairs(document: dict[str, Any], **members: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON is any value
     """The same where each member has a value, or None, for each of two columns."""
     for name, values in members.items():
         if values is not None:
-            document[name] = [_given({}, **{name: value}).get(name) for value in values]
+            document[name] = [_add_members({}, **{name: value}).get(name) for value in values]
     return document
 
 
@@ -80,7 +73,7 @@ def mean(column: str, bounds: Bounds | None = None) -> dict[str, Any]:
         >>> mean("body_mass_g")
         {'kind': 'mean', 'column': 'body_mass_g'}
     """
-    return _given({"kind": "mean", "column": column}, bounds=bounds)
+    return _add_members({"kind": "mean", "column": column}, bounds=bounds)
 
 
 def variance(column: str, bounds: Bounds | None = None) -> dict[str, Any]:
@@ -91,7 +84,7 @@ def variance(column: str, bounds: Bounds | None = None) -> dict[str, Any]:
         >>> variance("bill_length_mm", bounds=(30, 60))
         {'kind': 'variance', 'column': 'bill_length_mm', 'bounds': ['30', '60']}
     """
-    return _given({"kind": "variance", "column": column}, bounds=bounds)
+    return _add_members({"kind": "variance", "column": column}, bounds=bounds)
 
 
 def covariance(first: str, second: str, bounds: PairOfBounds | None = None) -> dict[str, Any]:
@@ -102,7 +95,7 @@ def covariance(first: str, second: str, bounds: PairOfBounds | None = None) -> d
         >>> covariance("bill_length_mm", "body_mass_g")
         {'kind': 'covariance', 'columns': ['bill_length_mm', 'body_mass_g']}
     """
-    return _given_pairs({"kind": "covariance", "columns": [first, second]}, bounds=bounds)
+    return _add_pairs({"kind": "covariance", "columns": [first, second]}, bounds=bounds)
 
 
 def count(where: Where | None = None, group_by: str | None = None) -> dict[str, Any]:
@@ -113,7 +106,7 @@ def count(where: Where | None = None, group_by: str | None = None) -> dict[str, 
         >>> count(where={"species": {"in": ["Adelie"]}})
         {'kind': 'count', 'where': {'species': {'in': ['Adelie']}}}
     """
-    return _given({"kind": "count"}, where=where, group_by=group_by)
+    return _add_members({"kind": "count"}, where=where, group_by=group_by)
 
 
 def total(
@@ -126,7 +119,7 @@ def total(
         >>> total("body_mass_g", group_by="species")
         {'kind': 'sum', 'column': 'body_mass_g', 'group_by': 'species'}
     """
-    return _given({"kind": "sum", "column": column}, bounds=bounds, where=where, group_by=group_by)
+    return _add_members({"kind": "sum", "column": column}, bounds=bounds, where=where, group_by=group_by)
 
 
 def histogram(
@@ -147,14 +140,14 @@ def histogram(
         >>> histogram("body_mass_g", bins=10)
         {'kind': 'histogram', 'column': 'body_mass_g', 'bins': 10}
     """
-    return _given({"kind": "histogram", "column": column}, edges=edges, bins=bins, bounds=bounds, where=where)
+    return _add_members({"kind": "histogram", "column": column}, edges=edges, bins=bins, bounds=bounds, where=where)
 
 
 def table(  # noqa: PLR0913, PLR0917 - as many as a two-way table has
     first: str,
     second: str,
-    edges: tuple[Sequence[Number] | None, Sequence[Number] | None] | None = None,
-    bins: tuple[int | None, int | None] | None = None,
+    edges: Pair[Sequence[Number]] | None = None,
+    bins: Pair[int] | None = None,
     bounds: PairOfBounds | None = None,
     where: Where | None = None,
 ) -> dict[str, Any]:
@@ -166,7 +159,7 @@ def table(  # noqa: PLR0913, PLR0917 - as many as a two-way table has
         {'kind': 'histogram', 'columns': ['species', 'body_mass_g'], 'bins': [None, 5]}
     """
     document = {"kind": "histogram", "columns": [first, second]}
-    return _given(_given_pairs(document, edges=edges, bins=bins, bounds=bounds), where=where)
+    return _add_members(_add_pairs(document, edges=edges, bins=bins, bounds=bounds), where=where)
 
 
 def item(
@@ -179,5 +172,5 @@ def item(
         >>> item(mean("body_mass_g"), weight=2)
         {'statistic': {'kind': 'mean', 'column': 'body_mass_g'}, 'weight': '2'}
     """
-    shares = {"epsilon": epsilon, "accuracy": accuracy, "weight": weight}
-    return {"statistic": statistic} | {name: decimal_text(each) for name, each in shares.items() if each is not None}
+    numbers = {"epsilon": epsilon, "accuracy": accuracy, "weight": weight}
+    return {"statistic": statistic} | {name: decimal_text(each) for name, each in numbers.items() if each is not None}

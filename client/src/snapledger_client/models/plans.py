@@ -1,10 +1,10 @@
-"""Plans: what releases would cost and promise, alone, along a curve, or many together. All are free."""
+"""Plans: what a release would cost and promise, alone or along a curve. All are free."""
 
 from typing import TYPE_CHECKING, Any
 
-from snapledger_client import frames, html, words
-from snapledger_client.base import Answer, Exact
-from snapledger_client.releases import Accuracy, Axis, Bin, Charge, Mechanism, Privacy
+from snapledger_client.frames import import_pandas
+from snapledger_client.models.base import Answer, DisplayedAnswer, Exact
+from snapledger_client.models.releases import Accuracy, Axis, Bin, Charge, Mechanism, Privacy
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,7 +64,7 @@ class CurvePoint(Answer):
     affordable: bool | None = None
 
 
-class FreePlan(Answer):
+class FreePlan(DisplayedAnswer):
     """What a release would promise, on any dataset of so many rows.
 
     Examples:
@@ -99,13 +99,7 @@ class FreePlan(Answer):
         """
         if self.curve is None:
             raise ValueError("no curve was asked for: plan with curve=(first, last, points)")
-        return frames.pandas().DataFrame([point.model_dump(exclude_unset=True) for point in self.curve])
-
-    def __str__(self) -> str:
-        return words.promise(self)
-
-    def _repr_html_(self) -> str:
-        return html.plan(self)
+        return import_pandas().DataFrame([point.model_dump(exclude_unset=True) for point in self.curve])
 
 
 class Plan(FreePlan):
@@ -125,9 +119,6 @@ class Plan(FreePlan):
     budget: Prospect
     reused: bool
 
-    def __str__(self) -> str:
-        return f"{words.promise(self)}; {words.prospect(self)}"
-
 
 class Outlook(Charge):
     """What several releases would cost together now, and whether that can be afforded.
@@ -138,48 +129,3 @@ class Outlook(Charge):
     """
 
     affordable: bool
-
-
-class PlannedItem(Answer):
-    """What one item of a batch would be, and cost now.
-
-    Examples:
-        >>> penguins.plan_batch([item(mean("body_mass_g"), epsilon="0.5")]).items[0].accuracy.radius
-        116.15500795215091
-    """
-
-    statistic: dict[str, Any]
-    bins: tuple[Bin, ...] | None = None
-    edges: tuple[float, ...] | None = None
-    axes: tuple[Axis, Axis] | None = None
-    accuracy: Accuracy
-    privacy: Privacy
-    mechanism: Mechanism
-    summary: str
-    charged: Exact
-    reused: bool
-
-    def __str__(self) -> str:
-        return words.promise(self)
-
-
-class BatchPlan(Answer):
-    """What each item of a batch would be, in their order, and what they cost together.
-
-    Examples:
-        >>> plan = penguins.plan_batch([item(mean("body_mass_g"), weight=1), item(count(group_by="species"), weight=3)],
-        ...                            epsilon="0.4")
-        >>> [each.privacy.epsilon for each in plan.items]
-        [Decimal('0.1'), Decimal('0.3')]
-    """
-
-    dataset: str
-    items: tuple[PlannedItem, ...]
-    summary: str
-    budget: Outlook
-
-    def __str__(self) -> str:
-        return "\n".join([*map(str, self.items), self.summary])
-
-    def _repr_html_(self) -> str:
-        return html.card(f"Plan: {len(self.items)} statistics", html.lines([*map(str, self.items), self.summary]))

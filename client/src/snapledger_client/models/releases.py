@@ -1,11 +1,13 @@
 """Releases."""
 
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json
 
-from snapledger_client import frames, html, words
-from snapledger_client.base import Answer, Exact, Time
+from snapledger_client.formatting import describe_statistic, label_intervals
+from snapledger_client.frames import import_pandas
+from snapledger_client.models.base import Answer, DisplayedAnswer, Exact, Time
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,6 +111,14 @@ class Bin(Answer):
     upper: float | None = None
 
 
+def _label_positions(bins: tuple[Bin, ...] | None, edges: tuple[float, ...] | None, count: int = 0) -> list[str]:
+    """The name of each position; where there are only edges, those behind the intervals are `missing`."""
+    if bins is not None:
+        return [each.label for each in bins]
+    labels = label_intervals(edges or ())
+    return labels + ["missing"] * (count - len(labels))
+
+
 class Axis(Answer):
     """The bins of one column of a two-way table, or the edges of many.
 
@@ -129,7 +139,7 @@ class Axis(Answer):
             >>> penguins.plan(table("species", "body_mass_g", bins=(None, 2)), epsilon="0.5").axes[0].labels
             ['Adelie', 'Chinstrap', 'Gentoo', 'other']
         """
-        return words.labels_of(self.bins, self.edges)
+        return _label_positions(self.bins, self.edges)
 
 
 class Charge(Answer):
@@ -145,7 +155,7 @@ class Charge(Answer):
     allowance_remaining: Exact | None
 
 
-class Release(Answer):
+class Release(DisplayedAnswer):
     """A private statistic that was released: an `Estimate` or a `Histogram`; `summary` is a sentence.
 
     Examples:
@@ -164,9 +174,6 @@ class Release(Answer):
     budget: Charge
     reused: bool
     created_at: Time
-
-    def __str__(self) -> str:
-        return words.release(self)
 
 
 class Estimate(Release):
@@ -206,7 +213,7 @@ class Estimate(Release):
         """
         lower, upper = self.interval
         row = {
-            "statistic": words.statistic(self.statistic),
+            "statistic": describe_statistic(self.statistic),
             "value": self.value_in_range,
             "lower": lower,
             "upper": upper,
@@ -214,10 +221,7 @@ class Estimate(Release):
             "epsilon": self.privacy.epsilon,
             "charged": self.budget.charged,
         }
-        return frames.pandas().DataFrame([row])
-
-    def _repr_html_(self) -> str:
-        return html.estimate(self)
+        return import_pandas().DataFrame([row])
 
 
 class Histogram(Release):
@@ -259,7 +263,10 @@ class Histogram(Release):
             >>> penguins.histogram("species", epsilon="0.5").labels
             ['Adelie', 'Chinstrap', 'Gentoo', 'other']
         """
-        return words.labels(self)
+        if self.axes is None:
+            return _label_positions(self.bins, self.edges, len(self.value))
+        cells = [", ".join(labels) for labels in product(*(axis.labels for axis in self.axes))]
+        return cells + [each.label for each in self.bins or ()]
 
     def to_table(self) -> "pd.DataFrame":
         """A two-way table as a pandas frame: its values, a row for each bin of the first column.
@@ -277,7 +284,7 @@ class Histogram(Release):
         rows, columns = (axis.labels for axis in self.axes)
         cells = self.value_in_range[: len(rows) * len(columns)]  # what a filter leaves out is no cell
         values = [cells[at : at + len(columns)] for at in range(0, len(cells), len(columns))]
-        return frames.pandas().DataFrame(values, index=rows, columns=columns)
+        return import_pandas().DataFrame(values, index=rows, columns=columns)
 
     def to_frame(self) -> "pd.DataFrame":
         """A pandas frame with a row for each bin.
@@ -290,12 +297,9 @@ class Histogram(Release):
             ['Adelie', 'Chinstrap', 'Gentoo', 'other']
         """
         lower, upper = zip(*self.interval, strict=True)
-        return frames.pandas().DataFrame(
+        return import_pandas().DataFrame(
             {"bin": self.labels, "value": self.value_in_range, "lower": lower, "upper": upper}
         )
-
-    def _repr_html_(self) -> str:
-        return html.histogram(self)
 
 
 def parse_release(content: bytes | dict[str, Any]) -> Release:

@@ -1,57 +1,15 @@
-"""What is answered to questions that are several releases: batches, and what follows from components."""
+"""Derived statistics: what follows from releases, and plans of it."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from pydantic_core import from_json
-
-from snapledger_client import frames, html, words
-from snapledger_client.base import Answer, Exact
-from snapledger_client.plans import Outlook
-from snapledger_client.releases import Accuracy, Bin, Charge, Release, parse_release
+from snapledger_client.frames import import_pandas
+from snapledger_client.models.base import Answer, DisplayedAnswer, Exact
+from snapledger_client.models.plans import Outlook
+from snapledger_client.models.releases import Accuracy, Bin, Charge
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-class Batch(Answer):
-    """The releases of a batch, in the order of its items, and what they cost together.
-
-    Examples:
-        >>> batch = penguins.batch([item(mean("body_mass_g"), epsilon="0.2"), item(histogram("species"), accuracy=30)])
-        >>> [type(release).__name__ for release in batch.items]
-        ['Estimate', 'Histogram']
-    """
-
-    dataset: str
-    items: tuple[Release, ...]
-    summary: str
-    budget: Charge
-
-    @classmethod
-    def parse(cls, content: bytes) -> Self:
-        """Read a batch's body; each item becomes an estimate or a histogram."""
-        document = from_json(content)
-        if not isinstance(document, dict) or not isinstance(document.get("items"), list):
-            raise ValueError("no batch")  # noqa: TRY004 - as of every other body
-        return cls.model_validate(document | {"items": [parse_release(each) for each in document["items"]]})
-
-    def to_dict(self) -> dict[str, Any]:
-        """The answer as the service gave it, with every ε as an exact text.
-
-        Examples:
-            >>> batch = penguins.batch([item(mean("body_mass_g"), epsilon="0.2")])
-            >>> batch.to_dict()["items"][0]["id"] == batch.items[0].id
-            True
-        """
-        return super().to_dict() | {"items": [each.to_dict() for each in self.items]}
-
-    def __str__(self) -> str:
-        return "\n".join([*map(str, self.items), self.summary])
-
-    def _repr_html_(self) -> str:
-        shown = "".join(html.shown(each) for each in self.items)
-        return f"<div>{shown}{html.card('Together', html.lines([self.summary]))}</div>"
 
 
 class Component(Answer):
@@ -71,7 +29,7 @@ class Component(Answer):
     reused: bool
 
 
-class DerivedPlan(Answer):
+class DerivedPlan(DisplayedAnswer):
     """Which components a derived statistic has, which of them are known, and what the others cost.
 
     Examples:
@@ -85,12 +43,6 @@ class DerivedPlan(Answer):
     alpha: float
     components: tuple[Component, ...]
     budget: Outlook
-
-    def __str__(self) -> str:
-        return words.derived_plan(self)
-
-    def _repr_html_(self) -> str:
-        return html.card(f"Plan: {words.statistic(self.derived)}", html.lines([str(self)]))
 
 
 End = float | None
@@ -133,7 +85,7 @@ class DerivedEstimate(Answer):
         return [(self.value, least, most)]
 
 
-class Derived(Answer):
+class Derived(DisplayedAnswer):
     """What follows from releases, with conservative intervals: all of them hold with probability 1 - `alpha` at least.
 
     It is no release itself: its `components` are. `estimates` are by name: the kind, or `slope` and `intercept`.
@@ -194,7 +146,7 @@ class Derived(Answer):
             >>> penguins.standard_deviation("body_mass_g", epsilon="0.2").summary[:34]
             'standard_deviation of body_mass_g:'
         """
-        return words.derived(self)
+        return str(self)
 
     @property
     def labels(self) -> Sequence[str | float]:
@@ -223,10 +175,4 @@ class Derived(Answer):
             for name, each in self.estimates.items()
             for at, row in enumerate(each.rows)
         ]
-        return frames.pandas().DataFrame(rows, columns=["estimate", "of", "value", "lower", "upper"])
-
-    def __str__(self) -> str:
-        return self.summary
-
-    def _repr_html_(self) -> str:
-        return html.derived(self)
+        return import_pandas().DataFrame(rows, columns=["estimate", "of", "value", "lower", "upper"])

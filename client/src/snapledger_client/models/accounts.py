@@ -3,12 +3,11 @@
 from decimal import Decimal
 from typing import Any
 
-from snapledger_client import html
-from snapledger_client.base import Answer, Exact, Time
+from snapledger_client.models.base import Answer, DisplayedAnswer, Exact, Time
 
 
-class Figures(Answer):
-    """What an account may bear, bears and can still bear.
+class Account(Answer):
+    """What an account may spend, has spent and has left.
 
     Examples:
         >>> budget = penguins.budget()
@@ -34,10 +33,10 @@ class Window(Answer):
     ends_at: Time
 
 
-class Allowance(Figures):
+class Allowance(Account):
     """One principal's part in a dataset's budget: in the present window, or for ever where `window` is None.
 
-    `principal` and `revoked` are told to owners, admins and auditors, `dataset` by `me()`.
+    `principal` and `revoked` are for owners, admins and auditors; `dataset` is set in the answer of `me()`.
 
     Examples:
         >>> client.me().allowances[0].dataset
@@ -50,7 +49,7 @@ class Allowance(Figures):
     revoked: bool = False
 
 
-class Budget(Figures):
+class Budget(Account, DisplayedAnswer):
     """A dataset's account, and the caller's allowance on it; `allowances` is for its owner, admins and auditors.
 
     Examples:
@@ -82,22 +81,7 @@ class Budget(Figures):
             >>> "of 1000 spent" in penguins.budget().summary
             True
         """
-        told = f"ε = {self.epsilon_spent:f} of {self.epsilon_limit:f} spent"
-        if self.allowance is None:
-            return told
-        return f"{told}; you can still spend {self.spendable:f} of your {self.allowance.epsilon_limit:f}"
-
-    def __str__(self) -> str:
-        return self.summary
-
-    def _repr_html_(self) -> str:
-        accounts: list[tuple[str, Figures]] = [("dataset", self)]
-        if self.allowance is not None:
-            accounts.append(("your allowance", self.allowance))
-        accounts += [(allowance.principal or "", allowance) for allowance in self.allowances or ()]
-        return html.card(
-            "Budget", [html.gauge(name, each.epsilon_spent, each.epsilon_limit) for name, each in accounts]
-        )
+        return str(self)
 
 
 class Entry(Answer):

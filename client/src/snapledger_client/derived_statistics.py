@@ -1,4 +1,4 @@
-"""The statistics that follow from releases, as the documents that the service's interface describes.
+"""Derived statistics, which follow from releases, as the documents that the service's interface describes.
 
 They are charged only for the components that are not known yet. Ask for them by the methods of `Dataset` with the same
 names, or, with what these functions make, by `Dataset.derive` and `Dataset.plan_derived`.
@@ -9,20 +9,20 @@ from typing import Any
 
 from snapledger_client import statistics
 from snapledger_client.numbers import Number, decimal_text
-from snapledger_client.statistics import Bounds, PairOfBounds, Where
+from snapledger_client.statistics import Bounds, Pair, PairOfBounds, Where
 
-Following = Mapping[str, Any]
+DerivedStatistic = Mapping[str, Any]
 """A derived statistic: what these functions make, what an answer tells of itself, or a document of one's own.
 
 Examples:
-    >>> from snapledger_client import Following
-    >>> sum_of_all: Following = {"kind": "sum", "column": "body_mass_g"}  # n times the mean
+    >>> from snapledger_client import DerivedStatistic
+    >>> sum_of_all: DerivedStatistic = {"kind": "sum", "column": "body_mass_g"}  # n times the mean
     >>> penguins.plan_derived(sum_of_all, epsilon="0.5").components[0].statistic["kind"]
     'mean'
 """
 
 
-def _as(kind: str, statistic: dict[str, Any]) -> dict[str, Any]:
+def _replace_kind(kind: str, statistic: dict[str, Any]) -> dict[str, Any]:
     return {**statistic, "kind": kind}
 
 
@@ -34,7 +34,7 @@ def standard_deviation(column: str, bounds: Bounds | None = None) -> dict[str, A
         >>> standard_deviation("body_mass_g")
         {'kind': 'standard_deviation', 'column': 'body_mass_g'}
     """
-    return _as("standard_deviation", statistics.variance(column, bounds))
+    return _replace_kind("standard_deviation", statistics.variance(column, bounds))
 
 
 def proportion(column: str | None = None, category: str | None = None, where: Where | None = None) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def correlation(first: str, second: str, bounds: PairOfBounds | None = None) -> 
         >>> correlation("bill_length_mm", "body_mass_g")
         {'kind': 'correlation', 'columns': ['bill_length_mm', 'body_mass_g']}
     """
-    return _as("correlation", statistics.covariance(first, second, bounds))
+    return _replace_kind("correlation", statistics.covariance(first, second, bounds))
 
 
 def regression(x: str, y: str, bounds: PairOfBounds | None = None) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def regression(x: str, y: str, bounds: PairOfBounds | None = None) -> dict[str, 
         >>> regression("bill_length_mm", "body_mass_g")["columns"]
         ['bill_length_mm', 'body_mass_g']
     """
-    return _as("regression", statistics.covariance(x, y, bounds))
+    return _replace_kind("regression", statistics.covariance(x, y, bounds))
 
 
 def cumulative(
@@ -96,7 +96,7 @@ def cumulative(
         >>> cumulative("body_mass_g", bins=10)
         {'kind': 'cumulative', 'column': 'body_mass_g', 'bins': 10}
     """
-    return _as("cumulative", statistics.histogram(column, edges, bins, bounds, where))
+    return _replace_kind("cumulative", statistics.histogram(column, edges, bins, bounds, where))
 
 
 def quantile(  # noqa: PLR0913, PLR0917 - a histogram's, and the probabilities
@@ -114,16 +114,16 @@ def quantile(  # noqa: PLR0913, PLR0917 - a histogram's, and the probabilities
         >>> quantile("body_mass_g", [0.25, 0.5], bins=20)["probabilities"]
         ['0.25', '0.5']
     """
-    asked = _as("quantile", statistics.histogram(column, edges, bins, bounds, where))
-    return asked | {"probabilities": [decimal_text(probability) for probability in probabilities]}
+    statistic = _replace_kind("quantile", statistics.histogram(column, edges, bins, bounds, where))
+    return statistic | {"probabilities": [decimal_text(probability) for probability in probabilities]}
 
 
 def margin(  # noqa: PLR0913, PLR0917 - a two-way table's, and the column
     column: str,
     first: str,
     second: str,
-    edges: tuple[Sequence[Number] | None, Sequence[Number] | None] | None = None,
-    bins: tuple[int | None, int | None] | None = None,
+    edges: Pair[Sequence[Number]] | None = None,
+    bins: Pair[int] | None = None,
     bounds: PairOfBounds | None = None,
     where: Where | None = None,
 ) -> dict[str, Any]:
@@ -134,4 +134,4 @@ def margin(  # noqa: PLR0913, PLR0917 - a two-way table's, and the column
         >>> margin("species", "species", "body_mass_g", bins=(None, 5))["column"]
         'species'
     """
-    return _as("margin", statistics.table(first, second, edges, bins, bounds, where)) | {"column": column}
+    return _replace_kind("margin", statistics.table(first, second, edges, bins, bounds, where)) | {"column": column}

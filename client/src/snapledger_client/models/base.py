@@ -1,7 +1,9 @@
-"""What all answers have in common."""
+"""What all answers have in common, and the two functions by which they are displayed."""
 
 from datetime import datetime
 from decimal import Decimal
+from functools import singledispatch
+from html import escape
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, PlainSerializer
@@ -40,3 +42,25 @@ class Answer(BaseModel):
             ValueError: it is no such answer.
         """
         return cls.model_validate(from_json(content))
+
+
+@singledispatch
+def render_text(answer: "DisplayedAnswer") -> str:
+    """An answer in a line or a few; `display.text` registers how, by the answer's class."""
+    return repr(answer)
+
+
+@singledispatch
+def render_html(answer: "DisplayedAnswer") -> str:
+    """What a notebook shows of an answer; `display.html` registers it, by the answer's class."""
+    return f"<pre>{escape(str(answer))}</pre>"
+
+
+class DisplayedAnswer(Answer):
+    """An answer that reads as a sentence, and that notebooks show."""
+
+    def __str__(self) -> str:
+        return render_text(self)
+
+    def _repr_html_(self) -> str:
+        return render_html(self)

@@ -1,0 +1,1 @@
+"""The asynchronous half, from which `make client` generates the synchronous one."""

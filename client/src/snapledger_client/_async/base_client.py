@@ -1,0 +1,70 @@
+"""What sends calls: connections, retries, and lists page by page."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Self, TypeVar
+
+import httpx
+
+from snapledger_client import connection
+from snapledger_client.calls import Call, Pages, read_response
+from snapledger_client.retries import RetryPolicy, make_unreachable
+
+T = TypeVar("T")
+
+
+class AsyncBaseClient:
+    """The connections to a service, with one principal's key."""
+
+    def __init__(
+        self,
+        url: str | None = None,
+        key: str | None = None,
+        *,
+        timeout: float = 60,
+        retries: int = 6,
+        backoff: float = 0.2,
+    ) -> None:
+        self._http = httpx.AsyncClient(**connection.make_client_options(url, key, timeout))
+        self._timeout, self._retry_policy = timeout, RetryPolicy(retries, backoff)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connections.
+
+        Examples:
+            >>> another = AsyncClient()
+            >>> await another.close()
+        """
+        await self._http.aclose()
+
+    async def _send(self, call: Call[T]) -> T:
+        attempt = 0
+        while True:
+            outcome: httpx.Response | httpx.RequestError
+            try:
+                outcome = await self._http.request(**connection.make_request_options(call, self._timeout))
+            except httpx.RequestError as error:
+                outcome = error
+            pause = self._retry_policy.find_pause(call, attempt, outcome)
+            if pause is None:
+                break
+            await asyncio.sleep(pause)
+            attempt += 1
+        if isinstance(outcome, httpx.RequestError):
+            raise make_unreachable(call, outcome) from outcome
+        return read_response(call, outcome)
+
+    async def _iterate(self, pages: Pages[T]) -> AsyncIterator[T]:
+        page = await self._send(pages(None))
+        for item in page.items:
+            yield item
+        while page.next is not None:
+            page = await self._send(pages(page.next))
+            for item in page.items:
+                yield item

@@ -1,0 +1,180 @@
+"""The client of a service: what does not belong to one dataset."""
+
+from collections.abc import AsyncIterator, Awaitable, Mapping
+from datetime import datetime
+from typing import IO, Any, Unpack
+
+from snapledger_client import calls
+from snapledger_client._async.base_client import AsyncBaseClient
+from snapledger_client._async.dataset import AsyncDataset
+from snapledger_client.models.accounts import AuditRecord, DatasetFacts, IssuedKey, Me, Principal, Verification
+from snapledger_client.models.plans import FreePlan
+from snapledger_client.models.releases import Release
+from snapledger_client.options import PlanOptions
+from snapledger_client.statistics import Statistic
+
+
+class AsyncClient(AsyncBaseClient):
+    """A service, as one principal calls it: calls are awaited, lists are asynchronous iterators.
+
+    `url` and `key` are taken from SNAPLEDGER_URL and SNAPLEDGER_KEY where they are not given. A call waits `timeout`
+    seconds for its answer; it is sent again up to `retries` times, after `backoff` seconds and then twice as long each
+    time, if that cannot have an effect twice. Tasks may share it. As a context manager it closes its connections.
+
+    Examples:
+        >>> from snapledger_client import AsyncClient
+        >>> async with AsyncClient() as client:
+        ...     print((await client.dataset("penguins").describe()).n)
+        344
+    """
+
+    def dataset(self, name: str) -> AsyncDataset:
+        """A dataset, to ask of it; nothing is sent yet.
+
+        Examples:
+            >>> client.dataset("penguins").name
+            'penguins'
+        """
+        return AsyncDataset(self, name)
+
+    def plan(
+        self,
+        statistic: Statistic,
+        n: int,
+        rows_per_unit: int = 1,
+        columns: Mapping[str, Any] | None = None,
+        **options: Unpack[PlanOptions],
+    ) -> Awaitable[FreePlan]:
+        """What a release would promise on any dataset of `n` rows: no dataset is needed. See `PlanOptions`.
+
+        Bounds imply the columns; what names columns without them (a filter, groups) needs `columns`, declared as at a
+        registration.
+
+        Examples:
+            >>> plan = await client.plan(mean("body_mass_g", bounds=(2000, 7000)), n=344, accuracy=50)
+            >>> plan.privacy.epsilon
+            Decimal('1.018956556')
+        """
+        return self._send(calls.plan_without_dataset(statistic, n, rows_per_unit, columns, **options))
+
+    def me(self) -> Awaitable[Me]:
+        """Who the caller is, and what it may spend on which dataset.
+
+        Examples:
+            >>> (await client.me()).role
+            'analyst'
+        """
+        return self._send(calls.get_me())
+
+    def replace_own_key(self) -> Awaitable[IssuedKey]:
+        """A new key for the caller; the one that this client calls with stops working.
+
+        Examples:
+            >>> issued = await admin.create_principal("grace", "analyst")
+            >>> async with AsyncClient(key=issued.key) as grace:
+            ...     print((await grace.replace_own_key()).key == issued.key)
+            False
+        """
+        return self._send(calls.replace_own_key())
+
+    def datasets(self) -> AsyncIterator[DatasetFacts]:
+        """The datasets that the caller may see, oldest first.
+
+        Examples:
+            >>> [facts.name async for facts in client.datasets()]
+            ['penguins']
+        """
+        return self._iterate(calls.list_datasets())
+
+    def register(self, metadata: Mapping[str, Any], file: bytes | IO[bytes]) -> Awaitable[DatasetFacts]:
+        r"""Register a table, for owners: `metadata` says what it is, `file` is CSV or Parquet.
+
+        Examples:
+            >>> columns = {"age": {"kind": "integer", "bounds": [0, 120]}}
+            >>> metadata = {"name": "register-survey", "epsilon_limit": "3", "columns": columns}
+            >>> (await owner.register(metadata, b"age\n31\n64\n")).n
+            2
+        """
+        return self._send(calls.register_dataset(metadata, file))
+
+    def releases(self) -> AsyncIterator[Release]:
+        """The caller's own releases, oldest first.
+
+        Examples:
+            >>> first = await penguins.mean("body_mass_g", epsilon="0.5")
+            >>> first.id in [release.id async for release in client.releases()]
+            True
+        """
+        return self._iterate(calls.list_own_releases())
+
+    def release(self, release_id: str) -> Awaitable[Release]:
+        """An earlier release.
+
+        Examples:
+            >>> first = await penguins.mean("body_mass_g", epsilon="0.5")
+            >>> (await client.release(first.id)).value == first.value
+            True
+        """
+        return self._send(calls.get_release(release_id))
+
+    def principals(self) -> AsyncIterator[Principal]:
+        """All principals, oldest first, for admins.
+
+        Examples:
+            >>> 'ada' in [principal.name async for principal in admin.principals()]
+            True
+        """
+        return self._iterate(calls.list_principals())
+
+    def create_principal(self, name: str, role: str, key_expires_at: datetime | None = None) -> Awaitable[IssuedKey]:
+        """Make a principal, for admins: an `admin`, `owner`, `auditor` or `analyst`. Its key is shown this once.
+
+        From `key_expires_at` on, a time with its zone, the key opens nothing; None: it never expires.
+
+        Examples:
+            >>> (await admin.create_principal("grace", "analyst")).role
+            'analyst'
+        """
+        return self._send(calls.create_principal(name, role, key_expires_at))
+
+    def replace_key(self, name: str, key_expires_at: datetime | None = None) -> Awaitable[IssuedKey]:
+        """A new key for a principal, for admins; the old one stops working.
+
+        It expires at `key_expires_at`, a time with its zone, or never.
+
+        Examples:
+            >>> old = await admin.create_principal("grace", "analyst")
+            >>> (await admin.replace_key("grace")).key != old.key
+            True
+            >>> from datetime import datetime, timezone
+            >>> (await admin.replace_key("grace", datetime(2099, 1, 31, tzinfo=timezone.utc))).key_expires_at.year
+            2099
+        """
+        return self._send(calls.replace_key(name, key_expires_at))
+
+    def disable_principal(self, name: str) -> Awaitable[None]:
+        """Take a principal's access away for good, for admins.
+
+        Examples:
+            >>> _ = await admin.create_principal("grace", "analyst")
+            >>> await admin.disable_principal("grace")
+        """
+        return self._send(calls.disable_principal(name))
+
+    def audit(self) -> AsyncIterator[AuditRecord]:
+        """Every administrative act, oldest first, for admins and auditors.
+
+        Examples:
+            >>> [record.seq async for record in admin.audit()][:2]
+            [1, 2]
+        """
+        return self._iterate(calls.list_audit())
+
+    def verify_audit(self) -> Awaitable[Verification]:
+        """Have the service check the record of acts, and every principal against it, for admins and auditors.
+
+        Examples:
+            >>> (await admin.verify_audit()).valid
+            True
+        """
+        return self._send(calls.verify_audit())

@@ -1,0 +1,107 @@
+"""A dataset: its facts, releases, budget and ledger, and what its owner does with it."""
+
+from collections.abc import AsyncIterator, Awaitable
+
+from snapledger_client import calls
+from snapledger_client._async.dataset_queries import AsyncDatasetQueries
+from snapledger_client.models.accounts import Budget, DatasetFacts, Entry, Verification
+from snapledger_client.models.releases import Release
+from snapledger_client.numbers import Number
+
+
+class AsyncDataset(AsyncDatasetQueries):
+    """A dataset, as its analysts and its owner call it; `AsyncClient.dataset` makes one.
+
+    Examples:
+        >>> penguins = client.dataset("penguins")
+        >>> penguins.name
+        'penguins'
+    """
+
+    def __repr__(self) -> str:
+        return f"AsyncDataset({self.name!r})"
+
+    def describe(self) -> Awaitable[DatasetFacts]:
+        """Its public facts.
+
+        Examples:
+            >>> (await penguins.describe()).state
+            'open'
+        """
+        return self._send(calls.describe_dataset(self.name))
+
+    def releases(self) -> AsyncIterator[Release]:
+        """Earlier releases of everybody, oldest first.
+
+        Examples:
+            >>> first = await penguins.mean("body_mass_g", epsilon="0.5")
+            >>> first.id in [release.id async for release in penguins.releases()]
+            True
+        """
+        return self._iterate(calls.list_releases(self.name))
+
+    def budget(self) -> Awaitable[Budget]:
+        """What the dataset and the caller may spend.
+
+        Examples:
+            >>> (await penguins.budget()).epsilon_limit
+            Decimal('1000')
+        """
+        return self._send(calls.get_budget(self.name))
+
+    def ledger(self) -> AsyncIterator[Entry]:
+        """Every entry of the ledger, oldest first, for owners and auditors.
+
+        Examples:
+            >>> [entry.seq async for entry in owner.dataset("penguins").ledger()][:2]
+            [1, 2]
+        """
+        return self._iterate(calls.list_ledger(self.name))
+
+    def verify(self) -> Awaitable[Verification]:
+        """Have the service compute every hash and sum of the ledger again, for owners and auditors.
+
+        Examples:
+            >>> (await owner.dataset("penguins").verify()).valid
+            True
+        """
+        return self._send(calls.verify_ledger(self.name))
+
+    def allow(self, principal: str, epsilon_limit: Number, window_days: int | None = None) -> Awaitable[Budget]:
+        """Let a principal see the dataset and spend on it, for owners; with `window_days`, renewed after as many days.
+
+        Examples:
+            >>> budget = await owner.dataset("penguins").allow("ada", 500)
+            >>> budget.allowances[0].epsilon_limit
+            Decimal('500')
+        """
+        return self._send(calls.set_allowance(self.name, principal, epsilon_limit, window_days))
+
+    def revoke(self, principal: str) -> Awaitable[None]:
+        """Take a principal's access away, for owners; what it spent stays spent.
+
+        Examples:
+            >>> _ = await admin.create_principal("grace", "analyst")
+            >>> _ = await owner.dataset("penguins").allow("grace", "0.5")
+            >>> await owner.dataset("penguins").revoke("grace")
+        """
+        return self._send(calls.revoke_allowance(self.name, principal))
+
+    def adjust(self, epsilon_limit: Number, reason: str) -> Awaitable[Budget]:
+        """Give the whole dataset another limit, for owners, and say why.
+
+        Examples:
+            >>> (await owner.dataset("penguins").adjust(1000, "nothing changes")).epsilon_limit
+            Decimal('1000')
+        """
+        return self._send(calls.adjust_budget(self.name, epsilon_limit, reason))
+
+    def delete(self) -> Awaitable[None]:
+        r"""Delete the data for good, for owners; the ledger and the releases stay readable.
+
+        Examples:
+            >>> metadata = {"name": "delete-survey", "epsilon_limit": "3", "columns": {"yes": {"kind": "boolean"}}}
+            >>> _ = await owner.register(metadata, b"yes\ntrue\nfalse\n")
+            >>> await owner.dataset("delete-survey").delete()
+        """
+        return self._send(calls.delete_dataset(self.name))

@@ -1,0 +1,338 @@
+"""What an analyst asks of a dataset: plans, releases, batches and derived statistics."""
+
+from collections.abc import Awaitable, Mapping, Sequence
+from typing import Any, Unpack
+
+from snapledger_client import calls, derived_statistics, statistics
+from snapledger_client._async.base_client import AsyncBaseClient
+from snapledger_client.derived_statistics import DerivedStatistic
+from snapledger_client.models.batches import Batch, BatchPlan
+from snapledger_client.models.derived import Derived, DerivedPlan
+from snapledger_client.models.plans import Plan
+from snapledger_client.models.releases import Estimate, Histogram, Release
+from snapledger_client.numbers import Number
+from snapledger_client.options import (
+    BatchOptions,
+    BatchPlanOptions,
+    DerivedOptions,
+    DerivedPlanOptions,
+    PlanOptions,
+    ReleaseOptions,
+)
+from snapledger_client.statistics import Bounds, Pair, PairOfBounds, Statistic, Where
+
+
+class AsyncDatasetQueries:
+    """The statistics of a dataset."""
+
+    def __init__(self, client: AsyncBaseClient, name: str) -> None:
+        self.name = name
+        self._send, self._iterate = client._send, client._iterate  # noqa: SLF001 - one client in several classes
+
+    def plan(self, statistic: Statistic, **options: Unpack[PlanOptions]) -> Awaitable[Plan]:
+        """What a release would cost and promise: free, and without reading any data. See `PlanOptions`.
+
+        Examples:
+            >>> (await penguins.plan(mean("body_mass_g"), accuracy=50)).privacy.epsilon
+            Decimal('1.018956556')
+            >>> (await penguins.plan(mean("body_mass_g"), epsilon="0.5", guess=4200)).bias.at_guess
+            1.251023253988033
+        """
+        return self._send(calls.plan(self.name, statistic, **options))
+
+    def release(self, statistic: Statistic, **options: Unpack[ReleaseOptions]) -> Awaitable[Release]:
+        """Release any statistic. See `ReleaseOptions`.
+
+        Examples:
+            >>> (await penguins.release(mean("body_mass_g"), epsilon="0.5")).accuracy.radius < 117
+            True
+        """
+        return self._send(calls.release(self.name, statistic, **options))
+
+    def mean(self, column: str, bounds: Bounds | None = None, **options: Unpack[ReleaseOptions]) -> Awaitable[Estimate]:
+        """Release the mean of a column. See `ReleaseOptions`.
+
+        Examples:
+            >>> (await penguins.mean("body_mass_g", accuracy=150)).accuracy.radius <= 150
+            True
+        """
+        return self._send(calls.release_estimate(self.name, statistics.mean(column, bounds), **options))
+
+    def variance(
+        self, column: str, bounds: Bounds | None = None, **options: Unpack[ReleaseOptions]
+    ) -> Awaitable[Estimate]:
+        """Release the sample variance of a column. See `ReleaseOptions`.
+
+        Examples:
+            >>> (await penguins.variance("bill_length_mm", accuracy=60)).accuracy.radius <= 60
+            True
+        """
+        return self._send(calls.release_estimate(self.name, statistics.variance(column, bounds), **options))
+
+    def covariance(
+        self, first: str, second: str, bounds: PairOfBounds | None = None, **options: Unpack[ReleaseOptions]
+    ) -> Awaitable[Estimate]:
+        """Release the sample covariance of two columns. See `ReleaseOptions`.
+
+        Examples:
+            >>> both = await penguins.covariance("bill_length_mm", "body_mass_g", epsilon="0.1")
+            >>> both.privacy.epsilon >= Decimal("0.1")
+            True
+        """
+        return self._send(calls.release_estimate(self.name, statistics.covariance(first, second, bounds), **options))
+
+    def count(self, where: Where, **options: Unpack[ReleaseOptions]) -> Awaitable[Estimate]:
+        """Release how many rows meet `where`. See `ReleaseOptions`.
+
+        Examples:
+            >>> adelie = await penguins.count({"species": {"in": ["Adelie"]}}, epsilon="0.5")
+            >>> 0 <= adelie.value_in_range <= 344
+            True
+        """
+        return self._send(calls.release_estimate(self.name, statistics.count(where), **options))
+
+    def counts(
+        self, group_by: str, where: Where | None = None, **options: Unpack[ReleaseOptions]
+    ) -> Awaitable[Histogram]:
+        """Release how many rows of each category of a column meet `where`. See `ReleaseOptions`.
+
+        Examples:
+            >>> heavy = await penguins.counts("species", {"body_mass_g": {"between": (5000, 7000)}}, epsilon="0.5")
+            >>> heavy.labels
+            ['Adelie', 'Chinstrap', 'Gentoo', 'other']
+        """
+        return self._send(calls.release_histogram(self.name, statistics.count(where, group_by), **options))
+
+    def sum(
+        self, column: str, bounds: Bounds | None = None, where: Where | None = None, **options: Unpack[ReleaseOptions]
+    ) -> Awaitable[Estimate]:
+        """Release the sum of a column over the rows that meet `where`, or over all. See `ReleaseOptions`.
+
+        Examples:
+            >>> gentoo = await penguins.sum("body_mass_g", where={"species": {"in": ["Gentoo"]}}, epsilon="0.5")
+            >>> gentoo.mechanism.sensitivity
+            7000.0
+        """
+        return self._send(calls.release_estimate(self.name, statistics.total(column, bounds, where), **options))
+
+    def sums(
+        self,
+        column: str,
+        group_by: str,
+        bounds: Bounds | None = None,
+        where: Where | None = None,
+        **options: Unpack[ReleaseOptions],
+    ) -> Awaitable[Histogram]:
+        """Release the sum of a column for each category of another. See `ReleaseOptions`.
+
+        Examples:
+            >>> len((await penguins.sums("body_mass_g", "species", epsilon="0.5")).value)
+            4
+        """
+        return self._send(
+            calls.release_histogram(self.name, statistics.total(column, bounds, where, group_by), **options)
+        )
+
+    def histogram(
+        self,
+        column: str,
+        edges: Sequence[Number] | None = None,
+        bins: int | None = None,
+        bounds: Bounds | None = None,
+        where: Where | None = None,
+        **options: Unpack[ReleaseOptions],
+    ) -> Awaitable[Histogram]:
+        """Release the counts of a column's bins. See `ReleaseOptions`.
+
+        Examples:
+            >>> (await penguins.histogram("body_mass_g", edges=[2000, 4000, 7000], epsilon="0.1")).labels
+            ['[2000, 4000)', '[4000, 7000]', 'missing']
+        """
+        return self._send(
+            calls.release_histogram(self.name, statistics.histogram(column, edges, bins, bounds, where), **options)
+        )
+
+    def table(  # noqa: PLR0913, PLR0917 - as many as it has
+        self,
+        first: str,
+        second: str,
+        edges: Pair[Sequence[Number]] | None = None,
+        bins: Pair[int] | None = None,
+        bounds: PairOfBounds | None = None,
+        where: Where | None = None,
+        **options: Unpack[ReleaseOptions],
+    ) -> Awaitable[Histogram]:
+        """Release a two-way table: the counts of each pair of two columns' bins. See `ReleaseOptions`.
+
+        Examples:
+            >>> (await penguins.table("species", "body_mass_g", bins=(None, 2), epsilon="0.5")).labels[:3]
+            ['Adelie, [2000, 4500)', 'Adelie, [4500, 7000]', 'Adelie, missing']
+        """
+        statistic = statistics.table(first, second, edges, bins, bounds, where)
+        return self._send(calls.release_histogram(self.name, statistic, **options))
+
+    def plan_batch(
+        self, items: Sequence[Mapping[str, Any]], **options: Unpack[BatchPlanOptions]
+    ) -> Awaitable[BatchPlan]:
+        """What a batch would cost and promise, item by item: free. See `item` and `BatchPlanOptions`.
+
+        Examples:
+            >>> items = [item(mean("body_mass_g"), weight=1), item(variance("body_mass_g"), weight=3)]
+            >>> [each.privacy.epsilon for each in (await penguins.plan_batch(items, epsilon="0.8")).items]
+            [Decimal('0.2'), Decimal('0.6')]
+        """
+        return self._send(calls.plan_batch(self.name, items, **options))
+
+    def batch(self, items: Sequence[Mapping[str, Any]], **options: Unpack[BatchOptions]) -> Awaitable[Batch]:
+        """Release up to 1,000 statistics at once: all are paid, or none. See `item` and `BatchOptions`.
+
+        Examples:
+            >>> items = [item(mean("body_mass_g"), epsilon="0.2"), item(histogram("species"), accuracy=30)]
+            >>> masses, species = (await penguins.batch(items)).items
+            >>> masses.interval[0] < masses.interval[1], species.labels[0]
+            (True, 'Adelie')
+        """
+        return self._send(calls.release_batch(self.name, items, **options))
+
+    def plan_derived(self, derived: DerivedStatistic, **options: Unpack[DerivedPlanOptions]) -> Awaitable[DerivedPlan]:
+        """What a derived statistic follows from, and what the unknown components cost: free. See `DerivedPlanOptions`.
+
+        Examples:
+            >>> plan = await penguins.plan_derived(regression("bill_length_mm", "body_mass_g"), epsilon=4)
+            >>> [component.role for component in plan.components]
+            ['covariance', 'variance_x', 'mean_x', 'mean_y']
+        """
+        return self._send(calls.plan_derived(self.name, derived, **options))
+
+    def derive(self, derived: DerivedStatistic, **options: Unpack[DerivedOptions]) -> Awaitable[Derived]:
+        """What follows from releases; only those that are not known yet are paid. See `DerivedOptions`.
+
+        Examples:
+            >>> masses = await penguins.derive({"kind": "sum", "column": "body_mass_g"}, epsilon="0.5")
+            >>> masses.interval[0] < masses.value < masses.interval[1]
+            True
+        """
+        return self._send(calls.derive(self.name, derived, **options))
+
+    def standard_deviation(
+        self, column: str, bounds: Bounds | None = None, **options: Unpack[DerivedOptions]
+    ) -> Awaitable[Derived]:
+        """The root of a column's sample variance. See `DerivedOptions`.
+
+        Examples:
+            >>> (await penguins.standard_deviation("body_mass_g", epsilon="0.2")).interval[0] >= 0
+            True
+        """
+        return self._send(calls.derive(self.name, derived_statistics.standard_deviation(column, bounds), **options))
+
+    def proportion(
+        self,
+        column: str | None = None,
+        category: str | None = None,
+        where: Where | None = None,
+        **options: Unpack[DerivedOptions],
+    ) -> Awaitable[Derived]:
+        """The share of rows that are true, of a category, or that meet `where`. See `DerivedOptions`.
+
+        Examples:
+            >>> 0 <= (await penguins.proportion("species", "Gentoo", epsilon="0.2")).value <= 1
+            True
+        """
+        return self._send(calls.derive(self.name, derived_statistics.proportion(column, category, where), **options))
+
+    def filtered_mean(
+        self, column: str, where: Where, bounds: Bounds | None = None, **options: Unpack[DerivedOptions]
+    ) -> Awaitable[Derived]:
+        """The mean of a column over the rows that meet `where`; no end of it is known where there may be none.
+
+        See `DerivedOptions`.
+
+        Examples:
+            >>> of_gentoo = await penguins.filtered_mean("body_mass_g", {"species": {"in": ["Gentoo"]}}, epsilon=1)
+            >>> 2000 <= of_gentoo.interval[0] <= of_gentoo.interval[1] <= 7000
+            True
+        """
+        return self._send(calls.derive(self.name, derived_statistics.filtered_mean(column, where, bounds), **options))
+
+    def correlation(
+        self, first: str, second: str, bounds: PairOfBounds | None = None, **options: Unpack[DerivedOptions]
+    ) -> Awaitable[Derived]:
+        """Pearson's correlation of two columns. See `DerivedOptions`.
+
+        Examples:
+            >>> -1 <= (await penguins.correlation("bill_length_mm", "body_mass_g", epsilon="0.3")).interval[0]
+            True
+        """
+        return self._send(calls.derive(self.name, derived_statistics.correlation(first, second, bounds), **options))
+
+    def regression(
+        self, x: str, y: str, bounds: PairOfBounds | None = None, **options: Unpack[DerivedOptions]
+    ) -> Awaitable[Derived]:
+        """The least-squares line of the column `y` on the column `x`. See `DerivedOptions`.
+
+        Examples:
+            >>> line = await penguins.regression("bill_length_mm", "body_mass_g", epsilon=4)
+            >>> list(line.estimates)
+            ['slope', 'intercept']
+        """
+        return self._send(calls.derive(self.name, derived_statistics.regression(x, y, bounds), **options))
+
+    def cumulative(
+        self,
+        column: str,
+        edges: Sequence[Number] | None = None,
+        bins: int | None = None,
+        bounds: Bounds | None = None,
+        where: Where | None = None,
+        **options: Unpack[DerivedOptions],
+    ) -> Awaitable[Derived]:
+        """How many rows are below each edge of a histogram but the first. See `DerivedOptions`.
+
+        Examples:
+            >>> below = await penguins.cumulative("body_mass_g", edges=[2000, 4000, 7000], epsilon="0.1")
+            >>> below.edges, below.value[0] <= below.value[1]
+            ((4000.0, 7000.0), True)
+        """
+        statistic = derived_statistics.cumulative(column, edges, bins, bounds, where)
+        return self._send(calls.derive(self.name, statistic, **options))
+
+    def quantile(  # noqa: PLR0913, PLR0917 - as many as it has
+        self,
+        column: str,
+        probabilities: Sequence[Number],
+        edges: Sequence[Number] | None = None,
+        bins: int | None = None,
+        bounds: Bounds | None = None,
+        where: Where | None = None,
+        **options: Unpack[DerivedOptions],
+    ) -> Awaitable[Derived]:
+        """The value at each of the `probabilities`, as exactly as a histogram's bins tell. See `DerivedOptions`.
+
+        Examples:
+            >>> quartiles = await penguins.quantile("body_mass_g", [0.25, 0.5, 0.75], bins=10, epsilon="0.5")
+            >>> list(quartiles.value) == sorted(quartiles.value)
+            True
+        """
+        statistic = derived_statistics.quantile(column, probabilities, edges, bins, bounds, where)
+        return self._send(calls.derive(self.name, statistic, **options))
+
+    def margin(  # noqa: PLR0913, PLR0917 - as many as it has
+        self,
+        column: str,
+        first: str,
+        second: str,
+        edges: Pair[Sequence[Number]] | None = None,
+        bins: Pair[int] | None = None,
+        bounds: PairOfBounds | None = None,
+        where: Where | None = None,
+        **options: Unpack[DerivedOptions],
+    ) -> Awaitable[Derived]:
+        """The counts of one column's bins, from the two-way table of two. See `DerivedOptions`.
+
+        Examples:
+            >>> by_species = await penguins.margin("species", "species", "body_mass_g", bins=(None, 2), epsilon="0.5")
+            >>> by_species.labels
+            ['Adelie', 'Chinstrap', 'Gentoo', 'other']
+        """
+        statistic = derived_statistics.margin(column, first, second, edges, bins, bounds, where)
+        return self._send(calls.derive(self.name, statistic, **options))

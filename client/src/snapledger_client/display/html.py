@@ -1,0 +1,156 @@
+"""Answers as notebooks show them: cards of lines and drawings. Every text is escaped."""
+
+from collections.abc import Sequence
+from html import escape
+
+from snapledger_client.display.svg import WIDTH, draw_bars, draw_curve, draw_error_bar, draw_gauge
+from snapledger_client.display.text import describe_cost, describe_estimates, describe_prospect, describe_remaining
+from snapledger_client.formatting import (
+    describe_statistic,
+    format_interval,
+    format_level,
+    format_number,
+    format_radius,
+)
+from snapledger_client.models.accounts import Account, Budget
+from snapledger_client.models.base import render_html
+from snapledger_client.models.batches import Batch, BatchPlan, PlannedItem
+from snapledger_client.models.derived import Derived, DerivedPlan
+from snapledger_client.models.plans import CurvePoint, FreePlan, Plan
+from snapledger_client.models.releases import Estimate, Histogram, Release
+
+MAX_BARS = 200  # more would be narrower than two pixels
+MAX_LABELS = 24
+
+
+def _render_card(title: str, *parts: str) -> str:
+    """A heading and what is below it; the parts are HTML already."""
+    return f'<div style="max-width:{WIDTH}px"><strong>{escape(title)}</strong>{"".join(parts)}</div>'
+
+
+def _render_line(text: str) -> str:
+    return f"<div>{escape(text)}</div>"
+
+
+@render_html.register
+def render_budget(budget: Budget) -> str:
+    """A gauge for each account that the caller sees."""
+    accounts: list[tuple[str, Account]] = [("dataset", budget)]
+    if budget.allowance is not None:
+        accounts.append(("your allowance", budget.allowance))
+    accounts += [(allowance.principal or "", allowance) for allowance in budget.allowances or ()]
+    return _render_card("Budget", *(_render_account(name, account) for name, account in accounts))
+
+
+def _render_account(name: str, account: Account) -> str:
+    spent, limit = account.epsilon_spent, account.epsilon_limit
+    text = f"{name}: ε = {spent:f} of {limit:f} spent"
+    return _render_line(text) + draw_gauge(text, float(spent / limit) if limit else 1.0)
+
+
+@render_html.register(Release)
+@render_html.register(PlannedItem)
+def render_sentence(answer: Release | PlannedItem) -> str:
+    """What has no drawing of its own, in words."""
+    return _render_card(describe_statistic(answer.statistic), _render_line(str(answer)))
+
+
+def _render_cost(release: Release) -> str:
+    return _render_line(f"{describe_cost(release)} (dataset {release.dataset})")
+
+
+@render_html.register
+def render_estimate(release: Estimate) -> str:
+    """The number, its error bar within the statistic's public range, what it cost and what remains."""
+    radius = format_radius(release.accuracy.radius, release.accuracy.alpha)
+    value = f"{format_number(release.value_in_range)} {radius}"
+    interval = format_interval(*release.interval)
+    lowest, width = release.mechanism.centre - release.mechanism.b_prime, 2 * release.mechanism.b_prime
+    return _render_card(
+        describe_statistic(release.statistic),
+        _render_line(value),
+        draw_error_bar(f"{value}: {interval}", release.value_in_range, release.interval, lowest, width),
+        _render_line(f"{interval}; possible: {format_interval(lowest, lowest + width)}"),
+        _render_cost(release),
+    )
+
+
+@render_html.register
+def render_histogram(release: Histogram) -> str:
+    """Bars with their error bars; bars too narrow to see are added up, and then have none."""
+    values, intervals, labels = release.value_in_range, release.interval, release.labels
+    merged = -(-len(values) // MAX_BARS)
+    if merged > 1:
+        values = tuple(sum(values[at : at + merged]) for at in range(0, len(values), merged))
+        intervals, labels = (), labels[::merged]
+    counts = [f"{label}: {format_number(value)}" for label, value in zip(labels, values, strict=True)]
+    titles = [f"{each} ({merged} bins from here on)" for each in counts] if merged > 1 else counts
+    text = f"{len(release.value)} bins {format_radius(release.accuracy.radius, release.accuracy.alpha)} each"
+    return _render_card(
+        describe_statistic(release.statistic),
+        _render_line(text),
+        draw_bars(text, values, intervals, titles),
+        _render_line(f"{labels[0]} … {labels[-1]}" if len(labels) > MAX_LABELS else ", ".join(counts)),
+        _render_cost(release),
+    )
+
+
+@render_html.register
+def render_plan(plan: FreePlan) -> str:
+    """What a release would promise and cost, and its curve."""
+    epsilon = f"ε = {plan.privacy.epsilon:f}"
+    parts = [_render_line(format_radius(plan.accuracy.radius, plan.accuracy.alpha))]
+    if isinstance(plan, Plan):
+        parts.append(_render_line(f"{epsilon}: {describe_prospect(plan)} (dataset {plan.dataset})"))
+    else:
+        parts.append(_render_line(f"{epsilon} on {plan.privacy.n:,} rows"))
+    if plan.cliff is not None:
+        cliff = plan.cliff
+        parts.append(_render_line(f"from ε = {cliff.epsilon:f} on, ± {format_number(cliff.accuracy)}"))
+    if plan.bias is not None:
+        bias = plan.bias
+        at_guess = f"bias at {format_number(bias.guess)}: {format_number(bias.at_guess)}"
+        parts.append(_render_line(f"{at_guess}; at most ± {format_number(bias.largest)}"))
+    if plan.curve:
+        parts.append(_render_curve(plan.curve, (float(plan.privacy.epsilon), plan.accuracy.radius)))
+    return _render_card(f"Plan: {describe_statistic(plan.statistic)}", *parts)
+
+
+def _render_curve(curve: Sequence[CurvePoint], planned: tuple[float, float]) -> str:
+    """The radius against ε; cliffs are steps, and the plan is a dot."""
+    ends = "; ".join(f"ε = {each.epsilon:f}: ± {format_number(each.radius)}" for each in (curve[0], curve[-1]))
+    points = [(float(point.epsilon), point.radius) for point in curve]
+    return draw_curve(f"radius against ε: {ends}", points, planned) + _render_line(ends)
+
+
+@render_html.register
+def render_batch(batch: Batch) -> str:
+    """Each release, and what they cost together."""
+    return f"<div>{''.join(map(render_html, batch.items))}{_render_card('Together', _render_line(batch.summary))}</div>"
+
+
+@render_html.register
+def render_batch_plan(plan: BatchPlan) -> str:
+    """What each item would be, and what they would cost together."""
+    return _render_card(
+        f"Plan: {len(plan.items)} statistics", *map(_render_line, [*map(str, plan.items), plan.summary])
+    )
+
+
+@render_html.register
+def render_derived_plan(plan: DerivedPlan) -> str:
+    """From what the statistic would follow, and what that would cost."""
+    return _render_card(f"Plan: {describe_statistic(plan.derived)}", _render_line(str(plan)))
+
+
+@render_html.register
+def render_derived(derived: Derived) -> str:
+    """Each number with its interval, what was paid and what it follows from."""
+    roles = ", ".join(f"{each.role}{' (known)' if each.reused else ''}" for each in derived.components)
+    paid = f"ε = {derived.budget.charged:f} paid; {describe_remaining(derived.budget)} (dataset {derived.dataset})"
+    return _render_card(
+        describe_statistic(derived.derived),
+        *map(_render_line, describe_estimates(derived)),
+        _render_line(f"{format_level(derived.alpha)}, from {roles}"),
+        _render_line(paid),
+    )

@@ -1,0 +1,116 @@
+"""Answers in words."""
+
+from snapledger_client.formatting import (
+    MAX_LISTED,
+    choose_number_format,
+    describe_statistic,
+    format_interval,
+    format_level,
+    format_number,
+    format_radius,
+)
+from snapledger_client.models.accounts import Budget
+from snapledger_client.models.base import render_text
+from snapledger_client.models.batches import Batch, BatchPlan, PlannedItem
+from snapledger_client.models.derived import Derived, DerivedPlan
+from snapledger_client.models.plans import FreePlan, Plan
+from snapledger_client.models.releases import Charge, Estimate, Histogram, Release
+
+
+@render_text.register
+def describe_budget(budget: Budget) -> str:
+    """What is spent, and what the caller can still spend."""
+    spent = f"ε = {budget.epsilon_spent:f} of {budget.epsilon_limit:f} spent"
+    if budget.allowance is None:
+        return spent
+    return f"{spent}; you can still spend {budget.spendable:f} of your {budget.allowance.epsilon_limit:f}"
+
+
+def describe_remaining(charge: Charge) -> str:
+    """What is left to spend."""
+    of_dataset = f"{charge.dataset_remaining:f} of the dataset's budget"
+    if charge.allowance_remaining is None:
+        return f"you have no allowance; {of_dataset} remain"
+    return f"{charge.allowance_remaining:f} of your allowance and {of_dataset} remain"
+
+
+@render_text.register(FreePlan)
+@render_text.register(PlannedItem)
+def describe_promise(plan: FreePlan | PlannedItem) -> str:
+    """What a release would be and cost."""
+    radius = format_radius(plan.accuracy.radius, plan.accuracy.alpha)
+    return f"{describe_statistic(plan.statistic)}: within {radius} for ε = {plan.privacy.epsilon:f}"
+
+
+@render_text.register
+def describe_plan(plan: Plan) -> str:
+    """What a release would be and cost, and whether that can be paid."""
+    return f"{describe_promise(plan)}; {describe_prospect(plan)}"
+
+
+def describe_prospect(plan: Plan) -> str:
+    """What a planned release would do to the budget."""
+    if plan.reused:
+        return "an earlier release answers it, for nothing"
+    if not plan.budget.affordable:
+        return "more than what remains"
+    return "affordable" if plan.budget.repeatable is None else f"affordable, {plan.budget.repeatable} times"
+
+
+@render_text.register
+def describe_release(release: Release) -> str:
+    """A release with its error bar and cost."""
+    value = ""
+    if isinstance(release, Estimate):
+        value = f"{format_number(release.value_in_range)} "
+    elif isinstance(release, Histogram):
+        value = f"{len(release.value_in_range)} bins "
+    radius = format_radius(release.accuracy.radius, release.accuracy.alpha)
+    return f"{describe_statistic(release.statistic)}: {value}{radius}; {describe_cost(release)}"
+
+
+def describe_cost(release: Release) -> str:
+    """What a release cost and what remains."""
+    paid = "an earlier release, for nothing" if release.reused else f"ε = {release.budget.charged:f} paid"
+    return f"{paid}; {describe_remaining(release.budget)}"
+
+
+@render_text.register(Batch)
+@render_text.register(BatchPlan)
+def describe_batch(batch: Batch | BatchPlan) -> str:
+    """Each item on a line, and the service's summary."""
+    return "\n".join([*map(str, batch.items), batch.summary])
+
+
+@render_text.register
+def describe_derived(derived: Derived) -> str:
+    """The estimates with their confidence level and cost."""
+    charged = derived.budget.charged
+    paid = f"ε = {charged:f} paid" if charged else "from earlier releases, for nothing"
+    estimates = ", ".join(describe_estimates(derived))
+    level = format_level(derived.alpha)
+    return f"{describe_statistic(derived.derived)}: {estimates}, {level}; {paid}; {describe_remaining(derived.budget)}"
+
+
+def describe_estimates(derived: Derived) -> list[str]:
+    """Each estimate with its interval; of long lists only how many there are."""
+    lines, format_value = [], choose_number_format(derived.derived["kind"])
+    for name, estimate in derived.estimates.items():
+        rows = estimate.rows
+        values = [
+            f"{'no value' if value is None else format_value(value)} ({format_interval(lower, upper, format_value)})"
+            for value, lower, upper in rows[:MAX_LISTED]
+        ]
+        text = f"{len(rows)} values" if len(rows) > MAX_LISTED else ", ".join(values)
+        lines.append(f"{name} {text}" if len(derived.estimates) > 1 else text)
+    return lines
+
+
+@render_text.register
+def describe_derived_plan(plan: DerivedPlan) -> str:
+    """The components, and what they would cost."""
+    components = ", ".join(
+        f"{each.role} ({'known' if each.reused else f'ε = {each.charged:f}'})" for each in plan.components
+    )
+    verdict = "affordable" if plan.budget.affordable else "more than what remains"
+    return f"{describe_statistic(plan.derived)}: from {components}; ε = {plan.budget.charged:f}, {verdict}"

@@ -1,0 +1,113 @@
+"""Options of plans, releases, batches and derived statistics, as keyword arguments."""
+
+from typing import TypedDict
+
+from snapledger_client.numbers import Number
+
+
+class StatisticOptions(TypedDict, total=False):
+    """How a statistic is asked for: exactly one of `epsilon` and `accuracy`, and whatever differs from the defaults.
+
+    `epsilon` is what the release may cost, `accuracy` the radius wanted; it holds with probability 1 - `alpha`, by
+    default 0.95. `gamma` and `grid_refinement` shape the mechanism. With `reuse=False` no earlier release answers.
+
+    Examples:
+        >>> from snapledger_client import StatisticOptions
+        >>> precise: StatisticOptions = {"accuracy": 50, "alpha": "0.01"}
+        >>> penguins.plan(mean("body_mass_g"), **precise).accuracy.alpha
+        0.01
+    """
+
+    epsilon: Number
+    accuracy: Number
+    alpha: Number
+    gamma: Number
+    grid_refinement: int
+    reuse: bool
+
+
+class ReleaseOptions(StatisticOptions, total=False):
+    """Options of a release: `StatisticOptions`, and the idempotency `key`, by default a new one.
+
+    Examples:
+        >>> from snapledger_client import ReleaseOptions
+        >>> options: ReleaseOptions = {"epsilon": "0.5", "key": "monday's report"}
+        >>> first, again = (penguins.mean("body_mass_g", **options) for _ in range(2))
+        >>> first.id == again.id
+        True
+    """
+
+    key: str
+
+
+class PlanOptions(StatisticOptions, total=False):
+    """Options of a plan: `StatisticOptions`, a `curve` as (first ε, last ε, points), and a `guess` to tell the bias at.
+
+    Examples:
+        >>> from snapledger_client import PlanOptions
+        >>> options: PlanOptions = {"epsilon": "0.5", "curve": ("0.01", 10, 20), "guess": 4200}
+        >>> len([point for point in penguins.plan(mean("body_mass_g"), **options).curve if not point.cliff])
+        20
+    """
+
+    curve: tuple[Number, Number, int]
+    guess: Number
+
+
+class DerivedPlanOptions(TypedDict, total=False):
+    """How a derived statistic is planned: the `epsilon` that its components share, and the rest as `StatisticOptions`.
+
+    Examples:
+        >>> from snapledger_client import DerivedPlanOptions
+        >>> options: DerivedPlanOptions = {"epsilon": "0.3", "alpha": "0.01"}
+        >>> penguins.plan_derived(correlation("bill_length_mm", "body_mass_g"), **options).alpha
+        0.01
+    """
+
+    epsilon: Number
+    alpha: Number
+    gamma: Number
+    grid_refinement: int
+    reuse: bool
+
+
+class DerivedOptions(DerivedPlanOptions, total=False):
+    """Options of a derived statistic: `DerivedPlanOptions`, and the idempotency `key`, by default a new one.
+
+    Examples:
+        >>> from snapledger_client import DerivedOptions
+        >>> options: DerivedOptions = {"epsilon": "0.2", "key": "spread of masses"}
+        >>> first, again = (penguins.standard_deviation("body_mass_g", **options) for _ in range(2))
+        >>> first == again
+        True
+    """
+
+    key: str
+
+
+class BatchPlanOptions(DerivedPlanOptions, total=False):
+    """How a batch is planned: an `epsilon` to share by weight, or with `equalise="relative"` for equal radii.
+
+    Examples:
+        >>> from snapledger_client import BatchPlanOptions
+        >>> options: BatchPlanOptions = {"epsilon": 1, "equalise": "relative"}
+        >>> items = [item(mean("body_mass_g")), item(mean("bill_length_mm"))]
+        >>> penguins.plan_batch(items, **options).budget.charged <= 1
+        True
+    """
+
+    equalise: str
+
+
+class BatchOptions(BatchPlanOptions, total=False):
+    """Options of a batch: `BatchPlanOptions`, and the idempotency `key`, by default a new one.
+
+    Examples:
+        >>> from snapledger_client import BatchOptions
+        >>> options: BatchOptions = {"epsilon": "0.2", "key": "the means"}
+        >>> items = [item(mean("body_mass_g"), weight=1), item(mean("bill_length_mm"), weight=1)]
+        >>> len(penguins.batch(items, **options).items)
+        2
+    """
+
+    key: str
