@@ -49,7 +49,7 @@ def add(
     from app.commands.remote import credentials, session  # noqa: PLC0415 - nor is the client for drafts
 
     try:
-        url, key = credentials.known()
+        url, key = credentials.load()
     except ValueError as error:
         session.fail(str(error), session.AUTHORITY)
     columns = (
@@ -87,10 +87,12 @@ def _tell(answer: httpx.Response, schema: Path) -> None:
         return
     problem = parse_problem(answer.status_code, document)
     faults = document.get("errors", ())
-    typer.echo(f"snapledger: {problem.title}." if faults else f"snapledger: {session.told(problem)}", err=True)
+    typer.echo(
+        f"snapledger: {problem.title}." if faults else f"snapledger: {session.describe_error(problem)}", err=True
+    )
     for fault in faults:
         typer.echo(f"  {_named(fault['where'], schema)}: {fault['what']}", err=True)
-    raise typer.Exit(session.exit_code(problem))
+    raise typer.Exit(session.find_exit_code(problem))
 
 
 def _named(where: str, schema: Path) -> str:

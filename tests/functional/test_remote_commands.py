@@ -478,4 +478,4 @@ def test_a_shell_completes_commands_and_datasets(
 def test_nothing_is_completed_where_the_service_is_away(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SNAPLEDGER_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("SNAPLEDGER_KEY", "any")
-    assert session.dataset_names("pe") == []
+    assert session.complete_dataset_names("pe") == []

@@ -19,14 +19,14 @@ class Credentials(NamedTuple):
         return f"Credentials(url={self.url!r})"
 
 
-def path() -> Path:
+def find_file() -> Path:
     """The file, in the user's own configuration directory."""
     return Path(typer.get_app_dir("snapledger")) / "credentials.json"
 
 
 def store(credentials: Credentials) -> None:
     """Write the file; it is readable by its owner alone from the first byte on."""
-    target = path()
+    target = find_file()
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=".credentials-")  # made with mode 0600
     try:
@@ -41,15 +41,15 @@ def store(credentials: Credentials) -> None:
 def forget() -> bool:
     """Delete the file; whether there was one."""
     try:
-        path().unlink()
+        find_file().unlink()
     except FileNotFoundError:
         return False
     return True
 
 
-def _stored() -> Credentials | None:
+def _read_stored() -> Credentials | None:
     try:
-        document = json.loads(path().read_text())
+        document = json.loads(find_file().read_text())
         return Credentials(str(document["url"]), str(document["key"]))
     except FileNotFoundError:
         return None
@@ -57,7 +57,7 @@ def _stored() -> Credentials | None:
         raise ValueError("what is stored cannot be read: snapledger login writes it anew") from None
 
 
-def known() -> Credentials:
+def load() -> Credentials:
     """SNAPLEDGER_URL and SNAPLEDGER_KEY, or what is stored; a stored key is for its own service only.
 
     Raises:
@@ -66,7 +66,7 @@ def known() -> Credentials:
     url, key = os.environ.get("SNAPLEDGER_URL"), os.environ.get("SNAPLEDGER_KEY")
     if url and key:
         return Credentials(url, key)
-    stored = _stored()
+    stored = _read_stored()
     if stored is None or (url and url != stored.url):
         raise ValueError("no key for a service: run snapledger login, or set SNAPLEDGER_URL and SNAPLEDGER_KEY")
     return Credentials(stored.url, key or stored.key)

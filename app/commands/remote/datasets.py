@@ -5,50 +5,50 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.commands.remote import output
-from app.commands.remote.session import AsJson, DatasetName, connected
+from app.commands.remote.session import AsJson, DatasetName, connect
 from snapledger_client.formatting import format_column_value
 
 
-def list_all(*, as_json: AsJson = False) -> None:
+def list_datasets(*, as_json: AsJson = False) -> None:
     """List the datasets that you may see."""
-    with connected() as client:
+    with connect() as client:
         found = list(client.datasets())
     if as_json:
-        output.document([facts.to_dict() for facts in found])
+        output.print_json([facts.to_dict() for facts in found])
         return
     rows = [(facts.name, f"{facts.n:,}", len(facts.columns), facts.state, facts.description) for facts in found]
-    output.table(("dataset", "rows", "columns", "state", "description"), rows, ("rows", "columns"))
+    output.print_table(("dataset", "rows", "columns", "state", "description"), rows, ("rows", "columns"))
 
 
-def _values(column: Mapping[str, Any]) -> str:
+def _describe_values(column: Mapping[str, Any]) -> str:
     """Which values a column has, as its owner declared them."""
     if "bounds" in column:
         lower, upper = column["bounds"]
         return f"{format_column_value(lower)} to {format_column_value(upper)}"
-    return ", ".join(map(_told, column.get("categories", ())))
+    return ", ".join(map(_quote_category, column.get("categories", ())))
 
 
-def _told(category: str) -> str:
+def _quote_category(category: str) -> str:
     """A category's text as it is, or as JSON writes it where it could be taken for several, or for nothing."""
     ambiguous = "," in category or '"' in category or category != category.strip() or not category
     return json.dumps(category, ensure_ascii=False) if ambiguous else category
 
 
-def show(dataset: DatasetName, *, as_json: AsJson = False) -> None:
+def show_dataset(dataset: DatasetName, *, as_json: AsJson = False) -> None:
     """Tell a dataset's public facts, and what can be asked of it."""
-    with connected() as client:
+    with connect() as client:
         facts = client.dataset(dataset).describe()
     if as_json:
-        output.document(facts.to_dict())
+        output.print_json(facts.to_dict())
         return
-    output.line(f"{facts.name}: {facts.n:,} rows, {facts.state}, since {facts.created_at:%Y-%m-%d}")
+    output.print_line(f"{facts.name}: {facts.n:,} rows, {facts.state}, since {facts.created_at:%Y-%m-%d}")
     for told in (facts.description, facts.warning):
         if told:
-            output.line(told)
-    output.line(f"Neighbours: {facts.neighbours}, up to {facts.rows_per_unit} rows of one unit.")
-    output.line("")
+            output.print_line(told)
+    output.print_line(f"Neighbours: {facts.neighbours}, up to {facts.rows_per_unit} rows of one unit.")
+    output.print_line("")
     columns = [
-        (name, column["kind"], "" if column.get("nullable", True) else "no", _values(column))
+        (name, column["kind"], "" if column.get("nullable", True) else "no", _describe_values(column))
         for name, column in facts.columns.items()
     ]
-    output.table(("column", "kind", "missing", "values"), columns)
+    output.print_table(("column", "kind", "missing", "values"), columns)

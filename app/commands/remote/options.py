@@ -34,7 +34,7 @@ WhereOf = Annotated[
 ]
 
 
-def statistic(
+def build_statistic(
     what: str,
     make: Callable[..., dict[str, Any]],
     columns: list[str],
@@ -59,35 +59,35 @@ def statistic(
     takes = {name: each for name, each in signature(make).parameters.items() if name in options}
     for name in given:
         if name not in takes:
-            *others, last = map(_spoken, takes)
+            *others, last = map(_format_option, takes)
             known = f"{', '.join(others)} and {last}" if others else last
-            fail(f"{_spoken(name)} does not go with a {what}, which takes {known}", USAGE)
+            fail(f"{_format_option(name)} does not go with a {what}, which takes {known}", USAGE)
     for name, parameter in takes.items():
         if parameter.default is Parameter.empty and name not in given:
-            fail(f"a {what} needs {_spoken(name)}", USAGE)
-    return make(*columns, **{name: _read(name, each, binned) for name, each in given.items()})
+            fail(f"a {what} needs {_format_option(name)}", USAGE)
+    return make(*columns, **{name: _parse_option(name, each, binned) for name, each in given.items()})
 
 
-def _spoken(option: str) -> str:
+def _format_option(option: str) -> str:
     return f"--{option.replace('_', '-')}"
 
 
-def _read(option: str, given: Any, columns: int) -> Any:  # noqa: ANN401 - as each option is
+def _parse_option(option: str, given: Any, columns: int) -> Any:  # noqa: ANN401 - as each option is
     """An option's value, or one for each of several columns."""
     if option == "where":
-        return where(given)
+        return parse_where(given)
     if option == "probabilities":
-        return numbers(given)
-    if option not in READERS:
+        return parse_numbers(given)
+    if option not in PARSERS:
         return given
     if len(given) != columns:
         often = "once" if columns == 1 else "for each of both columns"
-        fail(f"{_spoken(option)} is to be given {often}, or not at all", USAGE)
-    values = [None if columns > 1 and text.strip() == NONE else READERS[option](text) for text in given]
+        fail(f"{_format_option(option)} is to be given {often}, or not at all", USAGE)
+    values = [None if columns > 1 and text.strip() == NONE else PARSERS[option](text) for text in given]
     return values[0] if columns == 1 else tuple(values)
 
 
-def bounds(text: str) -> tuple[str, str]:
+def parse_bounds(text: str) -> tuple[str, str]:
     """A pair of bounds."""
     lower, comma, upper = text.partition(",")
     if not comma:
@@ -95,34 +95,34 @@ def bounds(text: str) -> tuple[str, str]:
     return lower.strip(), upper.strip()
 
 
-def numbers(text: str) -> list[str]:
+def parse_numbers(text: str) -> list[str]:
     """Edges, or probabilities, between commas."""
     return [number.strip() for number in text.split(",")]
 
 
-def bins(text: str) -> int:
+def parse_bins(text: str) -> int:
     """A number of bins."""
     if not (text.isascii() and text.isdigit()):
         fail("--bins is a whole number", USAGE)
     return int(text)
 
 
-READERS: dict[str, Callable[[str], Any]] = {"bounds": bounds, "edges": numbers, "bins": bins}
+PARSERS: dict[str, Callable[[str], Any]] = {"bounds": parse_bounds, "edges": parse_numbers, "bins": parse_bins}
 """Of the options that each column has for itself."""
 
 
-def where(texts: list[str]) -> dict[str, Any]:
+def parse_where(texts: list[str]) -> dict[str, Any]:
     """A filter of all conditions."""
     conditions: dict[str, Any] = {}
     for text in texts:
-        for column, condition in _conditions(text).items():
+        for column, condition in _parse_conditions(text).items():
             if column in conditions:
                 fail(f"{column} has more than one condition", USAGE)
             conditions[column] = condition
     return conditions
 
 
-def _conditions(text: str) -> dict[str, Any]:
+def _parse_conditions(text: str) -> dict[str, Any]:
     if text.lstrip().startswith("{"):
         try:
             found: dict[str, Any] = json.loads(text)

@@ -12,36 +12,36 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-WIDE = 240  # columns, where it is no terminal: a file has no edge to fold at
+FILE_WIDTH = 240  # columns, where it is no terminal: a file has no edge to fold at
 
 
-def plain(value: object) -> Text:
+def make_cell(value: object) -> Text:
     """A cell: no markup, and no control or formatting character."""
     text = "" if value is None else str(value)
     return Text("".join("�" if unicodedata.category(each) in {"Cc", "Cf"} else each for each in text))
 
 
-def console() -> Console:
+def make_console() -> Console:
     """Standard output."""
-    return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, width=WIDE)
+    return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, width=FILE_WIDTH)
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[object]], numbers: Iterable[str] = ()) -> None:
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], numbers: Iterable[str] = ()) -> None:
     """Print a table; the columns in `numbers` are aligned to the right."""
-    made = Table(box=SIMPLE, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    table = Table(box=SIMPLE, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     right = set(numbers)
     for column in columns:
-        made.add_column(column, justify="right" if column in right else "left", overflow="fold")
+        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
     for row in rows:
-        made.add_row(*map(plain, row))
-    console().print(made)
+        table.add_row(*map(make_cell, row))
+    make_console().print(table)
 
 
-def line(text: object) -> None:
+def print_line(text: object) -> None:
     """Print a line for people."""
-    console().print(plain(text), soft_wrap=True)
+    make_console().print(make_cell(text), soft_wrap=True)
 
 
-def document(value: Any) -> None:  # noqa: ANN401 - JSON is any value
+def print_json(value: Any) -> None:  # noqa: ANN401 - JSON is any value
     """Print JSON for programs."""
     typer.echo(json.dumps(value, ensure_ascii=False, allow_nan=False, indent=1))

@@ -8,7 +8,7 @@ import typer
 
 from app.commands.remote import options, output
 from app.commands.remote.options import Bins, BoundsOf, Edges, WhereOf
-from app.commands.remote.session import USAGE, AsJson, DatasetName, connected, fail
+from app.commands.remote.session import USAGE, AsJson, DatasetName, connect, fail
 from snapledger_client import (
     Estimate,
     Histogram,
@@ -37,7 +37,7 @@ class Kind(StrEnum):
 COLUMNS_OF = {Kind.COVARIANCE: (2,), Kind.COUNT: (0,)}
 """How many columns a kind has, where that is not one. A histogram of two is a table."""
 
-MAKERS: dict[Kind, Any] = {
+BUILDERS: dict[Kind, Any] = {
     Kind.MEAN: statistics.mean,
     Kind.VARIANCE: statistics.variance,
     Kind.COVARIANCE: statistics.covariance,
@@ -60,16 +60,16 @@ Refinement = Annotated[int | None, typer.Option(help="Halve the grid this many t
 Guess = Annotated[str | None, typer.Option(help="What it may be: tells the bias there, from the guess alone.")]
 
 
-def _statistic(kind: Kind, columns: list[str], **asked: Any) -> dict[str, Any]:  # noqa: ANN401 - as each option is
+def _build_statistic(kind: Kind, columns: list[str], **asked: Any) -> dict[str, Any]:  # noqa: ANN401 - as each option is
     """The statistic that was described; what one kind does not have must not be ignored."""
     of_two = kind is Kind.HISTOGRAM and len(columns) > 1
-    what, make = ("two-way table", statistics.table) if of_two else (kind.value, MAKERS[kind])
-    return options.statistic(
+    what, make = ("two-way table", statistics.table) if of_two else (kind.value, BUILDERS[kind])
+    return options.build_statistic(
         what, make, columns, wanted=(2,) if of_two else COLUMNS_OF.get(kind, (1,)), binned=len(columns), **asked
     )
 
 
-def _question(*, fresh: bool, refinement: int | None, **numbers: str | None) -> StatisticOptions:
+def _collect_options(*, fresh: bool, refinement: int | None, **numbers: str | None) -> StatisticOptions:
     """What was asked for, without what is left to the service."""
     if (numbers["epsilon"] is None) == (numbers["accuracy"] is None):
         fail("give either --epsilon or --accuracy", USAGE)
@@ -101,33 +101,37 @@ def plan(  # noqa: PLR0913 - as many options as a question has
     as_json: AsJson = False,
 ) -> None:
     """Tell what a release would cost and promise: free, and without reading any data."""
-    statistic = _statistic(kind, columns or [], bounds=bounds, edges=edges, bins=bins, where=where, group_by=group_by)
-    question = _question(
+    statistic = _build_statistic(
+        kind, columns or [], bounds=bounds, edges=edges, bins=bins, where=where, group_by=group_by
+    )
+    statistic_options = _collect_options(
         fresh=fresh, refinement=grid_refinement, epsilon=epsilon, accuracy=accuracy, alpha=alpha, gamma=gamma
     )
-    with connected() as client:
-        plan_options: PlanOptions = {**question, **({} if guess is None else {"guess": guess})}
+    with connect() as client:
+        plan_options: PlanOptions = {**statistic_options, **({} if guess is None else {"guess": guess})}
         planned = client.dataset(dataset).plan(statistic, **plan_options)
     if as_json:
-        output.document(planned.to_dict())
+        output.print_json(planned.to_dict())
     else:
-        _show_plan(planned)
+        _print_plan(planned)
 
 
-def _show_plan(planned: Plan) -> None:
-    output.line(planned)
+def _print_plan(planned: Plan) -> None:
+    output.print_line(planned)
     left = planned.budget
     if left.allowance_remaining is None:
-        output.line(describe_remaining(left))
+        output.print_line(describe_remaining(left))
     else:
         of_dataset = f"{left.dataset_remaining:f} of the dataset's budget"
-        output.line(f"remaining: {left.allowance_remaining:f} of your allowance, {of_dataset}")
+        output.print_line(f"remaining: {left.allowance_remaining:f} of your allowance, {of_dataset}")
     if planned.cliff is not None:
-        output.line(f"from ε = {planned.cliff.epsilon:f} on the error is ± {format_number(planned.cliff.accuracy)}")
+        output.print_line(
+            f"from ε = {planned.cliff.epsilon:f} on the error is ± {format_number(planned.cliff.accuracy)}"
+        )
     if planned.bias is not None:
         bias = planned.bias
         told = f"if it is {format_number(bias.guess)} the bias is {format_number(bias.at_guess)}"
-        output.line(f"{told}, and never more than ± {format_number(bias.largest)}")
+        output.print_line(f"{told}, and never more than ± {format_number(bias.largest)}")
 
 
 def release(  # noqa: PLR0913 - as many options as a question has
@@ -150,20 +154,22 @@ def release(  # noqa: PLR0913 - as many options as a question has
     as_json: AsJson = False,
 ) -> None:
     """Release a private statistic, and pay for it."""
-    statistic = _statistic(kind, columns or [], bounds=bounds, edges=edges, bins=bins, where=where, group_by=group_by)
-    question = _question(
+    statistic = _build_statistic(
+        kind, columns or [], bounds=bounds, edges=edges, bins=bins, where=where, group_by=group_by
+    )
+    statistic_options = _collect_options(
         fresh=fresh, refinement=grid_refinement, epsilon=epsilon, accuracy=accuracy, alpha=alpha, gamma=gamma
     )
-    release_options: ReleaseOptions = {**question, "key": key or uuid.uuid4().hex}
-    with connected() as client:
+    release_options: ReleaseOptions = {**statistic_options, "key": key or uuid.uuid4().hex}
+    with connect() as client:
         released = client.dataset(dataset).release(statistic, **release_options)
     if as_json:
-        output.document(released.to_dict())
+        output.print_json(released.to_dict())
     else:
-        show_release(released)
+        print_release(released)
 
 
-def show_release(released: Release) -> None:
+def print_release(released: Release) -> None:
     """Print a release for people: a table of its bins, or its interval."""
     if isinstance(released, Histogram):
         counts = zip(released.labels, released.value_in_range, released.interval, strict=True)
@@ -171,8 +177,8 @@ def show_release(released: Release) -> None:
             (label, format_number(value), format_number(low), format_number(high))
             for label, value, (low, high) in counts
         ]
-        output.table(("bin", "count", "from", "to"), rows, ("count", "from", "to"))
-    output.line(released)
+        output.print_table(("bin", "count", "from", "to"), rows, ("count", "from", "to"))
+    output.print_line(released)
     if isinstance(released, Estimate):
         lower, upper = released.interval
-        output.line(f"interval: {format_number(lower)} to {format_number(upper)}")
+        output.print_line(f"interval: {format_number(lower)} to {format_number(upper)}")

@@ -46,7 +46,7 @@ EXIT_CODES = {
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 
-def exit_code(error: SnapledgerError) -> int:
+def find_exit_code(error: SnapledgerError) -> int:
     """What a script is told: by the problem's class, and for other refusals of a request as usage."""
     for kind, code in EXIT_CODES.items():
         if isinstance(error, kind):
@@ -55,7 +55,7 @@ def exit_code(error: SnapledgerError) -> int:
     return USAGE if refused else FAULT
 
 
-def told(error: SnapledgerError) -> str:
+def describe_error(error: SnapledgerError) -> str:
     """What went wrong, and what to do about it at a terminal."""
     if isinstance(error, Unauthenticated):
         reason = error.reason or "The service has no such key in force: it may be mistyped, replaced or expired."
@@ -63,45 +63,45 @@ def told(error: SnapledgerError) -> str:
     return str(error)
 
 
-def fail(told: str, code: int) -> NoReturn:
-    """Tell it in a line, and end."""
-    typer.echo(f"snapledger: {told}", err=True)
+def fail(message: str, code: int) -> NoReturn:
+    """Print the message on standard error, and end with the code."""
+    typer.echo(f"snapledger: {message}", err=True)
     raise typer.Exit(code)
 
 
 @contextmanager
-def connected() -> Iterator[Client]:
+def connect() -> Iterator[Client]:
     """A client of the known service; while it waits, a terminal shows that it does."""
     try:
-        known = credentials.known()
+        known = credentials.load()
     except ValueError as error:
         fail(str(error), AUTHORITY)
-    with using(known) as client:
+    with connect_with(known) as client:
         yield client
 
 
 @contextmanager
-def using(known: credentials.Credentials) -> Iterator[Client]:
+def connect_with(known: credentials.Credentials) -> Iterator[Client]:
     """A client with these credentials; what goes wrong in the block is told, and ends the command with its code."""
     try:
         with Client(known.url, known.key) as client, Console(stderr=True).status("asking the service …"):
             yield client
     except SnapledgerError as error:
         again = "" if error.idempotency_key is None else f"; to repeat it safely: --key {error.idempotency_key}"
-        code = exit_code(error)
-        fail(f"{told(error)}{again if code == NO_ANSWER else ''}", code)
+        code = find_exit_code(error)
+        fail(f"{describe_error(error)}{again if code == NO_ANSWER else ''}", code)
     except ValueError as error:
         fail(str(error), USAGE)
 
 
-def dataset_names(incomplete: str) -> list[str]:
+def complete_dataset_names(incomplete: str) -> list[str]:
     """The datasets that a shell may complete; none where the service does not say at once."""
     try:
-        known = credentials.known()
+        known = credentials.load()
         with Client(known.url, known.key, timeout=2, retries=0) as client:
             return [facts.name for facts in client.datasets() if facts.name.startswith(incomplete)]
     except (SnapledgerError, ValueError):
         return []
 
 
-DatasetName = Annotated[str, typer.Argument(help="The dataset's name.", autocompletion=dataset_names)]
+DatasetName = Annotated[str, typer.Argument(help="The dataset's name.", autocompletion=complete_dataset_names)]

@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from app.commands.remote import credentials
-from app.commands.remote.session import USAGE, fail, using
+from app.commands.remote.session import USAGE, connect_with, fail
 
 
-def _key() -> str:
+def _read_key() -> str:
     """The key, from the environment, a question that does not show it, or standard input; never an argument."""
     if key := os.environ.get("SNAPLEDGER_KEY"):
         return key
@@ -28,11 +28,11 @@ def login(
     """
     if not url and not sys.stdin.isatty():
         fail("where is the service? give its URL", USAGE)
-    given = credentials.Credentials((url or str(typer.prompt("URL"))).rstrip("/"), _key())
-    with using(given) as client:
+    given = credentials.Credentials((url or str(typer.prompt("URL"))).rstrip("/"), _read_key())
+    with connect_with(given) as client:
         me = client.me()
     credentials.store(given)
-    typer.echo(f"Signed in to {given.url} as {me.name} ({me.role}); stored in {credentials.path()}")
+    typer.echo(f"Signed in to {given.url} as {me.name} ({me.role}); stored in {credentials.find_file()}")
 
 
 def logout() -> None:

@@ -9,8 +9,8 @@ import typer
 
 from app.commands.remote import options, output
 from app.commands.remote.options import Bins, BoundsOf, Edges, WhereOf
-from app.commands.remote.questions import Alpha, Gamma, Refinement, show_release
-from app.commands.remote.session import USAGE, AsJson, DatasetName, connected, fail
+from app.commands.remote.questions import Alpha, Gamma, Refinement, print_release
+from app.commands.remote.session import USAGE, AsJson, DatasetName, connect, fail
 from snapledger_client import Bounds, Derived, Release, derived_statistics, statistics
 from snapledger_client.formatting import choose_number_format, format_column_value, format_interval
 
@@ -36,18 +36,18 @@ COLUMNS_OF = {Kind.PROPORTION: (0, 1), Kind.CORRELATION: (2,), Kind.REGRESSION: 
 """How many columns a kind has, where that is not one; a margin's own, then both of its table."""
 
 NAMES = {Kind.SUM: "sum of all rows", Kind.MEAN: "mean of some rows"}
-"""What is told of a kind whose name a statistic has too."""
+"""What is printed of a kind whose name a statistic has too."""
 
 
-def _sum(column: str, bounds: Bounds | None = None) -> dict[str, Any]:
+def _build_sum(column: str, bounds: Bounds | None = None) -> dict[str, Any]:
     return {**statistics.mean(column, bounds), "kind": "sum"}
 
 
-MAKERS: dict[Kind, Any] = {Kind.SUM: _sum, Kind.MEAN: derived_statistics.filtered_mean}
+BUILDERS: dict[Kind, Any] = {Kind.SUM: _build_sum, Kind.MEAN: derived_statistics.filtered_mean}
 """Of the kinds whose function is not named as they are."""
 
 
-def batch(  # noqa: PLR0913 - as many options as a batch has
+def release_batch(  # noqa: PLR0913 - as many options as a batch has
     dataset: DatasetName,
     file: Annotated[typer.FileText, typer.Argument(help="The batch as JSON: its items, or all of it; - reads it.")],
     *,
@@ -57,24 +57,24 @@ def batch(  # noqa: PLR0913 - as many options as a batch has
     as_json: AsJson = False,
 ) -> None:
     """Release many statistics at once: all are paid, or none."""
-    items, asked = _batch(file.read())
+    items, asked = _parse_batch(file.read())
     if epsilon is not None:
         asked["epsilon"] = epsilon
-    with connected() as client:
+    with connect() as client:
         of = client.dataset(dataset)
         found = of.plan_batch(items, **asked) if plan else of.batch(items, **asked, key=key or uuid.uuid4().hex)
     if as_json:
-        output.document(found.to_dict())
+        output.print_json(found.to_dict())
         return
     for each in found.items:
         if isinstance(each, Release):
-            show_release(each)
+            print_release(each)
         else:
-            output.line(each)
-    output.line(found.summary)
+            output.print_line(each)
+    output.print_line(found.summary)
 
 
-def _batch(text: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def _parse_batch(text: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The items, and what they are asked with."""
     try:
         document = json.loads(text, parse_float=str)  # a number is the decimal that was written
@@ -86,7 +86,7 @@ def _batch(text: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     return whole["items"], {name: member for name, member in whole.items() if name != "items"}
 
 
-def derived(  # noqa: PLR0913 - as many options as a question has
+def release_derived(  # noqa: PLR0913 - as many options as a question has
     dataset: DatasetName,
     kind: Annotated[Kind, typer.Argument(help="What follows.")],
     columns: Annotated[
@@ -110,9 +110,9 @@ def derived(  # noqa: PLR0913 - as many options as a question has
     as_json: AsJson = False,
 ) -> None:
     """Tell what follows from releases, and pay for those that are not known yet."""
-    statistic = options.statistic(
+    statistic = options.build_statistic(
         NAMES.get(kind, kind.replace("_", " ")),
-        MAKERS.get(kind) or getattr(derived_statistics, kind.value),
+        BUILDERS.get(kind) or getattr(derived_statistics, kind.value),
         columns or [],
         wanted=COLUMNS_OF.get(kind, (1,)),
         binned=2 if len(columns or []) > 1 else 1,
@@ -127,25 +127,29 @@ def derived(  # noqa: PLR0913 - as many options as a question has
     asked: dict[str, Any] = {name: each for name, each in numbers.items() if each is not None}
     if fresh:
         asked["reuse"] = False
-    with connected() as client:
+    with connect() as client:
         of = client.dataset(dataset)
         found = (
             of.plan_derived(statistic, **asked) if plan else of.derive(statistic, **asked, key=key or uuid.uuid4().hex)
         )
     if as_json:
-        output.document(found.to_dict())
+        output.print_json(found.to_dict())
         return
     if isinstance(found, Derived) and found.labels:
-        told = choose_number_format(kind)
+        format_value = choose_number_format(kind)
         rows = [
-            (_label(label), "" if value is None else told(value), format_interval(least, most, told))
+            (
+                _format_label(label),
+                "" if value is None else format_value(value),
+                format_interval(least, most, format_value),
+            )
             for each in found.estimates.values()
             for label, (value, least, most) in zip(found.labels, each.rows, strict=True)
         ]
-        output.table(("of", kind.value, "interval"), rows, (kind.value,))
-    output.line(found)
+        output.print_table(("of", kind.value, "interval"), rows, (kind.value,))
+    output.print_line(found)
 
 
-def _label(of: str | float) -> str:
+def _format_label(of: str | float) -> str:
     """A bin, what is below an edge, or a probability."""
     return of if isinstance(of, str) else format_column_value(of)
