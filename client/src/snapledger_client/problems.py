@@ -284,6 +284,33 @@ class NameTaken(Problem):
     slug = "name-taken"
 
 
+class StorageExhausted(Problem):
+    """The stored answers of the dataset or the caller take as many bytes as they may; nothing was charged.
+
+    Examples:
+        >>> from snapledger_client import StorageExhausted
+        >>> StorageExhausted.slug
+        'storage-exhausted'
+    """
+
+    slug = "storage-exhausted"
+
+    @property
+    def scope(self) -> str:
+        """Whose answers they are: those of the whole `dataset`, or of the caller's `allowance`."""
+        return str(self.members["scope"])
+
+    @property
+    def stored_bytes(self) -> int:
+        """How many bytes are stored."""
+        return int(self.members["stored_bytes"])
+
+    @property
+    def limit_bytes(self) -> int:
+        """How many bytes may be stored."""
+        return int(self.members["limit_bytes"])
+
+
 class DatasetClosed(Problem):
     """The dataset's data is deleted; its ledger and releases can still be read.
 
