@@ -27,7 +27,7 @@ from app.db.engine import Database
 from app.db.limits import Limits
 from app.db.session import Session
 from app.main import create_app
-from app.services import startup
+from app.services import databases, startup
 
 MEAN = {"kind": "mean", "column": "x"}
 SHORT = Limits(queue_seconds=0.3, lock_seconds=0.3, statement_seconds=2, connect_seconds=2)
@@ -122,11 +122,11 @@ def running(folder: Path, database_url: str, patch: pytest.MonkeyPatch) -> Itera
     """A service on a thread of this process, from when it is ready until it is stopped."""
     opened: list[Database] = []
 
-    def impatient(url: str) -> Database:
-        opened.append(Database(url, SHORT))
+    def open_impatient(url: str, **options: Any) -> Database:
+        opened.append(Database(url, SHORT, **options))
         return opened[-1]
 
-    patch.setattr(startup, "Database", impatient)
+    patch.setattr(databases, "Database", open_impatient)
     admin_key, port = secrets.token_urlsafe(32), free_port()
     settings = Settings(
         database_url=database_url, data_dir=folder / "data", admin_key=SecretStr(admin_key), rate_limit="off"

@@ -107,15 +107,15 @@ def test_of_two_new_secrets_only_one_is_used(places: Places) -> None:
     url, folder = places()
     all_settings = [settings_for(url, folder / name) for name in ("one", "other")]
     told = start_together(all_settings)
-    assert [text.splitlines()[-1][:60] for text in told if text] == [
-        "ValueError: the ledger was sealed under another secret; SNAPLEDGER_SECRET_FILE"[:60]
-    ]
+    (refusal,) = [text.splitlines()[-1] for text in told if text]
+    assert "was sealed under another secret" in refusal or "secret cannot be read from" in refusal
     database = Database(url)
     with database.read() as session:
-        assert heads.secret_ids(session)
-        found = [secrets.keyring(one).find(heads.secret_ids(session)[0]) for one in all_settings]
+        (sealed_under, *_) = heads.secret_ids(session)
     database.close()
-    assert sum(one is not None for one in found) == 1
+    files = [one.data_dir / secrets.SECRET_FILE for one in all_settings]
+    keyrings = [secrets.keyring(one) for one, file in zip(all_settings, files, strict=True) if file.exists()]
+    assert sum(keyring.find(sealed_under) is not None for keyring in keyrings) == 1
 
 
 @pytest.mark.slow

@@ -131,6 +131,8 @@ def test_kept_sums_count_what_they_answer(statistic: dict[str, Any]) -> None:
 UNBOUNDED_BY_BYTES = {
     "app/json_text.py:_name": "the names of members of answers, some dozens",
     "app/api/schemas/base.py:_member_names": "one for each model",
+    "app/api/concurrency_limit.py:_network_of": "1,024 addresses",
+    "app/api/web.py:_plotly_bytes": "a file of ours",
     "app/api/web.py:_compressed_plotly": "a file of ours",
     "app/api/examples.py:story": "a file of ours",
     "app/dp/parameters.py:derive": "1,024, each of a few kilobytes since numbers have at most 80 digits",

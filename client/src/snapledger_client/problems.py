@@ -467,6 +467,18 @@ class Overloaded(Problem):
     slug = "overloaded"
 
 
+class SealBroken(Problem):
+    """What is stored was changed outside the service; nothing was charged. Tell the operator.
+
+    Examples:
+        >>> from snapledger_client import SealBroken
+        >>> SealBroken.slug
+        'seal-broken'
+    """
+
+    slug = "seal-broken"
+
+
 class Internal(Problem):
     """A fault of the service's own.
 
