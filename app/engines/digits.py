@@ -7,7 +7,7 @@ from app.dp.columns import Column, Kind
 MOST_DIGITS = 18
 """Whatever has them is within 64 bits."""
 
-_MOST_DIGITS_OF_A_DOUBLE = 300  # before and after the point: no conversion overflows or underflows
+MOST_DIGITS_OF_A_DOUBLE = 300  # before and after the point: no conversion overflows or underflows
 
 
 class Digits(NamedTuple):
@@ -22,7 +22,7 @@ def unfit(digits: Digits, column: Column) -> str | None:
     """Why a column's numbers could not all be read where they are as what it is declared to be, if so."""
     before, after, whole = digits
     if column.kind is Kind.REAL:
-        return None if max(before, after) <= _MOST_DIGITS_OF_A_DOUBLE else "has too many digits to stay live"
+        return None if max(before, after) <= MOST_DIGITS_OF_A_DOUBLE else "has too many digits to stay live"
     scale = column.scale if column.kind is Kind.DECIMAL else 0
     if after > scale:
         return f"has more than {scale} decimals" if scale else "holds more than whole numbers"

@@ -51,7 +51,7 @@ class InvalidFile(ValueError):  # noqa: N818  the name that callers read
 
 
 class StaleTable(RuntimeError):  # noqa: N818  the name that callers read
-    """A live table has another number of rows than when it was registered. How many is never told."""
+    """A live table has other rows or columns than when it was registered. Which and how many is never told."""
 
     def __init__(self) -> None:
         super().__init__("the live table is not the one that was registered")

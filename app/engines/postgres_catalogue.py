@@ -7,18 +7,27 @@ import psycopg
 
 from app.dp.columns import Column, Kind
 from app.engines.digits import Digits, unfit
-from app.engines.errors import InvalidFile, Problem
+from app.engines.errors import EngineFailure, InvalidFile, Problem, StaleTable
 from app.engines.ingest.problems import MOST_PROBLEMS
-from app.engines.live import LiveColumn
+from app.engines.live import LiveColumn, LiveTable
 
-# Views, foreign tables and virtual columns may fail on a value, so that they may be copied but not stay live.
+# Views, foreign tables and virtual columns may fail on a value, so that they may be copied but not stay live; so may
+# the parts of a table: its partitions, and the tables that inherit from it.
 _COLUMNS = """
-    SELECT a.attname, CASE t.typtype WHEN 'e' THEN 'enum' ELSE t.typname END, a.atttypmod,
-           c.relkind IN ('r', 'p', 'm') AND a.attgenerated <> 'v'
+    SELECT a.attname, CASE t.typtype WHEN 'b' THEN t.typname WHEN 'e' THEN 'enum' ELSE 'other' END, a.atttypmod,
+           c.relkind IN ('r', 'p', 'm') AND NOT EXISTS (
+               WITH RECURSIVE part AS (
+                   SELECT c.oid UNION SELECT i.inhrelid FROM pg_inherits i JOIN part ON i.inhparent = part.oid
+               )
+               SELECT FROM part
+               JOIN pg_class k ON k.oid = part.oid
+               LEFT JOIN pg_attribute v ON v.attrelid = k.oid AND v.attname = a.attname
+               WHERE k.relkind = 'f' OR v.attgenerated = 'v'
+           )
     FROM pg_class c
     JOIN pg_namespace s ON s.oid = c.relnamespace
     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-    JOIN pg_type t ON t.oid = a.atttypid AND t.typtype IN ('b', 'e')
+    JOIN pg_type t ON t.oid = a.atttypid
     WHERE s.nspname = %s AND c.relname = %s AND c.relkind IN ('r', 'p', 'm', 'v', 'f')
       AND has_schema_privilege(s.oid, 'USAGE') AND has_column_privilege(c.oid, a.attnum, 'SELECT')
 """
@@ -55,7 +64,7 @@ def located(
     Raises:
         InvalidFile: the table or a column is not there, may not be read, or cannot be what is declared.
     """
-    found = {row[0]: Found(*row) for row in connection.execute(_COLUMNS, path).fetchall()}
+    found = _find_columns(connection, path)
     if not found:
         raise InvalidFile([Problem("source.table", "is not there, or the connection may not read it")])
     problems = []
@@ -67,6 +76,28 @@ def located(
     if problems:
         raise InvalidFile(problems[:MOST_PROBLEMS])
     return tuple(LiveColumn(c.name, c.kind, c.scale, found[c.name].type) for c in columns)
+
+
+def require_types(connection: psycopg.Connection[Any], table: LiveTable) -> None:
+    """Refuse a table whose columns are no longer of the types that it was registered with.
+
+    The transaction has locked the table, so that they stay what they are until it ends.
+
+    Raises:
+        StaleTable: a column is gone, may not be read, has another type, or is now computed when it is read.
+        EngineFailure: nothing of the table may be read.
+    """
+    found = _find_columns(connection, table.path)
+    if not found:
+        raise EngineFailure
+    for live in table.columns:
+        now, declared = found.get(live.name), Column(live.name, live.kind, scale=live.scale)
+        if now is None or now.type != live.type or _unsuitable(now, declared, live=True):
+            raise StaleTable
+
+
+def _find_columns(connection: psycopg.Connection[Any], path: tuple[str, ...]) -> dict[str, Found]:
+    return {row[0]: Found(*row) for row in connection.execute(_COLUMNS, path).fetchall()}
 
 
 def _unsuitable(found: Found, column: Column, *, live: bool) -> str | None:

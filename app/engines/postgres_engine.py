@@ -16,12 +16,13 @@ from app.dp.columns import Column, Kind
 from app.dp.sums import Answer, BinCounts, CellSums, CrossMoments, Moments, Needs, PairSums
 from app.engines.bin_expressions import missing_bin
 from app.engines.cell_queries import cells_answer, cells_query
+from app.engines.digits import MOST_DIGITS, MOST_DIGITS_OF_A_DOUBLE
 from app.engines.errors import EngineFailure, answered
 from app.engines.expressions import Node, case, column, is_nan
 from app.engines.live import LiveColumn, LiveTable
 from app.engines.live_queries import names_of, registration, table_node, units_over, view
 from app.engines.paths import path_of
-from app.engines.postgres_catalogue import located
+from app.engines.postgres_catalogue import located, require_types
 from app.engines.queries import Dialect, counts_query, render, sums_query
 from app.engines.shared_queries import shared_answers, shared_query
 
@@ -32,6 +33,7 @@ _CONNECTIONS = 8
 _COPY_SECONDS = 6 * 3600
 _LOCK_SECONDS = 10
 _NUMERIC = "DECIMAL"
+_MOST_UNITS = 10**MOST_DIGITS
 
 
 class Rows(NamedTuple):
@@ -78,9 +80,10 @@ class PostgresEngine:
 
         Raises:
             EngineFailure: the database is busy, away or failed.
+            StaleTable: a column has another type than was registered.
         """
         query = render(registration(table, complete, _normal), _DIALECT)
-        (row,) = answered(logger, "Postgres", partial(self._rows, query))
+        (row,) = answered(logger, "Postgres", partial(self._rows, table, query))
         return tuple(int(number or 0) for number in row)
 
     def units_over(self, table: LiveTable, unit: str, most: int) -> int:
@@ -88,9 +91,10 @@ class PostgresEngine:
 
         Raises:
             EngineFailure: the database is busy, away or failed.
+            StaleTable: a column has another type than was registered.
         """
         query = render(units_over(table, unit, most, _normal), _DIALECT)
-        ((over,),) = answered(logger, "Postgres", partial(self._rows, query))
+        ((over,),) = answered(logger, "Postgres", partial(self._rows, table, query))
         return int(over or 0)
 
     def compute(self, table: LiveTable, scan: Sequence[Needs]) -> list[Answer]:
@@ -98,7 +102,7 @@ class PostgresEngine:
 
         Raises:
             EngineFailure: the database is busy, away or failed.
-            StaleTable: it has another number of rows than was registered.
+            StaleTable: it has another number of rows, or a column another type, than was registered.
         """
         answers = answered(logger, "Postgres", lambda: self._answers(table, scan))
         return [table.checked(each, answer) for each, answer in zip(scan, answers, strict=True)]
@@ -124,34 +128,41 @@ class PostgresEngine:
         if len(scan) == 1:
             return [self._answer(table, scan[0])]
         source = view(table, [name for each in scan for name in names_of(each)], _normal)
-        return shared_answers(scan, self._rows(shared_query(tuple(scan), source, _DIALECT)))
+        return shared_answers(scan, self._rows(table, shared_query(tuple(scan), source, _DIALECT)))
 
     def _answer(self, table: LiveTable, needs: Needs) -> Answer:
         source = view(table, names_of(needs), _normal)
         if isinstance(needs, BinCounts):
-            return self._counts(needs, source)
+            return self._counts(table, needs, source)
         if isinstance(needs, CellSums):
-            return cells_answer(needs, self._rows(cells_query(needs, source, _DIALECT)))
-        (row,) = self._rows(sums_query(needs, source, _DIALECT))
+            return cells_answer(needs, self._rows(table, cells_query(needs, source, _DIALECT)))
+        (row,) = self._rows(table, sums_query(needs, source, _DIALECT))
         table.require_rows(row[0])  # sums over no rows at all are no numbers
         return (CrossMoments if isinstance(needs, PairSums) else Moments)(*map(int, row))
 
-    def _counts(self, needs: BinCounts, source: exp.Subquery) -> tuple[int, ...]:
+    def _counts(self, table: LiveTable, needs: BinCounts, source: exp.Subquery) -> tuple[int, ...]:
         query = counts_query(needs, source, _DIALECT)
         counts = [0] * needs.bins.count
         if query.cuts is None:
-            for place, rows in self._rows(query.text):
+            for place, rows in self._rows(table, query.text):
                 counts[place] += int(rows)
             return tuple(counts)
         # The place among the cuts is told, or -1 for a missing value.
         bins = [0, *query.cuts.bins, missing_bin(needs.bins)]
-        for place, rows in self._rows(query.text, list(query.cuts.thresholds)):
+        for place, rows in self._rows(table, query.text, list(query.cuts.thresholds)):
             counts[bins[place]] += int(rows)
         return tuple(counts)
 
-    def _rows(self, query: str, *parameters: object) -> list[tuple[Any, ...]]:
+    def _rows(self, table: LiveTable, query: str, *parameters: object) -> list[tuple[Any, ...]]:
+        """The rows of a statement over a table that is, and until its end stays, what was registered."""
         with self._connected(self._statement_seconds) as session, psycopg.RawCursor(session) as cursor:
-            return cursor.execute(query.encode(), parameters or None).fetchall()
+            session.isolation_level = psycopg.IsolationLevel.READ_COMMITTED  # types as they are once we have the lock
+            with session.transaction():
+                # It locks the table, and neither plans nor reads; LOCK TABLE would need a right to all of its columns.
+                lock = f"PREPARE lock_table AS SELECT FROM {table_node(table.path).sql(_DIALECT)}"
+                session.execute(f"{lock}; DEALLOCATE lock_table".encode())
+                require_types(session, table)
+                return cursor.execute(query.encode(), parameters or None).fetchall()
 
     @contextmanager
     def _connected(self, statement_seconds: int) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
@@ -203,7 +214,10 @@ class _Chunks(io.RawIOBase):
 
 
 def _normal(live: LiveColumn) -> Node:
-    """A column's values as they would be stored; the catalogue has made sure that no cast can fail."""
+    """A column's values as they would be stored.
+
+    No cast can fail: the catalogue has seen to the types, and numbers that these types do not hold are not cast.
+    """
     value = column(live.name)
     if live.kind is Kind.BOOLEAN:
         return value
@@ -211,11 +225,43 @@ def _normal(live: LiveColumn) -> Node:
         # Byte by byte: a column may have a collation for which different texts are equal.
         return exp.Collate(this=exp.cast(value, "TEXT"), expression=exp.to_identifier("C", quoted=True))
     if live.kind is Kind.REAL:
-        return exp.cast(value, "DOUBLE")
+        return _numeric_as_double(value) if live.type == "numeric" else exp.cast(value, "DOUBLE")
     if live.kind is Kind.DECIMAL and live.scale:
-        units = exp.Mul(this=exp.cast(value, _NUMERIC), expression=exp.cast(str(10**live.scale), _NUMERIC))
-        return _without_nan(live, exp.cast(exp.Paren(this=units), "BIGINT"))
-    return _without_nan(live, exp.cast(value, "BIGINT"))
+        units = exp.Mul(this=exp.cast(value, _NUMERIC), expression=_numeric(10**live.scale))
+        return _as_whole(live, exp.Paren(this=units), _MOST_UNITS // 10**live.scale)
+    return _as_whole(live, value, _MOST_UNITS)
+
+
+def _as_whole(live: LiveColumn, units: Node, most: int) -> Node:
+    """A whole number of units as 64 bits; of a `numeric` column NaN, and what is above `most`, is a missing value."""
+    whole = exp.cast(units, "BIGINT")
+    if live.type != "numeric":
+        return whole
+    value = column(live.name)
+    return case([(_is_between(value, _numeric(-most), _numeric(most)), whole)], exp.null())
+
+
+def _numeric_as_double(value: Node) -> Node:
+    """A `numeric` as a double, without an overflow or an underflow; NaN, and what is too large, is a missing value."""
+    least, most = f"1e-{MOST_DIGITS_OF_A_DOUBLE}", f"1e{MOST_DIGITS_OF_A_DOUBLE}"
+    double = exp.cast(value, "DOUBLE")
+    return case(
+        [
+            (_is_between(value, _numeric(least), _numeric(most)), double),
+            (_is_between(value, _numeric(f"-{most}"), _numeric(f"-{least}")), double.copy()),
+            (_is_between(value, _numeric(f"-{least}"), _numeric(least)), exp.cast("0", "DOUBLE")),
+        ],
+        exp.null(),
+    )
+
+
+def _numeric(value: int | str) -> Node:
+    return exp.cast(exp.Literal.string(str(value)), _NUMERIC)
+
+
+def _is_between(value: Node, least: Node, most: Node) -> Node:
+    above, below = exp.GTE(this=value.copy(), expression=least), exp.LTE(this=value.copy(), expression=most)
+    return exp.And(this=above, expression=below)
 
 
 def _text(live: LiveColumn) -> Node:

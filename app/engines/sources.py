@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 
 from app.dp.columns import Column
 from app.dp.sums import Answer, Needs
-from app.engines.errors import EngineFailure, InvalidFile, Problem
+from app.engines.errors import EngineFailure, InvalidFile, Problem, StaleTable
 from app.engines.ingest import Units
 from app.engines.ingest.problems import MOST_PROBLEMS
 from app.engines.ingest.writer import FEWEST_ROWS
@@ -82,11 +82,34 @@ class Sources:
             InvalidFile: it may not.
             EngineFailure: the engine is busy, away or failed.
         """
+        table = self.of(origin.connection).locate(origin.connection, origin.table, columns, live=True)
+        try:
+            return self._counted_as_declared(origin, table, columns, units)
+        except StaleTable:
+            raise InvalidFile([Problem("source.table", "was changed while it was read: try again")]) from None
+
+    def require_registered(
+        self, origin: Origin, table: LiveTable, columns: Sequence[Column], units: Units | None
+    ) -> None:
+        """Refuse a live table that is not what was registered, by all that `validated` looks at.
+
+        Raises:
+            StaleTable: it has another number of rows, a column another type, one that must have all its values lacks
+                some, or a unit has too many rows. What it is, and by how much, is not told.
+            EngineFailure: the engine is busy, away or failed.
+        """
+        try:
+            table.require_rows(self._counted_as_declared(origin, table, columns, units).n)
+        except InvalidFile:
+            raise StaleTable from None
+
+    def _counted_as_declared(
+        self, origin: Origin, table: LiveTable, columns: Sequence[Column], units: Units | None
+    ) -> LiveTable:
         engine = self.of(origin.connection)
-        table = engine.locate(origin.connection, origin.table, columns, live=True)
+        n, problems = _counted(engine, table, [column.name for column in columns if not column.nullable])
         declared = [] if units is None else [units.declared]
         by_unit = engine.locate(origin.connection, origin.table, declared, live=True)
-        n, problems = _counted(engine, table, [column.name for column in columns if not column.nullable])
         if n < FEWEST_ROWS:
             problems.append(Problem("source.table", "has fewer than two rows"))
         problems += _counted(engine, by_unit, [column.name for column in declared])[1]

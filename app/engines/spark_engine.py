@@ -16,7 +16,7 @@ from app.dp.sums import Answer, BinCounts, CellSums, CrossMoments, Moments, Need
 from app.engines.bin_expressions import missing_bin
 from app.engines.cell_queries import cells_answer, cells_query
 from app.engines.digits import Digits, unfit
-from app.engines.errors import InvalidFile, Problem, answered
+from app.engines.errors import InvalidFile, Problem, StaleTable, answered
 from app.engines.expressions import Node, column
 from app.engines.ingest.problems import MOST_PROBLEMS
 from app.engines.live import LiveColumn, LiveTable
@@ -74,6 +74,7 @@ class SparkEngine:
 
         Raises:
             EngineFailure: the server is busy, away or failed.
+            StaleTable: a column has another type than was registered.
         """
         query = render(registration(table, complete, _normal), _DIALECT)
         (row,) = answered(logger, "Spark", partial(self._rows, table, query))
@@ -84,6 +85,7 @@ class SparkEngine:
 
         Raises:
             EngineFailure: the server is busy, away or failed.
+            StaleTable: a column has another type than was registered.
         """
         query = render(units_over(table, unit, most, _normal), _DIALECT)
         ((over,),) = answered(logger, "Spark", partial(self._rows, table, query))
@@ -94,7 +96,7 @@ class SparkEngine:
 
         Raises:
             EngineFailure: the server is busy, away or failed.
-            StaleTable: the table has another number of rows than was registered.
+            StaleTable: it has another number of rows, or a column another type, than was registered.
         """
         answers = answered(logger, "Spark", lambda: self._answers(table, scan))
         return [table.checked(each, answer) for each, answer in zip(scan, answers, strict=True)]
@@ -114,10 +116,7 @@ class SparkEngine:
         """The names and types of a table's columns; None if it is none, or one that is computed when it is read."""
         with self._asked() as session:
             name = render_table(path)
-            if not session.catalog.tableExists(name) or session.catalog.getTable(name).tableType not in _STORED:
-                return None
-            session.catalog.refreshTable(name)  # or the columns are those that the session saw first
-            return {field.name: field.dataType.simpleString() for field in session.table(name).schema.fields}
+            return _types(session, name) if session.catalog.tableExists(name) else None
 
     def _answers(self, table: LiveTable, scan: Sequence[Needs]) -> list[Answer]:
         if len(scan) == 1:
@@ -152,7 +151,9 @@ class SparkEngine:
 
     def _rows(self, table: LiveTable, query: str, cuts: pa.Table | None = None) -> list[tuple[Any, ...]]:
         with self._asked() as session:
-            session.catalog.refreshTable(render_table(table.path))  # or files that others added are not seen
+            types = _types(session, render_table(table.path))
+            if types is None or any(types.get(each.name) != each.type for each in table.columns):
+                raise StaleTable
             if cuts is None:
                 return _fetched(session, query)
             with self._cuts_lock:  # the session has one table of cuts
@@ -172,6 +173,8 @@ class SparkEngine:
         timer.start()
         try:
             yield session
+        except StaleTable:
+            raise
         except Exception:
             with self._lock:
                 self._session = None if self._session is session else self._session
@@ -203,6 +206,14 @@ _STORED = {"MANAGED", "EXTERNAL"}
 def render_table(path: Sequence[str]) -> str:
     """A table's name, quoted."""
     return table_node(path).sql(_DIALECT)
+
+
+def _types(session: Any, name: str) -> dict[str, str] | None:  # noqa: ANN401 - as above
+    """The types of a table's columns by their names; None of what is computed when it is read."""
+    if session.catalog.getTable(name).tableType not in _STORED:
+        return None
+    session.catalog.refreshTable(name)  # or columns are those that the session saw first, and added files are not seen
+    return {field.name: field.dataType.simpleString() for field in session.table(name).schema.fields}
 
 
 def _fetched(session: Any, query: str) -> list[tuple[Any, ...]]:  # noqa: ANN401 - as above

@@ -155,7 +155,7 @@ class Tables:
 
         Raises:
             EngineFailure: the engine is busy, away or failed, or the table is gone.
-            StaleTable: it is live, and has another number of rows than was registered.
+            StaleTable: it is live, and has another number of rows, or a column another type, than was registered.
         """
         return self.all_sums(file_id, [needs])[needs]
 
@@ -179,17 +179,16 @@ class Tables:
         """Whether `sums` would answer from memory."""
         return (file_id, needs) in self._kept
 
-    def is_stale(self, file_id: str) -> bool:
-        """Whether a table is live and has another number of rows than was registered, by counting them now.
+    def is_stale(self, file_id: str, origin: Origin | None, columns: Sequence[Column], units: Units | None) -> bool:
+        """Whether a table is live and no longer what was registered, by looking at all that was looked at then.
 
         Raises:
             EngineFailure: the engine is busy, away or failed.
         """
-        if not file_id.startswith(_LIVE):
+        if origin is None or not file_id.startswith(_LIVE):
             return False
-        table = self._live(file_id)
         try:
-            table.require_rows(self._sources.of(table.connection).count(table)[0])
+            self._sources.require_registered(origin, self._live(file_id), columns, units)
         except StaleTable:
             return True
         return False

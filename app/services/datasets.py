@@ -179,11 +179,12 @@ def close(services: Services, entered: Access) -> None:
 
 
 def revalidate(services: Services, entered: Access) -> Document:
-    """Count the rows of a live table again: as many as were registered make it open, any other number stale.
+    """Look at a live table as when it was registered: it is open if it is what was registered then, else stale.
 
     Raises:
         DatasetClosedError: there is no data any more.
-        DatasetStaleError: it has another number of rows; how many is not told.
+        DatasetStaleError: it has another number of rows, a column another type or values that are missing, or a unit
+            too many rows; which of them is not told.
         SealBrokenError: its facts are not what was sealed.
         UnavailableError: the engine is busy, away or failed.
     """
@@ -191,7 +192,7 @@ def revalidate(services: Services, entered: Access) -> Document:
     if entered.dataset.file_id is None:
         raise DatasetClosedError
     try:
-        stale = services.tables.is_stale(entered.dataset.file_id)
+        stale = _is_stale(services, entered.dataset, entered.dataset.file_id)
     except EngineFailure as error:
         raise UnavailableError from error
     with services.database.write() as transaction:
@@ -205,6 +206,19 @@ def revalidate(services: Services, entered: Access) -> Document:
     with services.database.read() as session:
         seen = datasets.by_name(session, entered.dataset.name) or entered.dataset
         return _documents(session, [seen], entered.principal)[0]
+
+
+def _is_stale(services: Services, dataset: Dataset, file_id: str) -> bool:
+    """Whether a dataset's table is live and no longer what its registration says.
+
+    Raises:
+        EngineFailure: the engine is busy, away or failed.
+    """
+    source = json.loads(dataset.source or "{}")
+    origin = Origin(source["connection"], source["table"], source["live"]) if "connection" in source else None
+    unit = source.get("unit_column")
+    units = None if unit is None else Units(unit, dataset.rows_per_unit)
+    return services.tables.is_stale(file_id, origin, list(columns.of(dataset.columns).values()), units)
 
 
 def listed(services: Services, credential: Credential, after: str | None, limit: int) -> list[Document]:

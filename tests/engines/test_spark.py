@@ -238,7 +238,7 @@ def test_another_number_of_rows_is_noticed_at_once(near: Tables, lake: Any) -> N
     lake.sql("INSERT INTO t VALUES (7)").collect()
     with pytest.raises(StaleTable):
         near.sums(file_id, SUM_OF_X)
-    assert near.is_stale(file_id)
+    assert near.is_stale(file_id, Origin("lake", f"default.{name}", live=True), [X], None)
 
 
 def test_people_and_missing_values(near: Tables, lake: Any) -> None:

@@ -146,6 +146,37 @@ def test_another_number_of_rows_makes_it_stale_until_its_owner_acts(warehouse: W
     table.fresh(MEAN, epsilon=1)
 
 
+@pytest.mark.parametrize("value", ["1", "1e30", "'Infinity'"])
+def test_another_type_makes_it_stale_whatever_the_values_are(warehouse: Warehouse, value: str) -> None:
+    """The status of a live table whose column was altered does not depend on a value."""
+    name = warehouse.make(1, 2, 3)
+    table = warehouse.dataset(name, live=True)
+    warehouse.run(f"ALTER TABLE {name} ALTER x TYPE numeric", f"UPDATE {name} SET x = {value} WHERE x = 2")  # noqa: S608
+    answers = [table.release(MEAN, epsilon=1), table.owner.post(f"{table.path}/revalidation")]
+    assert [(answer.status_code, answer.json()["type"]) for answer in answers] == [(409, "/problems/stale")] * 2
+    assert table.budget()["epsilon_spent"] == "0"
+    warehouse.run(f"UPDATE {name} SET x = 2 WHERE x NOT IN (1, 3)", f"ALTER TABLE {name} ALTER x TYPE int")  # noqa: S608
+    assert table.owner.post(f"{table.path}/revalidation").json()["state"] == "open"
+
+
+def test_revalidation_refuses_units_with_more_rows_and_missing_values(warehouse: Warehouse) -> None:
+    name = f"t{secrets.token_hex(6)}"
+    warehouse.run(f"CREATE TABLE {name} AS SELECT id % 50 AS who, id % 7 AS x FROM generate_series(0, 99) AS id")  # noqa: S608
+    _, owner = warehouse.service.principal("owner")
+    columns = {"x": X["x"] | {"nullable": False}}
+    made = warehouse.register(owner, name, live=True, unit_column="who", rows_per_unit=2, columns=columns).json()
+    path = f"/v1/datasets/{made['name']}/revalidation"
+    assert owner.post(path).status_code == 200
+    some = f"ctid IN (SELECT ctid FROM {name} WHERE who = 0 LIMIT 2)"  # noqa: S608
+    changes = {"who = 0 WHERE who = 1": f"who = 1 WHERE {some}", "x = NULL WHERE x = 3": "x = 3 WHERE x IS NULL"}
+    for change, back in changes.items():
+        warehouse.run(f"UPDATE {name} SET {change}")  # noqa: S608
+        refused = owner.post(path)
+        assert (refused.status_code, refused.json()["type"]) == (409, "/problems/stale")
+        warehouse.run(f"UPDATE {name} SET {back}")  # noqa: S608
+        assert owner.post(path).json()["state"] == "open"
+
+
 def test_a_stale_dataset_can_be_deleted(warehouse: Warehouse) -> None:
     name = warehouse.make(1, 2, 3)
     table = warehouse.dataset(name, live=True)

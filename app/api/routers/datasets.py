@@ -115,7 +115,7 @@ def one_dataset(name: str, caller: CallerOf) -> Response:
 
 @router.post("/datasets/{name}/revalidation", **described({200: (answers.Dataset, "The dataset.")}, 403, 404, 409))
 def revalidate(name: str, caller: CallerOf) -> Response:
-    """Count the rows of a live table again: a stale dataset opens if there are as many as were registered.
+    """Check a live table again as when it was registered: a stale dataset opens if rows, types and units are as then.
 
     Otherwise it is, or stays, stale: only its owner may ask, and nobody is told how many rows there are.
     """
