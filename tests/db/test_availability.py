@@ -7,11 +7,11 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from sqlalchemy import event, make_url, text
-from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy import Connection, event, make_url, text
+from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 from sqlalchemy.pool import Pool
 
-from app.db import principals, sqlite_connections
+from app.db import principals, sqlite, sqlite_connections
 from app.db.engine import Database, WriteSession
 from app.db.limits import Limits
 from app.errors import UnavailableError
@@ -71,6 +71,35 @@ def test_another_process_has_the_write_lock(tmp_path: Path, impatient_sqlite: Da
     other.close()
     write(impatient_sqlite)
     assert read(impatient_sqlite) is not None
+
+
+def test_a_writer_waits_while_another_process_has_the_write_lock(
+    tmp_path: Path, sqlite_template: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite refuses its `BEGIN` again and again; the caller gets a transaction once the lock is free."""
+    path = tmp_path / "ledger.sqlite3"
+    path.write_bytes(sqlite_template.read_bytes())
+    other = sqlite_connections.library().connect(path, isolation_level=None)
+    other.execute("PRAGMA journal_mode = wal")
+    other.execute("BEGIN IMMEDIATE")
+    refusals = []
+    begin = sqlite.run_text
+
+    def count_refusals(connection: Connection, statement: str) -> None:
+        try:
+            begin(connection, statement)
+        except OperationalError:
+            refusals.append(statement)
+            if len(refusals) == 2:
+                other.execute("ROLLBACK")
+            raise
+
+    monkeypatch.setattr(sqlite, "run_text", count_refusals)
+    patient = Database(f"sqlite:///{path}")
+    write(patient)
+    assert refusals == ["BEGIN IMMEDIATE"] * 2
+    patient.close()
+    other.close()
 
 
 def test_the_queue_before_the_one_writer_is_too_long(impatient_sqlite: Database) -> None:

@@ -85,6 +85,28 @@ def test_under_a_rollback_journal_a_reader_may_hold_a_commit_up_and_nothing_is_w
     database.close()
 
 
+def test_who_opens_the_file_waits_while_another_process_writes_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another journal is refused while anybody writes, and SQLite itself does not wait."""
+    path = tmp_path / "ledger.sqlite3"
+    other = sqlite_connections.library().connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    waits: list[float] = []
+
+    def wait(seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) == 2:
+            other.execute("ROLLBACK")
+
+    monkeypatch.setattr(sqlite_connections.time, "sleep", wait)
+    opened = sqlite_connections.connect(path, 60)
+    assert opened.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert len(waits) == 2
+    opened.close()
+    other.close()
+
+
 class FailingConnection:
     """Fails at everything but a PRAGMA that sets something, and not because of a lock."""
 
