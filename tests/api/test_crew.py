@@ -65,12 +65,20 @@ def held(crew: Crew, release: threading.Event) -> Coroutine[Any, Any, Any]:
     return crew.run(quick(lambda: release.wait(SOON)))
 
 
-def failing_commit(self: WriteSession) -> None:
-    """As on a disk that fails."""
-    self._cursor.execute("ROLLBACK")
-    driver_error = self.connection.dialect.loaded_dbapi.OperationalError("disk I/O error")
-    driver_error.sqlite_errorcode = sqlite3.SQLITE_IOERR
-    raise OperationalError("COMMIT", None, driver_error)
+def slow_failing_commit() -> Callable[[WriteSession], None]:
+    """As on a disk that fails after a while, in which the event loop tells whatever it was given to tell."""
+    loop = asyncio.get_running_loop()
+
+    def commit(self: WriteSession) -> None:
+        told = threading.Event()
+        loop.call_soon_threadsafe(loop.call_soon, told.set)
+        assert told.wait(SOON)
+        self._cursor.execute("ROLLBACK")
+        driver_error = self.connection.dialect.loaded_dbapi.OperationalError("disk I/O error")
+        driver_error.sqlite_errorcode = sqlite3.SQLITE_IOERR
+        raise OperationalError("COMMIT", None, driver_error)
+
+    return commit
 
 
 async def together(crew: Crew, *calls: Callable[[], object]) -> list[Any]:
@@ -248,7 +256,7 @@ def test_nobody_is_told_of_what_was_not_committed(database: Database, monkeypatc
         crew = Crew(database, 1)
         calls = [quick(lambda name=name: database.transact(insert(name))) for name in "abc"]  # type: ignore[misc]
         reads = quick(lambda: "read")
-        monkeypatch.setattr(WriteSession, "commit", failing_commit)
+        monkeypatch.setattr(WriteSession, "commit", slow_failing_commit())
         a, b, read, c = await together(crew, calls[0], calls[1], reads, calls[2])
         assert [type(each) for each in (a, b, c)] == [UnavailableError] * 3
         assert read == "read"
@@ -258,6 +266,31 @@ def test_nobody_is_told_of_what_was_not_committed(database: Database, monkeypatc
 
     run(ask())
     assert names(database) == {"a", "b", "c"}
+
+
+@pytest.mark.parametrize("begin", ["pause", "write"])
+def test_nobody_is_told_before_the_commit_that_a_slow_call_behind_them_makes(
+    database: Database, monkeypatch: pytest.MonkeyPatch, begin: str
+) -> None:
+    """The slow call has the others committed and told before it goes on: in this order."""
+
+    def begin_slow_work() -> str:
+        if begin == "pause":
+            database.pause()
+        else:
+            with database.write():
+                pass
+        return "slow"
+
+    async def ask() -> None:
+        calls = [quick(lambda name=name: database.transact(insert(name))) for name in "ab"]  # type: ignore[misc]
+        monkeypatch.setattr(WriteSession, "commit", slow_failing_commit())
+        a, b, slow = await together(Crew(database, 1), *calls, quick(begin_slow_work))
+        assert [type(each) for each in (a, b)] == [UnavailableError] * 2
+        assert slow == "slow"
+
+    run(ask())
+    assert names(database) == set()
 
 
 def test_where_sqlite_undoes_everything_nobody_before_is_told_either(database: Database) -> None:
@@ -298,11 +331,15 @@ def test_a_refusal_that_saw_what_was_undone_is_no_refusal(database: Database, mo
     def refused(transaction: WriteSession) -> None:
         raise LookupError(principals.by_name(transaction, "a"))
 
-    calls = [quick(lambda: database.transact(insert("a"))), quick(lambda: database.transact(refused))]
-    assert [type(each) for each in run(together(Crew(database, 1), *calls))] == [str, LookupError]
-    monkeypatch.setattr(WriteSession, "commit", failing_commit)
-    calls[0] = quick(lambda: database.transact(insert("b")))
-    assert [type(each) for each in run(together(Crew(database, 1), *calls))] == [UnavailableError] * 2
+    async def ask() -> None:
+        crew = Crew(database, 1)
+        calls = [quick(lambda: database.transact(insert("a"))), quick(lambda: database.transact(refused))]
+        assert [type(each) for each in await together(crew, *calls)] == [str, LookupError]
+        monkeypatch.setattr(WriteSession, "commit", slow_failing_commit())
+        calls[0] = quick(lambda: database.transact(insert("b")))
+        assert [type(each) for each in await together(crew, *calls)] == [UnavailableError] * 2
+
+    run(ask())
 
 
 def test_what_is_done_once_it_is_durable_is_done_for_what_is(
@@ -318,14 +355,15 @@ def test_what_is_done_once_it_is_durable_is_done_for_what_is(
 
         return quick(call)
 
-    async def ask(*written: str) -> list[Any]:
+    async def ask(*written: str, fail: bool = False) -> list[Any]:
         spoken.set("said")
+        if fail:
+            monkeypatch.setattr(WriteSession, "commit", slow_failing_commit())
         return await together(Crew(database, 1), *map(writes, written), quick(lambda: "read"))
 
     assert run(ask("a", "b")) == ["a", "b", "read"]
     assert said == [("a said", {"a", "b"}), ("b said", {"a", "b"})]
-    monkeypatch.setattr(WriteSession, "commit", failing_commit)
-    assert [type(each) for each in run(ask("c"))] == [UnavailableError, str]
+    assert [type(each) for each in run(ask("c", fail=True))] == [UnavailableError, str]
     assert len(said) == 2
 
 
