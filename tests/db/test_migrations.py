@@ -130,9 +130,9 @@ def test_a_migration_waits_for_another(empty_database_url: str, empty: Database)
     impatient = Database(empty_database_url, Limits(migration_seconds=0.1))
     with empty.migrating(), pytest.raises(UnavailableError):
         migrate(impatient)
-    migrate(impatient)
-    assert is_current(impatient)
     impatient.close()
+    migrate(empty)  # with a limit that its own statements share, however slow the machine
+    assert is_current(empty)
 
 
 def latest_revision() -> str:
@@ -159,10 +159,10 @@ def test_a_migration_does_not_wait_long_for_a_table_in_use(
         reader.connection.execute(text("SELECT count(*) FROM releases"))
         with pytest.raises(UnavailableError):
             migrate(impatient)
-    migrate(impatient)
+    impatient.close()
+    migrate(empty)
     with empty.read() as reader:
         assert "more" in {column["name"] for column in inspect(reader.connection).get_columns("releases")}
-    impatient.close()
 
 
 def test_a_migration_that_fails_leaves_nothing(
