@@ -24,7 +24,11 @@ OF_A_DATASET = [
     ("GET", "/releases", ALL, 200),
     ("GET", "/ledger", {"admin", "owner", "auditor"}, 200),
     ("POST", "/plan", {"admin", "owner", "analyst"}, 400),
+    ("POST", "/batches/plan", {"admin", "owner", "analyst"}, 400),
+    ("POST", "/derived/plan", {"admin", "owner", "analyst"}, 400),
     ("POST", "/releases", {"analyst"}, 400),  # owner and admin have no allowance here
+    ("POST", "/batches", {"analyst"}, 400),
+    ("POST", "/derived", {"analyst"}, 400),
     ("PUT", "/allowances/admin", {"admin", "owner"}, 400),
     ("PUT", "/allowances/nobody-at-all", {"admin", "owner"}, 404),
     ("DELETE", "/allowances/nobody-at-all", {"admin", "owner"}, 404),

@@ -1,0 +1,126 @@
+"""The record of administrative acts: written by one at a time, and what the stored principals are compared with."""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from ledger_world import KEYRING, SEAL, World, recorded
+from sqlalchemy import delete, insert, text, update
+
+from app.db import principals
+from app.db.clock import now
+from app.db.engine import Database
+from app.db.sqlite import Sqlite
+from app.db.tables import principals as principal_table
+from app.ledger import audit, audit_checks
+from app.ledger.audit import Actor, Record
+
+OF_ANALYST = principal_table.c.name == "analyst"
+NOT_AS_RECORDED = "the principal {} is not what the records make of it"
+
+
+def problems(database: Database) -> list[str]:
+    with database.read() as session:
+        return [problem.what for problem in audit_checks.verify(session, KEYRING).problems]
+
+
+def change(database: Database, statement: Any) -> None:
+    """Change a row behind the service's back."""
+    with database.write() as transaction:
+        assert transaction.connection.execute(statement).rowcount != 0
+        transaction.commit()
+
+
+@pytest.fixture
+def gone(world: World) -> str:
+    """A principal that is disabled, with its record."""
+    with world.database.write() as transaction:
+        made = recorded(transaction, "gone", "analyst", b"g" * 32)
+        principals.disable(transaction, made.id, now())
+        audit.append(transaction, SEAL, Actor("service"), "principal.disable", "principals/gone", {}, None)
+        transaction.commit()
+    assert problems(world.database) == []
+    return "gone"
+
+
+def test_a_disabled_principal_that_is_put_back_in_force_is_found(world: World, gone: str) -> None:
+    change(world.database, update(principal_table).where(principal_table.c.name == gone).values(disabled_at=None))
+    assert problems(world.database) == [NOT_AS_RECORDED.format(gone)]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"role": "admin"},
+        {"key_hash": b"m" * 32},
+        {"key_hash": None},
+        {"key_expires_at": "2126-01-01T00:00:00.000000Z"},
+        {"disabled_at": "2026-01-01T00:00:00.000000Z"},
+        {"issuer": "https://provider.example", "subject": "mallory"},
+    ],
+    ids=" and ".join,
+)
+def test_a_principal_that_is_changed_without_a_record_is_found(world: World, changed: dict[str, Any]) -> None:
+    change(world.database, update(principal_table).where(OF_ANALYST).values(changed))
+    assert problems(world.database) == [NOT_AS_RECORDED.format("analyst")]
+
+
+def test_a_principal_that_is_made_or_renamed_without_a_record_is_found(world: World) -> None:
+    mallory = {"name": "mallory", "role": "admin", "key_hash": b"m" * 32, "created_at": now()}
+    change(world.database, insert(principal_table).values(mallory))
+    assert problems(world.database) == ["the principal mallory was made without a record"]
+    change(world.database, delete(principal_table).where(principal_table.c.name == "mallory"))
+    change(world.database, update(principal_table).where(OF_ANALYST).values(name="mallory"))
+    assert problems(world.database) == [
+        "the principal mallory was made without a record",
+        "the principal analyst is missing",
+    ]
+
+
+def wait_until(reached: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not reached():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+def is_writer_waiting(database: Database) -> bool:
+    """Whether somebody waits for another's transaction."""
+    if isinstance(database._home, Sqlite):
+        return bool(database._home._turns._waiting)
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    with database.read() as session:
+        return bool(session.connection.execute(text(waiting)).scalar_one())
+
+
+def test_records_of_acts_at_the_same_time_follow_each_other(world: World) -> None:
+    """Who comes second waits for the first one's commit, and then seals what that has written."""
+    database = world.database
+
+    def act(name: str) -> Record:
+        with database.write() as transaction:
+            record = audit.append(transaction, SEAL, Actor("service"), "test", name, {}, None)
+            transaction.commit()
+            return record
+
+    with ThreadPoolExecutor(1) as pool:
+        with database.write() as transaction:
+            first = audit.append(transaction, SEAL, Actor("service"), "test", "first", {}, None)
+            second = pool.submit(act, "second")
+            wait_until(lambda: is_writer_waiting(database))
+            transaction.commit()
+        assert (second.result().seq, second.result().previous_hash) == (first.seq + 1, first.hash)
+        assert second.result().at >= first.at
+    assert problems(database) == []
+
+
+def test_a_record_of_what_was_rolled_back_is_none(world: World) -> None:
+    with world.database.write() as transaction:
+        undone = audit.append(transaction, SEAL, Actor("service"), "test", "undone", {}, None)
+    with world.database.write() as transaction:
+        done = audit.append(transaction, SEAL, Actor("service"), "test", "done", {}, None)
+        transaction.commit()
+    assert (done.seq, done.previous_hash) == (undone.seq, undone.previous_hash)
+    assert problems(world.database) == []
