@@ -1,6 +1,7 @@
 """Who may see and do what: 401, 404, 403, 422, in that order."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ OF_A_DATASET = [
     ("GET", "/budget", ALL, 200),
     ("GET", "/releases", ALL, 200),
     ("GET", "/ledger", {"admin", "owner", "auditor"}, 200),
+    ("GET", "/ledger/verification", {"admin", "owner", "auditor"}, 200),
     ("POST", "/plan", {"admin", "owner", "analyst"}, 400),
     ("POST", "/batches/plan", {"admin", "owner", "analyst"}, 400),
     ("POST", "/derived/plan", {"admin", "owner", "analyst"}, 400),
@@ -37,6 +39,8 @@ OF_A_DATASET = [
 ]
 OF_THE_SERVICE = [
     ("GET", "/v1/me", ALL, 200),
+    ("POST", "/v1/me/key", ALL, 400),
+    ("POST", "/v1/plan", {"admin", "owner", "analyst"}, 400),
     ("GET", "/v1/datasets", ALL, 200),
     ("GET", "/v1/audit", {"admin", "auditor"}, 200),
     ("GET", "/v1/audit/verification", {"admin", "auditor"}, 200),
@@ -78,6 +82,18 @@ def test_every_call_by_every_role(service: Service, table: Table, insiders: dict
         assert_problem(service.stranger.request(method, path, **UNREADABLE), 401, "unauthenticated")
     for role in ("auditor", "analyst"):
         assert_problem(insiders[role].delete(table.path), 403, "forbidden")
+
+
+def test_every_call_of_the_interface_is_in_the_tables_above(one_service: Service) -> None:
+    called = {(method, f"/v1/datasets/some{path}") for method, path, *_ in [*OF_A_DATASET, ("DELETE", "")]}
+    called |= {(method, path) for method, path, *_ in OF_THE_SERVICE}
+    missing = {
+        (method.upper(), path)
+        for path, methods in one_service.contract.document["paths"].items()
+        for method in methods
+        if not any(verb == method.upper() and re.fullmatch(re.sub("{.+?}", "[^/]+", path), at) for verb, at in called)
+    }
+    assert missing == {("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/metrics")}
 
 
 def test_what_a_caller_may_not_see_does_not_exist(service: Service, table: Table) -> None:

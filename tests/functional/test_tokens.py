@@ -266,6 +266,31 @@ def test_each_call_has_the_role_of_its_own_token(service: Service, issuer: Provi
     assert next(one for one in listed if one["name"] == name)["role"] == "analyst"
 
 
+def test_an_allowance_is_of_no_use_to_a_token_that_makes_an_auditor(service: Service, issuer: Provider) -> None:
+    """The principal has an allowance by another of its tokens; what this one lets it do is read."""
+    table = service.table(COLUMNS, numbers_csv(20))
+    name = a_name("both")
+    analyst = service.client(issuer.token(name, ("analysts",)))
+    auditor = service.client(issuer.token(name, ("auditors",)))
+    assert analyst.get("/v1/me").status_code == 200
+    table.grant(name, "2")
+    paid = table.release(MEAN, client=analyst, epsilon="0.5", key="mine")
+    assert paid.status_code == 201
+    asked = {
+        "": {"statistic": MEAN, "epsilon": "0.5"},
+        "batches": {"items": [{"statistic": MEAN, "epsilon": "0.5"}]},
+        "derived": {"derived": {"kind": "sum", "column": "x"}, "epsilon": "0.5"},
+    }
+    for kind, body in asked.items():
+        for path in (f"{kind or 'releases'}", f"{kind}/plan".lstrip("/")):
+            for headers in ({}, {"Idempotency-Key": "mine"}):
+                answer = auditor.post(f"{table.path}/{path}", json=body, headers=headers)
+                assert "Auditors read" in refused(answer, 403, "forbidden")
+            answered = analyst.post(f"{table.path}/{path}", json=body)
+            assert answered.is_success, answered.text  # it is the role that is refused, and not the body
+    assert auditor.get(f"/v1/releases/{paid.json()['id']}").content == paid.content
+
+
 def test_a_disabled_principal_stays_disabled_whatever_its_tokens_say(service: Service, issuer: Provider) -> None:
     name = a_name("gone")
     assert me(service, issuer.token(name)).status_code == 200
