@@ -1,12 +1,12 @@
 import pytest
-from ledger_world import LIMIT_NANO, SEAL, World, new_dataset
+from ledger_world import KEYRING, LIMIT_NANO, SEAL, World, new_dataset
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
 from app.db import datasets
 from app.db.clock import now
-from app.errors import BudgetExhaustedError, DatasetClosedError, InvalidRequestError, NotFoundError
-from app.ledger import accounts
+from app.errors import BudgetExhaustedError, DatasetClosedError, DatasetStaleError, InvalidRequestError, NotFoundError
+from app.ledger import accounts, dataset_states
 from app.ledger.account import Account
 
 TENTH_NANO = 10**8
@@ -93,6 +93,30 @@ def test_a_closed_dataset_bears_no_debit_and_can_still_be_read(world: World) -> 
     assert world.account().spent_nano == 7
     assert [entry.kind for entry in world.entries()] == ["open", "allow", "close"]
     assert world.entries()[-1].spent_nano == 7
+
+
+def mark(world: World, *, stale: bool) -> None:
+    with world.database.write() as transaction:
+        dataset_states.mark(transaction, KEYRING, world.dataset.id, now(), stale=stale)
+        transaction.commit()
+
+
+def test_a_stale_dataset_bears_no_debit_until_it_is_open_again(world: World) -> None:
+    world.release(7)
+    mark(world, stale=True)
+    with pytest.raises(DatasetStaleError):
+        debit(world, 1)
+    with pytest.raises(DatasetStaleError):
+        debit(world, LIMIT_NANO)  # more than is left: that it is stale comes first
+    for call in (
+        accounts.lock_open,
+        lambda transaction, of: accounts.write_off(transaction, SEAL, of, 1, "o", "r", "at"),
+    ):
+        with world.database.write() as transaction, pytest.raises(DatasetStaleError):
+            call(transaction, world.dataset.id)
+    assert world.account().spent_nano == 7
+    mark(world, stale=False)
+    assert debit(world, 1).spent_nano == 8
 
 
 def test_a_dataset_closes_once(world: World) -> None:
