@@ -4,6 +4,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from app.db.engine import Database
 from app.errors import OverloadedError
 
 
@@ -40,3 +41,18 @@ LARGE_ANSWERS = Bulkhead(max_working=1, max_waiting=6)
 
 LARGE_COMPONENTS = 20_000
 """From how many numbers on an answer is large."""
+
+
+@contextmanager
+def enter_if_large(database: Database, components: int) -> Iterator[None]:
+    """Work within `LARGE_ANSWERS` where an answer has so many numbers that it is large.
+
+    Raises:
+        OverloadedError: as many wait as may.
+    """
+    if components < LARGE_COMPONENTS:
+        yield
+        return
+    database.pause()
+    with LARGE_ANSWERS.enter():
+        yield

@@ -11,6 +11,7 @@ from app.ledger import facts
 from app.ledger.units import NANO_PER_EPSILON, epsilon_text
 from app.services import curves, documents, questions, reuse, scans, summaries
 from app.services.access import Access
+from app.services.bulkhead import enter_if_large
 from app.services.context import Services
 from app.services.curves import Curve, Purse
 from app.services.documents import Document
@@ -32,6 +33,7 @@ def plan(services: Services, entered: Access, question: Question, extras: Extras
     Raises:
         DatasetClosedError, DatasetStaleError: there is no data any more, or not the one that was registered.
         InvalidRequestError and the rest of `questions.make`'s: the question is refused.
+        OverloadedError: as many large answers are being made as may.
         EpsilonTooLargeError: the curve ends beyond what one release may cost.
     """
     facts.require_match(services.keyring, entered.dataset, entered.account)
@@ -53,7 +55,8 @@ def plan(services: Services, entered: Access, question: Question, extras: Extras
     summary = summaries.planned(planned, reused=reused, affordable=affordable)
     known_radius = min((round_up(each.radius) for each in known), default=None)
     more = _more(planned, most_nano, extras, Purse(spendable_nano, known_radius))
-    return documents.planned(entered.dataset, planned, summary=summary, budget=budget, reused=reused, **more)
+    with enter_if_large(services.database, planned.statistic.components):
+        return documents.planned(entered.dataset, planned, summary=summary, budget=budget, reused=reused, **more)
 
 
 def _known(services: Services, entered: Access, planned: Plan) -> list[Earlier]:
@@ -66,11 +69,13 @@ def plan_without_data(services: Services, statistic: Statistic, question: Questi
 
     Raises:
         EpsilonTooLargeError, AccuracyTrivialError, AccuracyUnattainableError: as their names say.
+        OverloadedError: as many large answers are being made as may.
     """
     most_nano = services.settings.max_epsilon_nano
     planned = questions.of_statistic(statistic, question, most_nano)
     more = {"summary": summaries.planned(planned), **_more(planned, most_nano, extras, None)}
-    return object_of({**documents.facts(planned), **{name: encode(member) for name, member in more.items()}})
+    with enter_if_large(services.database, statistic.components):
+        return object_of({**documents.facts(planned), **{name: encode(member) for name, member in more.items()}})
 
 
 def _more(planned: Plan, most_nano: int, extras: Extras, purse: Purse | None) -> Document:

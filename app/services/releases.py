@@ -5,8 +5,7 @@ sums and the draw; then one transaction holds idempotency row, debit, entry and 
 nothing, one after it loses nothing.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import structlog
@@ -31,7 +30,7 @@ from app.ledger.reused_answers import open_answer
 from app.ledger.units import NANO_PER_EPSILON, epsilon_text
 from app.services import documents, questions, reuse, scans
 from app.services.access import Access
-from app.services.bulkhead import LARGE_ANSWERS, LARGE_COMPONENTS
+from app.services.bulkhead import LARGE_ANSWERS, enter_if_large
 from app.services.context import Services
 from app.services.documents import ReusedAnswer
 from app.services.questions import Plan, Question
@@ -108,19 +107,8 @@ def release(services: Services, access: Access, question: Question, key: Key | N
         return stored
     scans.require_open(access.dataset)
     plan = questions.make(access.dataset, question, services.settings.max_epsilon_nano)
-    with _bulkhead(services, plan):
+    with enter_if_large(services.database, plan.statistic.components):
         return _release(services, access, question, plan, key)
-
-
-@contextmanager
-def _bulkhead(services: Services, plan: Plan) -> Iterator[None]:
-    """Wait where as many large answers are being made as may be."""
-    if plan.statistic.components < LARGE_COMPONENTS:
-        yield
-        return
-    services.database.pause()
-    with LARGE_ANSWERS.enter():
-        yield
 
 
 def _release(services: Services, access: Access, question: Question, plan: Plan, key: Key | None) -> Answer:

@@ -45,3 +45,24 @@ def test_answers_of_a_million_bins(target: Target) -> None:
     assert set(at_once(ANSWERS, lambda i: post(i, alpha=0.1).status_code)) <= ALLOWED
     assert set(at_once(ANSWERS, lambda i: post(i, alpha=0.1).status_code)) <= ALLOWED
     assert set(at_once(ANSWERS, lambda _: drain(target, f"{table.path}/releases", limit=4))) == {200}
+
+
+@pytest.mark.parametrize("on_a_dataset", [False, True])
+def test_plans_of_a_million_bins(target: Target, *, on_a_dataset: bool) -> None:
+    """Plans are free, and as large as the list of bins that they describe."""
+    facts = {} if on_a_dataset else {"n": 1_000}
+    path = f"{target.table.path}/plan" if on_a_dataset else "/v1/plan"
+    target.table.analyst.event_hooks = {"response": []}
+
+    def plan(number: int) -> int:
+        statistic = {"kind": "histogram", "column": "x", "bins": 1_000_000 - number, "bounds": [0, 1]}
+        body = {**facts, "statistic": statistic, "epsilon": 1}
+        with target.table.analyst.stream("POST", path, json=body) as answer:
+            for _ in answer.iter_raw():
+                pass
+            return answer.status_code
+
+    with ThreadPoolExecutor(12) as pool:
+        statuses = set(pool.map(plan, range(24)))
+    assert statuses <= ALLOWED
+    assert 200 in statuses
