@@ -44,6 +44,16 @@ def is_account_sealed(keyring: Keyring, account: Account) -> bool:
     return keyring.is_sealed(account.seal, ACCOUNT_VERSION, *_members(account, account.facts_hash))
 
 
+def require_account_sealed(keyring: Keyring, account: Account) -> None:
+    """Refuse to append to an account that somebody changed: the entry's seal would be one of the changed figures.
+
+    Raises:
+        SealBrokenError: it is not what was sealed.
+    """
+    if not is_account_sealed(keyring, account):
+        raise SealBrokenError
+
+
 def match(keyring: Keyring, dataset: Dataset, account: Account) -> bool:
     """Whether a dataset's facts and its account's figures are those that were sealed last."""
     facts_hash = hash_facts(dataset)

@@ -73,8 +73,10 @@ class Keyring:
 
     def is_sealed(self, stored: bytes | None, version: str, *members: Member) -> bool:
         """Whether a row's seal was made of these members, under any of the secrets."""
-        seal = None if stored is None else self._seals.get(stored[:ID_BYTES].hex())
-        return seal is not None and hmac.compare_digest(seal.seal_row(version, *members), stored or b"")
+        if not isinstance(stored, bytes):  # SQLite takes any value in any column
+            return False
+        seal = self._seals.get(stored[:ID_BYTES].hex())
+        return seal is not None and hmac.compare_digest(seal.seal_row(version, *members), stored)
 
     def sign(self, message: bytes) -> bytes:
         """The Ed25519 signature of a message, by the current secret's key."""

@@ -4,7 +4,7 @@ from app.db import principals
 from app.db.clock import now
 from app.db.principals import Principal
 from app.errors import InvalidRequestError, NotFoundError
-from app.ledger import accounts, allowances, entries
+from app.ledger import accounts, allowances, entries, facts
 from app.ledger.account import Account
 from app.ledger.allowances import Allowance
 from app.ledger.entries import Entry
@@ -80,12 +80,13 @@ def grant(
 
     Raises:
         DatasetClosedError: nothing can be spent on the dataset any more.
+        SealBrokenError: its account is not what was sealed.
         InvalidRequestError: it is an auditor, or has spent more than that.
     """
     if principal.role == Role.AUDITOR:
         raise InvalidRequestError(("principal", "is an auditor, who reads and never releases"))
     with services.database.write() as transaction:
-        accounts.lock_open(transaction, entered.dataset.id)
+        facts.require_account_sealed(services.keyring, accounts.lock_open(transaction, entered.dataset.id))
         seal, told = services.keyring.seal, {"epsilon_limit": epsilon_text(limit_nano), "window_days": window_days}
         allowances.grant(transaction, seal, entered.dataset.id, principal, limit_nano, now(), window_days)
         target = _allowance_path(entered, principal)
@@ -99,10 +100,11 @@ def revoke(services: Services, entered: Access, name: str) -> None:
 
     Raises:
         NotFoundError: it has none.
+        SealBrokenError: the dataset's account is not what was sealed.
     """
     principal = _principal(services, name)
     with services.database.write() as transaction:
-        accounts.lock(transaction, entered.dataset.id)
+        facts.require_account_sealed(services.keyring, accounts.lock(transaction, entered.dataset.id))
         seal, target = services.keyring.seal, _allowance_path(entered, principal)
         allowances.revoke(transaction, seal, entered.dataset.id, principal, now())
         audits.record(transaction, seal, entered.principal, "allowance.revoke", target)
@@ -114,10 +116,11 @@ def adjust(services: Services, entered: Access, limit_nano: int, reason: str) ->
 
     Raises:
         DatasetClosedError: nothing can be spent on it any more.
+        SealBrokenError: its account is not what was sealed.
         InvalidRequestError: it is below what is spent.
     """
     with services.database.write() as transaction:
-        accounts.lock_open(transaction, entered.dataset.id)
+        facts.require_account_sealed(services.keyring, accounts.lock_open(transaction, entered.dataset.id))
         principal, seal = entered.principal, services.keyring.seal
         accounts.adjust(transaction, seal, entered.dataset.id, limit_nano, principal.name, reason, now())
         target, limit = audits.dataset_path(entered.dataset.name), epsilon_text(limit_nano)

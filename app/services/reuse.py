@@ -43,8 +43,11 @@ def known(session: Session, dataset: Dataset, statistic: Statistic, alpha: mpq) 
     """The releases of a statistic that may answer questions at this α, oldest first."""
     found = []
     for candidate in releases.candidates(session, dataset.id, statistic.identity):
-        epsilon = mpq(candidate.epsilon_nano, NANO_PER_EPSILON)
-        mechanism = Mechanism.for_epsilon(statistic, epsilon, mpq(candidate.gamma), candidate.grid_refinement)
+        try:
+            epsilon = mpq(candidate.epsilon_nano, NANO_PER_EPSILON)
+            mechanism = Mechanism.for_epsilon(statistic, epsilon, mpq(candidate.gamma), candidate.grid_refinement)
+        except (ArithmeticError, TypeError, ValueError):  # no release was stored with such figures
+            raise SealBrokenError from None
         found.append(Earlier(candidate.id, dataset.id, mechanism, mechanism.radius(alpha)))
     return found
 

@@ -4,7 +4,7 @@ from app.db import datasets, principals
 from app.db.clock import now
 from app.db.engine import Database
 from app.errors import NotFoundError
-from app.ledger import accounts
+from app.ledger import accounts, facts
 from app.ledger.account import Account
 from app.ledger.keyring import Keyring
 from app.ledger.units import epsilon_text
@@ -21,6 +21,7 @@ def write_off(  # noqa: PLR0913, PLR0917 - who, what, how much, why
         NotFoundError: there is no such dataset, or no such principal in force.
         DatasetClosedError: nothing can be released from it any more, so there is nothing to write off.
         BudgetExhaustedError: less is left.
+        SealBrokenError: the dataset's account is not what was sealed.
     """
     with database.write() as transaction:
         dataset = datasets.by_name(transaction, require_name(name))
@@ -29,6 +30,7 @@ def write_off(  # noqa: PLR0913, PLR0917 - who, what, how much, why
         decided_by = principals.by_name(transaction, require_name(principal))
         if decided_by is None or decided_by.disabled_at is not None:
             raise NotFoundError("there is no such principal in force")
+        facts.require_account_sealed(keyring, accounts.lock_open(transaction, dataset.id))
         account = accounts.write_off(transaction, keyring.seal, dataset.id, cost_nano, decided_by.name, reason, now())
         told = {"epsilon": epsilon_text(cost_nano), "principal": decided_by.name}
         target = audits.dataset_path(dataset.name)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -11,8 +12,10 @@ from service_world import Service, Table, numbers_csv
 from sqlalchemy import ColumnElement, select, update
 from sqlalchemy import Table as SqlTable
 
+from app.db.datasets import Dataset
 from app.db.engine import Database
 from app.db.tables import accounts, datasets, idempotency, principals, releases, reuse_candidates
+from app.ledger.facts import hash_facts
 
 COLUMNS = {"x": {"kind": "integer", "bounds": [0, 100]}, "y": {"kind": "integer", "bounds": [0, 100]}}
 CSV = "x,y\n" + "".join(f"{line},{line}\n" for line in numbers_csv(20).split()[1:])
@@ -208,3 +211,34 @@ def test_a_candidate_that_is_another_question_s_release_answers_nothing(table: T
     assert [problem["what"] for problem in found["problems"]] == [
         f"a candidate for reuse, the release {two['id']}, is not what was sealed"
     ] * 2
+
+
+def test_no_entry_seals_an_account_that_was_changed(table: Table) -> None:
+    """The hash of facts has no secret: whoever changes both must not have them sealed by the next grant."""
+    service = table.service
+    database = Database(service.database_url)
+    with database.read() as session:
+        dataset = Dataset(*session.connection.execute(select(datasets).where(datasets.c.name == table.name)).one())
+    database.close()
+    changed_facts = hash_facts(replace(dataset, rows_per_unit=1))
+    of_account, of_dataset = accounts.c.dataset_id == dataset.id, datasets.c.id == dataset.id
+    path = f"{table.path}/allowances/{table.analyst_name}"
+    with (
+        changed(service, datasets, of_dataset, rows_per_unit=1),
+        changed(service, accounts, of_account, facts_hash=changed_facts),
+    ):
+        assert_broken(table.owner.put(path, json={"epsilon_limit": "9"}))
+        assert_broken(table.owner.delete(path))
+        adjusted = {"epsilon_limit": "9", "reason": "a survey"}
+        assert_broken(table.owner.post(f"{table.path}/budget/adjustments", json=adjusted))
+        assert_not_answered(table)
+    table.grant(table.analyst_name, "9")
+    assert table.release(MEAN, epsilon="0.5").json()["privacy"]["rows_per_unit"] == 5
+
+
+def test_figures_that_no_release_has_are_a_constant_refusal(table: Table) -> None:
+    table.fresh(MEAN, epsilon="0.5")
+    of_dataset = releases.c.dataset_id == id_of(table.service, datasets, table.name)
+    with changed(table.service, releases, of_dataset, gamma="half"):
+        assert_broken(table.plan(MEAN, epsilon="0.25"))
+        assert_broken(table.release(MEAN, epsilon="0.25"))
