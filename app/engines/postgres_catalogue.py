@@ -11,11 +11,15 @@ from app.engines.errors import EngineFailure, InvalidFile, Problem, StaleTable
 from app.engines.ingest.problems import MOST_PROBLEMS
 from app.engines.live import LiveColumn, LiveTable
 
-# Views, foreign tables and virtual columns may fail on a value, so that they may be copied but not stay live; so may
-# the parts of a table: its partitions, and the tables that inherit from it.
+# Views, foreign tables, virtual columns and casts that somebody defined may fail on a value, so that they may be copied
+# but not stay live; so may the parts of a table: its partitions, and the tables that inherit from it.
 _COLUMNS = """
-    SELECT a.attname, CASE t.typtype WHEN 'b' THEN t.typname WHEN 'e' THEN 'enum' ELSE 'other' END, a.atttypmod,
-           c.relkind IN ('r', 'p', 'm') AND NOT EXISTS (
+    SELECT a.attname, CASE WHEN t.typtype = 'e' THEN 'enum'
+               WHEN t.typtype = 'b' AND t.typnamespace = 'pg_catalog'::regnamespace THEN t.typname ELSE 'other' END,
+           a.atttypmod,
+           c.relkind IN ('r', 'p', 'm')
+           AND NOT EXISTS (SELECT FROM pg_cast f WHERE t.typtype = 'e' AND f.castsource = t.oid)
+           AND NOT EXISTS (
                WITH RECURSIVE part AS (
                    SELECT c.oid UNION SELECT i.inhrelid FROM pg_inherits i JOIN part ON i.inhparent = part.oid
                )
@@ -103,7 +107,10 @@ def _find_columns(connection: psycopg.Connection[Any], path: tuple[str, ...]) ->
 def _unsuitable(found: Found, column: Column, *, live: bool) -> str | None:
     """What is wrong with a column's type, if anything."""
     if live and not found.stays:
-        return "is computed when it is read: only columns of tables and materialized views can stay live"
+        return (
+            "is computed when it is read: only columns of tables and materialized views, without casts of their own, "
+            "can stay live"
+        )
     if column.kind is Kind.CATEGORY:
         suitable = _TEXTS if column.categories else _TEXTS | _UNITS
         return None if found.type in suitable else "does not hold texts"

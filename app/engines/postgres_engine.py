@@ -176,6 +176,7 @@ class PostgresEngine:
                 "default_transaction_read_only": "on",
                 "extra_float_digits": 1,  # doubles are written so that they read back as themselves
                 "standard_conforming_strings": "on",
+                "search_path": "pg_catalog",  # functions, operators and types are the server's own
                 "row_security": "off",  # a policy that would hide rows is an error, and never another table
             }
             with psycopg.connect(

@@ -355,6 +355,43 @@ def test_another_type_makes_it_stale_whatever_the_values_are(
     assert is_stale(near, file_id)
 
 
+def test_a_cast_that_somebody_defined_may_not_stay_live(near: Tables, warehouse: str, table: Any) -> None:
+    category = Column("t", Kind.CATEGORY, categories=("a",))
+    run(warehouse, "DROP TYPE IF EXISTS public.moody CASCADE", "CREATE TYPE public.moody AS ENUM ('a', 'b')")
+    name = table("t public.moody", "'a'", "'b'")
+    counts = BinCounts("t", CategoryBins(("a",), missing=False))
+    file_id = taken(near, name, [category], live=True).file_id
+    assert near.sums(file_id, counts) == (1, 1)
+    run(
+        warehouse,
+        "CREATE FUNCTION public.fails(public.moody) RETURNS text LANGUAGE plpgsql AS "
+        "$$ BEGIN RETURN CASE WHEN $1 = 'b'::public.moody THEN (1 / 0)::text ELSE 'a' END; END $$",
+        "CREATE CAST (public.moody AS text) WITH FUNCTION public.fails(public.moody)",
+    )
+    with pytest.raises(StaleTable):
+        near.sums(file_id, counts)
+    assert "is computed" in problems(near, name, [category], live=True)
+    run(warehouse, "DROP TYPE public.moody CASCADE")
+
+
+def test_functions_of_other_schemas_are_never_called(near: Tables, warehouse: str, table: Any) -> None:
+    """Whatever the search path of the role or the database is."""
+    name = table("x int", "1", "2")
+    run(
+        warehouse,
+        "DROP SCHEMA IF EXISTS shadows CASCADE",
+        "CREATE SCHEMA shadows",
+        "CREATE FUNCTION shadows.floor(float8) RETURNS float8 LANGUAGE sql AS 'SELECT 1 / ($1 - $1)'",
+        "ALTER DATABASE warehouse SET search_path = shadows, pg_catalog",
+    )
+    try:
+        real = Column("x", Kind.REAL, X.bounds)
+        answer = near.sums(taken(near, name, [real], live=True).file_id, ColumnSums("x", codes_for(real, None)))
+        assert isinstance(answer, Moments)
+    finally:
+        run(warehouse, "ALTER DATABASE warehouse RESET search_path", "DROP SCHEMA shadows CASCADE")
+
+
 def test_the_type_cannot_change_between_the_comparison_and_the_scan(
     near: Tables, warehouse: str, table: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
