@@ -4,7 +4,7 @@ import logging
 import secrets
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,7 @@ from app.dp.sums import Answer, BinCounts, CellSums, CrossMoments, Moments, Need
 from app.engines.bin_expressions import missing_bin
 from app.engines.cell_queries import cells_answer, cells_query
 from app.engines.digits import Digits, unfit
-from app.engines.errors import InvalidFile, Problem, StaleTable, answered
+from app.engines.errors import EngineFailure, InvalidFile, Problem, StaleTable, answered
 from app.engines.expressions import Node, column
 from app.engines.ingest.problems import MOST_PROBLEMS
 from app.engines.live import LiveColumn, LiveTable
@@ -57,7 +57,8 @@ class SparkEngine:
         path = path_of(table, "default", _MOST_PARTS)
         found = answered(logger, "Spark", partial(self._schema, path))
         if found is None:
-            raise InvalidFile([Problem("source.table", "is not there, is a view, or the connection may not read it")])
+            told = "is not there, is a view or of a format that cannot stay live, or the connection may not read it"
+            raise InvalidFile([Problem("source.table", told)])
         problems = []
         for each in columns:
             what = _unsuitable(found[each.name], each) if each.name in found else "is not there"
@@ -150,10 +151,43 @@ class SparkEngine:
         return tuple(counts)
 
     def _rows(self, table: LiveTable, query: str, cuts: pa.Table | None = None) -> list[tuple[Any, ...]]:
+        """The rows of a statement over a table that is what was registered, before the statement and after it.
+
+        Spark has no lock that keeps it so meanwhile. What was changed under the statement is stale whether that failed
+        or not, since a failure could depend on a value.
+
+        Raises:
+            EngineFailure: the server is busy, away or failed.
+            StaleTable: it is not what was registered.
+        """
+        self._require_types(table)
+        rows = None
+        with suppress(EngineFailure):
+            rows = answered(logger, "Spark", lambda: self._scan(table, query, cuts))
+        self._require_types(table)
+        if rows is None:
+            raise EngineFailure
+        return rows
+
+    def _require_types(self, table: LiveTable) -> None:
+        """Refuse a table that has other columns than were registered, or is computed when it is read.
+
+        Raises:
+            EngineFailure: the server is busy, away or failed, or there is no such table.
+            StaleTable: it has, or is.
+        """
+
+        def types() -> dict[str, str] | None:
+            with self._asked() as session:
+                return _types(session, render_table(table.path))
+
+        found = answered(logger, "Spark", types)
+        if found is None or any(found.get(each.name) != each.type for each in table.columns):
+            raise StaleTable
+
+    def _scan(self, table: LiveTable, query: str, cuts: pa.Table | None) -> list[tuple[Any, ...]]:
         with self._asked() as session:
-            types = _types(session, render_table(table.path))
-            if types is None or any(types.get(each.name) != each.type for each in table.columns):
-                raise StaleTable
+            session.catalog.refreshTable(render_table(table.path))  # or files that others added are not seen
             if cuts is None:
                 return _fetched(session, query)
             with self._cuts_lock:  # the session has one table of cuts
@@ -173,8 +207,6 @@ class SparkEngine:
         timer.start()
         try:
             yield session
-        except StaleTable:
-            raise
         except Exception:
             with self._lock:
                 self._session = None if self._session is session else self._session
@@ -202,6 +234,9 @@ class SparkEngine:
 
 _STORED = {"MANAGED", "EXTERNAL"}
 
+_FORMATS = {"parquet", "orc", "delta", "iceberg", "hudi"}
+"""Those that store typed values. Texts that are parsed when they are read, and other databases, may fail on a value."""
+
 
 def render_table(path: Sequence[str]) -> str:
     """A table's name, quoted."""
@@ -212,8 +247,16 @@ def _types(session: Any, name: str) -> dict[str, str] | None:  # noqa: ANN401 - 
     """The types of a table's columns by their names; None of what is computed when it is read."""
     if session.catalog.getTable(name).tableType not in _STORED:
         return None
-    session.catalog.refreshTable(name)  # or columns are those that the session saw first, and added files are not seen
+    session.catalog.refreshTable(name)  # or columns are those that the session saw first
+    if _format_of(session, name) not in _FORMATS:
+        return None
     return {field.name: field.dataType.simpleString() for field in session.table(name).schema.fields}
+
+
+def _format_of(session: Any, name: str) -> str:  # noqa: ANN401 - as above
+    """A table's format in lower case; empty where Spark does not name it."""
+    described = session.sql(f"DESCRIBE TABLE EXTENDED {name}").toArrow().to_pylist()
+    return next((str(row["data_type"]).lower() for row in reversed(described) if row["col_name"] == "Provider"), "")
 
 
 def _fetched(session: Any, query: str) -> list[tuple[Any, ...]]:  # noqa: ANN401 - as above

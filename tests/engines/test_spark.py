@@ -241,6 +241,69 @@ def test_another_number_of_rows_is_noticed_at_once(near: Tables, lake: Any) -> N
     assert near.is_stale(file_id, Origin("lake", f"default.{name}", live=True), [X], None)
 
 
+def is_stale(tables: Tables, file_id: str, column: Column = X, units: Units | None = None) -> bool:
+    return tables.is_stale(file_id, Origin("lake", "t", live=True), [column], units)
+
+
+OTHER_TABLES = [
+    "CREATE TABLE t USING parquet AS SELECT id * CAST({} AS DECIMAL(38, 0)) AS x FROM range(2)",
+    "CREATE TABLE t USING parquet AS SELECT CAST(id AS DOUBLE) * {} AS x FROM range(2)",
+    "CREATE TABLE t USING csv AS SELECT CAST(id AS INT) AS x FROM range(2)",
+    "CREATE VIEW t AS SELECT CAST({} / id AS INT) AS x FROM range(2)",
+]
+
+
+@pytest.mark.parametrize("value", ["5", "1e30"])
+@pytest.mark.parametrize("other", OTHER_TABLES)
+def test_another_table_in_its_place_is_noticed_whatever_it_holds(
+    near: Tables, lake: Any, other: str, value: str
+) -> None:
+    file_id = taken(near, make(lake, "SELECT 1 AS x UNION ALL SELECT 2"), [X]).file_id
+    assert near.sums(file_id, SUM_OF_X) == Moments(2, 3, 5)
+    lake.sql("DROP TABLE t").collect()
+    lake.sql(other.format(value)).collect()
+    try:
+        with pytest.raises(StaleTable):
+            near.sums(file_id, SUM_OF_X)
+        assert is_stale(near, file_id)
+    finally:
+        lake.sql(f"DROP {other.split()[1]} t").collect()
+
+
+@pytest.mark.parametrize("value", ["5", "1e30"])
+def test_another_table_during_a_scan_is_noticed_whatever_it_holds(
+    near: Tables, lake: Any, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file_id, plain = taken(near, make(lake, "SELECT 1 AS x UNION ALL SELECT 2"), [X]).file_id, spark_engine._fetched
+
+    def change(*asked: Any) -> Any:
+        lake.sql("DROP TABLE t").collect()
+        lake.sql(OTHER_TABLES[1].format(value)).collect()
+        return plain(*asked)
+
+    monkeypatch.setattr(spark_engine, "_fetched", change)
+    with pytest.raises(StaleTable) as caught:
+        near.sums(file_id, SUM_OF_X)
+    assert (caught.value.__cause__, caught.value.__context__) == (None, None)
+
+
+def test_texts_that_are_parsed_may_not_stay_live(near: Tables, lake: Any) -> None:
+    lake.sql("DROP TABLE IF EXISTS t").collect()
+    lake.sql("CREATE TABLE t USING csv OPTIONS (mode 'FAILFAST') AS SELECT 1 AS x UNION ALL SELECT 2").collect()
+    assert "format" in problems(near, "t", [X])
+    lake.sql("DROP TABLE t").collect()
+
+
+def test_revalidation_looks_at_all_that_registration_looks_at(near: Tables, lake: Any) -> None:
+    complete, units = Column("x", Kind.INTEGER, X.bounds, nullable=False), Units("who", 2)
+    rows_of = "SELECT * FROM VALUES {} AS v(who, x)".format
+    file_id = taken(near, make(lake, rows_of("('a', 1), ('a', 2), ('b', 3)")), [complete], units).file_id
+    assert not is_stale(near, file_id, complete, units)
+    for spoiled in ("('a', 1), ('a', 2), ('a', 3)", "('a', 1), (NULL, 2), ('b', 3)", "('a', 1), ('a', 2), ('b', NULL)"):
+        make(lake, rows_of(spoiled))
+        assert is_stale(near, file_id, complete, units)
+
+
 def test_people_and_missing_values(near: Tables, lake: Any) -> None:
     name = make(lake, "SELECT * FROM VALUES ('a', 1), ('a', 2), ('b', NULL) AS v(who, x)")
     assert taken(near, name, [X], Units("who", 2)).n == 3
