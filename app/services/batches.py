@@ -14,6 +14,7 @@ from app.ledger import accounts, allowances, facts
 from app.ledger.units import epsilon_text
 from app.services import documents, releases, reuse, scans, shares, summaries, together
 from app.services.access import Access
+from app.services.bulkhead import enter_if_many
 from app.services.context import Services
 from app.services.documents import Document
 from app.services.releases import CREATED, OK, Answer, Attempt, Drawn, Key
@@ -33,6 +34,11 @@ def plan(services: Services, entered: Access, batch: Batch) -> bytes:
     """
     facts.require_match(services.keyring, entered.dataset, entered.account)
     scans.require_open(entered.dataset)
+    with enter_if_many(services.database, len(batch.items), entered.principal.id):
+        return _plan(services, entered, batch)
+
+
+def _plan(services: Services, entered: Access, batch: Batch) -> bytes:
     items = shares.planned(entered.dataset, batch, services.settings.max_epsilon_nano)
     with services.database.read() as session:
         known = _known(session, entered, items)
@@ -66,9 +72,14 @@ def release(services: Services, access: Access, batch: Batch, key: Key | None) -
     if key is None and not batch.reuse:
         raise KeyRequiredError
     facts.require_match(services.keyring, access.dataset, access.account)
+    with enter_if_many(services.database, len(batch.items), access.principal.id):
+        return _release(services, access, batch, key)
+
+
+def _release(services: Services, access: Access, batch: Batch, key: Key | None) -> Answer:
     with services.database.read() as session:
         if key is not None and (stored := releases.replay(services, session, access, key)):
-            releases.require_sound(services, stored)
+            releases.require_sound(services, access, stored)
             return stored
         scans.require_open(access.dataset)
         items = shares.planned(access.dataset, batch, services.settings.max_epsilon_nano)

@@ -1,15 +1,20 @@
-"""A bulkhead around work on large answers: however many are asked for, the other calls have threads and memory."""
+"""Bulkheads around work that is long: however much of it is asked for, the other calls have threads and memory."""
 
 import threading
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 
 from app.db.engine import Database
 from app.errors import OverloadedError
 
+MAX_WAITING_SECONDS = 30
+
 
 class Bulkhead:
     """Lets a few calls work at once and a few more wait, and refuses the rest.
+
+    One caller has at most half of the places, rounded up: it cannot keep everybody else out.
 
     Args:
         max_working: how many work at once.
@@ -17,42 +22,80 @@ class Bulkhead:
     """
 
     def __init__(self, max_working: int, max_waiting: int) -> None:
-        self._places = threading.BoundedSemaphore(max_working + max_waiting)
+        self._max_places = max_working + max_waiting
+        self._places: Counter[Hashable] = Counter()
+        self._mutex = threading.Lock()
         self._working = threading.BoundedSemaphore(max_working)
 
     @contextmanager
-    def enter(self) -> Iterator[None]:
+    def enter(self, caller: Hashable) -> Iterator[None]:
         """Work within.
 
         Raises:
-            OverloadedError: as many wait as may.
+            OverloadedError: as many wait as may, or it waited too long.
         """
-        if not self._places.acquire(blocking=False):
-            raise OverloadedError
+        self._take_place(caller)
         try:
-            with self._working:
+            if not self._working.acquire(timeout=MAX_WAITING_SECONDS):
+                raise OverloadedError
+            try:
                 yield
+            finally:
+                self._working.release()
         finally:
-            self._places.release()
+            self._give_place_back(caller)
+
+    def _take_place(self, caller: Hashable) -> None:
+        with self._mutex:
+            if self._places.total() >= self._max_places or self._places[caller] >= (self._max_places + 1) // 2:
+                raise OverloadedError
+            self._places[caller] += 1
+
+    def _give_place_back(self, caller: Hashable) -> None:
+        with self._mutex:
+            self._places[caller] -= 1
+            if not self._places[caller]:
+                del self._places[caller]
 
 
 LARGE_ANSWERS = Bulkhead(max_working=1, max_waiting=6)
 """One of a million bins takes seconds of a processor, and some hundred MiB while it is drawn."""
 
+LARGE_BATCHES = Bulkhead(max_working=1, max_waiting=2)
+"""One of a thousand items takes seconds of a processor."""
+
 LARGE_COMPONENTS = 20_000
 """From how many numbers on an answer is large."""
 
+LARGE_ITEMS = 100
+"""From how many items on a batch is large."""
+
 
 @contextmanager
-def enter_if_large(database: Database, components: int) -> Iterator[None]:
+def enter_if_large(database: Database, components: int, caller: Hashable) -> Iterator[None]:
     """Work within `LARGE_ANSWERS` where an answer has so many numbers that it is large.
 
     Raises:
-        OverloadedError: as many wait as may.
+        OverloadedError: as `Bulkhead.enter`.
     """
     if components < LARGE_COMPONENTS:
         yield
         return
     database.pause()
-    with LARGE_ANSWERS.enter():
+    with LARGE_ANSWERS.enter(caller):
+        yield
+
+
+@contextmanager
+def enter_if_many(database: Database, items: int, caller: Hashable) -> Iterator[None]:
+    """Work within `LARGE_BATCHES` where a batch has so many items that it is large.
+
+    Raises:
+        OverloadedError: as `Bulkhead.enter`.
+    """
+    if items < LARGE_ITEMS:
+        yield
+        return
+    database.pause()
+    with LARGE_BATCHES.enter(caller):
         yield

@@ -97,7 +97,7 @@ def release(services: Services, access: Access, question: DerivedQuestion, key: 
     facts.require_match(services.keyring, access.dataset, access.account)
     with services.database.read() as session:
         if key is not None and (stored := releases.replay(services, session, access, key)):
-            releases.require_sound(services, stored)
+            releases.require_sound(services, access, stored)
             return stored
         scans.require_open(access.dataset)
         derived, parts = _parts(services, access.dataset, question)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from gmpy2 import mpq
 
+from app.db.principals import Principal
 from app.dp.numbers import round_up
 from app.dp.statistics import Statistic
 from app.json_text import encode, object_of
@@ -55,7 +56,7 @@ def plan(services: Services, entered: Access, question: Question, extras: Extras
     summary = summaries.planned(planned, reused=reused, affordable=affordable)
     known_radius = min((round_up(each.radius) for each in known), default=None)
     more = _more(planned, most_nano, extras, Purse(spendable_nano, known_radius))
-    with enter_if_large(services.database, planned.statistic.components):
+    with enter_if_large(services.database, planned.statistic.components, entered.principal.id):
         return documents.planned(entered.dataset, planned, summary=summary, budget=budget, reused=reused, **more)
 
 
@@ -64,7 +65,9 @@ def _known(services: Services, entered: Access, planned: Plan) -> list[Earlier]:
         return reuse.known(session, entered.dataset, planned.statistic, planned.alpha)
 
 
-def plan_without_data(services: Services, statistic: Statistic, question: Question, extras: Extras) -> bytes:
+def plan_without_data(
+    services: Services, principal: Principal, statistic: Statistic, question: Question, extras: Extras
+) -> bytes:
     """The JSON of what a release of a statistic would be on any dataset like that.
 
     Raises:
@@ -74,7 +77,7 @@ def plan_without_data(services: Services, statistic: Statistic, question: Questi
     most_nano = services.settings.max_epsilon_nano
     planned = questions.of_statistic(statistic, question, most_nano)
     more = {"summary": summaries.planned(planned), **_more(planned, most_nano, extras, None)}
-    with enter_if_large(services.database, statistic.components):
+    with enter_if_large(services.database, statistic.components, principal.id):
         return object_of({**documents.facts(planned), **{name: encode(member) for name, member in more.items()}})
 
 

@@ -107,7 +107,7 @@ def release(services: Services, access: Access, question: Question, key: Key | N
         return stored
     scans.require_open(access.dataset)
     plan = questions.make(access.dataset, question, services.settings.max_epsilon_nano)
-    with enter_if_large(services.database, plan.statistic.components):
+    with enter_if_large(services.database, plan.statistic.components, access.principal.id):
         return _release(services, access, question, plan, key)
 
 
@@ -141,7 +141,7 @@ def _replayed(services: Services, access: Access, question: Question, key: Key) 
     with services.database.ask() as session:
         stored = replay(services, session, access, key)
     if stored is not None:
-        require_sound(services, stored)
+        require_sound(services, access, stored)
         recorded(access, question, "replayed")
     return stored
 
@@ -156,12 +156,12 @@ def of_twin(services: Services, access: Access, key: Key | None) -> Answer:
         with services.database.ask() as session:
             stored = replay(services, session, access, key)
         if stored is not None:
-            require_sound(services, stored)
+            require_sound(services, access, stored)
             return stored
     raise UnavailableError
 
 
-def require_sound(services: Services, stored: Answer) -> None:
+def require_sound(services: Services, access: Access, stored: Answer) -> None:
     """Look through a large answer before the first byte of it is sent.
 
     Raises:
@@ -171,7 +171,7 @@ def require_sound(services: Services, stored: Answer) -> None:
     body = stored.body
     if isinstance(body, Body) and body.size > MAX_PLAIN_BYTES:
         services.database.pause()
-        with LARGE_ANSWERS.enter():
+        with LARGE_ANSWERS.enter(access.principal.id):
             body.require_sound()
 
 

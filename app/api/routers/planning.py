@@ -52,5 +52,6 @@ def plan_without_data(
     question = question_of(request)
     statistic = undeclared.statistic(question.statistic, Imagined(request.n, request.rows_per_unit, columns))
     return Response(
-        plans.plan_without_data(caller.services, statistic, question, _extras(request)), media_type=MEDIA_TYPE
+        plans.plan_without_data(caller.services, principal, statistic, question, _extras(request)),
+        media_type=MEDIA_TYPE,
     )
