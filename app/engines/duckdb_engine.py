@@ -7,22 +7,23 @@ import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import cast
 
 import duckdb
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from sqlglot import exp
 
-from app.dp.sums import Answer, BinCounts, CellSums, CrossMoments, Moments, Needs, PairSums
+from app.dp.sums import Answer, CellSums, Needs, PairSums
+from app.engines.answers import compute_answers
 from app.engines.bin_expressions import Cuts
-from app.engines.cell_queries import cells_answer, cells_query
 from app.engines.errors import answered
 from app.engines.expressions import column, whole
 from app.engines.files import scratch_directory
-from app.engines.queries import CUTS, FIRST_BIN, THRESHOLD, counts_query, render, sums_query
-from app.engines.shared_queries import shared_answers, shared_query
+from app.engines.queries import CUTS, FIRST_BIN, THRESHOLD, render
 from app.engines.stored import UNIT, stored_name
 
 logger = logging.getLogger(__name__)
@@ -72,7 +73,8 @@ class DuckDBEngine:
         Raises:
             EngineFailure: whatever went wrong; engines put values into their messages, so only its kind is logged.
         """
-        return answered(logger, "DuckDB", lambda: self._answers(path, [_stored(each) for each in scan]))
+        stored = [_stored(each) for each in scan]
+        return answered(logger, "DuckDB", lambda: compute_answers(stored, _TABLE, "duckdb", partial(self._run, path)))
 
     @property
     def scratch(self) -> Path:
@@ -126,31 +128,12 @@ class DuckDBEngine:
         shutil.rmtree(self._scratch, ignore_errors=True)
         os.close(self._scratch_lock)
 
-    def _answers(self, path: Path, scan: Sequence[Needs]) -> list[Answer]:
-        if len(scan) == 1:
-            return [self._answer(path, scan[0])]
-        return shared_answers(scan, self._rows(shared_query(tuple(scan), _TABLE, "duckdb"), path))
-
-    def _answer(self, path: Path, needs: Needs) -> Answer:
-        if isinstance(needs, BinCounts):
-            return self._counts(path, needs)
-        if isinstance(needs, CellSums):
-            return cells_answer(needs, self._rows(cells_query(needs, _TABLE, "duckdb"), path))
-        (row,) = self._rows(sums_query(needs, _TABLE, "duckdb"), path)
-        return (CrossMoments if isinstance(needs, PairSums) else Moments)(*row)
-
-    def _counts(self, path: Path, needs: BinCounts) -> tuple[int, ...]:
-        query = counts_query(needs, _TABLE, "duckdb")
-        counts = np.zeros(needs.bins.count, np.int64)
-        if query.cuts is None:
-            for place, rows in self._rows(query.text, path):
-                counts[place] += int(rows)
-        else:  # a million bins: both columns whole, which are of 64-bit integers
-            with self._connection.cursor() as cursor:
-                cursor.register(CUTS, _cuts_table(query.cuts))  # seen by this cursor alone
-                columns = cursor.execute(query.text, {_FILE: str(path)}).fetchnumpy()
-            np.add.at(counts, *columns.values())
-        return tuple(counts.tolist())
+    def _run(self, path: Path, query: str, cuts: Cuts | None) -> list[tuple[int, ...]] | NDArray[np.int64]:
+        if cuts is None:
+            return self._rows(query, path)
+        with self._connection.cursor() as cursor:  # a million bins: both columns whole, which are of 64-bit integers
+            cursor.register(CUTS, _cuts_table(cuts))  # seen by this cursor alone
+            return np.column_stack(list(cursor.execute(query, {_FILE: str(path)}).fetchnumpy().values()))
 
     def _rows(self, query: str, path: Path) -> list[tuple[int, ...]]:
         with self._connection.cursor() as cursor:

@@ -1,23 +1,109 @@
-"""What an engine is to the rest of the house."""
+"""What every engine over somebody else's tables is: backends say how to find a table and how to run a statement."""
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Protocol
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, BinaryIO, ClassVar, NamedTuple
 
+from app.dp.columns import Column
 from app.dp.sums import Answer, Needs
+from app.engines.answers import compute_answers
+from app.engines.bin_expressions import Cuts
+from app.engines.errors import answered
+from app.engines.expressions import Node
+from app.engines.live import LiveColumn, LiveTable
+from app.engines.live_queries import names_of, registration, units_over, view
+from app.engines.queries import Dialect, render
 
 
-class Engine(Protocol):
-    """Computes exact sums over a stored table, on any thread."""
+class Rows(NamedTuple):
+    """A table's rows as CSV with a header.
 
-    def compute(self, path: Path, scan: Sequence[Needs]) -> Sequence[Answer]:
-        """The exact integers of each need, and nothing else, by one statement (`app.engines.shared_queries`).
+    Attributes:
+        null: the one text that stands for a missing value.
+        cancel: makes a read that waits for rows fail, from any thread.
+    """
+
+    file: BinaryIO
+    null: str
+    cancel: Callable[[], None]
+
+
+class ExternalEngine(ABC):
+    """Exact sums over tables of one configured connection, which it only ever reads, on any thread."""
+
+    name: ClassVar[str]
+    dialect: ClassVar[Dialect]
+    logger: ClassVar[logging.Logger]
+
+    def __init__(self, url: str, statement_seconds: int) -> None:
+        self._url = url
+        self._statement_seconds = statement_seconds
+
+    @abstractmethod
+    def locate(self, connection: str, table: str, columns: Sequence[Column], *, live: bool) -> LiveTable:
+        """Find a table and its declared columns in the catalogue; its rows are not counted.
+
+        Raises:
+            InvalidFile: the table or a column is not there, or cannot be what is declared.
+            EngineFailure: the engine is busy, away or failed.
+        """
+
+    @abstractmethod
+    def copied(self, table: LiveTable) -> AbstractContextManager[Rows]:
+        """A snapshot of a table's columns, streamed; whatever goes wrong in the block ends it."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Give up what the engine holds; it can compute no more."""
+
+    @abstractmethod
+    def _rows(self, table: LiveTable, query: str, cuts: Cuts | None = None) -> Sequence[tuple[Any, ...]]:
+        """The rows of a statement over a table, with the cuts that it needs, if any.
+
+        Raises:
+            StaleTable: a column has another type than was registered.
+        """
+
+    @staticmethod
+    @abstractmethod
+    def _normal(live: LiveColumn) -> Node:
+        """A column's values as they would be stored; no cast in it can fail."""
+
+    def count(self, table: LiveTable, complete: Sequence[str] = ()) -> tuple[int, ...]:
+        """The number of rows, and for each of the columns `complete` how many lack its value.
 
         Raises:
             EngineFailure: the engine is busy, away or failed.
+            StaleTable: a column has another type than was registered.
         """
-        ...
+        query = render(registration(table, complete, self._normal), self.dialect)
+        (row,) = answered(self.logger, self.name, lambda: self._rows(table, query))
+        return tuple(int(number or 0) for number in row)
 
-    def close(self) -> None:
-        """Give up what the engine holds; it can compute no more."""
-        ...
+    def units_over(self, table: LiveTable, unit: str, most: int) -> int:
+        """How many units have more than `most` rows.
+
+        Raises:
+            EngineFailure: the engine is busy, away or failed.
+            StaleTable: a column has another type than was registered.
+        """
+        query = render(units_over(table, unit, most, self._normal), self.dialect)
+        ((over,),) = answered(self.logger, self.name, lambda: self._rows(table, query))
+        return int(over or 0)
+
+    def compute(self, table: LiveTable, scan: Sequence[Needs]) -> list[Answer]:
+        """The exact integers of each need of one of `scans_of`, by one statement over a live table.
+
+        Raises:
+            EngineFailure: the engine is busy, away or failed.
+            StaleTable: it has another number of rows, or a column another type, than was registered.
+        """
+
+        def compute() -> list[Answer]:
+            source = view(table, [name for each in scan for name in names_of(each)], self._normal)
+            return compute_answers(scan, source, self.dialect, lambda query, cuts: self._rows(table, query, cuts))
+
+        answers = answered(self.logger, self.name, compute)
+        return [table.checked(each, answer) for each, answer in zip(scan, answers, strict=True)]

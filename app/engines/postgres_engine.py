@@ -4,31 +4,27 @@ import io
 import logging
 import secrets
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any
 
 import psycopg
 from sqlglot import exp
 
 from app.dp.columns import Column, Kind
-from app.dp.sums import Answer, BinCounts, CellSums, CrossMoments, Moments, Needs, PairSums
-from app.engines.bin_expressions import missing_bin
-from app.engines.cell_queries import cells_answer, cells_query
+from app.engines.bin_expressions import Cuts
 from app.engines.digits import MOST_DIGITS, MOST_DIGITS_OF_A_DOUBLE
+from app.engines.engine import ExternalEngine, Rows
 from app.engines.errors import EngineFailure, answered
 from app.engines.expressions import Node, case, column, is_nan
 from app.engines.live import LiveColumn, LiveTable
-from app.engines.live_queries import names_of, registration, table_node, units_over, view
+from app.engines.live_queries import table_node
 from app.engines.paths import path_of
 from app.engines.postgres_catalogue import located, require_types
-from app.engines.queries import Dialect, counts_query, render, sums_query
-from app.engines.shared_queries import shared_answers, shared_query
+from app.engines.queries import render
 
 logger = logging.getLogger(__name__)
 
-_DIALECT: Dialect = "postgres"
 _CONNECTIONS = 8
 _COPY_SECONDS = 6 * 3600
 _LOCK_SECONDS = 10
@@ -36,28 +32,18 @@ _NUMERIC = "DECIMAL"
 _MOST_UNITS = 10**MOST_DIGITS
 
 
-class Rows(NamedTuple):
-    """A table's rows as CSV with a header.
-
-    Attributes:
-        null: the one text that stands for a missing value.
-        cancel: makes a read that waits for rows fail, from any thread.
-    """
-
-    file: BinaryIO
-    null: str
-    cancel: Callable[[], None]
-
-
-class PostgresEngine:
+class PostgresEngine(ExternalEngine):
     """Exact sums over tables of one Postgres database, which it only ever reads.
 
     Each statement has a connection to itself, so any number of threads may ask; more than a few at a time wait.
     """
 
+    name = "Postgres"
+    dialect = "postgres"
+    logger = logger
+
     def __init__(self, url: str, statement_seconds: int) -> None:
-        self._url = url
-        self._statement_seconds = statement_seconds
+        super().__init__(url, statement_seconds)
         self._turns = threading.BoundedSemaphore(_CONNECTIONS)
 
     def locate(self, connection: str, table: str, columns: Sequence[Column], *, live: bool) -> LiveTable:
@@ -73,46 +59,14 @@ class PostgresEngine:
             with self._connected(self._statement_seconds) as session:
                 return LiveTable(connection, path, 0, located(session, path, columns, live=live))
 
-        return answered(logger, "Postgres", find)
-
-    def count(self, table: LiveTable, complete: Sequence[str] = ()) -> tuple[int, ...]:
-        """The number of rows, and for each of the columns `complete` how many lack its value.
-
-        Raises:
-            EngineFailure: the database is busy, away or failed.
-            StaleTable: a column has another type than was registered.
-        """
-        query = render(registration(table, complete, _normal), _DIALECT)
-        (row,) = answered(logger, "Postgres", partial(self._rows, table, query))
-        return tuple(int(number or 0) for number in row)
-
-    def units_over(self, table: LiveTable, unit: str, most: int) -> int:
-        """How many units have more than `most` rows.
-
-        Raises:
-            EngineFailure: the database is busy, away or failed.
-            StaleTable: a column has another type than was registered.
-        """
-        query = render(units_over(table, unit, most, _normal), _DIALECT)
-        ((over,),) = answered(logger, "Postgres", partial(self._rows, table, query))
-        return int(over or 0)
-
-    def compute(self, table: LiveTable, scan: Sequence[Needs]) -> list[Answer]:
-        """The exact integers of each need of one of `scans_of`, by one statement over a live table.
-
-        Raises:
-            EngineFailure: the database is busy, away or failed.
-            StaleTable: it has another number of rows, or a column another type, than was registered.
-        """
-        answers = answered(logger, "Postgres", lambda: self._answers(table, scan))
-        return [table.checked(each, answer) for each, answer in zip(scan, answers, strict=True)]
+        return answered(self.logger, self.name, find)
 
     @contextmanager
     def copied(self, table: LiveTable) -> Iterator[Rows]:
         """A snapshot of a table's columns, streamed; whatever goes wrong in the block ends it."""
         null = secrets.token_hex(16)  # a text that no value is
         columns = [exp.alias_(_text(column), column.name, quoted=True) for column in table.columns]
-        query = render(exp.select(*columns).from_(table_node(table.path)), _DIALECT)
+        query = render(exp.select(*columns).from_(table_node(table.path)), self.dialect)
         statement = f"COPY ({query}) TO STDOUT (FORMAT csv, HEADER true, NULL '{null}', ENCODING 'UTF8')"
         with (
             self._connected(_COPY_SECONDS) as session,
@@ -124,45 +78,21 @@ class PostgresEngine:
     def close(self) -> None:
         """Nothing is held between statements."""
 
-    def _answers(self, table: LiveTable, scan: Sequence[Needs]) -> list[Answer]:
-        if len(scan) == 1:
-            return [self._answer(table, scan[0])]
-        source = view(table, [name for each in scan for name in names_of(each)], _normal)
-        return shared_answers(scan, self._rows(table, shared_query(tuple(scan), source, _DIALECT)))
+    @staticmethod
+    def _normal(live: LiveColumn) -> Node:
+        return _stored_value(live)
 
-    def _answer(self, table: LiveTable, needs: Needs) -> Answer:
-        source = view(table, names_of(needs), _normal)
-        if isinstance(needs, BinCounts):
-            return self._counts(table, needs, source)
-        if isinstance(needs, CellSums):
-            return cells_answer(needs, self._rows(table, cells_query(needs, source, _DIALECT)))
-        (row,) = self._rows(table, sums_query(needs, source, _DIALECT))
-        table.require_rows(row[0])  # sums over no rows at all are no numbers
-        return (CrossMoments if isinstance(needs, PairSums) else Moments)(*map(int, row))
-
-    def _counts(self, table: LiveTable, needs: BinCounts, source: exp.Subquery) -> tuple[int, ...]:
-        query = counts_query(needs, source, _DIALECT)
-        counts = [0] * needs.bins.count
-        if query.cuts is None:
-            for place, rows in self._rows(table, query.text):
-                counts[place] += int(rows)
-            return tuple(counts)
-        # The place among the cuts is told, or -1 for a missing value.
-        bins = [0, *query.cuts.bins, missing_bin(needs.bins)]
-        for place, rows in self._rows(table, query.text, list(query.cuts.thresholds)):
-            counts[bins[place]] += int(rows)
-        return tuple(counts)
-
-    def _rows(self, table: LiveTable, query: str, *parameters: object) -> list[tuple[Any, ...]]:
+    def _rows(self, table: LiveTable, query: str, cuts: Cuts | None = None) -> list[tuple[Any, ...]]:
         """The rows of a statement over a table that is, and until its end stays, what was registered."""
+        parameters = None if cuts is None else [list(cuts.thresholds)]
         with self._connected(self._statement_seconds) as session, psycopg.RawCursor(session) as cursor:
             session.isolation_level = psycopg.IsolationLevel.READ_COMMITTED  # types as they are once we have the lock
             with session.transaction():
                 # It locks the table, and neither plans nor reads; LOCK TABLE would need a right to all of its columns.
-                lock = f"PREPARE lock_table AS SELECT FROM {table_node(table.path).sql(_DIALECT)}"
+                lock = f"PREPARE lock_table AS SELECT FROM {table_node(table.path).sql(self.dialect)}"
                 session.execute(f"{lock}; DEALLOCATE lock_table".encode())
                 require_types(session, table)
-                return cursor.execute(query.encode(), parameters or None).fetchall()
+                return cursor.execute(query.encode(), parameters).fetchall()
 
     @contextmanager
     def _connected(self, statement_seconds: int) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
@@ -214,7 +144,7 @@ class _Chunks(io.RawIOBase):
         return size
 
 
-def _normal(live: LiveColumn) -> Node:
+def _stored_value(live: LiveColumn) -> Node:
     """A column's values as they would be stored.
 
     No cast can fail: the catalogue has seen to the types, and numbers that these types do not hold are not cast.

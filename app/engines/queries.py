@@ -1,5 +1,6 @@
 """The one query that answers what a statistic needs, as text for one dialect."""
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from sqlglot import ErrorLevel, exp
@@ -25,10 +26,15 @@ CUTS, THRESHOLD, FIRST_BIN = "cuts", "threshold", "bin"
 
 
 class Query(NamedTuple):
-    """A query, and the cuts that the engine must lay beside the table for it, if any."""
+    """A query, and the cuts that the engine must lay beside the table for it, if any.
+
+    Attributes:
+        bin_of_place: where the rows have a place among the cuts, or -1, instead of a bin: the bin of each.
+    """
 
     text: str
     cuts: Cuts | None = None
+    bin_of_place: Sequence[int] | None = None
 
 
 @cache_queries
@@ -49,7 +55,7 @@ def sums_query(needs: ColumnSums | PairSums, table: Source, dialect: Dialect) ->
 
 
 def counts_query(needs: BinCounts, table: Source, dialect: Dialect) -> Query:
-    """A row for each bin that is not empty: its index and how many rows are in it, in no order."""
+    """A row for each bin that is not empty: its index, or a place, and how many rows are in it, in no order."""
     bins, value, source = needs.bins, column(needs.column), table.copy()
     if isinstance(bins, CategoryBins):
         return Query(render(_category_counts(value, bins, source), dialect))
@@ -61,8 +67,10 @@ def counts_query(needs: BinCounts, table: Source, dialect: Dialect) -> Query:
     if dialect == "duckdb":
         return Query(render(_joined_counts(value, bins, source), dialect), cuts)
     if dialect == "postgres":
-        return Query(render(_searched_counts(value, bins, source), dialect), cuts)
-    return Query(render(_halved_counts(value, bins, source, len(cuts.thresholds)), dialect), cuts)
+        query = _searched_counts(value, bins, source)
+    else:
+        query = _halved_counts(value, bins, source, len(cuts.thresholds))
+    return Query(render(query, dialect), cuts, [0, *cuts.bins, missing_bin(bins)])
 
 
 def render(query: exp.Select, dialect: Dialect) -> str:

@@ -1,18 +1,17 @@
 """Databases in which tables live: those that the operator configured, by name."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from app.dp.columns import Column
-from app.dp.sums import Answer, Needs
+from app.engines.engine import ExternalEngine
 from app.engines.errors import EngineFailure, InvalidFile, Problem, StaleTable
 from app.engines.ingest import Units
 from app.engines.ingest.problems import MOST_PROBLEMS
 from app.engines.ingest.writer import FEWEST_ROWS
 from app.engines.intake import refuse_units_over
 from app.engines.live import LiveTable
-from app.engines.postgres_engine import PostgresEngine, Rows
+from app.engines.postgres_engine import PostgresEngine
 from app.engines.spark_engine import SparkEngine
 
 
@@ -24,39 +23,11 @@ class Origin(NamedTuple):
     live: bool
 
 
-class Source(Protocol):
-    """An engine over somebody else's tables; `app.engines.postgres_engine` says what each method does."""
-
-    def locate(self, connection: str, table: str, columns: Sequence[Column], *, live: bool) -> LiveTable:
-        """Find a table and its declared columns in the catalogue."""
-        ...
-
-    def count(self, table: LiveTable, complete: Sequence[str] = ()) -> tuple[int, ...]:
-        """The number of rows, and for each of the columns `complete` how many lack its value."""
-        ...
-
-    def units_over(self, table: LiveTable, unit: str, most: int) -> int:
-        """How many units have more than `most` rows."""
-        ...
-
-    def compute(self, table: LiveTable, scan: Sequence[Needs]) -> Sequence[Answer]:
-        """The exact integers of each need, and nothing else, by one statement."""
-        ...
-
-    def copied(self, table: LiveTable) -> AbstractContextManager[Rows]:
-        """A snapshot of a table's columns, streamed."""
-        ...
-
-    def close(self) -> None:
-        """Give up what the engine holds; it can compute no more."""
-        ...
-
-
 class Sources:
     """The configured connections; safe for threads."""
 
     def __init__(self, urls: Mapping[str, str], statement_seconds: int) -> None:
-        self._engines: dict[str, Source] = {
+        self._engines: dict[str, ExternalEngine] = {
             name: (SparkEngine if url.startswith("sc:") else PostgresEngine)(url, statement_seconds)
             for name, url in urls.items()
         }
@@ -65,7 +36,7 @@ class Sources:
         """Whether a connection of this name is configured."""
         return connection in self._engines
 
-    def of(self, connection: str) -> Source:
+    def of(self, connection: str) -> ExternalEngine:
         """The engine behind a connection.
 
         Raises:
@@ -125,7 +96,7 @@ class Sources:
             engine.close()
 
 
-def _counted(engine: Source, table: LiveTable, complete: Sequence[str]) -> tuple[int, list[Problem]]:
+def _counted(engine: ExternalEngine, table: LiveTable, complete: Sequence[str]) -> tuple[int, list[Problem]]:
     """The number of rows, and what is wrong with columns that must have all their values."""
     n, *lacking = engine.count(table, complete)
     told = zip(complete, lacking, strict=True)

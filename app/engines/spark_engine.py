@@ -12,35 +12,34 @@ import pyarrow as pa
 from sqlglot import exp
 
 from app.dp.columns import Column, Kind
-from app.dp.sums import Answer, BinCounts, CellSums, CrossMoments, Moments, Needs, PairSums
-from app.engines.bin_expressions import missing_bin
-from app.engines.cell_queries import cells_answer, cells_query
+from app.engines.bin_expressions import Cuts
 from app.engines.digits import Digits, unfit
+from app.engines.engine import ExternalEngine, Rows
 from app.engines.errors import EngineFailure, InvalidFile, Problem, StaleTable, answered
 from app.engines.expressions import Node, column
 from app.engines.ingest.problems import MOST_PROBLEMS
 from app.engines.live import LiveColumn, LiveTable
-from app.engines.live_queries import names_of, registration, table_node, units_over, view
+from app.engines.live_queries import table_node
 from app.engines.paths import path_of
-from app.engines.postgres_engine import Rows
-from app.engines.queries import CUTS, THRESHOLD, Dialect, counts_query, render, sums_query
-from app.engines.shared_queries import shared_answers, shared_query
+from app.engines.queries import CUTS, THRESHOLD
 
 logger = logging.getLogger(__name__)
 
-_DIALECT: Dialect = "spark"
 _WHOLE_DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 19}
 _FLOATS = {"float", "double"}
 _MOST_PARTS = 3  # catalog, schema, table
 _RETRIES = 3
 
 
-class SparkEngine:
+class SparkEngine(ExternalEngine):
     """Exact sums over tables that a Spark Connect server knows; they stay where they are."""
 
+    name = "Spark"
+    dialect = "spark"
+    logger = logger
+
     def __init__(self, url: str, statement_seconds: int) -> None:
-        self._url = url
-        self._statement_seconds = statement_seconds
+        super().__init__(url, statement_seconds)
         self._lock = threading.Lock()
         self._cuts_lock = threading.Lock()
         self._session: Any = None
@@ -55,7 +54,7 @@ class SparkEngine:
         if not live:
             raise InvalidFile([Problem("source.live", "must be true: tables of Spark stay where they are")])
         path = path_of(table, "default", _MOST_PARTS)
-        found = answered(logger, "Spark", partial(self._schema, path))
+        found = answered(self.logger, self.name, partial(self._schema, path))
         if found is None:
             told = "is not there, is a view or of a format that cannot stay live, or the connection may not read it"
             raise InvalidFile([Problem("source.table", told)])
@@ -69,38 +68,6 @@ class SparkEngine:
         return LiveTable(
             connection, path, 0, tuple(LiveColumn(c.name, c.kind, c.scale, found[c.name]) for c in columns)
         )
-
-    def count(self, table: LiveTable, complete: Sequence[str] = ()) -> tuple[int, ...]:
-        """The number of rows, and for each of the columns `complete` how many lack its value.
-
-        Raises:
-            EngineFailure: the server is busy, away or failed.
-            StaleTable: a column has another type than was registered.
-        """
-        query = render(registration(table, complete, _normal), _DIALECT)
-        (row,) = answered(logger, "Spark", partial(self._rows, table, query))
-        return tuple(int(number or 0) for number in row)
-
-    def units_over(self, table: LiveTable, unit: str, most: int) -> int:
-        """How many units have more than `most` rows.
-
-        Raises:
-            EngineFailure: the server is busy, away or failed.
-            StaleTable: a column has another type than was registered.
-        """
-        query = render(units_over(table, unit, most, _normal), _DIALECT)
-        ((over,),) = answered(logger, "Spark", partial(self._rows, table, query))
-        return int(over or 0)
-
-    def compute(self, table: LiveTable, scan: Sequence[Needs]) -> list[Answer]:
-        """The exact integers of each need of one of `scans_of`, by one statement over a live table.
-
-        Raises:
-            EngineFailure: the server is busy, away or failed.
-            StaleTable: it has another number of rows, or a column another type, than was registered.
-        """
-        answers = answered(logger, "Spark", lambda: self._answers(table, scan))
-        return [table.checked(each, answer) for each, answer in zip(scan, answers, strict=True)]
 
     def copied(self, table: LiveTable) -> AbstractContextManager[Rows]:
         """Never asked for: `locate` refuses what is to be copied."""
@@ -119,38 +86,11 @@ class SparkEngine:
             name = render_table(path)
             return _types(session, name) if session.catalog.tableExists(name) else None
 
-    def _answers(self, table: LiveTable, scan: Sequence[Needs]) -> list[Answer]:
-        if len(scan) == 1:
-            return [self._answer(table, scan[0])]
-        source = view(table, [name for each in scan for name in names_of(each)], _normal)
-        return shared_answers(scan, self._rows(table, shared_query(tuple(scan), source, _DIALECT)))
+    @staticmethod
+    def _normal(live: LiveColumn) -> Node:
+        return _stored_value(live)
 
-    def _answer(self, table: LiveTable, needs: Needs) -> Answer:
-        source = view(table, names_of(needs), _normal)
-        if isinstance(needs, BinCounts):
-            return self._counts(table, needs, source)
-        if isinstance(needs, CellSums):
-            return cells_answer(needs, self._rows(table, cells_query(needs, source, _DIALECT)))
-        (row,) = self._rows(table, sums_query(needs, source, _DIALECT))
-        table.require_rows(row[0])  # sums over no rows at all are no numbers
-        return (CrossMoments if isinstance(needs, PairSums) else Moments)(*map(int, row))
-
-    def _counts(self, table: LiveTable, needs: BinCounts, source: exp.Subquery) -> tuple[int, ...]:
-        query = counts_query(needs, source, _DIALECT)
-        counts = [0] * needs.bins.count
-        if query.cuts is None:
-            for place, rows in self._rows(table, query.text):
-                counts[place] += int(rows)
-            return tuple(counts)
-        # The place among the cuts is told, or -1 for a missing value.
-        bins = [0, *query.cuts.bins, missing_bin(needs.bins)]
-        kind = pa.float64() if isinstance(query.cuts.thresholds[0], float) else pa.int64()
-        cuts = pa.table({THRESHOLD: pa.array([list(query.cuts.thresholds)], pa.list_(kind))})
-        for place, rows in self._rows(table, query.text, cuts):
-            counts[bins[place]] += int(rows)
-        return tuple(counts)
-
-    def _rows(self, table: LiveTable, query: str, cuts: pa.Table | None = None) -> list[tuple[Any, ...]]:
+    def _rows(self, table: LiveTable, query: str, cuts: Cuts | None = None) -> list[tuple[Any, ...]]:
         """The rows of a statement over a table that is what was registered, before the statement and after it.
 
         Spark has no lock that keeps it so meanwhile. What was changed under the statement is stale whether that failed
@@ -163,7 +103,7 @@ class SparkEngine:
         self._require_types(table)
         rows = None
         with suppress(EngineFailure):
-            rows = answered(logger, "Spark", lambda: self._scan(table, query, cuts))
+            rows = answered(self.logger, self.name, lambda: self._scan(table, query, cuts))
         self._require_types(table)
         if rows is None:
             raise EngineFailure
@@ -181,17 +121,17 @@ class SparkEngine:
             with self._asked() as session:
                 return _types(session, render_table(table.path))
 
-        found = answered(logger, "Spark", types)
+        found = answered(self.logger, self.name, types)
         if found is None or any(found.get(each.name) != each.type for each in table.columns):
             raise StaleTable
 
-    def _scan(self, table: LiveTable, query: str, cuts: pa.Table | None) -> list[tuple[Any, ...]]:
+    def _scan(self, table: LiveTable, query: str, cuts: Cuts | None) -> list[tuple[Any, ...]]:
         with self._asked() as session:
             session.catalog.refreshTable(render_table(table.path))  # or files that others added are not seen
             if cuts is None:
                 return _fetched(session, query)
             with self._cuts_lock:  # the session has one table of cuts
-                session.createDataFrame(cuts).createOrReplaceTempView(CUTS)
+                session.createDataFrame(_cuts_table(cuts)).createOrReplaceTempView(CUTS)
                 try:
                     return _fetched(session, query)
                 finally:
@@ -240,7 +180,7 @@ _FORMATS = {"parquet", "orc", "delta", "iceberg", "hudi"}
 
 def render_table(path: Sequence[str]) -> str:
     """A table's name, quoted."""
-    return table_node(path).sql(_DIALECT)
+    return table_node(path).sql("spark")
 
 
 def _types(session: Any, name: str) -> dict[str, str] | None:  # noqa: ANN401 - as above
@@ -257,6 +197,11 @@ def _format_of(session: Any, name: str) -> str:  # noqa: ANN401 - as above
     """A table's format in lower case; empty where Spark does not name it."""
     described = session.sql(f"DESCRIBE TABLE EXTENDED {name}").toArrow().to_pylist()
     return next((str(row["data_type"]).lower() for row in reversed(described) if row["col_name"] == "Provider"), "")
+
+
+def _cuts_table(cuts: Cuts) -> pa.Table:
+    kind = pa.float64() if isinstance(cuts.thresholds[0], float) else pa.int64()
+    return pa.table({THRESHOLD: pa.array([list(cuts.thresholds)], pa.list_(kind))})
 
 
 def _fetched(session: Any, query: str) -> list[tuple[Any, ...]]:  # noqa: ANN401 - as above
@@ -281,7 +226,7 @@ def _unsuitable(found: str, declared: Column) -> str | None:
     return unfit(Digits(precision - scale, scale), declared)
 
 
-def _normal(live: LiveColumn) -> Node:
+def _stored_value(live: LiveColumn) -> Node:
     """A column's values as they would be stored; their types make sure that no cast can fail."""
     value = column(live.name)
     if live.kind is Kind.BOOLEAN:

@@ -421,7 +421,7 @@ def test_the_type_cannot_change_between_the_comparison_and_the_scan(
 def test_no_cast_fails_even_of_values_that_the_type_should_not_hold(
     warehouse: str, near: Tables, column: Column, value: str
 ) -> None:
-    live = postgres_engine._normal(LiveColumn("x", column.kind, column.scale, "numeric"))
+    live = postgres_engine.PostgresEngine._normal(LiveColumn("x", column.kind, column.scale, "numeric"))
     query = f"SELECT {live.sql('postgres')} FROM (VALUES ({value}::numeric)) AS v (x)"  # noqa: S608
     with psycopg.connect(warehouse) as connection:
         assert connection.execute(query.encode()).fetchone() is not None
