@@ -20,6 +20,7 @@ from pydantic_settings import (
 )
 
 from app import secret_files
+from app.roles import Role
 
 
 def _rate_limit(text: str) -> str:
@@ -48,7 +49,6 @@ def _networks(texts: tuple[str, ...]) -> tuple[str, ...]:
 
 
 _ALGORITHMS = {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
-_ROLES = {"admin", "owner", "auditor", "analyst"}
 
 
 def _algorithms(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -63,8 +63,8 @@ def _role_map(pairs: object) -> object:
     if not isinstance(pairs, str):
         return pairs
     split = [word.strip().rpartition("=") for word in pairs.split(",") if word.strip()]
-    if not split or any(not value or role not in _ROLES for value, _, role in split):
-        raise ValueError(f"must be pairs such as value=role, the role one of {', '.join(sorted(_ROLES))}")
+    if not split or any(not value or role not in set(Role) for value, _, role in split):
+        raise ValueError(f"must be pairs such as value=role, the role one of {', '.join(sorted(Role))}")
     return tuple((value, role) for value, _, role in split)
 
 

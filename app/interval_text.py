@@ -10,16 +10,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from gmpy2 import mpq
 
-from app.dp.offsets import added_down, added_up
-from app.json_text import Doubles, double_texts, entries_of, joined
+from app.dp.numbers.double_offsets import add_rounding_down, add_rounding_up
+from app.json_text import Doubles, dictionary_entries, double_texts, joined
 
 CHUNK_BYTES = 2**18
 
 
 def interval_texts(middles: Doubles, reach: mpq, lowest: float, highest: float) -> pa.StringArray:
     """Each middle ± reach, rounded outwards and cut to the public range, as `[lower,upper]`."""
-    lower = double_texts(np.maximum(added_down(middles, -reach), lowest))
-    upper = double_texts(np.minimum(added_up(middles, reach), highest))
+    lower = double_texts(np.maximum(add_rounding_down(middles, -reach), lowest))
+    upper = double_texts(np.minimum(add_rounding_up(middles, reach), highest))
     return pc.binary_join_element_wise("[", lower, ",", upper, "]", "")
 
 
@@ -27,7 +27,7 @@ def interval_pieces(values: Iterable[bytes], reach: mpq, lowest: float, highest:
     """The intervals around each number of an array, which is given in pieces of its JSON and not empty."""
     separator = b"["
     for numbers in _whole_entries(values):
-        entries = entries_of(numbers)
+        entries = dictionary_entries(numbers)
         middles: Doubles = pc.cast(entries.dictionary, pa.float64()).to_numpy()
         yield separator
         yield joined(interval_texts(middles, reach, lowest, highest).take(entries.indices))

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from app.dp.numbers import shown
+from app.dp.numbers.exact import shortest_text
 
 Doubles = npt.NDArray[np.float64]
 
@@ -28,14 +28,14 @@ BATCH = 2**16
 _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-def encode(value: Any) -> bytes:  # noqa: ANN401 - JSON is any value
+def encode_json(value: Any) -> bytes:  # noqa: ANN401 - JSON is any value
     """Compact UTF-8 JSON. NaN and Infinity would be a defect of ours, and raise."""
     if type(value) is float and isfinite(value):
         return repr(value).encode()  # as the encoder does, which takes its time to begin
     return _encoder.encode(value).encode()
 
 
-def object_of(members: Mapping[str, bytes]) -> bytes:
+def join_object(members: Mapping[str, bytes]) -> bytes:
     """The object with these members, each of them JSON already."""
     return b"".join([*open_object(members), b"}"])  # members may be megabytes: each is copied once
 
@@ -45,7 +45,7 @@ def open_object(members: Mapping[str, bytes | Iterable[bytes]]) -> Iterator[byte
     separator = b"{"
     for name, member in members.items():
         yield separator
-        yield _name(name)
+        yield _encode_name(name)
         if isinstance(member, bytes):
             yield member
         else:
@@ -54,29 +54,29 @@ def open_object(members: Mapping[str, bytes | Iterable[bytes]]) -> Iterator[byte
 
 
 @cache
-def _name(name: str) -> bytes:
+def _encode_name(name: str) -> bytes:
     """A member's name before its value; there are some dozens."""
-    return encode(name) + b":"
+    return encode_json(name) + b":"
 
 
-def shown_texts(doubles: Doubles) -> pa.StringArray:
-    """Each double as `app.dp.numbers.shown` has it: whole numbers up to 2⁵³ without a decimal point."""
-    return _texts(doubles, shown, "")
+def number_texts(doubles: Doubles) -> pa.StringArray:
+    """Each double as `app.dp.numbers.exact.shortest_text` has it: whole numbers up to 2⁵³ without a decimal point."""
+    return _format_texts(doubles, shortest_text, "")
 
 
 def double_texts(doubles: Doubles) -> pa.StringArray:
     """Each double with a decimal point or an exponent."""
-    return _texts(doubles, float, ".0")
+    return _format_texts(doubles, float, ".0")
 
 
-def texts_of(spelled: Iterable[str]) -> pa.StringArray:
+def texts_array(spelled: Iterable[str]) -> pa.StringArray:
     """Texts that are JSON already, taken a few at a time: Python's own strings are several times larger."""
     remaining = iter(spelled)
     batches = iter(lambda: pa.array(islice(remaining, BATCH), pa.string()), pa.array([], pa.string()))
     return pa.concat_arrays(batches)
 
 
-def array_of(texts: pa.StringArray) -> bytes:
+def join_array(texts: pa.StringArray) -> bytes:
     """The array of these entries, each of them JSON already."""
     return b"".join(array_pieces(texts, np.arange(len(texts))))
 
@@ -96,12 +96,12 @@ def joined(texts: pa.StringArray) -> bytes:
     return encoded
 
 
-def entries_of(text: bytes) -> pa.DictionaryArray:
+def dictionary_entries(text: bytes) -> pa.DictionaryArray:
     """The entries of an array of numbers, given without its brackets, each different text kept once."""
     return pc.split_pattern(pa.array([text.decode()]), ",").values.dictionary_encode()
 
 
-def _texts(doubles: Doubles, spell: Callable[[float], float], point: str) -> pa.StringArray:
+def _format_texts(doubles: Doubles, spell: Callable[[float], float], point: str) -> pa.StringArray:
     sizes = np.abs(doubles)
     alike = (sizes == 0) | (sizes >= SMALLEST) & (sizes < LARGEST)
     texts = pc.cast(pa.array(doubles), pa.string())
@@ -109,6 +109,6 @@ def _texts(doubles: Doubles, spell: Callable[[float], float], point: str) -> pa.
         whole = pa.array(doubles == np.floor(doubles))
         texts = pc.if_else(whole, pc.binary_join_element_wise(texts, point, ""), texts)
     if not alike.all():
-        spelled = [encode(spell(double)).decode() for double in doubles[~alike].tolist()]
+        spelled = [encode_json(spell(double)).decode() for double in doubles[~alike].tolist()]
         texts = pc.replace_with_mask(texts, pa.array(~alike), pa.array(spelled))
     return texts

@@ -12,25 +12,28 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 
 from app import logs, metrics, traces
-from app.api import documentation, guide, problems, web
-from app.api.concurrency_limit import ConcurrencyLimit
-from app.api.crew import Crew
-from app.api.middleware import FaultBarrier, KeyGate
-from app.api.rates import RateLimit
-from app.api.routers import audit, batches, budgets, datasets, derived, operations, planning, principals, releases
+from app.api import problems
+from app.api.middleware.authentication import AuthenticationGate, ErrorBarrier
+from app.api.middleware.concurrency_limit import ConcurrencyLimit
+from app.api.middleware.rate_limit import RateLimit
+from app.api.middleware.request_log import RequestLog
+from app.api.openapi import document
+from app.api.pages import dashboard, guide
+from app.api.routers import audit, batches, budgets, datasets, derived, operations, plans, principals, releases
+from app.api.server.startup_retry import open_services_with_retry
+from app.api.server.worker_pool import WorkerPool
 from app.api.uploads import OpenUploads
-from app.api.waiting import opened_in_time
-from app.api.watch import Watch
 from app.config import Settings
-from app.db.limits import AT_ONCE, REQUEST_THREADS
-from app.services import startup, tokens
-from app.services.rounds import Rounds
+from app.db.connection_limits import AT_ONCE, REQUEST_THREADS
+from app.services.identity import tokens
+from app.services.operations import startup
+from app.services.operations.background_verification import BackgroundVerification
 
 
 def _around(settings: Settings) -> list[Middleware]:
     """What every call passes, from the outside in."""
     rate = RateLimit(settings.rate_limit, settings.rate_limit_storage.get_secret_value())
-    around = [Middleware(Watch)]
+    around = [Middleware(RequestLog)]
     if settings.cors_origins:
         around.append(
             Middleware(
@@ -43,8 +46,8 @@ def _around(settings: Settings) -> list[Middleware]:
             )
         )
     # Within, so that a page of another origin can read what a refusal says, and for how long to wait.
-    around += [Middleware(ConcurrencyLimit, settings.max_concurrent_requests), Middleware(FaultBarrier)]
-    return [*around, Middleware(KeyGate, rate, tokens.of(settings))]
+    around += [Middleware(ConcurrencyLimit, settings.max_concurrent_requests), Middleware(ErrorBarrier)]
+    return [*around, Middleware(AuthenticationGate, rate, tokens.token_verifier(settings))]
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
@@ -56,11 +59,11 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         to_thread.current_default_thread_limiter().total_tokens = REQUEST_THREADS
         traces.begin()
-        services = await opened_in_time(chosen)
+        services = await open_services_with_retry(chosen)
         app.state.services = services
-        app.state.answer = Crew(services.database, REQUEST_THREADS, AT_ONCE[services.database.dialect]).run
+        app.state.answer = WorkerPool(services.database, REQUEST_THREADS, AT_ONCE[services.database.dialect]).run
         app.state.uploads = OpenUploads(chosen.max_open_uploads)
-        rounds = Rounds(services)
+        rounds = BackgroundVerification(services)
         rounds.begin()
         # What there is after the start stays: the collector need not look through it ever again.
         gc.collect()
@@ -76,7 +79,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app = FastAPI(
         title="Snapledger",
         version=version("snapledger"),
-        description=documentation.DESCRIPTION,
+        description=document.DESCRIPTION,
         openapi_url=None,  # `documentation` serves it
         docs_url=None,
         redoc_url=None,
@@ -85,11 +88,11 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         middleware=_around(chosen),
     )
     problems.install(app)
-    documentation.install(app)
-    web.install(app)
+    document.install(app)
+    dashboard.install(app)
     guide.install(app, chosen.guide_directory)
     for router in (
-        planning.router,
+        plans.router,
         releases.router,
         derived.router,
         batches.router,

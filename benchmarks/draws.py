@@ -15,10 +15,10 @@ from gmpy2 import mpq
 from rich.console import Console
 from rich.table import Table
 
-from app.dp.bits import SystemBits
-from app.dp.bulk import draw_whole
-from app.dp.draw import draw
-from app.dp.parameters import Parameters, derive
+from app.dp.mechanism.bulk_draw import draw_whole_numbers
+from app.dp.mechanism.draw import draw
+from app.dp.mechanism.parameters import Parameters, derive_parameters
+from app.dp.numbers.random_bits import SystemBits
 
 ROUNDS = 5
 SINGLE = 5_000
@@ -38,7 +38,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 def parameters_for(rows: int) -> Parameters:
     """Of a count among so many rows, ε = 1."""
-    return derive(mpq(1), mpq(rows, 2), mpq(1, 20), 0)
+    return derive_parameters(mpq(1), mpq(rows, 2), mpq(1, 20), 0)
 
 
 def opendp_laplace(size: int) -> Callable[[], object]:
@@ -74,7 +74,7 @@ def main() -> None:
         measured.append(
             (
                 f"{size:,}",
-                seconds(lambda: draw_whole(counts, parameters, bits)) / size,  # noqa: B023 - called here
+                seconds(lambda: draw_whole_numbers(counts, parameters, bits)) / size,  # noqa: B023 - called here
                 seconds(opendp_laplace(peers)) / peers,
                 seconds(diffprivlib_snapping(peers)) / peers,
             )

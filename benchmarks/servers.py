@@ -112,7 +112,16 @@ def snapledger(folder: Path, database_url: str | None = None, workers: int = 1, 
         "SNAPLEDGER_RATE_LIMIT": "1000000/second",
         **{f"SNAPLEDGER_{name}": value for name, value in settings.items()},
     }
-    command = [sys.executable, "-m", "app.cli", "serve", "--port", str(port), "--workers", str(workers)]
+    command = [
+        sys.executable,
+        "-m",
+        "app.cli.service_commands",
+        "serve",
+        "--port",
+        str(port),
+        "--workers",
+        str(workers),
+    ]
     with _process(command, port, "/readyz", environment) as pid:
         yield Running(port, pid, key)
 

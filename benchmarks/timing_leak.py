@@ -20,9 +20,9 @@ from gmpy2 import mpq
 from rich.console import Console
 from rich.table import Table
 
-from app.dp.bits import SystemBits
-from app.dp.draw import draw
-from app.dp.parameters import derive
+from app.dp.mechanism.draw import draw
+from app.dp.mechanism.parameters import derive_parameters
+from app.dp.numbers.random_bits import SystemBits
 
 SUSPECT = 4.5
 ROWS = 344
@@ -48,7 +48,9 @@ def split(pairs: Sequence[tuple[float, float]]) -> tuple[list[float], list[float
 def of_draws(count: int) -> list[tuple[float, float]]:
     """The size of the noise of single draws, and their seconds."""
     bits, x = SystemBits(), mpq(3)
-    parameters = derive(mpq(1), mpq(ROWS, 2), mpq(1, 20), 10)  # a fine grid, so that few draws have the same noise
+    parameters = derive_parameters(
+        mpq(1), mpq(ROWS, 2), mpq(1, 20), 10
+    )  # a fine grid, so that few draws have the same noise
     found = []
     for _ in range(count):
         started = time.perf_counter()

@@ -14,10 +14,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from app.dp.bins import CategoryBins
-from app.dp.columns import Column, Kind
-from app.dp.sums import BinCounts, CellSums
-from app.engines.tables import Tables
+from app.dp.table.bins import CategoryBins
+from app.dp.table.columns import Column, Kind
+from app.dp.table.sums import BinCounts, CellSums
+from app.engines.storage.tables import Tables
 
 TEXTS: dict[str, Callable[[int], str]] = {
     "undeclared, all equal": lambda _: "undeclared 0000000",

@@ -18,16 +18,17 @@ from rich.console import Console
 from rich.table import Table
 from sqlalchemy import insert, update
 
-from app.db import datasets, principals
 from app.db.clock import now
 from app.db.engine import Database
-from app.db.migrate import migrate
+from app.db.repositories import datasets, principals
+from app.db.schema_migration import migrate
 from app.db.tables import accounts as account_table
 from app.db.tables import allowances as allowance_table
 from app.db.tables import entries, releases
-from app.ledger import accounts, allowances, verification
-from app.ledger.chain import canonical
-from app.ledger.keyring import Keyring
+from app.ledger import accounts, allowances
+from app.ledger.chain.hash_chain import canonical_bytes
+from app.ledger.chain.keyring import Keyring
+from app.ledger.verification import ledger_verification
 
 SIZES = [10**5, 10**6]
 KEYRING = Keyring(["the secret of the ledger that is measured"])
@@ -40,13 +41,13 @@ def _fill(database: Database, debits: int) -> int:
     migrate(database)
     seal, at = KEYRING.seal, now()
     with database.write() as transaction:
-        owner = principals.insert(transaction, "owner", "owner", b"o" * 32, at)
-        analyst = principals.insert(transaction, "analyst", "analyst", b"a" * 32, at)
+        owner = principals.insert_principal(transaction, "owner", "owner", b"o" * 32, at)
+        analyst = principals.insert_principal(transaction, "analyst", "analyst", b"a" * 32, at)
         facts = {"description": "", "columns": "{}", "n": 344, "rows_per_unit": 1, "created_at": at, "file_id": None}
-        dataset = datasets.insert(transaction, name="penguins", owner_id=owner.id, **facts)
+        dataset = datasets.insert_dataset(transaction, name="penguins", owner_id=owner.id, **facts)
         accounts.open_account(transaction, seal, dataset, 10**15, owner.name, at)
-        allowances.grant(transaction, seal, dataset.id, analyst, 10**15, at)
-        account = accounts.find(transaction, dataset.id)
+        allowances.grant_allowance(transaction, seal, dataset.id, analyst, 10**15, at)
+        account = accounts.find_account(transaction, dataset.id)
         head = account.head
         for first in range(0, debits, MANY):
             lines, answers = [], []
@@ -57,7 +58,7 @@ def _fill(database: Database, debits: int) -> int:
                 digest = hashlib.sha256(answer).digest()
                 sealed = (seq, "debit", "analyst", cost, cost * (number + 1), release_id, digest, None, None, at)
                 sealed += (seal.secret_id, head)
-                hash_ = seal.hash(canonical("penguins", *sealed))
+                hash_ = seal.hash(canonical_bytes("penguins", *sealed))
                 columns = [column.key for column in entries.c]
                 lines.append(dict(zip(columns, (dataset.id, *sealed, hash_), strict=True)))
                 release = (release_id, dataset.id, analyst.id, "mean", cost, "1/20", 0, at, answer)
@@ -80,7 +81,7 @@ def _measure(table: Table, home: str, database: Database, debits: int) -> None:
     for _ in range(3):
         start = time.perf_counter()
         with database.read() as session:
-            found = verification.verify(session, KEYRING, dataset_id)
+            found = ledger_verification.verify_ledger(session, KEYRING, dataset_id)
         seconds.append(time.perf_counter() - start)
         assert found.valid, found.problems
     rate = found.entries / sorted(seconds)[1]

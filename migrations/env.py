@@ -1,4 +1,4 @@
-"""How alembic runs a migration: on the connection, and in the transaction, that `app.db.migrate` gives it."""
+"""How alembic runs a migration: on the connection, and in the transaction, that `app.db.schema_migration` gives it."""
 
 from alembic import context
 

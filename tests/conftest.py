@@ -17,9 +17,9 @@ from psycopg import sql
 from pytest_socket import socket_allow_hosts
 from sqlalchemy import make_url
 
-from app.db import sqlite_connections
+from app.db.dialects import sqlite_connections
 from app.db.engine import Database
-from app.db.migrate import migrate
+from app.db.schema_migration import migrate
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # it looks for a directory that only a login session has
@@ -38,7 +38,7 @@ _numbers = itertools.count()
 def pytest_report_header() -> list[str]:
     server = POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION] / "postgres"
     version = subprocess.run([server, "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]  # noqa: S603
-    library = sqlite_connections.library()
+    library = sqlite_connections.load_library()
     return [f"databases: SQLite {library.sqlite_version} ({library.__name__}), Postgres {version}"]
 
 

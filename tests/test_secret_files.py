@@ -7,7 +7,7 @@ import pytest
 from pydantic import SecretStr
 
 from app.config import Settings
-from app.services import startup
+from app.services.operations import startup
 
 KEY = "a-key-that-nobody-may-see-0123456789"
 

@@ -26,7 +26,7 @@ def _refuse_constant(_: str) -> NoReturn:
     raise MalformedJsonError("NaN and Infinity are not JSON")
 
 
-def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
         raise MalformedJsonError("an object has the same member twice")
@@ -34,7 +34,7 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 _decoder = json.JSONDecoder(
-    parse_float=JsonNumber, parse_int=JsonNumber, parse_constant=_refuse_constant, object_pairs_hook=_members
+    parse_float=JsonNumber, parse_int=JsonNumber, parse_constant=_refuse_constant, object_pairs_hook=_build_object
 )
 
 
@@ -74,14 +74,14 @@ def _canonical_number(text: str) -> str:
     return f"{'-' if mantissa.startswith('-') else ''}{significant}e{power}"
 
 
-def canonical(value: Any) -> str:  # noqa: ANN401 - JSON is any value
+def canonical_text(value: Any) -> str:  # noqa: ANN401 - JSON is any value
     """A text that equal JSON values share, members in any order, numbers however they are written."""
     if isinstance(value, JsonNumber):
         return _canonical_number(value)
     if isinstance(value, dict):
-        return "{" + ",".join(f"{json.dumps(name)}:{canonical(value[name])}" for name in sorted(value)) + "}"
+        return "{" + ",".join(f"{json.dumps(name)}:{canonical_text(value[name])}" for name in sorted(value)) + "}"
     if isinstance(value, list):
-        return "[" + ",".join(map(canonical, value)) + "]"
+        return "[" + ",".join(map(canonical_text, value)) + "]"
     return json.dumps(value)
 
 

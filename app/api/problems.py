@@ -12,7 +12,7 @@ from starlette.routing import Match, Mount
 
 from app import errors, metrics
 from app.db.clock import seconds_until
-from app.json_text import encode
+from app.json_text import encode_json
 from app.ledger.units import epsilon_text
 
 MEDIA_TYPE = "application/problem+json"
@@ -31,7 +31,7 @@ class Problem(NamedTuple):
     members: Callable[[Any], dict[str, Any]] = lambda _: {}
 
 
-def _exhausted(error: errors.BudgetExhaustedError) -> dict[str, Any]:
+def _budget_members(error: errors.BudgetExhaustedError) -> dict[str, Any]:
     return {
         "scope": error.scope,
         "requested": epsilon_text(error.requested_nano),
@@ -41,7 +41,7 @@ def _exhausted(error: errors.BudgetExhaustedError) -> dict[str, Any]:
     }
 
 
-def _retry_after(problem: "Problem", error: object) -> str | None:
+def _retry_after_seconds(problem: "Problem", error: object) -> str | None:
     """For how many seconds to wait, where waiting helps."""
     if isinstance(error, errors.RateLimitedError):
         return str(error.seconds)
@@ -50,7 +50,7 @@ def _retry_after(problem: "Problem", error: object) -> str | None:
     return RETRY_AFTER_SECONDS if problem.status in {408, 503} else None
 
 
-TABLE: dict[type[errors.SnapledgerError], Problem] = {
+PROBLEMS: dict[type[errors.SnapledgerError], Problem] = {
     errors.MalformedJsonError: Problem(400, "malformed-json", "The body is not JSON", str),
     errors.KeyRequiredError: Problem(
         400,
@@ -78,7 +78,7 @@ TABLE: dict[type[errors.SnapledgerError], Problem] = {
         "budget-exhausted",
         "The budget cannot bear this",
         lambda error: f"The {error.scope} has less left than this costs: ask for less, or for a higher limit.",
-        _exhausted,
+        _budget_members,
     ),
     errors.StorageExhaustedError: Problem(
         409,
@@ -172,42 +172,42 @@ _METHODS = ("DELETE", "GET", "HEAD", "POST", "PUT")
 _UNREADABLE = ("bad-request", "The request cannot be read")
 _INTERNAL = Problem(500, "internal", "A fault of ours", "Nothing was charged unless an answer is stored; see the log.")
 
-for _problem in (*TABLE.values(), _INTERNAL):
+for _problem in (*PROBLEMS.values(), _INTERNAL):
     metrics.REFUSALS.labels(_problem.slug)  # from 0 on, or Prometheus would see no rise when the first one comes
 
 
-def _document(problem: Problem, error: object) -> bytes:
+def _encode_problem(problem: Problem, error: object) -> bytes:
     detail = problem.detail if isinstance(problem.detail, str) else problem.detail(error)
     facts = {"type": f"/problems/{problem.slug}", "title": problem.title, "status": problem.status, "detail": detail}
-    return encode(facts | problem.members(error))
+    return encode_json(facts | problem.members(error))
 
 
-def render(problem: Problem, error: object) -> Response:
+def render_problem(problem: Problem, error: object) -> Response:
     """The response of one problem."""
     headers = {}
     if problem.status == 401:
         headers["WWW-Authenticate"] = "Bearer"
-    if (seconds := _retry_after(problem, error)) is not None:
+    if (seconds := _retry_after_seconds(problem, error)) is not None:
         headers["Retry-After"] = seconds
     metrics.REFUSALS.labels(problem.slug).inc()
-    return Response(_document(problem, error), problem.status, headers, MEDIA_TYPE)
+    return Response(_encode_problem(problem, error), problem.status, headers, MEDIA_TYPE)
 
 
-def of(error: errors.SnapledgerError) -> Response:
+def render_error(error: errors.SnapledgerError) -> Response:
     """The response of one of the domain's errors, by the nearest class of the table."""
     if isinstance(error, errors.SealBrokenError):
         log.error("a record does not match its seal: snapledger ledger verify says which")
     elif isinstance(error, errors.UnavailableError):
         log.warning("unavailable: %s", type(error.__cause__).__name__)
-    return next(render(TABLE[kind], error) for kind in type(error).__mro__ if kind in TABLE)
+    return next(render_problem(PROBLEMS[kind], error) for kind in type(error).__mro__ if kind in PROBLEMS)
 
 
 def _on_domain_error(_: Request, error: Exception) -> Response:
     assert isinstance(error, errors.SnapledgerError)  # noqa: S101 - registered for this class alone
-    return of(error)
+    return render_error(error)
 
 
-def _allowed(request: Request) -> str:
+def _allowed_methods(request: Request) -> str:
     """Every method of a path of ours; Starlette names those of the first route only."""
     routes = [route for route in request.app.routes if not isinstance(route, Mount)]
     return ", ".join(
@@ -220,26 +220,28 @@ def _allowed(request: Request) -> str:
 def _on_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class alone
     slug, title = _HTTP_TITLES.get(error.status_code, _UNREADABLE)
-    response = render(Problem(error.status_code, slug, title, "See the description of the interface at /docs."), error)
+    response = render_problem(
+        Problem(error.status_code, slug, title, "See the description of the interface at /docs."), error
+    )
     response.headers.update(error.headers or {})
-    if allowed := _allowed(request):
+    if allowed := _allowed_methods(request):
         response.headers["Allow"] = allowed
     return response
 
 
-def unreadable(detail: str) -> bytes:
+def encode_bad_request(detail: str) -> bytes:
     """The body of the answer to what is no HTTP."""
-    return _document(Problem(400, *_UNREADABLE, detail), None)
+    return _encode_problem(Problem(400, *_UNREADABLE, detail), None)
 
 
-def of_fault(error: Exception) -> Response:
+def render_internal_error(error: Exception) -> Response:
     """The answer to a defect of ours; the log gets its class and place, since its text could hold a value."""
     traceback = error.__traceback__
     while traceback is not None and traceback.tb_next is not None:
         traceback = traceback.tb_next
     place = f"{traceback.tb_frame.f_code.co_filename}:{traceback.tb_lineno}" if traceback else "unknown"
     log.error("fault: %s at %s", type(error).__name__, place)
-    return render(_INTERNAL, error)
+    return render_problem(_INTERNAL, error)
 
 
 def install(app: FastAPI) -> None:

@@ -6,10 +6,10 @@ from typing import Any
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from app.api.concurrency_limit import MAX_PIECE_BYTES
-from app.json_text import encode
-from app.ledger.answer_storage import MAX_PLAIN_BYTES, Body
-from app.ledger.releases import Rows, StoredRelease
+from app.api.middleware.concurrency_limit import MAX_PIECE_BYTES
+from app.json_text import encode_json
+from app.ledger.answers.answer_storage import MAX_PLAIN_BYTES, Body
+from app.ledger.answers.releases import Rows, StoredRelease
 
 MEDIA_TYPE = "application/json"
 MAX_PAGE_BYTES = 2**23
@@ -32,10 +32,10 @@ class SharedResponse(Response):
 
 def json_response(document: Any, status: int = 200) -> Response:  # noqa: ANN401 - JSON is any value
     """A document as a response."""
-    return Response(encode(document), status, media_type=MEDIA_TYPE)
+    return Response(encode_json(document), status, media_type=MEDIA_TYPE)
 
 
-def listed(name: str, documents: Sequence[Any], limit: int, key: str) -> Response:
+def list_response(name: str, documents: Sequence[Any], limit: int, key: str) -> Response:
     """A page of a list. `next` is the `after` of the page that follows, or null.
 
     The list was fetched with one item more than the limit, to know whether anything follows.
@@ -56,7 +56,7 @@ def answer_response(body: bytes | Body, status: int = 200, *, replayed: bool = F
     return Response(body, status, headers, MEDIA_TYPE)
 
 
-def listed_releases(releases: Sequence[StoredRelease], limit: int, rows: Rows) -> Response:
+def releases_response(releases: Sequence[StoredRelease], limit: int, rows: Rows) -> Response:
     """A page of stored releases, whose bytes are passed on as they are.
 
     It ends before the release with which it would be larger than `MAX_PAGE_BYTES`, unless that is its first. What is
@@ -81,7 +81,7 @@ def _page_pieces(releases: Sequence[StoredRelease], limit: int, rows: Rows) -> I
         separator = b","
     if not releases:
         yield separator
-    yield b'],"next":' + encode(following) + b"}"
+    yield b'],"next":' + encode_json(following) + b"}"
 
 
 def _at_least(size: int, pieces: Iterable[bytes]) -> Iterator[bytes]:

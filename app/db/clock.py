@@ -24,7 +24,7 @@ def now() -> str:
     return datetime.now(UTC).strftime(_FORMAT)
 
 
-def stored(time: datetime) -> str:
+def to_stored_time(time: datetime) -> str:
     """A time with a zone as the database keeps it."""
     return time.astimezone(UTC).strftime(_FORMAT)
 

@@ -9,14 +9,14 @@ from sqlalchemy import Connection, make_url
 from sqlalchemy.exc import ArgumentError
 
 from app import traces
-from app.db.durability import SynchronousCommit
-from app.db.failures import translated
-from app.db.groups import Group
-from app.db.limits import Limits
-from app.db.postgres import Postgres
-from app.db.prepared import Query
+from app.db.compiled_statements import Query
+from app.db.connection_limits import Limits
+from app.db.dialects.durability import SynchronousCommit
+from app.db.dialects.error_translation import translate_errors
+from app.db.dialects.postgres import Postgres
+from app.db.dialects.sqlite import Sqlite
+from app.db.group_commit import CommitGroup
 from app.db.session import ReadSession, Session, WriteSession
-from app.db.sqlite import Sqlite
 from app.errors import TransactionAbortedError
 
 __all__ = ["Database", "ReadSession", "Session", "WriteSession"]
@@ -33,7 +33,7 @@ class Database:
     Args:
         as_it_is: for readers alone, who must not change anything: no file is made and no journal switched.
 
-        synchronous_commit: when a commit on Postgres returns (`app.db.durability`).
+        synchronous_commit: when a commit on Postgres returns (`app.db.dialects.durability`).
 
     Raises:
         ValueError: the URL is neither `sqlite:///path` (the directory is made) nor `postgresql://…`, or names a SQLite
@@ -48,7 +48,7 @@ class Database:
         as_it_is: bool = False,
         synchronous_commit: SynchronousCommit = "on",
     ) -> None:
-        self._home = _home(url, limits or Limits(), synchronous_commit, as_it_is=as_it_is)
+        self._home = _open_home(url, limits or Limits(), synchronous_commit, as_it_is=as_it_is)
         self._as_it_is = as_it_is
         self._thread = threading.local()
         self.dialect = self._home.dialect
@@ -60,8 +60,8 @@ class Database:
         Raises:
             UnavailableError: the database is busy or away.
         """
-        with traces.span("database read"), translated(), self._home.reading() as connection:
-            yield from _until_its_end(ReadSession(connection))
+        with traces.span("database read"), translate_errors(), self._home.reading() as connection:
+            yield from _ending_session(ReadSession(connection))
 
     @contextmanager
     def ask(self) -> Iterator[ReadSession]:
@@ -70,8 +70,8 @@ class Database:
         Raises:
             UnavailableError: the database is busy or away.
         """
-        with traces.span("database read"), translated(), self._home.reading(begun=False) as connection:
-            yield from _until_its_end(ReadSession(connection))
+        with traces.span("database read"), translate_errors(), self._home.reading(begun=False) as connection:
+            yield from _ending_session(ReadSession(connection))
 
     @contextmanager
     def write(self) -> Iterator[WriteSession]:
@@ -82,8 +82,8 @@ class Database:
         """
         self._require_changes()
         self.pause()
-        with traces.span("database write"), translated(), self._home.writing() as connection:
-            yield from _until_its_end(WriteSession(connection))
+        with traces.span("database write"), translate_errors(), self._home.writing() as connection:
+            yield from _ending_session(WriteSession(connection))
 
     def row(self, query: Query, **parameters: object) -> Any:  # noqa: ANN401 - as `Session.row`
         """The first row that a query finds, or None, by a statement of its own: for what is committed and stays.
@@ -104,7 +104,7 @@ class Database:
             UnavailableError: as `write`; a transaction that was undone every time too.
         """
         if (group := self._group) is not None:
-            with traces.span("database write"), translated():
+            with traces.span("database write"), translate_errors():
                 return group.transact(work)
         for _ in range(MOST_ATTEMPTS - 1):
             try:
@@ -115,7 +115,7 @@ class Database:
         with self.write() as transaction:
             return work(transaction)
 
-    def group(self, follows: Callable[[], bool], told: Callable[[], None]) -> Group | None:
+    def group(self, follows: Callable[[], bool], told: Callable[[], None]) -> CommitGroup | None:
         """Let the transactions of this thread be committed together; None on Postgres, which waits for others anyway.
 
         From then on `transact` returns before its commit if another may follow at once. Nobody may be shown what came
@@ -123,11 +123,11 @@ class Database:
         """
         self._thread.told = told
         if self.dialect == "sqlite":
-            self._thread.group = Group(self._home.writing, follows, told)
+            self._thread.group = CommitGroup(self._home.writing, follows, told)
         return self._group
 
     @property
-    def _group(self) -> Group | None:
+    def _group(self) -> CommitGroup | None:
         """The group that this thread's transactions join, if they do."""
         return getattr(self._thread, "group", None)
 
@@ -153,7 +153,7 @@ class Database:
             UnavailableError: the database is away, or somebody else migrates for longer than the limit.
         """
         self._require_changes()
-        with translated(), self._home.migrating() as connection:
+        with translate_errors(), self._home.migrating() as connection:
             yield connection
 
     def _require_changes(self) -> None:
@@ -165,14 +165,14 @@ class Database:
         self._home.close()
 
 
-def _until_its_end(session: S) -> Iterator[S]:
+def _ending_session(session: S) -> Iterator[S]:
     try:
         yield session
     finally:
         session.end()
 
 
-def _home(url: str, limits: Limits, synchronous_commit: SynchronousCommit, *, as_it_is: bool) -> Sqlite | Postgres:
+def _open_home(url: str, limits: Limits, synchronous_commit: SynchronousCommit, *, as_it_is: bool) -> Sqlite | Postgres:
     try:
         parsed = make_url(url)
     except (ArgumentError, ValueError):

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, Delete, Insert, Update
 from sqlalchemy.exc import ResourceClosedError
 
 from app.db.clock import NOW_IN
-from app.db.prepared import Query, Statement, prepared
+from app.db.compiled_statements import Query, Statement, compile_statement
 
 
 class Session:
@@ -61,7 +61,9 @@ class Session:
     def _run(self, statement: Statement, parameters: Mapping[str, object]) -> list[Any]:
         if self._ended:
             raise ResourceClosedError("the session has ended")
-        return prepared(statement, self._connection.dialect, parameters).run(self._connection, self._cursor, parameters)
+        return compile_statement(statement, self._connection.dialect, parameters).run(
+            self._connection, self._cursor, parameters
+        )
 
 
 class ReadSession(Session):

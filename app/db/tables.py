@@ -24,6 +24,8 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
+from app.roles import Role
+
 metadata = MetaData(
     naming_convention={
         "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -61,7 +63,7 @@ principals = Table(
     "principals",
     metadata,
     _Principals,
-    CheckConstraint("role IN ('admin', 'owner', 'auditor', 'analyst')", name="role"),
+    CheckConstraint(f"role IN ({', '.join(map(repr, map(str, Role)))})", name="role"),
     CheckConstraint("length(key_hash) = 32", name="key_hash"),
     CheckConstraint("(issuer IS NULL) = (subject IS NULL)", name="subject_has_issuer"),
     UniqueConstraint("issuer", "subject"),

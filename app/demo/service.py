@@ -52,7 +52,7 @@ def temporary() -> Iterator[httpx.Client]:
             "SNAPLEDGER_LOG_LEVEL": "WARNING",
         }
         port = _free_port()
-        command = [sys.executable, "-m", "app.cli", "serve", "--port", str(port)]
+        command = [sys.executable, "-m", "app.cli.service_commands", "serve", "--port", str(port)]
         process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)  # noqa: S603 - our own command
         try:
             headers = {"Authorization": f"Bearer {admin_key}"}

@@ -14,7 +14,7 @@ class EngineFailure(RuntimeError):  # noqa: N818  the name that callers read
         super().__init__("the data engine could not answer")
 
 
-def answered(logger: logging.Logger, engine: str, call: Callable[[], Result]) -> Result:
+def translate_engine_errors(logger: logging.Logger, engine: str, call: Callable[[], Result]) -> Result:
     """The result of a call to an engine.
 
     Raises:

@@ -9,7 +9,7 @@ class Account:
 
     Attributes:
         dataset: the dataset's name, which never changes and which the chain is bound to.
-        facts_hash: of the dataset's public facts and state, by `app.ledger.facts`.
+        facts_hash: of the dataset's public facts and state, by `app.ledger.chain.facts`.
         seal: of all the rest but `stored_bytes`; None in a ledger that was never sealed like that.
         stored_bytes: what all answers on the dataset take in the database.
     """

@@ -8,7 +8,7 @@ and then written. Spending never falls.
 
 from sqlalchemy import bindparam, insert, select, update
 
-from app.db.datasets import Dataset
+from app.db.repositories.datasets import Dataset
 from app.db.session import Session, WriteSession
 from app.db.tables import accounts, datasets
 from app.errors import (
@@ -19,9 +19,9 @@ from app.errors import (
     NotFoundError,
     SealBrokenError,
 )
-from app.ledger import entries, facts
 from app.ledger.account import Account
-from app.ledger.keyring import Seal
+from app.ledger.chain import entries, facts
+from app.ledger.chain.keyring import Seal
 
 _name = select(datasets.c.name).where(datasets.c.id == accounts.c.dataset_id).scalar_subquery()
 _COLUMNS = (
@@ -74,11 +74,11 @@ def open_account(  # noqa: PLR0913, PLR0917 - what, how much, who, when
 ) -> Account:
     """Open the account of a new dataset, and seal what it is."""
     transaction.change(_INSERT, dataset_id=dataset.id, limit_nano=limit_nano, spent_nano=0, last_seq=0, head=None)
-    account, facts_hash = find(transaction, dataset.id), facts.hash_facts(dataset)
-    return entries.append(transaction, seal, account, "open", principal, limit_nano, at, facts_hash=facts_hash)
+    account, facts_hash = find_account(transaction, dataset.id), facts.hash_facts(dataset)
+    return entries.append_entry(transaction, seal, account, "open", principal, limit_nano, at, facts_hash=facts_hash)
 
 
-def find(session: Session, dataset_id: int) -> Account:
+def find_account(session: Session, dataset_id: int) -> Account:
     """A dataset's account as it is now.
 
     Raises:
@@ -90,12 +90,12 @@ def find(session: Session, dataset_id: int) -> Account:
     return Account(*row)
 
 
-def all_of(session: Session) -> list[Account]:
+def list_accounts(session: Session) -> list[Account]:
     """Every dataset's account, closed ones too, the oldest first."""
     return [Account(*row) for row in session.rows(_ALL)]
 
 
-def lock(transaction: WriteSession, dataset_id: int) -> Account:
+def lock_account(transaction: WriteSession, dataset_id: int) -> Account:
     """A dataset's account, which nobody else changes until the end of the transaction.
 
     Raises:
@@ -107,14 +107,14 @@ def lock(transaction: WriteSession, dataset_id: int) -> Account:
     return Account(*row)
 
 
-def lock_open(transaction: WriteSession, dataset_id: int) -> Account:
+def lock_open_account(transaction: WriteSession, dataset_id: int) -> Account:
     """As `lock`, for a dataset that nobody may close meanwhile.
 
     Raises:
         NotFoundError: there is none.
         DatasetClosedError, DatasetStaleError: it is closed, or stale.
     """
-    account = lock(transaction, dataset_id)
+    account = lock_account(transaction, dataset_id)
     # A statement of its own: what was committed while we waited for the lock is visible to it.
     state = transaction.row(_STATE, dataset=dataset_id)
     if state != ("open",):
@@ -122,7 +122,7 @@ def lock_open(transaction: WriteSession, dataset_id: int) -> Account:
     return account
 
 
-def debit(
+def debit_account(
     transaction: WriteSession, dataset_id: int, facts_hash: bytes | None, cost_nano: int, stored_bytes: int = 0
 ) -> Account:
     """Spend on an open dataset whose facts have this hash; the account after it, locked from here on.
@@ -140,7 +140,7 @@ def debit(
     debited = {"dataset": dataset_id, "facts": facts_hash, "cost": cost_nano, "stored": stored_bytes}
     row = transaction.change_returning(_DEBIT, **debited)
     if row is None:
-        account = lock_open(transaction, dataset_id)
+        account = lock_open_account(transaction, dataset_id)
         if facts_hash is None or account.facts_hash != facts_hash:
             raise SealBrokenError
         raise BudgetExhaustedError("dataset", cost_nano, account.remaining_nano, account.limit_nano)
@@ -152,7 +152,7 @@ def store(transaction: WriteSession, dataset_id: int, stored_bytes: int) -> Acco
     return Account(*transaction.change_returning(_STORE, dataset=dataset_id, stored=stored_bytes))
 
 
-def adjust(  # noqa: PLR0913, PLR0917 - who, what, why, when
+def adjust_limit(  # noqa: PLR0913, PLR0917 - who, what, why, when
     transaction: WriteSession,
     seal: Seal,
     dataset_id: int,
@@ -167,14 +167,14 @@ def adjust(  # noqa: PLR0913, PLR0917 - who, what, why, when
         NotFoundError: there is no account.
         InvalidRequestError: more is spent already.
     """
-    lock(transaction, dataset_id)
+    lock_account(transaction, dataset_id)
     row = transaction.change_returning(_ADJUST, dataset=dataset_id, allowed=limit_nano)
     if row is None:
         raise InvalidRequestError(("epsilon_limit", "is less than what is spent"))
-    return entries.append(transaction, seal, Account(*row), "adjust", principal, limit_nano, at, reason=reason)
+    return entries.append_entry(transaction, seal, Account(*row), "adjust", principal, limit_nano, at, reason=reason)
 
 
-def write_off(  # noqa: PLR0913, PLR0917 - who, what, why, when
+def write_off_spending(  # noqa: PLR0913, PLR0917 - who, what, why, when
     transaction: WriteSession, seal: Seal, dataset_id: int, cost_nano: int, principal: str, reason: str, at: str
 ) -> Account:
     """Spend for a release that nobody can name any more, as after a backup was restored; the account after it.
@@ -184,5 +184,5 @@ def write_off(  # noqa: PLR0913, PLR0917 - who, what, why, when
     Raises:
         As `debit`.
     """
-    account = debit(transaction, dataset_id, lock_open(transaction, dataset_id).facts_hash, cost_nano)
-    return entries.append(transaction, seal, account, "write_off", principal, cost_nano, at, reason=reason)
+    account = debit_account(transaction, dataset_id, lock_open_account(transaction, dataset_id).facts_hash, cost_nano)
+    return entries.append_entry(transaction, seal, account, "write_off", principal, cost_nano, at, reason=reason)

@@ -15,13 +15,14 @@ from typing import Any
 
 from sqlalchemy import bindparam, case, select, update
 
-from app.db.principals import Principal
+from app.db.dialects.upsert import upsert
+from app.db.repositories.principals import Principal
 from app.db.session import Session, WriteSession
 from app.db.tables import allowances, datasets, principals
-from app.db.upsert import upsert
 from app.errors import BudgetExhaustedError, ForbiddenError, InvalidRequestError, NotFoundError
-from app.ledger import accounts, entries
-from app.ledger.keyring import Seal
+from app.ledger import accounts
+from app.ledger.chain import entries
+from app.ledger.chain.keyring import Seal
 from app.ledger.windows import Window
 
 
@@ -123,7 +124,7 @@ _GRANT = upsert(
 )
 
 
-def seen(session: Session, row: Sequence[Any]) -> Allowance:
+def allowance_of_row(session: Session, row: Sequence[Any]) -> Allowance:
     """A row as the present window makes of it. Without a window the clock is not read."""
     grantee, name, limit_nano, spent_nano, revoked, days, started_at, stored_bytes = row
     if days is None:
@@ -133,23 +134,23 @@ def seen(session: Session, row: Sequence[Any]) -> Allowance:
     return Allowance(grantee, name, limit_nano, 0 if lapsed else spent_nano, revoked, window, stored_bytes)
 
 
-def find(session: Session, dataset_id: int, principal_id: int) -> Allowance | None:
+def find_allowance(session: Session, dataset_id: int, principal_id: int) -> Allowance | None:
     """A principal's allowance on a dataset; None where it has no access, now or ever."""
     row = session.row(_FIND, dataset=dataset_id, grantee=principal_id)
-    return None if row is None else seen(session, row)
+    return None if row is None else allowance_of_row(session, row)
 
 
-def all_of(session: Session, dataset_id: int) -> list[Allowance]:
+def list_allowances(session: Session, dataset_id: int) -> list[Allowance]:
     """Every allowance on a dataset, revoked ones too: what they spent is spent."""
-    return [seen(session, row) for row in session.rows(_ALL_OF, dataset=dataset_id)]
+    return [allowance_of_row(session, row) for row in session.rows(_ALL_OF, dataset=dataset_id)]
 
 
-def of_principal(session: Session, principal_id: int) -> list[tuple[str, Allowance]]:
+def list_allowances_of_principal(session: Session, principal_id: int) -> list[tuple[str, Allowance]]:
     """The allowances that a principal has, with the names of their datasets, the oldest dataset first."""
-    return [(name, seen(session, row)) for name, *row in session.rows(_OF, grantee=principal_id)]
+    return [(name, allowance_of_row(session, row)) for name, *row in session.rows(_OF, grantee=principal_id)]
 
 
-def grant(  # noqa: PLR0913, PLR0917 - who gets what, on what, and when
+def grant_allowance(  # noqa: PLR0913, PLR0917 - who gets what, on what, and when
     transaction: WriteSession,
     seal: Seal,
     dataset_id: int,
@@ -167,9 +168,9 @@ def grant(  # noqa: PLR0913, PLR0917 - who gets what, on what, and when
         NotFoundError: the dataset has no account.
         InvalidRequestError: it has spent more than that already.
     """
-    account = accounts.lock(transaction, dataset_id)
+    account = accounts.lock_account(transaction, dataset_id)
     row = transaction.row(_FIND_ANY, dataset=dataset_id, grantee=principal.id)
-    before = None if row is None else seen(transaction, row).window
+    before = None if row is None else allowance_of_row(transaction, row).window
     window = None
     if before is not None or window_days is not None:
         at = transaction.time()
@@ -188,29 +189,29 @@ def grant(  # noqa: PLR0913, PLR0917 - who gets what, on what, and when
     )
     if granted is None:
         raise InvalidRequestError(("epsilon_limit", "is less than what the principal has spent"))
-    entries.append(transaction, seal, account, "allow", principal.name, limit_nano, at, window_days=window_days)
+    entries.append_entry(transaction, seal, account, "allow", principal.name, limit_nano, at, window_days=window_days)
     return Allowance(principal.id, principal.name, limit_nano, granted.spent_nano, revoked=False, window=window)
 
 
-def revoke(transaction: WriteSession, seal: Seal, dataset_id: int, principal: Principal, at: str) -> None:
+def revoke_allowance(transaction: WriteSession, seal: Seal, dataset_id: int, principal: Principal, at: str) -> None:
     """Take a principal's access away; its spending stays.
 
     Raises:
         NotFoundError: it has none, or the dataset has no account.
     """
-    account = accounts.lock(transaction, dataset_id)
+    account = accounts.lock_account(transaction, dataset_id)
     if transaction.change(_REVOKE, dataset=dataset_id, grantee=principal.id) == 0:
         raise NotFoundError
-    entries.append(transaction, seal, account, "revoke", principal.name, 0, at)
+    entries.append_entry(transaction, seal, account, "revoke", principal.name, 0, at)
 
 
 def store(transaction: WriteSession, dataset_id: int, principal_id: int, stored_bytes: int) -> Allowance | None:
     """Count what is stored for a principal at no cost; its allowance after it, None where it has none any more."""
     transaction.change(_STORE, dataset=dataset_id, grantee=principal_id, stored=stored_bytes)
-    return find(transaction, dataset_id, principal_id)
+    return find_allowance(transaction, dataset_id, principal_id)
 
 
-def debit(
+def debit_allowance(
     transaction: WriteSession, dataset_id: int, principal_id: int, cost_nano: int, stored_bytes: int = 0
 ) -> Allowance:
     """Spend of an allowance, after the dataset's account was debited; the allowance after it.
@@ -229,11 +230,11 @@ def debit(
     debited = {"dataset": dataset_id, "grantee": principal_id, "cost": cost_nano, "stored": stored_bytes}
     row = transaction.change_returning(_DEBIT, **debited)
     if row is None:
-        allowance = find(transaction, dataset_id, principal_id)
+        allowance = find_allowance(transaction, dataset_id, principal_id)
         if allowance is None:
             raise ForbiddenError("A release needs an allowance on this dataset.")
         if allowance.window is not None:
             row = transaction.change_returning(_DEBIT_IN_WINDOW, window=allowance.window.started_at, **debited)
         if row is None:
             raise allowance.refusal(cost_nano)
-    return seen(transaction, row)
+    return allowance_of_row(transaction, row)

@@ -4,15 +4,16 @@ from dataclasses import replace
 
 from sqlalchemy import bindparam, select
 
-from app.db import datasets
-from app.db.datasets import Dataset
+from app.db.repositories import datasets
+from app.db.repositories.datasets import Dataset
 from app.db.session import WriteSession
 from app.db.tables import datasets as dataset_table
 from app.db.tables import principals
 from app.errors import DatasetClosedError
-from app.ledger import accounts, entries, facts
-from app.ledger.entries import Kind
-from app.ledger.keyring import Keyring
+from app.ledger import accounts
+from app.ledger.chain import entries, facts
+from app.ledger.chain.entries import Kind
+from app.ledger.chain.keyring import Keyring
 
 _DATASET = select(dataset_table).where(dataset_table.c.id == bindparam("dataset"))
 _OWNER = select(principals.c.name).where(principals.c.id == bindparam("owner"))
@@ -28,16 +29,16 @@ def mark(  # noqa: PLR0913 - what becomes of what, who found it, when
     Raises:
         SealBrokenError: its facts are not what was sealed, and another entry would seal the changed ones.
     """
-    account = accounts.lock(transaction, dataset_id)
+    account = accounts.lock_account(transaction, dataset_id)
     before = _find(transaction, dataset_id)
     if before.closed or before.stale == stale:
         return
     facts.require_match(keyring, before, account)
-    datasets.mark(transaction, dataset_id, stale=stale)
+    datasets.mark_stale(transaction, dataset_id, stale=stale)
     kind: Kind = "stale" if stale else "revalidate"
     name = principal or transaction.row(_OWNER, owner=before.owner_id).name
     facts_hash = facts.hash_facts(replace(before, state="stale" if stale else "open"))
-    entries.append(transaction, keyring.seal, account, kind, name, 0, at, facts_hash=facts_hash)
+    entries.append_entry(transaction, keyring.seal, account, kind, name, 0, at, facts_hash=facts_hash)
 
 
 def close(transaction: WriteSession, keyring: Keyring, dataset_id: int, principal: str, at: str) -> None:
@@ -48,13 +49,13 @@ def close(transaction: WriteSession, keyring: Keyring, dataset_id: int, principa
     Raises:
         DatasetClosedError: it is closed already.
     """
-    account = accounts.lock(transaction, dataset_id)
+    account = accounts.lock_account(transaction, dataset_id)
     before = _find(transaction, dataset_id)
-    if not datasets.close(transaction, dataset_id):
+    if not datasets.close_dataset(transaction, dataset_id):
         raise DatasetClosedError
     after = replace(before, state="closed", file_id=None, source=None)
     facts_hash = facts.hash_facts(after) if facts.match(keyring, before, account) else facts.OF_NOTHING
-    entries.append(transaction, keyring.seal, account, "close", principal, 0, at, facts_hash=facts_hash)
+    entries.append_entry(transaction, keyring.seal, account, "close", principal, 0, at, facts_hash=facts_hash)
 
 
 def _find(transaction: WriteSession, dataset_id: int) -> Dataset:

@@ -3,29 +3,20 @@
 import hashlib
 import secrets
 from dataclasses import dataclass
-from enum import StrEnum
 
-from app.db import principals
-from app.db.datasets import Dataset
 from app.db.engine import Database
-from app.db.principals import Credential, KeyDigest, Principal
+from app.db.repositories import principals
+from app.db.repositories.datasets import Dataset
+from app.db.repositories.principals import Credential, KeyDigest, Principal
 from app.db.session import ReadSession
 from app.errors import ForbiddenError, NotFoundError, UnauthenticatedError
-from app.ledger import standing
+from app.ledger import caller_lookup
 from app.ledger.account import Account
 from app.ledger.allowances import Allowance
+from app.roles import Role
 from app.services.names import is_name
 
-__all__ = ["Access", "Credential", "KeyDigest", "Role", "authenticate", "enter", "principal_of", "require", "viewer"]
-
-
-class Role(StrEnum):
-    """What a principal is; `app.services.access` says what each may do."""
-
-    ADMIN = "admin"
-    OWNER = "owner"
-    AUDITOR = "auditor"
-    ANALYST = "analyst"
+__all__ = ["Access", "Credential", "KeyDigest", "authenticate", "enter", "principal_of", "require", "viewer_id"]
 
 
 SEES_EVERY_DATASET = {Role.ADMIN, Role.AUDITOR}
@@ -53,13 +44,13 @@ def authenticate(database: Database, credential: Credential) -> Principal:
 
 def principal_of(session: ReadSession, credential: Credential) -> Principal:
     """As `authenticate`, within a session."""
-    principal = principals.by_credential(session, credential)
+    principal = principals.find_by_credential(session, credential)
     if principal is None:
         raise UnauthenticatedError
     return principal
 
 
-def viewer(principal: Principal) -> int | None:
+def viewer_id(principal: Principal) -> int | None:
     """Whose eyes a list of datasets is seen with: the principal's id, or None for who sees them all."""
     return None if principal.role in SEES_EVERY_DATASET else principal.id
 
@@ -127,7 +118,7 @@ def enter(session: ReadSession, credential: Credential, name: str) -> Access:
         UnauthenticatedError: the key or token opens nothing, or nothing any more.
         NotFoundError: there is no such dataset, or the principal may not know of it.
     """
-    found = standing.find(
+    found = caller_lookup.find_standing(
         session, credential, name if is_name(name) else ""
     )  # what is no name may hold what no text can
     if found is None:

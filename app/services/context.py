@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from app.config import Settings
 from app.db.engine import Database
-from app.engines.tables import Tables
-from app.ledger.keyring import Keyring
+from app.engines.storage.tables import Tables
+from app.ledger.chain.keyring import Keyring
 
 
 @dataclass(frozen=True, slots=True)

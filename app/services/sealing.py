@@ -15,20 +15,23 @@ from sqlalchemy import bindparam, func, select, type_coerce, update
 from sqlalchemy.types import NullType
 
 from app.db.clock import now
-from app.db.datasets import Dataset
+from app.db.repositories.datasets import Dataset
 from app.db.session import WriteSession
 from app.db.tables import audit, datasets, entries, reuse_candidates
 from app.db.tables import idempotency as key_table
 from app.db.tables import releases as release_table
-from app.dp.numbers import json_probability
-from app.ledger import accounts, facts, idempotency, releases, verification
-from app.ledger import entries as ledger_entries
+from app.dp.numbers.exact import json_probability
+from app.ledger import accounts
 from app.ledger.account import Account
-from app.ledger.idempotency import VERSION as KEY_VERSION
-from app.ledger.idempotency import Claim, sealed_members
-from app.ledger.keyring import Keyring, Seal
-from app.ledger.releases import CANDIDATE_VERSION, Release, candidate_members, seal_release
-from app.services import audits
+from app.ledger.answers import idempotency, releases
+from app.ledger.answers.idempotency import VERSION as KEY_VERSION
+from app.ledger.answers.idempotency import Claim, sealed_members
+from app.ledger.answers.releases import CANDIDATE_VERSION, Release, candidate_members, seal_release
+from app.ledger.chain import entries as ledger_entries
+from app.ledger.chain import facts
+from app.ledger.chain.keyring import Keyring, Seal
+from app.ledger.verification import ledger_verification
+from app.services import audit_records
 
 log = structlog.stdlib.get_logger("snapledger.sealing")
 
@@ -86,24 +89,24 @@ _SEAL_KEY = (
 
 def seal_ledgers(transaction: WriteSession, keyring: Keyring) -> None:
     """Seal every dataset that was never sealed, unless its record contradicts it; the others stay as they are."""
-    for account in accounts.all_of(transaction):
+    for account in accounts.list_accounts(transaction):
         if account.facts_hash is None and account.seal is None:
             _seal_ledger(transaction, keyring, account)
 
 
 def _seal_ledger(transaction: WriteSession, keyring: Keyring, account: Account) -> None:
     dataset = Dataset(*transaction.row(_DATASET, dataset=account.dataset_id))
-    found = verification.verify(transaction, keyring, dataset.id)
-    if [problem.what for problem in found.problems] != [verification.UNSEALED] or not _is_as_recorded(
+    found = ledger_verification.verify_ledger(transaction, keyring, dataset.id)
+    if [problem.what for problem in found.problems] != [ledger_verification.UNSEALED] or not _is_as_recorded(
         transaction, dataset
     ):
         log.error("not sealed: its record contradicts it", dataset=dataset.name)
         return
     kind: ledger_entries.Kind = "stale" if dataset.stale else "seal"
     name, facts_hash = transaction.row(_FIRST, dataset=dataset.id).principal, facts.hash_facts(dataset)
-    ledger_entries.append(transaction, keyring.seal, account, kind, name, 0, now(), facts_hash=facts_hash)
+    ledger_entries.append_entry(transaction, keyring.seal, account, kind, name, 0, now(), facts_hash=facts_hash)
     for release in _releases(transaction, dataset.id):
-        body = releases.response(transaction, release.id)
+        body = releases.response_body(transaction, release.id)
         if _is_as_answered(release, json.loads(body.content()), dataset):
             answer_hash = body.sha256()
             new_seal = seal_release(keyring.seal, release, answer_hash)
@@ -122,11 +125,11 @@ def _is_as_recorded(transaction: WriteSession, dataset: Dataset) -> bool:
     """Whether what is stored of a dataset is what its entries, its registration and its first answer say."""
     if dataset.closed != (transaction.row(_CLOSES, dataset=dataset.id).found == 1):
         return False
-    registered = transaction.row(_REGISTERED, path=audits.dataset_path(dataset.name))
+    registered = transaction.row(_REGISTERED, path=audit_records.dataset_path(dataset.name))
     if registered is not None and json.loads(registered.details).get("rows_per_unit") != dataset.rows_per_unit:
         return False
     row = transaction.row(_NEXT, dataset=dataset.id, after="")
-    return row is None or _says(json.loads(releases.response(transaction, row.id).content()), dataset)
+    return row is None or _says(json.loads(releases.response_body(transaction, row.id).content()), dataset)
 
 
 def _says(answer: Mapping[str, Any], dataset: Dataset) -> bool:

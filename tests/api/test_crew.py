@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from app.api.crew import Crew, quick
-from app.db import principals
+from app.api.server.worker_pool import WorkerPool, mark_quick
 from app.db.engine import Database, WriteSession
-from app.db.migrate import migrate
+from app.db.repositories import principals
+from app.db.schema_migration import migrate
 from app.errors import UnavailableError
 
 SOON = 20
@@ -48,7 +48,7 @@ def insert(name: str) -> Callable[[WriteSession], str]:
     """A transaction that adds a principal, and commits."""
 
     def work(transaction: WriteSession) -> str:
-        principals.insert(transaction, name, "analyst", name.encode() * 32, "2026-01-01T00:00:00.000000Z")
+        principals.insert_principal(transaction, name, "analyst", name.encode() * 32, "2026-01-01T00:00:00.000000Z")
         transaction.commit()
         return name
 
@@ -57,12 +57,12 @@ def insert(name: str) -> Callable[[WriteSession], str]:
 
 def names(database: Database) -> set[str]:
     with database.read() as session:
-        return {each.name for each in principals.page(session, None, 100)}
+        return {each.name for each in principals.page_of_principals(session, None, 100)}
 
 
-def held(crew: Crew, release: threading.Event) -> Coroutine[Any, Any, Any]:
+def held(crew: WorkerPool, release: threading.Event) -> Coroutine[Any, Any, Any]:
     """A call that takes until it is released, so that the next ones wait together."""
-    return crew.run(quick(lambda: release.wait(SOON)))
+    return crew.run(mark_quick(lambda: release.wait(SOON)))
 
 
 def slow_failing_commit() -> Callable[[WriteSession], None]:
@@ -81,7 +81,7 @@ def slow_failing_commit() -> Callable[[WriteSession], None]:
     return commit
 
 
-async def together(crew: Crew, *calls: Callable[[], object]) -> list[Any]:
+async def together(crew: WorkerPool, *calls: Callable[[], object]) -> list[Any]:
     """What the calls return or raise, which one thread answers in a row."""
     release = threading.Event()
     first = asyncio.ensure_future(held(crew, release))
@@ -95,7 +95,7 @@ async def together(crew: Crew, *calls: Callable[[], object]) -> list[Any]:
 
 def test_calls_answer_and_raise_with_the_variables_of_who_awaits_them(database: Database) -> None:
     async def ask() -> None:
-        crew = Crew(database, 4)
+        crew = WorkerPool(database, 4)
         spoken.set("hello")
         assert await crew.run(lambda **given: (given, spoken.get()), name="ada") == ({"name": "ada"}, "hello")
         with pytest.raises(LookupError, match="gone"):
@@ -107,7 +107,7 @@ def test_calls_answer_and_raise_with_the_variables_of_who_awaits_them(database: 
 
 def test_a_call_that_is_held_up_holds_up_nobody(database: Database) -> None:
     async def ask() -> None:
-        crew, release = Crew(database, 3), threading.Event()
+        crew, release = WorkerPool(database, 3), threading.Event()
         slow = [asyncio.ensure_future(crew.run(lambda: release.wait(SOON))) for _ in range(2)]
         assert await crew.run(lambda: "answered") == "answered"
         release.set()
@@ -119,7 +119,7 @@ def test_a_call_that_is_held_up_holds_up_nobody(database: Database) -> None:
 
 def test_there_are_no_more_threads_than_may_be(database: Database) -> None:
     async def ask() -> None:
-        crew, release, seen = Crew(database, 2), threading.Event(), set[int]()
+        crew, release, seen = WorkerPool(database, 2), threading.Event(), set[int]()
 
         def see() -> None:
             seen.add(threading.get_ident())
@@ -140,7 +140,7 @@ def test_an_answer_does_not_wait_for_a_slow_call_behind_it(either: Database) -> 
     """The call behind waits for the answer itself: together they would wait for ever."""
 
     async def ask(begin: Callable[[], object] | None) -> None:
-        crew, told = Crew(either, 1), threading.Event()
+        crew, told = WorkerPool(either, 1), threading.Event()
 
         def slow() -> bool:
             if begin is not None:
@@ -150,7 +150,7 @@ def test_an_answer_does_not_wait_for_a_slow_call_behind_it(either: Database) -> 
         release = threading.Event()
         first = asyncio.ensure_future(held(crew, release))
         await asyncio.sleep(0)
-        behind = asyncio.ensure_future(crew.run(slow if begin is None else quick(slow)))
+        behind = asyncio.ensure_future(crew.run(slow if begin is None else mark_quick(slow)))
         await asyncio.sleep(0)
         release.set()
         await first
@@ -173,7 +173,7 @@ def calculate() -> None:
         time.sleep(0)
 
 
-async def until_at_once(reached: Callable[[int], bool], crew: Crew, work: Callable[[], object]) -> None:
+async def until_at_once(reached: Callable[[int], bool], crew: WorkerPool, work: Callable[[], object]) -> None:
     """Run calls until it is true of the most of them that were at work at once."""
     at_work, most = set[int](), 0
 
@@ -191,7 +191,7 @@ async def until_at_once(reached: Callable[[int], bool], crew: Crew, work: Callab
 
 def test_more_are_at_work_only_while_they_wait_more_than_they_work(database: Database) -> None:
     async def ask() -> None:
-        crew = Crew(database, 8, at_once=8)
+        crew = WorkerPool(database, 8, at_once=8)
         # That is progress soon enough for nobody to be replaced, and leaves the processor to another.
         await until_at_once(lambda most: most > 2, crew, partial(time.sleep, 0.002))
         await until_at_once(lambda most: most == 1, crew, calculate)
@@ -212,7 +212,7 @@ def test_transactions_that_follow_each_other_are_one_commit_and_told_after_it(
     monkeypatch.setattr(WriteSession, "commit", watched)
 
     async def ask() -> None:
-        crew = Crew(database, 1)
+        crew = WorkerPool(database, 1)
 
         async def told(call: Callable[[], str]) -> None:
             events.append(await crew.run(call))
@@ -220,8 +220,8 @@ def test_transactions_that_follow_each_other_are_one_commit_and_told_after_it(
         release = threading.Event()
         first = asyncio.ensure_future(held(crew, release))
         await asyncio.sleep(0)
-        calls = [quick(lambda name=name: database.transact(insert(name))) for name in "abc"]  # type: ignore[misc]
-        calls.append(quick(lambda: "read"))  # behind it nothing follows: the group is committed all the same
+        calls = [mark_quick(lambda name=name: database.transact(insert(name))) for name in "abc"]  # type: ignore[misc]
+        calls.append(mark_quick(lambda: "read"))  # behind it nothing follows: the group is committed all the same
         others = [asyncio.ensure_future(told(call)) for call in calls]
         await asyncio.sleep(0)
         release.set()
@@ -234,16 +234,16 @@ def test_transactions_that_follow_each_other_are_one_commit_and_told_after_it(
 
 def test_one_that_is_refused_undoes_itself_alone(database: Database) -> None:
     def refused(transaction: WriteSession) -> str:
-        principals.insert(transaction, "b", "analyst", b"b" * 32, "2026-01-01T00:00:00.000000Z")
+        principals.insert_principal(transaction, "b", "analyst", b"b" * 32, "2026-01-01T00:00:00.000000Z")
         raise LookupError("refused")
 
     def abandoned(transaction: WriteSession) -> str:
-        principals.insert(transaction, "c", "analyst", b"c" * 32, "2026-01-01T00:00:00.000000Z")
+        principals.insert_principal(transaction, "c", "analyst", b"c" * 32, "2026-01-01T00:00:00.000000Z")
         return "abandoned"
 
     works = [insert("a"), refused, abandoned, insert("d")]
-    calls = [quick(lambda work=work: database.transact(work)) for work in works]  # type: ignore[misc]
-    a, b, c, d = run(together(Crew(database, 1), *calls))
+    calls = [mark_quick(lambda work=work: database.transact(work)) for work in works]  # type: ignore[misc]
+    a, b, c, d = run(together(WorkerPool(database, 1), *calls))
     assert (a, c, d) == ("a", "abandoned", "d")
     assert isinstance(b, LookupError)
     assert names(database) == {"a", "d"}
@@ -253,9 +253,9 @@ def test_nobody_is_told_of_what_was_not_committed(database: Database, monkeypatc
     commit = WriteSession.commit
 
     async def ask() -> None:
-        crew = Crew(database, 1)
-        calls = [quick(lambda name=name: database.transact(insert(name))) for name in "abc"]  # type: ignore[misc]
-        reads = quick(lambda: "read")
+        crew = WorkerPool(database, 1)
+        calls = [mark_quick(lambda name=name: database.transact(insert(name))) for name in "abc"]  # type: ignore[misc]
+        reads = mark_quick(lambda: "read")
         monkeypatch.setattr(WriteSession, "commit", slow_failing_commit())
         a, b, read, c = await together(crew, calls[0], calls[1], reads, calls[2])
         assert [type(each) for each in (a, b, c)] == [UnavailableError] * 3
@@ -283,9 +283,9 @@ def test_nobody_is_told_before_the_commit_that_a_slow_call_behind_them_makes(
         return "slow"
 
     async def ask() -> None:
-        calls = [quick(lambda name=name: database.transact(insert(name))) for name in "ab"]  # type: ignore[misc]
+        calls = [mark_quick(lambda name=name: database.transact(insert(name))) for name in "ab"]  # type: ignore[misc]
         monkeypatch.setattr(WriteSession, "commit", slow_failing_commit())
-        a, b, slow = await together(Crew(database, 1), *calls, quick(begin_slow_work))
+        a, b, slow = await together(WorkerPool(database, 1), *calls, mark_quick(begin_slow_work))
         assert [type(each) for each in (a, b)] == [UnavailableError] * 2
         assert slow == "slow"
 
@@ -301,8 +301,8 @@ def test_where_sqlite_undoes_everything_nobody_before_is_told_either(database: D
         raise LookupError("full")
 
     works = [insert("a"), undone, insert("c")]
-    calls = [quick(lambda work=work: database.transact(work)) for work in works]  # type: ignore[misc]
-    a, b, c = run(together(Crew(database, 1), *calls))
+    calls = [mark_quick(lambda work=work: database.transact(work)) for work in works]  # type: ignore[misc]
+    a, b, c = run(together(WorkerPool(database, 1), *calls))
     assert isinstance(a, UnavailableError)
     assert isinstance(b, LookupError)
     assert c == "c"
@@ -317,11 +317,11 @@ def test_a_transaction_of_its_own_does_not_wait_for_the_group_of_its_thread(data
             return insert("b")(transaction)
 
     calls = [
-        quick(lambda: database.transact(insert("a"))),
-        quick(alone),
-        quick(lambda: database.transact(insert("c"))),
+        mark_quick(lambda: database.transact(insert("a"))),
+        mark_quick(alone),
+        mark_quick(lambda: database.transact(insert("c"))),
     ]
-    assert run(together(Crew(database, 1), *calls)) == ["a", "b", "c"]
+    assert run(together(WorkerPool(database, 1), *calls)) == ["a", "b", "c"]
     assert names(database) == {"a", "b", "c"}
 
 
@@ -329,14 +329,14 @@ def test_a_refusal_that_saw_what_was_undone_is_no_refusal(database: Database, mo
     """What remained when it was refused was what nobody had, in the end."""
 
     def refused(transaction: WriteSession) -> None:
-        raise LookupError(principals.by_name(transaction, "a"))
+        raise LookupError(principals.find_by_name(transaction, "a"))
 
     async def ask() -> None:
-        crew = Crew(database, 1)
-        calls = [quick(lambda: database.transact(insert("a"))), quick(lambda: database.transact(refused))]
+        crew = WorkerPool(database, 1)
+        calls = [mark_quick(lambda: database.transact(insert("a"))), mark_quick(lambda: database.transact(refused))]
         assert [type(each) for each in await together(crew, *calls)] == [str, LookupError]
         monkeypatch.setattr(WriteSession, "commit", slow_failing_commit())
-        calls[0] = quick(lambda: database.transact(insert("b")))
+        calls[0] = mark_quick(lambda: database.transact(insert("b")))
         assert [type(each) for each in await together(crew, *calls)] == [UnavailableError] * 2
 
     run(ask())
@@ -353,13 +353,13 @@ def test_what_is_done_once_it_is_durable_is_done_for_what_is(
             database.when_durable(lambda: said.append((f"{name} {spoken.get()}", names(database))))
             return written
 
-        return quick(call)
+        return mark_quick(call)
 
     async def ask(*written: str, fail: bool = False) -> list[Any]:
         spoken.set("said")
         if fail:
             monkeypatch.setattr(WriteSession, "commit", slow_failing_commit())
-        return await together(Crew(database, 1), *map(writes, written), quick(lambda: "read"))
+        return await together(WorkerPool(database, 1), *map(writes, written), mark_quick(lambda: "read"))
 
     assert run(ask("a", "b")) == ["a", "b", "read"]
     assert said == [("a said", {"a", "b"}), ("b said", {"a", "b"})]
@@ -382,10 +382,10 @@ def test_nobody_waits_for_another_process_who_need_not(database: Database) -> No
     assert taken.wait(SOON)
 
     async def ask() -> None:
-        crew, release = Crew(database, 1), threading.Event()
+        crew, release = WorkerPool(database, 1), threading.Event()
         first = asyncio.ensure_future(held(crew, release))
         await asyncio.sleep(0)
-        behind = asyncio.ensure_future(crew.run(quick(lambda: database.transact(insert("a")))))
+        behind = asyncio.ensure_future(crew.run(mark_quick(lambda: database.transact(insert("a")))))
         await asyncio.sleep(0)
         release.set()
         await first

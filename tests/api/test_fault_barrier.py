@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.api.middleware import FaultBarrier
+from app.api.middleware.authentication import ErrorBarrier
 
 HIDDEN = "nobody-may-see-this"
 
@@ -23,7 +23,7 @@ async def call(started: bool) -> list[dict[str, Any]]:  # noqa: FBT001
     async def send(message: dict[str, Any]) -> None:
         sent.append(message)
 
-    await FaultBarrier(broken)({"type": "http", "method": "GET"}, None, send)  # type: ignore[arg-type]
+    await ErrorBarrier(broken)({"type": "http", "method": "GET"}, None, send)  # type: ignore[arg-type]
     return sent
 
 

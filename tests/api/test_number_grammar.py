@@ -11,8 +11,8 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from app.api.json_codec import JsonNumber, canonical, decode, fingerprint
-from app.api.schemas.numbers import Bound, EpsilonNano, LimitNano, exact
+from app.api.json_codec import JsonNumber, canonical_text, decode, fingerprint
+from app.api.schemas.numbers import Bound, EpsilonNano, LimitNano, to_exact
 from app.ledger.units import MAX_EPSILON_NANO, epsilon_text
 
 GRAMMAR = r"[+-]?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,3})?"
@@ -42,7 +42,7 @@ def accepts(adapter: TypeAdapter[int], value: object) -> int | None:
 @example("-0.0")
 @example("9" * 40 + "." + "9" * 40 + "e-999")
 def test_a_number_is_the_decimal_that_was_written(text: str) -> None:
-    assert exact(text) == exact(JsonNumber(text)) == mpq(as_fraction(text))
+    assert to_exact(text) == to_exact(JsonNumber(text)) == mpq(as_fraction(text))
 
 
 @given(
@@ -61,17 +61,17 @@ def test_a_number_is_the_decimal_that_was_written(text: str) -> None:
 @example(".1")
 def test_a_text_is_a_number_if_it_matches_whole(text: str) -> None:
     if re.compile(GRAMMAR, re.ASCII).fullmatch(text):
-        assert exact(text) == mpq(as_fraction(text))
+        assert to_exact(text) == mpq(as_fraction(text))
     else:
         with pytest.raises(Exception, match="is not a number"):
-            exact(text)
+            to_exact(text)
 
 
 @given(st.one_of(st.none(), st.booleans(), st.floats(), st.integers(), st.lists(st.integers()), st.binary()))
 def test_nothing_else_is_a_number(value: object) -> None:
     """`true` is no number; and no float ever gets this far."""
     with pytest.raises(Exception, match="is not a number"):
-        exact(value)
+        to_exact(value)
 
 
 @given(json_numbers)
@@ -83,7 +83,9 @@ def test_json_numbers_arrive_as_they_were_written(text: str) -> None:
 
 @given(json_numbers, json_numbers)
 def test_equal_numbers_share_a_fingerprint_and_others_do_not(one: str, other: str) -> None:
-    same = fingerprint("/p", canonical(decode(one.encode()))) == fingerprint("/p", canonical(decode(other.encode())))
+    same = fingerprint("/p", canonical_text(decode(one.encode()))) == fingerprint(
+        "/p", canonical_text(decode(other.encode()))
+    )
     assert same == (as_fraction(one) == as_fraction(other))
 
 
@@ -94,7 +96,7 @@ def test_every_spelling_of_a_number_has_its_fingerprint(mantissa: int, exponent:
         f"{mantissa}.{'0' * shift}E{exponent:+}",
         f"{mantissa * 10**shift}e{exponent - shift}",
     ]
-    assert len({fingerprint("/p", canonical(decode(spelling.encode()))) for spelling in spellings}) == 1
+    assert len({fingerprint("/p", canonical_text(decode(spelling.encode()))) for spelling in spellings}) == 1
 
 
 @given(units)

@@ -12,7 +12,9 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from app.api import bodies, concurrency_limit, problems, protocol, slot_pool
+from app.api import problems, request_bodies
+from app.api.middleware import concurrency_limit, slot_pool
+from app.api.server import http_protocol
 from app.errors import SnapledgerError
 
 LONG_ANSWER = 2**25
@@ -24,9 +26,9 @@ GET = b"GET / HTTP/1.1\r\nHost: service\r\n\r\n"
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
     """Echoes a body, and answers at length to who sends none."""
     try:
-        body = await bodies.read_json(Request(scope, receive))
+        body = await request_bodies.read_json(Request(scope, receive))
     except SnapledgerError as error:
-        await problems.of(error)(scope, receive, send)
+        await problems.render_error(error)(scope, receive, send)
         return
     answer: Response = PlainTextResponse(body or b"x" * LONG_ANSWER)
     await answer(scope, receive, send)
@@ -36,9 +38,9 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """The port of a server with the real limits, but of tenths of seconds."""
     for module, name in (
-        (protocol, "HEAD_SECONDS"),
-        (protocol, "LISTEN_SECONDS"),
-        (bodies, "GRACE_SECONDS"),
+        (http_protocol, "HEAD_SECONDS"),
+        (http_protocol, "LISTEN_SECONDS"),
+        (request_bodies, "GRACE_SECONDS"),
         (concurrency_limit, "RESPONSE_GRACE_SECONDS"),
     ):
         monkeypatch.setattr(module, name, 0.3)
@@ -47,7 +49,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
         listener.bind(("127.0.0.1", 0))
         configuration = uvicorn.Config(
             concurrency_limit.ConcurrencyLimit(application, 100),
-            http=protocol.Protocol,
+            http=http_protocol.HttpProtocol,
             ws="none",
             lifespan="off",
             log_config=None,
@@ -104,7 +106,7 @@ def test_a_body_that_drips_is_refused_too(impatient: int) -> None:
 
 
 def test_a_body_that_takes_its_time_is_read(impatient: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bodies, "LEAST_BYTES_PER_SECOND", 1)
+    monkeypatch.setattr(request_bodies, "LEAST_BYTES_PER_SECOND", 1)
     with dialled(impatient) as connection:
         connection.sendall(POST + b"012345")
         time.sleep(1)
@@ -144,7 +146,7 @@ def test_who_takes_the_answer_drop_by_drop_is_hung_up_on(impatient: int) -> None
 def test_unread_answers_are_bounded_in_bytes(impatient: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each is in memory as a whole: one too many is refused, or a slow one is hung up on."""
     monkeypatch.setattr(concurrency_limit, "RESPONSE_GRACE_SECONDS", 60)
-    monkeypatch.setattr(protocol, "LISTEN_SECONDS", 60)
+    monkeypatch.setattr(http_protocol, "LISTEN_SECONDS", 60)
     monkeypatch.setattr(slot_pool, "MAX_LEAD_SECONDS", 0.1)
     with ExitStack() as until_the_end:
         unread = [until_the_end.enter_context(dialled(impatient)) for _ in range(3)]

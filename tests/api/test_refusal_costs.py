@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from app.api.json_codec import MAX_JSON_VALUES, decode
 from app.api.schemas.administration import AdjustmentRequest, AllowanceRequest, KeyRequest, PrincipalRequest
-from app.api.schemas.base import RequestModel, validated
+from app.api.schemas.base import RequestModel, validate
 from app.api.schemas.batches import BatchRequest
 from app.api.schemas.datasets import DatasetRequest, SourcedDatasetRequest
 from app.api.schemas.derived import DerivedRequest
@@ -128,7 +128,7 @@ def flooded(body: Any, path: tuple[Any, ...], flood: str) -> bytes:
 def read(model: type[RequestModel], body: bytes) -> int:
     """Read a body; how many problems it is told to have."""
     try:
-        validated(model, decode(body))
+        validate(model, decode(body))
     except InvalidRequestError as error:
         return len(error.problems)
     except MalformedJsonError:
@@ -186,7 +186,7 @@ def test_every_model_of_a_request_is_among_the_bodies() -> None:
             yield from leaves(each)
 
     for model, body in BODIES:
-        visit(validated(model, decode(json.dumps(body).encode())))
+        visit(validate(model, decode(json.dumps(body).encode())))
     assert set(leaves(RequestModel)) <= seen
 
 
@@ -200,7 +200,7 @@ def calls(model: type[RequestModel], value: Any) -> int:
 
     sys.setprofile(profile)
     try:
-        validated(model, value)
+        validate(model, value)
     except InvalidRequestError:
         return count
     finally:
@@ -241,8 +241,8 @@ def batch(items: int, conditions: int, values: int) -> dict[str, Any]:
 )
 def test_conditions_and_values_of_a_request_are_few(items: int, conditions: int, values: int, limit: int) -> None:
     with pytest.raises(InvalidRequestError, match=f"at most ({limit:,}|{limit})"):
-        validated(BatchRequest, batch(items, conditions, values))
-    assert validated(BatchRequest, batch(50, MAX_CONDITIONS // 2, 8))
+        validate(BatchRequest, batch(items, conditions, values))
+    assert validate(BatchRequest, batch(50, MAX_CONDITIONS // 2, 8))
 
 
 @pytest.mark.parametrize("flood", [repeated("1"), repeated("[]"), repeated('"\\","'), lambda n: names(n, "0")])

@@ -1,14 +1,10 @@
 """Headless Chromium before a real service. What a page must never do is looked for in every test."""
 
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-
-sys.path.append(str(Path(__file__).parents[1] / "functional"))  # its view of a service
-
 from dashboard import Dashboard, Penguins
 from playwright.sync_api import Browser, sync_playwright
 from service_world import Service, serving

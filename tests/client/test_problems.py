@@ -12,7 +12,7 @@ from snapledger_client.problems import PROBLEM_TYPES, parse_problem
 
 
 def test_every_type_of_the_service_s_has_a_class() -> None:
-    slugs = {problem.slug for problem in service_problems.TABLE.values()} | {service_problems._INTERNAL.slug}
+    slugs = {problem.slug for problem in service_problems.PROBLEMS.values()} | {service_problems._INTERNAL.slug}
     slugs |= {slug for slug, _ in [*service_problems._HTTP_TITLES.values(), service_problems._UNREADABLE]}
     assert slugs <= PROBLEM_TYPES.keys()
     assert len({kind.slug for kind in PROBLEM_TYPES.values()}) == len(PROBLEM_TYPES)

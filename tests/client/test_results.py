@@ -27,7 +27,7 @@ from snapledger_client import (
 from snapledger_client.display.html import MAX_BARS
 from snapledger_client.models.releases import parse_release
 
-STORY = json.loads((files("app.api") / "examples.json").read_text())
+STORY = json.loads((files("app.api.openapi") / "examples.json").read_text())
 ESTIMATE = next(e["response"] for e in STORY if e["path"].endswith("/releases") and e["status"] == 201)
 PLANS = [e["response"] for e in STORY if e["path"].endswith("{name}/plan")]
 HOSTILE = "<img src=x onerror=alert(1)>\"'&"

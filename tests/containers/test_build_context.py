@@ -49,7 +49,7 @@ def test_all_that_the_steps_copy_is_in_the_context(checkout: Path) -> None:
     assert copied
     for source in copied:
         assert any(path == source or path.startswith(f"{source}/") for path in context), source
-    assert {"app/services/secrets.py", "app/demo/penguins.csv", "app/web/index.html"} <= context
+    assert {"app/services/operations/ledger_secrets.py", "app/demo/penguins.csv", "app/web/index.html"} <= context
 
 
 def test_new_secrets_are_made_once_and_for_this_user_alone(tmp_path: Path) -> None:

@@ -12,8 +12,9 @@ import pytest
 import yaml
 from build_context import ROOT
 
-from app.api import bodies, protocol
-from app.cli import _GRACE_SECONDS, _KEEP_ALIVE_SECONDS
+from app.api import request_bodies
+from app.api.server import http_protocol
+from app.cli.service_commands import _GRACE_SECONDS, _KEEP_ALIVE_SECONDS
 from app.config import Settings
 
 CADDYFILE = ROOT / "deploy/Caddyfile"
@@ -80,10 +81,10 @@ def test_the_proxy_agrees_with_the_service() -> None:
         (value,) = re.findall(rf"^\s*{name} (\S+)$", text, re.MULTILINE)
         return str(value)
 
-    uploads = Settings.model_fields["max_upload_bytes"].default + bodies._MULTIPART_OVERHEAD_BYTES
+    uploads = Settings.model_fields["max_upload_bytes"].default + request_bodies._MULTIPART_OVERHEAD_BYTES
     assert told("max_size") == f"{uploads // 2**20}MiB"
-    assert told("max_header_size") == f"{protocol.MAX_HEAD_BYTES // 2**10}KiB"
-    assert told("read_header") == f"{protocol.HEAD_SECONDS}s"
+    assert told("max_header_size") == f"{http_protocol.MAX_HEAD_BYTES // 2**10}KiB"
+    assert told("read_header") == f"{http_protocol.HEAD_SECONDS}s"
     assert int(told("keepalive").removesuffix("s")) < _KEEP_ALIVE_SECONDS
     seconds = 60 * int(told("response_header_timeout").removesuffix("m"))
     assert seconds > Settings.model_fields["source_timeout_seconds"].default

@@ -11,9 +11,10 @@ from sqlalchemy import Connection, event, make_url, text
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 from sqlalchemy.pool import Pool
 
-from app.db import principals, sqlite, sqlite_connections
+from app.db.connection_limits import Limits
+from app.db.dialects import sqlite, sqlite_connections
 from app.db.engine import Database, WriteSession
-from app.db.limits import Limits
+from app.db.repositories import principals
 from app.errors import UnavailableError
 
 SHORT = Limits(connections=2, queue_seconds=0.1, lock_seconds=0.1, statement_seconds=0.3, connect_seconds=2)
@@ -21,7 +22,7 @@ SECRET = "told-nobody"  # noqa: S105 - a name to look for in messages
 
 
 def insert(transaction: WriteSession, name: str = SECRET, digest: bytes = b"s" * 32) -> None:
-    principals.insert(transaction, name, "analyst", digest, "2026-01-01T00:00:00.000000Z")
+    principals.insert_principal(transaction, name, "analyst", digest, "2026-01-01T00:00:00.000000Z")
 
 
 def write(database: Database) -> None:
@@ -32,7 +33,7 @@ def write(database: Database) -> None:
 
 def read(database: Database) -> principals.Principal | None:
     with database.read() as session:
-        return principals.by_name(session, SECRET)
+        return principals.find_by_name(session, SECRET)
 
 
 @pytest.fixture
@@ -63,7 +64,7 @@ def unavailable(call: Callable[[], object]) -> UnavailableError:
 
 
 def test_another_process_has_the_write_lock(tmp_path: Path, impatient_sqlite: Database) -> None:
-    other = sqlite_connections.library().connect(tmp_path / "ledger.sqlite3", isolation_level=None)
+    other = sqlite_connections.load_library().connect(tmp_path / "ledger.sqlite3", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     unavailable(lambda: write(impatient_sqlite))
     assert read(impatient_sqlite) is None  # readers wait for no writer
@@ -79,11 +80,11 @@ def test_a_writer_waits_while_another_process_has_the_write_lock(
     """SQLite refuses its `BEGIN` again and again; the caller gets a transaction once the lock is free."""
     path = tmp_path / "ledger.sqlite3"
     path.write_bytes(sqlite_template.read_bytes())
-    other = sqlite_connections.library().connect(path, isolation_level=None)
+    other = sqlite_connections.load_library().connect(path, isolation_level=None)
     other.execute("PRAGMA journal_mode = wal")
     other.execute("BEGIN IMMEDIATE")
     refusals = []
-    begin = sqlite.run_text
+    begin = sqlite.execute_text
 
     def count_refusals(connection: Connection, statement: str) -> None:
         try:
@@ -94,7 +95,7 @@ def test_a_writer_waits_while_another_process_has_the_write_lock(
                 other.execute("ROLLBACK")
             raise
 
-    monkeypatch.setattr(sqlite, "run_text", count_refusals)
+    monkeypatch.setattr(sqlite, "execute_text", count_refusals)
     patient = Database(f"sqlite:///{path}")
     write(patient)
     assert refusals == ["BEGIN IMMEDIATE"] * 2

@@ -9,11 +9,11 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, inspect, text
 
-from app.db import migrate as migrations
-from app.db import principals
+from app.db import schema_migration as migrations
+from app.db.connection_limits import Limits
 from app.db.engine import Database
-from app.db.limits import Limits
-from app.db.migrate import is_current, migrate, migrate_down
+from app.db.repositories import principals
+from app.db.schema_migration import is_current, migrate, migrate_down
 from app.db.tables import metadata
 from app.errors import UnavailableError
 
@@ -71,7 +71,7 @@ def test_up_and_down_and_up_again_with_data(empty: Database) -> None:
     fill(empty)
     migrate(empty)  # nothing to do, nothing lost
     with empty.read() as session:
-        assert principals.by_name(session, "ada") is not None
+        assert principals.find_by_name(session, "ada") is not None
     migrate_down(empty, "base")
     assert not is_current(empty)
     assert table_names(empty) == {"alembic_version"}
@@ -192,7 +192,7 @@ def test_a_migration_that_leaves_a_dangling_reference_is_undone(tmp_path: Path) 
     with pytest.raises(RuntimeError, match="refers to nothing"):
         forget_the_principals()
     with database.read() as session:
-        assert principals.any_exists(session)
+        assert principals.has_principals(session)
     database.close()
 
 

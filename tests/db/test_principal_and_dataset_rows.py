@@ -1,27 +1,27 @@
 import pytest
 
-from app.db import datasets, principals
-from app.db.datasets import Dataset
 from app.db.engine import Database, Session, WriteSession
-from app.db.principals import Identity, KeyDigest, Principal
+from app.db.repositories import datasets, principals
+from app.db.repositories.datasets import Dataset
+from app.db.repositories.principals import Identity, KeyDigest, Principal
 from app.errors import InvalidRequestError, NameTakenError
 from app.ledger import accounts, allowances
-from app.ledger.keyring import Seal
+from app.ledger.chain.keyring import Seal
 
 AT, LATER = "2026-01-01T00:00:00.000000Z", "2026-01-02T00:00:00.000000Z"
 SEAL = Seal("the secret of the ledger of these tests")
 
 
 def make_principal(transaction: WriteSession, name: str, role: str = "analyst") -> Principal:
-    return principals.insert(transaction, name, role, name.encode().ljust(32), AT)
+    return principals.insert_principal(transaction, name, role, name.encode().ljust(32), AT)
 
 
 def by_key(session: Session, digest: bytes) -> Principal | None:
-    return principals.by_credential(session, KeyDigest(digest))
+    return principals.find_by_credential(session, KeyDigest(digest))
 
 
 def make_dataset(transaction: WriteSession, name: str, owner: Principal, file_id: str | None = "file") -> Dataset:
-    dataset = datasets.insert(
+    dataset = datasets.insert_dataset(
         transaction,
         name=name,
         description="Größe",
@@ -38,14 +38,14 @@ def make_dataset(transaction: WriteSession, name: str, owner: Principal, file_id
 
 def test_a_principal_is_found_by_name_and_by_key(database: Database) -> None:
     with database.write() as transaction:
-        assert not principals.any_exists(transaction)
+        assert not principals.has_principals(transaction)
         ada = make_principal(transaction, "ada", "owner")
-        assert principals.any_exists(transaction)
+        assert principals.has_principals(transaction)
         transaction.commit()
     with database.read() as session:
-        assert ada == principals.by_name(session, "ada") == by_key(session, b"ada".ljust(32))
+        assert ada == principals.find_by_name(session, "ada") == by_key(session, b"ada".ljust(32))
         assert ada == Principal(ada.id, "ada", "owner", AT, None)
-        assert principals.by_name(session, "bob") is None
+        assert principals.find_by_name(session, "bob") is None
         assert by_key(session, b"bob".ljust(32)) is None
 
 
@@ -62,14 +62,14 @@ def test_a_disabled_principal_opens_nothing_and_keeps_its_name(database: Databas
     with database.write() as transaction:
         admins = [make_principal(transaction, name, "admin") for name in ("ada", "bob")]
         make_principal(transaction, "cy", "owner")
-        assert len(principals.lasting_admins(transaction)) == 2
-        principals.disable(transaction, admins[0].id, LATER)
-        assert len(principals.lasting_admins(transaction)) == 1
+        assert len(principals.count_lasting_admins(transaction)) == 2
+        principals.disable_principal(transaction, admins[0].id, LATER)
+        assert len(principals.count_lasting_admins(transaction)) == 1
         assert by_key(transaction, b"ada".ljust(32)) is None
-        assert principals.by_name(transaction, "ada") == Principal(admins[0].id, "ada", "admin", AT, LATER)
+        assert principals.find_by_name(transaction, "ada") == Principal(admins[0].id, "ada", "admin", AT, LATER)
         with pytest.raises(NameTakenError):
-            principals.insert(transaction, "ada", "admin", b"else".ljust(32), AT)
-        assert len(principals.lasting_admins(transaction)) == 1  # the refusal did not spoil the transaction
+            principals.insert_principal(transaction, "ada", "admin", b"else".ljust(32), AT)
+        assert len(principals.count_lasting_admins(transaction)) == 1  # the refusal did not spoil the transaction
 
 
 def test_a_key_opens_nothing_from_its_expiry_on(database: Database) -> None:
@@ -77,32 +77,32 @@ def test_a_key_opens_nothing_from_its_expiry_on(database: Database) -> None:
         ada = make_principal(transaction, "ada", "admin")
         principals.replace_key(transaction, ada.id, b"past".ljust(32), LATER)
         assert by_key(transaction, b"past".ljust(32)) is None
-        assert principals.lasting_admins(transaction) == []
+        assert principals.count_lasting_admins(transaction) == []
         principals.replace_key(transaction, ada.id, b"future".ljust(32), "2126-01-01T00:00:00.000000Z")
         found = by_key(transaction, b"future".ljust(32))
         assert found is not None
         assert found.key_expires_at == "2126-01-01T00:00:00.000000Z"
-        assert principals.lasting_admins(transaction) == [ada.id]
+        assert principals.count_lasting_admins(transaction) == [ada.id]
 
 
 def test_whom_a_provider_names_is_one_principal_with_the_token_s_role(database: Database) -> None:
     identity = Identity("https://provider.example", "17", "owner")
     with database.write() as transaction:
-        made = principals.insert(transaction, "ada", "admin", None, AT, issuer=identity.issuer, subject="17")
-        assert principals.lasting_admins(transaction) == []  # a provider's admin is gone when the provider is
+        made = principals.insert_principal(transaction, "ada", "admin", None, AT, issuer=identity.issuer, subject="17")
+        assert principals.count_lasting_admins(transaction) == []  # a provider's admin is gone when the provider is
         for name in ("ada", "another"):
             with pytest.raises(NameTakenError):
-                principals.insert(transaction, name, "admin", None, AT, issuer=identity.issuer, subject="17")
-        found = principals.by_credential(transaction, identity)
+                principals.insert_principal(transaction, name, "admin", None, AT, issuer=identity.issuer, subject="17")
+        found = principals.find_by_credential(transaction, identity)
         assert found is not None
-        written = principals.of_subject(transaction, identity)
+        written = principals.find_by_subject(transaction, identity)
         assert written is not None
         assert (found.id, found.role, written.role) == (made.id, "owner", "admin")
         for other in (Identity("https://other.example", "17", "owner"), Identity(identity.issuer, "18", "owner")):
-            assert principals.by_credential(transaction, other) is None
-        principals.disable(transaction, made.id, LATER)
-        assert principals.by_credential(transaction, identity) is None
-        left = principals.of_subject(transaction, identity)
+            assert principals.find_by_credential(transaction, other) is None
+        principals.disable_principal(transaction, made.id, LATER)
+        assert principals.find_by_credential(transaction, identity) is None
+        left = principals.find_by_subject(transaction, identity)
         assert left is not None
         assert (left.id, left.disabled_at) == (made.id, LATER)
 
@@ -114,10 +114,13 @@ def test_pages_of_principals(database: Database) -> None:
             make_principal(transaction, name)
         transaction.commit()
     with database.read() as session:
-        pages = [[principal.name for principal in principals.page(session, after, 2)] for after in (None, "ada", "b1")]
+        pages = [
+            [principal.name for principal in principals.page_of_principals(session, after, 2)]
+            for after in (None, "ada", "b1")
+        ]
         assert pages == [["zoe", "ada"], ["b-2", "b_1"], []]
         with pytest.raises(InvalidRequestError) as refused:
-            principals.page(session, "nobody", 2)
+            principals.page_of_principals(session, "nobody", 2)
     assert refused.value.problems[0][0] == "after"
 
 
@@ -128,8 +131,8 @@ def test_a_dataset_is_read_as_it_was_registered(database: Database) -> None:
         transaction.commit()
     assert made == Dataset(made.id, "penguins", "Größe", ada.id, '{"a": 1}', 2**40, 3, AT, "open", "file")
     with database.read() as session:
-        assert datasets.by_name(session, "penguins") == made
-        assert datasets.by_name(session, "seals") is None
+        assert datasets.find_dataset(session, "penguins") == made
+        assert datasets.find_dataset(session, "seals") is None
 
 
 def test_a_name_is_given_once_and_for_ever(database: Database) -> None:
@@ -137,10 +140,10 @@ def test_a_name_is_given_once_and_for_ever(database: Database) -> None:
         ada = make_principal(transaction, "ada")
         made = make_dataset(transaction, "penguins", ada)
         assert not made.closed
-        assert datasets.close(transaction, made.id)
+        assert datasets.close_dataset(transaction, made.id)
         with pytest.raises(NameTakenError):
             make_dataset(transaction, "penguins", ada)
-        closed = datasets.by_name(transaction, "penguins")
+        closed = datasets.find_dataset(transaction, "penguins")
     assert closed is not None
     assert (closed.closed, closed.state, closed.file_id, closed.n) == (True, "closed", None, made.n)
 
@@ -153,13 +156,13 @@ def test_pages_of_datasets_show_what_the_reader_may_see(database: Database) -> N
             for name, owner in zip("zmab", (ada, bob, ada, bob), strict=True)
         }
         for name in "zma":
-            allowances.grant(transaction, SEAL, made[name].id, cy, 0, AT)
-        allowances.revoke(transaction, SEAL, made["m"].id, cy, AT)
+            allowances.grant_allowance(transaction, SEAL, made[name].id, cy, 0, AT)
+        allowances.revoke_allowance(transaction, SEAL, made["m"].id, cy, AT)
         transaction.commit()
     with database.read() as session:
 
         def page(after: str | None, viewer: Principal | None, limit: int = 10) -> str:
-            found = datasets.page(session, after, limit, None if viewer is None else viewer.id)
+            found = datasets.page_of_datasets(session, after, limit, None if viewer is None else viewer.id)
             return "".join(dataset.name for dataset in found)
 
         assert [page(None, viewer) for viewer in (None, ada, bob, cy)] == ["zmab", "za", "mb", "za"]

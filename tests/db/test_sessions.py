@@ -5,9 +5,10 @@ import pytest
 from sqlalchemy import text, update
 from sqlalchemy.exc import DBAPIError, ResourceClosedError
 
-from app.db import principals, tables
+from app.db import tables
+from app.db.connection_limits import REQUEST_THREADS, Limits
 from app.db.engine import Database, ReadSession, WriteSession
-from app.db.limits import REQUEST_THREADS, Limits
+from app.db.repositories import principals
 from app.db.session import Session
 from app.errors import UnavailableError
 
@@ -15,12 +16,12 @@ DIGEST = b"a" * 32
 
 
 def insert(transaction: WriteSession, name: str = "ada", digest: bytes = DIGEST) -> None:
-    principals.insert(transaction, name, "analyst", digest, "2026-01-01T00:00:00.000000Z")
+    principals.insert_principal(transaction, name, "analyst", digest, "2026-01-01T00:00:00.000000Z")
 
 
 def exists(database: Database, name: str = "ada") -> bool:
     with database.read() as session:
-        return principals.by_name(session, name) is not None
+        return principals.find_by_name(session, name) is not None
 
 
 def test_what_is_not_committed_is_rolled_back(database: Database) -> None:
@@ -82,11 +83,11 @@ def test_the_database_refuses_to_write_in_a_read_session(database: Database) -> 
 
 def test_a_read_session_is_one_snapshot(database: Database) -> None:
     with database.read() as session:
-        assert principals.by_name(session, "ada") is None
+        assert principals.find_by_name(session, "ada") is None
         with database.write() as transaction:
             insert(transaction)
             transaction.commit()
-        assert principals.by_name(session, "ada") is None
+        assert principals.find_by_name(session, "ada") is None
     assert exists(database)
 
 
@@ -185,7 +186,7 @@ def test_every_thread_that_serves_has_a_connection_and_no_more_are_made(database
 def test_a_database_that_is_read_as_it_is(database: Database, database_url: str) -> None:
     as_it_is = Database(database_url, as_it_is=True)
     with as_it_is.read() as session:
-        assert not principals.any_exists(session)
+        assert not principals.has_principals(session)
         with pytest.raises(DBAPIError):
             session.connection.execute(text("DELETE FROM principals"))
     for changing in (as_it_is.write, as_it_is.migrating):

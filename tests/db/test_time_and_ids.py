@@ -5,7 +5,7 @@ import uuid
 import pytest
 
 from app.db.clock import now
-from app.db.ids import time_ordered_id
+from app.db.time_ordered_ids import time_ordered_id
 
 
 def test_times_have_six_decimals_and_sort_as_text() -> None:

@@ -8,9 +8,9 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
-from app.db import principals
+from app.db.dialects.error_translation import translate_errors
 from app.db.engine import MOST_ATTEMPTS, Database, WriteSession
-from app.db.failures import translated
+from app.db.repositories import principals
 from app.errors import TransactionAbortedError, UnavailableError
 
 on_postgres = pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
@@ -20,7 +20,7 @@ AT = "2026-01-01T00:00:00.000000Z"
 def fill(database: Database) -> None:
     with database.write() as transaction:
         for name in ("a", "b"):
-            principals.insert(transaction, name, "analyst", name.encode() * 32, AT)
+            principals.insert_principal(transaction, name, "analyst", name.encode() * 32, AT)
         transaction.commit()
 
 
@@ -95,12 +95,12 @@ def test_what_is_not_certainly_undone_is_not_run_again(database: Database, failu
 
 def test_work_that_is_done_is_done_once(database: Database) -> None:
     def work(transaction: WriteSession) -> str:
-        principals.insert(transaction, "ada", "analyst", b"a" * 32, AT)
+        principals.insert_principal(transaction, "ada", "analyst", b"a" * 32, AT)
         transaction.commit()
         return "done"
 
     assert database.transact(work) == "done"
     with database.read() as session:
-        assert principals.by_name(session, "ada") is not None
-    with pytest.raises(UnavailableError), translated():
+        assert principals.find_by_name(session, "ada") is not None
+    with pytest.raises(UnavailableError), translate_errors():
         raise OperationalError("", {}, psycopg.OperationalError("away"))

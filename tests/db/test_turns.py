@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from app.db.connection_limits import Limits
+from app.db.dialects.sqlite import Sqlite
 from app.db.engine import Database
-from app.db.limits import Limits
-from app.db.sqlite import Sqlite
-from app.db.turns import Turns
+from app.db.fifo_lock import FifoLock
 
 
 def until(reached: object) -> None:
@@ -20,21 +20,21 @@ def until(reached: object) -> None:
 
 
 @pytest.fixture
-def turns() -> Iterator[Turns]:
-    turns = Turns()
+def turns() -> Iterator[FifoLock]:
+    turns = FifoLock()
     yield turns
     assert turns.take(0)  # whatever happened, it is free in the end
     turns.pass_on()
     assert turns.take(0)
 
 
-def test_a_free_turn_is_taken_at_once_and_only_once(turns: Turns) -> None:
+def test_a_free_turn_is_taken_at_once_and_only_once(turns: FifoLock) -> None:
     assert turns.take(0)
     assert not turns.take(0.01)
     turns.pass_on()
 
 
-def test_who_gave_up_is_passed_over(turns: Turns) -> None:
+def test_who_gave_up_is_passed_over(turns: FifoLock) -> None:
     assert turns.take(0)
     with ThreadPoolExecutor(2) as pool:
         impatient = pool.submit(turns.take, 0.05)
@@ -46,7 +46,7 @@ def test_who_gave_up_is_passed_over(turns: Turns) -> None:
     turns.pass_on()
 
 
-def test_a_turn_that_comes_at_the_last_instant_is_taken(turns: Turns, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_turn_that_comes_at_the_last_instant_is_taken(turns: FifoLock, monkeypatch: pytest.MonkeyPatch) -> None:
     class TooLate:
         """A lock that is handed over in the instant after its wait has ended."""
 

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from app.dp.bits import octets
+from app.dp.numbers.random_bits import octets
 
 
 class OneByOne:

@@ -9,9 +9,9 @@ from gmpy2 import mpq
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from app.dp import accuracy
-from app.dp.accuracy import radius, tight_radius
-from app.dp.parameters import Parameters, derive
+from app.dp.mechanism import accuracy
+from app.dp.mechanism.accuracy import radius, tight_radius
+from app.dp.mechanism.parameters import Parameters, derive_parameters
 
 # ε, B', α, radius, tight radius at γ = 1/20
 KNOWN = [
@@ -48,7 +48,7 @@ def tail(parameters: Parameters, a: mpq) -> Decimal:
 
 @pytest.mark.parametrize(("epsilon", "b_prime", "alpha", "expected", "expected_tight"), KNOWN)
 def test_known_answers(epsilon: str, b_prime: str, alpha: str, expected: str, expected_tight: str) -> None:
-    parameters = derive(mpq(epsilon), mpq(b_prime))
+    parameters = derive_parameters(mpq(epsilon), mpq(b_prime))
     assert abs(radius(parameters, mpq(alpha)) / mpq(expected) - 1) < mpq(1, 10**12)
     assert abs(tight_radius(parameters, mpq(alpha)) / mpq(expected_tight) - 1) < mpq(1, 10**12)
 
@@ -58,7 +58,7 @@ def test_known_answers(epsilon: str, b_prime: str, alpha: str, expected: str, ex
 def test_the_radius_is_an_upper_bound_and_next_to_the_truth(
     epsilon: mpq, b_prime: int, alpha: mpq, refinement: int
 ) -> None:
-    parameters = derive(epsilon, mpq(b_prime), mpq(1, 20), refinement)
+    parameters = derive_parameters(epsilon, mpq(b_prime), mpq(1, 20), refinement)
     logarithm = CONTEXT.ln(decimal(1 / alpha))
     truth = mpq(CONTEXT.multiply(logarithm, decimal(1 / parameters.epsilon_prime))) + parameters.grid / 2
     truth = min(truth, 2 * parameters.bound)
@@ -69,7 +69,7 @@ def test_the_radius_is_an_upper_bound_and_next_to_the_truth(
 @given(EPSILONS, st.integers(1, 10**7), ALPHAS, st.integers(0, 30))
 @settings(deadline=None)
 def test_the_tight_radius_is_the_smallest_that_holds(epsilon: mpq, b_prime: int, alpha: mpq, refinement: int) -> None:
-    parameters = derive(epsilon, mpq(b_prime), mpq(1, 20), refinement)
+    parameters = derive_parameters(epsilon, mpq(b_prime), mpq(1, 20), refinement)
     tight = tight_radius(parameters, alpha)
     assert tight <= radius(parameters, alpha)
     assert tight <= parameters.bound + parameters.b_prime
@@ -85,7 +85,7 @@ def test_the_tight_radius_is_the_smallest_that_holds(epsilon: mpq, b_prime: int,
 def test_no_offset_has_a_larger_tail_than_promised_and_some_offset_almost_has_it(
     epsilon: mpq, alpha: mpq, refinement: int
 ) -> None:
-    parameters = derive(epsilon, mpq(10**6), mpq(1, 20), refinement)
+    parameters = derive_parameters(epsilon, mpq(10**6), mpq(1, 20), refinement)
     scale, grid = float(parameters.scale), float(parameters.grid)
     tight = float(tight_radius(parameters, alpha))
 
@@ -107,7 +107,7 @@ def test_radii_hold_whatever_the_working_precision(monkeypatch: pytest.MonkeyPat
     numbers = random.Random(1)
     for _ in range(2000):
         epsilon, alpha = mpq(numbers.randint(1, 10**10), 10**9), mpq(numbers.randint(1, 999), 1000)
-        parameters = derive(epsilon, mpq(10**15), mpq(1, 20), numbers.choice((0, 1, 5)))
+        parameters = derive_parameters(epsilon, mpq(10**15), mpq(1, 20), numbers.choice((0, 1, 5)))
         truth = radius(parameters, alpha) * (1 - NEAR)
         precision = numbers.randint(3, 12)
         with monkeypatch.context() as patch:
@@ -120,7 +120,7 @@ def test_radii_hold_whatever_the_working_precision(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("refinement", [0, 30])
 def test_where_arcosh_loses_half_of_its_digits(refinement: int, digits: int) -> None:
     # An α next to e^(-ρm/2), where the tight radius is next to the notes'.
-    parameters = derive(mpq(7, 10), mpq(10**6), mpq(1, 20), refinement)
+    parameters = derive_parameters(mpq(7, 10), mpq(10**6), mpq(1, 20), refinement)
     exactly = mpq(CONTEXT.exp(decimal(-parameters.grid / parameters.scale / 2)))
     alpha = mpq((exactly * 10**digits).__ceil__(), 10**digits)
     tight = tight_radius(parameters, alpha)
@@ -130,7 +130,7 @@ def test_where_arcosh_loses_half_of_its_digits(refinement: int, digits: int) -> 
 
 @pytest.mark.parametrize("alpha", [mpq(0), mpq(1), mpq(-1, 2)])
 def test_alpha_is_a_probability(alpha: mpq) -> None:
-    parameters = derive(mpq(1), mpq(10))
+    parameters = derive_parameters(mpq(1), mpq(10))
     with pytest.raises(ValueError, match="alpha"):
         radius(parameters, alpha)
     with pytest.raises(ValueError, match="alpha"):
@@ -138,7 +138,7 @@ def test_alpha_is_a_probability(alpha: mpq) -> None:
 
 
 def test_no_radius_exceeds_what_the_clamps_allow() -> None:
-    parameters = derive(mpq(1, 10**9), mpq(3))
+    parameters = derive_parameters(mpq(1, 10**9), mpq(3))
     alpha = mpq(1, 10**30)
     assert radius(parameters, alpha) == 2 * parameters.bound
     assert tight_radius(parameters, alpha) == parameters.bound + parameters.b_prime

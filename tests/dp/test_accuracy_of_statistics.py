@@ -5,10 +5,10 @@ from typing import Any
 
 from gmpy2 import mpq
 
-from app.dp.columns import Column, Kind
-from app.dp.mechanism import Mechanism
-from app.dp.planning import UNIT
+from app.dp.mechanism.mechanism import Mechanism
+from app.dp.mechanism.planning import UNIT
 from app.dp.statistics import Statistic, build
+from app.dp.table.columns import Column, Kind
 
 CHANCE = random.Random(20_261_128)
 

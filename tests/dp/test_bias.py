@@ -5,12 +5,12 @@ from gmpy2 import mpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.dp.bias import bias, largest_bias
-from app.dp.draw import draw
-from app.dp.parameters import Parameters, derive
-from app.verification import ideal
-from app.verification.distribution import Distribution
-from app.verification.intervals import Interval
+from app.dp.mechanism.bias import bias, largest_bias
+from app.dp.mechanism.draw import draw
+from app.dp.mechanism.parameters import Parameters, derive_parameters
+from app.mechanism_audit import ideal
+from app.mechanism_audit.distribution import Distribution
+from app.mechanism_audit.intervals import Interval
 
 GAMMA = mpq(1, 20)
 
@@ -26,7 +26,7 @@ KNOWN = [
 
 @pytest.mark.parametrize(("epsilon", "b_prime", "guess", "expected"), KNOWN)
 def test_known_figures(epsilon: str, b_prime: str, guess: str, expected: str) -> None:
-    found = bias(derive(mpq(epsilon), mpq(b_prime), GAMMA, 0), mpq(guess))
+    found = bias(derive_parameters(mpq(epsilon), mpq(b_prime), GAMMA, 0), mpq(guess))
     assert abs(found - mpq(expected)) <= abs(mpq(expected)) / 10**16
 
 
@@ -46,7 +46,7 @@ def ends_of_expectation(x: mpq, parameters: Parameters) -> Interval:
 
 
 FORMS = st.builds(
-    derive,
+    derive_parameters,
     st.builds(mpq, st.integers(50, 4000), st.just(1000)),
     st.builds(mpq, st.integers(1, 300), st.integers(1, 20)),
     st.builds(mpq, st.integers(1, 20), st.just(20)),
@@ -68,7 +68,7 @@ def test_it_is_the_expectation_over_all_releases(parameters: Parameters, share: 
 @pytest.mark.parametrize("x", [mpq(0), mpq(7, 3), mpq(5, 2), mpq(-3)])
 def test_it_is_the_expectation_of_the_draw_itself(x: mpq) -> None:
     """The probabilities are those that the code that draws has, found by asking it."""
-    parameters = derive(mpq(1), mpq(3), GAMMA, 1)
+    parameters = derive_parameters(mpq(1), mpq(3), GAMMA, 1)
     distribution = Distribution(x, parameters, draw)
     outermost, total = distribution.outermost, mpq(0)
     for cell in range(-outermost, outermost + 1):
@@ -88,7 +88,7 @@ def test_it_is_odd_and_nowhere_larger_than_the_largest(parameters: Parameters, s
 
 def test_the_largest_has_all_its_bits() -> None:
     """Of a number that a double cannot hold: it was rounded to one, and then 4e-19 too small."""
-    parameters = derive(mpq(1, 20), mpq(1), mpq(1, 20), 2)
+    parameters = derive_parameters(mpq(1, 20), mpq(1), mpq(1, 20), 2)
     reached = abs(bias(parameters, parameters.b_prime))
     assert 0 <= largest_bias(parameters) - reached <= parameters.grid / 2**98
 
@@ -104,7 +104,7 @@ def test_the_largest_is_reached(parameters: Parameters) -> None:
 
 
 def test_a_guess_beyond_the_range_is_cut_to_it() -> None:
-    parameters = derive(mpq(1, 2), mpq(100), GAMMA, 0)
+    parameters = derive_parameters(mpq(1, 2), mpq(100), GAMMA, 0)
     assert bias(parameters, mpq(10**9)) == bias(parameters, mpq(100)) != 0
 
 
@@ -113,7 +113,7 @@ def test_a_guess_beyond_the_range_is_cut_to_it() -> None:
 @pytest.mark.parametrize("b_prime", ["1/2", "4611686018427387904"])
 def test_extremes(epsilon: str, b_prime: str, refinement: int) -> None:
     """Never more than half a grid and what the clamp may cut; no exponential overflows."""
-    parameters = derive(mpq(epsilon), mpq(b_prime), GAMMA, refinement)
+    parameters = derive_parameters(mpq(epsilon), mpq(b_prime), GAMMA, refinement)
     most = largest_bias(parameters)
     assert 0 < most <= parameters.grid / 2 + parameters.scale
     assert abs(bias(parameters, parameters.b_prime * mpq(997, 1000))) <= most

@@ -11,32 +11,34 @@ import numpy.typing as npt
 import pytest
 from gmpy2 import mpq
 
-from app.dp import bulk
-from app.dp.bits import leading_bits, octets
-from app.dp.bulk import draw_whole
-from app.dp.draw import draw, first_bits
 from app.dp.errors import DrawExhausted
-from app.dp.parameters import Parameters, derive
+from app.dp.mechanism import bulk_draw
+from app.dp.mechanism.bulk_draw import draw_whole_numbers
+from app.dp.mechanism.draw import draw, first_bits
+from app.dp.mechanism.parameters import Parameters, derive_parameters
+from app.dp.numbers.random_bits import leading_bits, octets
 
 VERY_PRECISE = Context(prec=320)  # more than 1,000 bits
 
 PARAMETERS = {
-    "ordinary": derive(mpq(1, 2), mpq(500)),
-    "a grid of 8": derive(mpq("0.137"), mpq(10**6)),
-    "fine": derive(mpq(1), mpq(50), mpq(1, 20), 10),
-    "finest": derive(mpq(7, 10), mpq(50), mpq(1, 20), 30),
-    "least epsilon": derive(mpq(1, 10**9), mpq(10**6)),
-    "least epsilon, finest": derive(mpq(1, 10**9), mpq(10**6), mpq(1, 20), 30),
-    "great epsilon": derive(mpq(1000), mpq(1000)),
-    "great epsilon, finest": derive(mpq(1000), mpq(1), mpq(1, 20), 30),
-    "the clamp binds often": derive(mpq(1, 2), mpq(3), mpq(1)),
-    "the clamp binds often, fine": derive(mpq(3), mpq(2), mpq(1), 10),
-    "tiny range": derive(mpq(1, 4), mpq(1, 10**9), mpq(1), 4),
-    "huge range": derive(mpq(1, 8), mpq(2**59)),
-    "the largest range in 64 bits": derive(mpq(1, 2), mpq(2**63) - 30),  # a grid of 4, with B just below 2^63
-    "more than 64 bits": derive(mpq(4), mpq(2**62)),
-    "much more than 64 bits": derive(mpq(1000), mpq(2**40), mpq(1, 20), 30),
-    "a grid of more than 62 bits": derive(mpq(1, 2**63), mpq(5)),
+    "ordinary": derive_parameters(mpq(1, 2), mpq(500)),
+    "a grid of 8": derive_parameters(mpq("0.137"), mpq(10**6)),
+    "fine": derive_parameters(mpq(1), mpq(50), mpq(1, 20), 10),
+    "finest": derive_parameters(mpq(7, 10), mpq(50), mpq(1, 20), 30),
+    "least epsilon": derive_parameters(mpq(1, 10**9), mpq(10**6)),
+    "least epsilon, finest": derive_parameters(mpq(1, 10**9), mpq(10**6), mpq(1, 20), 30),
+    "great epsilon": derive_parameters(mpq(1000), mpq(1000)),
+    "great epsilon, finest": derive_parameters(mpq(1000), mpq(1), mpq(1, 20), 30),
+    "the clamp binds often": derive_parameters(mpq(1, 2), mpq(3), mpq(1)),
+    "the clamp binds often, fine": derive_parameters(mpq(3), mpq(2), mpq(1), 10),
+    "tiny range": derive_parameters(mpq(1, 4), mpq(1, 10**9), mpq(1), 4),
+    "huge range": derive_parameters(mpq(1, 8), mpq(2**59)),
+    "the largest range in 64 bits": derive_parameters(
+        mpq(1, 2), mpq(2**63) - 30
+    ),  # a grid of 4, with B just below 2^63
+    "more than 64 bits": derive_parameters(mpq(4), mpq(2**62)),
+    "much more than 64 bits": derive_parameters(mpq(1000), mpq(2**40), mpq(1, 20), 30),
+    "a grid of more than 62 bits": derive_parameters(mpq(1, 2**63), mpq(5)),
 }
 
 
@@ -99,7 +101,7 @@ def agree(name: str, elements: int, seed: int) -> None:
     parameters = PARAMETERS[name]
     x, content = material(parameters, elements, seed)
     tape = Tape(content)
-    together = draw_whole(x, parameters, tape)
+    together = draw_whole_numbers(x, parameters, tape)
     assert tape.calls == [(1 + first_bits(parameters), elements)]
     assert list(together) == one_by_one(x, parameters, content)
     assert len(set(together.distinct())) == len(together.multiples)
@@ -146,10 +148,10 @@ def deep_cells(parameters: Parameters, least: float, most: float) -> list[int]:
 
 
 NEAR = {
-    "large U": (derive(mpq(7, 10), mpq(5000), mpq(1, 20), 5), 2.0**-8, 0.99),
-    "small U": (derive(mpq(7, 10), mpq(5000), mpq(1, 20), 10), 2.0**-40, 2.0**-20),
-    "tiny U": (derive(mpq(7, 10), mpq(5000), mpq(1, 20), 10), 2.0**-62, 2.0**-40),
-    "finest": (derive(mpq(7, 10), mpq(5000), mpq(1, 20), 30), 2.0**-30, 0.99),
+    "large U": (derive_parameters(mpq(7, 10), mpq(5000), mpq(1, 20), 5), 2.0**-8, 0.99),
+    "small U": (derive_parameters(mpq(7, 10), mpq(5000), mpq(1, 20), 10), 2.0**-40, 2.0**-20),
+    "tiny U": (derive_parameters(mpq(7, 10), mpq(5000), mpq(1, 20), 10), 2.0**-62, 2.0**-40),
+    "finest": (derive_parameters(mpq(7, 10), mpq(5000), mpq(1, 20), 30), 2.0**-30, 0.99),
 }
 
 
@@ -159,20 +161,20 @@ def test_the_filter_decides_nothing_beside_a_boundary(where: str) -> None:
     cells = deep_cells(parameters, least, most)
     assert len(cells) > 100
     x, content = beside_boundaries(parameters, cells)
-    together = list(draw_whole(x, parameters, Tape(content)))
+    together = list(draw_whole_numbers(x, parameters, Tape(content)))
     assert together == one_by_one(x, parameters, content)
     assert all(together[i] != together[i + 1] for i in range(0, len(x), 2))
 
 
 def differing(parameters: Parameters, cells: list[int]) -> int:
     x, content = beside_boundaries(parameters, cells)
-    together, single = draw_whole(x, parameters, Tape(content)), one_by_one(x, parameters, content)
+    together, single = draw_whole_numbers(x, parameters, Tape(content)), one_by_one(x, parameters, content)
     return sum(a != b for a, b in zip(together, single, strict=True))
 
 
 @pytest.mark.parametrize("where", NEAR)
 def test_without_the_margin_the_filter_would_be_wrong(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bulk, "_margin", lambda t, _: np.zeros_like(t))
+    monkeypatch.setattr(bulk_draw, "_certainty_margin", lambda t, _: np.zeros_like(t))
     parameters, least, most = NEAR[where]
     # Both of a pair have the same first 63 bits: where neither is handed on, one of them is wrong.
     assert differing(parameters, deep_cells(parameters, least, most)) > 20
@@ -180,13 +182,15 @@ def test_without_the_margin_the_filter_would_be_wrong(where: str, monkeypatch: p
 
 def test_a_margin_without_the_bits_that_were_not_looked_at_would_be_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     parameters, least, most = NEAR["tiny U"]
-    monkeypatch.setattr(bulk, "_margin", lambda t, steepness: 0 * t + steepness * 2.0**-43 + 2.0**-49)
+    monkeypatch.setattr(bulk_draw, "_certainty_margin", lambda t, steepness: 0 * t + steepness * 2.0**-43 + 2.0**-49)
     assert differing(parameters, deep_cells(parameters, least, most)) > 20
 
 
 def test_half_of_what_those_bits_leave_open_would_be_too_small(monkeypatch: pytest.MonkeyPatch) -> None:
     parameters, least, most = NEAR["tiny U"]
-    monkeypatch.setattr(bulk, "_margin", lambda t, steepness: steepness * (0.5 / t + 2.0**-43) + 2.0**-49)
+    monkeypatch.setattr(
+        bulk_draw, "_certainty_margin", lambda t, steepness: steepness * (0.5 / t + 2.0**-43) + 2.0**-49
+    )
     assert differing(parameters, deep_cells(parameters, least, most)) > 10
 
 
@@ -194,14 +198,16 @@ def test_half_of_what_those_bits_leave_open_would_be_too_small(monkeypatch: pyte
 def test_a_logarithm_4_ulp_off_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     logarithm = np.log
     for steps in (-4, 4):
-        monkeypatch.setattr(bulk.np, "log", lambda t, by=steps: logarithm(t) + by * np.spacing(np.abs(logarithm(t))))
+        monkeypatch.setattr(
+            bulk_draw.np, "log", lambda t, by=steps: logarithm(t) + by * np.spacing(np.abs(logarithm(t)))
+        )
         for parameters, least, most in NEAR.values():
             assert differing(parameters, deep_cells(parameters, least, most)) == 0
 
 
 def test_a_logarithm_far_off_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     logarithm = np.log
-    monkeypatch.setattr(bulk.np, "log", lambda t: logarithm(t) * (1 + 2.0**-40))
+    monkeypatch.setattr(bulk_draw.np, "log", lambda t: logarithm(t) * (1 + 2.0**-40))
     parameters, least, most = NEAR["large U"]
     assert differing(parameters, deep_cells(parameters, least, most)) > 10
 
@@ -210,13 +216,13 @@ def test_a_logarithm_far_off_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None
 def handed_on(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many elements took the exact path, as the length of a list."""
     resolved: list[int] = []
-    exact = bulk.resolve
+    exact = bulk_draw.resolve_draw
 
     def counting(*arguments: Any) -> mpq:
         resolved.append(1)
         return exact(*arguments)
 
-    monkeypatch.setattr(bulk, "resolve", counting)
+    monkeypatch.setattr(bulk_draw, "resolve_draw", counting)
     return resolved
 
 
@@ -237,22 +243,22 @@ def test_few_elements_take_the_exact_path(name: str, handed_on: list[int]) -> No
     numbers = np.random.default_rng(5)
     x = numbers.integers(-largest, largest, elements, endpoint=True)
     content = numbers.bytes(elements * octets(1 + first_bits(parameters)))
-    draw_whole(x, parameters, Tape(content))
+    draw_whole_numbers(x, parameters, Tape(content))
     assert len(handed_on) <= SHARES[name] * elements
 
 
 @pytest.mark.parametrize("name", ["more than 64 bits", "much more than 64 bits", "a grid of more than 62 bits"])
 def test_what_64_bits_cannot_count_takes_the_exact_path(name: str, handed_on: list[int]) -> None:
     x, content = material(PARAMETERS[name], 50, 1)
-    draw_whole(x, PARAMETERS[name], Tape(content))
+    draw_whole_numbers(x, PARAMETERS[name], Tape(content))
     assert len(handed_on) == 50
 
 
 def test_the_smallest_u_is_handed_on_and_appends_bits(handed_on: list[int]) -> None:
-    parameters = derive(mpq(1), mpq(5000))
+    parameters = derive_parameters(mpq(1), mpq(5000))
     count = 1 + first_bits(parameters)
     tape = Tape(bytes(3 * octets(count)))
-    drawn = draw_whole(np.array([0, 1, 2]), parameters, tape)
+    drawn = draw_whole_numbers(np.array([0, 1, 2]), parameters, tape)
     assert tape.calls == [(count, 3)] + [(64, 1)] * 3
     assert all(170 < z < 260 for z in drawn)  # -ln(2^-247) is 171, and 64 more bits of 0 would be 215
     assert len(handed_on) == 3
@@ -263,9 +269,9 @@ def test_a_broken_source_of_bits_is_given_up() -> None:
         def bits(self, _: int) -> int:
             return 0
 
-    parameters = derive(mpq(1), mpq(5000))
+    parameters = derive_parameters(mpq(1), mpq(5000))
     with pytest.raises(DrawExhausted):
-        draw_whole(np.zeros(1, np.int64), parameters, Broken(bytes(octets(1 + first_bits(parameters)))))
+        draw_whole_numbers(np.zeros(1, np.int64), parameters, Broken(bytes(octets(1 + first_bits(parameters)))))
 
 
 def test_the_bits_left_over_mean_nothing() -> None:
@@ -274,8 +280,10 @@ def test_the_bits_left_over_mean_nothing() -> None:
     size = octets(1 + first_bits(parameters))
     assert 8 * size == 1 + first_bits(parameters) + 1
     flipped = bytes(octet ^ (i % size == size - 1) for i, octet in enumerate(content))
-    assert list(draw_whole(x, parameters, Tape(content))) == list(draw_whole(x, parameters, Tape(flipped)))
+    assert list(draw_whole_numbers(x, parameters, Tape(content))) == list(
+        draw_whole_numbers(x, parameters, Tape(flipped))
+    )
 
 
 def test_an_empty_vector(seeded_bits: Callable[[int], Any]) -> None:
-    assert list(draw_whole(np.zeros(0, np.int64), PARAMETERS["ordinary"], seeded_bits(0))) == []
+    assert list(draw_whole_numbers(np.zeros(0, np.int64), PARAMETERS["ordinary"], seeded_bits(0))) == []

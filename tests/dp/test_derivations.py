@@ -10,12 +10,22 @@ from gmpy2 import mpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.dp.columns import Column, Kind
 from app.dp.derived import derive
-from app.dp.derived.from_bins import ascending
-from app.dp.derived.ranges import UNKNOWN, Range, ends, minus, product, quotient, root, root_down, root_up
-from app.dp.derived.shape import Known
+from app.dp.derived.base import KnownComponent
+from app.dp.derived.from_bins import fit_ascending
+from app.dp.derived.interval_arithmetic import (
+    UNKNOWN,
+    Range,
+    divide,
+    ends,
+    multiply,
+    square_root,
+    square_root_down,
+    square_root_up,
+    subtract,
+)
 from app.dp.errors import InvalidStatistic
+from app.dp.table.columns import Column, Kind
 
 COLUMNS = {
     "x": Column("x", Kind.INTEGER, (mpq(0), mpq(10))),
@@ -45,31 +55,31 @@ shares = st.sampled_from([mpq(0), mpq(1, 3), mpq(1, 2), mpq(1)])
 @given(ranges, ranges, shares, shares)
 def test_arithmetic_holds_whatever_is_in_the_ranges(x: Range, y: Range, s: mpq, t: mpq) -> None:
     p, q = between(x, s), between(y, t)
-    assert holds(minus(x, y), p - q)
-    assert holds(product(x, y), p * q)
+    assert holds(subtract(x, y), p - q)
+    assert holds(multiply(x, y), p * q)
     positive = y.cut(mpq(0), mpq(20))
     q = between(positive, t)
     if q > 0:
-        assert holds(quotient(x, positive), p / q)
-        low, high = ends(root(positive))
+        assert holds(divide(x, positive), p / q)
+        low, high = ends(square_root(positive))
         assert low**2 <= ends(positive)[0] <= ends(positive)[1] <= high**2
-        assert root_down(q) ** 2 <= q <= root_up(q) ** 2
+        assert square_root_down(q) ** 2 <= q <= square_root_up(q) ** 2
 
 
 @quick
 @given(ranges, ranges)
 def test_arithmetic_is_tight(x: Range, y: Range) -> None:
     corners = [p * q for p in ends(x) for q in ends(y)]
-    assert product(x, y) == Range(min(corners), max(corners))
+    assert multiply(x, y) == Range(min(corners), max(corners))
     if ends(y)[0] > 0:
         corners = [p / q for p in ends(x) for q in ends(y)]
-        assert quotient(x, y) == Range(min(corners), max(corners))
+        assert divide(x, y) == Range(min(corners), max(corners))
     else:
-        assert quotient(x, y.cut(mpq(0), mpq(20))) == UNKNOWN
+        assert divide(x, y.cut(mpq(0), mpq(20))) == UNKNOWN
 
 
-def one(value: Any, low: Any, high: Any) -> Known:
-    return Known((mpq(value),), (mpq(value),), (Range(mpq(low), mpq(high)),))
+def one(value: Any, low: Any, high: Any) -> KnownComponent:
+    return KnownComponent((mpq(value),), (mpq(value),), (Range(mpq(low), mpq(high)),))
 
 
 def test_a_standard_deviation_is_zero_where_the_variance_is_negative() -> None:
@@ -95,7 +105,7 @@ def test_a_mean_of_some_rows() -> None:
         assert (estimate.value is None) == (count.values == (0,))
 
 
-def correlation(together: Known, x: Known, y: Known) -> Any:
+def correlation(together: KnownComponent, x: KnownComponent, y: KnownComponent) -> Any:
     derived = derive({"kind": "correlation", **PAIR}, COLUMNS, 10, 1)
     assert list(derived.components) == ["covariance", "variance_x", "variance_y"]
     known = dict(zip(derived.components, (together, x, y), strict=True))
@@ -131,7 +141,7 @@ def test_a_line() -> None:
 
 
 def test_shares_and_sums() -> None:
-    def estimate(spec: dict[str, Any], known: dict[str, Known]) -> Any:
+    def estimate(spec: dict[str, Any], known: dict[str, KnownComponent]) -> Any:
         (only,) = derive(spec, COLUMNS, 10, 1).estimates(known).values()
         return only
 
@@ -145,10 +155,10 @@ def test_shares_and_sums() -> None:
 @quick
 @given(st.lists(rationals, min_size=1, max_size=8))
 def test_the_nearest_ascending_sequence(values: list[mpq]) -> None:
-    found = ascending(values)
+    found = fit_ascending(values)
     assert found == sorted(found)
     assert sum(found) == sum(values)
-    assert ascending(found) == found
+    assert fit_ascending(found) == found
     # Nearest: the projection's own condition, against every step function, which span the ascending sequences.
     for cut in range(len(values)):
         step = [mpq(i >= cut) for i in range(len(values))]
@@ -158,12 +168,12 @@ def test_the_nearest_ascending_sequence(values: list[mpq]) -> None:
         assert own == 0
 
 
-def histogram_known(counts: Sequence[int], errors: Sequence[int], radius: int, n: int) -> Known:
+def histogram_known(counts: Sequence[int], errors: Sequence[int], radius: int, n: int) -> KnownComponent:
     """A release of these counts that is off by `errors`, none of them beyond the radius."""
     raw = tuple(mpq(count + error) for count, error in zip(counts, errors, strict=True))
     values = tuple(min(max(value, mpq(0)), mpq(n)) for value in raw)
     around = tuple(Range(value - radius, value + radius).cut(mpq(0), mpq(n)) for value in values)
-    return Known(raw, values, around)
+    return KnownComponent(raw, values, around)
 
 
 @quick

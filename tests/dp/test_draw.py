@@ -9,11 +9,11 @@ from decimal import Context, Decimal
 import pytest
 from gmpy2 import mpq
 
-from app.dp import draw as draw_module
-from app.dp.bits import SystemBits
-from app.dp.draw import draw, first_bits, resolve, round_to_grid
 from app.dp.errors import DrawExhausted
-from app.dp.parameters import Parameters, derive
+from app.dp.mechanism import draw as draw_module
+from app.dp.mechanism.draw import draw, first_bits, resolve_draw, round_to_grid
+from app.dp.mechanism.parameters import Parameters, derive_parameters
+from app.dp.numbers.random_bits import SystemBits
 
 CONTEXT = Context(prec=320)  # more than 1,000 bits
 VERY_PRECISE = Context(prec=1400)  # more than the 4,096 bits of the longest draw
@@ -56,14 +56,14 @@ def ideal(x: mpq, parameters: Parameters, sign: int, u: int, length: int) -> mpq
 
 
 CASES = [
-    derive(mpq(1), mpq(50)),
-    derive(mpq(1, 2), mpq(100)),
-    derive(mpq(7, 10), mpq(3, 7), mpq(1, 20), 4),
-    derive(mpq(37, 1000), mpq(172)),
-    derive(mpq(10), mpq(1)),
-    derive(mpq(1, 10**9), mpq(2**40)),
-    derive(mpq(1, 4), mpq(10**25)),  # more bits than usual
-    derive(mpq(12), mpq(5), mpq(1), 30),
+    derive_parameters(mpq(1), mpq(50)),
+    derive_parameters(mpq(1, 2), mpq(100)),
+    derive_parameters(mpq(7, 10), mpq(3, 7), mpq(1, 20), 4),
+    derive_parameters(mpq(37, 1000), mpq(172)),
+    derive_parameters(mpq(10), mpq(1)),
+    derive_parameters(mpq(1, 10**9), mpq(2**40)),
+    derive_parameters(mpq(1, 4), mpq(10**25)),  # more bits than usual
+    derive_parameters(mpq(12), mpq(5), mpq(1), 30),
 ]
 
 
@@ -99,7 +99,7 @@ def at_a_boundary(x: mpq, parameters: Parameters, cell: int, length: int) -> tup
 def test_an_undecided_draw_appends_bits_until_it_is_decided(
     cell: int, rounds: int, scripted_bits: Callable[..., object]
 ) -> None:
-    parameters, x = derive(mpq(7, 10), mpq(50)), mpq(1, 3)
+    parameters, x = derive_parameters(mpq(7, 10), mpq(50)), mpq(1, 3)
     known = FIRST + 64 * (rounds - 1)
     sign, u = at_a_boundary(x, parameters, cell, known)
     for last in (0, 2**64 - 1):  # U just below, or just above, the one at the boundary
@@ -113,7 +113,7 @@ def test_an_undecided_draw_appends_bits_until_it_is_decided(
 
 
 def test_a_draw_that_stays_undecided_is_given_up(scripted_bits: Callable[..., object]) -> None:
-    parameters, x = derive(mpq(7, 10), mpq(50)), mpq(1, 3)
+    parameters, x = derive_parameters(mpq(7, 10), mpq(50)), mpq(1, 3)
     sign, u = at_a_boundary(x, parameters, 2, 4200)
     bits = scripted_bits((sign < 0) << 4200 | u, 4201)
     with pytest.raises(DrawExhausted):
@@ -124,14 +124,14 @@ def test_a_draw_that_stays_undecided_is_given_up(scripted_bits: Callable[..., ob
 @pytest.mark.parametrize("sign_bit", [0, 1])
 def test_u_zero_is_the_outer_clamp(sign_bit: int, scripted_bits: Callable[..., object]) -> None:
     # B is 57, the noise at u = 1 is 170: both ends are beyond the clamp.
-    parameters = derive(mpq(1), mpq(50))
+    parameters = derive_parameters(mpq(1), mpq(50))
     bits = scripted_bits(sign_bit << FIRST, 1 + FIRST)
     assert draw(mpq(12), parameters, bits) == (-parameters.bound if sign_bit else parameters.bound)
     assert bits.calls == [1 + FIRST]
 
 
 def test_u_zero_far_from_the_clamp_needs_more_bits(scripted_bits: Callable[..., object]) -> None:
-    parameters = derive(mpq(1), mpq(5000))
+    parameters = derive_parameters(mpq(1), mpq(5000))
     bits = scripted_bits(1 << 63, 1 + FIRST + 64)
     drawn = draw(mpq(0), parameters, bits)
     assert bits.calls == [1 + FIRST, 64]
@@ -140,7 +140,7 @@ def test_u_zero_far_from_the_clamp_needs_more_bits(scripted_bits: Callable[..., 
 
 @pytest.mark.parametrize("sign_bit", [0, 1])
 def test_the_largest_u_adds_next_to_no_noise(sign_bit: int, scripted_bits: Callable[..., object]) -> None:
-    parameters = derive(mpq(1), mpq(50))
+    parameters = derive_parameters(mpq(1), mpq(50))
     for x in (mpq(0), mpq(12), mpq(-7, 3), mpq(49999, 1000)):
         bits = scripted_bits(sign_bit << FIRST | 2**FIRST - 1, 1 + FIRST)
         assert draw(x, parameters, bits) == round_to_grid(x, parameters.grid)
@@ -150,7 +150,7 @@ def test_the_largest_u_adds_next_to_no_noise(sign_bit: int, scripted_bits: Calla
 def test_ties_of_the_statistic_itself(tie: int, scripted_bits: Callable[..., object]) -> None:
     # Continuous noise ends on a tie at U = 1 alone, so that no number of draws would show ties away from zero: the
     # upper end of this interval is x itself, and must be in the cell of what is just above it.
-    parameters = derive(mpq(1), mpq(50))
+    parameters = derive_parameters(mpq(1), mpq(50))
     x = mpq(tie) * parameters.grid / 2
     upwards = scripted_bits(2**FIRST - 1, 1 + FIRST)
     assert draw(x, parameters, upwards) == x + parameters.grid / 2
@@ -160,7 +160,7 @@ def test_ties_of_the_statistic_itself(tie: int, scripted_bits: Callable[..., obj
 
 
 def test_a_statistic_outside_its_range_is_clamped_before_the_noise(scripted_bits: Callable[..., object]) -> None:
-    parameters = derive(mpq(1), mpq(50))
+    parameters = derive_parameters(mpq(1), mpq(50))
     bits = scripted_bits(1 << FIRST | 1 << FIRST - 1, 1 + FIRST)
     assert draw(mpq(10**6), parameters, bits) == round_to_grid(parameters.bound - mpq("0.6931"), parameters.grid)
 
@@ -174,35 +174,35 @@ def test_every_draw_takes_the_same_bits(seeded_bits: Callable[..., object]) -> N
 
 
 def test_a_draw_can_be_resolved_from_bits_already_drawn(seeded_bits: Callable[..., object]) -> None:
-    parameters = derive(mpq(1), mpq(50))
+    parameters = derive_parameters(mpq(1), mpq(50))
     content = seeded_bits(3).bits(1 + FIRST)
     sign, u = (-1 if content >> FIRST else 1), content % 2**FIRST
     no_bits = seeded_bits(0)
-    assert resolve(mpq(1), parameters, sign, u, FIRST, no_bits) == draw(mpq(1), parameters, seeded_bits(3))
+    assert resolve_draw(mpq(1), parameters, sign, u, FIRST, no_bits) == draw(mpq(1), parameters, seeded_bits(3))
     assert no_bits.calls == []
 
 
 def test_the_ends_of_an_interval_enclose_every_number_in_it() -> None:
-    parameters = derive(mpq(7, 10), mpq(50), mpq(1, 20), 30)
+    parameters = derive_parameters(mpq(7, 10), mpq(50), mpq(1, 20), 30)
     numbers = random.Random(5)
     for _ in range(50):
         x, length, sign = mpq(numbers.randint(-50, 50)), numbers.randint(246, 260), numbers.choice((1, -1))
         u = numbers.getrandbits(8)  # so few that the ends are far apart
-        lowest, highest = draw_module._ends(x, parameters, sign, u, length)
+        lowest, highest = draw_module._interval_ends(x, parameters, sign, u, length)
         for tail in (0, 2**63, 2**64 - 1):
             assert lowest <= ideal(x, parameters, sign, u << 64 | tail, length + 64) <= highest
 
 
 def test_both_ends_are_rounded_outwards_in_each_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before they become releases: by then a step that is rounded inwards is hardly ever seen."""
-    monkeypatch.setattr(draw_module, "_release", lambda t, *_: mpq(t))
+    monkeypatch.setattr(draw_module, "_round_and_clamp", lambda t, *_: mpq(t))
     numbers = random.Random(9)
     for parameters in CASES[:4]:
         for length in (first_bits(parameters), first_bits(parameters) + 64):
             for _ in range(50):
                 x, sign = parameters.b_prime * mpq(numbers.randint(-99, 99), 100), numbers.choice((1, -1))
                 u = numbers.randint(1, 2 ** (length - numbers.choice((0, 0, 9, 200))) - 2)
-                lowest, highest = draw_module._ends(x, parameters, sign, u, length)
+                lowest, highest = draw_module._interval_ends(x, parameters, sign, u, length)
                 exact = [
                     x / parameters.grid
                     + mpq(1, 2)

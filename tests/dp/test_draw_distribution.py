@@ -12,16 +12,16 @@ from dataclasses import replace
 import pytest
 from gmpy2 import mpq
 
-from app.dp.draw import draw
-from app.dp.parameters import Parameters, derive
+from app.dp.mechanism.draw import draw
+from app.dp.mechanism.parameters import Parameters, derive_parameters
 
 DRAWS = 20_000
 FALSE_ALARM = 1e-6
 
 CASES = {
-    "epsilon 1": (derive(mpq(1), mpq(4)), mpq(4, 3)),
-    "at the bound": (derive(mpq(7, 10), mpq(2)), mpq(-2)),
-    "fine grid": (derive(mpq(3), mpq(2), mpq(1, 20), 2), mpq(1, 10)),
+    "epsilon 1": (derive_parameters(mpq(1), mpq(4)), mpq(4, 3)),
+    "at the bound": (derive_parameters(mpq(7, 10), mpq(2)), mpq(-2)),
+    "fine grid": (derive_parameters(mpq(3), mpq(2), mpq(1, 20), 2), mpq(1, 10)),
 }
 
 

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import pytest
 from gmpy2 import mpq
 
-from app.dp.columns import Column, Kind
-from app.dp.conditions import OneOf
 from app.dp.errors import InvalidStatistic
 from app.dp.statistics import Statistic, build
-from app.dp.statistics.counts import Shared
+from app.dp.statistics.count_base import SharedCounts
+from app.dp.table.columns import Column, Kind
+from app.dp.table.conditions import OneOf
 
 
 class Row(NamedTuple):
@@ -159,7 +159,7 @@ def test_counts_on_every_dataset(name: str, rows_per_unit: int) -> None:
     assert (min(every), max(every)) == (statistic.lower, statistic.upper) == (0, n)
     assert {len(row) for row in values} == {statistic.components}
     assert max(map(sum, changes)) == statistic.mechanisms * statistic.sensitivity
-    if isinstance(statistic, Shared):
+    if isinstance(statistic, SharedCounts):
         assert (statistic.mechanisms, statistic.sensitivity) == (2 * rows_per_unit, 1)
     else:
         assert (statistic.mechanisms, statistic.sensitivity) == (1, rows_per_unit)

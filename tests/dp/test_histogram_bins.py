@@ -9,10 +9,10 @@ from gmpy2 import mpq
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.dp.bins import BooleanBins, CategoryBins, Edges, IntervalBins, bins_by_edges, bins_by_number
-from app.dp.columns import Column, Kind
 from app.dp.errors import InvalidStatistic
-from app.dp.numbers import nearest
+from app.dp.numbers.exact import to_nearest_double
+from app.dp.table.bins import BooleanBins, CategoryBins, Edges, IntervalBins, bins_by_edges, bins_by_number
+from app.dp.table.columns import Column, Kind
 
 INTEGER = Column("i", Kind.INTEGER, (mpq(2000), mpq(7000)))
 REAL = Column("r", Kind.REAL, (mpq(0), mpq("0.3")), nullable=False)
@@ -57,7 +57,7 @@ def test_real_edges_are_the_doubles_nearest_to_the_edges_as_written() -> None:
 @example(mpq(1, 2**53 + 1), mpq(5, 2**53 + 1), 99)  # a divisor that is not
 def test_every_double_edge_is_rounded_once(lower: mpq, width: mpq, count: int) -> None:
     edges = Edges(lower, lower + width, count)
-    assert edges.doubles().tolist() == [nearest(lower + width * i / count) for i in range(count + 1)]
+    assert edges.doubles().tolist() == [to_nearest_double(lower + width * i / count) for i in range(count + 1)]
 
 
 @pytest.mark.parametrize("column", [INTEGER, REAL, DECIMAL])

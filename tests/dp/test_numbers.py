@@ -9,17 +9,17 @@ from gmpy2 import mpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.dp.numbers import (
+from app.dp.numbers.exact import (
     decimal_text,
     down,
     half_ulp,
     json_number,
     json_probability,
     log_up,
-    nearest,
     real,
     round_down,
     round_up,
+    to_nearest_double,
     up,
 )
 
@@ -37,28 +37,28 @@ def test_the_directions_bracket_the_number_with_neighbouring_doubles(q: mpq) -> 
     lower, upper = round_down(q), round_up(q)
     assert mpq(lower) <= q <= mpq(upper)
     assert upper in {lower, math.nextafter(lower, math.inf)}
-    assert nearest(q) == float(Fraction(int(q.numerator), int(q.denominator)))
+    assert to_nearest_double(q) == float(Fraction(int(q.numerator), int(q.denominator)))
 
 
 @given(FINITE)
 def test_a_double_is_its_own_rounding_in_every_direction(x: float) -> None:
-    assert nearest(mpq(x)) == round_down(mpq(x)) == round_up(mpq(x)) == x
+    assert to_nearest_double(mpq(x)) == round_down(mpq(x)) == round_up(mpq(x)) == x
 
 
 def test_subnormal_numbers_round_once() -> None:
     smallest = mpq(1, 2**1074)
-    assert nearest(smallest * mpq(3, 2)) == 2 * 5e-324  # a tie, to the even one
+    assert to_nearest_double(smallest * mpq(3, 2)) == 2 * 5e-324  # a tie, to the even one
     assert (round_down(smallest / 3), round_up(smallest / 3)) == (0.0, 5e-324)
 
 
 def test_zero_is_positive() -> None:
-    assert math.copysign(1, nearest(mpq(-1, 10**400))) == 1
+    assert math.copysign(1, to_nearest_double(mpq(-1, 10**400))) == 1
 
 
 @given(RATIONALS)
 def test_half_an_ulp_bounds_what_rounding_moves_any_smaller_number(q: mpq) -> None:
     for smaller in (q, q * mpq(2, 3), -q / 7):
-        assert abs(mpq(nearest(smaller)) - smaller) <= half_ulp(q)
+        assert abs(mpq(to_nearest_double(smaller)) - smaller) <= half_ulp(q)
 
 
 def test_half_an_ulp_is_no_more_than_it_must_be() -> None:

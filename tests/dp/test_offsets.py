@@ -9,9 +9,9 @@ from gmpy2 import mpq
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.dp import offsets
-from app.dp.numbers import round_down, round_up
-from app.dp.offsets import added_down, added_up
+from app.dp.numbers import double_offsets
+from app.dp.numbers.double_offsets import add_rounding_down, add_rounding_up
+from app.dp.numbers.exact import round_down, round_up
 
 SIZE = 1e200
 doubles = st.floats(-SIZE, SIZE).map(lambda x: x + 0.0)
@@ -34,7 +34,7 @@ beside = st.builds(
 @example([-3.0], mpq(3) + mpq(1, 3 * 2**60))
 def test_every_sum_is_rounded_as_it_would_be_alone(values: list[float], offset: mpq) -> None:
     array = np.array(values)
-    for added, rounded in ((added_down, round_down), (added_up, round_up)):
+    for added, rounded in ((add_rounding_down, round_down), (add_rounding_up, round_up)):
         sums = added(array, offset).tolist()
         assert sums == [rounded(mpq(value) + offset) for value in values]
         assert all(math.copysign(1, total) > 0 for total in sums if total == 0)
@@ -42,7 +42,7 @@ def test_every_sum_is_rounded_as_it_would_be_alone(values: list[float], offset: 
 
 def test_few_sums_are_rounded_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     alone = Mock(side_effect=round_down)
-    monkeypatch.setattr(offsets, "round_down", alone)
+    monkeypatch.setattr(double_offsets, "round_down", alone)
     values = np.random.default_rng(2).integers(0, 2**40, 100_000) * 2.0**-20
-    added_down(values, mpq(-(3**150), 2**236))
+    add_rounding_down(values, mpq(-(3**150), 2**236))
     assert alone.call_count < 100

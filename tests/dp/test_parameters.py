@@ -8,8 +8,8 @@ from gmpy2 import mpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.dp.accuracy import radius
-from app.dp.parameters import ceil_log2, derive, power_of_two_at_least
+from app.dp.mechanism.accuracy import radius
+from app.dp.mechanism.parameters import ceil_log2, derive_parameters, power_of_two_at_least
 
 # ε, B', γ, α, λ', Λ', B, a(α)
 KNOWN = [
@@ -84,7 +84,7 @@ def close(q: mpq, text: str) -> bool:
 def test_known_answers(
     *, epsilon: str, b_prime: str, gamma: str, alpha: str, scale: str, grid: str, bound: str, accuracy: str
 ) -> None:
-    parameters = derive(mpq(epsilon), mpq(b_prime), mpq(gamma))
+    parameters = derive_parameters(mpq(epsilon), mpq(b_prime), mpq(gamma))
     assert parameters.precision_bits == 118
     assert close(parameters.epsilon_prime, epsilon)
     assert close(parameters.scale, scale)
@@ -94,7 +94,7 @@ def test_known_answers(
 
 
 def test_at_epsilon_one_the_noise_is_just_above_one_and_the_grid_two() -> None:
-    parameters = derive(mpq(1), mpq(50))
+    parameters = derive_parameters(mpq(1), mpq(50))
     assert parameters.epsilon_prime < 1 < parameters.scale < 1 + mpq(1, 2**100)
     assert parameters.grid == 2
 
@@ -109,7 +109,7 @@ def test_at_epsilon_one_the_noise_is_just_above_one_and_the_grid_two() -> None:
 def test_every_parameter_is_on_its_side_of_the_truth_and_next_to_it(
     epsilon: mpq, b_prime: mpq, gamma: mpq, refinement: int
 ) -> None:
-    parameters = derive(epsilon, b_prime, gamma, refinement)
+    parameters = derive_parameters(epsilon, b_prime, gamma, refinement)
     c = EXACT
     half_k = (1 + mpq(12, 2**52)) / (epsilon - mpq(1, 2**117))
     bound = b_prime + half_k * (1 + 2 * mpq(c.ln(decimal(1 / gamma))))
@@ -160,9 +160,9 @@ def test_powers_of_two_are_exact_also_beside_a_power(exponent: int) -> None:
 )
 def test_impossible_parameters_are_refused(epsilon: mpq, b_prime: mpq, gamma: mpq, refinement: int) -> None:
     with pytest.raises(ValueError, match="must"):
-        derive(epsilon, b_prime, gamma, refinement)
+        derive_parameters(epsilon, b_prime, gamma, refinement)
 
 
 def test_gamma_one_needs_no_logarithm() -> None:
-    parameters = derive(mpq(1), mpq(10), mpq(1))
+    parameters = derive_parameters(mpq(1), mpq(10), mpq(1))
     assert close(parameters.bound, "11.00000000000000266453525910037569701671")

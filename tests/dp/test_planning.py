@@ -5,11 +5,11 @@ from gmpy2 import mpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.dp import planning
-from app.dp.accuracy import radius
 from app.dp.errors import AccuracyTrivial
-from app.dp.parameters import derive
-from app.dp.planning import UNIT, minimal_epsilon, next_cliff
+from app.dp.mechanism import planning
+from app.dp.mechanism.accuracy import radius
+from app.dp.mechanism.parameters import derive_parameters
+from app.dp.mechanism.planning import UNIT, minimal_epsilon, next_cliff
 
 GAMMA = mpq(1, 20)
 
@@ -37,10 +37,10 @@ def assert_minimal(
 ) -> None:
     assert (epsilon / UNIT).denominator == 1
     assert epsilon >= UNIT
-    assert radius(derive(epsilon / mechanisms, b_prime, gamma, refinement), alpha) <= accuracy
+    assert radius(derive_parameters(epsilon / mechanisms, b_prime, gamma, refinement), alpha) <= accuracy
     if epsilon > UNIT:
         less = (epsilon - UNIT) / mechanisms
-        assert radius(derive(less, b_prime, gamma, refinement), alpha) > accuracy
+        assert radius(derive_parameters(less, b_prime, gamma, refinement), alpha) > accuracy
 
 
 @given(
@@ -120,7 +120,7 @@ def test_the_grid_is_finer_at_the_cliff_and_not_a_unit_before(
     cliff = next_cliff(epsilon, mpq(b_prime), GAMMA, refinement, mechanisms)
 
     def grid(total: mpq) -> mpq:
-        return derive(total / mechanisms, mpq(b_prime), GAMMA, refinement).grid
+        return derive_parameters(total / mechanisms, mpq(b_prime), GAMMA, refinement).grid
 
     assert cliff > epsilon
     assert grid(cliff) < grid(epsilon)

@@ -8,13 +8,13 @@ from gmpy2 import mpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.dp.columns import Column, Kind
 from app.dp.errors import AccuracyTrivial
-from app.dp.mechanism import Mechanism
-from app.dp.numbers import nearest
-from app.dp.planning import UNIT
+from app.dp.mechanism.mechanism import Mechanism
+from app.dp.mechanism.planning import UNIT
+from app.dp.numbers.exact import to_nearest_double
 from app.dp.statistics import build
-from app.dp.sums import Moments
+from app.dp.table.columns import Column, Kind
+from app.dp.table.sums import Moments
 
 COLUMNS = {
     "mass": Column("mass", Kind.INTEGER, (mpq(2000), mpq(7000))),
@@ -35,13 +35,13 @@ SPECS: list[dict[str, Any]] = [
 def test_the_documented_example() -> None:
     mechanism = Mechanism.for_epsilon(build(SPECS[0], COLUMNS, 344, 1), mpq(1, 2), GAMMA, 0)
     delta, parameters = mechanism.statistic.sensitivity, mechanism.parameters
-    assert nearest(delta) == 14.534883720930232
-    assert nearest(mechanism.radius(ALPHA)) == pytest.approx(116.1550079521509, rel=1e-14)
-    assert nearest(mechanism.tight_radius(ALPHA)) == pytest.approx(113.59147549669309, rel=1e-14)
-    assert nearest(delta * parameters.bound) == pytest.approx(2703.2402484624417, rel=1e-14)
-    assert nearest(delta * parameters.scale) == pytest.approx(29.06976744186047, rel=1e-14)
-    assert nearest(delta * parameters.grid) == pytest.approx(58.13953488372093, rel=1e-14)
-    assert nearest(mechanism.resolution) == pytest.approx(4.6e-13, rel=0.02)
+    assert to_nearest_double(delta) == 14.534883720930232
+    assert to_nearest_double(mechanism.radius(ALPHA)) == pytest.approx(116.1550079521509, rel=1e-14)
+    assert to_nearest_double(mechanism.tight_radius(ALPHA)) == pytest.approx(113.59147549669309, rel=1e-14)
+    assert to_nearest_double(delta * parameters.bound) == pytest.approx(2703.2402484624417, rel=1e-14)
+    assert to_nearest_double(delta * parameters.scale) == pytest.approx(29.06976744186047, rel=1e-14)
+    assert to_nearest_double(delta * parameters.grid) == pytest.approx(58.13953488372093, rel=1e-14)
+    assert to_nearest_double(mechanism.resolution) == pytest.approx(4.6e-13, rel=0.02)
     assert mechanism.cliff() == mpq("0.500000001")
 
 
@@ -76,7 +76,7 @@ def test_resolution_covers_the_double_that_is_reported() -> None:
     mechanism = Mechanism.for_epsilon(build({"kind": "mean", "column": "far"}, COLUMNS, 1000, 1), mpq(1), GAMMA, 0)
     assert mechanism.radius(ALPHA) < mpq(1, 8) < mechanism.resolution
     value = mechanism.statistic.centre + mpq(1, 9)
-    assert abs(mpq(nearest(value)) - value) <= mechanism.resolution
+    assert abs(mpq(to_nearest_double(value)) - value) <= mechanism.resolution
 
 
 @given(

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from gmpy2 import mpq
 
-from app.dp.columns import Column, Kind
 from app.dp.errors import InvalidStatistic
 from app.dp.statistics import build
+from app.dp.table.columns import Column, Kind
 
 COLUMNS = {
     "x": Column("x", Kind.INTEGER, (mpq(0), mpq(10))),

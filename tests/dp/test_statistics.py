@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from gmpy2 import mpq
 
-from app.dp.columns import Column, Kind
 from app.dp.statistics import Statistic, build
-from app.dp.sums import CrossMoments, Moments
+from app.dp.table.columns import Column, Kind
+from app.dp.table.sums import CrossMoments, Moments
 
 COLUMNS = {
     "x": Column("x", Kind.INTEGER, (mpq(-1), mpq(2))),

@@ -5,9 +5,9 @@ from gmpy2 import mpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.dp.codes import MOST_STEPS, Codes, codes_for
-from app.dp.columns import Column, Kind
 from app.dp.errors import InvalidStatistic
+from app.dp.table.codes import MOST_STEPS, Codes, codes_for
+from app.dp.table.columns import Column, Kind
 
 INTEGER = Column("i", Kind.INTEGER, (mpq(2000), mpq(7000)))
 REAL = Column("r", Kind.REAL, (mpq(30), mpq(65)))

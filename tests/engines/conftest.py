@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from engine_world import COLUMNS, as_csv, worst_rows
 
-from app.engines.tables import Tables
+from app.engines.storage.tables import Tables
 
 
 @pytest.fixture

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from gmpy2 import mpq
 
-from app.dp.bins import BooleanBins, CategoryBins, IntervalBins
-from app.dp.codes import Codes
-from app.dp.columns import Column, Kind
-from app.engines.tables import Ingested, Tables
+from app.dp.table.bins import BooleanBins, CategoryBins, IntervalBins
+from app.dp.table.codes import Codes
+from app.dp.table.columns import Column, Kind
+from app.engines.storage.tables import Ingested, Tables
 
 INT64_LEAST, INT64_MOST = -(2**63), 2**63 - 1
 SCALE = 4

@@ -23,9 +23,9 @@ from gmpy2 import mpq
 from test_cell_sums import CASES
 from test_cell_sums import expected as expected_cells
 
-from app.dp.bins import BooleanBins, CategoryBins, bins_by_edges, bins_by_number
-from app.dp.codes import codes_for
-from app.dp.sums import Answer, BinCounts, CellSums, ColumnSums, CrossMoments, Moments, Needs, PairSums
+from app.dp.table.bins import BooleanBins, CategoryBins, bins_by_edges, bins_by_number
+from app.dp.table.codes import codes_for
+from app.dp.table.sums import Answer, BinCounts, CellSums, ColumnSums, CrossMoments, Moments, Needs, PairSums
 
 MOST_UNITS = 10**18 - 1
 """A decimal that may stay live has 18 digits."""

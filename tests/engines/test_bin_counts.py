@@ -30,13 +30,13 @@ from gmpy2 import mpq
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from app.dp.bins import BooleanBins, CategoryBins, IntervalBins, bins_by_edges, bins_by_number
-from app.dp.columns import Column, Kind
 from app.dp.errors import InvalidStatistic
-from app.dp.sums import BinCounts
-from app.engines import queries
-from app.engines.bin_expressions import cuts_between
-from app.engines.tables import Tables
+from app.dp.table.bins import BooleanBins, CategoryBins, IntervalBins, bins_by_edges, bins_by_number
+from app.dp.table.columns import Column, Kind
+from app.dp.table.sums import BinCounts
+from app.engines.sql import queries
+from app.engines.sql.bin_expressions import cuts_between
+from app.engines.storage.tables import Tables
 
 JOINED = queries.MOST_HALVED_CUTS + 2
 """So many intervals that the cuts are joined, not halved."""

@@ -28,14 +28,14 @@ from gmpy2 import mpq
 from sqlglot import exp, parse_one
 from test_queries import TABLE, WORDS
 
-from app.dp.bins import BooleanBins, CategoryBins, bins_by_number
-from app.dp.codes import codes_for
-from app.dp.columns import Column, Kind
-from app.dp.conditions import Condition, OneOf, conditions_of
-from app.dp.sums import CellSums
-from app.engines.cell_queries import cells_answer, cells_query
-from app.engines.queries import Dialect
-from app.engines.tables import Tables
+from app.dp.table.bins import BooleanBins, CategoryBins, bins_by_number
+from app.dp.table.codes import codes_for
+from app.dp.table.columns import Column, Kind
+from app.dp.table.conditions import Condition, OneOf, parse_conditions
+from app.dp.table.sums import CellSums
+from app.engines.sql.cell_queries import cells_answer, cells_query
+from app.engines.sql.queries import Dialect
+from app.engines.storage.tables import Tables
 
 BY_NAME = {column.name: column for column in COLUMNS}
 GROUPS = ("category", CategoryBins(CATEGORY.categories, missing=True))
@@ -43,7 +43,7 @@ BOOLEANS = ("boolean", BooleanBins(missing=True))
 
 
 def where(**conditions: Any) -> tuple[Condition, ...]:
-    return conditions_of(conditions, BY_NAME)
+    return parse_conditions(conditions, BY_NAME)
 
 
 REALS = [mpq(0), mpq(1), mpq(2) ** 53, mpq(2) ** 53 + 2, mpq("0.1"), mpq(30), mpq(65), mpq("5e-324")]
@@ -176,7 +176,7 @@ def test_a_column_named_like_the_query_s_own(tables: Tables) -> None:
     for name in ("inside", "a0", "q", "cell", "listed_text", "listed_place"):
         column = Column(name, Kind.INTEGER, (mpq(0), mpq(10)))
         file_id = take_in(tables, column, [1, 2, 3, None])
-        conditions = conditions_of({name: {"between": (mpq(2), mpq(9))}}, {name: column})
+        conditions = parse_conditions({name: {"between": (mpq(2), mpq(9))}}, {name: column})
         needs = CellSums(((name, bins_by_number(column, 2, None)),), conditions, (name, codes_for(column, None)))
         assert tables.sums(file_id, needs) == (2, 0, 0, 2, 5, 0, 0)
         parsed = parse_one(cells_query(needs, exp.to_table("t"), "spark"), dialect="spark")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.dp.columns import Column, Kind
+from app.dp.table.columns import Column, Kind
 from app.engines.ingest.cells import CellReader, UnreadableError, read_whole
 
 NULLS = ["", "NA", "NaN", "null"]

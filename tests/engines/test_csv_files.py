@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 from engine_world import BOOLEAN, CATEGORY, INTEGER, REAL
 
-from app.dp.columns import Column, Kind
+from app.dp.table.columns import Column, Kind
 from app.engines.errors import InvalidFile, Problem
 from app.engines.ingest import csv_file
-from app.engines.tables import Tables
+from app.engines.storage.tables import Tables
 
 NULLS = ["", "NA", "NaN", "null"]
 ALL_PRESENT = Column("integer", Kind.INTEGER, INTEGER.bounds, nullable=False)

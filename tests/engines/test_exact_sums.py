@@ -33,14 +33,14 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
-from app.dp.codes import Codes, codes_for
-from app.dp.columns import Column, Kind
 from app.dp.errors import InvalidStatistic
-from app.dp.sums import ColumnSums, CrossMoments, Moments, PairSums
-from app.engines.expressions import code, column
-from app.engines.queries import render
-from app.engines.stored import stored_name
-from app.engines.tables import Tables
+from app.dp.table.codes import Codes, codes_for
+from app.dp.table.columns import Column, Kind
+from app.dp.table.sums import ColumnSums, CrossMoments, Moments, PairSums
+from app.engines.sql.expressions import code, column
+from app.engines.sql.queries import render
+from app.engines.storage.tables import Tables
+from app.engines.stored_columns import stored_name
 
 CASES = [
     *((REAL, bounds) for bounds in REAL_BOUNDS),

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from app.engines.kept import Kept
+from app.engines.storage.single_flight_cache import SingleFlightCache
 
 
 def answer(value: int, size: int = 1) -> tuple[int, ...]:
@@ -15,7 +15,7 @@ def answer(value: int, size: int = 1) -> tuple[int, ...]:
 
 
 def test_fifty_threads_make_one_computation() -> None:
-    kept: Kept[str, tuple[int, ...]] = Kept(10, 100)
+    kept: SingleFlightCache[str, tuple[int, ...]] = SingleFlightCache(10, 100)
     started, computations = threading.Barrier(50), []
 
     def compute() -> tuple[int, ...]:
@@ -33,7 +33,7 @@ def test_fifty_threads_make_one_computation() -> None:
 
 
 def test_a_failure_reaches_all_who_wait_and_is_not_kept() -> None:
-    kept: Kept[str, tuple[int, ...]] = Kept(10, 100)
+    kept: SingleFlightCache[str, tuple[int, ...]] = SingleFlightCache(10, 100)
     started, computations = threading.Barrier(20), []
 
     def fail() -> tuple[int, ...]:
@@ -54,7 +54,7 @@ def test_a_failure_reaches_all_who_wait_and_is_not_kept() -> None:
 
 
 def test_different_keys_do_not_wait_for_each_other() -> None:
-    kept: Kept[str, tuple[int, ...]] = Kept(10, 100)
+    kept: SingleFlightCache[str, tuple[int, ...]] = SingleFlightCache(10, 100)
     together = threading.Barrier(2, timeout=10)
 
     def compute() -> tuple[int, ...]:
@@ -66,7 +66,7 @@ def test_different_keys_do_not_wait_for_each_other() -> None:
 
 
 def test_overlapping_sets_of_keys_are_computed_once() -> None:
-    kept: Kept[int, tuple[int, ...]] = Kept(100, 1000)
+    kept: SingleFlightCache[int, tuple[int, ...]] = SingleFlightCache(100, 1000)
     started, computed = threading.Barrier(20), []
 
     def compute(keys: Sequence[int]) -> Iterator[tuple[int, tuple[int, ...]]]:
@@ -87,7 +87,7 @@ def test_overlapping_sets_of_keys_are_computed_once() -> None:
 
 
 def test_of_several_those_before_a_failure_are_kept() -> None:
-    kept: Kept[int, tuple[int, ...]] = Kept(100, 1000)
+    kept: SingleFlightCache[int, tuple[int, ...]] = SingleFlightCache(100, 1000)
     begun = threading.Event()
 
     def fail(keys: Sequence[int]) -> Iterator[tuple[int, tuple[int, ...]]]:
@@ -112,13 +112,13 @@ def test_of_several_those_before_a_failure_are_kept() -> None:
 
 
 def test_nobody_waits_for_what_is_never_answered() -> None:
-    kept: Kept[int, tuple[int, ...]] = Kept(100, 1000)
+    kept: SingleFlightCache[int, tuple[int, ...]] = SingleFlightCache(100, 1000)
     with pytest.raises(AssertionError):
         kept.get_all([1, 2], lambda _: [(1, answer(1))])
     assert recomputed(kept, range(1, 3)) == [2]
 
 
-def recomputed(kept: Kept[int, tuple[int, ...]], keys: range) -> list[int]:
+def recomputed(kept: SingleFlightCache[int, tuple[int, ...]], keys: range) -> list[int]:
     """Which of the keys are not kept."""
     asked: list[int] = []
     for key in keys:
@@ -127,7 +127,7 @@ def recomputed(kept: Kept[int, tuple[int, ...]], keys: range) -> list[int]:
 
 
 def test_the_longest_unused_goes_first() -> None:
-    kept: Kept[int, tuple[int, ...]] = Kept(3, 100)
+    kept: SingleFlightCache[int, tuple[int, ...]] = SingleFlightCache(3, 100)
     for key in (1, 2, 3, 1, 4):  # 1 was used again, so 2 is the longest unused
         kept.get(key, lambda: answer(0))
     assert (recomputed(kept, range(3, 5)), recomputed(kept, range(1, 2))) == ([], [])
@@ -135,7 +135,7 @@ def test_the_longest_unused_goes_first() -> None:
 
 
 def test_sizes_count_together() -> None:
-    kept: Kept[int, tuple[int, ...]] = Kept(100, 10)
+    kept: SingleFlightCache[int, tuple[int, ...]] = SingleFlightCache(100, 10)
     for key in range(4):
         kept.get(key, lambda: answer(0, 4))
     assert recomputed(kept, range(2, 4)) == []
@@ -146,7 +146,7 @@ def test_sizes_count_together() -> None:
 
 
 def test_what_is_forgotten_is_gone_even_while_it_is_computed() -> None:
-    kept: Kept[int, tuple[int, ...]] = Kept(10, 100)
+    kept: SingleFlightCache[int, tuple[int, ...]] = SingleFlightCache(10, 100)
     kept.get(2, lambda: answer(2))
 
     def forgotten_meanwhile() -> tuple[int, ...]:

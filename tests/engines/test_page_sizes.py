@@ -13,7 +13,7 @@ from app.engines.errors import InvalidFile
 from app.engines.ingest import page_sizes
 from app.engines.ingest.page_sizes import most_bytes_at_once
 from app.engines.ingest.thrift import Compact, MalformedError
-from app.engines.tables import Tables
+from app.engines.storage.tables import Tables
 
 NUMBERS = pa.table({"integer": list(range(5000)), "other": list(range(5000))})
 TEXTS = pa.table({"category": pa.array([str(i) for i in range(5000)])})

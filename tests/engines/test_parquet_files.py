@@ -12,12 +12,12 @@ import pyarrow.parquet as pq
 import pytest
 from engine_world import BOOLEAN, CATEGORY, INTEGER, REAL, as_parquet
 
-from app.dp.columns import Column, Kind
+from app.dp.table.columns import Column, Kind
 from app.engines.errors import InvalidFile, Problem
 from app.engines.ingest import batches_of, parquet_file
-from app.engines.ingest.csv_file import Texts
+from app.engines.ingest.csv_file import CsvFormat
 from app.engines.ingest.problems import Problems
-from app.engines.tables import Tables
+from app.engines.storage.tables import Tables
 
 MONEY = Column("money", Kind.DECIMAL, scale=2)
 TEXTS = Column("category", Kind.CATEGORY)  # without categories every text is kept
@@ -182,7 +182,7 @@ def test_dictionaries_are_in_memory_for_one_row_group_at_a_time(tables: Tables) 
     upload = as_parquet(pa.table({"category": texts}), row_group_size=500, dictionary_pagesize_limit=2**30)
     del texts
     peak = 0
-    for batch in batches_of(upload, Texts())([CATEGORY], Problems()):
+    for batch in batches_of(upload, CsvFormat())([CATEGORY], Problems()):
         peak = max(peak, pa.total_allocated_bytes())
         del batch
     assert peak < 2**26

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from engine_world import INTEGER
 
-from app.engines.tables import Tables
+from app.engines.storage.tables import Tables
 
 ROWS = b"integer\n1\n2\n"
 

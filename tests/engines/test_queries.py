@@ -19,13 +19,13 @@ from engine_world import (
 from sqlglot import exp, parse_one
 from sqlglot.errors import UnsupportedError
 
-from app.dp.bins import BooleanBins, CategoryBins, IntervalBins, bins_by_number
-from app.dp.codes import codes_for
-from app.dp.sums import BinCounts, CellSums, ColumnSums, Needs, PairSums
-from app.engines import queries
-from app.engines.cell_queries import cells_query
-from app.engines.queries import Dialect, counts_query, render, sums_query
-from app.engines.shared_queries import shared_query
+from app.dp.table.bins import BooleanBins, CategoryBins, IntervalBins, bins_by_number
+from app.dp.table.codes import codes_for
+from app.dp.table.sums import BinCounts, CellSums, ColumnSums, Needs, PairSums
+from app.engines.sql import queries
+from app.engines.sql.cell_queries import cells_query
+from app.engines.sql.queries import Dialect, counts_query, render, sums_query
+from app.engines.sql.shared_queries import shared_query
 
 TABLE = exp.to_table("worst")
 # Every engine has these, with the same meaning; a dialect that lacks a word may drop it without a sound.

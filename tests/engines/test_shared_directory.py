@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from engine_world import INTEGER
 
-from app.dp.bins import bins_by_number
-from app.dp.sums import BinCounts
-from app.engines import files
-from app.engines.pending import Pending
-from app.engines.stored_sums import StoredSums
+from app.dp.table.bins import bins_by_number
+from app.dp.table.sums import BinCounts
+from app.engines import atomic_files
+from app.engines.storage.stored_sums import StoredSums
+from app.engines.storage.unregistered_tables import UnregisteredTables
 
 NEEDS = BinCounts("integer", bins_by_number(INTEGER, 2, None))
 ANSWER = (1, 2, 3)  # and of missing values
@@ -37,29 +37,29 @@ def swept(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], None]], Non
 
 
 def test_a_file_that_is_begun_outlives_a_sweep(tmp_path: Path, swept: Callable[[Callable[[], None]], None]) -> None:
-    swept(lambda: files.remove_abandoned(tmp_path))
-    with files.written_whole(tmp_path / "table") as file:
+    swept(lambda: atomic_files.remove_abandoned(tmp_path))
+    with atomic_files.write_atomically(tmp_path / "table") as file:
         file.write(b"all of it")
     assert (tmp_path / "table").read_bytes() == b"all of it"
     assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_a_scratch_directory_outlives_a_sweep(tmp_path: Path, swept: Callable[[Callable[[], None]], None]) -> None:
-    swept(lambda: files.remove_abandoned(tmp_path))
-    scratch, _ = files.scratch_directory(tmp_path)
-    files.remove_abandoned(tmp_path)
+    swept(lambda: atomic_files.remove_abandoned(tmp_path))
+    scratch, _ = atomic_files.scratch_directory(tmp_path)
+    atomic_files.remove_abandoned(tmp_path)
     assert scratch.is_dir()
 
 
 def test_a_mark_outlives_a_sweep(tmp_path: Path, swept: Callable[[Callable[[], None]], None]) -> None:
     dropped: list[str] = []
-    swept(lambda: Pending(tmp_path).decide(lambda _: False, dropped.append))
-    mine = Pending(tmp_path)
+    swept(lambda: UnregisteredTables(tmp_path).decide(lambda _: False, dropped.append))
+    mine = UnregisteredTables(tmp_path)
     mine.mark("0123")
-    Pending(tmp_path).decide(lambda _: pytest.fail("its process lives"), dropped.append)
+    UnregisteredTables(tmp_path).decide(lambda _: pytest.fail("its process lives"), dropped.append)
     assert len(list(tmp_path.iterdir())) == 1
     mine.close()
-    Pending(tmp_path).decide(lambda _: False, dropped.append)
+    UnregisteredTables(tmp_path).decide(lambda _: False, dropped.append)
     assert dropped[-1] == "0123"
     assert list(tmp_path.iterdir()) == []
 
@@ -78,7 +78,7 @@ def test_two_keep_the_same_sums_at_once(
             other.keep("0123", NEEDS, ANSWER, table)
         return str(dumps(answer))
 
-    monkeypatch.setattr("app.engines.stored_sums.json.dumps", meanwhile)
+    monkeypatch.setattr("app.engines.storage.stored_sums.json.dumps", meanwhile)
     one.keep("0123", NEEDS, ANSWER, table)
     assert caplog.records == []
     assert one.find("0123", NEEDS) == other.find("0123", NEEDS) == ANSWER

@@ -11,17 +11,17 @@ from sources_world import all_needs
 from sqlglot import exp, parse_one
 from test_queries import WORDS
 
-from app.dp.bins import BooleanBins, CategoryBins, bins_by_number
-from app.dp.codes import codes_for
-from app.dp.columns import Kind
-from app.dp.conditions import OneOf
-from app.dp.sums import BinCounts, CellSums, ColumnSums, Moments, Needs, PairSums
+from app.dp.table.bins import BooleanBins, CategoryBins, bins_by_number
+from app.dp.table.codes import codes_for
+from app.dp.table.columns import Kind
+from app.dp.table.conditions import OneOf
+from app.dp.table.sums import BinCounts, CellSums, ColumnSums, Moments, Needs, PairSums
 from app.engines.errors import EngineFailure
-from app.engines.queries import Dialect
-from app.engines.scan_sharing import MOST_LITERALS, MOST_NEEDS, scans_of
-from app.engines.shared_queries import shared_query
-from app.engines.stored import stored_name
-from app.engines.tables import Tables
+from app.engines.sql.queries import Dialect
+from app.engines.sql.scan_sharing import MOST_LITERALS, MOST_NEEDS, scans_of
+from app.engines.sql.shared_queries import shared_query
+from app.engines.storage.tables import Tables
+from app.engines.stored_columns import stored_name
 
 CODES = codes_for(INTEGER, (mpq(0), mpq(100)))
 

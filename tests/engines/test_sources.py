@@ -15,18 +15,18 @@ from psycopg import sql
 from sources_world import COLUMNS, all_needs, expected, fill_postgres, rows
 from sqlalchemy import make_url
 
-from app.dp.bins import CategoryBins, bins_by_number
-from app.dp.codes import codes_for
-from app.dp.columns import Column, Kind
-from app.dp.conditions import Between
-from app.dp.sums import BinCounts, CellSums, ColumnSums, Moments, Needs
-from app.engines import postgres_engine
+from app.dp.table.bins import CategoryBins, bins_by_number
+from app.dp.table.codes import codes_for
+from app.dp.table.columns import Column, Kind
+from app.dp.table.conditions import Between
+from app.dp.table.sums import BinCounts, CellSums, ColumnSums, Moments, Needs
+from app.engines.backends import postgres_engine
 from app.engines.errors import EngineFailure, InvalidFile, StaleTable
 from app.engines.ingest import Units
-from app.engines.live import LiveColumn
-from app.engines.scan_sharing import scans_of
-from app.engines.sources import Origin
-from app.engines.tables import Ingested, Tables
+from app.engines.live_tables import LiveColumn
+from app.engines.sql.scan_sharing import scans_of
+from app.engines.storage.connections import TableOrigin
+from app.engines.storage.tables import Ingested, Tables
 
 X = Column("x", Kind.INTEGER, (mpq(0), mpq(100)))
 SUM_OF_X = ColumnSums("x", codes_for(X, None))
@@ -79,19 +79,19 @@ def table(warehouse: str) -> Iterator[Any]:
 
 
 def taken(tables: Tables, name: str, columns: Sequence[Column], *, live: bool, units: Units | None = None) -> Ingested:
-    ingested = tables.ingest_from(Origin("warehouse", name, live), columns, units)
+    ingested = tables.ingest_from(TableOrigin("warehouse", name, live), columns, units)
     tables.settle(ingested.file_id)
     return ingested
 
 
 def is_stale(tables: Tables, file_id: str) -> bool:
-    return tables.is_stale(file_id, Origin("warehouse", "Odd name.t;", live=True), [X], None)
+    return tables.is_stale(file_id, TableOrigin("warehouse", "Odd name.t;", live=True), [X], None)
 
 
 def problems(tables: Tables, name: str, columns: Sequence[Column], *, live: bool, units: Units | None = None) -> str:
     before = sorted(tables._directory.rglob("*"))
     with pytest.raises(InvalidFile) as caught:
-        tables.ingest_from(Origin("warehouse", name, live), columns, units)
+        tables.ingest_from(TableOrigin("warehouse", name, live), columns, units)
     assert sorted(tables._directory.rglob("*")) == before
     return str(caught.value)
 
@@ -467,7 +467,7 @@ def test_revalidation_looks_at_all_that_registration_looks_at(
     complete, units = Column("x", Kind.INTEGER, (mpq(0), mpq(100)), nullable=False), Units("who", 1)
     name = table("x int, who text", "1, 'a'", "2, 'b'")
     file_id = taken(near, name, [complete], live=True, units=units).file_id
-    origin = Origin("warehouse", name, live=True)
+    origin = TableOrigin("warehouse", name, live=True)
     assert not near.is_stale(file_id, origin, [complete], units)
     run(warehouse, change.format('"Odd name"."t;"'))
     assert near.is_stale(file_id, origin, [complete], units)
@@ -507,7 +507,7 @@ def test_a_policy_that_hides_rows_is_a_failure(near: Tables, warehouse: str, tab
     run(warehouse, 'GRANT SELECT ON "Odd name"."t;" TO reader')
     for live in (False, True):
         with pytest.raises(EngineFailure):
-            opened.ingest_from(Origin("warehouse", name, live), [X])
+            opened.ingest_from(TableOrigin("warehouse", name, live), [X])
     assert not [path for path in tmp_path.iterdir() if path != opened._engine.scratch]
     opened.close()
     run(warehouse, 'DROP SCHEMA "Odd name" CASCADE', "DROP ROLE reader")
@@ -529,9 +529,9 @@ def test_a_database_that_is_away_tells_nothing(tmp_path: Path, caplog: pytest.Lo
     url = f"postgresql://somebody:{PASSWORD}@127.0.0.1:1/nothing"
     opened = Tables(tmp_path, connections={"warehouse": url})
     with caplog.at_level(logging.DEBUG), pytest.raises(EngineFailure):
-        opened.ingest_from(Origin("warehouse", "t", live=True), [X])
+        opened.ingest_from(TableOrigin("warehouse", "t", live=True), [X])
     with pytest.raises(EngineFailure):
-        opened.ingest_from(Origin("elsewhere", "t", live=True), [X])
+        opened.ingest_from(TableOrigin("elsewhere", "t", live=True), [X])
     assert PASSWORD not in caplog.text
     assert "somebody" not in caplog.text
     opened.close()

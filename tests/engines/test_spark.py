@@ -20,16 +20,16 @@ from engine_world import as_csv, decimal_text
 from gmpy2 import mpq
 from sources_world import COLUMNS, all_needs, expected, rows
 
-from app.dp.bins import CategoryBins, bins_by_number
-from app.dp.codes import codes_for
-from app.dp.columns import Column, Kind
-from app.dp.sums import BinCounts, ColumnSums, Moments
-from app.engines import spark_engine
+from app.dp.table.bins import CategoryBins, bins_by_number
+from app.dp.table.codes import codes_for
+from app.dp.table.columns import Column, Kind
+from app.dp.table.sums import BinCounts, ColumnSums, Moments
+from app.engines.backends import spark_engine
 from app.engines.errors import EngineFailure, InvalidFile, StaleTable
 from app.engines.ingest import Units
-from app.engines.scan_sharing import scans_of
-from app.engines.sources import Origin
-from app.engines.tables import Ingested, Tables
+from app.engines.sql.scan_sharing import scans_of
+from app.engines.storage.connections import TableOrigin
+from app.engines.storage.tables import Ingested, Tables
 
 SPARK = importlib.util.find_spec("pyspark")
 HAS_SERVER = SPARK is not None and (Path(str(SPARK.origin)).parent / "bin" / "spark-submit").exists()
@@ -115,14 +115,14 @@ def make(lake: Any, table: pa.Table | str, name: str = "t") -> str:
 
 
 def taken(tables: Tables, name: str, columns: Sequence[Column], units: Units | None = None) -> Ingested:
-    ingested = tables.ingest_from(Origin("lake", name, live=True), columns, units)
+    ingested = tables.ingest_from(TableOrigin("lake", name, live=True), columns, units)
     tables.settle(ingested.file_id)
     return ingested
 
 
 def problems(tables: Tables, name: str, columns: Sequence[Column], units: Units | None = None) -> str:
     with pytest.raises(InvalidFile) as caught:
-        tables.ingest_from(Origin("lake", name, live=True), columns, units)
+        tables.ingest_from(TableOrigin("lake", name, live=True), columns, units)
     return str(caught.value)
 
 
@@ -228,7 +228,7 @@ def test_names_that_are_no_tables(near: Tables, lake: Any, name: str) -> None:
 def test_it_is_not_copied(near: Tables, lake: Any) -> None:
     name = make(lake, "SELECT 1 AS x UNION ALL SELECT 2")
     with pytest.raises(InvalidFile, match="tables of Spark stay where they are"):
-        near.ingest_from(Origin("lake", name, live=False), [X])
+        near.ingest_from(TableOrigin("lake", name, live=False), [X])
 
 
 def test_another_number_of_rows_is_noticed_at_once(near: Tables, lake: Any) -> None:
@@ -238,11 +238,11 @@ def test_another_number_of_rows_is_noticed_at_once(near: Tables, lake: Any) -> N
     lake.sql("INSERT INTO t VALUES (7)").collect()
     with pytest.raises(StaleTable):
         near.sums(file_id, SUM_OF_X)
-    assert near.is_stale(file_id, Origin("lake", f"default.{name}", live=True), [X], None)
+    assert near.is_stale(file_id, TableOrigin("lake", f"default.{name}", live=True), [X], None)
 
 
 def is_stale(tables: Tables, file_id: str, column: Column = X, units: Units | None = None) -> bool:
-    return tables.is_stale(file_id, Origin("lake", "t", live=True), [column], units)
+    return tables.is_stale(file_id, TableOrigin("lake", "t", live=True), [column], units)
 
 
 OTHER_TABLES = [
@@ -315,7 +315,7 @@ def test_people_and_missing_values(near: Tables, lake: Any) -> None:
 def test_a_server_that_is_away_tells_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     opened = Tables(tmp_path, connections={"lake": "sc://127.0.0.1:1/;token=a-secret"}, statement_seconds=10)
     with caplog.at_level(logging.INFO), pytest.raises(EngineFailure):
-        opened.ingest_from(Origin("lake", "t", live=True), [X])
+        opened.ingest_from(TableOrigin("lake", "t", live=True), [X])
     assert "a-secret" not in caplog.text
     opened.close()
 

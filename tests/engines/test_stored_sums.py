@@ -11,12 +11,12 @@ import pytest
 from engine_world import BOOLEAN, CATEGORY, INTEGER, REAL, take_in
 from gmpy2 import mpq
 
-from app.dp.bins import BooleanBins, CategoryBins, bins_by_number
-from app.dp.codes import codes_for
-from app.dp.sums import BinCounts, ColumnSums, CrossMoments, Moments, Needs, PairSums
-from app.engines import stored_sums
-from app.engines.stored_sums import StoredSums
-from app.engines.tables import Tables
+from app.dp.table.bins import BooleanBins, CategoryBins, bins_by_number
+from app.dp.table.codes import codes_for
+from app.dp.table.sums import BinCounts, ColumnSums, CrossMoments, Moments, Needs, PairSums
+from app.engines.storage import stored_sums
+from app.engines.storage.stored_sums import StoredSums
+from app.engines.storage.tables import Tables
 
 SUMS = ColumnSums("integer", codes_for(INTEGER, (mpq(0), mpq(100))))
 

@@ -17,14 +17,14 @@ import pytest
 from engine_world import CATEGORY, INTEGER, REAL, as_parquet, take_in
 from gmpy2 import mpq
 
-from app.dp.bins import CategoryBins, bins_by_number
-from app.dp.codes import codes_for
-from app.dp.columns import Column, Kind
-from app.dp.sums import BinCounts, ColumnSums, Moments, Needs
-from app.engines import files
+from app.dp.table.bins import CategoryBins, bins_by_number
+from app.dp.table.codes import codes_for
+from app.dp.table.columns import Column, Kind
+from app.dp.table.sums import BinCounts, ColumnSums, Moments, Needs
+from app.engines import atomic_files
 from app.engines.errors import EngineFailure, InvalidFile
-from app.engines.stored import stored_name
-from app.engines.tables import Tables
+from app.engines.storage.tables import Tables
+from app.engines.stored_columns import stored_name
 
 SUMS = ColumnSums("integer", codes_for(INTEGER, (mpq(0), mpq(100))))
 SECRET = b"integer\n123456789\n987654321\n"
@@ -142,7 +142,7 @@ def test_a_directory_that_cannot_be_synced_keeps_nothing(tables: Tables, monkeyp
     def broken(_: Path) -> None:
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(files, "sync_directory", broken)
+    monkeypatch.setattr(atomic_files, "sync_directory", broken)
     failure_of(lambda: tables.ingest(BytesIO(SECRET), [INTEGER], []))
     assert contents(tables) == []
 
@@ -177,7 +177,7 @@ def test_what_a_killed_process_left_is_removed_and_what_a_living_one_writes_is_n
     abandoned = tmp_path / ".0123.partial"
     abandoned.mkdir()
     (abandoned / "spilled").write_bytes(b"values")
-    with files.written_whole(tmp_path / "living.parquet") as file:
+    with atomic_files.write_atomically(tmp_path / "living.parquet") as file:
         opened = Tables(tmp_path)
         second = Tables(tmp_path)
         (living,) = [path.name for path in tmp_path.iterdir() if path.is_file()]

@@ -12,11 +12,11 @@ import pytest
 from engine_world import as_parquet
 from gmpy2 import mpq
 
-from app.dp.columns import Column, Kind
+from app.dp.table.columns import Column, Kind
 from app.engines.errors import InvalidFile
 from app.engines.ingest import Units
-from app.engines.stored import stored_name
-from app.engines.tables import Tables
+from app.engines.storage.tables import Tables
+from app.engines.stored_columns import stored_name
 
 X = Column("x", Kind.INTEGER, (mpq(0), mpq(10**6)))
 PEOPLE = [f"p{i % 100}" for i in range(250)]  # 50 have three rows, 50 two
@@ -72,7 +72,7 @@ def test_which_are_kept_is_a_matter_of_a_key(tables: Tables) -> None:
 
 
 def test_the_order_of_the_rows_does_not_matter(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.engines.duckdb_engine.secrets.token_hex", lambda _: "key")
+    monkeypatch.setattr("app.engines.backends.duckdb_engine.secrets.token_hex", lambda _: "key")
     rows = [(str(i // 5), i) for i in range(500)]
     found = []
     for seed in range(2):

@@ -1,12 +1,8 @@
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
-sys.path.append(str(Path(__file__).parents[1] / "functional"))  # its view of a service, but of one that can be broken
-
 import faulty_world
+import pytest
 from faulty_world import Breakable
 
 

@@ -23,11 +23,11 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import OperationalError
 
 from app.config import Settings
+from app.db.connection_limits import Limits
 from app.db.engine import Database
-from app.db.limits import Limits
 from app.db.session import Session
 from app.main import create_app
-from app.services import databases, startup
+from app.services.operations import databases, startup
 
 MEAN = {"kind": "mean", "column": "x"}
 SHORT = Limits(queue_seconds=0.3, lock_seconds=0.3)  # long enough for calls that come one by one, however slow

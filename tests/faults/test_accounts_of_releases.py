@@ -7,7 +7,7 @@ import httpx
 import pytest
 from faulty_world import MEAN, Breakable, refused
 
-from app.api.crew import Crew
+from app.api.server.worker_pool import WorkerPool
 from app.db.clock import days_after
 from app.db.session import Session
 
@@ -49,7 +49,7 @@ def test_only_what_is_durable_is_counted(breakable: Breakable, ask: Ask) -> None
     assert ask(breakable, "first").status_code == 201
     before = told_by_metrics(breakable)
     with breakable.failing_commit(done=False), breakable.patch.context() as patch:
-        patch.setattr(Crew, "follows", lambda *_: True)  # so that transactions are not committed at once
+        patch.setattr(WorkerPool, "follows", lambda *_: True)  # so that transactions are not committed at once
         refused(ask(breakable, "k"))
     assert told_by_metrics(breakable) == before
     assert ask(breakable, "k").status_code == 201

@@ -12,9 +12,9 @@ from service_world import Table
 from test_databases_away import away, busy
 
 from app.dp.errors import DrawExhausted
-from app.dp.mechanism import Mechanism
+from app.dp.mechanism.mechanism import Mechanism
 from app.engines.errors import EngineFailure
-from app.engines.tables import Tables
+from app.engines.storage.tables import Tables
 
 pytestmark = pytest.mark.slow
 

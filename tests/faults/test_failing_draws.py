@@ -6,10 +6,10 @@ import pytest
 from faulty_world import MEAN, Breakable, refused
 
 from app.dp.errors import DrawExhausted
-from app.dp.mechanism import Mechanism
-from app.dp.sums import Answer, Moments, Needs
+from app.dp.mechanism.mechanism import Mechanism
+from app.dp.table.sums import Answer, Moments, Needs
 from app.engines.errors import EngineFailure
-from app.engines.tables import Tables
+from app.engines.storage.tables import Tables
 
 HISTOGRAM = {"kind": "histogram", "column": "x", "edges": [0, 50, 100]}
 

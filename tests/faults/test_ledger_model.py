@@ -21,8 +21,8 @@ from ledger_model import ONE, text
 from lengths import LONGER
 from service_world import a_name, numbers_csv
 
-from app.db import datasets
 from app.db.clock import days_after, now
+from app.db.repositories import datasets
 from app.db.session import Session
 from app.errors import ConflictError
 from app.ledger import accounts
@@ -131,8 +131,10 @@ class Ledger(RuleBasedStateMachine):
         seal = self.world.application.state.services.keyring.seal
         refusal = self.model.write_off(cost)
         with self.world.database.write() as transaction:
-            dataset = datasets.by_name(transaction, self.name)
-            doing = partial(accounts.write_off, transaction, seal, dataset.id, cost, "admin", "in doubt", now())
+            dataset = datasets.find_dataset(transaction, self.name)
+            doing = partial(
+                accounts.write_off_spending, transaction, seal, dataset.id, cost, "admin", "in doubt", now()
+            )
             if refusal == 409:
                 with pytest.raises(ConflictError):
                     doing()

@@ -10,23 +10,23 @@ from fractions import Fraction
 
 from gmpy2 import mpq
 
-from app.api.json_codec import canonical, decode
-from app.api.routers.datasets import _registration
+from app.api.json_codec import canonical_text, decode
+from app.api.routers.datasets import _to_registration
 from app.api.routers.releases import question_of
-from app.api.schemas.base import validated
+from app.api.schemas.base import validate
 from app.api.schemas.datasets import DatasetRequest
 from app.api.schemas.releases import ReleaseRequest
-from app.dp.columns import Column, Kind
 from app.dp.errors import InvalidStatistic
-from app.dp.numbers import NUMBER, decimal_text, written
+from app.dp.numbers.exact import NUMBER, decimal_text, parse_exact
 from app.dp.statistics import build
+from app.dp.table.columns import Column, Kind
 from app.engines.errors import InvalidFile
 from app.engines.ingest import batches_of
-from app.engines.ingest.csv_file import Texts
+from app.engines.ingest.csv_file import CsvFormat
 from app.engines.ingest.problems import Problems
-from app.engines.stored import stored_schema
+from app.engines.stored_columns import stored_schema
 from app.errors import InvalidRequestError, MalformedJsonError
-from app.services import columns
+from app.services.planning import columns
 
 COLUMNS = {
     column.name: column
@@ -38,18 +38,18 @@ COLUMNS = {
         Column("c", Kind.CATEGORY, categories=("a", "", 'o"k', "🐧"), nullable=False),
     )
 }
-TEXTS = Texts(("", "NA", "NaN"), None)
+TEXTS = CsvFormat(("", "NA", "NaN"), None)
 
 
 def numbers(data: bytes) -> None:
     """A number is exactly what the text writes, and written again it is itself."""
     text = data.decode("utf-8", "replace")
-    number = written(text)
+    number = parse_exact(text)
     assert (number is not None) == (NUMBER.fullmatch(text) is not None)
     if number is not None:
         assert Fraction(int(number.numerator), int(number.denominator)) == Fraction(text)
         if len(decimal_text(number)) < 40:
-            assert written(decimal_text(number)) == number
+            assert parse_exact(decimal_text(number)) == number
 
 
 def bodies(data: bytes) -> None:
@@ -60,26 +60,26 @@ def bodies(data: bytes) -> None:
         assert len(str(error)) < 100
         return
     json.loads(data)
-    text = canonical(value)
-    assert canonical(decode(text.encode())) == text
+    text = canonical_text(value)
+    assert canonical_text(decode(text.encode())) == text
 
 
 def metadata(data: bytes) -> None:
     """A declaration is refused in our words, or can be stored, read and shown."""
     try:
-        registration = _registration(validated(DatasetRequest, decode(data)))
-        declared = columns.stored(registration.columns)
-        columns.check(declared)
+        registration = _to_registration(validate(DatasetRequest, decode(data)))
+        declared = columns.encode_columns(registration.columns)
+        columns.check_columns(declared)
     except (MalformedJsonError, InvalidRequestError):
         return
-    assert list(columns.of(declared)) == list(registration.columns)
-    json.dumps(columns.shown(declared), allow_nan=False)
+    assert list(columns.decode_columns(declared)) == list(registration.columns)
+    json.dumps(columns.columns_document(declared), allow_nan=False)
 
 
 def questions(data: bytes) -> None:
     """A statistic with its filters is refused in our words, or has a finite mechanism's shape."""
     try:
-        question = question_of(validated(ReleaseRequest, decode(data)))
+        question = question_of(validate(ReleaseRequest, decode(data)))
         statistic = build(question.statistic, COLUMNS, 100, 1)
     except (MalformedJsonError, InvalidRequestError, InvalidStatistic):
         return

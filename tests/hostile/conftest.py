@@ -1,17 +1,13 @@
 """Everything here is hostile: floods and bombs against a service that has 1 GiB of memory."""
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import psycopg
 import pytest
-from sqlalchemy import make_url
-
-sys.path.append(str(Path(__file__).parents[1] / "functional"))  # its view of a service
-
 from hostile_world import Target, start_target
+from sqlalchemy import make_url
 
 _HERE = Path(__file__).parent
 

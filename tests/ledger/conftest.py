@@ -1,11 +1,5 @@
-import sys
-from pathlib import Path
-
-import pytest
-
-sys.path.append(str(Path(__file__).parents[1] / "functional"))  # its command line
-
 import ledger_world
+import pytest
 from ledger_world import World
 
 from app.db.engine import Database

@@ -3,8 +3,8 @@ from ledger_world import KEYRING, LIMIT_NANO, SEAL, World, new_dataset
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
-from app.db import datasets
 from app.db.clock import now
+from app.db.repositories import datasets
 from app.errors import BudgetExhaustedError, DatasetClosedError, DatasetStaleError, InvalidRequestError, NotFoundError
 from app.ledger import accounts, dataset_states
 from app.ledger.account import Account
@@ -22,7 +22,7 @@ def debit(world: World, cost_nano: int) -> Account:
 
 def adjust(world: World, limit_nano: int) -> Account:
     with world.database.write() as transaction:
-        account = accounts.adjust(transaction, SEAL, world.dataset.id, limit_nano, "owner", "a reason", "at")
+        account = accounts.adjust_limit(transaction, SEAL, world.dataset.id, limit_nano, "owner", "a reason", "at")
         transaction.commit()
     return account
 
@@ -89,7 +89,7 @@ def test_a_closed_dataset_bears_no_debit_and_can_still_be_read(world: World) -> 
     with pytest.raises(DatasetClosedError):
         debit(world, 1)
     with world.database.write() as transaction, pytest.raises(DatasetClosedError):
-        accounts.lock_open(transaction, world.dataset.id)
+        accounts.lock_open_account(transaction, world.dataset.id)
     assert world.account().spent_nano == 7
     assert [entry.kind for entry in world.entries()] == ["open", "allow", "close"]
     assert world.entries()[-1].spent_nano == 7
@@ -109,8 +109,8 @@ def test_a_stale_dataset_bears_no_debit_until_it_is_open_again(world: World) -> 
     with pytest.raises(DatasetStaleError):
         debit(world, LIMIT_NANO)  # more than is left: that it is stale comes first
     for call in (
-        accounts.lock_open,
-        lambda transaction, of: accounts.write_off(transaction, SEAL, of, 1, "o", "r", "at"),
+        accounts.lock_open_account,
+        lambda transaction, of: accounts.write_off_spending(transaction, SEAL, of, 1, "o", "r", "at"),
     ):
         with world.database.write() as transaction, pytest.raises(DatasetStaleError):
             call(transaction, world.dataset.id)
@@ -127,20 +127,20 @@ def test_a_dataset_closes_once(world: World) -> None:
 
 def test_an_open_dataset_is_locked_open(world: World) -> None:
     with world.database.write() as transaction:
-        assert accounts.lock_open(transaction, world.dataset.id) == world.account()
+        assert accounts.lock_open_account(transaction, world.dataset.id) == world.account()
 
 
 def test_where_there_is_no_account(world: World) -> None:
     with world.database.read() as session, pytest.raises(NotFoundError):
-        accounts.find(session, NOBODY)
+        accounts.find_account(session, NOBODY)
     with world.database.write() as transaction:
-        for call in (accounts.lock, accounts.lock_open):
+        for call in (accounts.lock_account, accounts.lock_open_account):
             with pytest.raises(NotFoundError):
                 call(transaction, NOBODY)
         with pytest.raises(NotFoundError):
-            accounts.debit(transaction, NOBODY, b"facts", 1)
+            accounts.debit_account(transaction, NOBODY, b"facts", 1)
         with pytest.raises(NotFoundError):
-            accounts.adjust(transaction, SEAL, NOBODY, 1, "owner", None, "at")
+            accounts.adjust_limit(transaction, SEAL, NOBODY, 1, "owner", None, "at")
 
 
 def test_an_account_is_opened_with_its_dataset_or_not_at_all(world: World) -> None:
@@ -148,9 +148,9 @@ def test_an_account_is_opened_with_its_dataset_or_not_at_all(world: World) -> No
         dataset = new_dataset(transaction, "half-made", world.owner)
         accounts.open_account(transaction, SEAL, dataset, 0, "owner", now())
     with world.database.read() as session:
-        assert datasets.by_name(session, "half-made") is None
+        assert datasets.find_dataset(session, "half-made") is None
         with pytest.raises(NotFoundError):
-            accounts.find(session, dataset.id)
+            accounts.find_account(session, dataset.id)
 
 
 FORBIDDEN = (

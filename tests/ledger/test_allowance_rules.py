@@ -1,28 +1,28 @@
 import pytest
 from ledger_world import LIMIT_NANO, SEAL, World, new_dataset
 
-from app.db import principals
 from app.db.clock import now
+from app.db.repositories import principals
 from app.errors import BudgetExhaustedError, ForbiddenError, InvalidRequestError, NotFoundError
 from app.ledger import accounts, allowances
 
 
 def grant(world: World, limit_nano: int) -> allowances.Allowance:
     with world.database.write() as transaction:
-        allowance = allowances.grant(transaction, SEAL, world.dataset.id, world.analyst, limit_nano, "at")
+        allowance = allowances.grant_allowance(transaction, SEAL, world.dataset.id, world.analyst, limit_nano, "at")
         transaction.commit()
     return allowance
 
 
 def revoke(world: World) -> None:
     with world.database.write() as transaction:
-        allowances.revoke(transaction, SEAL, world.dataset.id, world.analyst, "at")
+        allowances.revoke_allowance(transaction, SEAL, world.dataset.id, world.analyst, "at")
         transaction.commit()
 
 
 def debit(world: World, cost_nano: int) -> allowances.Allowance:
     with world.database.write() as transaction:
-        allowance = allowances.debit(transaction, world.dataset.id, world.analyst.id, cost_nano)
+        allowance = allowances.debit_allowance(transaction, world.dataset.id, world.analyst.id, cost_nano)
         transaction.commit()
     return allowance
 
@@ -69,10 +69,10 @@ def test_a_revoked_allowance_keeps_its_spending_and_bears_no_debit(world: World)
         world.release(1)
     assert world.account().spent_nano == 7
     with world.database.read() as session:
-        assert allowances.all_of(session, world.dataset.id) == [
+        assert allowances.list_allowances(session, world.dataset.id) == [
             allowances.Allowance(world.analyst.id, "analyst", LIMIT_NANO, 7, revoked=True)
         ]
-        assert allowances.of_principal(session, world.analyst.id) == []
+        assert allowances.list_allowances_of_principal(session, world.analyst.id) == []
     with pytest.raises(NotFoundError):
         revoke(world)
     last = world.entries()[-1]
@@ -112,22 +112,22 @@ def test_allowances_together_may_exceed_the_dataset_which_holds(world: World) ->
 
 def test_without_an_allowance_there_is_no_debit(world: World) -> None:
     with world.database.write() as transaction, pytest.raises(ForbiddenError):
-        allowances.debit(transaction, world.dataset.id, world.owner.id, 1)
+        allowances.debit_allowance(transaction, world.dataset.id, world.owner.id, 1)
     with world.database.write() as transaction, pytest.raises(NotFoundError):
-        allowances.grant(transaction, SEAL, 999, world.owner, 1, "at")
+        allowances.grant_allowance(transaction, SEAL, 999, world.owner, 1, "at")
 
 
 def test_lists_of_allowances(world: World) -> None:
     with world.database.write() as transaction:
         other = new_dataset(transaction, "another", world.owner)
         accounts.open_account(transaction, SEAL, other, LIMIT_NANO, "owner", now())
-        beda = principals.insert(transaction, "beda", "analyst", b"b" * 32, now())
+        beda = principals.insert_principal(transaction, "beda", "analyst", b"b" * 32, now())
         for dataset, principal, limit_nano in ((other, world.analyst, 2), (other, beda, 3), (world.dataset, beda, 4)):
-            allowances.grant(transaction, SEAL, dataset.id, principal, limit_nano, "at")
+            allowances.grant_allowance(transaction, SEAL, dataset.id, principal, limit_nano, "at")
         transaction.commit()
     with world.database.read() as session:
-        of_analyst = allowances.of_principal(session, world.analyst.id)
-        of_dataset = allowances.all_of(session, world.dataset.id)
+        of_analyst = allowances.list_allowances_of_principal(session, world.analyst.id)
+        of_dataset = allowances.list_allowances(session, world.dataset.id)
     assert [(name, allowance.limit_nano) for name, allowance in of_analyst] == [
         ("penguins", LIMIT_NANO),
         ("another", 2),

@@ -13,9 +13,9 @@ from ledger_world import World
 
 from app.db.engine import Database
 from app.errors import DamagedAnswerError
-from app.ledger import idempotency, releases
-from app.ledger.answer_storage import MAX_PLAIN_BYTES, Opening, of_content, open_body, store
-from app.ledger.reused_answers import Copy, Intervals, ReusedOpening, Text, open_answer
+from app.ledger.answers import idempotency, releases
+from app.ledger.answers.answer_storage import MAX_PLAIN_BYTES, Opening, of_content, open_body, store
+from app.ledger.answers.reused_answers import Copy, Intervals, ReusedOpening, Text, open_answer
 
 LARGE = b'{"value":[%b],"last":null}' % b",".join(b"%d" % (7 * i % 1009) for i in range(200_000))
 
@@ -103,9 +103,9 @@ def test_large_answers_are_read_in_slices_from_either_database(world: World, dat
     world.store("s", response=plain)
     world.store("t", response=b"{}")
     with database.read() as session:
-        listed = releases.page(session, None, 10)
+        listed = releases.page_of_releases(session, None, 10)
         assert [(each.id, each.content) for each in listed] == [("r", None), ("s", None), ("t", b"{}")]
         assert [each.body(session).content() for each in listed] == [plain, plain, b"{}"]
-    bodies = [releases.response(database, name) for name in ("r", "s", "t")]
+    bodies = [releases.response_body(database, name) for name in ("r", "s", "t")]
     assert [body.content() for body in bodies] == [plain, plain, b"{}"]
     assert [body.size for body in bodies] == [len(plain), len(plain), 2]

@@ -9,13 +9,14 @@ import pytest
 from ledger_world import KEYRING, SEAL, World, recorded
 from sqlalchemy import delete, insert, text, update
 
-from app.db import principals
 from app.db.clock import now
+from app.db.dialects.sqlite import Sqlite
 from app.db.engine import Database
-from app.db.sqlite import Sqlite
+from app.db.repositories import principals
 from app.db.tables import principals as principal_table
-from app.ledger import audit, audit_checks
-from app.ledger.audit import Actor, Record
+from app.ledger.chain import audit_log
+from app.ledger.chain.audit_log import Actor, Record
+from app.ledger.verification import audit_log_verification
 
 OF_ANALYST = principal_table.c.name == "analyst"
 NOT_AS_RECORDED = "the principal {} is not what the records make of it"
@@ -23,7 +24,7 @@ NOT_AS_RECORDED = "the principal {} is not what the records make of it"
 
 def problems(database: Database) -> list[str]:
     with database.read() as session:
-        return [problem.what for problem in audit_checks.verify(session, KEYRING).problems]
+        return [problem.what for problem in audit_log_verification.verify_audit_log(session, KEYRING).problems]
 
 
 def change(database: Database, statement: Any) -> None:
@@ -38,8 +39,8 @@ def gone(world: World) -> str:
     """A principal that is disabled, with its record."""
     with world.database.write() as transaction:
         made = recorded(transaction, "gone", "analyst", b"g" * 32)
-        principals.disable(transaction, made.id, now())
-        audit.append(transaction, SEAL, Actor("service"), "principal.disable", "principals/gone", {}, None)
+        principals.disable_principal(transaction, made.id, now())
+        audit_log.append_record(transaction, SEAL, Actor("service"), "principal.disable", "principals/gone", {}, None)
         transaction.commit()
     assert problems(world.database) == []
     return "gone"
@@ -101,13 +102,13 @@ def test_records_of_acts_at_the_same_time_follow_each_other(world: World) -> Non
 
     def act(name: str) -> Record:
         with database.write() as transaction:
-            record = audit.append(transaction, SEAL, Actor("service"), "test", name, {}, None)
+            record = audit_log.append_record(transaction, SEAL, Actor("service"), "test", name, {}, None)
             transaction.commit()
             return record
 
     with ThreadPoolExecutor(1) as pool:
         with database.write() as transaction:
-            first = audit.append(transaction, SEAL, Actor("service"), "test", "first", {}, None)
+            first = audit_log.append_record(transaction, SEAL, Actor("service"), "test", "first", {}, None)
             second = pool.submit(act, "second")
             wait_until(lambda: is_writer_waiting(database))
             transaction.commit()
@@ -118,9 +119,9 @@ def test_records_of_acts_at_the_same_time_follow_each_other(world: World) -> Non
 
 def test_a_record_of_what_was_rolled_back_is_none(world: World) -> None:
     with world.database.write() as transaction:
-        undone = audit.append(transaction, SEAL, Actor("service"), "test", "undone", {}, None)
+        undone = audit_log.append_record(transaction, SEAL, Actor("service"), "test", "undone", {}, None)
     with world.database.write() as transaction:
-        done = audit.append(transaction, SEAL, Actor("service"), "test", "done", {}, None)
+        done = audit_log.append_record(transaction, SEAL, Actor("service"), "test", "done", {}, None)
         transaction.commit()
     assert (done.seq, done.previous_hash) == (undone.seq, undone.previous_hash)
     assert problems(world.database) == []

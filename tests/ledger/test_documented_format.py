@@ -10,12 +10,12 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.db.datasets import Dataset
-from app.ledger import audit, checkpoints
+from app.db.repositories.datasets import Dataset
 from app.ledger.account import Account
-from app.ledger.chain import canonical
-from app.ledger.facts import hash_facts, match
-from app.ledger.keyring import Keyring
+from app.ledger.chain import audit_log, checkpoints
+from app.ledger.chain.facts import hash_facts, match
+from app.ledger.chain.hash_chain import canonical_bytes
+from app.ledger.chain.keyring import Keyring
 
 TEXT = (Path(__file__).parents[2] / "docs" / "ledger.md").read_text("utf-8")
 EXAMPLE = TEXT.partition("### An example")[2]
@@ -57,9 +57,9 @@ def test_the_service_computes_the_same() -> None:
         entry = json.loads(line)[1:]
         for hashed in (7, 12):
             entry[hashed] = entry[hashed] and bytes.fromhex(entry[hashed])
-        assert canonical(*entry) == line.encode()
+        assert canonical_bytes(*entry) == line.encode()
         assert keyring.seal.hash(line.encode()).hex() == digest
-    checkpoint = checkpoints.decode(CHECKPOINT.encode())
+    checkpoint = checkpoints.decode_checkpoint(CHECKPOINT.encode())
     checkpoint.require_signature(keyring.public_keys)
     assert (checkpoint.heads[0].seq, checkpoint.heads[0].hash.hex()) == (4, lines[-1])
     assert derived("snapledger/v1/checkpoint", 32) not in CHECKPOINT.encode()
@@ -88,7 +88,7 @@ def test_the_service_computes_the_same_seals() -> None:
     )
     assert hash_facts(dataset).hex() == facts_hash
     sealed = json.loads(entry)[1:]
-    assert canonical(*sealed[:-1], bytes.fromhex(facts_hash)) == entry.encode()
+    assert canonical_bytes(*sealed[:-1], bytes.fromhex(facts_hash)) == entry.encode()
     _, limit_nano, spent_nano, last_seq, *_ = json.loads(account)[1:]
     head = bytes.fromhex(hash_)
     found = Account(1, name, limit_nano, spent_nano, last_seq, head, bytes.fromhex(facts_hash), bytes.fromhex(seal))
@@ -109,12 +109,12 @@ def test_another_program_computes_the_chain_of_acts() -> None:
             *(derived("snapledger/v1/secret-id", 8).hex(), previous),
         )
         sealed = [*record[1:10], previous and bytes.fromhex(previous)]
-        assert audit.canonical(*sealed) == line.encode()
+        assert audit_log.canonical_bytes(*sealed) == line.encode()
         previous = digest
     assert json.loads(CHECKPOINT)["audit"] == {"seq": number, "hash": previous}
     told = json.loads(json.loads(lines[0])[6])
     assert told["key_seal"] == hmac.digest(key, b"snapledger-key-v1\n" + bytes(32), "sha256")[:16].hex()
-    assert told["key_seal"] == audit.key_seal(Keyring([SECRET]).seal, bytes(32))
+    assert told["key_seal"] == audit_log.key_seal(Keyring([SECRET]).seal, bytes(32))
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
@@ -132,4 +132,4 @@ def test_canonical_bytes_are_canonical_json(entry: tuple[object, ...]) -> None:
     *plain, facts_hash = [value.hex() if isinstance(value, bytes) else value for value in entry]
     version, more = ("snapledger-entry-v1", []) if facts_hash is None else ("snapledger-entry-v2", [facts_hash])
     expected = json.dumps([version, *plain, *more], ensure_ascii=False, separators=(",", ":"))
-    assert canonical(*entry) == expected.encode()  # type: ignore[arg-type]
+    assert canonical_bytes(*entry) == expected.encode()  # type: ignore[arg-type]

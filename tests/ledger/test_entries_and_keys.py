@@ -5,12 +5,14 @@ from ledger_world import FINGERPRINT, LIMIT_NANO, SEAL, World, new_dataset
 from sqlalchemy.exc import IntegrityError
 
 from app.db.clock import now
-from app.ledger import accounts, entries, idempotency
-from app.ledger.answer_storage import store
-from app.ledger.idempotency import Claim
+from app.ledger import accounts
+from app.ledger.answers import idempotency
+from app.ledger.answers.answer_storage import store
+from app.ledger.answers.idempotency import Claim
+from app.ledger.chain import entries
 
 
-def told(stored: idempotency.Stored) -> tuple[bytes, int, str, bytes]:
+def told(stored: idempotency.ReplayableAnswer) -> tuple[bytes, int, str, bytes]:
     return stored.fingerprint, stored.status, stored.release_id, stored.body.content()
 
 
@@ -37,9 +39,9 @@ def test_entries_are_numbered_without_a_gap_and_add_up(world: World) -> None:
 
 def test_what_is_appended_is_what_is_read(world: World) -> None:
     with world.database.write() as transaction:
-        account = accounts.lock(transaction, world.dataset.id)
+        account = accounts.lock_account(transaction, world.dataset.id)
         at = now()
-        after = entries.append(transaction, SEAL, account, "adjust", "owner", 3, at, reason="a survey")
+        after = entries.append_entry(transaction, SEAL, account, "adjust", "owner", 3, at, reason="a survey")
         transaction.commit()
     assert world.account() == after
     sealed = (3, "adjust", "owner", 3, 0, None, None, None, "a survey", at, SEAL.secret_id, account.head)
@@ -59,14 +61,17 @@ def test_each_dataset_has_its_own_numbers(world: World) -> None:
         accounts.open_account(transaction, SEAL, other, 1, "owner", now())
         transaction.commit()
     with world.database.read() as session:
-        assert [entry.seq for entry in entries.page(session, other.id, 0, 10)] == [1]
+        assert [entry.seq for entry in entries.page_of_entries(session, other.id, 0, 10)] == [1]
 
 
 def test_pages_of_entries_are_exclusive_and_oldest_first(world: World) -> None:
     for _ in range(5):
         world.release(1)
     with world.database.read() as session:
-        pages = [[entry.seq for entry in entries.page(session, world.dataset.id, after, 3)] for after in (0, 3, 6, 7)]
+        pages = [
+            [entry.seq for entry in entries.page_of_entries(session, world.dataset.id, after, 3)]
+            for after in (0, 3, 6, 7)
+        ]
     assert pages == [[1, 2, 3], [4, 5, 6], [7], []]
 
 
@@ -74,13 +79,13 @@ def test_an_entry_that_does_not_follow_the_last_one_is_a_defect(world: World) ->
     read_too_early = world.account()
     world.release(1)
     with world.database.write() as transaction, pytest.raises(AssertionError, match="not locked"):
-        entries.append(transaction, SEAL, read_too_early, "close", "owner", 0, now())
+        entries.append_entry(transaction, SEAL, read_too_early, "close", "owner", 0, now())
 
 
 def commit_only_the_debit(world: World) -> None:
     with world.database.write() as transaction:
         account = world.debit(transaction, 1)
-        entries.append(transaction, SEAL, account, "debit", "analyst", 1, "at", release_id="no-release")
+        entries.append_entry(transaction, SEAL, account, "debit", "analyst", 1, "at", release_id="no-release")
         transaction.commit()
 
 
@@ -128,7 +133,7 @@ def test_a_reused_release_answers_in_the_words_of_its_own_request(world: World) 
     with world.database.write() as transaction:
         assert world.claim(transaction, "second", "")
         claim = Claim(world.analyst.id, "second", FINGERPRINT, "at")
-        idempotency.answer(transaction, SEAL, claim, earlier, 200, store(b"reused"))
+        idempotency.replace_answer(transaction, SEAL, claim, earlier, 200, store(b"reused"))
         transaction.commit()
     with world.database.read() as session:
         second = world.answered(session, "second")

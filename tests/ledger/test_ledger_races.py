@@ -9,12 +9,15 @@ import pytest
 from ledger_world import FINGERPRINT, LIMIT_NANO, World
 from sqlalchemy import update
 
-from app.db import principals, tables
+from app.db import tables
 from app.db.clock import now
+from app.db.connection_limits import Limits
 from app.db.engine import Database, WriteSession
-from app.db.limits import Limits
+from app.db.repositories import principals
 from app.errors import BudgetExhaustedError, DatasetClosedError, UnavailableError
-from app.ledger import accounts, allowances, entries, releases
+from app.ledger import accounts, allowances
+from app.ledger.answers import releases
+from app.ledger.chain import entries
 
 THREADS = 8
 COST_NANO = LIMIT_NANO // 100
@@ -51,7 +54,7 @@ def test_one_hundred_debits_of_a_hundredth_fit(world: World) -> None:
 def test_one_hundred_debits_of_an_allowance_fit(world: World) -> None:
     def debit() -> None:
         with world.database.write() as transaction:
-            allowances.debit(transaction, world.dataset.id, world.analyst.id, COST_NANO)
+            allowances.debit_allowance(transaction, world.dataset.id, world.analyst.id, COST_NANO)
             transaction.commit()
 
     assert drain(debit) == 100
@@ -65,7 +68,7 @@ def test_a_balance_that_is_read_and_then_written_is_caught(world: World) -> None
 
     def read_check_write() -> None:
         with world.database.read() as session:
-            account = accounts.find(session, world.dataset.id)
+            account = accounts.find_account(session, world.dataset.id)
         if account.remaining_nano < COST_NANO:
             raise BudgetExhaustedError("dataset", COST_NANO, account.remaining_nano, account.limit_nano)
         if not hasattr(first, "over"):
@@ -85,7 +88,7 @@ def test_one_hundred_releases_fit_and_every_one_is_on_record(world: World) -> No
     assert [entry.seq for entry in debits] == list(range(3, 103))
     assert [entry.spent_nano for entry in debits] == [COST_NANO * number for number in range(1, 101)]
     with world.database.read() as session:
-        stored = releases.page(session, None, 1000)
+        stored = releases.page_of_releases(session, None, 1000)
     assert {release.id for release in stored} == {entry.release_id for entry in debits}
     assert world.allowance().remaining_nano == 0
 
@@ -195,9 +198,9 @@ def test_every_snapshot_adds_up_under_load(world: World) -> None:
         looked = 0
         while not drained.is_set() or looked == 0:
             with world.database.read() as session:
-                account = accounts.find(session, world.dataset.id)
-                written = entries.page(session, world.dataset.id, 0, 1000)
-                allowance = allowances.find(session, world.dataset.id, world.analyst.id)
+                account = accounts.find_account(session, world.dataset.id)
+                written = entries.page_of_entries(session, world.dataset.id, 0, 1000)
+                allowance = allowances.find_allowance(session, world.dataset.id, world.analyst.id)
             debits = sum(entry.epsilon_nano for entry in written if entry.kind == "debit")
             assert account.spent_nano == debits == written[-1].spent_nano == allowance.spent_nano
             assert account.last_seq == len(written)
@@ -216,9 +219,9 @@ def test_every_snapshot_adds_up_under_load(world: World) -> None:
 @pytest.mark.parametrize(
     "lock",
     [
-        lambda transaction, world: accounts.lock(transaction, world.dataset.id),
-        lambda transaction, world: accounts.lock_open(transaction, world.dataset.id),
-        lambda transaction, _: principals.lasting_admins(transaction),
+        lambda transaction, world: accounts.lock_account(transaction, world.dataset.id),
+        lambda transaction, world: accounts.lock_open_account(transaction, world.dataset.id),
+        lambda transaction, _: principals.count_lasting_admins(transaction),
     ],
 )
 def test_a_lock_is_held_until_the_transaction_ends(
@@ -231,7 +234,7 @@ def test_a_lock_is_held_until_the_transaction_ends(
             lock(transaction, world)
 
     with world.database.write() as transaction:
-        principals.insert(transaction, "admin", "admin", b"i" * 32, now())
+        principals.insert_principal(transaction, "admin", "admin", b"i" * 32, now())
         transaction.commit()
     with world.database.write() as first:
         lock(first, world)
@@ -243,16 +246,18 @@ def test_a_lock_is_held_until_the_transaction_ends(
 
 def test_two_admins_cannot_disable_each_other(database: Database) -> None:
     with database.write() as transaction:
-        admins = [principals.insert(transaction, name, "admin", name.encode() * 32, now()) for name in ("a", "b")]
+        admins = [
+            principals.insert_principal(transaction, name, "admin", name.encode() * 32, now()) for name in ("a", "b")
+        ]
         transaction.commit()
     start = threading.Barrier(2)
 
     def disable(admin: principals.Principal) -> bool:
         start.wait(10)
         with database.write() as transaction:
-            if len(principals.lasting_admins(transaction)) == 1:
+            if len(principals.count_lasting_admins(transaction)) == 1:
                 return False
-            principals.disable(transaction, admin.id, now())
+            principals.disable_principal(transaction, admin.id, now())
             transaction.commit()
             return True
 

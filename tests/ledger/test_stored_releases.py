@@ -5,25 +5,26 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ledger_world import KEYRING, SEAL, World, new_dataset
 
-from app.db import principals
 from app.db.clock import now
 from app.db.engine import Database
+from app.db.repositories import principals
 from app.errors import NotFoundError
-from app.ledger import accounts, allowances, releases
-from app.ledger.releases import SMALLEST_BOUND, Candidate
+from app.ledger import accounts, allowances
+from app.ledger.answers import releases
+from app.ledger.answers.releases import SMALLEST_BOUND, ReuseCandidate
 
 
 def best(world: World, statistic: str = "mean of x") -> list[str]:
     with world.database.read() as session:
-        return [candidate.id for candidate in releases.candidates(session, world.dataset.id, statistic)]
+        return [candidate.id for candidate in releases.list_candidates(session, world.dataset.id, statistic)]
 
 
 def test_a_release_is_read_as_it_was_stored(world: World) -> None:
     response = bytes(range(256)) * 100
     world.store("r", response=response, gamma="7/100", grid_refinement=3, epsilon_nano=10**15)
     with world.database.read() as session:
-        found = releases.by_id(session, "r")
-        assert releases.by_id(session, "s") is None
+        found = releases.find_release(session, "r")
+        assert releases.find_release(session, "s") is None
         assert releases.find_sealed(session, KEYRING, "r")[1].content() == response
         with pytest.raises(NotFoundError):
             releases.find_sealed(session, KEYRING, "s")
@@ -56,8 +57,8 @@ def test_candidates_are_the_best_of_each_grid_and_of_the_bound_oldest_first(worl
 def test_a_candidate_has_what_its_accuracy_follows_from(world: World) -> None:
     world.store("r", [(0, 1.0)], epsilon_nano=5, gamma="1/3", grid_refinement=2)
     with world.database.read() as session:
-        found = releases.candidates(session, world.dataset.id, "mean of x")
-    assert found == [Candidate("r", 5, "1/3", 2, "2026-01-01T00:00:00.000000Z")]
+        found = releases.list_candidates(session, world.dataset.id, "mean of x")
+    assert found == [ReuseCandidate("r", 5, "1/3", 2, "2026-01-01T00:00:00.000000Z")]
 
 
 def test_candidates_are_a_dataset_s_own(world: World) -> None:
@@ -87,7 +88,7 @@ def test_candidates_do_not_depend_on_the_order_of_commits(
     for number, (exponent, scale, bound) in order:
         release_id = f"{statistic} {number}"
         with world.database.read() as session:
-            if releases.by_id(session, release_id) is not None:
+            if releases.find_release(session, release_id) is not None:
                 return  # hypothesis asked the same again
         world.store(release_id, [(exponent, scale), (SMALLEST_BOUND, bound)], statistic=statistic)
         for slot, score in ((exponent, scale), (SMALLEST_BOUND, bound)):
@@ -100,7 +101,7 @@ def pages(database: Database, **of: int | None) -> list[list[str]]:
     found, after = [], None
     while True:
         with database.read() as session:
-            page = [release.id for release in releases.page(session, after, 2, **of)]
+            page = [release.id for release in releases.page_of_releases(session, after, 2, **of)]
         found.append(page)
         if len(page) < 2:
             return found
@@ -111,8 +112,8 @@ def test_pages_of_releases_are_exclusive_oldest_first_and_filtered(world: World)
     with world.database.write() as transaction:
         other = new_dataset(transaction, "another", world.owner)
         accounts.open_account(transaction, SEAL, other, 1, "owner", now())
-        beda = principals.insert(transaction, "beda", "analyst", b"b" * 32, now())
-        allowances.grant(transaction, SEAL, other.id, beda, 0, now())
+        beda = principals.insert_principal(transaction, "beda", "analyst", b"b" * 32, now())
+        allowances.grant_allowance(transaction, SEAL, other.id, beda, 0, now())
         transaction.commit()
     for number, dataset, principal in (
         (5, world.dataset, world.analyst),
@@ -132,16 +133,16 @@ def test_pages_of_releases_are_exclusive_oldest_first_and_filtered(world: World)
     assert pages(world.database, visible_to=beda.id) == [["r2", "r3"], []]
     assert pages(world.database, visible_to=analyst, principal_id=analyst) == [["r4", "r5"], []]
     with world.database.read() as session:
-        assert releases.by_id(session, "r3", visible_to=beda.id) is not None
-        assert releases.by_id(session, "r3", visible_to=analyst) is None
-        assert releases.by_id(session, "r3", visible_to=owner) is not None
+        assert releases.find_release(session, "r3", visible_to=beda.id) is not None
+        assert releases.find_release(session, "r3", visible_to=analyst) is None
+        assert releases.find_release(session, "r3", visible_to=owner) is not None
 
 
 def test_revoked_access_hides_releases(world: World) -> None:
     world.store("r")
     with world.database.write() as transaction:
-        allowances.revoke(transaction, SEAL, world.dataset.id, world.analyst, now())
+        allowances.revoke_allowance(transaction, SEAL, world.dataset.id, world.analyst, now())
         transaction.commit()
     assert pages(world.database, visible_to=world.analyst.id) == [[]]
     with world.database.read() as session:
-        assert releases.by_id(session, "r", visible_to=world.analyst.id) is None
+        assert releases.find_release(session, "r", visible_to=world.analyst.id) is None

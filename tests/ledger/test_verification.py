@@ -12,9 +12,10 @@ from app.db.tables import accounts as account_table
 from app.db.tables import allowances as allowance_table
 from app.db.tables import entries as entry_table
 from app.db.tables import releases as release_table
-from app.ledger import accounts, allowances, verification
-from app.ledger.keyring import Keyring
-from app.ledger.verification import Verification
+from app.ledger import accounts, allowances
+from app.ledger.chain.keyring import Keyring
+from app.ledger.verification import ledger_verification
+from app.ledger.verification.ledger_verification import Verification
 
 FIRST_DEBIT, DEBITS = 3, 5
 LAST = FIRST_DEBIT + DEBITS - 1
@@ -23,7 +24,7 @@ OTHER_TIME = "2026-01-01T00:00:00.000000Z"
 
 def verified(world: World, keyring: Keyring = KEYRING) -> Verification:
     with world.database.read() as session:
-        return verification.verify(session, keyring, world.dataset.id)
+        return ledger_verification.verify_ledger(session, keyring, world.dataset.id)
 
 
 @pytest.fixture
@@ -132,7 +133,7 @@ def test_an_inserted_entry_is_named(ledger: World) -> None:
 def test_an_entry_appended_without_the_secret_is_named(ledger: World) -> None:
     other = Keyring(["another secret of those who can write"]).seal
     with ledger.database.write() as transaction:
-        accounts.write_off(transaction, other, ledger.dataset.id, 1, "owner", "forged", now())
+        accounts.write_off_spending(transaction, other, ledger.dataset.id, 1, "owner", "forged", now())
         transaction.commit()
     assert first_problem(ledger) == (LAST + 1, "was sealed under a secret that is not known here")
 
@@ -201,7 +202,7 @@ def test_a_missing_account_is_told(ledger: World) -> None:
         without = new_dataset(transaction, "without", ledger.owner)
         transaction.commit()
     with ledger.database.read() as session:
-        found = verification.verify(session, KEYRING, without.id)
+        found = ledger_verification.verify_ledger(session, KEYRING, without.id)
     assert (found.entries, [problem.what for problem in found.problems]) == (0, ["the dataset's account is missing"])
 
 
@@ -268,7 +269,7 @@ def test_entries_of_earlier_secrets_are_checked_with_them(ledger: World) -> None
     new = "the secret after the one before it"
     both = Keyring([new, "the secret of the ledger of these tests"])
     with ledger.database.write() as transaction:
-        accounts.write_off(transaction, both.seal, ledger.dataset.id, 1, "owner", "a restore", now())
+        accounts.write_off_spending(transaction, both.seal, ledger.dataset.id, 1, "owner", "a restore", now())
         transaction.commit()
     assert verified(ledger, both).valid
     assert verified(ledger, Keyring([new])).problems[0].seq == 1
@@ -276,23 +277,23 @@ def test_entries_of_earlier_secrets_are_checked_with_them(ledger: World) -> None
 
 
 def test_no_more_problems_are_told_than_help(ledger: World) -> None:
-    for _ in range(verification.MOST_PROBLEMS):
+    for _ in range(ledger_verification.MOST_PROBLEMS):
         ledger.release(1)
     tamper(ledger, update(entry_table).values(principal="nobody"))
     found = verified(ledger)
-    assert len(found.problems) == verification.MOST_PROBLEMS
+    assert len(found.problems) == ledger_verification.MOST_PROBLEMS
     assert found.problems[0].seq == 1
 
 
 def test_more_entries_than_a_page(ledger: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    total = verification.PAGE + 3
+    total = ledger_verification.PAGE + 3
     with ledger.database.write() as transaction:
         for _ in range(total - LAST):
-            accounts.write_off(transaction, SEAL, ledger.dataset.id, 1, "owner", "many", now())
+            accounts.write_off_spending(transaction, SEAL, ledger.dataset.id, 1, "owner", "many", now())
         transaction.commit()
     assert (verified(ledger).valid, verified(ledger).entries) == (True, total)
-    tamper(ledger, change(verification.PAGE + 1, epsilon_nano=2))
-    assert first_problem(ledger)[0] == verification.PAGE + 1
+    tamper(ledger, change(ledger_verification.PAGE + 1, epsilon_nano=2))
+    assert first_problem(ledger)[0] == ledger_verification.PAGE + 1
 
 
 def test_everything_that_may_happen_leaves_a_valid_ledger(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -308,7 +309,7 @@ def test_everything_that_may_happen_leaves_a_valid_ledger(world: World, monkeypa
             assert verified(world) == Verification(len(world.entries()), world.account().head, ())
 
     def grant(limit_nano: int, days: int | None) -> Callable[[WriteSession], object]:
-        return lambda transaction: allowances.grant(
+        return lambda transaction: allowances.grant_allowance(
             transaction, SEAL, world.dataset.id, world.analyst, limit_nano, now(), days
         )
 
@@ -324,9 +325,13 @@ def test_everything_that_may_happen_leaves_a_valid_ledger(world: World, monkeypa
     today[0] = days_after(today[0], 4)
     done(grant(LIMIT_NANO, None), release(30), grant(LIMIT_NANO, 1), release(2))
     done(
-        lambda transaction: allowances.revoke(transaction, SEAL, dataset_id, world.analyst, now()),
-        lambda transaction: accounts.adjust(transaction, SEAL, dataset_id, 1000, "owner", 'Größe "\\\n\x7f', now()),
-        lambda transaction: accounts.write_off(transaction, SEAL, dataset_id, 100, "owner", "a restore", now()),
+        lambda transaction: allowances.revoke_allowance(transaction, SEAL, dataset_id, world.analyst, now()),
+        lambda transaction: accounts.adjust_limit(
+            transaction, SEAL, dataset_id, 1000, "owner", 'Größe "\\\n\x7f', now()
+        ),
+        lambda transaction: accounts.write_off_spending(
+            transaction, SEAL, dataset_id, 100, "owner", "a restore", now()
+        ),
     )
     today[0] = days_after(today[0], 1)
     done(grant(5, 1), release(5))

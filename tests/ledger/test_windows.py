@@ -35,7 +35,9 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 def grant(world: World, limit_nano: int, days: int | None) -> allowances.Allowance:
     with world.database.write() as transaction:
-        allowance = allowances.grant(transaction, SEAL, world.dataset.id, world.analyst, limit_nano, "unused", days)
+        allowance = allowances.grant_allowance(
+            transaction, SEAL, world.dataset.id, world.analyst, limit_nano, "unused", days
+        )
         transaction.commit()
     assert world.allowance() == allowance
     return allowance
@@ -43,7 +45,7 @@ def grant(world: World, limit_nano: int, days: int | None) -> allowances.Allowan
 
 def revoke(world: World) -> None:
     with world.database.write() as transaction:
-        allowances.revoke(transaction, SEAL, world.dataset.id, world.analyst, "at")
+        allowances.revoke_allowance(transaction, SEAL, world.dataset.id, world.analyst, "at")
         transaction.commit()
 
 
@@ -165,8 +167,8 @@ def test_every_list_shows_the_present_window(world: World, clock: Clock) -> None
     world.release(10)
     clock.pass_days(8)
     with world.database.read() as session:
-        (listed,) = allowances.all_of(session, world.dataset.id)
-        ((_, own),) = allowances.of_principal(session, world.analyst.id)
+        (listed,) = allowances.list_allowances(session, world.dataset.id)
+        ((_, own),) = allowances.list_allowances_of_principal(session, world.analyst.id)
     assert listed == own == world.allowance()
     assert (own.spent_nano, own.window.started_at, own.window.ends_at) == (
         0,
@@ -187,7 +189,7 @@ def test_the_database_s_clock_is_the_world_s(database: Database) -> None:
 def test_a_transaction_that_waited_for_its_lock_reads_the_clock_after_it(world: World) -> None:
     """A debit counts in the window in which it commits, not in the one in which it was asked for."""
     with world.database.write() as transaction:
-        accounts.lock(transaction, world.dataset.id)
+        accounts.lock_account(transaction, world.dataset.id)
         locked = now()
         assert transaction.time() >= locked[:23]  # SQLite knows milliseconds
 

@@ -13,27 +13,20 @@ from gmpy2 import mpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.db.datasets import Dataset
-from app.dp.bits import octets
-from app.dp.columns import Column, Kind
-from app.dp.mechanism import Mechanism
-from app.dp.numbers import decimal_text, json_number, round_down, round_up
+from app.db.repositories.datasets import Dataset
+from app.dp.mechanism.mechanism import Mechanism
+from app.dp.numbers.exact import decimal_text, json_number, round_down, round_up
+from app.dp.numbers.random_bits import octets
 from app.dp.statistics import build
-from app.dp.sums import Moments
-from app.json_text import (
-    BATCH,
-    array_of,
-    double_texts,
-    encode,
-    entries_of,
-    shown_texts,
-    texts_of,
-)
-from app.ledger.answer_storage import of_content, open_body
-from app.ledger.reused_answers import open_answer
+from app.dp.table.columns import Column, Kind
+from app.dp.table.sums import Moments
+from app.json_text import BATCH, dictionary_entries, double_texts, encode_json, join_array, number_texts, texts_array
+from app.ledger.answers.answer_storage import of_content, open_body
+from app.ledger.answers.reused_answers import open_answer
 from app.ledger.units import epsilon_text
-from app.services import documents, questions, summaries
-from app.services.questions import Plan
+from app.services.planning import questions
+from app.services.planning.questions import Plan
+from app.services.rendering import documents, summaries
 
 DATASET = Dataset(1, "t", "", 1, "{}", 1000, 1, "2026-11-28T00:00:00.000000Z", "open", "f")
 TRICKY = 'a,"accuracy":{"value_in_range":[1],"bins":\\", é\u2028'
@@ -89,7 +82,7 @@ def defined(plan: Plan, drawn: Sequence[mpq]) -> dict[str, Any]:
     if statistic.bins is None:
         lists = {name: values[0] for name, values in lists.items()}
     around, paid = lists.pop("interval"), epsilon_text(plan.epsilon_nano)
-    accuracy = documents.accuracy(mechanism, plan.alpha) | {"interval": around}
+    accuracy = documents.accuracy_document(mechanism, plan.alpha) | {"interval": around}
     bins: dict[str, Any] = {}
     if statistic.bins is not None:
         described = statistic.bins.describe()
@@ -107,8 +100,8 @@ def defined(plan: Plan, drawn: Sequence[mpq]) -> dict[str, Any]:
             "rows_per_unit": DATASET.rows_per_unit,
             "n": DATASET.n,
         },
-        "mechanism": documents.mechanism_figures(mechanism),
-        "summary": f"{summaries.released(plan, encode(around))}; the release cost ε = {paid}.",
+        "mechanism": documents.mechanism_document(mechanism),
+        "summary": f"{summaries.summarise_release(plan, encode_json(around))}; the release cost ε = {paid}.",
     }
 
 
@@ -128,7 +121,7 @@ def released(plan: Plan, seed: int) -> tuple[bytes, Sequence[mpq]]:
     else:
         answer = Moments(DATASET.n, 700, 700)
     drawn = plan.mechanism.draw(answer, SeededBits(seed))
-    return b"".join(documents.released("an id", DATASET, plan, drawn)), list(drawn)
+    return b"".join(documents.encode_release("an id", DATASET, plan, drawn)), list(drawn)
 
 
 @pytest.mark.parametrize("epsilon", [mpq(1, 10**9), mpq("0.3"), mpq(1), mpq(8)])
@@ -137,7 +130,7 @@ def released(plan: Plan, seed: int) -> tuple[bytes, Sequence[mpq]]:
 def test_a_release_is_spelled_as_it_is_defined(spec: dict[str, Any], refinement: int, epsilon: mpq) -> None:
     plan = planned(spec, epsilon, refinement)
     opening, drawn = released(plan, refinement)
-    assert opening + b"}" == encode(defined(plan, drawn))
+    assert opening + b"}" == encode_json(defined(plan, drawn))
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: f"{spec['kind']} of {spec['column'][:5]} {len(spec)}")
@@ -146,19 +139,19 @@ def test_an_earlier_release_is_the_stored_one_with_another_accuracy(spec: dict[s
     opening, _ = released(plan, 4)
     stored = opening + documents.ending({"charged": "0.3"}, "then")
     alpha, radius = mpq(1, 3), plan.mechanism.radius(mpq(1, 3))
-    at_alpha = questions.of_mechanism(plan.mechanism, alpha)
+    at_alpha = questions.plan_mechanism(plan.mechanism, alpha)
     body = open_body(of_content(stored), len(stored))
-    made = documents.reused("an id", body, at_alpha).complete({"charged": "0"})
+    made = documents.encode_reused_release("an id", body, at_alpha).complete({"charged": "0"})
     answer = open_answer(made, lambda: body).content()
     assert (len(answer), sha256(answer).digest()) == (made.size, made.sha256)
     expected: dict[str, Any] = json.loads(stored)
     value = expected["value_in_range"]
     listed = [interval(x, plan.mechanism, radius) for x in value] if isinstance(value, list) else None
     around = listed or interval(value, plan.mechanism, radius)
-    expected["accuracy"] = documents.accuracy(plan.mechanism, alpha) | {"interval": around}
-    told = summaries.released(at_alpha, encode(around))
+    expected["accuracy"] = documents.accuracy_document(plan.mechanism, alpha) | {"interval": around}
+    told = summaries.summarise_release(at_alpha, encode_json(around))
     expected["summary"] = f"{told}; it was released before, for ε = 0.3, and cost nothing now."
-    assert answer == encode(expected | {"reused": True, "budget": {"charged": "0"}})
+    assert answer == encode_json(expected | {"reused": True, "budget": {"charged": "0"}})
 
 
 def test_the_clamp_and_many_bins_are_among_the_cases() -> None:
@@ -177,7 +170,7 @@ decimals = st.builds(lambda x, e: x / 10**e, st.integers(-(10**17), 10**17), st.
 def test_doubles_are_spelled_as_json_spells_them(values: list[float]) -> None:
     doubles = np.array(values)
     assert double_texts(doubles).to_pylist() == [json.dumps(value) for value in values]
-    assert shown_texts(doubles).to_pylist() == [json.dumps(json_number(mpq(value))) for value in values]
+    assert number_texts(doubles).to_pylist() == [json.dumps(json_number(mpq(value))) for value in values]
 
 
 @pytest.mark.parametrize("size", [1e-4, 1e10, 2.0**53, 1e16])
@@ -185,16 +178,16 @@ def test_the_sizes_where_spellings_change(size: float) -> None:
     doubles = np.array([np.nextafter(size, 0), size, np.nextafter(size, np.inf), 0.0])
     doubles = np.concatenate([doubles, 0.0 - doubles])
     assert double_texts(doubles).to_pylist() == [json.dumps(value) for value in doubles.tolist()]
-    assert shown_texts(doubles).to_pylist() == [json.dumps(json_number(mpq(value))) for value in doubles.tolist()]
+    assert number_texts(doubles).to_pylist() == [json.dumps(json_number(mpq(value))) for value in doubles.tolist()]
 
 
 def test_an_array_is_taken_apart_into_its_entries() -> None:
-    entries = entries_of(b"1,2.5,1,-3")
+    entries = dictionary_entries(b"1,2.5,1,-3")
     assert entries.dictionary.to_pylist() == ["1", "2.5", "-3"]
     assert entries.indices.to_pylist() == [0, 1, 0, 2]
-    assert array_of(entries.dictionary.take(entries.indices)) == b"[1,2.5,1,-3]"
+    assert join_array(entries.dictionary.take(entries.indices)) == b"[1,2.5,1,-3]"
 
 
 @pytest.mark.parametrize("length", [1, BATCH - 1, BATCH, BATCH + 1])
 def test_texts_are_kept_in_order(length: int) -> None:
-    assert texts_of(map(str, range(length))).equals(pa.array([str(i) for i in range(length)]))
+    assert texts_array(map(str, range(length))).equals(pa.array([str(i) for i in range(length)]))

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 
 from app.errors import OverloadedError
-from app.services import bulkhead
-from app.services.bulkhead import Bulkhead
+from app.services.releasing import bulkhead
+from app.services.releasing.bulkhead import Bulkhead
 
 
 class Workers:

@@ -12,14 +12,17 @@ import pytest
 from gmpy2 import mpq
 
 import app
-from app.api import requests
+from app.api import dependencies
 from app.api.schemas.planning import FreePlanRequest
-from app.db.datasets import Dataset
+from app.db.repositories.datasets import Dataset
 from app.dp.statistics import build
-from app.dp.sums import CellSums
-from app.engines import cell_queries, duckdb_engine, shared_queries, tables
-from app.services import columns, documents, questions
-from app.services.questions import Question
+from app.dp.table.sums import CellSums
+from app.engines.backends import duckdb_engine
+from app.engines.sql import cell_queries, shared_queries
+from app.engines.storage import tables
+from app.services.planning import columns, questions
+from app.services.planning.questions import Question
+from app.services.rendering import documents
 
 N = 4_000
 INTEGER = {"kind": "integer", "bounds": ["0", "1000000"], "nullable": False}
@@ -72,17 +75,19 @@ def assert_honest(cache: Any, add: Callable[[int], Any]) -> None:
 
 @pytest.mark.parametrize("statistic", CONTENTS, ids=lambda each: each["kind"])
 def test_plans_and_their_texts_take_no_more_than_estimated(statistic: dict[str, Any]) -> None:
-    columns.of.cache.clear()
+    columns.decode_columns.cache.clear()
     one = dataset(0)
-    assert_honest(questions.make.cache, lambda place: questions.make(one, question(statistic, place), 10**10))
+    assert_honest(questions.make_plan.cache, lambda place: questions.make_plan(one, question(statistic, place), 10**10))
     assert_honest(
-        documents._common.cache,
-        lambda place: documents._common(one, questions.make.__wrapped__(one, question(statistic, place), 10**10)),
+        documents._encode_common_members.cache,
+        lambda place: documents._encode_common_members(
+            one, questions.make_plan.__wrapped__(one, question(statistic, place), 10**10)
+        ),
     )
 
 
 def test_declarations_take_no_more_than_estimated() -> None:
-    assert_honest(columns.of.cache, lambda place: columns.of(dataset(place).columns))
+    assert_honest(columns.decode_columns.cache, lambda place: columns.decode_columns(dataset(place).columns))
 
 
 @pytest.mark.parametrize("value", ["1", '"a"', "1.5e99", "true"])
@@ -91,13 +96,13 @@ def test_bodies_take_no_more_than_estimated(value: str) -> None:
 
     def add(place: int) -> Any:
         text = f'{{"n":{place + 2},"epsilon":1,"statistic":{{"kind":"count","where":{where}}}}}'
-        return requests._read(FreePlanRequest, text.encode()).canonical
+        return dependencies._parse_body(FreePlanRequest, text.encode()).canonical
 
-    assert_honest(requests._read.cache, add)
+    assert_honest(dependencies._parse_body.cache, add)
 
 
 def needs(place: int, statistic: dict[str, Any]) -> Any:
-    declared = columns.of(dataset(place).columns)
+    declared = columns.decode_columns(dataset(place).columns)
     return build(question(statistic, place).statistic, declared, 1_000, 1).needs
 
 
@@ -131,16 +136,20 @@ def test_kept_sums_count_what_they_answer(statistic: dict[str, Any]) -> None:
 UNBOUNDED_BY_BYTES = {
     "app/json_text.py:_name": "the names of members of answers, some dozens",
     "app/api/schemas/base.py:_member_names": "one for each model",
-    "app/api/concurrency_limit.py:_network_of": "1,024 addresses",
-    "app/api/web.py:_plotly_bytes": "a file of ours",
-    "app/api/web.py:_compressed_plotly": "a file of ours",
-    "app/api/examples.py:story": "a file of ours",
-    "app/dp/parameters.py:derive": "1,024, each of a few kilobytes since numbers have at most 80 digits",
-    "app/dp/numbers.py:_decimals": "16 contexts",
-    "app/dp/numbers.py:up": "256 contexts",
-    "app/dp/numbers.py:down": "256 contexts",
+    "app/api/middleware/concurrency_limit.py:_network_of": "1,024 addresses",
+    "app/api/pages/dashboard.py:_plotly_bytes": "a file of ours",
+    "app/api/pages/dashboard.py:_compressed_plotly": "a file of ours",
+    "app/api/openapi/examples.py:story": "a file of ours",
+    "app/dp/mechanism/parameters.py:derive": "1,024, each of a few kilobytes since numbers have at most 80 digits",
+    "app/dp/numbers/exact.py:_decimals": "16 contexts",
+    "app/dp/numbers/exact.py:up": "256 contexts",
+    "app/dp/numbers/exact.py:down": "256 contexts",
 }
-SMALL_MODULES = ("app/ledger/releases.py", "app/db/sqlite_connections.py", "app/db/migrate.py")
+SMALL_MODULES = (
+    "app/ledger/answers/releases.py",
+    "app/db/dialects/sqlite_connections.py",
+    "app/db/schema_migration.py",
+)
 """Their keys are flags and numbers of ours."""
 
 

@@ -20,12 +20,13 @@ import pytest
 from gmpy2 import mpq
 from test_answer_texts import SeededBits
 
-from app.db.datasets import Dataset
+from app.db.repositories.datasets import Dataset
 from app.dp.derived import derive
 from app.dp.statistics import STATISTICS
-from app.engines.tables import Tables
-from app.services import columns, documents, estimates, questions
-from app.services.questions import Plan, Question
+from app.engines.storage.tables import Tables
+from app.services.planning import columns, questions
+from app.services.planning.questions import Plan, Question
+from app.services.rendering import documents, estimates
 
 RELEASES = 2000
 ALPHA = mpq(1, 10)
@@ -134,20 +135,20 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tables]:
 
 @pytest.fixture(scope="module")
 def dataset(tables: Tables) -> Dataset:
-    declared = columns.stored(
+    declared = columns.encode_columns(
         {
             name: each | ({"bounds": list(map(mpq, each["bounds"]))} if "bounds" in each else {})
             for name, each in DECLARED.items()
         }
     )
-    ingested = tables.ingest(BytesIO(CONTENT.encode()), list(columns.of(declared).values()), ["NA"])
+    ingested = tables.ingest(BytesIO(CONTENT.encode()), list(columns.decode_columns(declared).values()), ["NA"])
     assert ingested.n == N
     return Dataset(1, "penguins", "", 1, declared, N, 1, "2026-11-28T00:00:00.000000Z", "open", ingested.file_id)
 
 
 def planned(dataset: Dataset, spec: dict[str, Any], epsilon: mpq, alpha: mpq) -> Plan:
     question = Question(spec, int(epsilon * 10**9), None, alpha, mpq(1, 20), 0, reuse=False)
-    return questions.make(dataset, question, 10**12)
+    return questions.make_plan(dataset, question, 10**12)
 
 
 def simulated(tables: Tables, dataset: Dataset, plan: Plan, seed: int) -> Iterator[dict[str, Any]]:
@@ -155,7 +156,7 @@ def simulated(tables: Tables, dataset: Dataset, plan: Plan, seed: int) -> Iterat
     sums, bits = tables.sums(dataset.file_id or "", plan.needs), SeededBits(seed)
     for _ in range(RELEASES):
         drawn = plan.mechanism.draw(sums, bits)
-        yield json.loads(b"".join(documents.released("id", dataset, plan, drawn)) + b"}")
+        yield json.loads(b"".join(documents.encode_release("id", dataset, plan, drawn)) + b"}")
 
 
 def missed(truths: Sequence[float], intervals: Intervals) -> bool:
@@ -177,7 +178,7 @@ def misses(tables: Tables, dataset: Dataset, spec: dict[str, Any], truths: list[
             if member in accuracy:
                 accuracy[member] *= float(narrowed)
         if len(truths) > 1:
-            found: Any = list(estimates.known(plan.statistic, document).ranges)
+            found: Any = list(estimates.read_known_component(plan.statistic, document).ranges)
         else:
             low, high = accuracy["interval"]
             middle = document["value_in_range"]
@@ -206,7 +207,7 @@ def test_what_follows_holds_as_often_as_it_says(
     tables: Tables, dataset: Dataset, spec: dict[str, Any], truths: list[float], epsilon: str
 ) -> None:
     """Where something is known, and where what divides may be 0."""
-    derived = derive(spec, columns.of(dataset.columns), N, 1)
+    derived = derive(spec, columns.decode_columns(dataset.columns), N, 1)
     shares = len(derived.components)
     plans = {role: planned(dataset, part, mpq(epsilon), ALPHA / shares) for role, part in derived.components.items()}
     streams: dict[str, Iterator[dict[str, Any]]] = {
@@ -214,9 +215,12 @@ def test_what_follows_holds_as_often_as_it_says(
     }
     count, bounded = 0, 0
     for _ in range(RELEASES):
-        known = {role: estimates.known(plans[role].statistic, next(stream)) for role, stream in streams.items()}
+        known = {
+            role: estimates.read_known_component(plans[role].statistic, next(stream))
+            for role, stream in streams.items()
+        }
         intervals: list[Any] = []
-        for found in estimates.shown(derived.estimates(known)).values():
+        for found in estimates.estimates_document(derived.estimates(known)).values():
             intervals += found["interval"] if isinstance(found["value"], list) else [found["interval"]]
         count += missed(truths, intervals)
         bounded += all(None not in interval for interval in intervals)

@@ -5,10 +5,10 @@ from typing import Any
 from gmpy2 import mpq
 from test_answer_texts import COLUMNS
 
-from app.dp.derived.ranges import Range
-from app.dp.mechanism import Mechanism
+from app.dp.derived.interval_arithmetic import Range
+from app.dp.mechanism.mechanism import Mechanism
 from app.dp.statistics import build
-from app.services import documents, estimates
+from app.services.rendering import documents, estimates
 
 ALPHA = mpq(1, 20)
 
@@ -18,11 +18,13 @@ def test_the_ranges_of_all_bins_are_as_wide_as_to_hold_at_once() -> None:
     statistic = build(spec, COLUMNS, 1000, 1)
     mechanism = Mechanism.for_epsilon(statistic, mpq(1), mpq(1, 20), 0)
     values = [500] * statistic.components
-    component = {"value": values, "value_in_range": values, "accuracy": documents.accuracy(mechanism, ALPHA)}
+    component = {"value": values, "value_in_range": values, "accuracy": documents.accuracy_document(mechanism, ALPHA)}
     reach = mechanism.simultaneous_radius(ALPHA) + mechanism.resolution
     assert reach > mechanism.radius(ALPHA) + mechanism.resolution
-    for each in estimates.known(statistic, component).ranges:
+    for each in estimates.read_known_component(statistic, component).ranges:
         assert 0 <= 500 - reach - each.lower < mpq(1, 10**9)
         assert 0 <= each.upper - 500 - reach < mpq(1, 10**9)
     at_the_edge = component | {"value_in_range": [0] * statistic.components}
-    assert all(each == Range(mpq(0), each.upper) for each in estimates.known(statistic, at_the_edge).ranges)
+    assert all(
+        each == Range(mpq(0), each.upper) for each in estimates.read_known_component(statistic, at_the_edge).ranges
+    )

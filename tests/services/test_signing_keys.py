@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from app.errors import ProviderAwayError, UnauthenticatedError
-from app.services import signing_keys
-from app.services.signing_keys import SigningKeys, usable
+from app.services.identity import signing_keys
+from app.services.identity.signing_keys import SigningKeys, select_usable_keys
 
 # RFC 7517, appendix A.1
 CURVE = {
@@ -139,5 +139,5 @@ def test_a_token_without_a_kid_needs_a_set_with_one_key() -> None:
     ids=str,
 )
 def test_what_holds_no_key_for_signatures(document: dict[str, Any]) -> None:
-    assert usable(document, ("RS256", "ES256")) == {}
-    assert list(usable({"keys": [CURVE | {"kid": "a"}]}, ("RS256", "ES256"))) == [("a", "ES256")]
+    assert select_usable_keys(document, ("RS256", "ES256")) == {}
+    assert list(select_usable_keys({"keys": [CURVE | {"kid": "a"}]}, ("RS256", "ES256"))) == [("a", "ES256")]

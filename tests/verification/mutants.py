@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 import pytest
 from gmpy2 import mpq
 
-from app.dp import draw as production
-from app.dp.bits import BitSource
-from app.dp.draw import first_bits, resolve, round_to_grid
-from app.dp.numbers import down, real
-from app.dp.parameters import Parameters, derive
-from app.verification.draft.notes import draw_of_the_notes
-from app.verification.subject import SINGLE, Implementation
+from app.dp.mechanism import draw as production
+from app.dp.mechanism.draw import first_bits, resolve_draw, round_to_grid
+from app.dp.mechanism.parameters import Parameters, derive_parameters
+from app.dp.numbers.exact import down, real
+from app.dp.numbers.random_bits import BitSource
+from app.mechanism_audit.draft.notes import draw_of_the_notes
+from app.mechanism_audit.subject import SINGLE, Implementation
 
 PRECISE = down(400)
 
@@ -50,14 +50,14 @@ def biased_sign(x: mpq, parameters: Parameters, bits: BitSource) -> mpq:
     """Negative only if two bits say so."""
     length = first_bits(parameters)
     both = bits.bits(2)
-    return resolve(x, parameters, -1 if both == 3 else 1, bits.bits(length), length, bits)
+    return resolve_draw(x, parameters, -1 if both == 3 else 1, bits.bits(length), length, bits)
 
 
 def slightly_biased_sign(x: mpq, parameters: Parameters, bits: BitSource) -> mpq:
     """Positive as well if the last twelve bits of U are 0."""
     length = first_bits(parameters)
     sign, u = sign_and_u(bits, length)
-    return resolve(x, parameters, 1 if u % 2**12 == 0 else sign, u, length, bits)
+    return resolve_draw(x, parameters, 1 if u % 2**12 == 0 else sign, u, length, bits)
 
 
 def sign_reused(position: int) -> Callable[..., mpq]:
@@ -67,7 +67,7 @@ def sign_reused(position: int) -> Callable[..., mpq]:
         length = first_bits(parameters)
         sign, u = sign_and_u(bits, length)
         bit = 1 << length - 1 - position
-        return resolve(x, parameters, sign, u | bit if sign < 0 else u & ~bit, length, bits)
+        return resolve_draw(x, parameters, sign, u | bit if sign < 0 else u & ~bit, length, bits)
 
     return draw
 
@@ -75,14 +75,14 @@ def sign_reused(position: int) -> Callable[..., mpq]:
 def refinement_picks_the_lower_end(x: mpq, parameters: Parameters, bits: BitSource) -> mpq:
     length = first_bits(parameters)
     sign, u = sign_and_u(bits, length)
-    return production._ends(x, parameters, sign, u, length)[0]
+    return production._interval_ends(x, parameters, sign, u, length)[0]
 
 
 def refinement_redraws(x: mpq, parameters: Parameters, bits: BitSource) -> mpq:
     length = first_bits(parameters)
     sign, u = sign_and_u(bits, length)
     while True:
-        lowest, highest = production._ends(x, parameters, sign, u, length)
+        lowest, highest = production._interval_ends(x, parameters, sign, u, length)
         if lowest == highest:
             return lowest
         u = bits.bits(length)
@@ -92,7 +92,7 @@ def refinement_redraws_the_last_bits(x: mpq, parameters: Parameters, bits: BitSo
     length = first_bits(parameters)
     sign, u = sign_and_u(bits, length)
     while True:
-        lowest, highest = production._ends(x, parameters, sign, u, length)
+        lowest, highest = production._interval_ends(x, parameters, sign, u, length)
         if lowest == highest:
             return lowest
         u = u >> 64 << 64 | bits.bits(64)
@@ -116,32 +116,32 @@ def without_outer_clamp(t: object, context: object, parameters: Parameters) -> m
 
 def grid_from_a_double(*asked: mpq) -> Parameters:
     """Λ' from λ' rounded to a double: at ε = 1 that is 1, though λ' is above."""
-    parameters = derive(*asked)
+    parameters = derive_parameters(*asked)
     scale = mpq(float(parameters.scale))
     coarse = mpq(2) ** math.ceil(math.log2(scale))
     return replace(parameters, coarse_grid=coarse, grid=coarse / 2**parameters.grid_refinement)
 
 
 def scale_a_millionth_too_small(*asked: mpq) -> Parameters:
-    parameters = derive(*asked)
+    parameters = derive_parameters(*asked)
     return replace(parameters, scale=parameters.scale * (1 - mpq(1, 10**6)))
 
 
 def scale_rounded_down(*asked: mpq) -> Parameters:
     """λ' = 1/ε', rounded down: the privacy loss is above ε' by less than 10^-70."""
-    parameters = derive(*asked)
+    parameters = derive_parameters(*asked)
     precision = parameters.precision_bits + 128
     return replace(parameters, scale=mpq(real(1 / parameters.epsilon_prime, down(precision))))
 
 
 def epsilon_prime_not_reduced(*asked: mpq) -> Parameters:
     """λ' = 1/ε."""
-    parameters = derive(*asked)
+    parameters = derive_parameters(*asked)
     return replace(parameters, epsilon_prime=parameters.epsilon, scale=1 / parameters.epsilon)
 
 
 def bound_too_small(*asked: mpq) -> Parameters:
-    parameters = derive(*asked)
+    parameters = derive_parameters(*asked)
     return replace(parameters, bound=parameters.b_prime + parameters.grid / 4)
 
 
@@ -151,7 +151,7 @@ class Mutant:
 
     caught_by: tuple[str, ...]
     draw: Callable[..., mpq] = production.draw
-    derive: Callable[..., Parameters] = derive
+    derive: Callable[..., Parameters] = derive_parameters
     patch: tuple[str, Callable[..., object]] | None = None
 
     def install(self, monkeypatch: pytest.MonkeyPatch) -> Implementation:

@@ -7,13 +7,13 @@ from gmpy2 import mpq
 from mutants import without_outer_clamp
 from typer.testing import CliRunner, Result
 
-from app.cli import app
-from app.dp import draw as production
-from app.verification import report
-from app.verification.draft import report as draft_report
-from app.verification.draft import theorem
-from app.verification.findings import Finding, at_least, at_most, beside, negligible, power_of_two, short
-from app.verification.intervals import Interval
+from app.cli.service_commands import app
+from app.dp.mechanism import draw as production
+from app.mechanism_audit import report
+from app.mechanism_audit.draft import report as draft_report
+from app.mechanism_audit.draft import theorem
+from app.mechanism_audit.findings import Finding, at_least, at_most, beside, negligible, power_of_two, short
+from app.mechanism_audit.intervals import Interval
 
 WIDE = {"COLUMNS": "200", "NO_COLOR": "1"}
 
@@ -49,7 +49,7 @@ def test_the_same_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_excess_is_an_exit_status_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(production, "_release", without_outer_clamp)
+    monkeypatch.setattr(production, "_round_and_clamp", without_outer_clamp)
     done = audit("--epsilon", "1", "--rows", "2", "--json")
     assert done.exit_code == 1
     found = json.loads(done.output)

@@ -8,13 +8,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lengths import LONGER
 
-from app.dp.parameters import derive
-from app.verification import neighbours
-from app.verification.audit import audit
-from app.verification.privacy import loss
-from app.verification.report import EPSILONS
-from app.verification.subject import COUNTS, SINGLE, Implementation, Subject
-from app.verification.tails import clamp_probability, miss_probability
+from app.dp.mechanism.parameters import derive_parameters
+from app.mechanism_audit import neighbours
+from app.mechanism_audit.audit import audit
+from app.mechanism_audit.privacy import loss
+from app.mechanism_audit.report import EPSILONS
+from app.mechanism_audit.subject import COUNTS, SINGLE, Implementation, Subject
+from app.mechanism_audit.tails import clamp_probability, miss_probability
 
 FAST = settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck))
 LONG = settings(max_examples=15 * LONGER, deadline=None, suppress_health_check=list(HealthCheck))
@@ -83,7 +83,7 @@ def test_nothing_exceeds_what_is_claimed_in_many_cases(
 
 def test_the_loss_of_releases_that_have_next_to_no_probability() -> None:
     # From one input 1,000 λ' away, a release has at most the probability e^-1000; further ones have e^-2000.
-    parameters = derive(mpq(1000), mpq(10**12), mpq(1, 20), 30)
+    parameters = derive_parameters(mpq(1000), mpq(10**12), mpq(1, 20), 30)
     subject = Subject(parameters, most_releases=4)
     assert subject.probability(parameters.b_prime, subject.selection(parameters.b_prime).cells[0]).upper < mpq(
         1, 10**800
@@ -125,7 +125,7 @@ def test_statistics_of_neighbours_lose_no_more_than_epsilon_in_many_cases(
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_the_loss_at_distance_one_is_exactly_that_of_the_noise(epsilon: mpq) -> None:
-    parameters = derive(epsilon, mpq(10))
+    parameters = derive_parameters(epsilon, mpq(10))
     found = loss(Subject(parameters), mpq(3), mpq(4))
     assert found.upper - found.lower < mpq(1, 2**300)
     assert 1 / parameters.scale in found
@@ -134,13 +134,13 @@ def test_the_loss_at_distance_one_is_exactly_that_of_the_noise(epsilon: mpq) -> 
 
 def test_the_loss_within_a_cell_is_less() -> None:
     # With ε = 1/100 the grid is 128: both inputs are rounded to 0, unless the noise is large.
-    found = loss(Subject(derive(mpq(1, 100), mpq(50)), most_releases=0), mpq(0), mpq(1))
+    found = loss(Subject(derive_parameters(mpq(1, 100), mpq(50)), most_releases=0), mpq(0), mpq(1))
     assert found.upper < mpq(1, 100)
 
 
 def test_clamps_and_tails_against_figures_worked_out_by_hand() -> None:
     # ε = 1, B' = 50: the grid is 2, B is 56.99, so that ±56.99 is released of what the noise carries beyond ±57.
-    subject = Subject(derive(mpq(1), mpq(50)))
+    subject = Subject(derive_parameters(mpq(1), mpq(50)))
     assert float(clamp_probability(subject, mpq(50))) == near(0.5 * E**-7)
     assert float(clamp_probability(subject, mpq(0))) == near(E**-57)
     # Farther than 3 from 0 is what is rounded to 4 or -4 and beyond, from 3 on.
@@ -151,18 +151,18 @@ def test_clamps_and_tails_against_figures_worked_out_by_hand() -> None:
 
 
 def test_every_kind_of_input_is_audited() -> None:
-    subject = Subject(derive(mpq(1), mpq(50)))
+    subject = Subject(derive_parameters(mpq(1), mpq(50)))
     on_grid, between = ([x for x in subject.inputs() if (x / 2).denominator == denominator] for denominator in (1, 2))
     assert {mpq(0), mpq(2), mpq(50), mpq(-50)} <= set(on_grid)
     assert {mpq(1), mpq(-1), mpq(-49)} <= set(between)
     assert any(50 - mpq(1, 10**9) < x < 50 for x in subject.inputs())
-    assert all(x.denominator == 1 for x in Subject(derive(mpq(1), mpq(50)), COUNTS).inputs())
+    assert all(x.denominator == 1 for x in Subject(derive_parameters(mpq(1), mpq(50)), COUNTS).inputs())
     assert subject.pairs(mpq(1))
     assert all(abs(x - other) == 1 and abs(other) <= 50 for x, other in subject.pairs(mpq(1)))
 
 
 def test_what_is_examined_of_many_releases_is_near_the_inputs_and_the_ends() -> None:
-    subject = Subject(derive(mpq(10), mpq(10**6)))
+    subject = Subject(derive_parameters(mpq(10), mpq(10**6)))
     selection = subject.selection(mpq(10**6), mpq(10**6) - 1)
     outermost = selection.cells[-1]
     assert {outermost - 1, 8 * 10**6, 8 * 10**6 - 8} <= set(selection.cells)

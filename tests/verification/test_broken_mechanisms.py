@@ -7,15 +7,15 @@ import pytest
 from gmpy2 import mpq
 from mutants import MUTANTS
 
-from app.dp import bulk
-from app.dp.parameters import Parameters
+from app.dp.mechanism import bulk_draw
+from app.dp.mechanism.parameters import Parameters
 from app.dp.statistics import STATISTICS
-from app.dp.statistics.counts import Shared
-from app.dp.statistics.total import Total
-from app.verification import neighbours, tails
-from app.verification.audit import audit
-from app.verification.subject import COUNTS, SINGLE, Subject
-from app.verification.tape import Tape
+from app.dp.statistics.count_base import SharedCounts
+from app.dp.statistics.sum import Sum
+from app.mechanism_audit import neighbours, tails
+from app.mechanism_audit.audit import audit
+from app.mechanism_audit.subject import COUNTS, SINGLE, Subject
+from app.mechanism_audit.tape import Tape
 
 SMALL = mpq(1), mpq(1)
 """Few releases, of which some are ties and some clamped; at ε = 1, where a λ' rounded to a double is wrong."""
@@ -39,13 +39,13 @@ def test_what_is_broken_is_caught(name: str, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_bulk_draw_that_trusts_doubles_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bulk, "_margin", lambda t, _: np.zeros_like(t))
+    monkeypatch.setattr(bulk_draw, "_certainty_margin", lambda t, _: np.zeros_like(t))
     findings = audit(mpq(1), mpq(20), implementation=COUNTS, most_releases=4)
     assert any("beside ends" in finding.quantity for finding in findings if not finding.holds)
 
 
 def test_half_the_noise_that_a_histogram_needs_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Shared, "mechanisms", property(lambda counts: counts.rows_per_unit))
+    monkeypatch.setattr(SharedCounts, "mechanisms", property(lambda counts: counts.rows_per_unit))
     found = {finding.quantity: finding.exact for finding in neighbours.findings(mpq(1), 20, 1) if not finding.holds}
     kinds = ("histogram", "histogram of two columns", "histogram with a filter", "count by group")
     assert found.keys() == {f"{kind}: {what}" for kind in kinds for what in ("distance of neighbours", "privacy loss")}
@@ -61,7 +61,7 @@ def test_a_sensitivity_for_one_row_is_caught_where_a_person_has_three(monkeypatc
 
 
 def test_half_the_noise_that_sums_of_groups_need_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Total, "mechanisms", property(lambda total: total.rows_per_unit))
+    monkeypatch.setattr(Sum, "mechanisms", property(lambda total: total.rows_per_unit))
     found = {finding.quantity for finding in neighbours.findings(mpq(1), 20, 1) if not finding.holds}
     assert found == {"sum by group: distance of neighbours", "sum by group: privacy loss"}
 

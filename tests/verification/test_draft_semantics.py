@@ -7,9 +7,9 @@ from gmpy2 import mpq
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
-from app.dp.draw import draw, round_to_grid
-from app.dp.parameters import derive
-from app.verification.draft.expressions import (
+from app.dp.mechanism.draw import draw, round_to_grid
+from app.dp.mechanism.parameters import derive_parameters
+from app.mechanism_audit.draft.expressions import (
     Binary,
     Clamped,
     Constant,
@@ -24,11 +24,11 @@ from app.verification.draft.expressions import (
     Variable,
     floating,
 )
-from app.verification.draft.notes import draw_of_the_notes
-from app.verification.draft.semantics import compute, enclose, judge, nearest, widen
-from app.verification.draft.snap import NOISY, THRESHOLD, snap
-from app.verification.intervals import Interval
-from app.verification.tape import Tape
+from app.mechanism_audit.draft.notes import draw_of_the_notes
+from app.mechanism_audit.draft.semantics import compute, enclose, judge, nearest, widen
+from app.mechanism_audit.draft.snap import NOISY, THRESHOLD, snap
+from app.mechanism_audit.intervals import Interval
+from app.mechanism_audit.tape import Tape
 
 MANY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 
@@ -154,7 +154,7 @@ def test_an_implementation_rounds_constants_and_operations_and_nothing_else() ->
 
 def test_the_exponent_of_the_notes_u_is_as_large_as_it_happens_to_be() -> None:
     # Of the 374 bits, 289 are 0: more than a draw takes at first.
-    parameters, x = derive(mpq(1), mpq(5000)), mpq(1, 3)
+    parameters, x = derive_parameters(mpq(1), mpq(5000)), mpq(1, 3)
     noise = parameters.scale * 290 * mpq("0.693147180559945")
     assert draw_of_the_notes(x, parameters, Tape(1 << 84, 375)) == round_to_grid(x + noise, parameters.grid)
 
@@ -162,7 +162,7 @@ def test_the_exponent_of_the_notes_u_is_as_large_as_it_happens_to_be() -> None:
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("u", [1, 2**200, 2**245 + 12345, 2**246 - 1])
 def test_snap_is_the_mechanism_that_is_drawn(sign: int, u: int) -> None:
-    parameters = derive(mpq(1), mpq(50))
+    parameters = derive_parameters(mpq(1), mpq(50))
     x = mpq(7, 3)
     drawn = draw(x, parameters, Tape((sign < 0) << 246 | u, 247))
     # Its sign + is noise downwards, since the logarithm is negative.

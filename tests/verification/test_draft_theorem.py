@@ -8,13 +8,13 @@ from gmpy2 import mpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.dp.parameters import power_of_two_at_least
-from app.verification.draft.cases import Case, Setting, case_of, excess, mass, search
-from app.verification.draft.expressions import floating
-from app.verification.draft.report import THEOREM, UNIFORM_ERROR
-from app.verification.draft.semantics import compute, enclose
-from app.verification.draft.snap import NOISY, THRESHOLD
-from app.verification.draft.theorem import density_ratio, excess_bound
+from app.dp.mechanism.parameters import power_of_two_at_least
+from app.mechanism_audit.draft.cases import Case, Setting, case_of, excess, mass, search
+from app.mechanism_audit.draft.expressions import floating
+from app.mechanism_audit.draft.report import THEOREM, UNIFORM_ERROR
+from app.mechanism_audit.draft.semantics import compute, enclose
+from app.mechanism_audit.draft.snap import NOISY, THRESHOLD
+from app.mechanism_audit.draft.theorem import density_ratio, excess_bound
 
 QUICK = settings(max_examples=60, deadline=None)
 ONE = Setting.of(mpq(1), mpq(50))

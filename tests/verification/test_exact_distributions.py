@@ -7,14 +7,14 @@ from gmpy2 import mpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.dp.draw import round_to_grid
-from app.dp.numbers import down
-from app.dp.parameters import Parameters, derive
-from app.verification import ideal
-from app.verification.agreement import carried, not_carried
-from app.verification.distribution import Distribution, ImpossibleRelease, bracket
-from app.verification.intervals import Interval
-from app.verification.tape import Tape, Undecided
+from app.dp.mechanism.draw import round_to_grid
+from app.dp.mechanism.parameters import Parameters, derive_parameters
+from app.dp.numbers.exact import down
+from app.mechanism_audit import ideal
+from app.mechanism_audit.agreement import carried, not_carried
+from app.mechanism_audit.distribution import Distribution, ImpossibleRelease, bracket
+from app.mechanism_audit.intervals import Interval
+from app.mechanism_audit.tape import Tape, Undecided
 
 LENGTH = 9
 
@@ -34,7 +34,7 @@ def coarse(x: mpq, parameters: Parameters, bits: Tape) -> mpq:
 
 @pytest.mark.parametrize("x", [mpq(0), mpq(1), mpq(-1), mpq(7, 3)])
 def test_probabilities_are_those_of_all_outcomes(x: mpq) -> None:
-    parameters = derive(mpq(1), mpq(3))
+    parameters = derive_parameters(mpq(1), mpq(3))
     distribution = Distribution(x, parameters, coarse)
     listed: Counter[mpq | None] = Counter()
     for content in range(2 ** (1 + LENGTH)):
@@ -85,7 +85,7 @@ def test_a_good_guess_needs_two_questions() -> None:
 @pytest.mark.parametrize("wrong", [mpq(1, 3), mpq(9999), mpq(-10)])
 def test_a_release_off_the_grid_or_beyond_the_bound_is_none(wrong: mpq) -> None:
     with pytest.raises(ImpossibleRelease):
-        Distribution(mpq(0), derive(mpq(1), mpq(2)), lambda *_: wrong).release(1, 0, 246)
+        Distribution(mpq(0), derive_parameters(mpq(1), mpq(2)), lambda *_: wrong).release(1, 0, 246)
 
 
 def test_a_tape_gives_its_bits_once() -> None:
@@ -99,7 +99,7 @@ def test_a_tape_gives_its_bits_once() -> None:
 
 def test_ties_are_released_upwards() -> None:
     # x lies on the boundary below cell 1: with noise upwards nothing is below, with noise downwards U = 1 alone is not.
-    parameters = derive(mpq(1), mpq(50))
+    parameters = derive_parameters(mpq(1), mpq(50))
     tie = Interval.point(mpq(1))
     assert [ideal.boundary(mpq(1), parameters, sign, 1, 300) for sign in (1, -1)] == [tie, tie]
     assert (carried(1, mpq(1), tie), carried(-1, mpq(1), tie)) == (True, False)
@@ -107,7 +107,7 @@ def test_ties_are_released_upwards() -> None:
 
 
 def test_the_ideal_in_closed_form() -> None:
-    parameters = derive(mpq(1), mpq(50))
+    parameters = derive_parameters(mpq(1), mpq(50))
     # From 0 up to the beginning of cell 2, at 3.
     boundary = ideal.boundary(mpq(0), parameters, 1, 2, 300)
     assert float(boundary.lower) == pytest.approx(2.718281828459045**-3, rel=1e-14)
@@ -117,5 +117,5 @@ def test_the_ideal_in_closed_form() -> None:
     )
     assert ideal.value_of(29, parameters) == parameters.bound
     assert ideal.outermost_cell(parameters) == 29
-    far = ideal.boundary(mpq(-(10**9)), derive(mpq(10), mpq(10**9)), 1, 0, 300)
+    far = ideal.boundary(mpq(-(10**9)), derive_parameters(mpq(10), mpq(10**9)), 1, 0, 300)
     assert far.lower == 0 < far.upper < mpq(1, 2**300)

@@ -3,31 +3,33 @@
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from app.api.documentation import described
-from app.api.requests import CallerOf, DirectRoute, PageOf
-from app.api.responses import json_response, listed
-from app.api.schemas import answers
-from app.services import audits
+from app.api.dependencies import CallerOf, DirectRoute, PageOf
+from app.api.openapi.document import describe_route
+from app.api.responses import json_response, list_response
+from app.api.schemas import responses
+from app.services import audit_records
 
 router = APIRouter(prefix="/v1/audit", tags=["audit"], route_class=DirectRoute)
 
 
-@router.get("", **described({200: (answers.AuditRecords, "A page.")}, 403, paged=True))
+@router.get("", **describe_route({200: (responses.AuditRecords, "A page.")}, 403, paged=True))
 def records(caller: CallerOf, page: PageOf) -> Response:
     """Every administrative act, oldest first: who did what to what, when, and in which request.
 
     For admins and auditors. Each was written in the transaction of its act and seals all before it. None holds a key, a
     token or a value of the data.
     """
-    audits.require_reader(caller.services, caller.credential)
-    return listed("records", audits.listed(caller.services, page.after_number, page.limit + 1), page.limit, "seq")
+    audit_records.require_reader(caller.services, caller.credential)
+    return list_response(
+        "records", audit_records.list_records(caller.services, page.after_number, page.limit + 1), page.limit, "seq"
+    )
 
 
-@router.get("/verification", **described({200: (answers.Verification, "What was found.")}, 403))
+@router.get("/verification", **describe_route({200: (responses.Verification, "What was found.")}, 403))
 def verification(caller: CallerOf) -> Response:
     """Whether the records are what was written, and every principal what they make of it: all computed again.
 
     A principal that was made, promoted or given a key in the database, and not by the service, is found by it.
     """
-    audits.require_reader(caller.services, caller.credential)
-    return json_response(audits.verified(caller.services))
+    audit_records.require_reader(caller.services, caller.credential)
+    return json_response(audit_records.verify_records(caller.services))

@@ -5,12 +5,12 @@ from typing import Annotated
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from app.api.documentation import described
-from app.api.requests import CallerOf, DirectRoute, JsonBody, KeyHeaders, json_body, key_of
+from app.api.dependencies import CallerOf, DirectRoute, JsonBody, KeyHeaders, idempotency_key, json_body
+from app.api.openapi.document import describe_route
 from app.api.responses import MEDIA_TYPE, answer_response
 from app.api.schemas.batches import BatchAnswer, BatchPlan, BatchRequest
-from app.services import batches
-from app.services.shares import Batch, Item
+from app.services.planning.epsilon_allocation import Batch, BatchItem
+from app.services.releasing import batches
 
 router = APIRouter(prefix="/v1", tags=["releases"], route_class=DirectRoute)
 
@@ -19,7 +19,9 @@ Body = Annotated[JsonBody[BatchRequest], json_body(BatchRequest)]
 
 def _batch(request: BatchRequest) -> Batch:
     return Batch(
-        items=[Item(each.statistic.model_dump(), each.epsilon, each.accuracy, each.weight) for each in request.items],
+        items=[
+            BatchItem(each.statistic.model_dump(), each.epsilon, each.accuracy, each.weight) for each in request.items
+        ],
         epsilon_nano=request.epsilon,
         equalised=request.equalise is not None,
         alpha=request.alpha,
@@ -30,19 +32,19 @@ def _batch(request: BatchRequest) -> Batch:
 
 
 @router.post(
-    "/datasets/{name}/batches/plan", **described({200: (BatchPlan, "The plan.")}, 403, 404, 409, body=BatchRequest)
+    "/datasets/{name}/batches/plan", **describe_route({200: (BatchPlan, "The plan.")}, 403, 404, 409, body=BatchRequest)
 )
 def plan_batch(name: str, caller: CallerOf, body: Body) -> Response:
     """What a batch would cost and promise, item by item: free, and without reading any data."""
     entered = caller.enter(name)
     entered.require_planning()
-    return Response(batches.plan(caller.services, entered, _batch(body.validated())), media_type=MEDIA_TYPE)
+    return Response(batches.plan_batch(caller.services, entered, _batch(body.validated())), media_type=MEDIA_TYPE)
 
 
 @router.post(
     "/datasets/{name}/batches",
     status_code=201,
-    **described(
+    **describe_route(
         {
             200: (BatchAnswer, "Earlier releases answer all items, at no cost."),
             201: (BatchAnswer, "The releases, of which some are new, and paid."),
@@ -59,5 +61,5 @@ def release_batch(name: str, caller: CallerOf, body: Body, keys: KeyHeaders) -> 
     entered = caller.enter(name)
     entered.require_allowance()
     batch = _batch(body.validated())
-    answer = batches.release(caller.services, entered, batch, key_of(keys, body))
+    answer = batches.release_batch(caller.services, entered, batch, idempotency_key(keys, body))
     return answer_response(answer.body, answer.status, replayed=answer.replayed)

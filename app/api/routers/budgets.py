@@ -5,25 +5,25 @@ from typing import Annotated
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from app.api.documentation import described
-from app.api.requests import CallerOf, DirectRoute, JsonBody, PageOf, json_body
-from app.api.responses import json_response, listed
-from app.api.schemas import answers
+from app.api.dependencies import CallerOf, DirectRoute, JsonBody, PageOf, json_body
+from app.api.openapi.document import describe_route
+from app.api.responses import json_response, list_response
+from app.api.schemas import responses
 from app.api.schemas.administration import AdjustmentRequest, AllowanceRequest
-from app.services import budgets, verifications
+from app.services.datasets import budgets, dataset_verification
 
 router = APIRouter(prefix="/v1/datasets/{name}", tags=["budgets"], route_class=DirectRoute)
 
 
-@router.get("/budget", **described({200: (answers.Budget, "The budget.")}, 404))
+@router.get("/budget", **describe_route({200: (responses.Budget, "The budget.")}, 404))
 def budget(name: str, caller: CallerOf) -> Response:
     """What the dataset and the caller may spend; its owner, admins and auditors see everybody's allowance."""
-    return json_response(budgets.budget(caller.services, caller.enter(name)))
+    return json_response(budgets.budget_document(caller.services, caller.enter(name)))
 
 
 @router.put(
     "/allowances/{principal}",
-    **described({200: (answers.Budget, "The budget.")}, 403, 404, 409, body=AllowanceRequest),
+    **describe_route({200: (responses.Budget, "The budget.")}, 403, 404, 409, body=AllowanceRequest),
 )
 def grant(
     name: str,
@@ -39,25 +39,25 @@ def grant(
     """
     entered = caller.enter(name)
     entered.require_rule()
-    grantee = budgets.grantee(caller.services, principal)
+    grantee = budgets.find_grantee(caller.services, principal)
     request = body.validated()
-    granted = budgets.grant(caller.services, entered, grantee, request.epsilon_limit, request.window_days)
+    granted = budgets.grant_allowance(caller.services, entered, grantee, request.epsilon_limit, request.window_days)
     return json_response(granted)
 
 
-@router.delete("/allowances/{principal}", status_code=204, **described({204: (None, "Revoked.")}, 403, 404))
+@router.delete("/allowances/{principal}", status_code=204, **describe_route({204: (None, "Revoked.")}, 403, 404))
 def revoke(name: str, principal: str, caller: CallerOf) -> Response:
     """Take a principal's access to the dataset away; what it spent stays spent."""
     entered = caller.enter(name)
     entered.require_rule()
-    budgets.revoke(caller.services, entered, principal)
+    budgets.revoke_allowance(caller.services, entered, principal)
     return Response(status_code=204)
 
 
 @router.post(
     "/budget/adjustments",
     status_code=201,
-    **described({201: (answers.Budget, "The budget.")}, 403, 404, 409, body=AdjustmentRequest),
+    **describe_route({201: (responses.Budget, "The budget.")}, 403, 404, 409, body=AdjustmentRequest),
 )
 def adjust(
     name: str, caller: CallerOf, body: Annotated[JsonBody[AdjustmentRequest], json_body(AdjustmentRequest)]
@@ -66,19 +66,19 @@ def adjust(
     entered = caller.enter(name)
     entered.require_rule()
     request = body.validated()
-    return json_response(budgets.adjust(caller.services, entered, request.epsilon_limit, request.reason), 201)
+    return json_response(budgets.adjust_limit(caller.services, entered, request.epsilon_limit, request.reason), 201)
 
 
-@router.get("/ledger", **described({200: (answers.Entries, "A page.")}, 403, 404, paged=True))
+@router.get("/ledger", **describe_route({200: (responses.Entries, "A page.")}, 403, 404, paged=True))
 def ledger(name: str, caller: CallerOf, page: PageOf) -> Response:
     """Every entry of the dataset's ledger, oldest first."""
     entered = caller.enter(name)
     entered.require_oversight()
-    entries = budgets.ledger(caller.services, entered, page.after_number, page.limit + 1)
-    return listed("entries", entries, page.limit, "seq")
+    entries = budgets.list_entries(caller.services, entered, page.after_number, page.limit + 1)
+    return list_response("entries", entries, page.limit, "seq")
 
 
-@router.get("/ledger/verification", **described({200: (answers.Verification, "What was found.")}, 403, 404))
+@router.get("/ledger/verification", **describe_route({200: (responses.Verification, "What was found.")}, 403, 404))
 def verification(name: str, caller: CallerOf) -> Response:
     """Whether the ledger is what was written: every entry's hash, and all sums, computed again.
 
@@ -88,4 +88,4 @@ def verification(name: str, caller: CallerOf) -> Response:
     """
     entered = caller.enter(name)
     entered.require_oversight()
-    return json_response(verifications.verify(caller.services, entered))
+    return json_response(dataset_verification.verify_dataset_ledger(caller.services, entered))

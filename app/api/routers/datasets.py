@@ -8,52 +8,52 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from app.api.bodies import media_type, read_json, read_upload, require_form
-from app.api.documentation import UPLOAD, described
+from app.api.dependencies import CallerOf, PageOf
 from app.api.json_codec import decode
-from app.api.requests import CallerOf, PageOf
-from app.api.responses import json_response, listed
-from app.api.schemas import answers
-from app.api.schemas.base import validated
+from app.api.openapi.document import UPLOAD, describe_route
+from app.api.request_bodies import media_type, read_json, read_upload, require_form
+from app.api.responses import json_response, list_response
+from app.api.schemas import responses
+from app.api.schemas.base import validate
 from app.api.schemas.datasets import DatasetRequest, DeclaredColumn, SourcedDatasetRequest
 from app.api.uploads import OpenUploads
-from app.db.principals import Principal
+from app.db.repositories.principals import Principal
 from app.engines.ingest import Units
-from app.engines.sources import Origin
-from app.services import datasets
-from app.services.columns import Declared
+from app.engines.storage.connections import TableOrigin
 from app.services.context import Services
-from app.services.datasets import Registration
-from app.services.documents import Document
+from app.services.datasets import registration as datasets
+from app.services.datasets.registration import Registration
+from app.services.planning.columns import DeclaredColumns
+from app.services.rendering.documents import Document
 
 router = APIRouter(prefix="/v1", tags=["datasets"])
 
 
-def declared(columns: Mapping[str, DeclaredColumn]) -> Declared:
+def declared_columns(columns: Mapping[str, DeclaredColumn]) -> DeclaredColumns:
     """What an owner declares of columns, without what was left out."""
     return {name: column.model_dump(exclude_none=True, exclude={"unconfirmed"}) for name, column in columns.items()}
 
 
 def _read_elsewhere(body: bytes) -> Registration:
     """What a JSON body registers; a long one takes a while, so this runs in a thread."""
-    request = validated(SourcedDatasetRequest, decode(body))
+    request = validate(SourcedDatasetRequest, decode(body))
     source = request.source
-    return _registration(request, Origin(source.connection, source.table, source.live))
+    return _to_registration(request, TableOrigin(source.connection, source.table, source.live))
 
 
 def _read_metadata(metadata: bytes) -> Registration:
     """As `_read_elsewhere`, of the metadata of an upload."""
-    return _registration(validated(DatasetRequest, decode(metadata)))
+    return _to_registration(validate(DatasetRequest, decode(metadata)))
 
 
-def _registration(request: DatasetRequest, origin: Origin | None = None) -> Registration:
+def _to_registration(request: DatasetRequest, origin: TableOrigin | None = None) -> Registration:
     unit = request.unit_column
     return Registration(
         name=request.name,
         description=request.description,
         epsilon_limit_nano=request.epsilon_limit,
         rows_per_unit=request.rows_per_unit,
-        columns=declared(request.columns),
+        columns=declared_columns(request.columns),
         null_values=request.null_values,
         succeeds=request.succeeds,
         delimiter=request.delimiter,
@@ -65,7 +65,7 @@ def _registration(request: DatasetRequest, origin: Origin | None = None) -> Regi
 @router.post(
     "/datasets",
     status_code=201,
-    **described({201: (answers.Dataset, "The dataset.")}, 403, 409, body=UPLOAD),
+    **describe_route({201: (responses.Dataset, "The dataset.")}, 403, 409, body=UPLOAD),
 )
 async def register(request: Request, caller: CallerOf) -> Response:
     """Register a table: `metadata` says what it is, `file` holds it; or, as JSON, `source` says where it is.
@@ -97,33 +97,35 @@ async def _register(  # noqa: PLR0913, PLR0917 - who registers what, and how it 
 ) -> Document:
     await run_in_threadpool(datasets.check_registration, services, owner, registration)
     ingested = await uploads.run(request, partial(datasets.ingest, services, registration, file))
-    return await run_in_threadpool(datasets.register, services, owner, registration, ingested)
+    return await run_in_threadpool(datasets.register_dataset, services, owner, registration, ingested)
 
 
-@router.get("/datasets", **described({200: (answers.Datasets, "A page.")}, paged=True))
+@router.get("/datasets", **describe_route({200: (responses.Datasets, "A page.")}, paged=True))
 def list_datasets(caller: CallerOf, page: PageOf) -> Response:
     """The datasets that the caller may see, oldest first."""
-    found = datasets.listed(caller.services, caller.credential, page.after_name, page.limit + 1)
-    return listed("datasets", found, page.limit, "name")
+    found = datasets.list_datasets(caller.services, caller.credential, page.after_name, page.limit + 1)
+    return list_response("datasets", found, page.limit, "name")
 
 
-@router.get("/datasets/{name}", **described({200: (answers.Dataset, "The dataset.")}, 404))
+@router.get("/datasets/{name}", **describe_route({200: (responses.Dataset, "The dataset.")}, 404))
 def one_dataset(name: str, caller: CallerOf) -> Response:
     """A dataset's public facts."""
-    return json_response(datasets.described(caller.services, caller.enter(name)))
+    return json_response(datasets.describe_dataset(caller.services, caller.enter(name)))
 
 
-@router.post("/datasets/{name}/revalidation", **described({200: (answers.Dataset, "The dataset.")}, 403, 404, 409))
+@router.post(
+    "/datasets/{name}/revalidation", **describe_route({200: (responses.Dataset, "The dataset.")}, 403, 404, 409)
+)
 def revalidate(name: str, caller: CallerOf) -> Response:
     """Check a live table again as when it was registered: a stale dataset opens if rows, types and units are as then.
 
     Otherwise it is, or stays, stale: only its owner may ask, and nobody is told how many rows there are.
     """
-    return json_response(datasets.revalidate(caller.services, caller.enter(name)))
+    return json_response(datasets.revalidate_dataset(caller.services, caller.enter(name)))
 
 
-@router.delete("/datasets/{name}", status_code=204, **described({204: (None, "Deleted.")}, 403, 404, 409))
+@router.delete("/datasets/{name}", status_code=204, **describe_route({204: (None, "Deleted.")}, 403, 404, 409))
 def close(name: str, caller: CallerOf) -> Response:
     """Delete the data for good; the ledger and the releases stay readable, and the name stays taken."""
-    datasets.close(caller.services, caller.enter(name))
+    datasets.close_dataset(caller.services, caller.enter(name))
     return Response(status_code=204)

@@ -5,12 +5,12 @@ from typing import Annotated
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from app.api.documentation import described
-from app.api.requests import CallerOf, DirectRoute, JsonBody, KeyHeaders, json_body, key_of
+from app.api.dependencies import CallerOf, DirectRoute, JsonBody, KeyHeaders, idempotency_key, json_body
+from app.api.openapi.document import describe_route
 from app.api.responses import MEDIA_TYPE, answer_response
 from app.api.schemas.derived import DerivedAnswer, DerivedPlan, DerivedRequest
-from app.services import derived
-from app.services.derived import DerivedQuestion
+from app.services.releasing import derived
+from app.services.releasing.derived import DerivedQuestion
 
 router = APIRouter(prefix="/v1", tags=["releases"], route_class=DirectRoute)
 
@@ -30,19 +30,19 @@ def _question(request: DerivedRequest) -> DerivedQuestion:
 
 @router.post(
     "/datasets/{name}/derived/plan",
-    **described({200: (DerivedPlan, "The plan.")}, 403, 404, 409, body=DerivedRequest),
+    **describe_route({200: (DerivedPlan, "The plan.")}, 403, 404, 409, body=DerivedRequest),
 )
 def plan_derived(name: str, caller: CallerOf, body: Body) -> Response:
     """Which releases a derived statistic follows from, and what those cost that are missing: free."""
     entered = caller.enter(name)
     entered.require_planning()
-    return Response(derived.plan(caller.services, entered, _question(body.validated())), media_type=MEDIA_TYPE)
+    return Response(derived.plan_derived(caller.services, entered, _question(body.validated())), media_type=MEDIA_TYPE)
 
 
 @router.post(
     "/datasets/{name}/derived",
     status_code=201,
-    **described(
+    **describe_route(
         {
             200: (DerivedAnswer, "It follows from earlier releases, at no cost."),
             201: (DerivedAnswer, "It follows from releases of which some are new, and paid."),
@@ -59,5 +59,5 @@ def derive(name: str, caller: CallerOf, body: Body, keys: KeyHeaders) -> Respons
     entered = caller.enter(name)
     entered.require_allowance()
     question = _question(body.validated())
-    answer = derived.release(caller.services, entered, question, key_of(keys, body))
+    answer = derived.release_derived(caller.services, entered, question, idempotency_key(keys, body))
     return answer_response(answer.body, answer.status, replayed=answer.replayed)

@@ -5,12 +5,12 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.responses import Response
 
 from app import metrics
-from app.api.documentation import operational, told_to_prometheus
-from app.api.middleware import key_in
+from app.api.middleware.authentication import read_key
+from app.api.openapi.document import metrics_response, probe_responses
 from app.api.responses import json_response
-from app.api.schemas.answers import Health
+from app.api.schemas.responses import Health
 from app.errors import UnavailableError
-from app.services import figures, startup
+from app.services.operations import budget_metrics, startup
 
 router = APIRouter(tags=["operations"])
 
@@ -21,7 +21,7 @@ async def alive() -> Response:  # not in a thread: it answers while all of them 
     return json_response({"status": "ok"})
 
 
-@router.get("/readyz", responses=operational(Health, "The database is reachable and migrated."))
+@router.get("/readyz", responses=probe_responses(Health, "The database is reachable and migrated."))
 def ready(request: Request) -> Response:
     """The database is reachable, its schema is the one that this version works with, and it was not moved elsewhere."""
     if not startup.is_ready(request.app.state.services):
@@ -29,10 +29,10 @@ def ready(request: Request) -> Response:
     return json_response({"status": "ok"})
 
 
-@router.get("/metrics", **told_to_prometheus())
+@router.get("/metrics", **metrics_response())
 def measured(request: Request) -> Response:
     """Counts for Prometheus; with the key of an admin or an auditor, times and each dataset's budget too."""
     more = []
     if "authorization" in request.headers:
-        more.append(figures.budgets(request.app.state.services, key_in(request.scope)))
+        more.append(budget_metrics.budget_collector(request.app.state.services, read_key(request.scope)))
     return Response(metrics.exposition(*more, times=bool(more)), media_type=CONTENT_TYPE_LATEST)

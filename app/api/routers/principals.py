@@ -5,22 +5,22 @@ from typing import Annotated
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from app.api.documentation import described
-from app.api.requests import CallerOf, DirectRoute, JsonBody, PageOf, json_body
-from app.api.responses import json_response, listed
-from app.api.schemas import answers
+from app.api.dependencies import CallerOf, DirectRoute, JsonBody, PageOf, json_body
+from app.api.openapi.document import describe_route
+from app.api.responses import json_response, list_response
+from app.api.schemas import responses
 from app.api.schemas.administration import KeyRequest, PrincipalRequest
-from app.db.principals import Principal
-from app.services import principals
-from app.services.budgets import allowance_document
-from app.services.principals import Issued
+from app.db.repositories.principals import Principal
+from app.services.datasets.budgets import allowance_document
+from app.services.identity import principals
+from app.services.identity.principals import IssuedKey
 
 router = APIRouter(prefix="/v1", tags=["principals"], route_class=DirectRoute)
 
 KeyBody = Annotated[JsonBody[KeyRequest], json_body(KeyRequest, optional=True)]
 
 
-def _shown(principal: Principal) -> dict[str, object]:
+def _principal_document(principal: Principal) -> dict[str, object]:
     return {
         "name": principal.name,
         "role": principal.role,
@@ -31,36 +31,38 @@ def _shown(principal: Principal) -> dict[str, object]:
     }
 
 
-def _issued(issued: Issued) -> dict[str, object]:
-    return _shown(issued.principal) | {"key": issued.key}
+def _issued_document(issued: IssuedKey) -> dict[str, object]:
+    return _principal_document(issued.principal) | {"key": issued.key}
 
 
 @router.post(
     "/principals",
     status_code=201,
-    **described({201: (answers.IssuedKey, "The principal, with its key.")}, 403, 409, body=PrincipalRequest),
+    **describe_route({201: (responses.IssuedKey, "The principal, with its key.")}, 403, 409, body=PrincipalRequest),
 )
 def create(caller: CallerOf, body: Annotated[JsonBody[PrincipalRequest], json_body(PrincipalRequest)]) -> Response:
     """Make a principal; its key is shown this once."""
     admin = principals.require_admin(caller.services, caller.credential)
     request, seal = body.validated(), caller.services.keyring.seal
     asked = (request.name, request.role, request.key_expires_at)
-    return json_response(_issued(principals.create(caller.services.database, seal, admin, *asked)), 201)
+    return json_response(
+        _issued_document(principals.create_principal(caller.services.database, seal, admin, *asked)), 201
+    )
 
 
-@router.get("/principals", **described({200: (answers.Principals, "A page.")}, 403, paged=True))
+@router.get("/principals", **describe_route({200: (responses.Principals, "A page.")}, 403, paged=True))
 def list_principals(caller: CallerOf, page: PageOf) -> Response:
     """All principals, oldest first; never their keys."""
     principals.require_admin(caller.services, caller.credential)
-    found = principals.listed(caller.services, page.after_name, page.limit + 1)
-    return listed("principals", [_shown(principal) for principal in found], page.limit, "name")
+    found = principals.list_principals(caller.services, page.after_name, page.limit + 1)
+    return list_response("principals", [_principal_document(principal) for principal in found], page.limit, "name")
 
 
 @router.post(
     "/principals/{name}/keys",
     status_code=201,
-    **described(
-        {201: (answers.IssuedKey, "The principal, with its new key.")}, 403, 404, body=KeyRequest, body_required=False
+    **describe_route(
+        {201: (responses.IssuedKey, "The principal, with its new key.")}, 403, 404, body=KeyRequest, body_required=False
     ),
 )
 def replace_key(name: str, caller: CallerOf, body: KeyBody) -> Response:
@@ -68,22 +70,22 @@ def replace_key(name: str, caller: CallerOf, body: KeyBody) -> Response:
     admin = principals.require_admin(caller.services, caller.credential)
     named = principals.require_in_force(caller.services, name)
     expires_at, seal = body.validated().key_expires_at, caller.services.keyring.seal
-    issued = principals.rotate(caller.services.database, seal, admin, named.name, expires_at)
-    return json_response(_issued(issued), 201)
+    issued = principals.replace_key(caller.services.database, seal, admin, named.name, expires_at)
+    return json_response(_issued_document(issued), 201)
 
 
-@router.delete("/principals/{name}", status_code=204, **described({204: (None, "Disabled.")}, 403, 404, 409))
+@router.delete("/principals/{name}", status_code=204, **describe_route({204: (None, "Disabled.")}, 403, 404, 409))
 def disable(name: str, caller: CallerOf) -> Response:
     """Take a principal's access away, for good."""
     admin = principals.require_admin(caller.services, caller.credential)
-    principals.disable(caller.services, admin, name)
+    principals.disable_principal(caller.services, admin, name)
     return Response(status_code=204)
 
 
-@router.get("/me", **described({200: (answers.Me, "The caller.")}))
+@router.get("/me", **describe_route({200: (responses.Me, "The caller.")}))
 def me(caller: CallerOf) -> Response:
     """Who the caller is, and what it may spend on which dataset."""
-    principal, allowances = principals.me(caller.services, caller.credential)
+    principal, allowances = principals.describe_caller(caller.services, caller.credential)
     document = {
         "name": principal.name,
         "role": principal.role,
@@ -97,7 +99,9 @@ def me(caller: CallerOf) -> Response:
 @router.post(
     "/me/key",
     status_code=201,
-    **described({201: (answers.IssuedKey, "The caller, with its new key.")}, 403, body=KeyRequest, body_required=False),
+    **describe_route(
+        {201: (responses.IssuedKey, "The caller, with its new key.")}, 403, body=KeyRequest, body_required=False
+    ),
 )
 def replace_own_key(caller: CallerOf, body: KeyBody) -> Response:
     """A new key for the caller; the one it called with stops working.
@@ -106,4 +110,6 @@ def replace_own_key(caller: CallerOf, body: KeyBody) -> Response:
     """
     principals.require_key(caller.services, caller.credential)
     expires_at = body.validated().key_expires_at
-    return json_response(_issued(principals.rotate_own(caller.services, caller.credential, expires_at)), 201)
+    return json_response(
+        _issued_document(principals.replace_own_key(caller.services, caller.credential, expires_at)), 201
+    )

@@ -5,14 +5,14 @@ from typing import Annotated
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from app.api.crew import quick
-from app.api.documentation import described
-from app.api.requests import CallerOf, DirectRoute, JsonBody, KeyHeaders, PageOf, json_body, key_of
-from app.api.responses import answer_response, listed_releases
-from app.api.schemas import answers
+from app.api.dependencies import CallerOf, DirectRoute, JsonBody, KeyHeaders, PageOf, idempotency_key, json_body
+from app.api.openapi.document import describe_route
+from app.api.responses import answer_response, releases_response
+from app.api.schemas import responses
 from app.api.schemas.releases import ReleaseRequest
-from app.services import records, releases
-from app.services.questions import Question
+from app.api.server.worker_pool import mark_quick
+from app.services.planning.questions import Question
+from app.services.releasing import history, releases
 
 router = APIRouter(prefix="/v1", tags=["releases"], route_class=DirectRoute)
 
@@ -35,10 +35,10 @@ def question_of(request: ReleaseRequest) -> Question:
 @router.post(
     "/datasets/{name}/releases",
     status_code=201,
-    **described(
+    **describe_route(
         {
-            200: (answers.Release, "An earlier release answers, at no cost."),
-            201: (answers.Release, "The release, paid."),
+            200: (responses.Release, "An earlier release answers, at no cost."),
+            201: (responses.Release, "The release, paid."),
         },
         403,
         404,
@@ -47,32 +47,32 @@ def question_of(request: ReleaseRequest) -> Question:
         keyed=True,
     ),
 )
-@quick
+@mark_quick
 def release(name: str, caller: CallerOf, body: Body, keys: KeyHeaders) -> Response:
     """A private statistic, debited; 200 when an earlier release answers at no cost."""
     entered = caller.enter(name)
     entered.require_allowance()
     question = question_of(body.validated())
-    answer = releases.release(caller.services, entered, question, key_of(keys, body))
+    answer = releases.release(caller.services, entered, question, idempotency_key(keys, body))
     return answer_response(answer.body, answer.status, replayed=answer.replayed)
 
 
-@router.get("/datasets/{name}/releases", **described({200: (answers.Releases, "A page.")}, 404, paged=True))
+@router.get("/datasets/{name}/releases", **describe_route({200: (responses.Releases, "A page.")}, 404, paged=True))
 def releases_of_dataset(name: str, caller: CallerOf, page: PageOf) -> Response:
     """Earlier releases of a dataset, oldest first."""
     entered = caller.enter(name)
-    listed = records.of_dataset(caller.services, entered, page.after_id, page.limit + 1)
-    return listed_releases(listed, page.limit, caller.services.database)
+    listed = history.list_dataset_releases(caller.services, entered, page.after_id, page.limit + 1)
+    return releases_response(listed, page.limit, caller.services.database)
 
 
-@router.get("/releases", **described({200: (answers.Releases, "A page.")}, paged=True))
+@router.get("/releases", **describe_route({200: (responses.Releases, "A page.")}, paged=True))
 def own_releases(caller: CallerOf, page: PageOf) -> Response:
     """The caller's own releases, oldest first."""
-    listed = records.of_caller(caller.services, caller.credential, page.after_id, page.limit + 1)
-    return listed_releases(listed, page.limit, caller.services.database)
+    listed = history.list_own_releases(caller.services, caller.credential, page.after_id, page.limit + 1)
+    return releases_response(listed, page.limit, caller.services.database)
 
 
-@router.get("/releases/{release_id}", **described({200: (answers.Release, "The release.")}, 404))
+@router.get("/releases/{release_id}", **describe_route({200: (responses.Release, "The release.")}, 404))
 def one_release(release_id: str, caller: CallerOf) -> Response:
     """One release, as it was answered."""
-    return answer_response(records.one(caller.services, caller.credential, release_id))
+    return answer_response(history.find_release(caller.services, caller.credential, release_id))

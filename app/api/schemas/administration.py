@@ -1,13 +1,14 @@
 """Principals, allowances and budgets."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
 from app.api.schemas.base import RequestModel
 from app.api.schemas.datasets import Name
 from app.api.schemas.numbers import LimitNano, Text, Whole
-from app.api.schemas.times import Moment
+from app.api.schemas.roles import RoleName
+from app.api.schemas.timestamps import Moment
 from app.ledger.windows import MOST_DAYS
 
 _EXPIRY = "From when on the key opens nothing; in the future. Null: it never expires."
@@ -17,7 +18,7 @@ class PrincipalRequest(RequestModel):
     """Somebody, or some program, that will call this service."""
 
     name: Name
-    role: Literal["admin", "owner", "auditor", "analyst"]
+    role: RoleName
     key_expires_at: Moment | None = Field(default=None, description=_EXPIRY)
 
 

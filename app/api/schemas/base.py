@@ -15,7 +15,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from app.api.schemas import places
+from app.api.schemas import allowed_members
 from app.errors import InvalidRequestError
 
 MOST_PROBLEMS = 10  # an answer must not grow with what was sent
@@ -117,17 +117,17 @@ class _Body:
         return self._positions[id(members)][name]
 
 
-def _told(problem: Mapping[str, Any], model: type[BaseModel], body: _Body) -> tuple[str, str]:
+def _describe_error(problem: Mapping[str, Any], model: type[BaseModel], body: _Body) -> tuple[str, str]:
     """One of pydantic's problems as (where, what), with what is allowed there; the input is looked at, never told."""
     kind, location, context = problem["type"], problem["loc"], dict(problem.get("ctx", {}))
     where = body.path(location, unknown_member=kind == "extra_forbidden")
     if kind == "extra_forbidden":
-        context["members"] = ", ".join(places.members(model, location[:-1]))
+        context["members"] = ", ".join(allowed_members.members(model, location[:-1]))
     elif kind == "union_tag_not_found" and not isinstance(problem["input"], dict):
         kind = "model_type"
     elif kind.startswith("union_tag"):
         where = f"{where}.kind"
-        context["kinds"] = ", ".join(f"'{each}'" for each in places.kinds(model, location))
+        context["kinds"] = ", ".join(f"'{each}'" for each in allowed_members.kinds(model, location))
     what = problem["msg"] if kind == "refused" else _WHAT.get(kind, "is not valid").format_map(context)
     return where.removeprefix("body."), what
 
@@ -136,18 +136,18 @@ def _different(problems: Sequence[Mapping[str, Any]], model: type[BaseModel], bo
     """Each problem once, as (where, what)."""
     refused, told = _Body(body), set()
     for each in problems:
-        problem = _told(each, model, refused)
+        problem = _describe_error(each, model, refused)
         if problem not in told:
             told.add(problem)
             yield problem
 
 
-def problems_of(error: ValidationError, model: type[BaseModel], body: Any) -> list[tuple[str, str]]:  # noqa: ANN401
+def describe_problems(error: ValidationError, model: type[BaseModel], body: Any) -> list[tuple[str, str]]:  # noqa: ANN401
     """The first different problems of a body that is no such model, each as (where, what)."""
     return list(islice(_different(error.errors(include_url=False), model, body), MOST_PROBLEMS))
 
 
-def validated(model: type[Model], body: Any) -> Model:  # noqa: ANN401 - JSON is any value
+def validate(model: type[Model], body: Any) -> Model:  # noqa: ANN401 - JSON is any value
     """The body as a model.
 
     Raises:
@@ -156,4 +156,4 @@ def validated(model: type[Model], body: Any) -> Model:  # noqa: ANN401 - JSON is
     try:
         return model.model_validate(body)
     except ValidationError as error:
-        raise InvalidRequestError(*problems_of(error, model, body)) from None
+        raise InvalidRequestError(*describe_problems(error, model, body)) from None

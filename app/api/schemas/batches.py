@@ -5,18 +5,11 @@ from typing import Annotated, Literal, Self
 from gmpy2 import mpq
 from pydantic import Field, model_validator
 
-from app.api.schemas.answers import (
-    AnswerModel,
-    Described,
-    EpsilonText,
-    PlannedAccuracy,
-    Release,
-    ReleaseBudget,
-)
 from app.api.schemas.base import RequestModel
 from app.api.schemas.derived import DerivedBudget
 from app.api.schemas.filters import MAX_REQUEST_CONDITIONS, MAX_REQUEST_VALUES, require_few_conditions
 from app.api.schemas.numbers import Accuracy, Alpha, EpsilonNano, Flag, Gamma, Weight, Whole
+from app.api.schemas.responses import AnswerModel, Described, EpsilonText, PlannedAccuracy, Release, ReleaseBudget
 from app.api.schemas.statistics import StatisticRequest
 
 ONE_IN_TWENTY = mpq(1, 20)

@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 from gmpy2 import mpq
 from pydantic import Field
 
-from app.api.schemas.answers import AnswerModel, Bin, EpsilonText, PlannedAccuracy, ReleaseBudget
 from app.api.schemas.base import RequestModel
 from app.api.schemas.filters import Where
 from app.api.schemas.numbers import Alpha, ColumnName, EpsilonNano, Flag, Gamma, Text, Whole
+from app.api.schemas.responses import AnswerModel, Bin, EpsilonText, PlannedAccuracy, ReleaseBudget
 from app.api.schemas.statistics import Bins, Bounds, Edges, StatisticRequest
 
 ONE_IN_TWENTY = mpq(1, 20)

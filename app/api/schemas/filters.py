@@ -1,4 +1,4 @@
-"""Filters. What their values mean to a column is decided in `app.dp.conditions`."""
+"""Filters. What their values mean to a column is decided in `app.dp.table.conditions`."""
 
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema
 
 from app.api.json_codec import JsonNumber
 from app.api.schemas.base import RequestModel, limit_members
-from app.api.schemas.numbers import Bound, ColumnName, exact, refuse, text
+from app.api.schemas.numbers import Bound, ColumnName, refuse, text, to_exact
 
 MAX_VALUES = 10_000
 """In one list."""
@@ -24,7 +24,7 @@ def _value(value: object) -> Any:  # noqa: ANN401  one of three types
     if isinstance(value, bool):
         return value
     if isinstance(value, JsonNumber):
-        return exact(value)
+        return to_exact(value)
     if isinstance(value, str):
         return text(value)
     raise refuse("is neither a text, a number, nor true or false")

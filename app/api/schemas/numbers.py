@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from app.api.json_codec import JsonNumber
-from app.dp.numbers import NUMBER, written
+from app.dp.numbers.exact import NUMBER, parse_exact
 from app.ledger.units import MAX_EPSILON_NANO, whole_units
 
 LARGEST_BOUND = mpq(10**100)
@@ -22,19 +22,19 @@ def refuse(what: str) -> PydanticCustomError:
     return PydanticCustomError("refused", what)
 
 
-def exact(value: object) -> mpq:
+def to_exact(value: object) -> mpq:
     """The number that was written: a JSON number, or a string of the same grammar.
 
     Raises:
         PydanticCustomError: it is anything else; `true` is no number.
     """
-    if isinstance(value, str) and (number := written(value)) is not None:
+    if isinstance(value, str) and (number := parse_exact(value)) is not None:
         return number
     raise refuse("is not a number: up to 40 digits, then up to 40 decimals, then an exponent of up to 3 digits")
 
 
 def _ledger_units(value: object) -> int:
-    units = whole_units(exact(value))
+    units = whole_units(to_exact(value))
     if units is None or not 0 <= units <= MAX_EPSILON_NANO:
         raise refuse("must be a whole number of units of 1e-9, from 0 to 1000000")
     return units
@@ -51,7 +51,7 @@ def _between(low: int, high: int, *, low_open: bool, high_open: bool) -> Callabl
     words = f"must be {'above' if low_open else 'at least'} {low} and {'below' if high_open else 'at most'} {high}"
 
     def check(value: object) -> mpq:
-        number = exact(value)
+        number = to_exact(value)
         if number < low or number > high or (low_open and number == low) or (high_open and number == high):
             raise refuse(words)
         return number
@@ -60,7 +60,7 @@ def _between(low: int, high: int, *, low_open: bool, high_open: bool) -> Callabl
 
 
 def _bound(value: object) -> mpq:
-    number = exact(value)
+    number = to_exact(value)
     if abs(number) > LARGEST_BOUND:
         raise refuse("is larger than 1e100 in size")
     return number
@@ -72,7 +72,7 @@ def _significant_digits(number: str) -> int:
 
 
 def _accuracy(value: object) -> mpq:
-    number = exact(value)
+    number = to_exact(value)
     if number <= 0:
         raise refuse("must be above 0")
     if _significant_digits(str(value)) > ACCURACY_DIGITS:
@@ -82,7 +82,7 @@ def _accuracy(value: object) -> mpq:
 
 def _whole(value: object) -> object:
     """JSON numbers reach pydantic's own integer checks as integers, or not at all."""
-    number = exact(value)
+    number = to_exact(value)
     if number.denominator != 1:
         raise refuse("is not a whole number")
     return int(number)

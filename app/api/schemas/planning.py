@@ -4,18 +4,11 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from app.api.schemas.answers import (
-    AnswerModel,
-    Cliff,
-    Described,
-    EpsilonText,
-    Plan,
-    PlannedAccuracy,
-)
 from app.api.schemas.base import RequestModel
 from app.api.schemas.datasets import MAX_ROWS_PER_UNIT, DeclaredColumns
 from app.api.schemas.numbers import Bound, EpsilonNano, Whole, refuse
 from app.api.schemas.releases import ReleaseRequest
+from app.api.schemas.responses import AnswerModel, Cliff, Described, EpsilonText, Plan, PlannedAccuracy
 
 MAX_POINTS = 1_000
 MAX_ROWS = 10**15

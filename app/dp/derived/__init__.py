@@ -3,17 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
-from app.dp.columns import Column
+from app.dp.derived.base import DerivedStatistic, KnownComponent
 from app.dp.derived.from_bins import Cumulative, Margin, Quantile
 from app.dp.derived.ratios import Correlation, FilteredMean, Regression
-from app.dp.derived.shape import Derived, Known
-from app.dp.derived.simple import Proportion, StandardDeviation, Sum
+from app.dp.derived.single_release import DerivedSum, Proportion, StandardDeviation
 from app.dp.errors import InvalidStatistic
+from app.dp.table.columns import Column
 
-__all__ = ["DERIVED", "Derived", "Known", "derive"]
+__all__ = ["DERIVED", "DerivedStatistic", "KnownComponent", "derive"]
 
-_KINDS: tuple[type[Derived], ...] = (
-    *(StandardDeviation, Sum, Proportion, FilteredMean, Correlation, Regression),
+_KINDS: tuple[type[DerivedStatistic], ...] = (
+    *(StandardDeviation, DerivedSum, Proportion, FilteredMean, Correlation, Regression),
     *(Cumulative, Quantile, Margin),
 )
 
@@ -22,7 +22,7 @@ DERIVED = {derived.kind: derived for derived in _KINDS}
 _MEMBERS = frozenset().union(*(derived.members for derived in DERIVED.values()))
 
 
-def derive(spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Derived:
+def derive(spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> DerivedStatistic:
     """The derived statistic that a request asks for; the arguments are those of `app.dp.statistics.build`.
 
     Raises:

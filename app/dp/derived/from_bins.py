@@ -9,15 +9,15 @@ from typing import Any, ClassVar, Self
 
 from gmpy2 import mpq
 
-from app.dp.bins import Bins, IntervalBins
-from app.dp.cells import Cells, WithOutside
-from app.dp.columns import Column
-from app.dp.derived.ranges import Range, ends
-from app.dp.derived.shape import Derived, Estimate, Estimates, Known
+from app.dp.derived.base import DerivedStatistic, Estimate, Estimates, KnownComponent
+from app.dp.derived.interval_arithmetic import Range, ends
 from app.dp.errors import InvalidStatistic
-from app.dp.numbers import Rational, json_probability
+from app.dp.numbers.exact import Rational, json_probability
 from app.dp.statistics import build
 from app.dp.statistics.histogram import MOST_JOINT_INTERVALS
+from app.dp.table.bins import Bins, IntervalBins
+from app.dp.table.cells import Cells, WithOutside
+from app.dp.table.columns import Column
 
 MOST_PROBABILITIES = 100
 
@@ -25,7 +25,7 @@ _HISTOGRAM = ("column", "edges", "bins", "bounds", "where")
 
 
 @dataclass(frozen=True)
-class FromIntervals(Derived, ABC):
+class FromHistogram(DerivedStatistic, ABC):
     """What follows from a histogram of a numeric column, whose values are clamped to the outer edges.
 
     Attributes:
@@ -49,7 +49,7 @@ class FromIntervals(Derived, ABC):
             raise InvalidStatistic(where, f"at most {MOST_JOINT_INTERVALS:,} intervals")
         return asked, histogram.describe() | {"kind": cls.kind}, bins
 
-    def _cumulative(self, known: Known) -> list[Estimate]:
+    def _cumulative(self, known: KnownComponent) -> list[Estimate]:
         """How many rows have a value below each edge but the first (at most the last): ascending, and so are both ends.
 
         All counts are n together, so what is known of the bins behind an edge tells of those before it.
@@ -64,7 +64,7 @@ class FromIntervals(Derived, ABC):
             ranges.append((max(low, self.n - behind_high, mpq(0)), min(high, self.n - behind_low, mpq(self.n))))
         least = list(accumulate((low for low, _ in ranges), max))
         most = list(accumulate((high for _, high in reversed(ranges)), min))[::-1]
-        values = ascending(list(accumulate(known.raw[:intervals])))
+        values = fit_ascending(list(accumulate(known.raw[:intervals])))
         return [
             Estimate(min(max(value, low), high), Range(low, high))
             for value, low, high in zip(values, least, most, strict=True)
@@ -72,7 +72,7 @@ class FromIntervals(Derived, ABC):
 
 
 @dataclass(frozen=True)
-class Cumulative(FromIntervals):
+class Cumulative(FromHistogram):
     """How many rows have a value below each edge, the last edge included in its count: never descending."""
 
     kind: ClassVar[str] = "cumulative"
@@ -84,7 +84,7 @@ class Cumulative(FromIntervals):
         asked, described, bins = cls._histogram(spec, columns, n, rows_per_unit)
         return cls(n, {"histogram": asked}, described, bins)
 
-    def estimates(self, known: Mapping[str, Known]) -> Estimates:
+    def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
         """The cumulative counts: those nearest to the sums of the released ones among all that never descend."""
         return {self.kind: self._cumulative(known["histogram"])}
 
@@ -95,7 +95,7 @@ class Cumulative(FromIntervals):
 
 
 @dataclass(frozen=True)
-class Quantile(FromIntervals):
+class Quantile(FromHistogram):
     """For each probability p the ⌈pN⌉-th smallest of the N values (rows without one, or outside, are left out).
 
     What is known of it is as wide as the bins: a value below an edge is known to be in some bin before it. Values are
@@ -120,7 +120,7 @@ class Quantile(FromIntervals):
         shown = {"probabilities": [json_probability(probability) for probability in probabilities]}
         return cls(n, {"histogram": asked}, described | shown, bins, probabilities)
 
-    def estimates(self, known: Mapping[str, Known]) -> Estimates:
+    def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
         """The quantiles in the order asked for; a greater probability never has a smaller one."""
         edges = self.intervals.edges.stored(self.intervals.kind)
         cumulative = self._cumulative(known["histogram"])
@@ -129,7 +129,7 @@ class Quantile(FromIntervals):
 
 
 @dataclass(frozen=True)
-class Margin(Derived):
+class Margin(DerivedStatistic):
     """The counts of one column's bins alone, from a two-way table: its cells added up over the other column's."""
 
     cells: Cells
@@ -158,7 +158,7 @@ class Margin(Derived):
         """The column's bins."""
         return self.cells.x if self.first else self.cells.y
 
-    def estimates(self, known: Mapping[str, Known]) -> Estimates:
+    def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
         """The sums of cells, within [0, n]."""
         raw, ranges = known["table"].raw, list(map(ends, known["table"].ranges))
         x, y = self.cells.x.count, self.cells.y.count
@@ -200,7 +200,7 @@ def _highest(estimate: Estimate) -> Rational:
     return ends(estimate.range)[1]
 
 
-def ascending(values: Sequence[Rational]) -> list[Rational]:
+def fit_ascending(values: Sequence[Rational]) -> list[Rational]:
     """The sequence nearest to `values`, by the sum of squares, of all that never descend (pool adjacent violators)."""
     pools: list[tuple[Rational, int]] = []
     for value in values:

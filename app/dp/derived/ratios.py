@@ -6,17 +6,26 @@ from typing import Any, ClassVar, Self
 
 from gmpy2 import mpq
 
-from app.dp.columns import Column
-from app.dp.derived.ranges import UNKNOWN, Range, ends, minus, product, quotient, root_down, root_up
-from app.dp.derived.shape import Derived, Estimate, Estimates, Known, only
+from app.dp.derived.base import DerivedStatistic, Estimate, Estimates, KnownComponent, single_number
+from app.dp.derived.interval_arithmetic import (
+    UNKNOWN,
+    Range,
+    divide,
+    ends,
+    multiply,
+    square_root_down,
+    square_root_up,
+    subtract,
+)
 from app.dp.errors import InvalidStatistic
-from app.dp.numbers import Rational
+from app.dp.numbers.exact import Rational
 from app.dp.statistics import build
-from app.dp.statistics.shape import pair_of
+from app.dp.statistics.base import parse_pair
+from app.dp.table.columns import Column
 
 
 @dataclass(frozen=True)
-class FilteredMean(Derived):
+class FilteredMean(DerivedStatistic):
     """The mean of a column over the rows that meet a filter: their sum divided by their number, both of them released.
 
     How many rows there are is a secret, so this is no mean of the table's own kind, whose n is public. Nothing is known
@@ -40,10 +49,10 @@ class FilteredMean(Derived):
         described = total.describe() | {"kind": cls.kind}
         return cls(n, {"sum": asked, "count": counted}, described, total.codes.lower, total.codes.upper)
 
-    def estimates(self, known: Mapping[str, Known]) -> Estimates:
+    def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
         """The quotient; none where no row was counted."""
-        (total, totals), (count, counts) = only(known["sum"]), only(known["count"])
-        around = quotient(totals, counts)
+        (total, totals), (count, counts) = single_number(known["sum"]), single_number(known["count"])
+        around = divide(totals, counts)
         if around != UNKNOWN:
             around = around.cut(self.lower, self.upper)
         value = min(max(total / count, self.lower), self.upper) if count > 0 else None
@@ -52,15 +61,15 @@ class FilteredMean(Derived):
 
 def _pair(spec: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Any, Any], tuple[Any, Any]]:
     """The covariance that a request of two columns asks for, the columns and the bounds of each."""
-    names = pair_of(spec.get("columns"), "columns")
+    names = parse_pair(spec.get("columns"), "columns")
     if names is None:
         raise InvalidStatistic("columns", "two columns are needed here")
-    bounds = pair_of(spec.get("bounds"), "bounds") or (None, None)
+    bounds = parse_pair(spec.get("bounds"), "bounds") or (None, None)
     return {"kind": "covariance", "columns": names, "bounds": bounds}, names, bounds
 
 
 @dataclass(frozen=True)
-class Correlation(Derived):
+class Correlation(DerivedStatistic):
     """Pearson's correlation of two columns: their covariance divided by the root of the product of their variances."""
 
     kind: ClassVar[str] = "correlation"
@@ -75,26 +84,26 @@ class Correlation(Derived):
         components = {"covariance": asked, "variance_x": x, "variance_y": y}
         return cls(n, components, covariance.describe() | {"kind": cls.kind})
 
-    def estimates(self, known: Mapping[str, Known]) -> Estimates:
+    def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
         """The quotient within [-1, 1]; none where a variance was released as 0.
 
         Where a variance may be 0 the covariance still tells the sign: one that is not 0 has variances that are not.
         """
-        (together, covariances), (x, xs), (y, ys) = (only(known[role]) for role in self.components)
+        (together, covariances), (x, xs), (y, ys) = (single_number(known[role]) for role in self.components)
         (low, high), (x_low, x_high), (y_low, y_high) = ends(covariances), ends(xs), ends(ys)
-        least, most = root_down(max(x_low, mpq(0)) * max(y_low, mpq(0))), root_up(x_high * y_high)
+        least, most = square_root_down(max(x_low, mpq(0)) * max(y_low, mpq(0))), square_root_up(x_high * y_high)
         if least > 0:
-            around = quotient(covariances, Range(least, most)).cut(mpq(-1), mpq(1))
+            around = divide(covariances, Range(least, most)).cut(mpq(-1), mpq(1))
         else:
             lower = low / most if low > 0 else mpq(-1)
             upper = high / most if high < 0 else mpq(1)
             around = Range(lower, upper).cut(mpq(-1), mpq(1))
-        value = min(max(together / root_up(x * y), mpq(-1)), mpq(1)) if x > 0 and y > 0 else None
+        value = min(max(together / square_root_up(x * y), mpq(-1)), mpq(1)) if x > 0 and y > 0 else None
         return {self.kind: Estimate(value, around)}
 
 
 @dataclass(frozen=True)
-class Regression(Derived):
+class Regression(DerivedStatistic):
     """The least-squares line of the second column on the first: slope Cov/Var(x), intercept mean(y) - slope·mean(x)."""
 
     kind: ClassVar[str] = "regression"
@@ -113,11 +122,11 @@ class Regression(Derived):
         }
         return cls(n, components, covariance.describe() | {"kind": cls.kind})
 
-    def estimates(self, known: Mapping[str, Known]) -> Estimates:
+    def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
         """Both; none where the variance was released as 0, and nothing is known where it may be 0."""
-        together, x, x_mean, y_mean = (only(known[role]) for role in self.components)
-        slopes = quotient(together[1], x[1])
-        intercepts = minus(y_mean[1], product(slopes, x_mean[1]))
+        together, x, x_mean, y_mean = (single_number(known[role]) for role in self.components)
+        slopes = divide(together[1], x[1])
+        intercepts = subtract(y_mean[1], multiply(slopes, x_mean[1]))
         slope = together[0] / x[0] if x[0] > 0 else None
         intercept = None if slope is None else y_mean[0] - slope * x_mean[0]
         return {"slope": Estimate(slope, slopes), "intercept": Estimate(intercept, intercepts)}

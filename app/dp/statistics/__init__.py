@@ -3,21 +3,21 @@
 from collections.abc import Mapping
 from typing import Any
 
-from app.dp.columns import Column
 from app.dp.errors import InvalidStatistic
+from app.dp.statistics.base import Statistic
 from app.dp.statistics.count import Count, GroupedCount
 from app.dp.statistics.covariance import Covariance
 from app.dp.statistics.histogram import Histogram
 from app.dp.statistics.mean import Mean
-from app.dp.statistics.shape import Statistic
-from app.dp.statistics.total import Total
+from app.dp.statistics.sum import Sum
 from app.dp.statistics.two_way import TwoWay
 from app.dp.statistics.variance import Variance
+from app.dp.table.columns import Column
 
 __all__ = ["STATISTICS", "Statistic", "build"]
 
 STATISTICS: dict[str, type[Statistic]] = {
-    statistic.kind: statistic for statistic in (Mean, Variance, Covariance, Histogram, Count, Total)
+    statistic.kind: statistic for statistic in (Mean, Variance, Covariance, Histogram, Count, Sum)
 }
 
 _MEMBERS = frozenset().union(*(statistic.members for statistic in STATISTICS.values()), TwoWay.members)

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from app.dp.bins import CategoryBins
-from app.dp.columns import Column
-from app.dp.conditions import Condition, conditions_of, described
 from app.dp.errors import InvalidStatistic
-from app.dp.statistics.counts import Counts, Shared
-from app.dp.statistics.groups import Groups, described_groups, groups_of
-from app.dp.sums import Answer, CellSums
+from app.dp.statistics.count_base import Counts, SharedCounts
+from app.dp.statistics.group_by import Groups, describe_groups, parse_groups
+from app.dp.table.bins import CategoryBins
+from app.dp.table.columns import Column
+from app.dp.table.conditions import Condition, describe_conditions, parse_conditions
+from app.dp.table.sums import Answer, CellSums
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Count(Counts):
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
         """The count that a request asks for, or InvalidStatistic."""
-        conditions = conditions_of(spec.get("where"), columns)
+        conditions = parse_conditions(spec.get("where"), columns)
         if not conditions:
             raise InvalidStatistic("where", "how many rows there are is public: a count needs a filter or groups")
         return cls(n, rows_per_unit, conditions)
@@ -41,7 +41,7 @@ class Count(Counts):
 
     def describe(self) -> dict[str, Any]:
         """The request for this count."""
-        return {"kind": self.kind} | described(self.conditions)
+        return {"kind": self.kind} | describe_conditions(self.conditions)
 
     def _counts(self, answer: Answer) -> tuple[int, ...]:
         if len(answer) != 2:
@@ -53,7 +53,7 @@ class Count(Counts):
 
 
 @dataclass(frozen=True)
-class GroupedCount(Shared):
+class GroupedCount(SharedCounts):
     """How many rows of each group meet all conditions.
 
     A row is in one group at most, so replacing one changes two groups' counts by 1 each at most: L1 sensitivity 2, the
@@ -69,10 +69,10 @@ class GroupedCount(Shared):
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
         """The counts that a request asks for, or InvalidStatistic."""
-        groups = groups_of(spec, columns)
+        groups = parse_groups(spec, columns)
         if groups is None:
             raise InvalidStatistic("group_by", "counts of groups need a column")
-        return cls(n, rows_per_unit, groups, conditions_of(spec.get("where"), columns))
+        return cls(n, rows_per_unit, groups, parse_conditions(spec.get("where"), columns))
 
     @property
     def needs(self) -> CellSums:
@@ -91,7 +91,7 @@ class GroupedCount(Shared):
 
     def describe(self) -> dict[str, Any]:
         """The request for these counts."""
-        return {"kind": self.kind} | described(self.conditions) | described_groups(self.groups)
+        return {"kind": self.kind} | describe_conditions(self.conditions) | describe_groups(self.groups)
 
     def _counts(self, answer: Answer) -> tuple[int, ...]:
         if len(answer) != self.components + 1:

@@ -6,12 +6,12 @@ from typing import Any, ClassVar, Self
 
 from gmpy2 import mpq
 
-from app.dp.codes import Codes, codes_for
-from app.dp.columns import Column, Kind
 from app.dp.errors import InvalidStatistic
-from app.dp.numbers import Rational
-from app.dp.statistics.shape import Statistic, column_named, described_bounds, pair_of
-from app.dp.sums import Answer, CrossMoments, PairSums
+from app.dp.numbers.exact import Rational
+from app.dp.statistics.base import Statistic, describe_bounds, find_column, parse_pair
+from app.dp.table.codes import Codes, codes_for
+from app.dp.table.columns import Column, Kind
+from app.dp.table.sums import Answer, CrossMoments, PairSums
 
 
 @dataclass(frozen=True)
@@ -32,18 +32,18 @@ class Covariance(Statistic):
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
         """The covariance that a request asks for, or InvalidStatistic. Either column's bounds may be None."""
-        names = pair_of(spec.get("columns"), "columns")
+        names = parse_pair(spec.get("columns"), "columns")
         if names is None:
             raise InvalidStatistic("columns", "a covariance needs two columns")
-        pairs = pair_of(spec.get("bounds"), "bounds") or (None, None)
-        x, y = (column_named(columns, name, f"columns.{i}") for i, name in enumerate(names))
+        pairs = parse_pair(spec.get("bounds"), "bounds") or (None, None)
+        x, y = (find_column(columns, name, f"columns.{i}") for i, name in enumerate(names))
         if x.name == y.name:
             raise InvalidStatistic("columns", "the covariance of a column with itself is its variance: ask for that")
         for i, column in enumerate((x, y)):
             if column.kind is Kind.CATEGORY:
                 raise InvalidStatistic(f"columns.{i}", "a category column has no numeric values")
         x_codes, y_codes = (
-            codes_for(column, pair_of(pairs[i], f"bounds.{i}"), f"bounds.{i}") for i, column in enumerate((x, y))
+            codes_for(column, parse_pair(pairs[i], f"bounds.{i}"), f"bounds.{i}") for i, column in enumerate((x, y))
         )
         return cls(n, rows_per_unit, x.name, x_codes, y.name, y_codes)
 
@@ -83,7 +83,7 @@ class Covariance(Statistic):
 
     def describe(self) -> dict[str, Any]:
         """The request for this covariance, with null for the bounds of a boolean."""
-        bounds = [described_bounds(self.x_codes), described_bounds(self.y_codes)]
+        bounds = [describe_bounds(self.x_codes), describe_bounds(self.y_codes)]
         return {"kind": self.kind, "columns": [self.x, self.y], "bounds": bounds}
 
     def _distinction(self) -> list[Any]:

@@ -4,23 +4,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from app.dp.bins import Bins, BooleanBins, CategoryBins, IntervalBins, bins_by_edges, bins_by_number
-from app.dp.cells import WithOutside
-from app.dp.codes import stored_bound
-from app.dp.columns import Column, Kind
-from app.dp.conditions import Condition, conditions_of, described
 from app.dp.errors import InvalidStatistic
-from app.dp.numbers import json_number
-from app.dp.statistics.counts import Shared
-from app.dp.statistics.shape import column_named, pair_of
-from app.dp.sums import Answer, BinCounts, CellSums
+from app.dp.numbers.exact import json_number
+from app.dp.statistics.base import find_column, parse_pair
+from app.dp.statistics.count_base import SharedCounts
+from app.dp.table.bins import Bins, BooleanBins, CategoryBins, IntervalBins, bins_by_edges, bins_by_number
+from app.dp.table.cells import WithOutside
+from app.dp.table.codes import stored_bound
+from app.dp.table.columns import Column, Kind
+from app.dp.table.conditions import Condition, describe_conditions, parse_conditions
+from app.dp.table.sums import Answer, BinCounts, CellSums
 
 MOST_JOINT_INTERVALS = 10_000
 """Of a column that is binned together with a filter or another column: engines compare each value with the edges."""
 
 
 @dataclass(frozen=True)
-class Histogram(Shared):
+class Histogram(SharedCounts):
     """How many rows fall into each bin. With a filter the bins are of the rows inside, and `outside` is one more bin.
 
     A row is in one bin all the same, so that sensitivity and range are those of the histogram of all rows.
@@ -37,8 +37,8 @@ class Histogram(Shared):
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
         """The histogram that a request asks for, or InvalidStatistic."""
-        column = column_named(columns, spec.get("column"), "column")
-        partition, conditions = bins_of(column, spec), conditions_of(spec.get("where"), columns)
+        column = find_column(columns, spec.get("column"), "column")
+        partition, conditions = parse_bins(column, spec), parse_conditions(spec.get("where"), columns)
         if conditions:
             require_joint(partition, "bins" if spec.get("edges") is None else "edges")
         by_edges = spec.get("edges") is not None
@@ -64,7 +64,7 @@ class Histogram(Shared):
     def describe(self) -> dict[str, Any]:
         """The request for this histogram, its intervals in the form that was asked for."""
         described_bins = describe_bins(self.partition, by_edges=self.by_edges)
-        return {"kind": self.kind, "column": self.column} | described_bins | described(self.conditions)
+        return {"kind": self.kind, "column": self.column} | described_bins | describe_conditions(self.conditions)
 
     def _counts(self, answer: Answer) -> tuple[int, ...]:
         if len(answer) != self.components:
@@ -73,13 +73,13 @@ class Histogram(Shared):
 
     def _distinction(self) -> list[Any]:
         filters = [[each.distinction() for each in self.conditions]] if self.conditions else []
-        return [self.column, identity_of(self.partition), *filters]
+        return [self.column, bins_identity(self.partition), *filters]
 
 
-def bins_of(column: Column, spec: Mapping[str, Any]) -> Bins:
+def parse_bins(column: Column, spec: Mapping[str, Any]) -> Bins:
     """The bins of a column that `edges`, `bins` and `bounds` ask for, or InvalidStatistic at one of these."""
     edges, intervals = spec.get("edges"), spec.get("bins")
-    bounds = pair_of(spec.get("bounds"), "bounds")
+    bounds = parse_pair(spec.get("bounds"), "bounds")
     if not column.kind.numeric:
         for member, given in (("edges", edges), ("bins", intervals), ("bounds", bounds)):
             if given is not None:
@@ -117,6 +117,6 @@ def describe_bins(partition: Bins, *, by_edges: bool) -> dict[str, Any]:
     return {"bins": edges.intervals, "bounds": bounds}
 
 
-def identity_of(partition: Bins) -> str | None:
+def bins_identity(partition: Bins) -> str | None:
     """What tells intervals from others of the same column; other kinds have but one set of bins."""
     return partition.identity() if isinstance(partition, IntervalBins) else None

@@ -5,9 +5,9 @@ from typing import ClassVar
 
 from gmpy2 import mpq
 
-from app.dp.numbers import Rational
+from app.dp.numbers.exact import Rational
 from app.dp.statistics.single_column import SingleColumn
-from app.dp.sums import Answer, Moments
+from app.dp.table.sums import Answer, Moments
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from app.dp.codes import Codes, codes_for
-from app.dp.columns import Column
-from app.dp.statistics.shape import Statistic, column_named, described_bounds, pair_of
-from app.dp.sums import ColumnSums
+from app.dp.statistics.base import Statistic, describe_bounds, find_column, parse_pair
+from app.dp.table.codes import Codes, codes_for
+from app.dp.table.columns import Column
+from app.dp.table.sums import ColumnSums
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,8 @@ class SingleColumn(Statistic, ABC):
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
         """The statistic that a request asks for, or InvalidStatistic."""
-        column = column_named(columns, spec.get("column"), "column")
-        return cls(n, rows_per_unit, column.name, codes_for(column, pair_of(spec.get("bounds"), "bounds")))
+        column = find_column(columns, spec.get("column"), "column")
+        return cls(n, rows_per_unit, column.name, codes_for(column, parse_pair(spec.get("bounds"), "bounds")))
 
     @property
     def needs(self) -> ColumnSums:
@@ -33,7 +33,7 @@ class SingleColumn(Statistic, ABC):
 
     def describe(self) -> dict[str, Any]:
         """The request for this statistic with its bounds, which booleans do not have."""
-        bounds = described_bounds(self.codes)
+        bounds = describe_bounds(self.codes)
         return {"kind": self.kind, "column": self.column} | ({"bounds": bounds} if bounds else {})
 
     def _distinction(self) -> list[Any]:

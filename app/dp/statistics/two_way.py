@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from app.dp.bins import Bins
-from app.dp.cells import Cells, WithOutside
-from app.dp.columns import Column
-from app.dp.conditions import Condition, conditions_of, described
 from app.dp.errors import InvalidStatistic
-from app.dp.statistics.counts import Shared
-from app.dp.statistics.histogram import bins_of, describe_bins, identity_of, require_joint
-from app.dp.statistics.shape import column_named, pair_of
-from app.dp.sums import Answer, CellSums
+from app.dp.statistics.base import find_column, parse_pair
+from app.dp.statistics.count_base import SharedCounts
+from app.dp.statistics.histogram import bins_identity, describe_bins, parse_bins, require_joint
+from app.dp.table.bins import Bins
+from app.dp.table.cells import Cells, WithOutside
+from app.dp.table.columns import Column
+from app.dp.table.conditions import Condition, describe_conditions, parse_conditions
+from app.dp.table.sums import Answer, CellSums
 
 MOST_CELLS = 1_000_000
 
@@ -20,7 +20,7 @@ _AXIS_MEMBERS = ("edges", "bins", "bounds")
 
 
 @dataclass(frozen=True)
-class TwoWay(Shared):
+class TwoWay(SharedCounts):
     """How many rows fall into each combination of two columns' bins, row by row; with a filter, then `outside`.
 
     A row is in one cell, so replacing one moves at most one row from a cell to another: two counts change by one each,
@@ -41,18 +41,18 @@ class TwoWay(Shared):
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
         """The table that a request asks for, or InvalidStatistic; `edges`, `bins`, `bounds` have a member an axis."""
-        names = pair_of(spec.get("columns"), "columns")
+        names = parse_pair(spec.get("columns"), "columns")
         if names is None:
             raise InvalidStatistic("columns", "a two-way table needs two columns")
-        x, y = (column_named(columns, name, f"columns.{i}") for i, name in enumerate(names))
+        x, y = (find_column(columns, name, f"columns.{i}") for i, name in enumerate(names))
         if x.name == y.name:
             raise InvalidStatistic("columns", "a two-way table is of two different columns")
-        axes = {member: pair_of(spec.get(member), member) or (None, None) for member in _AXIS_MEMBERS}
+        axes = {member: parse_pair(spec.get(member), member) or (None, None) for member in _AXIS_MEMBERS}
         x_bins, y_bins = (_axis(each, {m: pair[i] for m, pair in axes.items()}, i) for i, each in enumerate((x, y)))
         if x_bins.count * y_bins.count > MOST_CELLS:
             raise InvalidStatistic("columns", f"at most {MOST_CELLS:,} cells, the product of both columns' bins")
         by_edges = (axes["edges"][0] is not None, axes["edges"][1] is not None)
-        conditions = conditions_of(spec.get("where"), columns)
+        conditions = parse_conditions(spec.get("where"), columns)
         return cls(n, rows_per_unit, x.name, x_bins, y.name, y_bins, by_edges, conditions)
 
     @property
@@ -82,7 +82,7 @@ class TwoWay(Shared):
             for member in _AXIS_MEMBERS
             if any(member in axis for axis in described_axes)
         }
-        return {"kind": self.kind, "columns": [self.x, self.y]} | members | described(self.conditions)
+        return {"kind": self.kind, "columns": [self.x, self.y]} | members | describe_conditions(self.conditions)
 
     def _counts(self, answer: Answer) -> tuple[int, ...]:
         cells = self.x_bins.count * self.y_bins.count
@@ -91,14 +91,14 @@ class TwoWay(Shared):
         return super()._counts(answer)[: self.components]
 
     def _distinction(self) -> list[Any]:
-        axes = [[self.x, identity_of(self.x_bins)], [self.y, identity_of(self.y_bins)]]
+        axes = [[self.x, bins_identity(self.x_bins)], [self.y, bins_identity(self.y_bins)]]
         return [axes, [each.distinction() for each in self.conditions]]
 
 
 def _axis(column: Column, spec: Mapping[str, Any], i: int) -> Bins:
     """The bins of one axis; what is wrong is told where the request has it: the axis after the member."""
     try:
-        bins = bins_of(column, spec)
+        bins = parse_bins(column, spec)
         require_joint(bins, "bins" if spec["edges"] is None else "edges")
     except InvalidStatistic as error:
         member, _, rest = error.where.partition(".")

@@ -5,8 +5,8 @@ from typing import BinaryIO, NamedTuple, TypeAlias
 
 import pyarrow as pa
 
-from app.dp.columns import Column, Kind
-from app.engines.ingest.csv_file import Texts, csv_batches
+from app.dp.table.columns import Column, Kind
+from app.engines.ingest.csv_file import CsvFormat, csv_batches
 from app.engines.ingest.parquet_file import parquet_batches
 from app.engines.ingest.problems import Problems
 
@@ -32,7 +32,7 @@ class Units(NamedTuple):
         return Column(self.column, Kind.CATEGORY, nullable=False)
 
 
-def batches_of(upload: BinaryIO, texts: Texts) -> Batches:
+def batches_of(upload: BinaryIO, texts: CsvFormat) -> Batches:
     """The batches of an upload; CSV and Parquet are told apart by their first bytes.
 
     Iterating raises:

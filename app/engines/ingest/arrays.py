@@ -7,10 +7,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
-from app.dp.columns import Column, Kind
+from app.dp.table.columns import Column, Kind
 from app.engines.ingest.cells import MOST_IN_TEXT, TOO_LONG, UnreadableError, read_whole, without_undeclared
-from app.engines.ingest.checks import flagged
-from app.engines.stored import stored_type
+from app.engines.ingest.checks import flag_places
+from app.engines.stored_columns import stored_type
 
 Stored: TypeAlias = tuple[pa.Array, dict[int, str]]
 """Values, and what is wrong with those that cannot be stored, by place."""
@@ -25,7 +25,7 @@ _SUITABLE: dict[Kind, tuple[tuple[Callable[[pa.DataType], bool], ...], str]] = {
 }
 
 
-def unsuitable(found: pa.DataType, column: Column) -> str | None:
+def unsuitable_type(found: pa.DataType, column: Column) -> str | None:
     """What is wrong with an array's type, if anything: timestamps, lists and the like hold none of our kinds."""
     if types.is_null(found):
         return None
@@ -36,7 +36,7 @@ def unsuitable(found: pa.DataType, column: Column) -> str | None:
     return None if any(is_so(value_type) for is_so in predicates) else f"does not hold {content}"
 
 
-def stored_array(array: pa.Array, column: Column) -> Stored:
+def to_stored_array(array: pa.Array, column: Column) -> Stored:
     """The values of a suitable array as they are stored."""
     if types.is_null(array.type):
         return pa.nulls(len(array), stored_type(column)), {}
@@ -59,7 +59,7 @@ def _is_unit(column: Column) -> bool:
 def _texts(array: pa.Array, column: Column) -> Stored:
     encoded = array if types.is_dictionary(array.type) else array.dictionary_encode()
     too_long = pc.greater(pc.utf8_length(encoded.dictionary.cast(pa.large_string())), MOST_IN_TEXT)
-    problems = flagged(too_long.take(encoded.indices), TOO_LONG)
+    problems = flag_places(too_long.take(encoded.indices), TOO_LONG)
     if problems:  # written out only if that cannot fill the memory
         return pa.nulls(len(array), pa.string()), problems
     dictionary = without_undeclared(encoded.dictionary, column)
@@ -77,7 +77,7 @@ def _booleans(array: pa.Array) -> Stored:
     if types.is_boolean(array.type):
         return array, {}
     other = pc.invert(pc.is_in(array, value_set=pa.array([0, 1, None], array.type)))
-    return pc.equal(array, 1), flagged(other, "is not true, false, 1 or 0")
+    return pc.equal(array, 1), flag_places(other, "is not true, false, 1 or 0")
 
 
 def _whole_numbers(array: pa.Array, scale: int) -> Stored:

@@ -11,9 +11,9 @@ from typing import TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from app.dp.columns import Column, Kind
-from app.engines.ingest.checks import flagged
-from app.engines.stored import INT64_LEAST, INT64_MOST, stored_type
+from app.dp.table.columns import Column, Kind
+from app.engines.ingest.checks import flag_places
+from app.engines.stored_columns import INT64_LEAST, INT64_MOST, stored_type
 
 MOST_IN_TEXT = 10_000
 """Characters of a category."""
@@ -59,7 +59,7 @@ class CellReader:
         nulls, plain = self._nulls, self._plain
         if self._column.kind is Kind.CATEGORY:
             array = pa.array([None if text in nulls else text for text in texts], self._type)
-            problems = flagged(pc.greater(pc.utf8_length(array), MOST_IN_TEXT), TOO_LONG)
+            problems = flag_places(pc.greater(pc.utf8_length(array), MOST_IN_TEXT), TOO_LONG)
             return without_undeclared(array, self._column), problems
         if not "".join(texts).encode().translate(None, _PLAIN):
             try:

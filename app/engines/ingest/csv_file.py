@@ -8,12 +8,12 @@ from typing import Any, BinaryIO, Literal, TypeAlias
 
 import pyarrow as pa
 
-from app.dp.columns import Column
+from app.dp.table.columns import Column
 from app.engines.errors import InvalidFile
 from app.engines.ingest.cells import CellReader
-from app.engines.ingest.checks import missing_values
+from app.engines.ingest.checks import find_missing_values
 from app.engines.ingest.problems import Problems
-from app.engines.stored import stored_schema
+from app.engines.stored_columns import stored_schema
 
 MOST_IN_FIELD = 131_072
 """Characters of a field, csv's own limit."""
@@ -32,7 +32,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
+class CsvFormat:
     """How a CSV is to be read.
 
     Attributes:
@@ -50,7 +50,7 @@ def csv_batches(
     upload: BinaryIO,
     columns: Sequence[Column],
     problems: Problems,
-    texts: Texts,
+    texts: CsvFormat,
 ) -> Iterator[pa.RecordBatch]:
     """The declared columns of a CSV file, batch by batch; what is wrong goes to `problems`.
 
@@ -58,7 +58,7 @@ def csv_batches(
         InvalidFile: the file is no CSV, lacks a column, or has as many problems as are told at a time.
     """
     csv.field_size_limit(MOST_IN_FIELD)
-    rows = _Rows(upload, problems, texts.delimiter or delimiter_of(upload, columns), texts.place)
+    rows = _Rows(upload, problems, texts.delimiter or detect_delimiter(upload, columns), texts.place)
     header = next(iter(rows), [])
     places = _places(header, columns, problems)
     readers = [CellReader(column, texts.null_values) for column in columns]
@@ -69,13 +69,13 @@ def csv_batches(
         for column, place, reader in zip(columns, places, readers, strict=True):
             array, unreadable = reader.read([row[place] for row in batch])
             arrays.append(array)
-            found = missing_values(array, column) | unreadable
+            found = find_missing_values(array, column) | unreadable
             cells.update({(row, column.name): what for row, what in found.items()})
         problems.add_cells(texts.place, lines, cells)
         yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def delimiter_of(upload: BinaryIO, columns: Sequence[Column]) -> str:
+def detect_delimiter(upload: BinaryIO, columns: Sequence[Column]) -> str:
     """What stands between the fields, told from the header: that by which most declared columns are found.
 
     A comma, unless another finds more. The file is left at its beginning.
@@ -84,7 +84,7 @@ def delimiter_of(upload: BinaryIO, columns: Sequence[Column]) -> str:
     return _best_delimiter(upload, lambda rows: len(names.intersection(next(rows, ()))))
 
 
-def delimiter_of_all(upload: BinaryIO) -> str:
+def detect_delimiter_of_undeclared(upload: BinaryIO) -> str:
     """What stands between the fields of a file of which nothing is declared.
 
     That by which the header has most, if more than one and as many as the next row; else the same without the row.

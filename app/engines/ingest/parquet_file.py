@@ -6,13 +6,13 @@ from typing import BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from app.dp.columns import Column, Kind
-from app.engines.ingest.arrays import stored_array, unsuitable
-from app.engines.ingest.checks import missing_values
+from app.dp.table.columns import Column, Kind
+from app.engines.ingest.arrays import to_stored_array, unsuitable_type
+from app.engines.ingest.checks import find_missing_values
 from app.engines.ingest.page_sizes import MOST_BYTES_IN_FOOTER, TooManyPagesError, most_bytes_at_once
 from app.engines.ingest.problems import Problems
 from app.engines.ingest.thrift import MalformedError
-from app.engines.stored import stored_schema
+from app.engines.stored_columns import stored_schema
 
 MOST_ROWS = 2**32
 """Repeated values take next to no room in Parquet: a file of a kilobyte can hold more rows than anybody can count."""
@@ -43,9 +43,9 @@ def parquet_batches(upload: BinaryIO, columns: Sequence[Column], problems: Probl
         arrays = []
         cells: dict[tuple[int, str], str] = {}
         for column in columns:
-            array, unreadable = stored_array(batch.column(column.name), column)
+            array, unreadable = to_stored_array(batch.column(column.name), column)
             arrays.append(array)
-            found = missing_values(array, column) | unreadable
+            found = find_missing_values(array, column) | unreadable
             cells.update({(row, column.name): what for row, what in found.items()})
         problems.add_cells("row", range(first, first + batch.num_rows), cells)
         first += batch.num_rows
@@ -91,7 +91,7 @@ def _check_schema(schema: pa.Schema, columns: Sequence[Column], problems: Proble
         found = schema.get_all_field_indices(column.name)
         if len(found) != 1:
             problems.add(f"column {column.name}", f"is {'more than once' if found else 'nowhere'} in the file")
-        elif what := unsuitable(schema.field(found[0]).type, column):
+        elif what := unsuitable_type(schema.field(found[0]).type, column):
             problems.add(f"column {column.name}", what)
     problems.refuse_any()
 

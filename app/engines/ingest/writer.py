@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from app.engines.files import written_whole
+from app.engines.atomic_files import write_atomically
 from app.engines.ingest.problems import Problems
 
 FEWEST_ROWS = 2
@@ -32,7 +32,7 @@ def write_batches(target: Path, schema: pa.Schema, batches: Iterable[pa.RecordBa
     # Texts repeat; numbers seldom do, and are read faster as they are. Least and greatest values are never needed.
     texts = [field.name for field in schema if pa.types.is_string(field.type)]
     with (
-        written_whole(target) as file,
+        write_atomically(target) as file,
         pq.ParquetWriter(
             file, schema, compression="snappy", use_dictionary=texts or False, write_statistics=False
         ) as writer,

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
-from app.dp.columns import Column
+from app.dp.table.columns import Column
 from app.engines.ingest import Units
-from app.engines.ingest.csv_file import Texts
+from app.engines.ingest.csv_file import CsvFormat
 
 Message: TypeAlias = dict[str, Any]
 
@@ -38,7 +38,7 @@ class Job:
     directory: Path
     columns: Sequence[Column]
     units: Units | None
-    texts: Texts
+    texts: CsvFormat
     limits: Limits
     is_stream: bool = False
 

@@ -7,11 +7,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Self
 
-from app.dp.columns import Column
+from app.dp.table.columns import Column
+from app.engines.atomic_files import remove, sync_directory
 from app.engines.errors import EngineFailure
-from app.engines.files import remove, sync_directory
 from app.engines.ingest import Units
-from app.engines.ingest.csv_file import Texts
+from app.engines.ingest.csv_file import CsvFormat
 from app.engines.ingest_process.job import Job, Limits
 from app.engines.ingest_process.pool import IngestProcesses, Interrupted
 from app.engines.ingest_process.slots import hold_slot
@@ -46,7 +46,7 @@ class IngestReader:
         self,
         target: Path,
         upload: BinaryIO,
-        texts: Texts,
+        texts: CsvFormat,
         columns: Sequence[Column],
         units: Units | None,
         interrupted: Interrupted,
@@ -70,7 +70,7 @@ class IngestReader:
         target: Path,
         stream: BinaryIO,
         cancel: Callable[[], None],
-        texts: Texts,
+        texts: CsvFormat,
         columns: Sequence[Column],
         units: Units | None,
         interrupted: Interrupted,

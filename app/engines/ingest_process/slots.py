@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from app.engines.atomic_files import PARTIAL
 from app.engines.errors import EngineFailure
-from app.engines.files import PARTIAL
 from app.engines.ingest_process.pool import IngestInterrupted, Interrupted
 
 _LOOK_SECONDS = 0.1

@@ -7,10 +7,10 @@ import socket
 from pathlib import Path
 from typing import BinaryIO
 
-from app.engines.duckdb_engine import DuckDBEngine
+from app.engines.backends.duckdb_engine import DuckDBEngine
 from app.engines.errors import InvalidFile
+from app.engines.ingest_process.intake import Counting, ingest_file, ingest_stream
 from app.engines.ingest_process.job import Job, Message, receive_job, send_message
-from app.engines.intake import Counting, ingest_file, ingest_stream
 
 _NICENESS = 5
 """Answers come before uploads."""

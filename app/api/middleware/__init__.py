@@ -1,0 +1,1 @@
+"""What every request passes before its route, as pure ASGI: request log, limits, error barrier, authentication."""

@@ -1,0 +1,165 @@
+"""The limit on requests that are answered at once, as pure ASGI: a request has a slot until its answer is written."""
+
+import asyncio
+from collections.abc import Callable
+from functools import lru_cache
+from ipaddress import IPv6Address, ip_address
+from typing import Final
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.api import problems
+from app.api.middleware.slot_pool import Slot, SlotPool, Transfer
+from app.errors import BodyTooSlowError, OverloadedError
+
+SLOT: Final = "snapledger.slot"
+ABORT: Final = "snapledger.abort"
+"""The extension of ASGI by which a server lets a connection be aborted."""
+
+MAX_PIECE_BYTES: Final = 2**16
+MAX_HELD_BYTES = 2**28
+MAX_OPERATIONS_SLOTS: Final = 32
+RESPONSE_GRACE_SECONDS = 60
+"""For an answer of any size; beyond it, it has a second more for each 32 KiB that were taken."""
+
+_ALWAYS_ANSWERED: Final = "/healthz"  # in no thread, and of a few bytes
+_OF_OPERATORS: Final = frozenset({"/metrics", "/readyz"})
+
+
+@lru_cache(1024)
+def _network_of(host: str) -> str:
+    """What one client can call from: an address, of IPv6 the first 64 bits."""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host
+    if isinstance(address, IPv6Address) and address.ipv4_mapped is None:
+        return address.exploded[:19]
+    return host
+
+
+def _credential_of(scope: Scope) -> int | None:
+    """The hash of what a request proves its principal with."""
+    if not scope["path"].startswith("/v1/"):
+        return None
+    return next((hash(value) for name, value in scope["headers"] if name == b"authorization"), None)
+
+
+class ConcurrencyLimit:
+    """Refuses a request at once where as many are being answered as memory is meant for.
+
+    Whether the process is alive is always answered, and what else operators ask has slots of its own.
+    """
+
+    def __init__(self, app: ASGIApp, max_requests: int) -> None:
+        self._app = app
+        self._pool = SlotPool(max_requests, MAX_HELD_BYTES)
+        self._operators_pool = SlotPool(MAX_OPERATIONS_SLOTS, MAX_HELD_BYTES)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, if there is a slot for it."""
+        if scope["type"] != "http" or scope["path"] == _ALWAYS_ANSWERED:
+            await self._app(scope, receive, send)
+            return
+        pool = self._operators_pool if scope["path"] in _OF_OPERATORS else self._pool
+        client = scope.get("client")
+        try:
+            slot = pool.take(_network_of(client[0]) if client else "", _credential_of(scope))
+        except OverloadedError as error:
+            await problems.render_error(error)(scope, receive, send)
+            return
+        scope[SLOT] = slot
+        exchange = _Exchange(scope, receive, send, slot)
+        try:
+            await self._app(scope, exchange.receive, exchange.send)
+        finally:
+            pool.release(slot)
+
+
+class _Exchange:
+    """Reads the body and writes the answer of a request in pieces, and tells its slot how far they are."""
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send, slot: Slot) -> None:
+        self._scope, self._receive, self._send, self._slot = scope, receive, send, slot
+        self._abort: Callable[[], None] | None = scope.get("extensions", {}).get(ABORT, {}).get("abort")
+        self._clock = asyncio.get_running_loop().time
+        self._read_timeout: asyncio.Timeout | None = None
+        self._body_is_read = False
+        self._start: Message | None = None  # until the first piece is there
+        self._writing: Transfer | None = None
+        self._is_aborted = False
+
+    async def receive(self) -> Message:
+        """The next piece of the body.
+
+        Raises:
+            BodyTooSlowError: its slot was given to another request.
+        """
+        if self._body_is_read or self._start is not None or self._writing is not None:
+            return await self._receive()  # it waits for a disconnect
+        reading = self._slot.transfer
+        if reading is None:
+            reading = self._slot.transfer = Transfer(self._stop_reading, self._clock())
+        try:
+            async with asyncio.timeout(None) as self._read_timeout:
+                reading.waits = True
+                message = await self._receive()
+        except TimeoutError:
+            raise BodyTooSlowError from None
+        finally:
+            reading.waits = False
+        reading.advance(len(message.get("body", b"")), self._clock())
+        if not message.get("more_body", False):
+            self._body_is_read = True
+            self._slot.transfer = None
+        return message
+
+    def _stop_reading(self) -> None:
+        if self._read_timeout is not None:
+            self._read_timeout.reschedule(self._clock())
+
+    def _stop_writing(self) -> None:
+        self._is_aborted = True
+        if self._abort is not None:
+            self._abort()
+
+    async def send(self, message: Message) -> None:
+        """Write a message, a large one in pieces. The last one has returned once the connection took all of them."""
+        if message["type"] == "http.response.start":
+            self._start = message
+            return
+        body, more = message.get("body", b""), message.get("more_body", False)
+        whole = self._start is not None and not more
+        if self._start is not None:
+            start, self._start = self._start, None
+            try:
+                if whole and len(body) > MAX_PIECE_BYTES:
+                    self._slot.hold_bytes(len(body))
+            except OverloadedError as error:
+                await problems.render_error(error)(self._scope, self._receive, self._send)
+                return
+            self._writing = self._slot.transfer = Transfer(self._stop_writing, self._clock())
+            self._writing.waits = True
+            if whole and len(body) <= MAX_PIECE_BYTES:
+                await self._send(start)
+                await self._send(message)
+                return
+            await self._write(start)
+        for begin in range(0, len(body), MAX_PIECE_BYTES):
+            piece = bytes(body[begin : begin + MAX_PIECE_BYTES])
+            await self._write({**message, "body": piece, "more_body": True})
+        if not more:
+            await self._write({**message, "body": b"", "more_body": False})
+
+    async def _write(self, message: Message) -> None:
+        writing = self._writing
+        if self._is_aborted or writing is None:
+            return
+        writing.waits = True
+        try:
+            async with asyncio.timeout_at(writing.due_at + RESPONSE_GRACE_SECONDS):
+                await self._send(message)
+        except TimeoutError:
+            self._stop_writing()
+        writing.advance(len(message.get("body", b"")), self._clock())
+        writing.waits = False

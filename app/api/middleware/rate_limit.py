@@ -1,0 +1,80 @@
+"""How often a principal may call."""
+
+import logging
+import math
+import time
+from typing import Any, Final
+
+import limits
+from limits.storage import MemoryStorage, storage_from_string
+from limits.strategies import SlidingWindowCounterRateLimiter
+from starlette.concurrency import run_in_threadpool
+
+from app.errors import RateLimitedError
+
+OFF: Final = "off"
+_AWAY_SECONDS: Final = 5  # for which a shared storage that failed is not asked again
+_REDIS_OPTIONS: Final = {"socket_timeout": 1, "socket_connect_timeout": 1}
+
+log = logging.getLogger("snapledger.rates")
+
+
+class RateLimit:
+    """The limits of each principal, counted in the process or in a storage that all processes share.
+
+    While a shared storage is away each process counts for itself: a limit that is too wide for some seconds, rather
+    than a service that answers nobody. No budget depends on it.
+
+    Args:
+        rate: as `600/minute`, several with `;` between them, or `off`.
+        storage: where it is counted, as the limits library has it: `memory://`, `redis://…`.
+    """
+
+    def __init__(self, rate: str, storage: str) -> None:
+        self._limits = [] if rate == OFF else limits.parse_many(rate)
+        self._alone = SlidingWindowCounterRateLimiter(MemoryStorage())
+        self._shared = _open_shared_limiter(storage)
+        self._away_until = -math.inf
+
+    async def count(self, principal: str) -> None:
+        """Count a call.
+
+        Raises:
+            RateLimitedError: it is one too many.
+        """
+        if not self._limits:
+            return
+        if self._shared is not None and time.monotonic() >= self._away_until:
+            await run_in_threadpool(self._count_together, self._shared, principal)
+        else:
+            self._count(self._alone, principal)
+
+    def _count_together(self, shared: SlidingWindowCounterRateLimiter, principal: str) -> None:
+        try:
+            self._count(shared, principal)
+        except RateLimitedError:
+            raise
+        except Exception as error:  # noqa: BLE001 - of whatever client library the storage has
+            self._away_until = time.monotonic() + _AWAY_SECONDS
+            log.warning("the shared storage of rates is away: %s", type(error).__name__)
+            self._count(self._alone, principal)
+
+    def _count(self, limiter: SlidingWindowCounterRateLimiter, principal: str) -> None:
+        for limit in self._limits:
+            if not limiter.hit(limit, principal):
+                reset_at, _ = limiter.get_window_stats(limit, principal)
+                raise RateLimitedError(max(1, math.ceil(reset_at - time.time())))
+
+
+def _open_shared_limiter(storage: str) -> SlidingWindowCounterRateLimiter | None:
+    """A limiter on a storage that processes share; None for the memory of each.
+
+    Raises:
+        ValueError: there is no such storage, or its client is not installed. The text does not repeat the URL.
+    """
+    options: dict[str, Any] = _REDIS_OPTIONS if storage.startswith(("redis", "valkey")) else {}
+    try:
+        opened = storage_from_string(storage, **options)
+    except limits.errors.ConfigurationError:
+        raise ValueError("SNAPLEDGER_RATE_LIMIT_STORAGE is no storage that can be used here") from None
+    return None if isinstance(opened, MemoryStorage) else SlidingWindowCounterRateLimiter(opened)

@@ -1,0 +1,121 @@
+"""What every call has around it, as pure ASGI: an id, a line in the log, metrics."""
+
+import re
+import time
+from typing import Any, Final
+from uuid import uuid4
+
+import structlog
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app import metrics, traces
+from app.logs import request_id
+
+PRINCIPAL: Final = "snapledger.principal"
+_REQUEST_ID: Final = re.compile(rb"[0-9A-Za-z._-]{1,64}")
+_HEADERS: Final = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
+_UNLESS_SAID: Final = (  # a page says otherwise itself; a problem in its place does not
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"x-frame-options", b"DENY"),
+    (b"cache-control", b"no-store"),
+)
+_KEPT: Final = b"etag"  # of a file of ours, which browsers may keep
+_UNROUTED: Final = "unrouted"
+_METHODS: Final = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"})
+
+log = structlog.stdlib.get_logger("snapledger.requests")
+
+
+def _request_id_of(scope: Scope) -> str:
+    """The caller's own id for the request if it is one, so that a trail can be followed through a proxy."""
+    for name, value in scope["headers"]:
+        if name == b"x-request-id" and _REQUEST_ID.fullmatch(value):
+            return str(value, "ascii")
+    return uuid4().hex
+
+
+def _add_security_headers(own: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """The headers that keep an answer to itself, as far as it does not say them."""
+    said = {name for name, _ in own}
+    if _KEPT in said:
+        said.add(b"cache-control")
+    return [*_HEADERS, *(header for header in _UNLESS_SAID if header[0] not in said)]
+
+
+class RequestLog:
+    """The outermost layer: nothing is answered that it does not see."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a call on, and record it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        identity, started, status = _request_id_of(scope), time.perf_counter(), 0
+        token = request_id.set(identity)
+
+        async def watched(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                own = [*message["headers"], (b"x-request-id", identity.encode())]
+                message["headers"] = [*own, *_add_security_headers(own)]
+            await send(message)
+
+        metrics.IN_FLIGHT.inc()
+        try:
+            with traces.span("request", server=True, parent=_header(scope, b"traceparent")) as span:
+                try:
+                    await self._app(scope, receive, watched)
+                finally:
+                    _finish_span(span, scope, identity, status)
+        finally:
+            metrics.IN_FLIGHT.dec()
+            request_id.reset(token)
+            _log_request(scope, identity, status, time.perf_counter() - started)
+
+
+def _header(scope: Scope, wanted: bytes) -> str | None:
+    return next((value.decode("latin-1") for name, value in scope["headers"] if name == wanted), None)
+
+
+def _finish_span(span: Any, scope: Scope, identity: str, status: int) -> None:  # noqa: ANN401 - OpenTelemetry's, if it is there
+    """What a trace tells of a request: as the log and the metrics, its route and never its path."""
+    if span is None:
+        return
+    method, route = _method(scope), _route_template(scope)
+    span.update_name(f"{method} {route}")
+    told: dict[str, str | int] = {"http.request.method": method, "http.route": route}
+    told["snapledger.request_id"] = identity
+    if status:  # none, where the caller hung up
+        told["http.response.status_code"] = status
+    traces.finish(span, told, failed=status >= 500)
+
+
+def _method(scope: Scope) -> str:
+    """A method, unless it is a stranger's word."""
+    return scope["method"] if scope["method"] in _METHODS else "other"
+
+
+def _log_request(scope: Scope, identity: str, status: int, seconds: float) -> None:
+    """A line and the metrics, both by the route's template: a path names what somebody asked about."""
+    route, method = _route_template(scope), _method(scope)
+    metrics.REQUESTS.labels(method, route, str(status or "none")).inc()
+    metrics.SECONDS.labels(method, route).observe(seconds)
+    log.info(
+        "request",
+        request_id=identity,
+        method=method,
+        route=route,
+        status=status or None,
+        seconds=round(seconds, 6),
+        principal=scope.get(PRINCIPAL),
+    )
+
+
+def _route_template(scope: Scope) -> str:
+    route: Any = scope.get("route")
+    path = getattr(route, "path_format", None) or getattr(route, "path", None)
+    return path if isinstance(path, str) else _UNROUTED

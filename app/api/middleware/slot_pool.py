@@ -1,0 +1,187 @@
+"""How many requests a process answers at once, and how many bytes of their answers it holds, shared among its callers.
+
+A caller is a principal or, without a key, an address. One of them can have seven eighths of what there is. The last
+eighth is for callers that have little, so that nobody can shut out all others. Where there is no slot left, a transfer
+that is behind the minimum rate gives way to the newcomer.
+"""
+
+import asyncio
+import math
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from cachetools import LRUCache
+
+from app.api.request_bodies import LEAST_BYTES_PER_SECOND
+from app.errors import OverloadedError
+
+_MAX_KNOWN_CALLERS: Final = 10_000
+
+MAX_LAG_SECONDS: Final = 1.0
+"""How far a transfer may be behind the minimum rate before it can lose its slot to a newcomer."""
+
+MAX_LEAD_SECONDS: Final = 4.0
+"""How far ahead of it a fast one can be: who stops half way does not live on that for ever."""
+
+
+@dataclass(slots=True, eq=False)
+class Transfer:
+    """A body that is read or an answer that is written.
+
+    Attributes:
+        stop: ends it.
+        due_at: when what went through so far would have, at the minimum rate, by the clock of the event loop.
+        waits: whether it waits for the client now.
+    """
+
+    stop: Callable[[], None]
+    due_at: float
+    waits: bool = False
+
+    def advance(self, size: int, now: float) -> None:
+        """Count bytes that went through."""
+        self.due_at = min(self.due_at + size / LEAST_BYTES_PER_SECOND, now + MAX_LEAD_SECONDS)
+
+
+class Slot:
+    """The place of one request among those that are answered at once; `transfer` is what it exchanges now."""
+
+    __slots__ = ("_pool", "caller", "credential", "held_bytes", "transfer")
+
+    def __init__(self, pool: "SlotPool", caller: str, credential: int | None) -> None:
+        self._pool = pool
+        self.caller = caller
+        self.credential = credential
+        self.held_bytes = 0
+        self.transfer: Transfer | None = None
+
+    def assign_to(self, principal: str) -> None:
+        """Count the request as the principal's from now on.
+
+        Raises:
+            OverloadedError: the principal has as many slots as it can.
+        """
+        self._pool.assign(self, f"principal {principal}")
+
+    def hold_bytes(self, size: int) -> None:
+        """Count an answer that is in memory as a whole until the slot is free again.
+
+        Raises:
+            OverloadedError: there is no room for it.
+        """
+        self._pool.hold_bytes(self, size)
+
+    def lag(self, now: float) -> float:
+        """How many seconds its transfer is behind the minimum rate."""
+        transfer = self.transfer
+        return now - transfer.due_at if transfer is not None and transfer.waits else -math.inf
+
+
+class _Shares:
+    """Divides an amount among callers."""
+
+    def __init__(self, maximum: int) -> None:
+        self._maximum = maximum
+        self._total = 0
+        self._of_caller: Counter[str] = Counter()
+
+    def of(self, caller: str) -> int:
+        """What a caller has."""
+        return self._of_caller[caller]
+
+    def take(self, caller: str, amount: int) -> bool:
+        """Give a caller more; whether there was enough."""
+        total, own = self._total + amount, self._of_caller[caller] + amount
+        for_all = self._maximum - self._maximum // 8
+        if total > for_all and self._total and (total > self._maximum or own > max(1, self._maximum // 32)):
+            return False
+        self._total, self._of_caller[caller] = total, own
+        return True
+
+    def give_back(self, caller: str, amount: int) -> None:
+        """Take back what a caller no longer needs."""
+        self._total -= amount
+        self._of_caller[caller] -= amount
+        if not self._of_caller[caller]:
+            del self._of_caller[caller]
+
+
+class SlotPool:
+    """The slots of a process.
+
+    Args:
+        max_slots: how many requests are answered at once.
+        max_bytes: how much of answers is held in memory; a single larger one is taken if it is alone.
+    """
+
+    def __init__(self, max_slots: int, max_bytes: int) -> None:
+        self._slots: set[Slot] = set()
+        self._callers: LRUCache[int, str] = LRUCache(_MAX_KNOWN_CALLERS)  # by the hash of their credentials
+        self._count = _Shares(max_slots)
+        self._bytes = _Shares(max_bytes)
+
+    def take(self, network: str, credential: int | None) -> Slot:
+        """A slot for a request.
+
+        It is its principal's if the same credential was verified before, else its network's, where those that bring a
+        credential are apart from those that bring none.
+
+        Raises:
+            OverloadedError: there is none, and no transfer is slow enough to give way.
+        """
+        caller = network if credential is None else self._callers.get(credential, f"{network} with a key")
+        while not self._count.take(caller, 1):
+            self._stop_slowest(caller)
+        slot = Slot(self, caller, credential)
+        self._slots.add(slot)
+        return slot
+
+    def release(self, slot: Slot) -> None:
+        """Take a slot back, unless that has happened already."""
+        if slot in self._slots:
+            self._slots.remove(slot)
+            self._count.give_back(slot.caller, 1)
+            self._bytes.give_back(slot.caller, slot.held_bytes)
+
+    def assign(self, slot: Slot, caller: str) -> None:
+        """Count a slot as another caller's (see `Slot.assign_to`)."""
+        if slot.credential is not None:
+            self._callers[slot.credential] = caller
+        if caller == slot.caller:
+            return
+        if slot not in self._slots:  # it had to give way
+            raise OverloadedError
+        self._count.give_back(slot.caller, 1)
+        self._bytes.give_back(slot.caller, slot.held_bytes)
+        self._slots.remove(slot)
+        while not self._count.take(caller, 1):
+            self._stop_slowest(caller)
+        slot.caller = caller
+        self._bytes.take(caller, slot.held_bytes)
+        self._slots.add(slot)
+
+    def hold_bytes(self, slot: Slot, size: int) -> None:
+        """Count an answer that is held in memory (see `Slot.hold_bytes`)."""
+        while not self._bytes.take(slot.caller, size):
+            self._stop_slowest(slot.caller, holding=True)
+        slot.held_bytes += size
+
+    def _stop_slowest(self, newcomer: str, *, holding: bool = False) -> None:
+        """End the slowest transfer of the caller with the most slots, if that has no fewer than the newcomer.
+
+        Raises:
+            OverloadedError: no transfer is slow.
+        """
+        now = asyncio.get_running_loop().time()
+        slow = [
+            slot for slot in self._slots if slot.lag(now) > MAX_LAG_SECONDS and (slot.held_bytes > 0 or not holding)
+        ]
+        if slow:
+            slowest = max(slow, key=lambda slot: (self._count.of(slot.caller), slot.lag(now)))
+            if slowest.transfer is not None and self._count.of(slowest.caller) >= self._count.of(newcomer):
+                slowest.transfer.stop()
+                self.release(slowest)
+                return
+        raise OverloadedError

@@ -1,0 +1,1 @@
+"""Pages for browsers: the dashboard, the guide and their static files."""

@@ -1,0 +1,63 @@
+"""Plans: free, whether there is a dataset or not."""
+
+from typing import Annotated
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from app.api.dependencies import CallerOf, DirectRoute, JsonBody, json_body
+from app.api.openapi.document import describe_route
+from app.api.responses import MEDIA_TYPE
+from app.api.routers.datasets import declared_columns
+from app.api.routers.releases import question_of
+from app.api.schemas.planning import DatasetPlan, FreePlan, FreePlanRequest, PlanRequest
+from app.api.server.worker_pool import mark_quick
+from app.roles import Role
+from app.services import access
+from app.services.planning import hypothetical_datasets
+from app.services.planning.curves import Curve
+from app.services.planning.hypothetical_datasets import HypotheticalDataset
+from app.services.releasing import plans
+from app.services.releasing.plans import PlanExtras
+
+router = APIRouter(prefix="/v1", tags=["releases"], route_class=DirectRoute)
+
+
+def _extras(request: PlanRequest) -> PlanExtras:
+    curve = request.curve
+    return PlanExtras(
+        curve=None if curve is None else Curve(curve.from_, curve.to, curve.points),
+        guess=request.guess,
+    )
+
+
+@router.post(
+    "/datasets/{name}/plan", **describe_route({200: (DatasetPlan, "The plan.")}, 403, 404, 409, body=PlanRequest)
+)
+@mark_quick
+def plan(name: str, caller: CallerOf, body: Annotated[JsonBody[PlanRequest], json_body(PlanRequest)]) -> Response:
+    """What a release would cost and promise: free, and without reading any data."""
+    entered = caller.enter(name)
+    entered.require_planning()
+    request = body.validated()
+    planned = plans.plan_release(caller.services, entered, question_of(request), _extras(request))
+    return Response(planned, media_type=MEDIA_TYPE)
+
+
+@router.post("/plan", **describe_route({200: (FreePlan, "The plan.")}, 403, body=FreePlanRequest))
+def plan_without_data(
+    caller: CallerOf, body: Annotated[JsonBody[FreePlanRequest], json_body(FreePlanRequest)]
+) -> Response:
+    """What a release would cost and promise on any dataset of `n` rows; no dataset is needed."""
+    principal = access.authenticate(caller.services.database, caller.credential)
+    access.require(principal, Role.ADMIN, Role.OWNER, Role.ANALYST)
+    request = body.validated()
+    columns = None if request.columns is None else declared_columns(request.columns)
+    question = question_of(request)
+    statistic = hypothetical_datasets.build_statistic(
+        question.statistic, HypotheticalDataset(request.n, request.rows_per_unit, columns)
+    )
+    return Response(
+        plans.plan_without_data(caller.services, principal, statistic, question, _extras(request)),
+        media_type=MEDIA_TYPE,
+    )

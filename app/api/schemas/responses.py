@@ -1,0 +1,356 @@
+"""The shapes of all answers, for the OpenAPI document. The documents themselves are made in `app.services`."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.api.schemas.datasets import DeclaredColumn
+from app.api.schemas.roles import RoleName
+from app.api.schemas.statistics import StatisticRequest
+from app.ledger.verification.ledger_verification import MOST_PROBLEMS
+
+EpsilonText = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]*)(\.[0-9]{0,8}[1-9])?$", examples=["0.5"])]
+Time = Annotated[str, Field(json_schema_extra={"format": "date-time"}, examples=["2026-11-28T09:00:00.000000Z"])]
+Interval = Annotated[list[float], Field(min_length=2, max_length=2)]
+
+
+class AnswerModel(BaseModel):
+    """An answer has these members and no others."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Problem(BaseModel):
+    """RFC 9457, with members of the problem's own."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: str = Field(examples=["/problems/budget-exhausted"])
+    title: str
+    status: int
+    detail: str
+
+
+class Principal(AnswerModel):
+    """A principal, without its key."""
+
+    name: str
+    role: RoleName
+    created_at: Time
+    disabled: bool
+    key_expires_at: Time | None = Field(description="From when on its key opens nothing; null where it never expires.")
+    subject: str | None = Field(description="Whom the tokens of an identity provider name it; null without one.")
+
+
+class IssuedKey(Principal):
+    """A principal with its new key, which is shown this once."""
+
+    key: str
+
+
+class Principals(AnswerModel):
+    """A page of principals."""
+
+    principals: list[Principal]
+    next: str | None
+
+
+class Figures(AnswerModel):
+    """What an account may bear, bears and can still bear."""
+
+    epsilon_limit: EpsilonText
+    epsilon_spent: EpsilonText
+    epsilon_remaining: EpsilonText
+
+
+class Window(AnswerModel):
+    """The present window of an allowance: from `started_at` on, and up to and without `ends_at`."""
+
+    days: int
+    started_at: Time
+    ends_at: Time
+
+
+class Allowance(Figures):
+    """One principal's part in a dataset's budget: in the present window, or for ever where `window` is null."""
+
+    window: Window | None
+
+
+class PrincipalAllowance(Allowance):
+    """An allowance and whose it is. One that is `revoked` gives no access any more; what it spent stays spent."""
+
+    principal: str
+    revoked: bool
+
+
+class DatasetAllowance(Allowance):
+    """An allowance and what it is on."""
+
+    dataset: str
+
+
+class Me(AnswerModel):
+    """The caller."""
+
+    name: str
+    role: RoleName
+    created_at: Time
+    key_expires_at: Time | None
+    allowances: list[DatasetAllowance]
+
+
+class Budget(Figures):
+    """A dataset's account, and the caller's allowance on it; `allowances` is for its owner, admins and auditors."""
+
+    allowance: Allowance | None
+    allowances: list[PrincipalAllowance] | None = None
+
+
+class Entry(AnswerModel):
+    """A line of a dataset's ledger.
+
+    `hash` seals all the rest of it under the operator's secret `secret_id` and, by `previous_hash` (null for the first
+    one), all before it. `answer_hash` is the SHA-256 of a debit's answer.
+    """
+
+    seq: int
+    kind: Literal["open", "seal", "allow", "revoke", "adjust", "debit", "write_off", "stale", "revalidate", "close"]
+    principal: str
+    epsilon: EpsilonText
+    epsilon_spent: EpsilonText
+    release_id: str | None
+    at: Time
+    previous_hash: str | None
+    hash: str | None
+    reason: str | None = Field(description="Of an adjustment or a write-off.")
+    window_days: int | None = Field(description="Of an `allow`: how long each window of the allowance is.")
+    answer_hash: str | None
+    secret_id: str | None
+    facts_hash: str | None = Field(description="Of the dataset's public facts and state, where the entry seals them.")
+
+
+class Entries(AnswerModel):
+    """A page of a ledger."""
+
+    entries: list[Entry]
+    next: int | None
+
+
+class LedgerProblem(AnswerModel):
+    """What is wrong with the entry numbered `seq`, or, where that is null, with what the entries should add up to."""
+
+    seq: int | None
+    what: str
+
+
+class Verification(AnswerModel):
+    """What was found in a ledger: how many entries, the last one's hash, and problems, the first bad entry's first."""
+
+    valid: bool
+    entries: int
+    head: str | None
+    problems: list[LedgerProblem] = Field(description=f"No more than {MOST_PROBLEMS}.")
+
+
+class AuditRecord(AnswerModel):
+    """One administrative act: `via` says whether a principal, a command's user or the service itself did it."""
+
+    seq: int
+    via: Literal["principal", "command", "service"]
+    actor: str | None
+    action: str = Field(examples=["allowance.grant"])
+    target: str | None = Field(description="On whom or what, as its path below `/v1`; null: the whole database.")
+    details: dict[str, str | int | bool | None]
+    request_id: str | None
+    at: Time
+    previous_hash: str | None
+    hash: str
+    secret_id: str
+
+
+class AuditRecords(AnswerModel):
+    """A page of the record of administrative acts."""
+
+    records: list[AuditRecord]
+    next: int | None
+
+
+class UploadSource(AnswerModel):
+    """An uploaded file, by its SHA-256."""
+
+    sha256: str
+    unit_column: str | None
+    truncate: bool
+
+
+class ConnectionSource(AnswerModel):
+    """A table of a configured connection."""
+
+    connection: str
+    table: str
+    live: bool
+    unit_column: str | None
+    truncate: bool
+
+
+class Dataset(AnswerModel):
+    """The public facts of a dataset."""
+
+    name: str
+    description: str
+    n: int
+    columns: dict[str, DeclaredColumn]
+    neighbours: Literal["replace_one"]
+    rows_per_unit: int
+    created_at: Time
+    state: Literal["open", "stale", "closed"]
+    succeeds: str | None
+    succeeded_by: list[str] = Field(description="Those that you may see.")
+    warning: str | None = Field(description="Another dataset has data of the same people: the spendings add up.")
+    source: UploadSource | ConnectionSource | None = Field(
+        default=None, description="Where the data came from, for its owner and admins alone; null once it is deleted."
+    )
+
+
+class Datasets(AnswerModel):
+    """A page of datasets."""
+
+    datasets: list[Dataset]
+    next: str | None
+
+
+class Bin(AnswerModel):
+    """What one position of a histogram's lists counts; `lower` and `upper` are an interval's."""
+
+    kind: Literal["interval", "category", "other", "missing", "outside"]
+    label: str
+    lower: float | None = None
+    upper: float | None = None
+
+
+class Axis(AnswerModel):
+    """The bins of one column of a two-way table; of more than 1,000 intervals, their edges."""
+
+    bins: list[Bin] | None
+    edges: list[float] | None = None
+
+
+class PlannedAccuracy(AnswerModel):
+    """|release - statistic| is at most `radius` with probability 1 - alpha or more, whatever the data.
+
+    `tight_radius` is the smallest radius of which that can be said; `resolution` is what codes and doubles add.
+    """
+
+    alpha: float
+    radius: float
+    tight_radius: float
+    resolution: float
+    simultaneous_radius: float | None = Field(default=None, description="Histograms: covers all bins at once.")
+
+
+class Accuracy(PlannedAccuracy):
+    """With the interval around the value (around each, for a histogram)."""
+
+    interval: Interval | list[Interval]
+
+
+class Privacy(AnswerModel):
+    """What was paid, and what it protects: the values in `rows_per_unit` rows of the `n`."""
+
+    epsilon: EpsilonText
+    neighbours: Literal["replace_one"]
+    rows_per_unit: int
+    n: int
+
+
+class Mechanism(AnswerModel):
+    """The snapping mechanism's figures, in the statistic's units; per bin for a histogram."""
+
+    name: Literal["snapping"]
+    epsilon_prime: float
+    sensitivity: float
+    centre: float
+    b_prime: float
+    bound: float
+    scale: float
+    grid: float
+    grid_refinement: int
+    precision_bits: int
+    gamma: float
+    epsilon_per_bin: float | None = None
+
+
+class ReleaseBudget(AnswerModel):
+    """What it cost, and what remains."""
+
+    charged: EpsilonText
+    dataset_remaining: EpsilonText
+    allowance_remaining: EpsilonText | None
+
+
+class PlanBudget(ReleaseBudget):
+    """What it would cost now, and how often that could be paid."""
+
+    affordable: bool
+    repeatable: int
+
+
+class Cliff(AnswerModel):
+    """The next ε above at which the grid halves, and the radius there."""
+
+    epsilon: EpsilonText
+    accuracy: float
+
+
+class Described(AnswerModel):
+    """What plans and releases say of a statistic."""
+
+    statistic: StatisticRequest
+    privacy: Privacy
+    mechanism: Mechanism
+    summary: str = Field(description="What it means, in a sentence.")
+    bins: list[Bin] | None = Field(default=None, description="Histograms of up to 1,000 intervals.")
+    edges: list[float] | None = Field(default=None, description="Histograms of more intervals.")
+    axes: list[Axis] | None = Field(
+        default=None,
+        description="Two-way tables, whose lists hold the cells row by row.",
+    )
+
+
+class _OfDataset(Described):
+    dataset: str
+    reused: bool
+
+
+class Plan(_OfDataset):
+    """What a release would be."""
+
+    accuracy: PlannedAccuracy
+    budget: PlanBudget
+    cliff: Cliff | None
+
+
+class Release(_OfDataset):
+    """A release. `value` is the mechanism's output, `value_in_range` the same cut to the statistic's public range."""
+
+    id: str
+    value: float | list[float]
+    value_exact: str | list[str]
+    value_in_range: float | list[float]
+    accuracy: Accuracy
+    budget: ReleaseBudget
+    created_at: Time
+
+
+class Releases(AnswerModel):
+    """A page of releases."""
+
+    releases: list[Release]
+    next: str | None
+
+
+class Health(AnswerModel):
+    """Alive, or ready."""
+
+    status: Literal["ok"]

@@ -1,0 +1,36 @@
+"""What all commands have in common: the application without its commands, and how errors are reported."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NoReturn
+
+import typer
+
+ABOUT = "True statistics of a sensitive table, at a privacy cost that is exact, capped and on record."
+ABOUT_EXIT_CODES = (
+    "Exit codes: 0 done, 1 a fault, 2 not a valid command or question, 3 the budget cannot bear it, 4 no valid key or "
+    "not allowed, 5 no such thing, 6 no answer (try again), 7 in conflict with what is there."
+)
+
+
+def application() -> typer.Typer:
+    """The command line without its commands."""
+    return typer.Typer(help=ABOUT, epilog=ABOUT_EXIT_CODES, no_args_is_help=True, pretty_exceptions_enable=False)
+
+
+@contextmanager
+def report_errors_in_a_line() -> Iterator[None]:
+    """Tell what cannot be done in a line, and end with exit status 1."""
+    from app.errors import SnapledgerError  # noqa: PLC0415
+
+    try:
+        yield
+    except OSError as error:
+        _fail(f"{error.filename or 'the system'}: {error.strerror}")
+    except (SnapledgerError, ValueError) as error:
+        _fail(str(error) or type(error).__name__)
+
+
+def _fail(told: str) -> NoReturn:
+    typer.echo(f"snapledger: {told}", err=True)
+    raise SystemExit(1) from None

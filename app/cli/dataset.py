@@ -1,0 +1,106 @@
+"""`snapledger dataset …`: what an owner does from a terminal, with a running service."""
+
+import json
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+import httpx
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+app = typer.Typer(help="Describe and upload a table, as its owner.", no_args_is_help=True)
+
+Given = Annotated[Path, typer.Argument(help="A CSV or Parquet file.", exists=True, dir_okay=False, readable=True)]
+
+
+@app.command()
+def suggest(file: Given) -> None:
+    """Print a draft of a file's metadata, to be corrected; it is refused until every bound and category is confirmed.
+
+    Bounds and categories are shown to everybody with access. Those of the draft are taken from the data and would tell
+    of it: replace them with what is known without the data, then empty each column's list `unconfirmed`.
+    """
+    from app.engines.ingest.draft import draft_metadata  # noqa: PLC0415 - engines are not for uploads
+
+    columns, left_out = draft_metadata(file)
+    if not columns:
+        raise ValueError(f"{file} has no column that could be declared")
+    name = re.sub("[^a-z0-9_-]+", "-", file.stem.lower()).strip("-_")[:63] or "table"
+    draft = {"name": name, "description": "", "epsilon_limit": "1", "rows_per_unit": 1, "columns": columns}
+    typer.echo(json.dumps(draft, indent=1, ensure_ascii=False))
+    unconfirmed = sum("unconfirmed" in column for column in columns.values())
+    typer.echo(f"{unconfirmed} of {len(columns)} columns have bounds or categories to be confirmed.", err=True)
+    if left_out:
+        told = ", ".join(left_out)
+        typer.echo(f"Left out, as names, remarks, times or constants seem to be in them: {told}", err=True)
+
+
+@app.command()
+def add(
+    file: Given,
+    schema: Annotated[Path, typer.Option(help="The metadata, as JSON.", exists=True, dir_okay=False, readable=True)],
+) -> None:
+    """Register a table by uploading it, with a progress bar; what is wrong with it is told by line and column.
+
+    To the service that `snapledger login` stored, or to SNAPLEDGER_URL with SNAPLEDGER_KEY.
+    """
+    from app.cli.remote import credentials, session  # noqa: PLC0415 - nor is the client for drafts
+
+    try:
+        url, key = credentials.load()
+    except ValueError as error:
+        session.fail(str(error), session.AUTHORITY)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+    )
+    console = Console(stderr=True)
+    try:
+        with (
+            Progress(*columns, console=console, disable=not console.is_terminal) as progress,
+            progress.open(file, "rb", description="uploading") as content,
+        ):
+            answer = httpx.post(
+                f"{url.rstrip('/')}/v1/datasets",
+                headers={"Authorization": f"Bearer {key}"},
+                files={"metadata": (None, schema.read_bytes()), "file": (file.name, content)},
+                timeout=httpx.Timeout(30, read=None, write=None),  # a large table takes its time to be checked
+            )
+    except httpx.HTTPError as error:
+        session.fail(f"{url} does not answer: {type(error).__name__}", session.NO_ANSWER)
+    _print_problem(answer, schema)
+
+
+def _print_problem(answer: httpx.Response, schema: Path) -> None:
+    from app.cli.remote import session  # noqa: PLC0415
+    from snapledger_client.problems import parse_problem  # noqa: PLC0415
+
+    document: dict[str, Any] = answer.json() if "json" in answer.headers.get("content-type", "") else {}
+    if answer.status_code == httpx.codes.CREATED:
+        sha256 = document["source"]["sha256"]
+        typer.echo(f"Dataset {document['name']} is open: {document['n']:,} rows, SHA-256 of the file {sha256}.")
+        return
+    problem = parse_problem(answer.status_code, document)
+    faults = document.get("errors", ())
+    typer.echo(
+        f"snapledger: {problem.title}." if faults else f"snapledger: {session.describe_error(problem)}", err=True
+    )
+    for fault in faults:
+        typer.echo(f"  {_name_column(fault['where'], schema)}: {fault['what']}", err=True)
+    raise typer.Exit(session.find_exit_code(problem))
+
+
+def _name_column(where: str, schema: Path) -> str:
+    """A place in the metadata with the column's name, of which the service tells the position alone."""
+    metadata = json.loads(schema.read_bytes())
+    columns = metadata.get("columns") if isinstance(metadata, dict) else None
+    head, _, rest = where.partition(".")
+    position, dot, member = rest.partition(".")
+    if head != "columns" or not position.isdigit() or not isinstance(columns, dict):
+        return where
+    return f"columns.{list(columns)[int(position)]}{dot}{member}"

@@ -1,0 +1,45 @@
+"""Commands that speak to a service through the client, as any analyst or owner may; `attach` adds them to the rest."""
+
+from collections.abc import Callable
+
+import typer
+
+from app.cli.remote import budgets, datasets, multiple_releases, principals, questions, sign_in
+
+
+def _find_group(app: typer.Typer, name: str, about: str) -> typer.Typer:
+    """The group of this name: commands that work without a service may have made it already."""
+    for registered in app.registered_groups:
+        if registered.name == name and registered.typer_instance is not None:
+            return registered.typer_instance
+    made = typer.Typer(help=about, no_args_is_help=True)
+    app.add_typer(made, name=name)
+    return made
+
+
+def attach(app: typer.Typer) -> None:
+    """Add all of them, after the groups that they have a part in."""
+    commands: dict[str, Callable[..., None]] = {
+        "login": sign_in.login,
+        "logout": sign_in.logout,
+        "plan": questions.plan,
+        "release": questions.release,
+        "batch": multiple_releases.release_batch,
+        "derived": multiple_releases.release_derived,
+        "budget": budgets.show_budget,
+        "acts": principals.list_acts,
+    }
+    for name, command in commands.items():
+        app.command(name)(command)
+    dataset = _find_group(app, "dataset", "Datasets of the service.")
+    dataset.command("list")(datasets.list_datasets)
+    dataset.command("show")(datasets.show_dataset)
+    _find_group(app, "ledger", "The ledger.").command("show")(budgets.show_ledger)
+    allowance = _find_group(app, "allowance", "What each principal may spend on a dataset; for its owner.")
+    allowance.command("set")(budgets.set_allowance)
+    allowance.command("revoke")(budgets.revoke_allowance)
+    principal = _find_group(app, "principal", "Who may call the service; for admins.")
+    principal.command("add")(principals.create_principal)
+    principal.command("list")(principals.list_principals)
+    principal.command("key")(principals.replace_key)
+    principal.command("disable")(principals.disable_principal)

@@ -1,0 +1,76 @@
+"""`snapledger budget`, `ledger show` and `allowance …`."""
+
+from typing import Annotated
+
+import typer
+
+from app.cli.remote import output
+from app.cli.remote.session import AsJson, DatasetName, connect
+from snapledger_client import Account, Allowance, Budget
+
+PrincipalName = Annotated[str, typer.Argument(help="The principal's name.")]
+FIGURES = ("limit", "spent", "remaining")
+
+
+def _make_row(name: str, account: Account) -> tuple[str, ...]:
+    window = account.window if isinstance(account, Allowance) else None
+    revoked = isinstance(account, Allowance) and account.revoked
+    until = (
+        "revoked" if revoked else "" if window is None else f"{window.ends_at:%Y-%m-%d %H:%M}, every {window.days} days"
+    )
+    texts = (f"{each:f}" for each in (account.epsilon_limit, account.epsilon_spent, account.epsilon_remaining))
+    return name, *texts, until
+
+
+def _print_budget(budget: Budget, *, as_json: bool) -> None:
+    if as_json:
+        output.print_json(budget.to_dict())
+        return
+    rows = [_make_row("the dataset", budget)]
+    if budget.allowance is not None:
+        rows.append(_make_row("your allowance", budget.allowance))
+    rows += [_make_row(each.principal or "", each) for each in budget.allowances or ()]
+    output.print_table(("ε", *FIGURES, "renewed"), rows, FIGURES)
+
+
+def show_budget(dataset: DatasetName, *, as_json: AsJson = False) -> None:
+    """Tell what a dataset and you may spend; its owner sees everybody's allowance."""
+    with connect() as client:
+        found = client.dataset(dataset).budget()
+    _print_budget(found, as_json=as_json)
+
+
+def show_ledger(dataset: DatasetName, *, as_json: AsJson = False) -> None:
+    """List every entry of a dataset's ledger, oldest first; for its owner and auditors."""
+    with connect() as client:
+        entries = list(client.dataset(dataset).ledger())
+    if as_json:
+        output.print_json([entry.to_dict() for entry in entries])
+        return
+    rows = [
+        (entry.seq, f"{entry.at:%Y-%m-%d %H:%M:%S}", entry.kind, entry.principal, spent, total, entry.release_id)
+        for entry in entries
+        for spent, total in [(f"{entry.epsilon:f}", f"{entry.epsilon_spent:f}")]
+    ]
+    output.print_table(("entry", "at", "kind", "principal", "ε", "spent", "release"), rows, ("entry", "ε", "spent"))
+
+
+def set_allowance(
+    dataset: DatasetName,
+    principal: PrincipalName,
+    epsilon_limit: Annotated[str, typer.Argument(help="How much it may spend; 0 allows the reuse of what is known.")],
+    window_days: Annotated[int | None, typer.Option(help="Renew it after as many days.")] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Let a principal see a dataset and spend on it; for its owner."""
+    with connect() as client:
+        found = client.dataset(dataset).allow(principal, epsilon_limit, window_days)
+    _print_budget(found, as_json=as_json)
+
+
+def revoke_allowance(dataset: DatasetName, principal: PrincipalName) -> None:
+    """Take a principal's access to a dataset away; what it spent stays spent."""
+    with connect() as client:
+        client.dataset(dataset).revoke(principal)
+    output.print_line(f"{principal} has no access to {dataset} any more.")

@@ -1,0 +1,54 @@
+"""`snapledger dataset list` and `show`."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from app.cli.remote import output
+from app.cli.remote.session import AsJson, DatasetName, connect
+from snapledger_client.formatting import format_column_value
+
+
+def list_datasets(*, as_json: AsJson = False) -> None:
+    """List the datasets that you may see."""
+    with connect() as client:
+        found = list(client.datasets())
+    if as_json:
+        output.print_json([facts.to_dict() for facts in found])
+        return
+    rows = [(facts.name, f"{facts.n:,}", len(facts.columns), facts.state, facts.description) for facts in found]
+    output.print_table(("dataset", "rows", "columns", "state", "description"), rows, ("rows", "columns"))
+
+
+def _describe_values(column: Mapping[str, Any]) -> str:
+    """Which values a column has, as its owner declared them."""
+    if "bounds" in column:
+        lower, upper = column["bounds"]
+        return f"{format_column_value(lower)} to {format_column_value(upper)}"
+    return ", ".join(map(_quote_category, column.get("categories", ())))
+
+
+def _quote_category(category: str) -> str:
+    """A category's text as it is, or as JSON writes it where it could be taken for several, or for nothing."""
+    ambiguous = "," in category or '"' in category or category != category.strip() or not category
+    return json.dumps(category, ensure_ascii=False) if ambiguous else category
+
+
+def show_dataset(dataset: DatasetName, *, as_json: AsJson = False) -> None:
+    """Tell a dataset's public facts, and what can be asked of it."""
+    with connect() as client:
+        facts = client.dataset(dataset).describe()
+    if as_json:
+        output.print_json(facts.to_dict())
+        return
+    output.print_line(f"{facts.name}: {facts.n:,} rows, {facts.state}, since {facts.created_at:%Y-%m-%d}")
+    for told in (facts.description, facts.warning):
+        if told:
+            output.print_line(told)
+    output.print_line(f"Neighbours: {facts.neighbours}, up to {facts.rows_per_unit} rows of one unit.")
+    output.print_line("")
+    columns = [
+        (name, column["kind"], "" if column.get("nullable", True) else "no", _describe_values(column))
+        for name, column in facts.columns.items()
+    ]
+    output.print_table(("column", "kind", "missing", "values"), columns)

@@ -1,0 +1,155 @@
+"""`snapledger batch` and `snapledger derived`: what is several releases."""
+
+import json
+import uuid
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from app.cli.remote import options, output
+from app.cli.remote.options import Bins, BoundsOf, Edges, WhereOf
+from app.cli.remote.questions import Alpha, Gamma, Refinement, print_release
+from app.cli.remote.session import USAGE, AsJson, DatasetName, connect, fail
+from snapledger_client import Bounds, Derived, Release, derived_statistics, statistics
+from snapledger_client.formatting import choose_number_format, format_column_value, format_interval
+
+Key = Annotated[str | None, typer.Option(help="An idempotency key: the same one is never charged twice.")]
+Planned = Annotated[bool, typer.Option("--plan", help="Only tell what it would cost: free.")]
+
+
+class Kind(StrEnum):
+    """What may follow from releases."""
+
+    STANDARD_DEVIATION = "standard_deviation"
+    SUM = "sum"
+    PROPORTION = "proportion"
+    MEAN = "mean"
+    CORRELATION = "correlation"
+    REGRESSION = "regression"
+    CUMULATIVE = "cumulative"
+    QUANTILE = "quantile"
+    MARGIN = "margin"
+
+
+COLUMNS_OF = {Kind.PROPORTION: (0, 1), Kind.CORRELATION: (2,), Kind.REGRESSION: (2,), Kind.MARGIN: (3,)}
+"""How many columns a kind has, where that is not one; a margin's own, then both of its table."""
+
+NAMES = {Kind.SUM: "sum of all rows", Kind.MEAN: "mean of some rows"}
+"""What is printed of a kind whose name a statistic has too."""
+
+
+def _build_sum(column: str, bounds: Bounds | None = None) -> dict[str, Any]:
+    return {**statistics.mean(column, bounds), "kind": "sum"}
+
+
+BUILDERS: dict[Kind, Any] = {Kind.SUM: _build_sum, Kind.MEAN: derived_statistics.filtered_mean}
+"""Of the kinds whose function is not named as they are."""
+
+
+def release_batch(  # noqa: PLR0913 - as many options as a batch has
+    dataset: DatasetName,
+    file: Annotated[typer.FileText, typer.Argument(help="The batch as JSON: its items, or all of it; - reads it.")],
+    *,
+    epsilon: Annotated[str | None, typer.Option(help="What the items share, by their weights.")] = None,
+    key: Key = None,
+    plan: Planned = False,
+    as_json: AsJson = False,
+) -> None:
+    """Release many statistics at once: all are paid, or none."""
+    items, asked = _parse_batch(file.read())
+    if epsilon is not None:
+        asked["epsilon"] = epsilon
+    with connect() as client:
+        of = client.dataset(dataset)
+        found = of.plan_batch(items, **asked) if plan else of.batch(items, **asked, key=key or uuid.uuid4().hex)
+    if as_json:
+        output.print_json(found.to_dict())
+        return
+    for each in found.items:
+        if isinstance(each, Release):
+            print_release(each)
+        else:
+            output.print_line(each)
+    output.print_line(found.summary)
+
+
+def _parse_batch(text: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The items, and what they are asked with."""
+    try:
+        document = json.loads(text, parse_float=str)  # a number is the decimal that was written
+    except ValueError:
+        fail("the batch is no JSON", USAGE)
+    whole = {"items": document} if isinstance(document, list) else document
+    if not isinstance(whole, dict) or not isinstance(whole.get("items"), list):
+        fail("the batch has no list of items", USAGE)
+    return whole["items"], {name: member for name, member in whole.items() if name != "items"}
+
+
+def release_derived(  # noqa: PLR0913 - as many options as a question has
+    dataset: DatasetName,
+    kind: Annotated[Kind, typer.Argument(help="What follows.")],
+    columns: Annotated[
+        list[str] | None,
+        typer.Argument(help="Its column; or two; of a margin, then both of its table.", metavar="COLUMN…"),
+    ] = None,
+    *,
+    epsilon: Annotated[str, typer.Option(help="What its components may cost together.")],
+    bounds: BoundsOf = None,
+    where: WhereOf = None,
+    category: Annotated[str | None, typer.Option(help="A proportion's.")] = None,
+    edges: Edges = None,
+    bins: Bins = None,
+    probabilities: Annotated[str | None, typer.Option(help="A quantile's, as 0.25,0.5,0.75.")] = None,
+    alpha: Alpha = None,
+    gamma: Gamma = None,
+    grid_refinement: Refinement = None,
+    key: Key = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Draw and pay even for what is known already.")] = False,
+    plan: Planned = False,
+    as_json: AsJson = False,
+) -> None:
+    """Tell what follows from releases, and pay for those that are not known yet."""
+    statistic = options.build_statistic(
+        NAMES.get(kind, kind.replace("_", " ")),
+        BUILDERS.get(kind) or getattr(derived_statistics, kind.value),
+        columns or [],
+        wanted=COLUMNS_OF.get(kind, (1,)),
+        binned=2 if len(columns or []) > 1 else 1,
+        bounds=bounds,
+        where=where,
+        category=category,
+        edges=edges,
+        bins=bins,
+        probabilities=probabilities,
+    )
+    numbers = {"epsilon": epsilon, "alpha": alpha, "gamma": gamma, "grid_refinement": grid_refinement}
+    asked: dict[str, Any] = {name: each for name, each in numbers.items() if each is not None}
+    if fresh:
+        asked["reuse"] = False
+    with connect() as client:
+        of = client.dataset(dataset)
+        found = (
+            of.plan_derived(statistic, **asked) if plan else of.derive(statistic, **asked, key=key or uuid.uuid4().hex)
+        )
+    if as_json:
+        output.print_json(found.to_dict())
+        return
+    if isinstance(found, Derived) and found.labels:
+        format_value = choose_number_format(kind)
+        rows = [
+            (
+                _format_label(label),
+                "" if value is None else format_value(value),
+                format_interval(least, most, format_value),
+            )
+            for each in found.estimates.values()
+            for label, (value, least, most) in zip(found.labels, each.rows, strict=True)
+        ]
+        output.print_table(("of", kind.value, "interval"), rows, (kind.value,))
+    output.print_line(found)
+
+
+def _format_label(of: str | float) -> str:
+    """A bin, what is below an edge, or a probability."""
+    return of if isinstance(of, str) else format_column_value(of)

@@ -1,0 +1,138 @@
+"""Options that several commands have, and what is meant by them."""
+
+import json
+from collections.abc import Callable
+from inspect import Parameter, signature
+from typing import Annotated, Any
+
+import typer
+
+from app.cli.remote.session import USAGE, fail
+
+NONE = "-"
+"""What stands for a column that has no bounds, edges or bins of its own."""
+
+COLUMN_NUMBERS = ("no column", "one column", "two columns", "three columns")
+
+BoundsOf = Annotated[
+    list[str] | None, typer.Option(help="LOWER,UPPER for other bounds than the declared; once for each column.")
+]
+Edges = Annotated[
+    list[str] | None,
+    typer.Option(help="A histogram's edges, as 2000,3000,5000; of a table once for each column, - where it has none."),
+]
+Bins = Annotated[
+    list[str] | None,
+    typer.Option(help="How many bins of equal width; of a table once for each column, - where it has none."),
+]
+WhereOf = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Only rows that meet it: COLUMN=VALUE,VALUE or COLUMN=LEAST..MOST, or as JSON; more than once for all.",
+        metavar="CONDITION",
+    ),
+]
+
+
+def build_statistic(
+    what: str,
+    make: Callable[..., dict[str, Any]],
+    columns: list[str],
+    *,
+    wanted: tuple[int, ...],
+    binned: int,
+    **options: Any,  # noqa: ANN401 - as each option is
+) -> dict[str, Any]:
+    """The document that a function of the client's makes of columns and options; what it does not take is refused.
+
+    Args:
+        what: the statistic's name, for people.
+        make: has a parameter for each column and for each option that the statistic takes.
+        columns: as they were given.
+        wanted: how many of them there may be.
+        binned: of how many columns there may be bounds, edges and bins.
+        options: as they were given, by their names.
+    """
+    if len(columns) not in wanted:
+        fail(f"a {what} takes {' or '.join(COLUMN_NUMBERS[each] for each in wanted)}, not {len(columns)}", USAGE)
+    given = {name: each for name, each in options.items() if each is not None and each != []}
+    takes = {name: each for name, each in signature(make).parameters.items() if name in options}
+    for name in given:
+        if name not in takes:
+            *others, last = map(_format_option, takes)
+            known = f"{', '.join(others)} and {last}" if others else last
+            fail(f"{_format_option(name)} does not go with a {what}, which takes {known}", USAGE)
+    for name, parameter in takes.items():
+        if parameter.default is Parameter.empty and name not in given:
+            fail(f"a {what} needs {_format_option(name)}", USAGE)
+    return make(*columns, **{name: _parse_option(name, each, binned) for name, each in given.items()})
+
+
+def _format_option(option: str) -> str:
+    return f"--{option.replace('_', '-')}"
+
+
+def _parse_option(option: str, given: Any, columns: int) -> Any:  # noqa: ANN401 - as each option is
+    """An option's value, or one for each of several columns."""
+    if option == "where":
+        return parse_where(given)
+    if option == "probabilities":
+        return parse_numbers(given)
+    if option not in PARSERS:
+        return given
+    if len(given) != columns:
+        often = "once" if columns == 1 else "for each of both columns"
+        fail(f"{_format_option(option)} is to be given {often}, or not at all", USAGE)
+    values = [None if columns > 1 and text.strip() == NONE else PARSERS[option](text) for text in given]
+    return values[0] if columns == 1 else tuple(values)
+
+
+def parse_bounds(text: str) -> tuple[str, str]:
+    """A pair of bounds."""
+    lower, comma, upper = text.partition(",")
+    if not comma:
+        fail("bounds are LOWER,UPPER", USAGE)
+    return lower.strip(), upper.strip()
+
+
+def parse_numbers(text: str) -> list[str]:
+    """Edges, or probabilities, between commas."""
+    return [number.strip() for number in text.split(",")]
+
+
+def parse_bins(text: str) -> int:
+    """A number of bins."""
+    if not (text.isascii() and text.isdigit()):
+        fail("--bins is a whole number", USAGE)
+    return int(text)
+
+
+PARSERS: dict[str, Callable[[str], Any]] = {"bounds": parse_bounds, "edges": parse_numbers, "bins": parse_bins}
+"""Of the options that each column has for itself."""
+
+
+def parse_where(texts: list[str]) -> dict[str, Any]:
+    """A filter of all conditions."""
+    conditions: dict[str, Any] = {}
+    for text in texts:
+        for column, condition in _parse_conditions(text).items():
+            if column in conditions:
+                fail(f"{column} has more than one condition", USAGE)
+            conditions[column] = condition
+    return conditions
+
+
+def _parse_conditions(text: str) -> dict[str, Any]:
+    if text.lstrip().startswith("{"):
+        try:
+            found: dict[str, Any] = json.loads(text)
+        except ValueError:
+            fail("the condition is no JSON", USAGE)
+        return found
+    column, equals, values = text.partition("=")
+    if not equals:
+        fail("a condition is COLUMN=VALUE,VALUE or COLUMN=LEAST..MOST", USAGE)
+    least, dots, most = values.partition("..")
+    if dots:
+        return {column.strip(): {"between": [least.strip(), most.strip()]}}
+    return {column.strip(): {"in": [value.strip() for value in values.split(",")]}}

@@ -1,0 +1,119 @@
+"""`snapledger principal …`, and `snapledger acts`."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from app.cli.remote import output
+from app.cli.remote.session import USAGE, AsJson, connect, fail
+from app.roles import Role
+from snapledger_client import AuditRecord, IssuedKey, Principal
+
+NameOf = Annotated[str, typer.Argument(help="The principal's name.")]
+Expires = Annotated[
+    str | None,
+    typer.Option(help="From when on the key opens nothing, in UTC: 2027-01-31, or 2027-01-31T18:00.", metavar="TIME"),
+]
+
+
+def _parse_time(text: str | None) -> datetime | None:
+    try:
+        found = None if text is None else datetime.fromisoformat(text)
+    except ValueError:
+        fail("a time is such as 2027-01-31 or 2027-01-31T18:00", USAGE)
+    return found.replace(tzinfo=UTC) if found is not None and found.tzinfo is None else found
+
+
+def _print_key(issued: IssuedKey, *, as_json: bool) -> None:
+    """The key alone on standard output, so that it can be handed on."""
+    if as_json:
+        output.print_json(issued.to_dict())
+        return
+    end = _format_expiry(issued.key_expires_at)
+    until = f"expires at {end}" if end else "does not expire"
+    typer.echo(f"The key of {issued.name} ({issued.role}), which {until}, shown this once:", err=True)
+    typer.echo(issued.key)
+
+
+def _format_expiry(at: datetime | None) -> str:
+    return "" if at is None else f"{at:%Y-%m-%d %H:%M} UTC"
+
+
+def _describe_state(principal: Principal) -> str:
+    if principal.disabled:
+        return "disabled"
+    end = principal.key_expires_at
+    return "expired" if end is not None and end <= datetime.now(UTC) else ""
+
+
+def create_principal(
+    name: NameOf,
+    role: Annotated[Role, typer.Argument(help="What it may do.")],
+    expires: Expires = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Make a principal, and print its key."""
+    end = _parse_time(expires)
+    with connect() as client:
+        issued = client.create_principal(name, role, end)
+    _print_key(issued, as_json=as_json)
+
+
+def list_principals(*, as_json: AsJson = False) -> None:
+    """List all principals."""
+    with connect() as client:
+        found = list(client.principals())
+    if as_json:
+        output.print_json([principal.to_dict() for principal in found])
+        return
+    rows = [
+        (
+            each.name,
+            each.role,
+            f"{each.created_at:%Y-%m-%d}",
+            _format_expiry(each.key_expires_at),
+            _describe_state(each),
+        )
+        for each in found
+    ]
+    output.print_table(("principal", "role", "since", "key expires", "state"), rows)
+
+
+def replace_key(name: NameOf, expires: Expires = None, *, as_json: AsJson = False) -> None:
+    """Give a principal a new key, and print it; the old one stops working."""
+    end = _parse_time(expires)
+    with connect() as client:
+        issued = client.replace_key(name, end)
+    _print_key(issued, as_json=as_json)
+
+
+def disable_principal(name: NameOf) -> None:
+    """Take a principal's access away, for good."""
+    with connect() as client:
+        client.disable_principal(name)
+    output.print_line(f"{name} is disabled.")
+
+
+def _find_actor(record: AuditRecord) -> str:
+    return record.actor if record.via == "principal" and record.actor else record.via
+
+
+def list_acts(*, as_json: AsJson = False) -> None:
+    """List every administrative act, oldest first, and verify the record of them; for admins and auditors."""
+    with connect() as client:
+        records, verified = list(client.audit()), client.verify_audit()
+    if as_json:
+        output.print_json({"records": [each.to_dict() for each in records], "verification": verified.to_dict()})
+    else:
+        rows = [
+            (each.seq, f"{each.at:%Y-%m-%d %H:%M:%S}", _find_actor(each), each.action, each.target or "")
+            for each in records
+        ]
+        output.print_table(("act", "at", "by", "what", "of"), rows, ("act",))
+        for problem in verified.problems:
+            output.print_line(f"{'the record' if problem.seq is None else f'act {problem.seq}'}: {problem.what}")
+        output.print_line("The record is valid." if verified.valid else "The record is NOT valid.")
+    if not verified.valid:
+        raise typer.Exit(1)

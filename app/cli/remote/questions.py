@@ -1,0 +1,184 @@
+"""`snapledger plan` and `snapledger release`."""
+
+import uuid
+from enum import StrEnum
+from typing import Annotated, Any, cast
+
+import typer
+
+from app.cli.remote import options, output
+from app.cli.remote.options import Bins, BoundsOf, Edges, WhereOf
+from app.cli.remote.session import USAGE, AsJson, DatasetName, connect, fail
+from snapledger_client import (
+    Estimate,
+    Histogram,
+    Plan,
+    PlanOptions,
+    Release,
+    ReleaseOptions,
+    StatisticOptions,
+    statistics,
+)
+from snapledger_client.display.text import describe_remaining
+from snapledger_client.formatting import format_number
+
+
+class Kind(StrEnum):
+    """A statistic."""
+
+    MEAN = "mean"
+    VARIANCE = "variance"
+    COVARIANCE = "covariance"
+    HISTOGRAM = "histogram"
+    COUNT = "count"
+    SUM = "sum"
+
+
+COLUMNS_OF = {Kind.COVARIANCE: (2,), Kind.COUNT: (0,)}
+"""How many columns a kind has, where that is not one. A histogram of two is a table."""
+
+BUILDERS: dict[Kind, Any] = {
+    Kind.MEAN: statistics.mean,
+    Kind.VARIANCE: statistics.variance,
+    Kind.COVARIANCE: statistics.covariance,
+    Kind.HISTOGRAM: statistics.histogram,
+    Kind.COUNT: statistics.count,
+    Kind.SUM: statistics.total,
+}
+
+KindOf = Annotated[Kind, typer.Argument(help="The statistic.")]
+Columns = Annotated[
+    list[str] | None,
+    typer.Argument(help="Its column; two for a covariance or a two-way table, none for a count.", metavar="COLUMN…"),
+]
+Epsilon = Annotated[str | None, typer.Option(help="What it may cost; or:")]
+AccuracyOf = Annotated[str | None, typer.Option(help="The error wanted, at most.")]
+GroupBy = Annotated[str | None, typer.Option(help="A count's or a sum's: one for each category of this column.")]
+Alpha = Annotated[str | None, typer.Option(help="How often the error may be larger; by default 0.05.")]
+Gamma = Annotated[str | None, typer.Option(help="How often the mechanism's bound may bind; by default 0.05.")]
+Refinement = Annotated[int | None, typer.Option(help="Halve the grid this many times.")]
+Guess = Annotated[str | None, typer.Option(help="What it may be: tells the bias there, from the guess alone.")]
+
+
+def _build_statistic(kind: Kind, columns: list[str], **asked: Any) -> dict[str, Any]:  # noqa: ANN401 - as each option is
+    """The statistic that was described; what one kind does not have must not be ignored."""
+    of_two = kind is Kind.HISTOGRAM and len(columns) > 1
+    what, make = ("two-way table", statistics.table) if of_two else (kind.value, BUILDERS[kind])
+    return options.build_statistic(
+        what, make, columns, wanted=(2,) if of_two else COLUMNS_OF.get(kind, (1,)), binned=len(columns), **asked
+    )
+
+
+def _collect_options(*, fresh: bool, refinement: int | None, **numbers: str | None) -> StatisticOptions:
+    """What was asked for, without what is left to the service."""
+    if (numbers["epsilon"] is None) == (numbers["accuracy"] is None):
+        fail("give either --epsilon or --accuracy", USAGE)
+    given: dict[str, Any] = {name: number for name, number in numbers.items() if number is not None}
+    if refinement is not None:
+        given["grid_refinement"] = refinement
+    if fresh:
+        given["reuse"] = False
+    return cast("StatisticOptions", given)
+
+
+def plan(  # noqa: PLR0913 - as many options as a question has
+    dataset: DatasetName,
+    kind: KindOf,
+    columns: Columns = None,
+    *,
+    epsilon: Epsilon = None,
+    accuracy: AccuracyOf = None,
+    bounds: BoundsOf = None,
+    edges: Edges = None,
+    bins: Bins = None,
+    where: WhereOf = None,
+    group_by: GroupBy = None,
+    alpha: Alpha = None,
+    gamma: Gamma = None,
+    grid_refinement: Refinement = None,
+    guess: Guess = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="As if nothing were known already.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Tell what a release would cost and promise: free, and without reading any data."""
+    statistic = _build_statistic(
+        kind, columns or [], bounds=bounds, edges=edges, bins=bins, where=where, group_by=group_by
+    )
+    statistic_options = _collect_options(
+        fresh=fresh, refinement=grid_refinement, epsilon=epsilon, accuracy=accuracy, alpha=alpha, gamma=gamma
+    )
+    with connect() as client:
+        plan_options: PlanOptions = {**statistic_options, **({} if guess is None else {"guess": guess})}
+        planned = client.dataset(dataset).plan(statistic, **plan_options)
+    if as_json:
+        output.print_json(planned.to_dict())
+    else:
+        _print_plan(planned)
+
+
+def _print_plan(planned: Plan) -> None:
+    output.print_line(planned)
+    left = planned.budget
+    if left.allowance_remaining is None:
+        output.print_line(describe_remaining(left))
+    else:
+        of_dataset = f"{left.dataset_remaining:f} of the dataset's budget"
+        output.print_line(f"remaining: {left.allowance_remaining:f} of your allowance, {of_dataset}")
+    if planned.cliff is not None:
+        output.print_line(
+            f"from ε = {planned.cliff.epsilon:f} on the error is ± {format_number(planned.cliff.accuracy)}"
+        )
+    if planned.bias is not None:
+        bias = planned.bias
+        told = f"if it is {format_number(bias.guess)} the bias is {format_number(bias.at_guess)}"
+        output.print_line(f"{told}, and never more than ± {format_number(bias.largest)}")
+
+
+def release(  # noqa: PLR0913 - as many options as a question has
+    dataset: DatasetName,
+    kind: KindOf,
+    columns: Columns = None,
+    *,
+    epsilon: Epsilon = None,
+    accuracy: AccuracyOf = None,
+    bounds: BoundsOf = None,
+    edges: Edges = None,
+    bins: Bins = None,
+    where: WhereOf = None,
+    group_by: GroupBy = None,
+    alpha: Alpha = None,
+    gamma: Gamma = None,
+    grid_refinement: Refinement = None,
+    key: Annotated[str | None, typer.Option(help="An idempotency key: the same one is never charged twice.")] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Draw and pay even if it is known already.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Release a private statistic, and pay for it."""
+    statistic = _build_statistic(
+        kind, columns or [], bounds=bounds, edges=edges, bins=bins, where=where, group_by=group_by
+    )
+    statistic_options = _collect_options(
+        fresh=fresh, refinement=grid_refinement, epsilon=epsilon, accuracy=accuracy, alpha=alpha, gamma=gamma
+    )
+    release_options: ReleaseOptions = {**statistic_options, "key": key or uuid.uuid4().hex}
+    with connect() as client:
+        released = client.dataset(dataset).release(statistic, **release_options)
+    if as_json:
+        output.print_json(released.to_dict())
+    else:
+        print_release(released)
+
+
+def print_release(released: Release) -> None:
+    """Print a release for people: a table of its bins, or its interval."""
+    if isinstance(released, Histogram):
+        counts = zip(released.labels, released.value_in_range, released.interval, strict=True)
+        rows = [
+            (label, format_number(value), format_number(low), format_number(high))
+            for label, value, (low, high) in counts
+        ]
+        output.print_table(("bin", "count", "from", "to"), rows, ("count", "from", "to"))
+    output.print_line(released)
+    if isinstance(released, Estimate):
+        lower, upper = released.interval
+        output.print_line(f"interval: {format_number(lower)} to {format_number(upper)}")

@@ -1,0 +1,107 @@
+"""A command's session with the service: its client, and exit codes that say what happened."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, NoReturn
+
+import typer
+from rich.console import Console
+
+from app.cli.remote import credentials
+from snapledger_client import (
+    BadRequest,
+    BudgetExhausted,
+    Client,
+    DatasetClosed,
+    DatasetStale,
+    Forbidden,
+    LastAdmin,
+    NameTaken,
+    NotFound,
+    Overloaded,
+    Problem,
+    RateLimited,
+    SnapledgerError,
+    Unauthenticated,
+    Unavailable,
+    Unreachable,
+)
+
+FAULT, USAGE, BUDGET, AUTHORITY, NOTHING_THERE, NO_ANSWER, CONFLICT = 1, 2, 3, 4, 5, 6, 7
+EXIT_CODES = {
+    BudgetExhausted: BUDGET,
+    Unauthenticated: AUTHORITY,
+    Forbidden: AUTHORITY,
+    NotFound: NOTHING_THERE,
+    Unreachable: NO_ANSWER,
+    Unavailable: NO_ANSWER,
+    Overloaded: NO_ANSWER,
+    RateLimited: NO_ANSWER,
+    NameTaken: CONFLICT,
+    DatasetClosed: CONFLICT,
+    DatasetStale: CONFLICT,
+    LastAdmin: CONFLICT,
+    BadRequest: USAGE,
+}
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+
+
+def find_exit_code(error: SnapledgerError) -> int:
+    """What a script is told: by the problem's class, and for other refusals of a request as usage."""
+    for kind, code in EXIT_CODES.items():
+        if isinstance(error, kind):
+            return code
+    refused = isinstance(error, Problem) and error.status in {400, 413, 415, 422}
+    return USAGE if refused else FAULT
+
+
+def describe_error(error: SnapledgerError) -> str:
+    """What went wrong, and what to do about it at a terminal."""
+    if isinstance(error, Unauthenticated):
+        reason = error.reason or "The service has no such key in force: it may be mistyped, replaced or expired."
+        return f"{error.title}. {reason} Give another to snapledger login, or as SNAPLEDGER_KEY."
+    return str(error)
+
+
+def fail(message: str, code: int) -> NoReturn:
+    """Print the message on standard error, and end with the code."""
+    typer.echo(f"snapledger: {message}", err=True)
+    raise typer.Exit(code)
+
+
+@contextmanager
+def connect() -> Iterator[Client]:
+    """A client of the known service; while it waits, a terminal shows that it does."""
+    try:
+        known = credentials.load()
+    except ValueError as error:
+        fail(str(error), AUTHORITY)
+    with connect_with(known) as client:
+        yield client
+
+
+@contextmanager
+def connect_with(known: credentials.Credentials) -> Iterator[Client]:
+    """A client with these credentials; what goes wrong in the block is told, and ends the command with its code."""
+    try:
+        with Client(known.url, known.key) as client, Console(stderr=True).status("asking the service …"):
+            yield client
+    except SnapledgerError as error:
+        again = "" if error.idempotency_key is None else f"; to repeat it safely: --key {error.idempotency_key}"
+        code = find_exit_code(error)
+        fail(f"{describe_error(error)}{again if code == NO_ANSWER else ''}", code)
+    except ValueError as error:
+        fail(str(error), USAGE)
+
+
+def complete_dataset_names(incomplete: str) -> list[str]:
+    """The datasets that a shell may complete; none where the service does not say at once."""
+    try:
+        known = credentials.load()
+        with Client(known.url, known.key, timeout=2, retries=0) as client:
+            return [facts.name for facts in client.datasets() if facts.name.startswith(incomplete)]
+    except (SnapledgerError, ValueError):
+        return []
+
+
+DatasetName = Annotated[str, typer.Argument(help="The dataset's name.", autocompletion=complete_dataset_names)]

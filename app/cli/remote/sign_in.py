@@ -1,0 +1,40 @@
+"""`snapledger login` and `logout`."""
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from app.cli.remote import credentials
+from app.cli.remote.session import USAGE, connect_with, fail
+
+
+def _read_key() -> str:
+    """The key, from the environment, a question that does not show it, or standard input; never an argument."""
+    if key := os.environ.get("SNAPLEDGER_KEY"):
+        return key
+    if sys.stdin.isatty():
+        return str(typer.prompt("Key", hide_input=True)).strip()
+    return sys.stdin.readline().strip()
+
+
+def login(
+    url: Annotated[str | None, typer.Argument(help="Where the service is.", envvar="SNAPLEDGER_URL")] = None,
+) -> None:
+    """Try a key, and store it with the service's URL where only you can read it.
+
+    The key is asked for, or read from SNAPLEDGER_KEY or standard input: others can see a command's arguments.
+    """
+    if not url and not sys.stdin.isatty():
+        fail("where is the service? give its URL", USAGE)
+    given = credentials.Credentials((url or str(typer.prompt("URL"))).rstrip("/"), _read_key())
+    with connect_with(given) as client:
+        me = client.me()
+    credentials.store_credentials(given)
+    typer.echo(f"Signed in to {given.url} as {me.name} ({me.role}); stored in {credentials.find_file()}")
+
+
+def logout() -> None:
+    """Delete what `snapledger login` stored; the key itself stays in force."""
+    typer.echo("Signed out." if credentials.delete_credentials() else "Nothing was stored.")

@@ -1,0 +1,223 @@
+"""The command line."""
+
+import errno
+import os
+import resource
+import socket
+import tempfile
+from collections.abc import Mapping
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+import uvicorn
+from pydantic import ValidationError
+
+from app import logs, traces
+from app.api.schemas.administration import KeyRequest
+from app.api.schemas.base import validate
+from app.cli import dataset, ledger, remote
+from app.cli.application import application, report_errors_in_a_line
+from app.config import Settings
+from app.roles import Role
+from app.services import audit_records
+from app.services.identity import principals
+from app.services.operations import backups, databases, ledger_secrets, migrations, offline_ledger, relocations, startup
+
+_KEEP_ALIVE_SECONDS = 75  # longer than a proxy keeps a connection that it may be about to use
+_UNHEARD_SECONDS = 30  # after which a worker is taken for hung: long, since a machine may be busy, and it is killed
+_OTHER_DESCRIPTORS = 256  # of files, the database and what the process itself needs
+_GRACE_SECONDS = 30  # for what is being answered when the service is told to stop
+
+app = application()
+app.add_typer(dataset.app, name="dataset")
+
+
+app.add_typer(ledger.app, name="ledger")
+
+
+@app.command()
+def serve(
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port to listen on; 0 takes a free one.", min=0, max=65535)] = 8000,
+    workers: Annotated[int, typer.Option(help="How many processes answer.", min=1)] = 1,
+    require_checkpoint: Annotated[
+        Path | None, typer.Option(help="Refuse to start on a ledger that is behind this checkpoint.")
+    ] = None,
+) -> None:
+    """Start the service; it migrates its database first unless SNAPLEDGER_AUTO_MIGRATE is false."""
+    settings = Settings()
+    # What no waiting would help is told here, in a line, and not by each worker.
+    traces.require()
+    port = _free_port(host, port)
+    if require_checkpoint is not None:
+        startup.require_checkpoint(settings, require_checkpoint)
+    startup.require_ledger(settings)
+    typer.echo(f"Snapledger listens on http://{host}:{port} (the interface is described at /docs)")
+    several = workers > 1
+    with tempfile.TemporaryDirectory(prefix="snapledger-metrics-") if several else nullcontext() as folder:
+        if folder is not None:  # each counts for itself, in a file there
+            os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", folder)
+        uvicorn.run(
+            "app.main:create_app",
+            factory=True,
+            host=host,
+            port=port,
+            workers=workers,
+            http="app.api.server.http_protocol:HttpProtocol",
+            ws="none",
+            proxy_headers=bool(settings.trusted_proxies),
+            forwarded_allow_ips=list(settings.trusted_proxies),
+            limit_concurrency=_max_connections(settings),
+            timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+            access_log=False,  # the path of a call names what somebody asked about
+            log_config=logs.configuration(settings.log_level),
+            server_header=False,
+            timeout_graceful_shutdown=_GRACE_SECONDS,
+            timeout_worker_healthcheck=_UNHEARD_SECONDS,
+        )
+
+
+def _max_connections(settings: Settings) -> int:
+    """How many connections a process accepts, so that enough descriptors are left for files and the database."""
+    descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if descriptors == resource.RLIM_INFINITY:
+        return settings.max_connections
+    return max(1, min(settings.max_connections, descriptors - _OTHER_DESCRIPTORS))
+
+
+def _free_port(host: str, port: int) -> int:
+    """The port, or for 0 one that is free.
+
+    Raises:
+        ValueError: nothing can listen there.
+    """
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.create_server(address, family=family) as probe:
+            free: int = probe.getsockname()[1]
+            return free
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            told = f"port {port} of {host} is in use: stop what listens there, or choose another with --port"
+        else:
+            told = f"cannot listen on port {port} of {host}: {error.strerror}"
+        raise ValueError(told) from None
+
+
+@app.command()
+def migrate() -> None:
+    """Bring the database to the schema of this version."""
+    settings = Settings()
+    with databases.opened_database(settings) as database:
+        migrations.migrate(settings, database, audit_records.command_actor())
+    typer.echo("The database is migrated.")
+
+
+@app.command()
+def create_key(
+    name: Annotated[str, typer.Argument(help="The principal's name.")],
+    role: Annotated[Role | None, typer.Option(help="Make the principal, with this role.")] = None,
+    expires_at: Annotated[
+        str | None, typer.Option(help="From when on it opens nothing, such as 2027-01-31T12:00:00Z; never if not said.")
+    ] = None,
+) -> None:
+    """Print a new key for a principal, straight from the database: the way back in when every key is lost."""
+    settings, by = Settings(), audit_records.command_actor()
+    until = validate(KeyRequest, {"key_expires_at": expires_at}).key_expires_at
+    with offline_ledger.open_database(settings) as database:
+        with database.read() as session:
+            seal = ledger_secrets.load_or_create_keyring(settings, session).seal
+        if role is None:
+            issued = principals.replace_key(database, seal, by, name, until)
+        else:
+            issued = principals.create_principal(database, seal, by, name, role, until)
+    typer.echo(issued.key)
+
+
+@app.command()
+def backup(directory: Annotated[Path, typer.Argument(help="A directory that is not there yet.")]) -> None:
+    """Copy ledger, data and a checkpoint of them, consistent with each other, while the service runs.
+
+    The ledger's secret is not in it: keep that elsewhere.
+    """
+    made = backups.back_up(Settings(), directory)
+    typer.echo(f"{directory}: {len(made.heads)} datasets as of {made.at}; the secret is not in it")
+
+
+@app.command()
+def restore(directory: Annotated[Path, typer.Argument(help="A backup.")]) -> None:
+    """Fill an empty database and data directory from a backup; then compare it with the latest checkpoint."""
+    made = backups.restore(Settings(), directory)
+    typer.echo(f"The ledger is as it was at {made.at}. What was released since is forgotten, and must be written off:")
+    typer.echo("snapledger ledger verify --checkpoint LATEST says which ledgers are behind.")
+
+
+@app.command()
+def migrate_to(
+    url: Annotated[
+        str,
+        typer.Argument(
+            envvar="SNAPLEDGER_TARGET_URL", help="A database without rows; better set than typed if it has a password."
+        ),
+    ],
+) -> None:
+    """Move all of the ledger to another database, verify it there, and retire this one for good.
+
+    Until it has ended nobody can write to either. If it was interrupted, the same command goes on. The data directory
+    and the secret stay what they are.
+    """
+    moved = relocations.move_ledger(Settings(), url)
+    if moved is None:
+        typer.echo("The move that was interrupted has come to its end.")
+    else:
+        typer.echo(f"{moved.rows} rows are the same in both databases; {moved.datasets} datasets' ledgers are valid.")
+    typer.echo("This database is retired: start the service with SNAPLEDGER_DATABASE_URL set to the other one.")
+
+
+@app.command()
+def demo() -> None:
+    """Run the main job on real data: a temporary service, the Palmer penguins, and what an analyst sees."""
+    from app.demo import tour  # noqa: PLC0415 - its terminal library is not for the service
+
+    tour.run()
+
+
+@app.command()
+def audit(
+    epsilon: Annotated[list[str] | None, typer.Option(help="The privacy cost of a mechanism; may be repeated.")] = None,
+    rows: Annotated[list[int] | None, typer.Option(help="The number of rows; may be repeated.")] = None,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    draft: Annotated[bool, typer.Option("--draft", help="Bound the cases of the verification draft.")] = False,
+) -> None:
+    """Compute what the code that draws releases does, exactly, beside what is claimed; exit status 1 on any excess."""
+    from app.mechanism_audit import report  # noqa: PLC0415 - audits are not for the service
+
+    if not report.run(epsilon or [], rows or [], as_json=as_json, of_the_draft=draft):
+        raise typer.Exit(1)
+
+
+remote.attach(app)
+
+
+def _settings_fault(problem: Mapping[str, Any]) -> str:
+    """Which variable is wrong and why; what several do not fit names them itself."""
+    told = problem["msg"].removeprefix("Value error, ")
+    name = "_".join(("SNAPLEDGER", *map(str, problem["loc"]))).upper()
+    return f"{name}: {told}" if problem["loc"] else told
+
+
+def main() -> None:
+    """Run the command line; what cannot be done is told in a line, with exit status 1."""
+    with report_errors_in_a_line():
+        try:
+            app(prog_name="snapledger")
+        except ValidationError as error:
+            # Settings: pydantic's own text would show the value, which may be a secret.
+            raise ValueError("; ".join(map(_settings_fault, error.errors()))) from None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,140 @@
+"""Copies of the whole database as one SQLite file, whichever database it is in, and back.
+
+The file has the same tables, so that whatever reads a ledger reads the copy too.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Table, func, insert, select
+
+from app.db import tables
+from app.db.dialects import sqlite_connections
+from app.db.engine import Database
+from app.db.repositories import relocation_state
+from app.db.schema_migration import migrate
+from app.db.session import ReadSession, WriteSession
+from app.db.tables import metadata
+
+_BATCH = 1_000
+
+
+def sqlite_url(path: Path) -> str:
+    """The database in a file."""
+    return f"sqlite:///{path.absolute()}"
+
+
+def copy_database_to(session: ReadSession, path: Path) -> None:
+    """Copy the session's snapshot into a new file, which needs no other file beside it."""
+    if session.dialect == "sqlite":
+        copy = sqlite_connections.load_library().connect(str(path), isolation_level=None)
+        try:
+            session.connection.connection.driver_connection.backup(copy)  # type: ignore[union-attr]
+        finally:
+            copy.close()
+    else:
+        database = Database(sqlite_url(path))
+        try:
+            migrate(database)
+            with database.migrating() as connection:
+                copy_rows(session.connection, connection)
+                _insert_batches(connection, tables.relocations, _read_batches(session.connection, tables.relocations))
+        finally:
+            database.close()
+    _merge_write_ahead_log(path)
+
+
+def _merge_write_ahead_log(path: Path) -> None:
+    """Bring all of a copy into its one file: a write-ahead log beside it could be left behind."""
+    copy = sqlite_connections.load_library().connect(str(path), isolation_level=None)
+    try:
+        mode = copy.execute("PRAGMA journal_mode = delete").fetchone()
+        checked = copy.execute("PRAGMA quick_check").fetchone()
+    finally:
+        copy.close()
+    if mode != ("delete",) or checked != ("ok",):
+        raise ValueError("the copy of the database is not sound")
+
+
+def restore_database_from(path: Path, database: Database, then: Callable[[WriteSession], None]) -> None:
+    """Fill a database that has no rows from a copy, which is migrated first; all of it or nothing.
+
+    Args:
+        path: the copy's file.
+        database: to be filled.
+        then: is called at the end of the same transaction.
+
+    Raises:
+        ValueError: the database has rows, or the copy is of one that is retired.
+        UnavailableError: it is busy or away.
+    """
+    copy = Database(sqlite_url(path))
+    try:
+        migrate(copy)
+        migrate(database)
+        with copy.read() as session, database.migrating() as connection:
+            relocation_state.require_not_relocated(session)
+            if has_rows(connection):
+                raise ValueError("the database is in use: a backup is restored into one without rows")
+            copy_rows(session.connection, connection)
+            then(WriteSession(connection))
+    finally:
+        copy.close()
+
+
+def has_rows(connection: Connection) -> bool:
+    """Whether any table has any."""
+    return any(connection.execute(select(table).limit(1)).first() for table in metadata.sorted_tables)
+
+
+def copy_rows(source: Connection, target: Connection) -> None:
+    """Copy all rows of all tables into another database that has none, within its transaction.
+
+    That a database is retired is said of that database alone, and is not copied.
+    """
+    for table in tables_to_copy():
+        _insert_batches(target, table, _read_batches(source, table))
+
+
+def tables_to_copy() -> list[Table]:
+    """The tables that belong to the ledger wherever it is, those first that others refer to."""
+    return [table for table in metadata.sorted_tables if table is not tables.relocations]
+
+
+def table_fingerprint(connection: Connection, table: Table) -> tuple[int, int]:
+    """How many rows a table has, and a number that tables with the same rows share, on either database."""
+    count = total = 0
+    for rows in _read_batches(connection, table):
+        for row in rows:
+            digest = hashlib.sha256(repr([row[column.key] for column in table.c]).encode()).digest()
+            count, total = count + 1, (total + int.from_bytes(digest)) % 2**256  # in whatever order they come
+    return count, total
+
+
+def _read_batches(connection: Connection, table: Table) -> Iterator[list[dict[str, Any]]]:
+    """All rows of a table, without ever holding all of them."""
+    # Options of the connection itself would stay, and no other statement could be run on it.
+    rows = connection.execute(select(table), execution_options={"stream_results": True, "yield_per": _BATCH})
+    for batch in rows.mappings().partitions():
+        yield [dict(row) for row in batch]
+
+
+def _insert_batches(connection: Connection, table: Table, batches: Iterable[list[dict[str, Any]]]) -> None:
+    if connection.dialect.name == "sqlite":
+        for rows in batches:
+            connection.execute(insert(table), rows)
+        return
+    # INSERT may not say what Postgres numbers by itself; COPY may.
+    columns = ", ".join(connection.dialect.identifier_preparer.format_column(column) for column in table.c)
+    driver: Any = connection.connection.driver_connection
+    with driver.cursor() as cursor, cursor.copy(f"COPY {table.name} ({columns}) FROM STDIN") as copy:
+        for rows in batches:
+            for row in rows:
+                copy.write_row([row[column.key] for column in table.c])
+    for column in table.c:
+        if column.identity is not None and (highest := connection.scalar(select(func.max(column)))) is not None:
+            # Of what it has numbered, Postgres goes on behind the highest.
+            sequence = func.pg_get_serial_sequence(table.name, column.name)
+            connection.execute(select(func.setval(sequence, highest)))

@@ -1,0 +1,1 @@
+"""What is special to SQLite and to Postgres: connections, durability, errors, upserts."""

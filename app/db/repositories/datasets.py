@@ -1,0 +1,196 @@
+"""Registered tables: their public facts, and where their data is."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, bindparam, literal, or_, select, update
+
+from app.db.dialects.upsert import upsert
+from app.db.session import Session, WriteSession
+from app.db.tables import allowances, datasets
+from app.errors import InvalidRequestError, NameTakenError
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A table of `n` rows of which one person may have `rows_per_unit`. The fields are the columns, in order.
+
+    Attributes:
+        columns: JSON of the columns as declared.
+        state: `open`, `stale` (a live table that no longer has `n` rows) or `closed`.
+        file_id: where the data is; None once it is deleted.
+        succeeds: the name of the dataset whose people this one has data of again.
+        source: JSON of where the data came from, for its owner alone; None once it is deleted.
+    """
+
+    id: int
+    name: str
+    description: str
+    owner_id: int
+    columns: str
+    n: int
+    rows_per_unit: int
+    created_at: str
+    state: str
+    file_id: str | None
+    succeeds: str | None = None
+    source: str | None = None
+
+    @property
+    def stale(self) -> bool:
+        """Whether the live table is not the one that was registered."""
+        return self.state == "stale"
+
+    @property
+    def closed(self) -> bool:
+        """Whether the data is deleted."""
+        return self.state == "closed"
+
+
+def visible_to(principal_id: ColumnElement[int]) -> ColumnElement[bool]:
+    """The condition that a principal may see the dataset of a row: its own, or one that it has an allowance for."""
+    granted = select(allowances.c.dataset_id).where(
+        allowances.c.principal_id == principal_id, allowances.c.revoked.is_(False)
+    )
+    return or_(datasets.c.owner_id == principal_id, datasets.c.id.in_(granted))
+
+
+succeeded = datasets.alias("succeeded")
+
+_VIEWER = bindparam("viewer", type_=datasets.c.owner_id.type)
+_SELECT = select(datasets)
+_BY_NAME = _SELECT.where(datasets.c.name == bindparam("name"))
+_PAGE = _SELECT.where(datasets.c.id > bindparam("after")).order_by(datasets.c.id).limit(bindparam("most"))
+_VISIBLE_BY_NAME = _BY_NAME.where(visible_to(_VIEWER))
+_VISIBLE_PAGE = _PAGE.where(visible_to(_VIEWER))
+_INSERT = upsert(
+    datasets, lambda insert: insert.on_conflict_do_nothing(index_elements=["name"]).returning(datasets.c.id)
+)
+_FILES = select(datasets.c.file_id).where(datasets.c.file_id.is_not(None)).order_by(datasets.c.id)
+_SUCCESSORS = (
+    select(datasets.c.succeeds, datasets.c.name, literal(value=True).label("seen"))
+    .where(
+        datasets.c.succeeds.in_(
+            select(succeeded.c.name).where(succeeded.c.id.between(bindparam("first"), bindparam("last")))
+        )
+    )
+    .order_by(datasets.c.id)
+)
+_SUCCESSORS_SEEN = _SUCCESSORS.with_only_columns(
+    datasets.c.succeeds, datasets.c.name, visible_to(_VIEWER).label("seen")
+)
+_CLOSE = (
+    update(datasets)
+    .where(datasets.c.id == bindparam("dataset"), datasets.c.state != "closed")
+    .values(state="closed", file_id=None, source=None)
+)
+_MARK = (
+    update(datasets)
+    .where(datasets.c.id == bindparam("dataset"), datasets.c.state != "closed")
+    .values(state=bindparam("found"))
+)
+_HAS_FILE = select(datasets.c.id).where(datasets.c.file_id == bindparam("file"))
+
+
+def insert_dataset(  # noqa: PLR0913 - a row's columns, by name
+    transaction: WriteSession,
+    *,
+    name: str,
+    description: str,
+    owner_id: int,
+    columns: str,
+    n: int,
+    rows_per_unit: int,
+    created_at: str,
+    file_id: str | None,
+    succeeds: str | None = None,
+    source: str | None = None,
+) -> Dataset:
+    """Register a table.
+
+    Raises:
+        NameTakenError: the name was given before, even to a dataset closed since.
+    """
+    row = transaction.change_returning(
+        _INSERT[transaction.dialect],
+        name=name,
+        description=description,
+        owner_id=owner_id,
+        columns=columns,
+        n=n,
+        rows_per_unit=rows_per_unit,
+        created_at=created_at,
+        state="open",
+        file_id=file_id,
+        succeeds=succeeds,
+        source=source,
+    )
+    if row is None:
+        raise NameTakenError
+    return Dataset(
+        *(row.id, name, description, owner_id, columns, n, rows_per_unit, created_at, "open", file_id, succeeds, source)
+    )
+
+
+def find_dataset(session: Session, name: str) -> Dataset | None:
+    """The dataset of this name, open or closed."""
+    row = session.row(_BY_NAME, name=name)
+    return None if row is None else Dataset(*row)
+
+
+def page_of_datasets(session: Session, after: str | None, limit: int, visible_to: int | None) -> list[Dataset]:
+    """At most `limit` datasets, oldest first, from behind the one that is named `after`.
+
+    They are those that the principal `visible_to` owns or has an allowance for; all where it is None.
+
+    Raises:
+        InvalidRequestError: the list has no dataset that is named `after`.
+    """
+    viewer = {} if visible_to is None else {"viewer": visible_to}
+    start = 0
+    if after is not None:
+        # Seen with the same eyes, or the answer would tell whether a hidden dataset has that name.
+        last = session.row(_VISIBLE_BY_NAME if viewer else _BY_NAME, name=after, **viewer)
+        if last is None:
+            raise InvalidRequestError(("after", "names nothing in this list"))
+        start = last.id
+    query = _VISIBLE_PAGE if viewer else _PAGE
+    return [Dataset(*row) for row in session.rows(query, after=start, most=limit, **viewer)]
+
+
+def list_file_ids(session: Session) -> list[str]:
+    """Where the data of all open datasets is, the oldest first."""
+    return [row.file_id for row in session.rows(_FILES)]
+
+
+@dataclass(frozen=True, slots=True)
+class Successor:
+    """A dataset that has data of the same people as an earlier one; `seen`: the viewer may know of it."""
+
+    succeeds: str
+    name: str
+    seen: bool
+
+
+def list_successors(session: Session, first_id: int, last_id: int, visible_to: int | None) -> list[Successor]:
+    """Those of the datasets whose ids are from the first to the last, oldest first."""
+    between = {"first": first_id, "last": last_id}
+    if visible_to is None:
+        rows = session.rows(_SUCCESSORS, **between)
+    else:
+        rows = session.rows(_SUCCESSORS_SEEN, **between, viewer=visible_to)
+    return [Successor(succeeds, name, bool(seen)) for succeeds, name, seen in rows]
+
+
+def close_dataset(transaction: WriteSession, dataset_id: int) -> bool:
+    """Close a dataset and forget where its data was; whether it was not closed yet."""
+    return transaction.change(_CLOSE, dataset=dataset_id) == 1
+
+
+def mark_stale(transaction: WriteSession, dataset_id: int, *, stale: bool) -> None:
+    """Say of a dataset that is not closed whether its live table has another number of rows than was registered."""
+    transaction.change(_MARK, dataset=dataset_id, found="stale" if stale else "open")
+
+
+def has_file(session: Session, file_id: str) -> bool:
+    """Whether the data of a dataset is there."""
+    return session.row(_HAS_FILE, file=file_id) is not None

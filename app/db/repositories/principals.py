@@ -1,0 +1,217 @@
+"""Who may call, found by the digest of a key, or by whom the provider of a token says it is."""
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from sqlalchemy import bindparam, or_, select, update
+
+from app.db.clock import now
+from app.db.dialects.upsert import upsert
+from app.db.session import Session, WriteSession
+from app.db.tables import principals
+from app.errors import InvalidRequestError, NameTakenError
+from app.roles import Role
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Somebody who calls. The fields are the columns, in order.
+
+    Attributes:
+        disabled_at: set for ever once its rights are taken away.
+        key_expires_at: from when on its key opens nothing; None where it never expires, or there is none.
+        subject: whom a provider's tokens name it; None where it only has a key.
+    """
+
+    id: int
+    name: str
+    role: str
+    created_at: str
+    disabled_at: str | None
+    key_expires_at: str | None = None
+    subject: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KeyDigest:
+    """A key that was shown, by its SHA-256."""
+
+    digest: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Whom a provider's token names, by the provider and its own name for it, and the role that the token grants."""
+
+    issuer: str
+    subject: str
+    role: str
+
+
+Credential: TypeAlias = KeyDigest | Identity
+
+COLUMNS = (
+    principals.c.id,
+    principals.c.name,
+    principals.c.role,
+    principals.c.created_at,
+    principals.c.disabled_at,
+    principals.c.key_expires_at,
+    principals.c.subject,
+)
+BY_KEY = (principals.c.key_hash == bindparam("digest"), principals.c.disabled_at.is_(None))
+BY_SUBJECT = (
+    principals.c.issuer == bindparam("issuer"),
+    principals.c.subject == bindparam("subject"),
+    principals.c.disabled_at.is_(None),
+)
+
+_SELECT = select(*COLUMNS)
+_BY_KEY = _SELECT.where(*BY_KEY)
+_BY_KEY_LOCKED = _BY_KEY.with_for_update()
+_BY_SUBJECT = _SELECT.where(*BY_SUBJECT)
+_BY_SUBJECT_LOCKED = _BY_SUBJECT.with_for_update()
+_OF_SUBJECT = _SELECT.where(*BY_SUBJECT[:2])
+_BY_NAME = _SELECT.where(principals.c.name == bindparam("name"))
+_PAGE = _SELECT.where(principals.c.id > bindparam("after")).order_by(principals.c.id).limit(bindparam("most"))
+_LASTING_ADMINS = (
+    select(principals.c.id)
+    .where(
+        principals.c.role == Role.ADMIN,
+        principals.c.disabled_at.is_(None),
+        principals.c.subject.is_(None),
+        or_(principals.c.key_expires_at.is_(None), principals.c.key_expires_at > bindparam("time")),
+    )
+    .order_by(principals.c.id)  # the same order for all, or two could wait for each other
+    .with_for_update()
+)
+_ANY = select(principals.c.id).limit(1)
+_INSERT = upsert(
+    principals, lambda insert: insert.on_conflict_do_nothing(index_elements=["name"]).returning(principals.c.id)
+)
+_INSERT_SUBJECT = upsert(principals, lambda insert: insert.on_conflict_do_nothing().returning(principals.c.id))
+_REPLACE_KEY = (
+    update(principals)
+    .where(principals.c.id == bindparam("principal"))
+    .values(key_hash=bindparam("digest"), key_expires_at=bindparam("until"))
+)
+_SET_ROLE = update(principals).where(principals.c.id == bindparam("principal")).values(role=bindparam("granted"))
+_DISABLE = update(principals).where(principals.c.id == bindparam("principal")).values(disabled_at=bindparam("since"))
+
+
+def is_in_force(principal: Principal, credential: Credential) -> Principal | None:
+    """The principal as its credential lets it act: with the role of a token, and not at all with an expired key."""
+    if isinstance(credential, Identity):
+        return replace(principal, role=credential.role)
+    expired = principal.key_expires_at is not None and principal.key_expires_at <= now()
+    return None if expired else principal
+
+
+def find_by_credential(session: Session, credential: Credential) -> Principal | None:
+    """The principal that has this credential, unless it is disabled or the credential has expired."""
+    if isinstance(credential, Identity):
+        row = session.row(_BY_SUBJECT, issuer=credential.issuer, subject=credential.subject)
+    else:
+        row = session.row(_BY_KEY, digest=credential.digest)
+    return None if row is None else is_in_force(Principal(*row), credential)
+
+
+def lock_by_key(transaction: WriteSession, key: KeyDigest) -> Principal | None:
+    """As `find_by_credential`, and nobody else replaces the key until the end of the transaction."""
+    row = transaction.row(_BY_KEY_LOCKED, digest=key.digest)
+    return None if row is None else is_in_force(Principal(*row), key)
+
+
+def lock_by_subject(transaction: WriteSession, identity: Identity) -> Principal | None:
+    """Whom a token names, with the role that is written down; nobody else changes it until the transaction ends."""
+    row = transaction.row(_BY_SUBJECT_LOCKED, issuer=identity.issuer, subject=identity.subject)
+    return None if row is None else Principal(*row)
+
+
+def find_by_subject(session: Session, identity: Identity) -> Principal | None:
+    """Whom a token names, disabled or not, with the role that is written down, whatever the token grants."""
+    row = session.row(_OF_SUBJECT, issuer=identity.issuer, subject=identity.subject)
+    return None if row is None else Principal(*row)
+
+
+def find_by_name(session: Session, name: str) -> Principal | None:
+    """The principal of this name, disabled or not."""
+    row = session.row(_BY_NAME, name=name)
+    return None if row is None else Principal(*row)
+
+
+def page_of_principals(session: Session, after: str | None, limit: int) -> list[Principal]:
+    """At most `limit` principals, oldest first, from behind the one that is named `after`.
+
+    Raises:
+        InvalidRequestError: nobody is named `after`.
+    """
+    start = 0
+    if after is not None:
+        last = find_by_name(session, after)
+        if last is None:
+            raise InvalidRequestError(("after", "names nothing in this list"))
+        start = last.id
+    return [Principal(*row) for row in session.rows(_PAGE, after=start, most=limit)]
+
+
+def insert_principal(  # noqa: PLR0913 - a row's columns
+    transaction: WriteSession,
+    name: str,
+    role: str,
+    digest: bytes | None,
+    at: str,
+    *,
+    key_expires_at: str | None = None,
+    issuer: str | None = None,
+    subject: str | None = None,
+) -> Principal:
+    """Make a principal.
+
+    Raises:
+        NameTakenError: the name was given before, even to a principal disabled since; or whom the provider names has
+            another.
+    """
+    statement = _INSERT if subject is None else _INSERT_SUBJECT
+    row = transaction.change_returning(
+        statement[transaction.dialect],
+        name=name,
+        role=role,
+        key_hash=digest,
+        created_at=at,
+        disabled_at=None,
+        key_expires_at=key_expires_at,
+        issuer=issuer,
+        subject=subject,
+    )
+    if row is None:
+        raise NameTakenError
+    return Principal(row.id, name, role, at, None, key_expires_at, subject)
+
+
+def replace_key(transaction: WriteSession, principal_id: int, digest: bytes, expires_at: str | None = None) -> None:
+    """Give a principal another key; the old one stops working when this commits."""
+    transaction.change(_REPLACE_KEY, principal=principal_id, digest=digest, until=expires_at)
+
+
+def set_role(transaction: WriteSession, principal_id: int, role: str) -> None:
+    """Write down another role."""
+    transaction.change(_SET_ROLE, principal=principal_id, granted=role)
+
+
+def disable_principal(transaction: WriteSession, principal_id: int, at: str) -> None:
+    """Take a principal's rights away."""
+    transaction.change(_DISABLE, principal=principal_id, since=at)
+
+
+def count_lasting_admins(transaction: WriteSession) -> list[int]:
+    """The ids of the admins whose keys open now and whom no provider names.
+
+    They are locked until the end of the transaction: two cannot disable each other at once.
+    """
+    return [row.id for row in transaction.rows(_LASTING_ADMINS, time=now())]
+
+
+def has_principals(session: Session) -> bool:
+    """Whether the database has any principal at all."""
+    return session.row(_ANY) is not None

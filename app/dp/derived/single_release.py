@@ -1,0 +1,95 @@
+"""What follows from one release: a standard deviation, a sum, a proportion."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from gmpy2 import mpq
+
+from app.dp.derived.base import DerivedStatistic, Estimate, Estimates, KnownComponent, single_number
+from app.dp.derived.interval_arithmetic import Range, square_root, square_root_down
+from app.dp.errors import InvalidStatistic
+from app.dp.statistics import build
+from app.dp.statistics.base import find_column
+from app.dp.table.columns import Column, Kind
+
+
+@dataclass(frozen=True)
+class StandardDeviation(DerivedStatistic):
+    """√ of the sample variance, in the column's units; 0 where the variance that was released is negative."""
+
+    kind: ClassVar[str] = "standard_deviation"
+    members: ClassVar[frozenset[str]] = frozenset({"column", "bounds"})
+
+    @classmethod
+    def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
+        """The standard deviation that a request asks for, or InvalidStatistic."""
+        asked = {"kind": "variance", "column": spec.get("column"), "bounds": spec.get("bounds")}
+        variance = build(asked, columns, n, rows_per_unit)
+        return cls(n, {"variance": asked}, variance.describe() | {"kind": cls.kind})
+
+    def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
+        """The root of the variance in its range, which is not negative."""
+        value, around = single_number(known["variance"])
+        return {self.kind: Estimate(square_root_down(value), square_root(around))}
+
+
+@dataclass(frozen=True)
+class DerivedSum(DerivedStatistic):
+    """The sum of all rows: n times their mean."""
+
+    kind: ClassVar[str] = "sum"
+    members: ClassVar[frozenset[str]] = frozenset({"column", "bounds"})
+
+    @classmethod
+    def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
+        """The sum that a request asks for, or InvalidStatistic."""
+        asked = {"kind": "mean", "column": spec.get("column"), "bounds": spec.get("bounds")}
+        mean = build(asked, columns, n, rows_per_unit)
+        return cls(n, {"mean": asked}, mean.describe() | {"kind": cls.kind})
+
+    def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
+        """N times the mean."""
+        value, around = single_number(known["mean"])
+        return {self.kind: Estimate(value * self.n, around.times(mpq(self.n)))}
+
+
+@dataclass(frozen=True)
+class Proportion(DerivedStatistic):
+    """The share of all rows that are true in a boolean column, of a category, or within a filter.
+
+    A missing value is as it is in the component: the null value of the boolean, or a row that no filter lets in.
+    """
+
+    kind: ClassVar[str] = "proportion"
+    members: ClassVar[frozenset[str]] = frozenset({"column", "category", "where"})
+
+    @classmethod
+    def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
+        """The proportion that a request asks for, or InvalidStatistic."""
+        name, category, where = (spec.get(member) for member in ("column", "category", "where"))
+        if (name is None) == (where is None):
+            raise InvalidStatistic("column", "a proportion needs either a column or a filter")
+        if name is None:
+            if category is not None:
+                raise InvalidStatistic("category", "a filter names its categories itself")
+            asked: dict[str, Any] = {"kind": "count", "where": where}
+            return cls(n, {"count": asked}, build(asked, columns, n, rows_per_unit).describe() | {"kind": cls.kind})
+        column = find_column(columns, name, "column")
+        described = {"kind": cls.kind, "column": name}
+        if column.kind is Kind.BOOLEAN and category is None:
+            return cls(n, {"mean": {"kind": "mean", "column": name}}, described)
+        if column.kind is not Kind.CATEGORY:
+            raise InvalidStatistic("column", "neither a boolean column nor one of categories")
+        if category not in column.categories:
+            raise InvalidStatistic("category", "is not one of the declared categories", column.categories)
+        asked = {"kind": "count", "where": {name: {"one_of": [category]}}}
+        return cls(n, {"count": asked}, described | {"category": category})
+
+    def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
+        """The mean of the boolean, or the count divided by n."""
+        ((role, release),) = known.items()
+        value, around = single_number(release)
+        divisor = 1 if role == "mean" else self.n
+        share: Range = around.times(mpq(1, divisor))
+        return {self.kind: Estimate(value / divisor, share)}

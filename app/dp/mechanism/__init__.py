@@ -1,0 +1,1 @@
+"""The snapping mechanism: parameters, draw, accuracy, planning and bias."""

@@ -1,0 +1,54 @@
+"""How far a release may be from the statistic, whatever the data: rigorous upper bounds in normalised units.
+
+The data-dependent accuracy of Covington's notes (GETACCURACY) leaks the statistic and is not here.
+"""
+
+import math
+
+from gmpy2 import mpq
+
+from app.dp.mechanism.parameters import GUARD_BITS, Parameters
+from app.dp.numbers.exact import Rational, down, log_up, real, up
+
+
+def radius(parameters: Parameters, alpha: Rational) -> Rational:
+    """The notes' radius: |z - x| is at most this with probability at least 1 - α (section 6.3, GETACCURACY2).
+
+    It is min(ln(1/α)·λ' + grid/2, 2B), never below the truth and above it by less than 10⁻³⁰ of itself.
+
+    Raises:
+        ValueError: if α is not in (0, 1).
+    """
+    precision = _precision(parameters, alpha)
+    tail = up(precision).mul(log_up(1 / alpha, precision), parameters.scale)
+    return min(mpq(tail) + parameters.grid / 2, 2 * parameters.bound)
+
+
+def tight_radius(parameters: Parameters, alpha: Rational) -> Rational:
+    """The smallest radius that holds for every statistic in the range before any clamp, and so at most `radius`.
+
+    With ρ = grid/λ', the largest probability that |z - x| exceeds A grids is, for A >= 1/2 and m = ⌊2A⌋,
+    T(A) = e^(-ρm/2)·cosh(ρ(A - (m+1)/2)). It does not increase with A; the answer is the smallest A with T(A) <= α,
+    above it by less than 10⁻³⁰ of itself.
+
+    Raises:
+        ValueError: if α is not in (0, 1).
+    """
+    precision = _precision(parameters, alpha)
+    above, below = up(precision), down(precision)
+    # T falls as ρ grows: with ρ rounded down, once, T and its solution are never below the truth.
+    rho = real(parameters.grid / parameters.scale, below)
+    log_up_alpha = log_up(1 / alpha, precision)
+    m = math.floor(mpq(above.div(above.mul(2, log_up_alpha), rho))) + 1
+    # e^(ρm/2 - ln(1/α)) is above 1 but for the rounding; the smaller it and its arcosh are taken, the larger is A.
+    grown = below.exp(below.sub(below.mul(rho, mpq(m, 2)), log_up_alpha))
+    inwards = mpq(below.div(below.acosh(grown), rho)) if grown > 1 else mpq(0)
+    grids = max(mpq(m, 2), mpq(m + 1, 2) - inwards)
+    return min(grids * parameters.grid, radius(parameters, alpha), parameters.bound + parameters.b_prime)
+
+
+def _precision(parameters: Parameters, alpha: Rational) -> int:
+    """A working precision that leaves more than 100 bits to a radius, also when arcosh halves them and ρ is 2^-r."""
+    if not 0 < alpha < 1:
+        raise ValueError("alpha must be in (0, 1)")
+    return parameters.precision_bits + GUARD_BITS + 2 * parameters.grid_refinement

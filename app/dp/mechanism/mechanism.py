@@ -1,0 +1,104 @@
+"""One statistic released at one ε: the normalised mechanism in the statistic's own units."""
+
+from dataclasses import dataclass
+from typing import Self
+
+from app.dp.errors import AccuracyTrivial
+from app.dp.mechanism import accuracy as radii
+from app.dp.mechanism import planning
+from app.dp.mechanism.bulk_draw import draw_whole_numbers
+from app.dp.mechanism.draw import draw
+from app.dp.mechanism.parameters import Parameters, derive_parameters
+from app.dp.mechanism.released_values import ReleasedValues
+from app.dp.numbers.exact import Rational, half_ulp
+from app.dp.numbers.random_bits import VectorBitSource
+from app.dp.statistics.base import Statistic
+from app.dp.statistics.count_base import SharedCounts
+from app.dp.table.sums import Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Mechanism:
+    """The snapping mechanism for one statistic (Mironov 2012, section 5.2; Covington's notes, section 6).
+
+    Attributes:
+        statistic: what is released.
+        epsilon: ε, the total privacy cost, shared by the statistic's mechanisms.
+        gamma: γ, the largest probability with which the outer clamp may bind.
+        grid_refinement: r, by how many halvings the grid is finer than the notes'.
+        parameters: of each of the statistic's mechanisms, in normalised units.
+    """
+
+    statistic: Statistic
+    epsilon: Rational
+    gamma: Rational
+    grid_refinement: int
+    parameters: Parameters
+
+    @classmethod
+    def for_epsilon(cls, statistic: Statistic, epsilon: Rational, gamma: Rational, grid_refinement: int) -> Self:
+        """The mechanism that costs `epsilon` in all; ValueError as `derive`."""
+        parameters = derive_parameters(epsilon / statistic.mechanisms, statistic.b_prime, gamma, grid_refinement)
+        return cls(statistic, epsilon, gamma, grid_refinement, parameters)
+
+    @classmethod
+    def for_accuracy(
+        cls, statistic: Statistic, accuracy: Rational, alpha: Rational, gamma: Rational, grid_refinement: int
+    ) -> Self:
+        """The cheapest mechanism whose radius at `alpha` is at most `accuracy`, in the statistic's units.
+
+        Raises:
+            AccuracyTrivial: if the public range is no wider than that.
+            ValueError: if `accuracy` is not positive, or as `derive` does.
+        """
+        if accuracy >= statistic.upper - statistic.lower:
+            raise AccuracyTrivial
+        normalised = accuracy / statistic.sensitivity
+        epsilon = planning.minimal_epsilon(
+            normalised, alpha, statistic.b_prime, gamma, grid_refinement, statistic.mechanisms
+        )
+        return cls.for_epsilon(statistic, epsilon, gamma, grid_refinement)
+
+    def radius(self, alpha: Rational) -> Rational:
+        """The notes' radius at `alpha`, of each component, in the statistic's units."""
+        return self.statistic.sensitivity * radii.radius(self.parameters, alpha)
+
+    def tight_radius(self, alpha: Rational) -> Rational:
+        """The smallest radius at `alpha`, of each component, in the statistic's units."""
+        return self.statistic.sensitivity * radii.tight_radius(self.parameters, alpha)
+
+    def simultaneous_radius(self, alpha: Rational) -> Rational:
+        """The notes' radius at which all components hold at once with probability at least 1 - `alpha`."""
+        return self.radius(alpha / self.statistic.components)
+
+    @property
+    def resolution(self) -> Rational:
+        """What no ε removes: the rounding of values to codes, and of the release to a double."""
+        statistic = self.statistic
+        furthest = abs(statistic.centre) + statistic.sensitivity * self.parameters.bound
+        return statistic.rounding + half_ulp(furthest)
+
+    def draw(self, answer: Answer, bits: VectorBitSource) -> ReleasedValues:
+        """A fresh release of each component, exact, from what the engine answered to the statistic's needs.
+
+        Raises:
+            ValueError: if the answer is not to them.
+            DrawExhausted: if the source of bits is broken.
+        """
+        statistic, parameters = self.statistic, self.parameters
+        centre, sensitivity = statistic.centre, statistic.sensitivity
+        if isinstance(statistic, SharedCounts):
+            normalised = draw_whole_numbers(statistic.from_centre(answer), parameters, bits)
+        else:
+            values = statistic.values(answer)
+            normalised = ReleasedValues.several(
+                [draw((value - centre) / sensitivity, parameters, bits) for value in values]
+            )
+        return normalised.map(lambda z: centre + sensitivity * z)
+
+    def cliff(self) -> Rational:
+        """The smallest ε above this one, in whole units, at which the grid is finer."""
+        statistic = self.statistic
+        return planning.next_cliff(
+            self.epsilon, statistic.b_prime, self.gamma, self.grid_refinement, statistic.mechanisms
+        )

@@ -1,0 +1,1 @@
+"""Exact and directed-rounding arithmetic, and random bits."""

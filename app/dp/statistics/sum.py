@@ -1,0 +1,132 @@
+"""The sum of a column's values over the rows that meet a filter's conditions, in all or for each group."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from gmpy2 import mpq
+
+from app.dp.numbers.exact import Rational
+from app.dp.statistics.base import Statistic, describe_bounds, find_column, parse_pair
+from app.dp.statistics.group_by import Groups, describe_groups, parse_groups
+from app.dp.table.bins import CategoryBins
+from app.dp.table.codes import Codes, codes_for
+from app.dp.table.columns import Column
+from app.dp.table.conditions import Condition, describe_conditions, parse_conditions
+from app.dp.table.sums import Answer, CellSums
+
+
+@dataclass(frozen=True)
+class Sum(Statistic):
+    """The sum of a column's values within bounds [a, b] over the rows inside: of all rows if there is no filter.
+
+    A row contributes its value if it is inside and 0 if not: a number in [l, u], where l = min(a, 0) and u = max(b, 0)
+    if there is a filter or are groups, and l = a, u = b otherwise. Replacing a row changes its contribution from any
+    such number to any other: Δ₁ = u - l, and n rows contribute n·[l, u]. Both are attained.
+
+    Of groups, each is a mechanism of its own with Δ₁ and the share ε/(2c). A row that is replaced changes the sums of
+    two groups at most, each by Δ₁ at most, so the loss is at most 2c·ε/(2c) = ε. (One row cannot change both sums by
+    Δ₁ if a < 0 < b, so this bounds the sensitivity of all sums together, and is what they attain if a or b is 0.)
+
+    A missing value counts as the column's null value, as in a mean; a row that lacks a filter's value is outside.
+    """
+
+    column: str
+    codes: Codes
+    conditions: tuple[Condition, ...]
+    groups: Groups | None
+
+    kind: ClassVar[str] = "sum"
+    members: ClassVar[frozenset[str]] = frozenset({"column", "bounds", "where", "group_by"})
+
+    @classmethod
+    def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
+        """The sum that a request asks for, or InvalidStatistic."""
+        column = find_column(columns, spec.get("column"), "column")
+        codes = codes_for(column, parse_pair(spec.get("bounds"), "bounds"))
+        return cls(
+            n,
+            rows_per_unit,
+            column.name,
+            codes,
+            parse_conditions(spec.get("where"), columns),
+            parse_groups(spec, columns),
+        )
+
+    @property
+    def needs(self) -> CellSums:
+        """The number of rows and the sum of codes, of each group or in all."""
+        axes = () if self.groups is None else (self.groups,)
+        return CellSums(axes, self.conditions, (self.column, self.codes))
+
+    @property
+    def lower(self) -> Rational:
+        """n·l, of each group."""
+        return self.n * self._contributions[0]
+
+    @property
+    def upper(self) -> Rational:
+        """n·u, of each group."""
+        return self.n * self._contributions[1]
+
+    @property
+    def row_sensitivity(self) -> Rational:
+        """Δ₁ = u - l."""
+        least, most = self._contributions
+        return most - least
+
+    @property
+    def sensitivity(self) -> Rational:
+        """Δ, of groups one row's, since the number of rows of a person is in the number of mechanisms."""
+        if self.groups is not None:
+            return self.row_sensitivity
+        return min(self.rows_per_unit * self.row_sensitivity, self.upper - self.lower)
+
+    @property
+    def mechanisms(self) -> int:
+        """1, or 2c of groups: one person's c rows leave at most c groups and enter others."""
+        return 1 if self.groups is None else 2 * self.rows_per_unit
+
+    @property
+    def components(self) -> int:
+        """1, or the number of groups."""
+        return 1 if self.groups is None else self.groups[1].count
+
+    @property
+    def bins(self) -> CategoryBins | None:
+        """The groups, if there are any."""
+        return None if self.groups is None else self.groups[1]
+
+    @property
+    def rounding(self) -> Rational:
+        """n·δ, δ being what rounding a value to its code can change it by: all rows may be inside."""
+        return self.n * self.codes.rounding
+
+    def values(self, answer: Answer) -> tuple[Rational, ...]:
+        """The sums a·m + R·S/K, m being the number of rows inside and S the sum of their codes."""
+        counts, totals = answer[: self.components + 1], answer[self.components + 1 :]
+        if len(totals) != self.components or sum(counts) != self.n:
+            raise ValueError("the sums are not those that this statistic needs")
+        codes = self.codes
+        return tuple(
+            codes.lower * rows + codes.width * mpq(total, codes.steps)
+            for rows, total in zip(counts[:-1], totals, strict=True)
+        )
+
+    def describe(self) -> dict[str, Any]:
+        """The request for this sum with its bounds, which booleans do not have."""
+        bounds = describe_bounds(self.codes)
+        members = {"kind": self.kind, "column": self.column} | ({"bounds": bounds} if bounds else {})
+        return members | describe_conditions(self.conditions) | describe_groups(self.groups)
+
+    def _distinction(self) -> list[Any]:
+        bounds = [str(self.codes.lower), str(self.codes.upper)]
+        group = None if self.groups is None else self.groups[0]
+        return [self.column, *bounds, [each.distinction() for each in self.conditions], group]
+
+    @property
+    def _contributions(self) -> tuple[Rational, Rational]:
+        """The least and the most, l and u, that a row can contribute."""
+        if not self.conditions and self.groups is None:
+            return self.codes.lower, self.codes.upper
+        return min(self.codes.lower, mpq(0)), max(self.codes.upper, mpq(0))

@@ -1,0 +1,43 @@
+"""What the numbers of a release stand for, beyond one column's bins: two columns' cells, and the rows outside a filter.
+
+Like bins, they cover every row and are there whatever the data.
+"""
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from app.dp.table.bins import Bins
+
+OUTSIDE = {"kind": "outside", "label": "outside"}
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """A cell for each combination of two columns' bins, row by row: cell i·m + j is of bins i of x and j of y, of m."""
+
+    x: Bins
+    y: Bins
+
+    @property
+    def count(self) -> int:
+        """The number of cells."""
+        return self.x.count * self.y.count
+
+
+@dataclass(frozen=True, slots=True)
+class WithOutside:
+    """The bins or cells of the rows that meet a filter's conditions, then `outside`, of all other rows."""
+
+    inside: "Bins | Cells"
+
+    @property
+    def count(self) -> int:
+        """The number of bins or cells."""
+        return self.inside.count + 1
+
+    def describe(self) -> list[dict[str, Any]]:
+        """The bins in order, ready for JSON (of cells `outside` alone)."""
+        return [*([] if isinstance(self.inside, Cells) else self.inside.describe()), OUTSIDE]
+
+
+Partition: TypeAlias = Bins | Cells | WithOutside

@@ -1,0 +1,132 @@
+"""Integer codes: what each value becomes before anything is summed, so that every sum is exact.
+
+Casacuberta et al. 2022 show why floating-point sums cannot be released: their sensitivity exceeds the formula's.
+"""
+
+from dataclasses import dataclass
+
+from gmpy2 import mpq
+
+from app.dp.errors import InvalidStatistic
+from app.dp.numbers.exact import Rational, to_nearest_double
+from app.dp.table.columns import Column, Kind
+
+MOST_STEPS = 2**31
+"""The largest code: its square, 2⁶², and the sums of 2⁶³ rows stay below 10³⁸ on every engine."""
+
+LARGEST_BOUND = mpq(10) ** 100
+SMALLEST_GAP = 1 / LARGEST_BOUND
+
+_ENGINE_ERROR = 1 + mpq(1, 2**18)
+"""Engines compute inexact codes with three double operations; this factor covers their rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Codes:
+    """The map from a column's values to the codes `0 … steps`; hashable, a part of the key of kept sums.
+
+    Attributes:
+        kind: the kind of the column: a number or a boolean.
+        lower, upper: the exact bounds, in the column's units; for real columns the doubles nearest to what was written.
+        scale: the values are stored as whole numbers of 10^-scale (integer and decimal columns).
+        steps: the largest code, K.
+        null_code: the code of a missing value.
+    """
+
+    kind: Kind
+    lower: Rational
+    upper: Rational
+    scale: int
+    steps: int
+    null_code: int
+
+    @property
+    def width(self) -> Rational:
+        """The width R of the bounds, in the column's units."""
+        return self.upper - self.lower
+
+    @property
+    def exact(self) -> bool:
+        """Whether every value within the bounds is its code's value, and engines need no double to find the code."""
+        return self.kind is not Kind.REAL and self.steps == _whole_steps(self.lower, self.upper, self.scale)
+
+    @property
+    def rounding(self) -> Rational:
+        """The most, δ, by which a clamped value and its code's value differ, in the column's units; 0 if exact."""
+        return mpq(0) if self.exact else self.width / (2 * self.steps) * _ENGINE_ERROR
+
+    def value(self, code: int) -> Rational:
+        """The value that `code` stands for, in the column's units."""
+        return self.lower + self.width * code / self.steps
+
+    def code(self, value: Rational | None) -> int:
+        """The code of a value in the column's units, None being a missing one: clamp, scale, round half up."""
+        if value is None:
+            return self.null_code
+        return _code(value, self.lower, self.upper, self.steps)
+
+
+def codes_for(column: Column, bounds: tuple[Rational, Rational] | None, where: str = "bounds") -> Codes:
+    """The codes of a column within the bounds asked for, or within the declared ones.
+
+    Raises:
+        InvalidStatistic: at `where`, if the bounds are missing, equal, reversed, too large or too close together, or
+            are given for a boolean; at `column` for categories, which have no codes.
+    """
+    if column.kind is Kind.CATEGORY:
+        raise InvalidStatistic("column", "a category column has no numeric values")
+    if column.kind is Kind.BOOLEAN:
+        if bounds is not None:
+            raise InvalidStatistic(where, "a boolean column has the bounds 0 and 1, which are not to be given")
+        null_code = 0 if column.null_value is None else _code(column.null_value, mpq(0), mpq(1), 1)
+        return Codes(column.kind, mpq(0), mpq(1), scale=0, steps=1, null_code=null_code)
+    lower, upper = (stored_bound(column.kind, bound) for bound in checked_bounds(column, bounds, where))
+    scale = column.scale if column.kind is Kind.DECIMAL else 0
+    whole = None if column.kind is Kind.REAL else _whole_steps(lower, upper, scale)
+    steps = MOST_STEPS if whole is None else whole
+    null_code = (steps + 1) // 2 if column.null_value is None else _code(column.null_value, lower, upper, steps)
+    return Codes(column.kind, lower, upper, scale, steps, null_code)
+
+
+def checked_bounds(
+    column: Column, bounds: tuple[Rational, Rational] | None, where: str = "bounds"
+) -> tuple[Rational, Rational]:
+    """The bounds asked for, or the declared ones, of a numeric column, as written.
+
+    Raises:
+        InvalidStatistic: at `where`, if there are none or they are equal, reversed, too large or too close together.
+    """
+    written = bounds or column.bounds
+    if written is None:
+        raise InvalidStatistic(where, "a numeric column needs a lower and an upper bound")
+    lower, upper = written
+    if max(abs(lower), abs(upper)) > LARGEST_BOUND:
+        raise InvalidStatistic(where, "bounds are at most 1e100 in size")
+    if upper <= lower:
+        raise InvalidStatistic(where, "the lower bound must be below the upper bound")
+    if upper - lower < SMALLEST_GAP:
+        # Far enough apart, too, for the engines' steps/(upper - lower) to be a finite double.
+        raise InvalidStatistic(where, "bounds are at least 1e-100 apart")
+    if stored_bound(column.kind, lower) == stored_bound(column.kind, upper):
+        raise InvalidStatistic(where, "the bounds are the same double")
+    return lower, upper
+
+
+def stored_bound(kind: Kind, written: Rational) -> Rational:
+    """The exact bound or edge that something written stands for: of real columns, the double nearest to it."""
+    return mpq(to_nearest_double(written)) if kind is Kind.REAL else written
+
+
+def _whole_steps(lower: Rational, upper: Rational, scale: int) -> int | None:
+    """How many units of 10^-scale lie between bounds that are whole in it, if they are and the number is allowed."""
+    unit = 10**scale
+    first, last = lower * unit, upper * unit
+    if first.denominator != 1 or last.denominator != 1 or last - first > MOST_STEPS:
+        return None
+    return int(last - first)
+
+
+def _code(value: Rational, lower: Rational, upper: Rational, steps: int) -> int:
+    clamped = min(max(value, lower), upper)
+    code = int((clamped - lower) * steps / (upper - lower) + mpq(1, 2))  # not negative: int() is the floor
+    return min(code, steps)

@@ -1,0 +1,172 @@
+"""Which rows a filtered statistic is about: conditions on the values of single columns, all of which must hold.
+
+A row's own values decide, so neighbouring datasets stay neighbours. A missing value (NULL, NaN) satisfies no condition:
+a row without a value of a filter's column is outside, whatever `null_value` is declared for sums.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from gmpy2 import mpq
+
+from app.dp.errors import InvalidStatistic
+from app.dp.numbers.exact import Rational, decimal_text, json_number, parse_exact, to_nearest_double
+from app.dp.table.columns import Column, Kind
+
+MOST_VALUES = 10_000
+"""In one list."""
+
+LARGEST_VALUE = mpq(10) ** 100
+_INT64_LEAST, _INT64_MOST = -(2**63), 2**63 - 1
+
+Stored: TypeAlias = str | bool | int | float
+"""A value as a table holds it: integers and decimals as whole numbers of 10^-scale."""
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """The value is one of a set, given as stored, ascending, each once."""
+
+    column: str
+    kind: Kind
+    scale: int
+    values: tuple[Stored, ...]
+
+    def describe(self) -> dict[str, Any]:
+        """The condition as a request gives it."""
+        return {"in": [_to_json_value(value, self.kind, self.scale) for value in self.values]}
+
+    def distinction(self) -> list[Any]:
+        """What tells it from other conditions, as JSON."""
+        return [self.column, "in", *map(_canonical, self.values)]
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """The value is a number at least `least` and at most `most`, which are given as stored."""
+
+    column: str
+    kind: Kind
+    scale: int
+    least: int | float
+    most: int | float
+
+    def describe(self) -> dict[str, Any]:
+        """The condition as a request gives it; an integer column's ends as the whole numbers they amount to."""
+        return {"between": [_to_json_value(end, self.kind, self.scale) for end in (self.least, self.most)]}
+
+    def distinction(self) -> list[Any]:
+        """What tells it from other conditions, as JSON."""
+        return [self.column, "between", _canonical(self.least), _canonical(self.most)]
+
+
+Condition: TypeAlias = OneOf | Between
+
+
+def parse_conditions(
+    where: Mapping[str, Mapping[str, Any]] | None, columns: Mapping[str, Column]
+) -> tuple[Condition, ...]:
+    """The conditions of a request, in the order of their columns' names; none where it has none.
+
+    Args:
+        where: for each column either `one_of`, a list of texts, booleans or numbers, or `between`, two numbers.
+        columns: the dataset's declared columns by name.
+
+    Raises:
+        InvalidStatistic: at `where` or a place in it, named by position: an unknown column, a value that is not one of
+            the column's kind, too many, or none that the column could hold.
+    """
+    if where is None:
+        return ()
+    if not where:
+        raise InvalidStatistic("where", "at least one condition, or no filter at all")
+    return tuple(
+        sorted((_condition(name, where[name], columns, f"where.{i}") for i, name in enumerate(where)), key=_by)
+    )
+
+
+def describe_conditions(conditions: Sequence[Condition]) -> dict[str, Any]:
+    """The member `where` of a request, if there are any conditions."""
+    return {"where": {each.column: each.describe() for each in conditions}} if conditions else {}
+
+
+def _by(condition: Condition) -> str:
+    return condition.column
+
+
+def _condition(name: str, asked: Mapping[str, Any], columns: Mapping[str, Column], where: str) -> Condition:
+    column = columns.get(name)
+    if column is None:
+        raise InvalidStatistic(where, "no column of the dataset has this name", tuple(columns))
+    values, ends = asked.get("one_of"), asked.get("between")
+    if (values is None) == (ends is None):
+        raise InvalidStatistic(where, "needs exactly one of in and between")
+    if values is None:
+        return _between(column, ends, f"{where}.between")
+    if not 1 <= len(values) <= MOST_VALUES:
+        raise InvalidStatistic(f"{where}.in", f"from 1 to {MOST_VALUES:,} values")
+    stored = {_value(column, value, f"{where}.in.{i}") for i, value in enumerate(values)}
+    return OneOf(column.name, column.kind, _scale(column), tuple(sorted(stored)))
+
+
+def _between(column: Column, ends: Any, where: str) -> Between:  # noqa: ANN401  whatever a request holds there
+    if not column.kind.numeric:
+        raise InvalidStatistic(where, "only a numeric column has values between others")
+    if not isinstance(ends, tuple | list) or len(ends) != 2:
+        raise InvalidStatistic(where, "exactly two are needed here")
+    least, most = (_number(end, f"{where}.{i}") for i, end in enumerate(ends))
+    if most < least:
+        raise InvalidStatistic(where, "the first must be at most the second")
+    if column.kind is Kind.REAL:
+        return Between(column.name, column.kind, 0, to_nearest_double(least), to_nearest_double(most))
+    unit = 10 ** _scale(column)
+    first, last = max(math.ceil(least * unit), _INT64_LEAST), min(math.floor(most * unit), _INT64_MOST)
+    if last < first:
+        raise InvalidStatistic(where, f"no value of this {column.kind} column can lie there")
+    return Between(column.name, column.kind, _scale(column), first, last)
+
+
+def _value(column: Column, value: object, where: str) -> Any:  # noqa: ANN401  of the column's kind, to be sorted
+    if column.kind is Kind.CATEGORY:
+        if not isinstance(value, str) or value not in column.category_set:
+            raise InvalidStatistic(where, "is not one of the declared categories", column.categories)
+        return value
+    if column.kind is Kind.BOOLEAN:
+        if not isinstance(value, bool):
+            raise InvalidStatistic(where, "is neither true nor false")
+        return value
+    number = _number(value, where)
+    if column.kind is Kind.REAL:
+        return to_nearest_double(number)
+    units = number * 10 ** _scale(column)
+    if units.denominator != 1 or not _INT64_LEAST <= units <= _INT64_MOST:
+        raise InvalidStatistic(where, f"is not a number that this {column.kind} column can hold")
+    return int(units)
+
+
+def _number(value: object, where: str) -> Rational:
+    number = parse_exact(value) if isinstance(value, str) else value
+    if not isinstance(number, mpq):
+        raise InvalidStatistic(where, "is not a number")
+    if abs(number) > LARGEST_VALUE:
+        raise InvalidStatistic(where, "is larger than 1e100 in size")
+    return number
+
+
+def _scale(column: Column) -> int:
+    return column.scale if column.kind is Kind.DECIMAL else 0
+
+
+def _to_json_value(value: Stored, kind: Kind, scale: int) -> str | bool | int | float:
+    """A stored value in a request: a number as JSON's, or as a text where a double would be another number."""
+    if not kind.numeric:
+        return value
+    number = mpq(value) / 10**scale
+    double = json_number(number)
+    return double if kind is Kind.REAL or mpq(repr(double)) == number else decimal_text(number)
+
+
+def _canonical(value: Stored) -> str | bool:
+    return value if isinstance(value, str | bool) else repr(value)

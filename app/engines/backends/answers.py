@@ -1,0 +1,39 @@
+"""The answers to one scan: the statement that an engine runs, and what its rows mean."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from app.dp.table.sums import Answer, BinCounts, CellSums, CrossMoments, Moments, Needs, PairSums
+from app.engines.sql.bin_expressions import Cuts
+from app.engines.sql.cell_queries import cells_answer, cells_query
+from app.engines.sql.queries import Dialect, Source, counts_query, sums_query
+from app.engines.sql.shared_queries import shared_answers, shared_query
+
+RunQuery: TypeAlias = Callable[[str, Cuts | None], Any]
+"""Runs a statement, with the cuts that it needs beside the table if any; its rows are tuples or an array."""
+
+
+def compute_answers(scan: Sequence[Needs], table: Source, dialect: Dialect, run: RunQuery) -> list[Answer]:
+    """The exact integers of each need of one of `scans_of`, by one statement over `table`."""
+    if len(scan) > 1:
+        return shared_answers(scan, run(shared_query(tuple(scan), table, dialect), None))
+    (needs,) = scan
+    if isinstance(needs, BinCounts):
+        return [_count_bins(needs, table, dialect, run)]
+    if isinstance(needs, CellSums):
+        return [cells_answer(needs, run(cells_query(needs, table, dialect), None))]
+    (row,) = run(sums_query(needs, table, dialect), None)
+    # Sums over no rows at all are no numbers; that n is 0 tells that the table is another one.
+    return [(CrossMoments if isinstance(needs, PairSums) else Moments)(*(int(total or 0) for total in row))]
+
+
+def _count_bins(needs: BinCounts, table: Source, dialect: Dialect, run: RunQuery) -> tuple[int, ...]:
+    query = counts_query(needs, table, dialect)
+    found = run(query.text, query.cuts)
+    rows = np.asarray(found, np.int64).reshape(len(found), 2)  # there may be a million, or none
+    bins = rows[:, 0] if query.bin_of_place is None else np.array(query.bin_of_place)[rows[:, 0]]
+    counts = np.zeros(needs.bins.count, np.int64)
+    np.add.at(counts, bins, rows[:, 1])
+    return tuple(counts.tolist())

@@ -1,0 +1,164 @@
+"""DuckDB inside the process: the default engine."""
+
+import logging
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import cast
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from sqlglot import exp
+
+from app.dp.table.sums import Answer, CellSums, Needs, PairSums
+from app.engines.atomic_files import scratch_directory
+from app.engines.backends.answers import compute_answers
+from app.engines.errors import translate_engine_errors
+from app.engines.sql.bin_expressions import Cuts
+from app.engines.sql.expressions import column, whole
+from app.engines.sql.queries import CUTS, FIRST_BIN, THRESHOLD, render
+from app.engines.stored_columns import UNIT, stored_name
+
+logger = logging.getLogger(__name__)
+
+_FILE = "file"
+_TABLE = exp.Table(this=exp.ReadParquet(expressions=[exp.Placeholder(this=_FILE)]))
+
+
+class DuckDBEngine:
+    """Exact sums over stored Parquet files.
+
+    One database without data of its own, that can read one directory and nothing else. Every query has a cursor to
+    itself, which is DuckDB's unit of concurrency, so any number of threads may ask at once.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        threads: int | None = None,
+        memory_limit: str = "2GB",
+        max_spilled_bytes: int | None = None,
+    ) -> None:
+        self._scratch, self._scratch_lock = scratch_directory(directory)
+        settings: dict[str, str | int | bool | float | list[str]] = {
+            "memory_limit": memory_limit,
+            "temp_directory": str(self._scratch),
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "allow_community_extensions": False,
+            "python_enable_replacements": False,
+        }
+        if threads is not None:
+            settings["threads"] = threads
+        if max_spilled_bytes is not None:
+            settings["max_temp_directory_size"] = f"{max_spilled_bytes}B"
+        self._connection = duckdb.connect(":memory:", config=settings)
+        # A Parquet file's least and greatest values leave NaN out: without this, DuckDB 2 concludes that there is none.
+        self._connection.execute("SET GLOBAL parquet_can_have_nan = true")
+        # In this order: each statement forbids the ones before it.
+        self._connection.execute("SET allowed_directories = [$directory]", {"directory": str(directory)})
+        self._connection.execute("SET enable_external_access = false")
+        self._connection.execute("SET lock_configuration = true")
+
+    def compute(self, path: Path, scan: Sequence[Needs]) -> list[Answer]:
+        """The exact integers of each need of one of `scans_of`, by one statement over the table stored at `path`.
+
+        Raises:
+            EngineFailure: whatever went wrong; engines put values into their messages, so only its kind is logged.
+        """
+        stored = [_stored(each) for each in scan]
+        return translate_engine_errors(
+            logger, "DuckDB", lambda: compute_answers(stored, _TABLE, "duckdb", partial(self._run, path))
+        )
+
+    @property
+    def scratch(self) -> Path:
+        """A directory for files that need not outlive the process, which the engine can read."""
+        return self._scratch
+
+    def units_over(self, path: Path, most: int) -> int:
+        """How many units have more than `most` rows of a table with the column `unit`.
+
+        Raises:
+            MemoryError: it takes more memory, or disk, than the engine may use.
+            EngineFailure: it could not be counted.
+        """
+
+        def count() -> int | None:
+            with suppress(duckdb.OutOfMemoryException):
+                ((over,),) = self._rows(render(_units_over(most), "duckdb"), path)
+                return int(over)
+            return None
+
+        over = translate_engine_errors(logger, "DuckDB", count)
+        if over is None:
+            raise MemoryError
+        return over
+
+    def rows_of_units(self, path: Path, schema: pa.Schema, most: int) -> Iterator[pa.RecordBatch]:
+        """The columns of `schema` of at most `most` rows of each unit, chosen by a keyed hash of the row.
+
+        The key is random and forgotten: who knows a row, or wrote it, cannot know or bring about that it is kept, and
+        which rows of a unit are kept depends on no other unit.
+
+        Raises:
+            MemoryError: it takes more memory, or disk, than the engine may use.
+        """
+        values = ", ".join(f'"{name}"' for name in schema.names)
+        query = (
+            f"SELECT {values} FROM read_parquet($file) QUALIFY row_number() OVER "  # noqa: S608 - hexadecimal names
+            f'(PARTITION BY "{UNIT}" ORDER BY sha256($key || CAST(row({values}) AS VARCHAR))) <= {most:d}'
+        )
+        try:
+            with self._connection.cursor() as cursor:
+                chosen = cursor.sql(query, params={_FILE: str(path), "key": secrets.token_hex(32)})
+                for batch in cast("Iterator[pa.RecordBatch]", chosen.to_arrow_reader(2**14)):
+                    yield batch.cast(schema)
+        except duckdb.OutOfMemoryException:
+            raise MemoryError from None
+
+    def close(self) -> None:
+        """Close the database and delete what it spilled to disk."""
+        self._connection.close()
+        shutil.rmtree(self._scratch, ignore_errors=True)
+        os.close(self._scratch_lock)
+
+    def _run(self, path: Path, query: str, cuts: Cuts | None) -> list[tuple[int, ...]] | NDArray[np.int64]:
+        if cuts is None:
+            return self._rows(query, path)
+        with self._connection.cursor() as cursor:  # a million bins: both columns whole, which are of 64-bit integers
+            cursor.register(CUTS, _cuts_table(cuts))  # seen by this cursor alone
+            return np.column_stack(list(cursor.execute(query, {_FILE: str(path)}).fetchnumpy().values()))
+
+    def _rows(self, query: str, path: Path) -> list[tuple[int, ...]]:
+        with self._connection.cursor() as cursor:
+            return cursor.execute(query, {_FILE: str(path)}).fetchall()
+
+
+def _stored(needs: Needs) -> Needs:
+    """The same of the columns by the names that they have in stored files."""
+    if isinstance(needs, CellSums):
+        return needs.renamed(stored_name)
+    if isinstance(needs, PairSums):
+        return replace(needs, x=stored_name(needs.x), y=stored_name(needs.y))
+    return replace(needs, column=stored_name(needs.column))
+
+
+def _units_over(most: int) -> exp.Select:
+    rows = exp.select(exp.alias_(exp.Count(this=exp.Star()), "rows", quoted=True)).from_(_TABLE.copy())
+    units = rows.group_by(column(UNIT)).subquery("units")
+    return (
+        exp.select(exp.Count(this=exp.Star())).from_(units).where(exp.GT(this=column("rows"), expression=whole(most)))
+    )
+
+
+def _cuts_table(cuts: Cuts) -> pa.Table:
+    # Through numpy, which is faster: Arrow takes a range apart number by number.
+    return pa.table({THRESHOLD: np.array(cuts.thresholds), FIRST_BIN: np.array(cuts.bins)})

@@ -1,0 +1,109 @@
+"""What every engine over somebody else's tables is: backends say how to find a table and how to run a statement."""
+
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, BinaryIO, ClassVar, NamedTuple
+
+from app.dp.table.columns import Column
+from app.dp.table.sums import Answer, Needs
+from app.engines.backends.answers import compute_answers
+from app.engines.errors import translate_engine_errors
+from app.engines.live_tables import LiveColumn, LiveTable
+from app.engines.sql.bin_expressions import Cuts
+from app.engines.sql.expressions import Node
+from app.engines.sql.live_queries import needed_columns, registration_query, stored_view, units_over_query
+from app.engines.sql.queries import Dialect, render
+
+
+class Rows(NamedTuple):
+    """A table's rows as CSV with a header.
+
+    Attributes:
+        null: the one text that stands for a missing value.
+        cancel: makes a read that waits for rows fail, from any thread.
+    """
+
+    file: BinaryIO
+    null: str
+    cancel: Callable[[], None]
+
+
+class ExternalEngine(ABC):
+    """Exact sums over tables of one configured connection, which it only ever reads, on any thread."""
+
+    name: ClassVar[str]
+    dialect: ClassVar[Dialect]
+    logger: ClassVar[logging.Logger]
+
+    def __init__(self, url: str, statement_seconds: int) -> None:
+        self._url = url
+        self._statement_seconds = statement_seconds
+
+    @abstractmethod
+    def locate(self, connection: str, table: str, columns: Sequence[Column], *, live: bool) -> LiveTable:
+        """Find a table and its declared columns in the catalogue; its rows are not counted.
+
+        Raises:
+            InvalidFile: the table or a column is not there, or cannot be what is declared.
+            EngineFailure: the engine is busy, away or failed.
+        """
+
+    @abstractmethod
+    def copied(self, table: LiveTable) -> AbstractContextManager[Rows]:
+        """A snapshot of a table's columns, streamed; whatever goes wrong in the block ends it."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Give up what the engine holds; it can compute no more."""
+
+    @abstractmethod
+    def _rows(self, table: LiveTable, query: str, cuts: Cuts | None = None) -> Sequence[tuple[Any, ...]]:
+        """The rows of a statement over a table, with the cuts that it needs, if any.
+
+        Raises:
+            StaleTable: a column has another type than was registered.
+        """
+
+    @staticmethod
+    @abstractmethod
+    def _normal(live: LiveColumn) -> Node:
+        """A column's values as they would be stored; no cast in it can fail."""
+
+    def count(self, table: LiveTable, complete: Sequence[str] = ()) -> tuple[int, ...]:
+        """The number of rows, and for each of the columns `complete` how many lack its value.
+
+        Raises:
+            EngineFailure: the engine is busy, away or failed.
+            StaleTable: a column has another type than was registered.
+        """
+        query = render(registration_query(table, complete, self._normal), self.dialect)
+        (row,) = translate_engine_errors(self.logger, self.name, lambda: self._rows(table, query))
+        return tuple(int(number or 0) for number in row)
+
+    def units_over(self, table: LiveTable, unit: str, most: int) -> int:
+        """How many units have more than `most` rows.
+
+        Raises:
+            EngineFailure: the engine is busy, away or failed.
+            StaleTable: a column has another type than was registered.
+        """
+        query = render(units_over_query(table, unit, most, self._normal), self.dialect)
+        ((over,),) = translate_engine_errors(self.logger, self.name, lambda: self._rows(table, query))
+        return int(over or 0)
+
+    def compute(self, table: LiveTable, scan: Sequence[Needs]) -> list[Answer]:
+        """The exact integers of each need of one of `scans_of`, by one statement over a live table.
+
+        Raises:
+            EngineFailure: the engine is busy, away or failed.
+            StaleTable: it has another number of rows, or a column another type, than was registered.
+        """
+
+        def compute() -> list[Answer]:
+            source = stored_view(table, [name for each in scan for name in needed_columns(each)], self._normal)
+            return compute_answers(scan, source, self.dialect, lambda query, cuts: self._rows(table, query, cuts))
+
+        answers = translate_engine_errors(self.logger, self.name, compute)
+        return [table.checked(each, answer) for each, answer in zip(scan, answers, strict=True)]

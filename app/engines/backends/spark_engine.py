@@ -1,0 +1,243 @@
+"""Spark where the data lives, by Spark Connect. Needs the extra `snapledger[spark]`, imported when it is used."""
+
+import logging
+import secrets
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+from sqlglot import exp
+
+from app.dp.table.columns import Column, Kind
+from app.engines.backends.engine import ExternalEngine, Rows
+from app.engines.backends.table_names import parse_table_name
+from app.engines.errors import EngineFailure, InvalidFile, Problem, StaleTable, translate_engine_errors
+from app.engines.ingest.problems import MOST_PROBLEMS
+from app.engines.live_tables import LiveColumn, LiveTable
+from app.engines.sql.bin_expressions import Cuts
+from app.engines.sql.expressions import Node, column
+from app.engines.sql.live_queries import table_node
+from app.engines.sql.numeric_precision import Digits, unfit
+from app.engines.sql.queries import CUTS, THRESHOLD
+
+logger = logging.getLogger(__name__)
+
+_WHOLE_DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 19}
+_FLOATS = {"float", "double"}
+_MOST_PARTS = 3  # catalog, schema, table
+_RETRIES = 3
+
+
+class SparkEngine(ExternalEngine):
+    """Exact sums over tables that a Spark Connect server knows; they stay where they are."""
+
+    name = "Spark"
+    dialect = "spark"
+    logger = logger
+
+    def __init__(self, url: str, statement_seconds: int) -> None:
+        super().__init__(url, statement_seconds)
+        self._lock = threading.Lock()
+        self._cuts_lock = threading.Lock()
+        self._session: Any = None
+
+    def locate(self, connection: str, table: str, columns: Sequence[Column], *, live: bool) -> LiveTable:
+        """Find a table and its declared columns; its rows are not counted.
+
+        Raises:
+            InvalidFile: it is to be copied, the table or a column is not there, or cannot be what is declared.
+            EngineFailure: the server is busy, away or failed.
+        """
+        if not live:
+            raise InvalidFile([Problem("source.live", "must be true: tables of Spark stay where they are")])
+        path = parse_table_name(table, "default", _MOST_PARTS)
+        found = translate_engine_errors(self.logger, self.name, partial(self._schema, path))
+        if found is None:
+            told = "is not there, is a view or of a format that cannot stay live, or the connection may not read it"
+            raise InvalidFile([Problem("source.table", told)])
+        problems = []
+        for each in columns:
+            what = _unsuitable(found[each.name], each) if each.name in found else "is not there"
+            if what is not None:
+                problems.append(Problem(f"column {each.name}", what))
+        if problems:
+            raise InvalidFile(problems[:MOST_PROBLEMS])
+        return LiveTable(
+            connection, path, 0, tuple(LiveColumn(c.name, c.kind, c.scale, found[c.name]) for c in columns)
+        )
+
+    def copied(self, table: LiveTable) -> AbstractContextManager[Rows]:
+        """Never asked for: `locate` refuses what is to be copied."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """End the session."""
+        with self._lock:
+            session, self._session = self._session, None
+        if session is not None:
+            session.stop()
+
+    def _schema(self, path: Sequence[str]) -> dict[str, str] | None:
+        """The names and types of a table's columns; None if it is none, or one that is computed when it is read."""
+        with self._asked() as session:
+            name = render_table(path)
+            return _types(session, name) if session.catalog.tableExists(name) else None
+
+    @staticmethod
+    def _normal(live: LiveColumn) -> Node:
+        return _stored_value(live)
+
+    def _rows(self, table: LiveTable, query: str, cuts: Cuts | None = None) -> list[tuple[Any, ...]]:
+        """The rows of a statement over a table that is what was registered, before the statement and after it.
+
+        Spark has no lock that keeps it so meanwhile. What was changed under the statement is stale whether that failed
+        or not, since a failure could depend on a value.
+
+        Raises:
+            EngineFailure: the server is busy, away or failed.
+            StaleTable: it is not what was registered.
+        """
+        self._require_types(table)
+        rows = None
+        with suppress(EngineFailure):
+            rows = translate_engine_errors(self.logger, self.name, lambda: self._scan(table, query, cuts))
+        self._require_types(table)
+        if rows is None:
+            raise EngineFailure
+        return rows
+
+    def _require_types(self, table: LiveTable) -> None:
+        """Refuse a table that has other columns than were registered, or is computed when it is read.
+
+        Raises:
+            EngineFailure: the server is busy, away or failed, or there is no such table.
+            StaleTable: it has, or is.
+        """
+
+        def types() -> dict[str, str] | None:
+            with self._asked() as session:
+                return _types(session, render_table(table.path))
+
+        found = translate_engine_errors(self.logger, self.name, types)
+        if found is None or any(found.get(each.name) != each.type for each in table.columns):
+            raise StaleTable
+
+    def _scan(self, table: LiveTable, query: str, cuts: Cuts | None) -> list[tuple[Any, ...]]:
+        with self._asked() as session:
+            session.catalog.refreshTable(render_table(table.path))  # or files that others added are not seen
+            if cuts is None:
+                return _fetched(session, query)
+            with self._cuts_lock:  # the session has one table of cuts
+                session.createDataFrame(_cuts_table(cuts)).createOrReplaceTempView(CUTS)
+                try:
+                    return _fetched(session, query)
+                finally:
+                    session.catalog.dropTempView(CUTS)
+
+    @contextmanager
+    def _asked(self) -> Iterator[Any]:
+        """The session; what this thread asks of it ends in time. One that failed is replaced by the next call."""
+        session, tag = self._opened(), secrets.token_hex(8)
+        session.addTag(tag)
+        timer = threading.Timer(self._statement_seconds, session.interruptTag, [tag])
+        timer.daemon = True
+        timer.start()
+        try:
+            yield session
+        except Exception:
+            with self._lock:
+                self._session = None if self._session is session else self._session
+            raise
+        finally:
+            timer.cancel()
+            session.removeTag(tag)
+
+    def _opened(self) -> Any:  # noqa: ANN401 - of a library that need not be installed
+        with self._lock:
+            if self._session is None:
+                from pyspark.sql.connect.client.retries import DefaultPolicy  # noqa: PLC0415 - an extra
+                from pyspark.sql.connect.session import SparkSession  # noqa: PLC0415
+
+                session = SparkSession.builder.remote(self._url).create()
+                session.client.set_retry_policies([DefaultPolicy(max_retries=_RETRIES)])  # or ten minutes are waited
+                session.conf.set("spark.connect.session.planCache.enabled", "false")  # or other columns are not seen
+                session.conf.set("spark.sql.variable.substitute", "false")  # of ${…} in a category
+                session.conf.set("spark.sql.caseSensitive", "true")
+                session.conf.set("spark.sql.ansi.enabled", "true")
+                session.conf.set("spark.sql.parser.escapedStringLiterals", "false")
+                self._session = session
+            return self._session
+
+
+_STORED = {"MANAGED", "EXTERNAL"}
+
+_FORMATS = {"parquet", "orc", "delta", "iceberg", "hudi"}
+"""Those that store typed values. Texts that are parsed when they are read, and other databases, may fail on a value."""
+
+
+def render_table(path: Sequence[str]) -> str:
+    """A table's name, quoted."""
+    return table_node(path).sql("spark")
+
+
+def _types(session: Any, name: str) -> dict[str, str] | None:  # noqa: ANN401 - as above
+    """The types of a table's columns by their names; None of what is computed when it is read."""
+    if session.catalog.getTable(name).tableType not in _STORED:
+        return None
+    session.catalog.refreshTable(name)  # or columns are those that the session saw first
+    if _format_of(session, name) not in _FORMATS:
+        return None
+    return {field.name: field.dataType.simpleString() for field in session.table(name).schema.fields}
+
+
+def _format_of(session: Any, name: str) -> str:  # noqa: ANN401 - as above
+    """A table's format in lower case; empty where Spark does not name it."""
+    described = session.sql(f"DESCRIBE TABLE EXTENDED {name}").toArrow().to_pylist()
+    return next((str(row["data_type"]).lower() for row in reversed(described) if row["col_name"] == "Provider"), "")
+
+
+def _cuts_table(cuts: Cuts) -> pa.Table:
+    kind = pa.float64() if isinstance(cuts.thresholds[0], float) else pa.int64()
+    return pa.table({THRESHOLD: pa.array([list(cuts.thresholds)], pa.list_(kind))})
+
+
+def _fetched(session: Any, query: str) -> list[tuple[Any, ...]]:  # noqa: ANN401 - as above
+    table = session.sql(query).toArrow()
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+def _unsuitable(found: str, declared: Column) -> str | None:
+    """What is wrong with a column's type, if anything."""
+    if declared.kind is Kind.CATEGORY:
+        is_unit = not declared.categories and found in _WHOLE_DIGITS
+        return None if found == "string" or is_unit else "does not hold texts, compared byte by byte"
+    if declared.kind is Kind.BOOLEAN:
+        return None if found == "boolean" else "does not hold booleans"
+    if found in _FLOATS:
+        return None if declared.kind is Kind.REAL else "must be of an integer type or decimal(p, s) to stay live"
+    if found in _WHOLE_DIGITS:
+        return unfit(Digits(_WHOLE_DIGITS[found], 0, whole=True), declared)
+    if not found.startswith("decimal("):
+        return "does not hold numbers"
+    precision, scale = map(int, found.removeprefix("decimal(").removesuffix(")").split(","))
+    return unfit(Digits(precision - scale, scale), declared)
+
+
+def _stored_value(live: LiveColumn) -> Node:
+    """A column's values as they would be stored; their types make sure that no cast can fail."""
+    value = column(live.name)
+    if live.kind is Kind.BOOLEAN:
+        return value
+    if live.kind is Kind.CATEGORY:
+        return exp.cast(value, "TEXT")
+    if live.kind is Kind.REAL:
+        return exp.cast(value, "DOUBLE")
+    if live.kind is Kind.DECIMAL and live.scale:
+        exact = exp.cast(value, f"DECIMAL({_WHOLE_DIGITS[live.type]}, 0)") if live.type in _WHOLE_DIGITS else value
+        # Eighteen digits by nineteen: within the 38 that there are.
+        unit = exp.cast(exp.Literal.string(str(10**live.scale)), f"DECIMAL({live.scale + 1}, 0)")
+        return exp.cast(exp.Paren(this=exp.Mul(this=exact, expression=unit)), "BIGINT")
+    return exp.cast(value, "BIGINT")

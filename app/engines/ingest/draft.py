@@ -1,0 +1,94 @@
+"""A first draft of how a file's columns could be declared, for its owner to correct. It never leaves the owner's hands.
+
+What is taken from the data (bounds, categories) is listed as unconfirmed; a registration refuses it until it is not.
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from app.engines.errors import InvalidFile
+from app.engines.ingest.csv_file import detect_delimiter_of_undeclared
+
+MOST_CATEGORIES = 100
+"""A column with more different texts is rather a name or a remark."""
+
+NULL_VALUES = ["", "NA", "NaN", "null"]
+
+_WHOLE = re.compile(r"U?(TINY|SMALL)?INT(EGER)?|BIGINT")
+_DECIMAL = re.compile(r"DECIMAL\((\d+),(\d+)\)")
+_MOST_DIGITS = 18
+
+
+def draft_metadata(path: Path) -> tuple[dict[str, dict[str, Any]], list[str]]:
+    """The columns of a CSV or Parquet file as they could be declared, and the names of those that were left out.
+
+    Raises:
+        ValueError: the file is neither, or has rows with other numbers of fields than the header.
+    """
+    with duckdb.connect(":memory:", config={"memory_limit": "1GB"}) as connection:
+        try:
+            connection.execute(f"CREATE VIEW given AS SELECT * FROM {_read_with(path)}")  # noqa: S608 - quoted below
+            found = connection.execute("DESCRIBE given").fetchall()
+            columns = {name: _draft_column(connection, name, kind) for name, kind, *_ in found}
+        except duckdb.Error:
+            raise ValueError(f"{path} is not a readable CSV or Parquet file") from None
+    kept = {name: column for name, column in columns.items() if column is not None}
+    return kept, [name for name in columns if name not in kept]
+
+
+def _read_with(path: Path) -> str:
+    quoted = "'" + str(path).replace("'", "''") + "'"
+    with path.open("rb") as file:
+        if file.read(4) == b"PAR1":
+            return f"read_parquet({quoted})"
+        try:
+            delimiter = detect_delimiter_of_undeclared(
+                file
+            )  # DuckDB would take rows of other widths for a table of one column
+        except InvalidFile as error:
+            told = "; ".join(f"{problem.where} {problem.what}" for problem in error.problems)
+            raise ValueError(f"{path}: {told}") from None
+    nulls = ", ".join(f"'{text}'" for text in NULL_VALUES)
+    # Without booleans, of which DuckDB knows more spellings than an upload may have.
+    kinds = "'BIGINT', 'DOUBLE', 'DATE', 'TIME', 'TIMESTAMP', 'TIMESTAMPTZ', 'VARCHAR'"
+    form = f"delim = '{delimiter}', quote = '\"', escape = '\"', comment = '', skip = 0, header = true"
+    read = f"{form}, sample_size = -1, nullstr = [{nulls}], auto_type_candidates = [{kinds}]"
+    return f"read_csv({quoted}, {read})"
+
+
+def _draft_column(connection: duckdb.DuckDBPyConnection, name: str, kind: str) -> dict[str, Any] | None:
+    """How a column could be declared; None if it holds nothing that can be."""
+    quoted = '"' + name.replace('"', '""') + '"'
+    if kind == "BOOLEAN":
+        return {"kind": "boolean"}
+    if kind == "VARCHAR" or kind.startswith("ENUM"):
+        distinct = f"SELECT DISTINCT CAST({quoted} AS VARCHAR) AS text FROM given WHERE {quoted} IS NOT NULL"  # noqa: S608
+        query = f"{distinct} LIMIT {MOST_CATEGORIES + 1}"
+        texts = sorted(text for (text,) in connection.execute(query).fetchall())
+        if texts and {text.lower() for text in texts} <= {"true", "false"}:
+            return {"kind": "boolean"}
+        fits = 0 < len(texts) <= MOST_CATEGORIES
+        return {"kind": "category", "categories": texts, "unconfirmed": ["categories"]} if fits else None
+    declared = _draft_number(kind)
+    if declared is None:
+        return None
+    finite = f"WHERE isfinite({quoted})" if kind in {"DOUBLE", "FLOAT"} else ""
+    query = f"SELECT CAST(min({quoted}) AS VARCHAR), CAST(max({quoted}) AS VARCHAR) FROM given {finite}"  # noqa: S608
+    ((least, most),) = connection.execute(query).fetchall()
+    if least is None or least == most:
+        return None
+    return declared | {"bounds": [least, most], "unconfirmed": ["bounds"]}
+
+
+def _draft_number(kind: str) -> dict[str, Any] | None:
+    if _WHOLE.fullmatch(kind):
+        return {"kind": "integer"}
+    if kind in {"DOUBLE", "FLOAT", "HUGEINT", "UBIGINT", "UHUGEINT"}:
+        return {"kind": "real"}
+    match = _DECIMAL.fullmatch(kind)
+    if match is None:
+        return None
+    return {"kind": "decimal", "scale": int(match[2])} if int(match[1]) <= _MOST_DIGITS else {"kind": "real"}

@@ -1,0 +1,108 @@
+"""Batches of checked rows on their way into a stored table, by way of a second file where units are counted."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from hashlib import file_digest
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+from uuid import uuid4
+
+import pyarrow as pa
+
+from app.dp.table.columns import Column
+from app.engines.backends.duckdb_engine import DuckDBEngine
+from app.engines.ingest import Batches, Units, batches_of
+from app.engines.ingest.csv_file import CsvFormat, csv_batches
+from app.engines.ingest.problems import Problems
+from app.engines.ingest.writer import write_batches
+from app.engines.stored_columns import UNIT, stored_schema
+
+
+class Counting(NamedTuple):
+    """With what units are counted: a directory that the engine can read, and the engine, opened only then."""
+
+    scratch: Path
+    open_engine: Callable[[], DuckDBEngine]
+
+
+def ingest_file(  # noqa: PLR0913, PLR0917 - what a file is and how it is declared
+    counting: Counting,
+    target: Path,
+    upload: BinaryIO,
+    texts: CsvFormat,
+    columns: Sequence[Column],
+    units: Units | None,
+) -> tuple[int, str]:
+    """Store the declared columns of a CSV or Parquet file as `target`; its rows, and the SHA-256 of the file.
+
+    Raises:
+        As `store_batches`.
+    """
+    upload.seek(0)
+    digest = file_digest(upload, "sha256").hexdigest()  # type: ignore[arg-type]  # a file, in whatever class
+    upload.seek(0)
+    return store_batches(counting, target, batches_of(upload, texts), columns, units), digest
+
+
+def ingest_stream(  # noqa: PLR0913, PLR0917 - as above
+    counting: Counting,
+    target: Path,
+    stream: BinaryIO,
+    texts: CsvFormat,
+    columns: Sequence[Column],
+    units: Units | None,
+) -> int:
+    """Store the declared columns of a CSV that can be read only once as `target`, and count their rows.
+
+    Raises:
+        As `store_batches`.
+    """
+    return store_batches(counting, target, partial(csv_batches, stream, texts=texts), columns, units)
+
+
+def store_batches(
+    counting: Counting,
+    target: Path,
+    batches: Batches,
+    columns: Sequence[Column],
+    units: Units | None,
+) -> int:
+    """Store the declared columns as `target`, and count their rows.
+
+    Raises:
+        InvalidFile: they do not hold what is declared, or a unit has too many rows; nothing is left behind.
+        MemoryError: they take too much; nothing is left behind.
+        EngineFailure, OSError: they could not be read or written; nothing is left behind.
+    """
+    problems, schema = Problems(), stored_schema(columns)
+    if units is None:
+        return write_batches(target, schema, batches(columns, problems), problems)
+    with_units = schema.append(pa.field(UNIT, pa.string()))
+    staged = counting.scratch / f"{uuid4().hex}.parquet"
+    try:
+        rows = _name_stored_columns(batches([*columns, units.declared], problems), with_units)
+        n = write_batches(staged, with_units, rows, problems)
+        engine = counting.open_engine()
+        if not units.truncate:
+            refuse_units_over(engine.units_over(staged, units.most), units)
+        most = units.most if units.truncate else n
+        return write_batches(target, schema, engine.rows_of_units(staged, schema, most), problems)
+    finally:
+        staged.unlink(missing_ok=True)
+
+
+def refuse_units_over(over: int, units: Units) -> None:
+    """Refuse a table in which somebody has too many rows.
+
+    Raises:
+        InvalidFile: somebody has; the owner is told how many.
+    """
+    if over:
+        told = "1 unit has" if over == 1 else f"{over:,} units have"
+        what = f"says that {told} more rows than rows_per_unit, which is {units.most:,}"
+        Problems().refuse(f"column {units.column}", what)
+
+
+def _name_stored_columns(batches: Iterator[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        yield pa.RecordBatch.from_arrays(batch.columns, schema=schema)

@@ -1,0 +1,1 @@
+"""The grammar of exact sums as sqlglot nodes, rendered for each dialect."""

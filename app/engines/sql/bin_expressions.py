@@ -1,0 +1,69 @@
+"""The bin of a value as sqlglot nodes, and the cuts between intervals. No value in a row may raise an error."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sqlglot import exp
+
+from app.dp.table.bins import BooleanBins, CategoryBins, IntervalBins
+from app.dp.table.columns import Kind
+from app.engines.sql.expressions import Branch, Node, case, double, is_nan, is_null, whole
+from app.engines.stored_columns import INT64_LEAST, INT64_MOST
+
+
+class Cuts(NamedTuple):
+    """Where one interval ends and the next begins: ascending thresholds, and the bin of the values from each on.
+
+    Values below all thresholds are in bin 0.
+    """
+
+    thresholds: Sequence[float] | Sequence[int]
+    bins: Sequence[int]
+
+
+def cuts_between(bins: IntervalBins) -> Cuts:
+    """The distinct cuts between the intervals.
+
+    Of intervals that hold no whole number, so that their thresholds coincide, only the last has a cut; those that begin
+    beyond 64 bits have none.
+    """
+    inner = bins.thresholds()[1:-1]
+    if bins.kind is Kind.REAL:
+        return Cuts(inner, range(1, len(inner) + 1))
+    last = {max(int(cut), INT64_LEAST): i for i, cut in enumerate(inner, start=1) if cut <= INT64_MOST}
+    return Cuts(list(last), list(last.values()))
+
+
+def missing_bin(bins: IntervalBins | CategoryBins | BooleanBins) -> int:
+    """The bin of a missing value.
+
+    Where the column is declared to have none, and a value is missing all the same, the row still counts: in the first
+    interval, as `other`, as false.
+    """
+    if bins.missing:
+        return bins.count - 1
+    return bins.count - 1 if isinstance(bins, CategoryBins) else 0
+
+
+def interval_bin(value: Node, bins: IntervalBins, cuts: Cuts) -> Node:
+    """The bin of a number, found among the cuts by halving."""
+    missing = whole(missing_bin(bins))
+    branches: list[Branch] = [(is_null(value), missing)]
+    if bins.kind is Kind.REAL:
+        branches.append((is_nan(value), missing.copy()))
+
+    def among(first: int, end: int) -> Node:
+        if first == end:
+            return whole(cuts.bins[first - 1] if first else 0)
+        middle = (first + end) // 2
+        threshold = cuts.thresholds[middle]
+        literal = double(threshold) if bins.kind is Kind.REAL else whole(int(threshold))
+        below = exp.LT(this=value.copy(), expression=literal)
+        return case([(below, among(first, middle))], among(middle + 1, end))
+
+    return case(branches, among(0, len(cuts.thresholds)))
+
+
+def boolean_bin(value: Node, bins: BooleanBins) -> Node:
+    """0 for false, 1 for true."""
+    return case([(is_null(value), whole(missing_bin(bins))), (value.copy(), whole(1))], whole(0))

@@ -1,0 +1,111 @@
+"""The query of a table of cells: two columns' bins at once, the rows that meet conditions, sums by group.
+
+As everywhere in the grammar, no value may raise an error. SQL's own logic leaves rows without a value outside: a
+comparison with NULL is NULL, which CASE takes for false, and NaN is equal to no number and below none.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from sqlglot import exp
+
+from app.dp.table.bins import Bins, BooleanBins, CategoryBins
+from app.dp.table.columns import Kind
+from app.dp.table.conditions import Condition, OneOf, Stored
+from app.dp.table.sums import CellSums
+from app.engines.sql.bin_expressions import boolean_bin, cuts_between, interval_bin
+from app.engines.sql.category_lookup import CategoryLookup
+from app.engines.sql.expressions import Node, case, code, column, double, is_null, whole
+from app.engines.sql.queries import Dialect, exact_sum, render
+from app.engines.sql.query_cache import cache_queries
+
+_INSIDE, _CELL, _CODE = "inside", "cell", "q"
+
+
+@cache_queries
+def cells_query(needs: CellSums, table: exp.Table | exp.Subquery, dialect: Dialect) -> str:
+    """A row for each cell that is not empty: its index, how many rows are in it and, if asked for, their sum.
+
+    The rows outside are the cell after the last.
+    """
+    keys = [f"a{i}" for i in range(len(needs.axes))]
+    inside = case([(all_hold(needs.conditions), whole(1))], whole(0)) if needs.conditions else whole(1)
+    coarse = [_coarse(column(name), bins) for name, bins in needs.axes]
+    coded = [_named(value, key) for key, value in zip([*keys, _INSIDE], [*coarse, inside], strict=True)]
+    lookup = CategoryLookup()
+    located = [_named(_cell(needs, lookup), _CELL)]
+    totals: list[Node] = [exp.Count(this=exp.Star())]
+    if needs.summed is not None:
+        coded.append(_named(code(column(needs.summed[0]), needs.summed[1]), _CODE))
+        located.append(column(_CODE))
+        totals.append(exact_sum(column(_CODE), dialect))
+    cells = lookup.join(_select(_select(table.copy(), *coded).subquery("nested", copy=False), *located))
+    counted = _select(cells.subquery("cells", copy=False), column(_CELL), *totals)
+    return render(counted.group_by(column(_CELL), copy=False), dialect)
+
+
+def cells_answer(needs: CellSums, rows: Iterable[tuple[Any, ...]]) -> tuple[int, ...]:
+    """The answer to `needs` from the rows that `cells_query` found."""
+    answer = [0] * needs.answers
+    for cell, count, *total in rows:
+        answer[cell] = int(count)
+        if total and cell != needs.count:
+            answer[needs.count + 1 + cell] = int(total[0])
+    return tuple(answer)
+
+
+def _select(source: Node, *expressions: Node) -> exp.Select:
+    return exp.select(*expressions, copy=False).from_(source, copy=False)
+
+
+def _named(value: Node, name: str) -> Node:
+    return exp.alias_(value, name, quoted=True, copy=False)
+
+
+def _coarse(value: Node, bins: Bins) -> Node:
+    """A number's or a boolean's bin; a text as it is."""
+    if isinstance(bins, CategoryBins):
+        return value
+    if isinstance(bins, BooleanBins):
+        return boolean_bin(value, bins)
+    return interval_bin(value, bins, cuts_between(bins))
+
+
+def _cell(needs: CellSums, lookup: CategoryLookup) -> Node:
+    """The index of the cell of a row."""
+    index: Node | None = None
+    for i, (_, bins) in enumerate(needs.axes):
+        place = lookup.bin_of(f"a{i}", bins) if isinstance(bins, CategoryBins) else column(f"a{i}")
+        before = None if index is None else exp.Mul(this=exp.Paren(this=index), expression=whole(bins.count))
+        index = place if before is None else exp.Add(this=before, expression=place)
+    inside = exp.EQ(this=column(_INSIDE), expression=whole(1))
+    return case([(inside, whole(0) if index is None else index)], whole(needs.count))
+
+
+def all_hold(conditions: tuple[Condition, ...]) -> Node:
+    """Whether a row meets all conditions."""
+    met = [node for each in conditions for node in _tests(each)]
+    together = met[0]
+    for node in met[1:]:
+        together = exp.And(this=together, expression=node)
+    return together
+
+
+def _tests(condition: Condition) -> list[Node]:
+    value = column(condition.column)
+    if not isinstance(condition, OneOf):
+        least, most = (_literal(end, condition.kind) for end in (condition.least, condition.most))
+        return [exp.GTE(this=value, expression=least), exp.LTE(this=value.copy(), expression=most)]
+    if condition.kind is Kind.BOOLEAN:  # which Postgres cannot compare with numbers
+        value = case([(is_null(value), exp.null()), (value, whole(1))], whole(0))
+    values = list(condition.values)
+    if condition.kind is Kind.REAL and 0.0 in values:
+        values.append(-0.0)  # Spark looks long lists up by the double's bits
+    return [exp.In(this=value, expressions=[_literal(each, condition.kind) for each in values])]
+
+
+def _literal(value: Stored, kind: Kind) -> Node:
+    """A value of a condition as a literal of its column's type: the type decides, never how it looks."""
+    if kind is Kind.CATEGORY:
+        return exp.Literal.string(str(value))
+    return double(float(value)) if kind is Kind.REAL else whole(int(value))

@@ -1,0 +1,31 @@
+"""Which numbers of a column, by its type alone, can be read where they are without an error."""
+
+from typing import NamedTuple
+
+from app.dp.table.columns import Column, Kind
+
+MOST_DIGITS = 18
+"""Whatever has them is within 64 bits."""
+
+MOST_DIGITS_OF_A_DOUBLE = 300  # before and after the point: no conversion overflows or underflows
+
+
+class Digits(NamedTuple):
+    """The most digits that a type's numbers have before and after the point; a `whole` type is within 64 bits."""
+
+    before: int
+    after: int
+    whole: bool = False
+
+
+def unfit(digits: Digits, column: Column) -> str | None:
+    """Why a column's numbers could not all be read where they are as what it is declared to be, if so."""
+    before, after, whole = digits
+    if column.kind is Kind.REAL:
+        return None if max(before, after) <= MOST_DIGITS_OF_A_DOUBLE else "has too many digits to stay live"
+    scale = column.scale if column.kind is Kind.DECIMAL else 0
+    if after > scale:
+        return f"has more than {scale} decimals" if scale else "holds more than whole numbers"
+    if whole and not scale:
+        return None
+    return None if before + scale <= MOST_DIGITS else f"has more than {MOST_DIGITS} digits with its decimals"

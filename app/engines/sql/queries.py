@@ -1,0 +1,153 @@
+"""The one query that answers what a statistic needs, as text for one dialect."""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+from sqlglot import ErrorLevel, exp
+
+from app.dp.table.bins import BooleanBins, CategoryBins, IntervalBins
+from app.dp.table.columns import Kind
+from app.dp.table.sums import BinCounts, ColumnSums, PairSums
+from app.engines.sql.bin_expressions import Cuts, boolean_bin, cuts_between, interval_bin, missing_bin
+from app.engines.sql.category_lookup import CategoryLookup
+from app.engines.sql.expressions import Branch, Node, case, code, column, is_nan, is_null, whole
+from app.engines.sql.query_cache import cache_queries
+
+Dialect: TypeAlias = Literal["duckdb", "postgres", "spark"]
+
+Source: TypeAlias = exp.Table | exp.Subquery
+"""What has a column for each of the table's, in the type in which it is stored."""
+
+MOST_HALVED_CUTS = 127
+"""With more cuts than this a sorted join (DuckDB: 8 million rows a second) beats planning nested comparisons."""
+
+CUTS, THRESHOLD, FIRST_BIN = "cuts", "threshold", "bin"
+"""The table of cuts that the join needs, and its columns."""
+
+
+class Query(NamedTuple):
+    """A query, and the cuts that the engine must lay beside the table for it, if any.
+
+    Attributes:
+        bin_of_place: where the rows have a place among the cuts, or -1, instead of a bin: the bin of each.
+    """
+
+    text: str
+    cuts: Cuts | None = None
+    bin_of_place: Sequence[int] | None = None
+
+
+@cache_queries
+def sums_query(needs: ColumnSums | PairSums, table: Source, dialect: Dialect) -> str:
+    """One row: the number of rows, then the sums in the order of `Moments` or `CrossMoments`."""
+    q, r = column("q"), column("r")
+    if isinstance(needs, ColumnSums):
+        codes = [_named(code(column(needs.column), needs.codes), "q")]
+        summed = [q, exp.Mul(this=q, expression=q.copy())]
+    else:
+        codes = [
+            _named(code(column(needs.x), needs.x_codes), "q"),
+            _named(code(column(needs.y), needs.y_codes), "r"),
+        ]
+        summed = [q, r, exp.Mul(this=q, expression=r)]
+    coded = _select(table.copy(), *codes)
+    return render(_select(_nested(coded), _rows(), *(exact_sum(each, dialect) for each in summed)), dialect)
+
+
+def counts_query(needs: BinCounts, table: Source, dialect: Dialect) -> Query:
+    """A row for each bin that is not empty: its index, or a place, and how many rows are in it, in no order."""
+    bins, value, source = needs.bins, column(needs.column), table.copy()
+    if isinstance(bins, CategoryBins):
+        return Query(render(_category_counts(value, bins, source), dialect))
+    if isinstance(bins, BooleanBins):
+        return Query(render(_counts(_select(source, _named(boolean_bin(value, bins), "bin"))), dialect))
+    cuts = cuts_between(bins)
+    if len(cuts.thresholds) <= MOST_HALVED_CUTS:
+        return Query(render(_counts(_select(source, _named(interval_bin(value, bins, cuts), "bin"))), dialect))
+    if dialect == "duckdb":
+        return Query(render(_joined_counts(value, bins, source), dialect), cuts)
+    if dialect == "postgres":
+        query = _searched_counts(value, bins, source)
+    else:
+        query = _halved_counts(value, bins, source, len(cuts.thresholds))
+    return Query(render(query, dialect), cuts, [0, *cuts.bins, missing_bin(bins)])
+
+
+def render(query: exp.Select, dialect: Dialect) -> str:
+    """The query as text; what the dialect has no words for is an error, never left out."""
+    return query.sql(dialect, copy=False, unsupported_level=ErrorLevel.RAISE)
+
+
+def _category_counts(value: Node, bins: CategoryBins, table: Source) -> exp.Select:
+    """Each row's text is looked up in the declared list: texts that are not in it never become groups."""
+    lookup = CategoryLookup()
+    place = _named(lookup.bin_of("text", bins), "bin")
+    return _counts(lookup.join(_select(_nested(_select(table, _named(value, "text"))), place)))
+
+
+def _joined_counts(value: Node, bins: IntervalBins, table: Source) -> exp.Select:
+    """Each value is joined with the greatest cut that is not above it (ASOF JOIN, DuckDB's own)."""
+    present = case([(is_nan(value), exp.null())], value) if bins.kind is Kind.REAL else value
+    values = _nested(_select(table, _named(present, "value")), "present")
+    found, first_bin = column("value", "present"), column(FIRST_BIN, CUTS)
+    place = case([(is_null(found), whole(missing_bin(bins))), (is_null(first_bin), whole(0))], first_bin)
+    not_above = exp.GTE(this=found, expression=column(THRESHOLD, CUTS))
+    joined = _select(values, _named(place, "bin")).join(exp.to_table(CUTS), on=not_above, join_type="asof left")
+    return _counts(joined)
+
+
+def _searched_counts(value: Node, bins: IntervalBins, table: Source) -> exp.Select:
+    """How many rows have each place among the cuts, which are given as an array: WIDTH_BUCKET halves (Postgres's own).
+
+    The place is the number of cuts that are not above the value; -1 of a missing one.
+    """
+    real = bins.kind is Kind.REAL
+    cuts = exp.cast(exp.Parameter(this=exp.Literal.number(1)), "ARRAY<DOUBLE>" if real else "ARRAY<BIGINT>")
+    branches: list[Branch] = [(is_null(value), whole(-1))]
+    if real:
+        branches.append((is_nan(value), whole(-1)))
+    return _counts(_select(table, _named(case(branches, exp.func("WIDTH_BUCKET", value, cuts)), "bin")))
+
+
+def _halved_counts(value: Node, bins: IntervalBins, table: Source, cuts: int) -> exp.Select:
+    """As `_searched_counts`, of cuts that are given as a table of one row: an array, halved step by step (Spark)."""
+    found, thresholds, place = column("value"), column(THRESHOLD), column("place")
+    present = case([(is_nan(value), exp.null())], value) if bins.kind is Kind.REAL else value
+    query = _select(table, _named(present, "value"), _named(whole(0), "place"))
+    query = _select(_nested(query), found, place, thresholds).join(exp.to_table(CUTS), join_type="cross")
+    for step in reversed([2**i for i in range(cuts.bit_length())]):
+        # Behind the last cut there is none, which is above no value.
+        behind = exp.Add(this=place, expression=whole(step - 1))
+        cut = exp.func("GET", thresholds, exp.cast(behind, "INT"))
+        further = case([(exp.LTE(this=cut, expression=found), whole(step))], whole(0))
+        further = exp.Add(this=place.copy(), expression=further)
+        query = _select(_nested(query), found.copy(), _named(further, "place"), thresholds.copy())
+    return _counts(_select(_nested(query), _named(case([(is_null(found), whole(-1))], place), "bin")))
+
+
+def _counts(binned: exp.Select) -> exp.Select:
+    return _select(_nested(binned), column("bin"), _rows()).group_by(column("bin"), copy=False)
+
+
+def _select(source: Node, *expressions: Node) -> exp.Select:
+    # Nodes are put in place, never copied: trees of comparisons are large.
+    return exp.Select().select(*expressions, copy=False).from_(source, copy=False)
+
+
+def _nested(query: exp.Select, name: str = "nested") -> exp.Subquery:
+    return query.subquery(name, copy=False)
+
+
+def _named(value: Node, name: str) -> Node:
+    return exp.alias_(value, name, quoted=True, copy=False)
+
+
+def _rows() -> Node:
+    return exp.Count(this=exp.Star())
+
+
+def exact_sum(value: Node, dialect: Dialect) -> Node:
+    """A sum of 64-bit whole numbers that cannot overflow: on DuckDB and Postgres it is as wide as it must be."""
+    if dialect == "spark":
+        value = exp.cast(value, exp.DataType.build("DECIMAL(38, 0)"))
+    return exp.Sum(this=value.copy())

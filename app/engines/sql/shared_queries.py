@@ -1,0 +1,161 @@
+"""One statement that answers several needs: a row of all their sums, or counts by all their keys (GROUPING SETS).
+
+The codes, bins and conditions are those of a need's own statement, so the integers are the same. Every engine computes
+GROUPING SETS in one pass over the table.
+"""
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from math import prod
+from typing import Any
+
+from sqlglot import exp
+
+from app.dp.table.bins import Bins, BooleanBins, CategoryBins
+from app.dp.table.codes import Codes
+from app.dp.table.conditions import Condition
+from app.dp.table.sums import Answer, CellSums, ColumnSums, CrossMoments, Moments, Needs, PairSums
+from app.engines.sql.bin_expressions import boolean_bin, cuts_between, interval_bin
+from app.engines.sql.category_lookup import CategoryLookup
+from app.engines.sql.cell_queries import all_hold
+from app.engines.sql.expressions import Node, case, code, column, whole
+from app.engines.sql.queries import Dialect, Source, exact_sum, render
+from app.engines.sql.query_cache import cache_queries
+from app.engines.sql.scan_sharing import axes_of, in_one_row
+
+
+@cache_queries
+def shared_query(scan: tuple[Needs, ...], table: Source, dialect: Dialect) -> str:
+    """The statement that answers the needs of one of `scans_of`."""
+    query = _sums(scan, table.copy(), dialect) if in_one_row(scan[0]) else _counts(scan, table.copy())
+    return render(query, dialect)
+
+
+def shared_answers(scan: Sequence[Needs], rows: Sequence[Sequence[Any]]) -> list[Answer]:
+    """The answer to each need from the rows that `shared_query` found."""
+    if in_one_row(scan[0]):
+        ((n, *totals),) = rows
+        # Sums over no rows at all are no numbers; that n is 0 tells that the table is another one.
+        left = iter([int(total or 0) for total in totals])
+        return [_from_row(each, int(n), left) for each in scan]
+    counts = [[0] * (_keys(each) + isinstance(each, CellSums)) for each in scan]  # the last one is outside
+    for *keys, count in rows:
+        ((place, key),) = [(place, key) for place, key in enumerate(keys) if key is not None]
+        counts[place][int(key)] += int(count)
+    return [tuple(each) for each in counts]
+
+
+def _sums(scan: Sequence[Needs], table: Source, dialect: Dialect) -> exp.Select:
+    """One row: the number of rows, then the sums of each need in the order in which `_from_row` takes them.
+
+    What several needs have in common, a column's codes or conditions, is worked out once for each row.
+    """
+    names: dict[tuple[str, Codes] | tuple[Condition, ...], str] = {}
+    values: list[Node] = []
+
+    def named(key: tuple[str, Codes] | tuple[Condition, ...], value: Node) -> Node:
+        if key not in names:
+            names[key] = f"q{len(names)}"
+            values.append(exp.alias_(value, names[key], quoted=True, copy=False))
+        return column(names[key])
+
+    def codes_of(name: str, codes: Codes) -> Node:
+        return named((name, codes), code(column(name), codes))
+
+    totals: list[Node] = []
+    for each in scan:
+        if isinstance(each, ColumnSums):
+            q = codes_of(each.column, each.codes)
+            totals += [q, exp.Mul(this=q, expression=q.copy())]
+        elif isinstance(each, PairSums):
+            q, r = codes_of(each.x, each.x_codes), codes_of(each.y, each.y_codes)
+            totals += [q, r, exp.Mul(this=q, expression=r.copy())]
+        elif isinstance(each, CellSums):
+            inside = named(each.conditions, _inside(each, whole(1), whole(0)))
+            totals.append(inside)
+            if each.summed is not None:
+                totals.append(exp.Mul(this=inside, expression=codes_of(*each.summed)))
+    coded = exp.select(*values, copy=False).from_(table, copy=False).subquery("nested", copy=False)
+    sums = [exact_sum(total, dialect) for total in totals]
+    return exp.select(exp.Count(this=exp.Star()), *sums, copy=False).from_(coded, copy=False)
+
+
+def _from_row(needs: Needs, n: int, left: Iterator[int]) -> Answer:
+    if isinstance(needs, ColumnSums):
+        return Moments(n, next(left), next(left))
+    if isinstance(needs, PairSums):
+        return CrossMoments(n, next(left), next(left), next(left))
+    inside = next(left)
+    summed = isinstance(needs, CellSums) and needs.summed
+    return (inside, n - inside, next(left)) if summed else (inside, n - inside)
+
+
+def _counts(scan: Sequence[Needs], table: Source) -> exp.Select:
+    """A row for each key of each need that some row has: the key in the need's own column, then the number of rows."""
+    names = [f"k{i}" for i in range(len(scan))]
+    lookup, values = CategoryLookup(), _RowValues()
+    keys = [
+        exp.alias_(_key(each, values, lookup), name, quoted=True, copy=False)
+        for name, each in zip(names, scan, strict=True)
+    ]
+    coded = exp.select(*values.named(), copy=False).from_(table, copy=False).subquery("coded", copy=False)
+    keyed = lookup.join(exp.select(*keys, copy=False).from_(coded, copy=False)).subquery("nested", copy=False)
+    sets = exp.GroupingSets(expressions=[exp.Tuple(expressions=[column(name)]) for name in names])
+    query = exp.select(*map(column, names), exp.Count(this=exp.Star()), copy=False).from_(keyed, copy=False)
+    query.set("group", exp.Group(grouping_sets=[sets]))
+    return query
+
+
+class _RowValues:
+    """What is worked out of each row before its keys are, each once, by a name."""
+
+    def __init__(self) -> None:
+        self._values: dict[Hashable, Node] = {}
+        self._names: dict[Hashable, str] = {}
+
+    def name_of(self, key: Hashable, value: Callable[[], Node]) -> str:
+        """The name of a value; it is made only for a key that is new."""
+        if key not in self._names:
+            self._names[key] = f"v{len(self._names)}"
+            self._values[key] = value()
+        return self._names[key]
+
+    def named(self) -> list[Node]:
+        """All values, by their names."""
+        return [exp.alias_(self._values[key], name, quoted=True, copy=False) for key, name in self._names.items()]
+
+
+def _key(needs: Needs, values: _RowValues, lookup: CategoryLookup) -> Node:
+    """The index of the bin or cell in which a row is, which is never NULL."""
+    index: Node | None = None
+    for name, bins in axes_of(needs):
+        place = _bin(name, bins, values, lookup)
+        if index is not None:
+            before = exp.Mul(this=exp.Paren(this=index), expression=whole(bins.count))
+            place = exp.Add(this=before, expression=place)
+        index = place
+    assert index is not None  # noqa: S101 - for the type checker
+    if not isinstance(needs, CellSums) or not needs.conditions:
+        return index
+    inside = values.name_of(needs.conditions, lambda: _inside(needs, whole(1), whole(0)))
+    return case([(exp.EQ(this=column(inside), expression=whole(1)), index)], whole(needs.count))
+
+
+def _keys(needs: Needs) -> int:
+    return prod(bins.count for _, bins in axes_of(needs))
+
+
+def _inside(needs: CellSums, value: Node, outside: Node) -> Node:
+    return case([(all_hold(needs.conditions), value)], outside) if needs.conditions else value
+
+
+def _bin(name: str, bins: Bins, values: _RowValues, lookup: CategoryLookup) -> Node:
+    if isinstance(bins, CategoryBins):
+        return lookup.bin_of(values.name_of(name, lambda: column(name)), bins)
+
+    def place() -> Node:
+        value = column(name)
+        if isinstance(bins, BooleanBins):
+            return boolean_bin(value, bins)
+        return interval_bin(value, bins, cuts_between(bins))
+
+    return column(values.name_of((name, bins), place))

@@ -1,0 +1,1 @@
+"""Stored tables, their kept sums, and files that belong to no dataset."""

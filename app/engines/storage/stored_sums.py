@@ -1,0 +1,99 @@
+"""Exact sums beside the table that they are of: a restart, or another process, need not read the table again.
+
+They tell as much of the table as its file does, and have the same protection: this directory, readable by its owner
+alone, and gone with the table.
+"""
+
+import json
+import logging
+import os
+import shutil
+from hashlib import sha256
+from pathlib import Path
+
+from app.dp.table.sums import Answer, BinCounts, CellSums, ColumnSums, CrossMoments, Moments, Needs
+from app.engines.atomic_files import write_atomically
+
+logger = logging.getLogger(__name__)
+
+MOST_ANSWERS = 256
+MOST_BYTES = 2**26
+"""Of one table; the longest unused go first."""
+
+_GRAMMAR = "1"
+"""To be changed with the grammar of codes, so that sums of the old one are not taken for sums of the new one."""
+
+
+class StoredSums:
+    """The kept sums of all tables of a directory, one file each. What cannot be read or written is done without."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def find(self, file_id: str, needs: Needs) -> Answer | None:
+        """The kept answer, if there is one."""
+        path = self._path(file_id, needs)
+        try:
+            answer = _answer(needs, json.loads(path.read_bytes()))
+            os.utime(path)
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, TypeError) as error:
+            logger.warning("kept sums cannot be read: %s", type(error).__name__)
+            return None
+        return answer
+
+    def keep(self, file_id: str, needs: Needs, answer: Answer, table: Path) -> None:
+        """Keep an answer, unless `table`, the file that it was computed from, is gone by now."""
+        path = self._path(file_id, needs)
+        try:
+            path.parent.mkdir(mode=0o700, exist_ok=True)
+            with write_atomically(path) as file:
+                file.write(json.dumps(answer).encode())
+            self._make_room(path.parent)
+        except (OSError, ValueError) as error:
+            logger.warning("sums cannot be kept: %s", type(error).__name__)
+        if not table.exists():  # whoever drops it deletes its file first, then its sums
+            self.drop(file_id)
+
+    def drop(self, file_id: str) -> None:
+        """Delete every answer of a table."""
+        shutil.rmtree(self._sums_of(file_id), ignore_errors=True)
+
+    def _sums_of(self, file_id: str) -> Path:
+        return self._directory / f"{file_id}.sums"
+
+    def _path(self, file_id: str, needs: Needs) -> Path:
+        digest = sha256(f"{_GRAMMAR} {needs!r}".encode()).hexdigest()
+        return self._sums_of(file_id) / f"{digest}.json"
+
+    @staticmethod
+    def _make_room(directory: Path) -> None:
+        kept = []
+        for path in directory.glob("*.json"):
+            try:
+                found = path.stat()
+            except FileNotFoundError:  # another process made room too
+                continue
+            kept.append((found.st_mtime_ns, found.st_size, path))
+        size = sum(each[1] for each in kept)
+        kept.sort(key=lambda each: each[0])
+        while kept and (len(kept) > MOST_ANSWERS or size > MOST_BYTES):
+            _, freed, path = kept.pop(0)
+            path.unlink(missing_ok=True)
+            size -= freed
+
+
+def _answer(needs: Needs, numbers: object) -> Answer:
+    """What was read as an answer to `needs`.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if not isinstance(numbers, list) or not all(type(number) is int for number in numbers):
+        raise ValueError("not a list of whole numbers")
+    if isinstance(needs, BinCounts | CellSums):
+        if len(numbers) != (needs.bins.count if isinstance(needs, BinCounts) else needs.answers):
+            raise ValueError("not one for each bin")
+        return tuple(numbers)
+    return Moments(*numbers) if isinstance(needs, ColumnSums) else CrossMoments(*numbers)

@@ -1,0 +1,280 @@
+"""The tables that the service keeps, or knows of: taken in, summed, dropped."""
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO, NamedTuple, TypeVar
+from uuid import uuid4
+
+from app import metrics, private_files
+from app.dp.table.columns import Column
+from app.dp.table.sums import Answer, Needs
+from app.engines import live_tables
+from app.engines.atomic_files import remove, remove_abandoned
+from app.engines.backends.duckdb_engine import DuckDBEngine
+from app.engines.errors import InvalidFile, Problem, StaleTable, translate_engine_errors
+from app.engines.ingest import Units
+from app.engines.ingest.csv_file import CsvFormat
+from app.engines.ingest_process.intake import Counting, ingest_file, ingest_stream
+from app.engines.ingest_process.pool import Interrupted
+from app.engines.ingest_process.reader import IngestReader, never
+from app.engines.sql.scan_sharing import scans_of
+from app.engines.storage.connections import Connections, TableOrigin
+from app.engines.storage.single_flight_cache import SingleFlightCache
+from app.engines.storage.stored_sums import StoredSums
+from app.engines.storage.unregistered_tables import UnregisteredTables
+
+logger = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
+
+MAX_KEPT_BYTES = 160 * 2**20
+"""Of all kept answers and what they answer: four of the largest histograms."""
+
+_BYTES_PER_NUMBER, _BYTES_PER_CHARACTER, _BYTES_PER_ANSWER = 40, 12, 2_000
+
+_LIVE = "live-"
+
+
+class Ingested(NamedTuple):
+    """A table taken in: the name to ask for it by, its number of rows, and the SHA-256 of its file if it was one."""
+
+    file_id: str
+    n: int
+    sha256: str | None = None
+
+
+def _kept_bytes(key: tuple[str, Needs], answer: Answer) -> int:
+    """About how much memory an answer takes with its key, whose edges and values may be thousands.
+
+    Written down, a number or a text of a key has a twelfth of the bytes that it has in memory, or more.
+    """
+    return _BYTES_PER_ANSWER + _BYTES_PER_NUMBER * len(answer) + _BYTES_PER_CHARACTER * len(repr(key))
+
+
+def data_file(directory: Path, file_id: str) -> Path:
+    """Where the table of this id is kept in a directory of tables, or what says where a live one is."""
+    return directory / f"{file_id}.{'json' if file_id.startswith(_LIVE) else 'parquet'}"
+
+
+class Tables:
+    """Every table, one file each in one directory; safe for threads.
+
+    A file holds the rows (Parquet), or says where a live table is. Several processes may share the directory: a file
+    appears whole and never changes. A table that is taken in belongs to nothing until `settle` is called for it.
+
+    Args:
+        reader: reads files in processes of their own; without one they are read here, without limits.
+    """
+
+    def __init__(  # noqa: PLR0913, PLR0917 - limits, each with its default
+        self,
+        directory: Path,
+        kept_sums: int = 4096,
+        threads: int | None = None,
+        memory_limit: str = "2GB",
+        connections: Mapping[str, str] | None = None,
+        statement_seconds: int = 300,
+        reader: IngestReader | None = None,
+    ) -> None:
+        private_files.make_private_directory(directory)
+        private_files.narrow(directory)
+        self._directory = directory.resolve()
+        remove_abandoned(self._directory)
+        self._pending = UnregisteredTables(self._directory)
+        self._engine = DuckDBEngine(self._directory, threads, memory_limit)
+        self._sources = Connections(connections or {}, statement_seconds)
+        self._kept: SingleFlightCache[tuple[str, Needs], Answer] = SingleFlightCache(
+            kept_sums, MAX_KEPT_BYTES, _kept_bytes
+        )
+        # A live table is asked every time, so that a change is noticed; but only once for all who ask now.
+        self._asked: SingleFlightCache[tuple[str, Needs], Answer] = SingleFlightCache(0, 0)
+        self._stored_sums = StoredSums(self._directory)
+        self._reader = reader
+
+    def ingest(  # noqa: PLR0913, PLR0917 - what a file is and how it is declared
+        self,
+        upload: BinaryIO,
+        columns: Sequence[Column],
+        null_values: Sequence[str],
+        delimiter: str | None = None,
+        units: Units | None = None,
+        interrupted: Interrupted = never,
+    ) -> Ingested:
+        """Store the declared columns of a CSV or Parquet file.
+
+        Raises:
+            InvalidFile: the file does not hold what is declared, or takes too much; nothing is left behind.
+            SlotsBusy: too many others are being read; nothing is left behind.
+            EngineFailure: it could not be written, or nobody waits any more; nothing is left behind.
+        """
+        texts = CsvFormat(null_values, delimiter)
+
+        def store(path: Path) -> tuple[int, str]:
+            if self._reader is not None:
+                return self._reader.read_file(path, upload, texts, columns, units, interrupted)
+            try:
+                return ingest_file(self._counting(), path, upload, texts, columns, units)
+            except MemoryError:
+                raise InvalidFile([Problem("file", "needs more memory than there is")]) from None
+
+        file_id = uuid4().hex
+        n, digest = self._taken_in(file_id, store)
+        return Ingested(file_id, n, digest)
+
+    def has_connection(self, name: str) -> bool:
+        """Whether a connection of this name is configured."""
+        return name in self._sources
+
+    def ingest_from(
+        self,
+        origin: TableOrigin,
+        columns: Sequence[Column],
+        units: Units | None = None,
+        interrupted: Interrupted = never,
+    ) -> Ingested:
+        """Copy the declared columns of a table elsewhere, or note where it is if it stays live.
+
+        Raises:
+            InvalidFile: it does not hold what is declared, or takes too much; nothing is left behind.
+            SlotsBusy: too many others are being read; nothing is left behind.
+            EngineFailure: the engine is busy, away or failed, nothing could be written, or nobody waits any more;
+                nothing is left behind.
+        """
+        if not origin.live:
+            file_id = uuid4().hex
+            return Ingested(
+                file_id, self._taken_in(file_id, lambda path: self._copy(origin, columns, units, path, interrupted))
+            )
+        table = self._sources.validated(origin, columns, units)
+        file_id = f"{_LIVE}{uuid4().hex}"
+        self._taken_in(file_id, partial(live_tables.write, table))
+        return Ingested(file_id, table.n)
+
+    def sums(self, file_id: str, needs: Needs) -> Answer:
+        """The exact integers that a statistic needs of a table: kept, or computed once for all who ask now.
+
+        Raises:
+            EngineFailure: the engine is busy, away or failed, or the table is gone.
+            StaleTable: it is live, and has another number of rows, or a column another type, than was registered.
+        """
+        return self.all_sums(file_id, [needs])[needs]
+
+    def all_sums(self, file_id: str, needs: Iterable[Needs]) -> dict[Needs, Answer]:
+        """As `sums` of several needs at once: those that must be computed share scans of the table.
+
+        Raises:
+            As `sums`; what was computed before a failure is kept.
+        """
+        is_live = file_id.startswith(_LIVE)
+        kept, compute = (self._asked, self._computed_elsewhere) if is_live else (self._kept, self._found_or_computed)
+
+        def computed(keys: Sequence[tuple[str, Needs]]) -> Iterator[tuple[tuple[str, Needs], Answer]]:
+            for each, answer in compute(file_id, [each for _, each in keys]):
+                yield (file_id, each), answer
+
+        answers = kept.get_all([(file_id, each) for each in needs], computed)
+        return {each: answer for (_, each), answer in answers.items()}
+
+    def are_known(self, file_id: str, needs: Needs) -> bool:
+        """Whether `sums` would answer from memory."""
+        return (file_id, needs) in self._kept
+
+    def is_stale(
+        self, file_id: str, origin: TableOrigin | None, columns: Sequence[Column], units: Units | None
+    ) -> bool:
+        """Whether a table is live and no longer what was registered, by looking at all that was looked at then.
+
+        Raises:
+            EngineFailure: the engine is busy, away or failed.
+        """
+        if origin is None or not file_id.startswith(_LIVE):
+            return False
+        try:
+            self._sources.require_registered(origin, self._live(file_id), columns, units)
+        except StaleTable:
+            return True
+        return False
+
+    def settle(self, file_id: str) -> None:
+        """Say that a table taken in is registered."""
+        self._pending.clear(file_id)
+
+    def leave(self, file_id: str) -> None:
+        """Say that nobody knows whether a table taken in is registered; `decide` will ask."""
+        self._pending.let_go(file_id)
+
+    def decide(self, registered: Callable[[str], bool]) -> None:
+        """Drop the tables that were taken in by processes which ended before they were registered."""
+        self._pending.decide(registered, self.drop)
+
+    def drop(self, file_id: str) -> None:
+        """Delete a table for good, with everything computed from it. It may be gone already."""
+        remove(self._path(file_id))
+        self._stored_sums.drop(file_id)
+        self._kept.forget(lambda key: key[0] == file_id)
+        self._asked.forget(lambda key: key[0] == file_id)
+        self._pending.clear(file_id)
+
+    def close(self) -> None:
+        """Let go of the engines; the files stay."""
+        if self._reader is not None:
+            self._reader.close()
+        self._pending.close()
+        self._sources.close()
+        self._engine.close()
+
+    def _found_or_computed(self, file_id: str, needs: Sequence[Needs]) -> Iterator[tuple[Needs, Answer]]:
+        path = self._path(file_id)
+        missing = []
+        for each in needs:
+            answer = self._stored_sums.find(file_id, each) if path.exists() else None
+            if answer is None:
+                missing.append(each)
+            else:
+                yield each, answer
+        for scan in scans_of(missing):
+            with metrics.engine_timed():
+                answers = self._engine.compute(path, scan)
+            for each, answer in zip(scan, answers, strict=True):
+                self._stored_sums.keep(file_id, each, answer, path)
+                yield each, answer
+
+    def _computed_elsewhere(self, file_id: str, needs: Sequence[Needs]) -> Iterator[tuple[Needs, Answer]]:
+        table = self._live(file_id)
+        for scan in scans_of(needs):
+            with metrics.engine_timed():
+                answers = self._sources.of(table.connection).compute(table, scan)
+            yield from zip(scan, answers, strict=True)
+
+    def _live(self, file_id: str) -> live_tables.LiveTable:
+        return translate_engine_errors(logger, "a live table", lambda: live_tables.read(self._path(file_id)))
+
+    def _copy(
+        self, origin: TableOrigin, columns: Sequence[Column], units: Units | None, path: Path, interrupted: Interrupted
+    ) -> int:
+        engine = self._sources.of(origin.connection)
+        read = {column.name: column for column in [*([units.declared] if units else []), *columns]}
+        table = engine.locate(origin.connection, origin.table, list(read.values()), live=False)
+        if units is not None and units.column in {column.name for column in columns}:
+            engine.locate(origin.connection, origin.table, [units.declared], live=False)
+        with engine.copied(table) as rows:
+            texts = CsvFormat([rows.null], ",", "row")
+            if self._reader is not None:
+                return self._reader.read_stream(path, rows.file, rows.cancel, texts, columns, units, interrupted)
+            return ingest_stream(self._counting(), path, rows.file, texts, columns, units)
+
+    def _counting(self) -> Counting:
+        return Counting(self._engine.scratch, lambda: self._engine)
+
+    def _taken_in(self, file_id: str, store: Callable[[Path], Result]) -> Result:
+        self._pending.mark(file_id)
+        try:
+            return translate_engine_errors(logger, "storing a table", lambda: store(self._path(file_id)))
+        except BaseException:
+            self._pending.clear(file_id)
+            raise
+
+    def _path(self, file_id: str) -> Path:
+        return data_file(self._directory, file_id)

@@ -1,0 +1,102 @@
+"""Whether what answers again is what was sealed: the candidates of reuse, and the answers of idempotency keys.
+
+Both are read in pages, by the releases that they belong to; releases themselves are checked with their debits.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sqlalchemy import bindparam, case, func, literal_column, select, tuple_, type_coerce
+from sqlalchemy.types import NullType
+
+from app.db.session import Session
+from app.db.tables import idempotency, releases, reuse_candidates
+from app.errors import DamagedAnswerError
+from app.ledger.answers.answer_storage import COMPRESSED, REUSED
+from app.ledger.answers.idempotency import VERSION, Claim, own_body, sealed_members
+from app.ledger.answers.releases import CANDIDATE_VERSION, candidate_members
+from app.ledger.chain.keyring import Keyring
+
+PAGE = 2_000
+
+_CANDIDATES = (
+    select(
+        reuse_candidates.c.statistic,
+        reuse_candidates.c.slot,
+        type_coerce(reuse_candidates.c.score, NullType()).label("score"),  # as the driver has it: a float
+        reuse_candidates.c.release_id,
+        reuse_candidates.c.seal,
+    )
+    .where(
+        reuse_candidates.c.dataset_id == bindparam("dataset"),
+        tuple_(reuse_candidates.c.statistic, reuse_candidates.c.slot)
+        > tuple_(bindparam("statistic"), bindparam("slot")),
+    )
+    .order_by(reuse_candidates.c.statistic, reuse_candidates.c.slot)
+    .limit(literal_column(str(PAGE)))
+)
+# Of answers that are stored as they are the hashes are computed there: none of them is needed here.
+_IS_PLAIN = func.substr(
+    idempotency.c.body, literal_column("1"), literal_column("1"), type_=idempotency.c.body.type
+).not_in([bindparam("compressed"), bindparam("reused")])
+_PLACE = (releases.c.id, idempotency.c.principal_id, idempotency.c.key)
+_KEYS = (
+    select(
+        *_PLACE,
+        idempotency.c.fingerprint,
+        idempotency.c.status,
+        idempotency.c.created_at,
+        case((_IS_PLAIN, func.sha256(idempotency.c.body, type_=idempotency.c.body.type))).label("plain_hash"),
+        idempotency.c.body.is_not(None).label("own"),
+        idempotency.c.seal,
+    )
+    .join_from(releases, idempotency, idempotency.c.release_id == releases.c.id)
+    .where(
+        releases.c.dataset_id == bindparam("dataset"),
+        releases.c.id >= bindparam("release"),
+        tuple_(*_PLACE) > tuple_(bindparam("release"), bindparam("principal"), bindparam("key")),
+    )
+    .order_by(*_PLACE)
+    .limit(literal_column(str(PAGE)))
+)
+
+
+def find_unsealed(session: Session, keyring: Keyring, dataset_id: int) -> Iterator[str]:
+    """What of a dataset's candidates and keys is not what was sealed."""
+    for row in _read_candidates(session, dataset_id):
+        if not isinstance(row.score, float) or not keyring.is_sealed(
+            row.seal,
+            CANDIDATE_VERSION,
+            *candidate_members(dataset_id, row.statistic, row.slot, row.score, row.release_id),
+        ):
+            yield f"a candidate for reuse, the release {row.release_id}, is not what was sealed"
+    for row in _read_keys(session, dataset_id):
+        claim = Claim(row.principal_id, row.key, row.fingerprint, row.created_at)
+        body_hash = row.plain_hash or (_compute_hash(session, row) if row.own else None)
+        if not keyring.is_sealed(row.seal, VERSION, *sealed_members(claim, row.id, row.status, body_hash)):
+            yield f"an idempotency key or its answer, of the release {row.id}, is not what was sealed"
+
+
+def _compute_hash(session: Session, row: Any) -> bytes:  # noqa: ANN401 - a row of _KEYS
+    """The hash of an answer that is stored otherwise; that of nothing where it cannot be read."""
+    try:
+        body = own_body(session, row.principal_id, row.key)
+        computed = b"" if body is None else body.sha256()
+    except DamagedAnswerError:
+        return b""
+    return computed if body is not None and body.stored_sha256 == computed else b""
+
+
+def _read_candidates(session: Session, dataset_id: int) -> Iterator[Any]:
+    statistic, slot = "", 0
+    while page := session.rows(_CANDIDATES, dataset=dataset_id, statistic=statistic, slot=slot):
+        yield from page
+        statistic, slot = page[-1].statistic, page[-1].slot
+
+
+def _read_keys(session: Session, dataset_id: int) -> Iterator[Any]:
+    release_id, principal_id, key = "", 0, ""
+    within = {"dataset": dataset_id, "compressed": COMPRESSED, "reused": REUSED}
+    while page := session.rows(_KEYS, **within, release=release_id, principal=principal_id, key=key):
+        yield from page
+        release_id, principal_id, key = page[-1].id, page[-1].principal_id, page[-1].key

@@ -1,0 +1,156 @@
+"""Idempotency keys: one key, one answer, byte for byte, for as long as its release exists.
+
+Nothing is claimed before the transaction that answers: of simultaneous twins the primary key lets one commit.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from sqlalchemy import bindparam, case, func, select, update
+
+from app.db.dialects.upsert import upsert
+from app.db.session import Session, WriteSession
+from app.db.tables import idempotency
+from app.errors import SealBrokenError
+from app.ledger.answers import releases
+from app.ledger.answers.answer_storage import MAX_PLAIN_BYTES, Body, StoredAnswer, of_content
+from app.ledger.answers.releases import Rows
+from app.ledger.answers.reused_answers import open_stored
+from app.ledger.chain.canonical_json import Member
+from app.ledger.chain.keyring import Keyring, Seal
+
+VERSION = "snapledger-idempotency-v1"
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayableAnswer:
+    """What a key was answered with, and the fingerprint of the request that it is bound to."""
+
+    fingerprint: bytes
+    status: int
+    release_id: str
+    body: Body
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A key that a principal bound to a request at a time."""
+
+    principal_id: int
+    key: str
+    fingerprint: bytes
+    created_at: str
+
+
+_LENGTH = func.length(idempotency.c.body, type_=idempotency.c.status.type)
+_OF_KEY = (idempotency.c.principal_id == bindparam("principal"), idempotency.c.key == bindparam("key"))
+_FIND = select(
+    idempotency.c.fingerprint,
+    idempotency.c.status,
+    idempotency.c.release_id,
+    idempotency.c.created_at,
+    idempotency.c.seal,
+    _LENGTH.label("own_bytes"),
+    case((bindparam("largest") >= _LENGTH, idempotency.c.body)).label("own_content"),
+).where(*_OF_KEY)
+_SLICE = select(
+    func.substr(idempotency.c.body, bindparam("first"), bindparam("size"), type_=idempotency.c.body.type).label(
+        "content"
+    )
+).where(*_OF_KEY)
+_CLAIM = upsert(
+    idempotency,
+    lambda insert: (
+        insert.on_conflict_do_nothing(index_elements=["principal_id", "key"])
+        .inline()
+        .execution_options(preserve_rowcount=True)
+    ),
+)
+_ANSWER = (
+    update(idempotency)
+    .where(idempotency.c.principal_id == bindparam("principal"), idempotency.c.key == bindparam("claimed"))
+    .values(
+        release_id=bindparam("answered"),
+        status=bindparam("with_status"),
+        body=bindparam("with_body"),
+        seal=bindparam("with_seal"),
+    )
+)
+
+
+def sealed_members(claim: Claim, release_id: str, status: int, body_hash: bytes | None) -> tuple[Member, ...]:
+    """What is sealed of a key; `body_hash` is the SHA-256 of an answer of its own, where the release's is not it."""
+    return claim.principal_id, claim.key, claim.fingerprint, release_id, status, claim.created_at, body_hash
+
+
+def find_answer(session: Session, rows: Rows, keyring: Keyring, principal_id: int, key: str) -> ReplayableAnswer | None:
+    """What a principal's key was answered with; None where it is unused. `rows` is where a large body is read from.
+
+    Raises:
+        DamagedAnswerError: the body is not one that was written here.
+        SealBrokenError: the key, or its answer, is not what was sealed.
+    """
+    row = session.row(_FIND, principal=principal_id, key=key, largest=MAX_PLAIN_BYTES)
+    if row is None:
+        return None
+    own = None if row.own_bytes is None else _own_body(row, rows, principal_id, key)
+    body_hash = None if own is None else releases.find_hash(own)
+    claim = Claim(principal_id, key, row.fingerprint, row.created_at)
+    if not keyring.is_sealed(row.seal, VERSION, *sealed_members(claim, row.release_id, row.status, body_hash)):
+        raise SealBrokenError
+    body = releases.find_sealed(rows, keyring, row.release_id)[1] if own is None else own
+    return ReplayableAnswer(row.fingerprint, row.status, row.release_id, body)
+
+
+def own_body(session: Session, principal_id: int, key: str) -> Body | None:
+    """The answer of its own that a key has; None where the release's is it."""
+    row = session.row(_FIND, principal=principal_id, key=key, largest=MAX_PLAIN_BYTES)
+    return None if row is None or row.own_bytes is None else _own_body(row, session, principal_id, key)
+
+
+def _own_body(row: Any, rows: Rows, principal_id: int, key: str) -> Body:  # noqa: ANN401 - a row of _FIND
+    content = row.own_content
+    read = partial(_slice, rows, principal_id, key) if content is None else of_content(content)
+    return open_stored(read, row.own_bytes, lambda: releases.response_body(rows, row.release_id))
+
+
+def _slice(rows: Rows, principal_id: int, key: str, offset: int, size: int) -> bytes:
+    row = rows.row(_SLICE, principal=principal_id, key=key, first=offset + 1, size=size)
+    content: bytes = b"" if row is None else row.content
+    return content
+
+
+def claim_key(transaction: WriteSession, seal: Seal, claimed: Claim, release_id: str, status: int) -> bool:
+    """Bind a key to a release of this transaction, whose response will be its answer; False where it is bound already.
+
+    On Postgres it waits for a twin that has claimed the key and not committed yet; on SQLite the twin's transaction was
+    waited for when this one began. After False the transaction has nothing more to do: roll back and read the answer.
+    """
+    changed = transaction.change(
+        _CLAIM[transaction.dialect],
+        principal_id=claimed.principal_id,
+        key=claimed.key,
+        fingerprint=claimed.fingerprint,
+        release_id=release_id,
+        status=status,
+        created_at=claimed.created_at,
+        body=None,
+        seal=seal.seal_row(VERSION, *sealed_members(claimed, release_id, status, None)),
+    )
+    return changed == 1
+
+
+def replace_answer(  # noqa: PLR0913, PLR0917 - a row's columns
+    transaction: WriteSession, seal: Seal, claimed: Claim, release_id: str, status: int, body: StoredAnswer
+) -> None:
+    """Replace what a claim of this transaction said: an earlier release answers, in a body of this request's own."""
+    transaction.change(
+        _ANSWER,
+        principal=claimed.principal_id,
+        claimed=claimed.key,
+        answered=release_id,
+        with_status=status,
+        with_body=body.content,
+        with_seal=seal.seal_row(VERSION, *sealed_members(claimed, release_id, status, body.sha256)),
+    )

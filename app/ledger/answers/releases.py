@@ -1,0 +1,317 @@
+"""Releases as they were answered, byte for byte, and which of them may answer again."""
+
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any, Protocol
+
+from sqlalchemy import Insert, Select, and_, bindparam, case, func, or_, select
+
+from app.db.dialects.upsert import upsert
+from app.db.repositories import datasets
+from app.db.session import Session, WriteSession
+from app.db.tables import datasets as dataset_table
+from app.db.tables import releases, reuse_candidates
+from app.errors import NotFoundError, SealBrokenError
+from app.ledger.answers.answer_storage import HEADER_BYTES, MAX_PLAIN_BYTES, Body, StoredAnswer, of_content, open_body
+from app.ledger.chain.canonical_json import Member
+from app.ledger.chain.keyring import Keyring, Seal
+
+SMALLEST_BOUND = 10_000
+"""The slot of the release with the smallest bound B; every other slot is the exponent of a grid, far below it."""
+VERSION = "snapledger-release-v1"
+CANDIDATE_VERSION = "snapledger-candidate-v1"
+
+MAX_LISTED_BYTES = 2**12
+"""Up to this size an answer is read with its page; larger ones are read one by one, when it is their turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A debited release. The fields are the columns, in order.
+
+    Attributes:
+        statistic: the identity of what was asked, equal for equal statistics.
+        gamma: a fraction, as text: `1/20`.
+        response: the answer as it is stored (`app.ledger.answers.answer_storage`).
+        seal: of all the rest, by `seal_release`.
+    """
+
+    id: str
+    dataset_id: int
+    principal_id: int
+    statistic: str
+    epsilon_nano: int
+    gamma: str
+    grid_refinement: int
+    created_at: str
+    response: bytes
+    seal: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReuseCandidate:
+    """A release that may answer a question again: what its accuracy follows from."""
+
+    id: str
+    epsilon_nano: int
+    gamma: str
+    grid_refinement: int
+    created_at: str
+
+
+_SELECT = select(releases)
+_VISIBLE = releases.c.dataset_id.in_(
+    select(dataset_table.c.id).where(datasets.visible_to(bindparam("viewer", type_=dataset_table.c.owner_id.type)))
+)
+_BY_ID = _SELECT.where(releases.c.id == bindparam("release"))
+_VISIBLE_BY_ID = _BY_ID.where(_VISIBLE)
+RESPONSE_BYTES = func.length(releases.c.response, type_=releases.c.principal_id.type)
+_IF_SMALL = case((bindparam("largest") >= RESPONSE_BYTES, releases.c.response)).label("content")
+_LISTED = (releases.c.id, RESPONSE_BYTES.label("stored_bytes"), _IF_SMALL)
+_ONE = select(*_LISTED).where(releases.c.id == bindparam("release"))
+_SEALED = select(*releases.c[:8], releases.c.seal, *_LISTED[1:]).where(releases.c.id == bindparam("release"))
+_VISIBLE_ONE = _ONE.where(_VISIBLE)
+_SLICE = select(
+    func.substr(releases.c.response, bindparam("first"), bindparam("size"), type_=releases.c.response.type).label(
+        "content"
+    )
+).where(releases.c.id == bindparam("release"))
+_INSERT = releases.insert().inline()
+_CANDIDATES = (
+    select(releases.c.id, releases.c.epsilon_nano, releases.c.gamma, releases.c.grid_refinement, releases.c.created_at)
+    .where(
+        releases.c.id.in_(
+            select(reuse_candidates.c.release_id).where(
+                reuse_candidates.c.dataset_id == bindparam("dataset"),
+                reuse_candidates.c.statistic == bindparam("statistic"),
+            )
+        )
+    )
+    .order_by(releases.c.id)
+)
+
+
+@cache
+def _page_query(*, of_dataset: bool, of_principal: bool, seen: bool) -> Select[*tuple[Any, ...]]:
+    query = select(*_LISTED).where(releases.c.id > bindparam("after")).order_by(releases.c.id).limit(bindparam("most"))
+    if of_dataset:
+        query = query.where(releases.c.dataset_id == bindparam("dataset"))
+    if of_principal:
+        query = query.where(releases.c.principal_id == bindparam("releaser"))
+    return query.where(_VISIBLE) if seen else query
+
+
+@cache
+def _upsert_candidates(candidacies: int) -> Mapping[str, Insert]:
+    """One statement for all candidacies of a release, by the name of the dialect."""
+    rows: list[dict[Any, Any]] = [
+        {
+            reuse_candidates.c.dataset_id: bindparam("dataset"),
+            reuse_candidates.c.statistic: bindparam("statistic"),
+            reuse_candidates.c.slot: bindparam(f"slot_{place}"),
+            reuse_candidates.c.score: bindparam(f"score_{place}"),
+            reuse_candidates.c.release_id: bindparam("release"),
+            reuse_candidates.c.seal: bindparam(f"seal_{place}"),
+        }
+        for place in range(candidacies)
+    ]
+    return upsert(
+        reuse_candidates,
+        lambda insert: (
+            insert.values(rows)
+            .on_conflict_do_update(
+                index_elements=["dataset_id", "statistic", "slot"],
+                set_={name: insert.excluded[name] for name in ("score", "release_id", "seal")},
+                where=or_(
+                    insert.excluded.score < reuse_candidates.c.score,
+                    and_(
+                        insert.excluded.score == reuse_candidates.c.score,
+                        insert.excluded.release_id < reuse_candidates.c.release_id,
+                    ),
+                ),
+            )
+            .inline()
+        ),
+    )
+
+
+def seal_release(seal: Seal, release: Release, answer_hash: bytes) -> bytes:
+    """The seal of all that is stored of a release, the SHA-256 of whose answer this is."""
+    return seal.seal_row(VERSION, *_members(release, answer_hash))
+
+
+def is_sealed(keyring: Keyring, release: Release, answer_hash: bytes) -> bool:
+    """Whether a release, the SHA-256 of whose stored answer this is, is what was sealed."""
+    return keyring.is_sealed(release.seal, VERSION, *_members(release, answer_hash))
+
+
+def _members(release: Release, answer_hash: bytes) -> tuple[Member, ...]:
+    question = release.statistic, release.epsilon_nano, release.gamma, release.grid_refinement
+    return release.id, release.dataset_id, release.principal_id, *question, release.created_at, answer_hash
+
+
+def candidate_members(dataset_id: int, statistic: str, slot: int, score: float, release_id: str) -> tuple[Member, ...]:
+    """What is sealed of a candidate, in this order; the score as the eight bytes of its double."""
+    return dataset_id, statistic, slot, struct.pack(">d", score), release_id
+
+
+def insert_release(
+    transaction: WriteSession,
+    seal: Seal,
+    release: Release,
+    answer_hash: bytes,
+    candidacies: Sequence[tuple[int, float]],
+) -> None:
+    """Store a release that was debited, the SHA-256 of whose answer this is, under a seal.
+
+    `candidacies` are slots with the score by which the release may become the best of its statistic there: the lower
+    score stays, of equal scores the older release.
+    """
+    transaction.change(
+        _INSERT,
+        id=release.id,
+        dataset_id=release.dataset_id,
+        principal_id=release.principal_id,
+        statistic=release.statistic,
+        epsilon_nano=release.epsilon_nano,
+        gamma=release.gamma,
+        grid_refinement=release.grid_refinement,
+        created_at=release.created_at,
+        response=release.response,
+        seal=seal_release(seal, release, answer_hash),
+    )
+    if candidacies:
+        slots = {f"slot_{place}": slot for place, (slot, _) in enumerate(candidacies)}
+        scores = {f"score_{place}": score for place, (_, score) in enumerate(candidacies)}
+        seals = {
+            f"seal_{place}": seal.seal_row(
+                CANDIDATE_VERSION, *candidate_members(release.dataset_id, release.statistic, *candidacy, release.id)
+            )
+            for place, candidacy in enumerate(candidacies)
+        }
+        of_release = {"dataset": release.dataset_id, "statistic": release.statistic, "release": release.id}
+        transaction.change(
+            _upsert_candidates(len(candidacies))[transaction.dialect], **of_release, **slots, **scores, **seals
+        )
+
+
+def find_release(session: Session, release_id: str, visible_to: int | None = None) -> Release | None:
+    """A release; None where there is none, or where its dataset is hidden from the principal `visible_to`."""
+    if visible_to is None:
+        row = session.row(_BY_ID, release=release_id)
+    else:
+        row = session.row(_VISIBLE_BY_ID, release=release_id, viewer=visible_to)
+    return None if row is None else Release(*row)
+
+
+class Rows(Protocol):
+    """Where single rows are read: a session, or the database itself."""
+
+    def row(self, query: Select[*tuple[Any, ...]], **parameters: object) -> Any:  # noqa: ANN401 - a named tuple, or None
+        """The first row that the query finds, or None."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRelease:
+    """The answer of a release in the database: its content if that is small, and how much there is of it."""
+
+    id: str
+    stored_bytes: int
+    content: bytes | None
+
+    def body(self, rows: Rows) -> Body:
+        """The answer; what is large is read from there when it is wanted."""
+        if self.content is not None:
+            return open_body(of_content(self.content), self.stored_bytes)
+        return open_body(partial(_slice, rows, self.id), self.stored_bytes)
+
+
+def _slice(rows: Rows, release_id: str, offset: int, size: int) -> bytes:
+    row = rows.row(_SLICE, release=release_id, first=offset + 1, size=size)
+    content: bytes = b"" if row is None else row.content
+    return content
+
+
+def find_response(session: Session, release_id: str, visible_to: int | None = None) -> StoredRelease | None:
+    """What a release was answered with; None as `find_release`."""
+    if visible_to is None:
+        row = session.row(_ONE, release=release_id, largest=MAX_PLAIN_BYTES)
+    else:
+        row = session.row(_VISIBLE_ONE, release=release_id, largest=MAX_PLAIN_BYTES, viewer=visible_to)
+    return None if row is None else StoredRelease(*row)
+
+
+def response_body(rows: Rows, release_id: str) -> Body:
+    """The JSON that a release was answered with.
+
+    Raises:
+        NotFoundError: there is no such release.
+    """
+    row = rows.row(_ONE, release=release_id, largest=MAX_PLAIN_BYTES)
+    if row is None:
+        raise NotFoundError
+    return StoredRelease(*row).body(rows)
+
+
+def find_sealed(rows: Rows, keyring: Keyring, release_id: str) -> tuple[Release, Body]:
+    """A release that answers again, and its answer.
+
+    Raises:
+        NotFoundError: there is no such release.
+        SealBrokenError: it is not what was sealed.
+    """
+    row = rows.row(_SEALED, release=release_id, largest=MAX_PLAIN_BYTES)
+    if row is None:
+        raise NotFoundError
+    release = Release(*(*row[:8], b"", row.seal))
+    body = StoredRelease(release_id, row.stored_bytes, row.content).body(rows)
+    if not is_sealed(keyring, release, find_hash(body)):
+        raise SealBrokenError
+    return release, body
+
+
+def find_hash(body: Body) -> bytes:
+    """The SHA-256 of an answer; of a large one as it is stored with it, which is compared when it is read."""
+    if body.stored_sha256 is None or body.size <= MAX_PLAIN_BYTES:
+        return body.sha256()
+    return body.stored_sha256
+
+
+def committed_body(rows: Rows, release_id: str, answer: StoredAnswer) -> Body:
+    """The body of a large answer that is read from `rows` only when its transaction has been committed."""
+    head = answer.content[:HEADER_BYTES]
+
+    def read(offset: int, size: int) -> bytes:
+        return _slice(rows, release_id, offset, size) if offset else head[:size]
+
+    return open_body(read, len(answer.content))
+
+
+def page_of_releases(  # noqa: PLR0913 - each filter by its name
+    session: Session,
+    after: str | None,
+    limit: int,
+    *,
+    dataset_id: int | None = None,
+    principal_id: int | None = None,
+    visible_to: int | None = None,
+) -> list[StoredRelease]:
+    """At most `limit` releases, oldest first, from behind the one whose id is `after`; the content of small ones.
+
+    Where they are given: only those of the dataset `dataset_id`, only those that the principal `principal_id` made,
+    only those of datasets that the principal `visible_to` may see now.
+    """
+    asked = {"dataset": dataset_id, "releaser": principal_id, "viewer": visible_to}
+    query = _page_query(
+        of_dataset=dataset_id is not None, of_principal=principal_id is not None, seen=visible_to is not None
+    )
+    given = {name: value for name, value in asked.items() if value is not None}
+    rows = session.rows(query, after=after or "", most=limit, largest=MAX_LISTED_BYTES, **given)
+    return [StoredRelease(*row) for row in rows]
+
+
+def list_candidates(session: Session, dataset_id: int, statistic: str) -> list[ReuseCandidate]:
+    """The releases of a statistic one of which has the smallest radius at every α, oldest first."""
+    return [ReuseCandidate(*row) for row in session.rows(_CANDIDATES, dataset=dataset_id, statistic=statistic)]

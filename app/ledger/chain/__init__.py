@@ -1,0 +1,1 @@
+"""What is sealed, and how: entries, the hash chain, the audit log, checkpoints and their keys."""

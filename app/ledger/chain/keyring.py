@@ -1,0 +1,88 @@
+"""The keys of the ledger, all derived from its operator's secrets (HKDF, RFC 5869, with SHA-256 and no salt).
+
+Each secret has three: an id, which is public and is written beside what it sealed; the key of the hash chain; and the
+seed of the Ed25519 key that signs checkpoints. No secret and no key is ever shown, logged or stored in a table.
+"""
+
+import hmac
+from collections.abc import Sequence
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.hmac import HMAC
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from app.ledger.chain.canonical_json import Member, encode_array
+
+SHORTEST_SECRET = 32
+"""In characters; HKDF spreads a secret's entropy and adds none."""
+
+ID_BYTES = 8
+
+
+def _derive_key(secret: bytes, purpose: str, length: int) -> bytes:
+    return HKDF(SHA256(), length, salt=None, info=f"snapledger/v1/{purpose}".encode()).derive(secret)
+
+
+class Seal:
+    """What closes entries under one secret."""
+
+    __slots__ = ("_id", "_keyed", "secret_id")
+
+    def __init__(self, secret: str) -> None:
+        raw = secret.encode()
+        self._keyed = HMAC(_derive_key(raw, "chain", 32), SHA256())
+        self._id = _derive_key(raw, "secret-id", ID_BYTES)
+        self.secret_id = self._id.hex()
+
+    def hash(self, canonical: bytes) -> bytes:
+        """HMAC-SHA-256 of an entry's canonical bytes."""
+        started = self._keyed.copy()
+        started.update(canonical)
+        return started.finalize()
+
+    def seal_row(self, version: str, *members: Member) -> bytes:
+        """What is stored beside a row so that a change of it is found: the secret's id, and an HMAC of the members."""
+        return self._id + self.hash(encode_array(version, *members))
+
+
+class Keyring:
+    """The current secret's keys, and those of the secrets before it.
+
+    Args:
+        secrets: the current secret first.
+
+    Raises:
+        ValueError: there is none, or one is too short to be a secret.
+    """
+
+    __slots__ = ("_seals", "_signers", "seal")
+
+    def __init__(self, secrets: Sequence[str]) -> None:
+        if not secrets or min(map(len, secrets)) < SHORTEST_SECRET:
+            raise ValueError(f"a secret of the ledger has {SHORTEST_SECRET} characters or more")
+        self._seals = {seal.secret_id: seal for seal in map(Seal, reversed(secrets))}
+        self._signers = [
+            Ed25519PrivateKey.from_private_bytes(_derive_key(secret.encode(), "checkpoint", 32)) for secret in secrets
+        ]
+        self.seal = Seal(secrets[0])
+
+    def find(self, secret_id: str | None) -> Seal | None:
+        """The seal of the secret of this id; None where it is not known."""
+        return None if secret_id is None else self._seals.get(secret_id)
+
+    def is_sealed(self, stored: bytes | None, version: str, *members: Member) -> bool:
+        """Whether a row's seal was made of these members, under any of the secrets."""
+        if not isinstance(stored, bytes):  # SQLite takes any value in any column
+            return False
+        seal = self._seals.get(stored[:ID_BYTES].hex())
+        return seal is not None and hmac.compare_digest(seal.seal_row(version, *members), stored)
+
+    def sign(self, message: bytes) -> bytes:
+        """The Ed25519 signature of a message, by the current secret's key."""
+        return self._signers[0].sign(message)
+
+    @property
+    def public_keys(self) -> list[bytes]:
+        """What signatures are checked with, 32 bytes each: the current secret's key, then those of earlier ones."""
+        return [signer.public_key().public_bytes_raw() for signer in self._signers]

@@ -1,0 +1,111 @@
+"""Whether the records of administrative acts are what was written, and the principals what the records make of them.
+
+Who can write to the database and has not the secret can neither change a record nor make, promote or let in anybody
+unnoticed: a principal without its record, or with another role, key, expiry or subject than recorded, is told.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import bindparam, select
+
+from app.db.session import Session
+from app.db.tables import audit, principals
+from app.ledger.chain.audit_log import canonical_bytes, key_seal
+from app.ledger.chain.keyring import Keyring
+from app.ledger.verification.ledger_verification import MOST_PROBLEMS, PAGE, Problem, Verification
+
+_PAGE = select(audit).where(audit.c.seq > bindparam("after")).order_by(audit.c.seq).limit(bindparam("most"))
+_STORED = select(
+    principals.c.name,
+    principals.c.role,
+    principals.c.disabled_at,
+    principals.c.key_hash,
+    principals.c.key_expires_at,
+    principals.c.issuer,
+    principals.c.subject,
+).order_by(principals.c.id)
+_PREFIX = "principals/"
+_TOLD = ("role", "key_seal", "key_expires_at", "issuer", "subject")
+
+
+@dataclass(slots=True)
+class _RecordedPrincipal:
+    """A principal as the records so far have made it; `secret_id` is that of its key's record."""
+
+    facts: dict[str, Any] = field(default_factory=lambda: dict.fromkeys(_TOLD))
+    disabled: bool = False
+    secret_id: str | None = None
+
+    def step(self, row: Any) -> None:  # noqa: ANN401 - a row of _PAGE
+        told = json.loads(row.details)
+        self.facts |= {name: told[name] for name in _TOLD if name in told}
+        if "key_seal" in told:
+            self.secret_id = row.secret_id
+        self.disabled = self.disabled or row.action == "principal.disable"
+
+
+def verify_audit_log(session: Session, keyring: Keyring) -> Verification:
+    """Check all records and all principals, as of the session's snapshot."""
+    return _Verifier(session, keyring).run()
+
+
+class _Verifier:
+    def __init__(self, session: Session, keyring: Keyring) -> None:
+        self._session, self._keyring = session, keyring
+        self._seq, self._head = 0, None
+        self._records = 0
+        self._principals: dict[str, _RecordedPrincipal] = {}
+        self._problems: list[Problem] = []
+
+    def run(self) -> Verification:
+        for row in self._rows():
+            self._records += 1
+            wrong = self._chained(row)
+            if wrong is not None:
+                self._problems.append(Problem(row.seq, wrong))
+            elif row.action.startswith("principal."):
+                self._principals.setdefault(row.target.removeprefix(_PREFIX), _RecordedPrincipal()).step(row)
+            self._seq, self._head = row.seq, row.hash
+            if len(self._problems) == MOST_PROBLEMS:
+                break
+        else:
+            self._problems += [Problem(None, wrong) for wrong in self._wrong_principals()]
+        return Verification(self._records, self._head, tuple(self._problems[:MOST_PROBLEMS]))
+
+    def _rows(self) -> Iterator[Any]:
+        after = 0
+        while page := self._session.rows(_PAGE, after=after, most=PAGE):
+            yield from page
+            after = page[-1].seq
+
+    def _chained(self, row: Any) -> str | None:  # noqa: ANN401 - a row of _PAGE
+        if row.seq != self._seq + 1:
+            return f"follows record {self._seq}: what was between is missing"
+        if row.previous_hash != self._head:
+            return "does not name the hash of the record before it"
+        seal = self._keyring.find(row.secret_id)
+        if seal is None:
+            return "was sealed under a secret that is not known here"
+        if seal.hash(canonical_bytes(*row[:-1])) != row.hash:
+            return "is not what was sealed: its hash is another"
+        return None
+
+    def _wrong_principals(self) -> Iterator[str]:
+        stored = {row.name: row for row in self._session.rows(_STORED)}
+        for name, row in stored.items():
+            recorded = self._principals.get(name)
+            if recorded is None:
+                yield f"the principal {name} was made without a record"
+            elif self._facts(row, recorded) != recorded.facts or recorded.disabled != (row.disabled_at is not None):
+                yield f"the principal {name} is not what the records make of it"
+        for name in self._principals.keys() - stored.keys():
+            yield f"the principal {name} is missing"
+
+    def _facts(self, row: Any, recorded: _RecordedPrincipal) -> dict[str, Any]:  # noqa: ANN401 - a row of _STORED
+        seal = self._keyring.find(recorded.secret_id)
+        sealed = None if row.key_hash is None or seal is None else key_seal(seal, row.key_hash)
+        facts = dict(zip(_TOLD, (row.role, sealed, row.key_expires_at, row.issuer, row.subject), strict=True))
+        return facts if row.key_hash is None or seal is not None else facts | {"key_seal": "unknown"}

@@ -1,0 +1,125 @@
+"""What a dataset's entries make of its account and its allowances, computed again from the first to the last."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import bindparam, select
+
+from app.db.session import Session
+from app.db.tables import allowances, principals
+from app.ledger.windows import Window
+
+_STORED = (
+    select(
+        allowances.c.principal_id,
+        principals.c.name,
+        allowances.c.limit_nano,
+        allowances.c.spent_nano,
+        allowances.c.revoked,
+        allowances.c.window_days,
+        allowances.c.window_started_at,
+    )
+    .join_from(allowances, principals, principals.c.id == allowances.c.principal_id)
+    .where(allowances.c.dataset_id == bindparam("dataset"))
+)
+
+
+@dataclass(slots=True)
+class _ReplayedAllowance:
+    """An allowance as the entries so far have made it; the window is the one of its last entry."""
+
+    limit_nano: int
+    spent_nano: int = 0
+    revoked: bool = False
+    window: Window | None = None
+    ends_at: str = ""  # of the window, kept because to compute it takes longer than all else
+
+    def look(self, at: str) -> None:
+        """Let the windows that have passed pass."""
+        if self.window is not None and at >= self.ends_at:
+            self._enter(self.window.at(at))
+            self.spent_nano = 0
+
+    def allow(self, limit_nano: int, days: int | None, at: str) -> None:
+        self.look(at)
+        self.limit_nano, self.revoked = limit_nano, False
+        if days is None:
+            self.window = None
+        elif self.window is None or self.window.days != days:
+            self._enter(Window(days, at))
+
+    def _enter(self, window: Window) -> None:
+        self.window, self.ends_at = window, window.ends_at
+
+    def row(self) -> tuple[object, ...]:
+        """As it is stored."""
+        window = (None, None) if self.window is None else (self.window.days, self.window.started_at)
+        return self.limit_nano, self.spent_nano, self.revoked, *window
+
+
+class LedgerReplay:
+    """The state after the entries that were given to `step`."""
+
+    def __init__(self, session: Session, dataset_id: int) -> None:
+        rows = session.rows(_STORED, dataset=dataset_id)
+        self._names = {row.principal_id: row.name for row in rows}
+        self._stored = {row.name: tuple(row[2:]) for row in rows}
+        self._allowances: dict[str, _ReplayedAllowance] = {}
+        self.limit_nano = self.spent_nano = 0
+        self.owner: str | None = None
+        self.facts_hash: bytes | None = None
+        self._is_open = False
+
+    def name_of(self, principal_id: int) -> str | None:
+        """Of a principal that has or had an allowance on the dataset, as all who released have."""
+        return self._names.get(principal_id)
+
+    def step(self, entry: Any) -> str | None:  # noqa: ANN401 - a row with an entry's columns
+        """Take in the next entry; what is wrong with it after those before it."""
+        self.facts_hash = entry.facts_hash or self.facts_hash
+        wrong = self._taken_in(entry)
+        if entry.spent_nano != self.spent_nano:
+            self.spent_nano = entry.spent_nano
+            return "does not add up: what is spent after it is another sum"
+        return wrong
+
+    def _taken_in(self, entry: Any) -> str | None:  # noqa: ANN401 - as above
+        match entry.kind:
+            case "debit" | "write_off":
+                if (wrong := self._spend(entry)) is not None:
+                    return wrong
+            case "open":
+                self.limit_nano, self.owner, self._is_open = entry.epsilon_nano, entry.principal, True
+            case "adjust":
+                self.limit_nano = entry.epsilon_nano
+            case "allow":
+                allowance = self._allowances.setdefault(entry.principal, _ReplayedAllowance(entry.epsilon_nano))
+                allowance.allow(entry.epsilon_nano, entry.window_days, entry.at)
+            case "revoke" if entry.principal in self._allowances:
+                self._allowances[entry.principal].revoked = True
+            case "stale" | "close":
+                self._is_open = False
+            case "revalidate":
+                self._is_open = True
+        return "spends more than the dataset's limit" if self.spent_nano > self.limit_nano else None
+
+    def _spend(self, entry: Any) -> str | None:  # noqa: ANN401 - as above
+        self.spent_nano += entry.epsilon_nano
+        if not self._is_open:
+            return "is a debit of a dataset that was not open"
+        if entry.kind == "write_off":
+            return None
+        allowance = self._allowances.get(entry.principal)
+        if allowance is None or allowance.revoked:
+            return "is the debit of a principal without an allowance"
+        allowance.look(entry.at)
+        allowance.spent_nano += entry.epsilon_nano
+        return "spends more than the principal's allowance had" if allowance.spent_nano > allowance.limit_nano else None
+
+    def wrong_allowances(self) -> Iterator[str]:
+        """The principals whose allowance is stored otherwise, or not at all, or without an entry."""
+        for name in sorted(self._stored.keys() | self._allowances.keys()):
+            replayed = self._allowances.get(name)
+            if replayed is None or self._stored.get(name) != replayed.row():
+                yield name

@@ -1,0 +1,139 @@
+"""The exact distribution of an implementation of the draw, found by bisection over its random bits.
+
+For a fixed sign the noise falls as U grows, so that the prefixes of U which give each release form an interval. Its
+ends are searched for on the implementation itself, which is asked for its release at chosen prefixes: what is found
+depends on the closed form for the first guess only. Every U after a decided prefix gives the release of the prefix;
+prefixes that leave the draw undecided are counted as possible for the releases on both sides.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from gmpy2 import mpq
+
+from app.dp.errors import DrawExhausted
+from app.dp.mechanism.draw import MOST_BITS, REFINEMENT_BITS, first_bits
+from app.dp.mechanism.parameters import Parameters
+from app.dp.numbers.exact import Rational
+from app.mechanism_audit import ideal
+from app.mechanism_audit.intervals import Interval
+from app.mechanism_audit.tape import Tape, Undecided
+
+Draw: TypeAlias = Callable[[Rational, Parameters, Tape], Rational]
+
+
+class ImpossibleRelease(Exception):  # noqa: N818  what was found
+    """The implementation released a number that is no multiple of the grid within ±B, nor ±B."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """How much of U carries `x` beyond the beginning of a cell: all below `certain`, and none above `possible`."""
+
+    certain: Rational
+    possible: Rational
+
+
+class Distribution:
+    """The distribution of the releases of `draw` for the normalised statistic `x`."""
+
+    def __init__(self, x: Rational, parameters: Parameters, draw: Draw) -> None:
+        self.x = x
+        self.parameters = parameters
+        self.outermost = ideal.outermost_cell(parameters)
+        self._draw = draw
+        self._released: dict[tuple[int, int, int], int | None] = {}
+        self._edges: dict[tuple[int, int, int], Edge] = {}
+
+    def release(self, sign: int, u: int, length: int) -> int | None:
+        """The cell released when U begins with the `length` bits `u`; None when they do not decide.
+
+        Raises:
+            ImpossibleRelease: if it is none of the cells.
+        """
+        key = sign, u, length
+        if key not in self._released:
+            self._released[key] = self._ask(*key)
+        return self._released[key]
+
+    def _ask(self, sign: int, u: int, length: int) -> int | None:
+        try:
+            z = self._draw(self.x, self.parameters, Tape((sign < 0) << length | u, 1 + length))
+        except (Undecided, DrawExhausted):
+            return None
+        if abs(z) == self.parameters.bound:
+            return self.outermost if z > 0 else -self.outermost
+        cell = z / self.parameters.grid
+        if cell.denominator != 1 or abs(cell) >= self.outermost:
+            raise ImpossibleRelease
+        return int(cell)
+
+    def length_for(self, cell: int, relative_bits: int) -> int:
+        """How many bits of U tell the probability of the cell to `relative_bits` bits; all that there are at most."""
+        parameters = self.parameters
+        distance = float(abs(cell * parameters.grid - self.x) / parameters.scale) / math.log(2)
+        narrowness = -math.log2(-math.expm1(-float(parameters.grid / parameters.scale)))
+        wanted = max(distance, self._span()) + narrowness + relative_bits
+        first = first_bits(parameters)
+        rounds = max(math.ceil((wanted - first) / REFINEMENT_BITS), 0)
+        return first + REFINEMENT_BITS * min(rounds, (MOST_BITS - first) // REFINEMENT_BITS)
+
+    def edge(self, sign: int, cell: int, length: int) -> Edge:
+        """How much of U, to `length` bits, carries x to the cell or above (sign +), or to below the cell (sign -)."""
+        if not -self.outermost < cell <= self.outermost:  # every release is above, or every one below
+            everything = (cell > 0) == (sign < 0)
+            return Edge(mpq(everything), mpq(everything))
+        key = sign, cell, length
+        if key not in self._edges:
+            self._edges[key] = self._search(*key)
+        return self._edges[key]
+
+    def _search(self, sign: int, cell: int, length: int) -> Edge:
+        def carried(u: int) -> bool | None:
+            released = self.release(sign, u, length)
+            return None if released is None else (released >= cell) == (sign > 0)
+
+        end = 1 << length
+        guess = int(ideal.boundary(self.x, self.parameters, sign, cell, length).lower * end)
+        blur = 1 << max(math.ceil(self._span()) - 8, 0)  # so that few draws suffice where a prefix is that fine
+        last_certain, _ = bracket(lambda u: carried(u) is not True, guess, end, blur)
+        _, first_impossible = bracket(lambda u: carried(u) is False, max(guess, last_certain) + 1, end, blur)
+        return Edge(mpq(last_certain + 1, end), mpq(first_impossible, end))
+
+    def _span(self) -> float:
+        """The most bits by which the rounding of the noise exceeds a prefix: near U = 1, far from 0."""
+        return math.log2(float(2 * self.parameters.bound / self.parameters.scale) + 1)
+
+    def at_least(self, cell: int, length: int) -> Interval:
+        """The probability of the cell and all above it."""
+        above, below = self.edge(1, cell, length), self.edge(-1, cell, length)
+        return Interval((above.certain + 1 - below.possible) / 2, (above.possible + 1 - below.certain) / 2)
+
+    def probability(self, cell: int, length: int) -> Interval:
+        """The probability of the cell."""
+        above, further_above = self.edge(1, cell, length), self.edge(1, cell + 1, length)
+        below, further_below = self.edge(-1, cell + 1, length), self.edge(-1, cell, length)
+        lower = above.certain - further_above.possible + below.certain - further_below.possible
+        upper = above.possible - further_above.certain + below.possible - further_below.certain
+        return Interval(max(lower, mpq(0)) / 2, upper / 2)
+
+
+def bracket(holds: Callable[[int], bool], guess: int, end: int, blur: int) -> tuple[int, int]:
+    """The last number from 0 known not to hold (or -1) and the first known to hold (or `end`), at most `blur` apart.
+
+    `holds` is true of every number after one that it is true of. It is asked at the guess, then in growing steps away
+    from it, and in the middle once both sides are known.
+    """
+    low, high = -1, end
+    probe, step = min(guess, end - 1), 1
+    while high - low > blur:
+        if holds(probe):
+            high, probe = probe, probe - step
+        else:
+            low, probe = probe, probe + step
+        step = min(max(step * step, 2, blur), end)
+        if not low < probe < high:
+            probe = (low + high) // 2
+    return low, high

@@ -1,0 +1,168 @@
+"""The exact privacy loss between real statistics of neighbouring datasets, histograms over all their bins together."""
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias
+
+from gmpy2 import mpq
+
+from app.dp.mechanism.parameters import GAMMA
+from app.dp.numbers.exact import Rational
+from app.dp.statistics import Statistic, build
+from app.dp.statistics.count_base import SharedCounts
+from app.dp.table.bins import Bins, CategoryBins, IntervalBins
+from app.dp.table.columns import Column, Kind
+from app.dp.table.conditions import Condition, OneOf
+from app.dp.table.sums import Answer, BinCounts, CellSums, ColumnSums, CrossMoments, Moments, PairSums
+from app.mechanism_audit.findings import Finding, at_most
+from app.mechanism_audit.intervals import Interval
+from app.mechanism_audit.privacy import loss, maximum
+from app.mechanism_audit.subject import COUNTS, SINGLE, Implementation, Subject
+
+_MOST_RELEASES = 24
+
+Row: TypeAlias = tuple[Rational, Rational, str]
+Dataset: TypeAlias = Mapping[Row, int]
+"""How many rows there are of each kind."""
+
+CATEGORIES = ("a", "b", "c", "d")
+X_BOUNDS = mpq(-3, 2), mpq(22, 10)
+Y_BOUNDS = mpq(0), mpq(100)
+COLUMNS = {
+    "x": Column("x", Kind.REAL, X_BOUNDS),
+    "y": Column("y", Kind.INTEGER, Y_BOUNDS),
+    "group": Column("group", Kind.CATEGORY, categories=CATEGORIES),
+}
+SPECIFICATIONS: tuple[dict[str, Any], ...] = (
+    {"kind": "mean", "column": "x"},
+    {"kind": "variance", "column": "x"},
+    {"kind": "covariance", "columns": ("x", "y")},
+    {"kind": "histogram", "column": "group"},
+    {"kind": "histogram", "columns": ("group", "y"), "bins": (None, 2)},
+    {"kind": "histogram", "column": "group", "where": {"y": {"between": (mpq(0), mpq(50))}}},
+    {"kind": "count", "where": {"group": {"one_of": ("a", "c")}}},
+    {"kind": "count", "group_by": "group"},
+    {"kind": "sum", "column": "x", "where": {"group": {"one_of": ("a", "b")}}},
+    {"kind": "sum", "column": "y", "group_by": "group"},
+)
+
+
+def findings(
+    epsilon: Rational,
+    rows: int,
+    rows_per_unit: int,
+    single: Implementation = SINGLE,
+    counts: Implementation = COUNTS,
+) -> Iterator[Finding]:
+    """Of every kind of statistic, how far neighbours are apart, and the greatest privacy loss between them."""
+    for specification in SPECIFICATIONS:
+        statistic = build(specification, COLUMNS, rows, rows_per_unit)
+        pairs = [
+            (_inputs(statistic, dataset), _inputs(statistic, neighbour))
+            for dataset, neighbour in neighbours(rows, rows_per_unit)
+        ]
+        examined = f"{len(pairs)} pairs of datasets"
+        distances = [sum(abs(x - other) for x, other in zip(*pair, strict=True)) for pair in pairs]
+        name = _named(specification)
+        distance = Interval.point(max(distances))
+        yield at_most(f"{name}: distance of neighbours", distance, mpq(statistic.mechanisms)).on(examined)
+        implementation = counts if isinstance(statistic, SharedCounts) else single
+        parameters = implementation.derive(epsilon / statistic.mechanisms, statistic.b_prime, GAMMA, 0)
+        subject = Subject(parameters, implementation, _MOST_RELEASES)
+        greatest = maximum(_total_loss(subject, *pair) for pair in pairs)
+        yield at_most(f"{name}: privacy loss", greatest, epsilon, "ε").on(examined)
+
+
+def _named(specification: Mapping[str, Any]) -> str:
+    """The kind, with what makes another statistic of it."""
+    kind: str = specification["kind"]
+    told = {"columns": " of two columns", "where": " with a filter", "group_by": " by group"}
+    return kind + "".join(words for member, words in told.items() if member in specification and kind != "covariance")
+
+
+def neighbours(rows: int, rows_per_unit: int) -> Iterator[tuple[Dataset, Dataset]]:
+    """Datasets of that many rows, each with one in which that many rows are others."""
+    (low, high), (least, most) = X_BOUNDS, Y_BOUNDS
+    first, second = (low, least, "a"), (high, most, "b")
+    half, moved = rows // 2, min(rows_per_unit, rows)
+    crossed = (low, most, "d")
+    for dataset in (
+        Counter({first: rows}),
+        Counter({first: rows - half, second: half}),
+        Counter({((low + high) / 3, (least + most) / 7, "c"): half, first: rows - half}),
+    ):
+        taken = min(moved, dataset[first])
+        yield dataset, dataset - Counter({first: taken}) + Counter({second: taken})
+        yield dataset, dataset - Counter({first: taken}) + Counter({crossed: taken})
+    yield Counter({second: rows}), Counter({second: rows}) - Counter({second: moved}) + Counter({crossed: moved})
+    if rows_per_unit > 1:  # each to a bin of its own
+        scattered = Counter((low, most, category) for category in (CATEGORIES * moved)[:moved])
+        yield Counter({first: rows}), Counter({first: rows - moved}) + scattered
+
+
+def _total_loss(subject: Subject, inputs: tuple[Rational, ...], others: tuple[Rational, ...]) -> Interval | None:
+    """The greatest loss of all components together: their draws are independent, and each may be the worst."""
+    total = Interval.point(mpq(0))
+    for x, other in zip(inputs, others, strict=True):
+        if x != other:
+            lost = loss(subject, x, other)
+            if lost is None:
+                return None
+            total += lost
+    return total
+
+
+def _inputs(statistic: Statistic, dataset: Dataset) -> tuple[Rational, ...]:
+    """The statistic's components in normalised units."""
+    values = statistic.values(_answer(statistic, dataset))
+    return tuple((value - statistic.centre) / statistic.sensitivity for value in values)
+
+
+def _answer(statistic: Statistic, dataset: Dataset) -> Answer:
+    """What an engine answers to the statistic's needs."""
+    needs, n = statistic.needs, sum(dataset.values())
+    if isinstance(needs, CellSums):
+        return _cells(needs, dataset)
+    if isinstance(needs, BinCounts):
+        counts = Counter(dict.fromkeys(CATEGORIES, 0))
+        for (_, _, category), count in dataset.items():
+            counts[category] += count
+        return (*(counts[category] for category in CATEGORIES), 0, 0)  # none is other or missing
+    x_codes = needs.codes if isinstance(needs, ColumnSums) else needs.x_codes
+    x = [(x_codes.code(row[0]), count) for row, count in dataset.items()]
+    total = sum(code * count for code, count in x)
+    if isinstance(needs, PairSums):
+        y = [needs.y_codes.code(row[1]) for row in dataset]
+        products = sum(code * count * other for (code, count), other in zip(x, y, strict=True))
+        return CrossMoments(n, total, sum(other * count for (_, count), other in zip(x, y, strict=True)), products)
+    return Moments(n, total, sum(code * code * count for code, count in x))
+
+
+def _cells(needs: CellSums, dataset: Dataset) -> tuple[int, ...]:
+    """What an engine answers to a table of cells, by the definition."""
+    counts, totals = [0] * (needs.count + 1), [0] * needs.count
+    for row, count in dataset.items():
+        values = dict(zip(COLUMNS, row, strict=True))
+        cell = needs.count
+        if all(_met(each, values[each.column]) for each in needs.conditions):
+            cell = 0
+            for name, bins in needs.axes:
+                cell = cell * bins.count + _place(bins, values[name])
+            if needs.summed is not None:
+                column, codes = needs.summed
+                totals[cell] += count * codes.code(values[column])
+        counts[cell] += count
+    return (*counts, *(totals if needs.summed is not None else ()))
+
+
+def _met(condition: Condition, value: Any) -> bool:  # noqa: ANN401  a number or a text
+    return value in condition.values if isinstance(condition, OneOf) else condition.least <= value <= condition.most
+
+
+def _place(bins: Bins, value: Any) -> int:  # noqa: ANN401  as above
+    if isinstance(bins, CategoryBins):
+        return bins.categories.index(value)
+    if isinstance(bins, IntervalBins):
+        return bisect_right(bins.thresholds()[1:-1], value)
+    return int(value)

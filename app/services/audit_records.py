@@ -1,0 +1,84 @@
+"""Administrative acts on record, and who may read them."""
+
+import getpass
+import json
+
+from app.db.repositories.principals import Principal
+from app.db.session import ReadSession, WriteSession
+from app.ledger.chain import audit_log
+from app.ledger.chain.audit_log import Actor, Detail, Record
+from app.ledger.chain.keyring import Seal
+from app.ledger.verification import audit_log_verification
+from app.logs import request_id
+from app.roles import Role
+from app.services.access import Credential, principal_of, require
+from app.services.context import Services
+from app.services.rendering.documents import Document
+from app.services.rendering.verifications import verification_document
+
+SERVICE = Actor("service")
+
+
+def command_actor() -> Actor:
+    """Who runs this command, as the system knows it."""
+    try:
+        return Actor("command", getpass.getuser())
+    except (KeyError, OSError):  # a container's user may have no name
+        return Actor("command")
+
+
+def dataset_path(name: str) -> str:
+    """What a dataset is called in the records of administrative acts."""
+    return f"datasets/{name}"
+
+
+def principal_path(name: str) -> str:
+    """What a principal is called in them."""
+    return f"principals/{name}"
+
+
+def record(
+    transaction: WriteSession, seal: Seal, by: Principal | Actor, action: str, target: str | None, **details: Detail
+) -> None:
+    """Write down an act in its own transaction, as the last thing before the commit."""
+    actor = by if isinstance(by, Actor) else Actor("principal", by.name)
+    audit_log.append_record(transaction, seal, actor, action, target, details, request_id.get() or None)
+
+
+def _find_reader(session: ReadSession, credential: Credential) -> None:
+    require(principal_of(session, credential), Role.ADMIN, Role.AUDITOR)
+
+
+def require_reader(services: Services, credential: Credential) -> None:
+    """Refuse everybody but admins and auditors."""
+    with services.database.read() as session:
+        _find_reader(session, credential)
+
+
+def list_records(services: Services, after: int, limit: int) -> list[Document]:
+    """Records, oldest first, with all that their hashes seal."""
+    with services.database.read() as session:
+        return [_record_document(each) for each in audit_log.page_of_records(session, after, limit)]
+
+
+def verify_records(services: Services) -> Document:
+    """Compute the chain of records again, and compare the principals with them, as of now."""
+    with services.database.read() as session:
+        found = audit_log_verification.verify_audit_log(session, services.keyring)
+    return verification_document(found)
+
+
+def _record_document(found: Record) -> Document:
+    return {
+        "seq": found.seq,
+        "via": found.via,
+        "actor": found.actor,
+        "action": found.action,
+        "target": found.target,
+        "details": json.loads(found.details),
+        "request_id": found.request_id,
+        "at": found.at,
+        "previous_hash": None if found.previous_hash is None else found.previous_hash.hex(),
+        "hash": found.hash.hex(),
+        "secret_id": found.secret_id,
+    }

@@ -1,0 +1,1 @@
+"""Datasets: registration, budgets and allowances."""

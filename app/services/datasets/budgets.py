@@ -1,0 +1,156 @@
+"""What may be spent on a dataset, by whom, and what was."""
+
+from app.db.clock import now
+from app.db.repositories import principals
+from app.db.repositories.principals import Principal
+from app.errors import InvalidRequestError, NotFoundError
+from app.ledger import accounts, allowances
+from app.ledger.account import Account
+from app.ledger.allowances import Allowance
+from app.ledger.chain import entries, facts
+from app.ledger.chain.entries import Entry
+from app.ledger.units import epsilon_text
+from app.roles import Role
+from app.services import audit_records
+from app.services.access import Access
+from app.services.context import Services
+from app.services.names import require_name
+from app.services.rendering.documents import Document
+
+
+def budget_figures(account: Account | Allowance) -> Document:
+    """The three figures of an account or an allowance."""
+    return {
+        "epsilon_limit": epsilon_text(account.limit_nano),
+        "epsilon_spent": epsilon_text(account.spent_nano),
+        "epsilon_remaining": epsilon_text(account.remaining_nano),
+    }
+
+
+def allowance_document(allowance: Allowance) -> Document:
+    """An allowance, in its present window if it has one."""
+    window = allowance.window
+    return budget_figures(allowance) | {
+        "window": None
+        if window is None
+        else {"days": window.days, "started_at": window.started_at, "ends_at": window.ends_at}
+    }
+
+
+def budget_document(services: Services, entered: Access) -> Document:
+    """The dataset's account, the caller's allowance and, for those who oversee it, everybody's."""
+    with services.database.read() as session:
+        account = accounts.find_account(session, entered.dataset.id)
+        own = allowances.find_allowance(session, entered.dataset.id, entered.principal.id)
+        document = budget_figures(account) | {"allowance": None if own is None else allowance_document(own)}
+        if entered.rules or entered.principal.role == Role.AUDITOR:
+            document["allowances"] = [
+                {"principal": allowance.principal, **allowance_document(allowance), "revoked": allowance.revoked}
+                for allowance in allowances.list_allowances(session, entered.dataset.id)
+            ]
+    return document
+
+
+def _find_principal(services: Services, name: str) -> Principal:
+    with services.database.read() as session:
+        principal = principals.find_by_name(session, require_name(name))
+    if principal is None:
+        raise NotFoundError
+    return principal
+
+
+def _allowance_path(entered: Access, principal: Principal) -> str:
+    return f"{audit_records.dataset_path(entered.dataset.name)}/allowances/{principal.name}"
+
+
+def find_grantee(services: Services, name: str) -> Principal:
+    """Who is to get an allowance.
+
+    Raises:
+        NotFoundError: there is no such principal in force.
+    """
+    principal = _find_principal(services, name)
+    if principal.disabled_at is not None:
+        raise NotFoundError
+    return principal
+
+
+def grant_allowance(
+    services: Services, entered: Access, principal: Principal, limit_nano: int, window_days: int | None
+) -> Document:
+    """Let a principal spend up to a limit on the dataset, or in each window of days, or change that.
+
+    Raises:
+        DatasetClosedError: nothing can be spent on the dataset any more.
+        SealBrokenError: its account is not what was sealed.
+        InvalidRequestError: it is an auditor, or has spent more than that.
+    """
+    if principal.role == Role.AUDITOR:
+        raise InvalidRequestError(("principal", "is an auditor, who reads and never releases"))
+    with services.database.write() as transaction:
+        facts.require_account_sealed(services.keyring, accounts.lock_open_account(transaction, entered.dataset.id))
+        seal, told = services.keyring.seal, {"epsilon_limit": epsilon_text(limit_nano), "window_days": window_days}
+        allowances.grant_allowance(transaction, seal, entered.dataset.id, principal, limit_nano, now(), window_days)
+        target = _allowance_path(entered, principal)
+        audit_records.record(transaction, seal, entered.principal, "allowance.grant", target, **told)
+        transaction.commit()
+    return budget_document(services, entered)
+
+
+def revoke_allowance(services: Services, entered: Access, name: str) -> None:
+    """Take a principal's access to the dataset away; what it spent stays spent.
+
+    Raises:
+        NotFoundError: it has none.
+        SealBrokenError: the dataset's account is not what was sealed.
+    """
+    principal = _find_principal(services, name)
+    with services.database.write() as transaction:
+        facts.require_account_sealed(services.keyring, accounts.lock_account(transaction, entered.dataset.id))
+        seal, target = services.keyring.seal, _allowance_path(entered, principal)
+        allowances.revoke_allowance(transaction, seal, entered.dataset.id, principal, now())
+        audit_records.record(transaction, seal, entered.principal, "allowance.revoke", target)
+        transaction.commit()
+
+
+def adjust_limit(services: Services, entered: Access, limit_nano: int, reason: str) -> Document:
+    """Give the whole dataset another limit.
+
+    Raises:
+        DatasetClosedError: nothing can be spent on it any more.
+        SealBrokenError: its account is not what was sealed.
+        InvalidRequestError: it is below what is spent.
+    """
+    with services.database.write() as transaction:
+        facts.require_account_sealed(services.keyring, accounts.lock_open_account(transaction, entered.dataset.id))
+        principal, seal = entered.principal, services.keyring.seal
+        accounts.adjust_limit(transaction, seal, entered.dataset.id, limit_nano, principal.name, reason, now())
+        target, limit = audit_records.dataset_path(entered.dataset.name), epsilon_text(limit_nano)
+        audit_records.record(transaction, seal, principal, "budget.adjust", target, epsilon_limit=limit)
+        transaction.commit()
+    return budget_document(services, entered)
+
+
+def list_entries(services: Services, entered: Access, after: int, limit: int) -> list[Document]:
+    """Entries of the dataset's ledger, oldest first, with all that their hashes seal."""
+    with services.database.read() as session:
+        return [_entry_document(entry) for entry in entries.page_of_entries(session, entered.dataset.id, after, limit)]
+
+
+def _entry_document(entry: Entry) -> Document:
+    return {
+        "seq": entry.seq,
+        "kind": entry.kind,
+        "principal": entry.principal,
+        "epsilon": epsilon_text(entry.epsilon_nano),
+        "epsilon_spent": epsilon_text(entry.spent_nano),
+        "release_id": entry.release_id,
+        "at": entry.at,
+        "previous_hash": None if entry.previous_hash is None else entry.previous_hash.hex(),
+        "hash": None if entry.hash is None else entry.hash.hex(),
+        "reason": entry.reason,
+        "window_days": entry.window_days,
+        "answer_hash": None if entry.answer_hash is None else entry.answer_hash.hex(),
+        "secret_id": entry.secret_id,
+        "facts_hash": None if entry.facts_hash is None else entry.facts_hash.hex(),
+    }

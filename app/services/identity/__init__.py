@@ -1,0 +1,1 @@
+"""Principals, their keys, and the tokens of an OpenID provider."""

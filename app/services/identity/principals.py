@@ -1,0 +1,204 @@
+"""Principals and their keys. A key leaves the service once, when it is made; only its digest is kept."""
+
+import logging
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from app import durable_files
+from app.db.clock import now
+from app.db.engine import Database
+from app.db.repositories import principals
+from app.db.repositories.principals import Credential, Identity, Principal
+from app.db.session import WriteSession
+from app.errors import ForbiddenError, InvalidRequestError, LastAdminError, NotFoundError, UnauthenticatedError
+from app.ledger import allowances
+from app.ledger.allowances import Allowance
+from app.ledger.chain import audit_log
+from app.ledger.chain.audit_log import Actor
+from app.ledger.chain.keyring import Seal
+from app.private_files import make_private_directory
+from app.roles import Role
+from app.services import access, audit_records
+from app.services.context import Services
+from app.services.names import require_name
+
+log = logging.getLogger("snapledger.principals")
+
+ADMIN_KEY_FILE = "admin-key"
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedKey:
+    """A principal with the key that was just made for it."""
+
+    principal: Principal
+    key: str
+
+
+def create_principal(  # noqa: PLR0913, PLR0917 - by whom, and what
+    database: Database, seal: Seal, by: Principal | Actor, name: str, role: str, key_expires_at: str | None = None
+) -> IssuedKey:
+    """Make a principal with a key, which opens nothing from `key_expires_at` on.
+
+    Raises:
+        NameTakenError: the name was given before, even to a principal disabled since.
+        InvalidRequestError: the key would have expired already.
+    """
+    with database.write() as transaction:
+        issued = _create(transaction, seal, by, name, role, access.new_key(), key_expires_at)
+        transaction.commit()
+    return issued
+
+
+def _create(  # noqa: PLR0913, PLR0917 - by whom, and what
+    transaction: WriteSession,
+    seal: Seal,
+    by: Principal | Actor,
+    name: str,
+    role: str,
+    key: str,
+    key_expires_at: str | None = None,
+) -> IssuedKey:
+    _require_future(key_expires_at)
+    digest = access.digest_of(key)
+    made = principals.insert_principal(transaction, name, role, digest, now(), key_expires_at=key_expires_at)
+    told = {"role": role, "key_seal": audit_log.key_seal(seal, digest), "key_expires_at": key_expires_at}
+    audit_records.record(transaction, seal, by, "principal.create", audit_records.principal_path(name), **told)
+    return IssuedKey(made, key)
+
+
+def _require_future(key_expires_at: str | None) -> None:
+    if key_expires_at is not None and key_expires_at <= now():
+        raise InvalidRequestError(("key_expires_at", "must be in the future"))
+
+
+def require_admin(services: Services, credential: Credential) -> Principal:
+    """The caller, if it is an admin."""
+    principal = access.authenticate(services.database, credential)
+    access.require(principal, Role.ADMIN)
+    return principal
+
+
+def list_principals(services: Services, after: str | None, limit: int) -> list[Principal]:
+    """Principals, oldest first."""
+    with services.database.read() as session:
+        return principals.page_of_principals(session, after, limit)
+
+
+def describe_caller(services: Services, credential: Credential) -> tuple[Principal, list[tuple[str, Allowance]]]:
+    """The caller, and its allowances by dataset."""
+    with services.database.read() as session:
+        principal = access.principal_of(session, credential)
+        return principal, allowances.list_allowances_of_principal(session, principal.id)
+
+
+def require_key(services: Services, credential: Credential) -> None:
+    """Refuse a caller with a token: what lasts for minutes must not be exchanged for what lasts for ever."""
+    access.authenticate(services.database, credential)
+    if isinstance(credential, Identity):
+        raise ForbiddenError("A token is renewed by its provider; an admin may give you a key.")
+
+
+def replace_own_key(services: Services, credential: Credential, key_expires_at: str | None) -> IssuedKey:
+    """A new key for the caller; the old one stops working, and so does a second call with it.
+
+    The new one expires when the old one would have, or earlier where that is asked for.
+
+    Raises:
+        UnauthenticatedError: the key opens nothing any more.
+        InvalidRequestError: it would expire later than the old one, or has already.
+    """
+    if isinstance(credential, Identity):
+        raise ForbiddenError
+    with services.database.write() as transaction:
+        principal = principals.lock_by_key(transaction, credential)
+        if principal is None:
+            raise UnauthenticatedError
+        latest = principal.key_expires_at
+        if key_expires_at is not None and latest is not None and key_expires_at > latest:
+            raise InvalidRequestError(("key_expires_at", "must not be later than that of the key which you have"))
+        return _replace_key(transaction, services.keyring.seal, principal, principal, key_expires_at or latest)
+
+
+def replace_key(
+    database: Database, seal: Seal, by: Principal | Actor, name: str, key_expires_at: str | None = None
+) -> IssuedKey:
+    """A new key for a principal; the old one stops working.
+
+    Raises:
+        NotFoundError: there is no such principal in force.
+        InvalidRequestError: the key would have expired already.
+    """
+    with database.write() as transaction:
+        principal = principals.find_by_name(transaction, require_name(name))
+        if principal is None or principal.disabled_at is not None:
+            raise NotFoundError("there is no such principal in force")
+        return _replace_key(transaction, seal, by, principal, key_expires_at)
+
+
+def require_in_force(services: Services, name: str) -> Principal:
+    """The principal of this name.
+
+    Raises:
+        NotFoundError: there is none in force.
+    """
+    with services.database.read() as session:
+        principal = principals.find_by_name(session, require_name(name))
+    if principal is None or principal.disabled_at is not None:
+        raise NotFoundError
+    return principal
+
+
+def _replace_key(
+    transaction: WriteSession, seal: Seal, by: Principal | Actor, principal: Principal, key_expires_at: str | None
+) -> IssuedKey:
+    _require_future(key_expires_at)
+    key = access.new_key()
+    digest = access.digest_of(key)
+    principals.replace_key(transaction, principal.id, digest, key_expires_at)
+    told = {"key_seal": audit_log.key_seal(seal, digest), "key_expires_at": key_expires_at}
+    audit_records.record(transaction, seal, by, "principal.key", audit_records.principal_path(principal.name), **told)
+    transaction.commit()
+    return IssuedKey(replace(principal, key_expires_at=key_expires_at), key)
+
+
+def disable_principal(services: Services, by: Principal, name: str) -> None:
+    """Take a principal's access away, for good.
+
+    Raises:
+        NotFoundError: there is no such principal in force.
+        LastAdminError: it is the last admin with a key that opens now and who needs no provider of tokens.
+    """
+    with services.database.write() as transaction:
+        admins = principals.count_lasting_admins(transaction)
+        principal = principals.find_by_name(transaction, require_name(name))
+        if principal is None or principal.disabled_at is not None:
+            raise NotFoundError
+        if admins == [principal.id]:
+            raise LastAdminError
+        principals.disable_principal(transaction, principal.id, now())
+        audit_records.record(
+            transaction, services.keyring.seal, by, "principal.disable", audit_records.principal_path(name)
+        )
+        transaction.commit()
+
+
+def create_first_admin(database: Database, seal: Seal, data_dir: Path, configured_key: str | None) -> None:
+    """On an empty database, make the principal `admin`, with the configured key or a new one written to a file.
+
+    Of processes that start at once one makes it; the others wait for that, and find it made.
+    """
+    with database.read() as session:
+        if principals.has_principals(session):
+            return
+    with database.migrating() as connection:  # the lock that each start takes, and only one process holds at a time
+        transaction = WriteSession(connection)
+        if principals.has_principals(transaction):
+            return
+        key = configured_key or access.new_key()
+        _create(transaction, seal, audit_records.SERVICE, "admin", Role.ADMIN, key)
+        if configured_key is None:
+            path = data_dir / ADMIN_KEY_FILE
+            make_private_directory(path.parent)
+            durable_files.replace(path, f"{key}\n".encode(), 0o600)  # a leftover may be readable by others
+            log.warning("the key of the principal admin is in %s", path)

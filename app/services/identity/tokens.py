@@ -1,0 +1,163 @@
+"""Bearer tokens of an OpenID Connect provider: whom they name, and with which role.
+
+What a token says of its own verification is not believed: the algorithm is one of the settings', the key one that the
+provider publishes for that algorithm. A token is never kept, logged or repeated.
+"""
+
+import base64
+import json
+import re
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from typing import Any, Final, NoReturn
+
+import jwt
+
+from app.config import Settings
+from app.db.repositories.principals import Identity
+from app.errors import UnauthenticatedError
+from app.services.identity.signing_keys import SigningKeys, fetch_key_set
+from app.services.names import is_name
+
+_MOST_BYTES: Final = 2**14
+_SHAPE: Final = re.compile(rb"eyJ[0-9A-Za-z_-]*\.[0-9A-Za-z_-]+\.[0-9A-Za-z_-]*")
+_TYPES: Final = {"jwt", "at+jwt", "application/at+jwt"}
+_REQUIRED: Final = ["exp", "iat", "iss", "aud", "sub"]
+_LONGEST_SUBJECT: Final = 255
+_DIGEST_DIGITS: Final = 20
+_LONGEST_READABLE: Final = 63 - 1 - _DIGEST_DIGITS
+_DIGESTED: Final = re.compile(rf".+-[0-9a-f]{{{_DIGEST_DIGITS}}}")
+NO_ROLE: Final = "The token is its provider's, but nothing in it gives a role here."
+NO_NAME: Final = "The token is its provider's, but nothing in it can name a principal here."
+
+
+def is_token(bearer: bytes) -> bool:
+    """Whether it has the form of a token; no key that the service makes has."""
+    return _SHAPE.fullmatch(bearer) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class TokenClaims:
+    """What a verified token says: who it is, and what a principal that it makes would be called."""
+
+    identity: Identity
+    name: str
+
+
+def _raise_unauthenticated(*_: Any) -> NoReturn:  # noqa: ANN401 - json's hook
+    raise ValueError("no JSON")
+
+
+def _parse_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    return members if len(members) == len(pairs) else _raise_unauthenticated()
+
+
+def _parse_object(part: bytes) -> dict[str, Any]:
+    """A part of a token. A member that is given twice is refused: others might have read the other one.
+
+    Raises:
+        ValueError: it is no JSON object in base64url.
+    """
+    raw = base64.b64decode(part + b"=" * (-len(part) % 4), altchars=b"-_", validate=True)
+    decoded = json.loads(raw.decode(), object_pairs_hook=_parse_members, parse_constant=_raise_unauthenticated)
+    return decoded if isinstance(decoded, dict) else _raise_unauthenticated()
+
+
+def _find_claim(claims: dict[str, Any], path: str) -> Any:  # noqa: ANN401 - JSON is any value
+    """A claim by its name: a URI as it is, any other through objects by the names between its dots.
+
+    The setting alone decides which it is, so that a token with a literal `realm_access.roles` has no more roles by it.
+    """
+    if "://" in path:
+        return claims.get(path)
+    found: Any = claims
+    for step in path.split("."):
+        found = found.get(step) if isinstance(found, dict) else None
+    return found
+
+
+def _principal_name(claim: object) -> str:
+    """The name of a principal for a claim; different claims have different names.
+
+    A claim that is a name already is kept, such as ada. Of any other the readable part is followed by a digest of the
+    whole claim, such as ada-example-org-b2ef… of ada@example.org; and so is one that looks like such a name.
+    """
+    text = claim if isinstance(claim, str) else ""
+    if is_name(text) and not _DIGESTED.fullmatch(text):
+        return text
+    readable = re.sub("[^a-z0-9_-]+", "-", text.lower()).strip("-_")[:_LONGEST_READABLE].rstrip("-_")
+    if not readable:
+        raise UnauthenticatedError(NO_NAME)
+    return f"{readable}-{sha256(text.encode(errors='surrogatepass')).hexdigest()[:_DIGEST_DIGITS]}"
+
+
+class TokenVerifier:
+    """Verifies tokens by the settings, with the provider's keys."""
+
+    def __init__(self, settings: Settings, keys: SigningKeys) -> None:
+        self._settings, self._keys = settings, keys
+
+    async def verify(self, token: bytes) -> TokenClaims:
+        """Whom a token names, and with which role.
+
+        Raises:
+            UnauthenticatedError: it is not one of the provider's for this service, is not in force, or gives no role.
+            ProviderAwayError: the provider's keys are needed, and cannot be had now.
+        """
+        if len(token) > _MOST_BYTES:
+            raise UnauthenticatedError
+        try:
+            head, body, _ = token.split(b".")
+            header = _parse_object(head)
+            _parse_object(body)  # for its form; what it says counts once the signature is known to be right
+            kid, algorithm = self._from_header(header)
+        except (ValueError, RecursionError):
+            raise UnauthenticatedError from None
+        return self._claimed(token, await self._keys.find(kid, algorithm), algorithm)
+
+    def _from_header(self, header: dict[str, Any]) -> tuple[str | None, str]:
+        kid, algorithm, kind = header.get("kid"), header.get("alg"), header.get("typ", "JWT")
+        if (
+            algorithm not in self._settings.oidc_algorithms
+            or not (kid is None or isinstance(kid, str))
+            or not (isinstance(kind, str) and kind.lower() in _TYPES)
+            or "crit" in header
+        ):
+            _raise_unauthenticated()
+        return kid, str(algorithm)
+
+    def _claimed(self, token: bytes, key: jwt.PyJWK, algorithm: str) -> TokenClaims:
+        settings = self._settings
+        try:
+            claims: dict[str, Any] = jwt.decode(
+                token,
+                key,
+                algorithms=[algorithm],
+                audience=settings.oidc_audience,
+                issuer=settings.oidc_issuer,
+                leeway=settings.oidc_leeway_seconds,
+                options={"require": _REQUIRED},
+            )
+        except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError):
+            raise UnauthenticatedError from None
+        subject = claims["sub"]
+        if not (isinstance(subject, str) and 1 <= len(subject) <= _LONGEST_SUBJECT and subject.isprintable()):
+            raise UnauthenticatedError
+        told = _find_claim(claims, settings.oidc_roles_claim)
+        held = told if isinstance(told, list) else [told]
+        role = next((role for value, role in settings.oidc_role_map if value in held), None)
+        if role is None:
+            raise UnauthenticatedError(NO_ROLE)
+        identity = Identity(str(settings.oidc_issuer), subject, role)
+        return TokenClaims(identity, _principal_name(_find_claim(claims, settings.oidc_name_claim)))
+
+
+def token_verifier(settings: Settings) -> TokenVerifier | None:
+    """What verifies tokens, if the settings name a provider."""
+    if settings.oidc_issuer is None:
+        return None
+    fetch = partial(fetch_key_set, settings.oidc_issuer, settings.oidc_jwks_url)
+    algorithms, seconds = settings.oidc_algorithms, settings.oidc_keys_seconds
+    return TokenVerifier(settings, SigningKeys(fetch, algorithms, seconds, settings.oidc_refetch_seconds))

@@ -1,0 +1,47 @@
+"""What Prometheus is told of each dataset, for who may see every dataset."""
+
+from collections.abc import Iterator
+
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from app.ledger import accounts
+from app.ledger.units import NANO_PER_EPSILON
+from app.roles import Role
+from app.services.access import Credential, authenticate, require
+from app.services.context import Services
+
+
+class BudgetCollector(Collector):
+    """The limit, the spending and the rest of every dataset's budget, as they are when Prometheus asks.
+
+    Prometheus keeps doubles: these are for graphs and alerts, and no decision is made by them.
+    """
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    def collect(self) -> Iterator[Metric]:
+        """One family of gauges for each figure."""
+        with self._services.database.read() as session:
+            found = accounts.list_accounts(session)
+        figures = {
+            "limit": [account.limit_nano for account in found],
+            "spent": [account.spent_nano for account in found],
+            "remaining": [account.remaining_nano for account in found],
+        }
+        for name, amounts in figures.items():
+            family = GaugeMetricFamily(f"snapledger_epsilon_{name}", f"ε, {name}, by dataset.", labels=["dataset"])
+            for account, nano in zip(found, amounts, strict=True):
+                family.add_metric([account.dataset], nano / NANO_PER_EPSILON)
+            yield family
+
+
+def budget_collector(services: Services, credential: Credential) -> BudgetCollector:
+    """What a caller may be told of the datasets.
+
+    Raises:
+        UnauthenticatedError, ForbiddenError: it is neither an admin nor an auditor.
+    """
+    require(authenticate(services.database, credential), Role.ADMIN, Role.AUDITOR)
+    return BudgetCollector(services)

@@ -1,0 +1,155 @@
+"""Moving the whole ledger to another database, SQLite or Postgres, such that never both can be written to.
+
+There is no transaction over two databases, so the move has three, each of which may be the last:
+
+    1. the target is filled, verified, and marked as arriving     the source is usable, the target is refused
+    2. the source is marked as retired, and refuses every write   both are refused
+    3. the target's mark is taken away                            the target is usable
+
+From the first to the second nobody else can write to the source. Whatever ends the command between them, the same
+command goes on: after the first it begins again with an empty target, after the second it does the third.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+from sqlalchemy import Connection, delete, make_url
+from sqlalchemy.exc import ArgumentError
+
+from app.config import Settings
+from app.db import database_copies
+from app.db.clock import now
+from app.db.engine import Database
+from app.db.repositories import principals, relocation_state
+from app.db.repositories.relocation_state import Relocation
+from app.db.schema_migration import is_current, migrate
+from app.db.session import Session, WriteSession
+from app.ledger.chain import audit_log, chain_heads
+from app.ledger.chain.keyring import Keyring
+from app.services import audit_records
+from app.services.operations import databases, full_verification, ledger_secrets
+
+
+@dataclass(frozen=True, slots=True)
+class MoveReport:
+    """What was moved: how many rows, and how many datasets' ledgers were verified."""
+
+    rows: int
+    datasets: int
+
+
+def _display_url(url: str) -> str:
+    """A database's URL without its password and its options, and with the whole path of a file."""
+    try:
+        parsed = make_url(url).set(query={})
+    except (ArgumentError, ValueError):
+        raise ValueError("the database's URL cannot be read") from None
+    if parsed.drivername == "sqlite" and parsed.database:
+        parsed = parsed.set(database=str(Path(parsed.database).absolute()))
+    return parsed.render_as_string(hide_password=True)
+
+
+def move_ledger(settings: Settings, url: str) -> MoveReport | None:
+    """Move all of the ledger into the database at `url`, which has no rows, and retire the one of the settings.
+
+    None where that was done but for the end, which is done now.
+
+    Raises:
+        ValueError: the target is in use, or is the same; the source is empty, has other tables than this version's, was
+            moved elsewhere, or is not valid; what arrived is not what left; or a server could lose what it has
+            acknowledged.
+        UnavailableError: a database is busy or away.
+    """
+    from_, to = _display_url(settings.database_url), _display_url(url)
+    if from_ == to:
+        raise ValueError("the target is the database that is to be moved")
+    with databases.opened_database(settings) as source, databases.opened_database(settings, url) as target:
+        if not is_current(source):
+            raise ValueError("the database has not the tables of this version: snapledger migrate makes them")
+        with source.read() as session:
+            keyring = ledger_secrets.keyring_for_ledger(settings, session)
+            left = relocation_state.find_relocation(session)
+        migrate(target)
+        if left is not None:
+            _finish_move(source, target, left)
+            return None
+        with target.read() as session:
+            _require_free(session, from_)  # before anybody is locked out
+        with source.migrating() as connection:
+            moved = _move_rows(connection, target, keyring, from_, to)
+        _complete_move(target)
+    return moved
+
+
+def _require_free(target: Session, from_: str) -> None:
+    """Refuse a target that has rows, unless they are what an unfinished move of the same source has left.
+
+    Raises:
+        ValueError: it has others.
+    """
+    found = relocation_state.find_relocation(target)
+    unfinished = found is not None and (found.state, found.other) == ("arriving", from_)
+    if not unfinished and database_copies.has_rows(target.connection):
+        raise ValueError("the target is in use: a ledger is moved into a database without rows")
+
+
+def _finish_move(source: Database, target: Database, left: Relocation) -> None:
+    """End a move after which the source is retired already."""
+    with source.read() as before, target.read() as after:
+        arriving = relocation_state.find_relocation(after)
+        if arriving is None or (left.state, arriving.state, arriving.id) != ("retired", "arriving", left.id):
+            relocation_state.require_not_relocated(before)
+        if (chain_heads.list_heads(before), audit_log.find_head(before)) != (
+            chain_heads.list_heads(after),
+            audit_log.find_head(after),
+        ):
+            raise ValueError("what is in the target is not what left; the source has all of it")
+    _complete_move(target)
+
+
+def _complete_move(target: Database) -> None:
+    with target.migrating() as connection:
+        relocation_state.delete_relocation(connection)
+
+
+def _move_rows(source: Connection, target: Database, keyring: Keyring, from_: str, to: str) -> MoveReport:
+    """The first two transactions; that of the source is committed by the caller."""
+    relocation_state.lock_out_writers(source)
+    leaving, move_id, at = WriteSession(source), uuid4().hex, now()
+    relocation_state.require_not_relocated(leaving)  # as of now, when nobody else can write
+    if not principals.has_principals(leaving):
+        raise ValueError("there is nothing to move: nobody has used this database yet")
+    kinds = {"from": leaving.dialect, "to": target.dialect}
+    audit_records.record(leaving, keyring.seal, audit_records.command_actor(), "database.move", None, **kinds)
+    with target.migrating() as connection:
+        relocation_state.lock_out_writers(connection)
+        _require_free(Session(connection), from_)
+        relocation_state.delete_relocation(connection)
+        for table in reversed(database_copies.tables_to_copy()):  # what an unfinished move has left
+            connection.execute(delete(table))
+        relocation_state.write_relocation(connection, Relocation(move_id, "arriving", from_, at))
+        database_copies.copy_rows(source, connection)
+        moved = MoveReport(_compare_rows(source, connection), _verify_ledgers(connection, keyring))
+    relocation_state.write_relocation(source, Relocation(move_id, "retired", to, at))
+    relocation_state.refuse_writes(source)
+    return moved
+
+
+def _compare_rows(source: Connection, target: Connection) -> int:
+    """How many rows there are, all of them the same on both sides."""
+    rows = 0
+    for table in database_copies.tables_to_copy():
+        found = database_copies.table_fingerprint(source, table)
+        if database_copies.table_fingerprint(target, table) != found:
+            raise ValueError(f"the table {table.name} did not arrive as it left; nothing was changed")
+        rows += found[0]
+    return rows
+
+
+def _verify_ledgers(connection: Connection, keyring: Keyring) -> int:
+    """How many datasets' ledgers there are, all of them valid, and the record of administrative acts too."""
+    found = full_verification.verify_ledgers(Session(connection), keyring, None, None)
+    if not found.valid:
+        raise ValueError("the ledger is not valid, and stays where it is: snapledger ledger verify says what is wrong")
+    return len(found.verifications)

@@ -1,0 +1,138 @@
+"""From settings to services, and back."""
+
+from contextlib import suppress
+from pathlib import Path
+
+import structlog
+
+from app import metrics
+from app.config import Settings
+from app.db.dialects import durability
+from app.db.engine import Database
+from app.db.repositories import datasets, relocation_state
+from app.db.schema_migration import is_current
+from app.engines.ingest_process.job import Limits
+from app.engines.ingest_process.reader import IngestReader
+from app.engines.storage.tables import Tables
+from app.errors import UnavailableError
+from app.ledger import caller_lookup
+from app.ledger.chain.keyring import Keyring
+from app.services import audit_records
+from app.services.context import Services
+from app.services.identity import principals
+from app.services.operations import checkpoints, databases, ledger_secrets, migrations, offline_ledger
+
+log = structlog.stdlib.get_logger("snapledger.startup")
+
+
+def open_services(settings: Settings) -> Services:
+    """Open the database (migrated, unless that is left to somebody else) and the tables.
+
+    Raises:
+        UnavailableError: the database is away.
+        ValueError: the database's URL is wrong, or its server could lose what it acknowledged; the ledger's secret is
+            not the one it was sealed under, or cannot be read; or the database is the retired source, or the unfinished
+            target, of a move.
+    """
+    database, keyring = _open_ledger(settings)
+    configured = settings.admin_key
+    key = configured.get_secret_value() if configured else None
+    try:
+        principals.create_first_admin(database, keyring.seal, settings.data_dir, key)
+        with database.read() as session:  # a process with another secret may have been the first to write
+            keyring = ledger_secrets.keyring_for_ledger(settings, session)
+            _report_mismatches(caller_lookup.find_mismatches(session, keyring))
+    except BaseException:
+        database.close()
+        raise
+    connections = {name: url.get_secret_value() for name, url in settings.connection.items()}
+    tables = Tables(
+        settings.data_dir,
+        connections=connections,
+        statement_seconds=settings.source_timeout_seconds,
+        reader=_reader(settings),
+    )
+    tables.decide(lambda file_id: _is_registered(database, file_id))
+    return Services(settings, database, tables, keyring)
+
+
+def _reader(settings: Settings) -> IngestReader:
+    limits = Limits(settings.max_upload_memory_bytes, settings.max_upload_disk_bytes, settings.max_upload_seconds)
+    return IngestReader(settings.data_dir, limits, settings.max_concurrent_uploads)
+
+
+def _report_mismatches(names: list[str]) -> None:
+    """Say which datasets are not answered for: somebody changed them without the secret."""
+    for name in names:
+        log.error("a dataset is not what was sealed", dataset=name)
+    if names:
+        metrics.LEDGERS_INVALID.set(len(names))
+
+
+def require_ledger(settings: Settings) -> None:
+    """Refuse what no waiting would help, before any worker starts; a database that is away is theirs to wait for.
+
+    Raises:
+        ValueError: as `open_services`.
+    """
+    with suppress(UnavailableError):
+        _open_ledger(settings)[0].close()
+
+
+def _open_ledger(settings: Settings) -> tuple[Database, Keyring]:
+    database = _open_migrated_database(settings)
+    try:
+        with database.read() as session:
+            relocation_state.require_not_relocated(session)
+            return database, ledger_secrets.load_or_create_keyring(settings, session)
+    except BaseException:
+        database.close()
+        raise
+
+
+def _open_migrated_database(settings: Settings) -> Database:
+    """The database, migrated if that is ours to do."""
+    database = databases.open_database(settings)
+    try:
+        if settings.auto_migrate:
+            migrations.migrate(settings, database, audit_records.SERVICE)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def is_ready(services: Services) -> bool:
+    """Whether the database is the one to work with, has the schema of this code, and keeps what it acknowledges.
+
+    Raises:
+        UnavailableError: it is busy or away.
+    """
+    if not is_current(services.database):
+        return False
+    with services.database.read() as session:
+        return relocation_state.find_relocation(session) is None and durability.find_fault(session) is None
+
+
+def _is_registered(database: Database, file_id: str) -> bool:
+    with database.read() as session:
+        return datasets.has_file(session, file_id)
+
+
+def require_checkpoint(settings: Settings, path: Path) -> None:
+    """Refuse to serve a ledger that is behind a checkpoint; migrate it first if that is ours to do.
+
+    Raises:
+        UnavailableError: the database is away.
+        ValueError: the ledger is behind, or the checkpoint is not one of its own.
+    """
+    checkpoint = checkpoints.read(path, ledger_secrets.load_keyring(settings).public_keys)
+    _open_migrated_database(settings).close()
+    with offline_ledger.open_ledger_snapshot(settings) as session:
+        checkpoints.require(session, checkpoint)
+
+
+def close_services(services: Services) -> None:
+    """Let go of the connections."""
+    services.tables.close()
+    services.database.close()

@@ -1,0 +1,44 @@
+"""Spending for what nobody can name any more: releases that a restored backup has forgotten."""
+
+from app.db.clock import now
+from app.db.engine import Database
+from app.db.repositories import datasets, principals
+from app.errors import NotFoundError
+from app.ledger import accounts
+from app.ledger.account import Account
+from app.ledger.chain import facts
+from app.ledger.chain.keyring import Keyring
+from app.ledger.units import epsilon_text
+from app.services import audit_records
+from app.services.names import require_name
+
+
+def write_off(  # noqa: PLR0913, PLR0917 - who, what, how much, why
+    database: Database, keyring: Keyring, name: str, cost_nano: int, principal: str, reason: str
+) -> Account:
+    """Debit a dataset without a release; the account after it.
+
+    Raises:
+        NotFoundError: there is no such dataset, or no such principal in force.
+        DatasetClosedError: nothing can be released from it any more, so there is nothing to write off.
+        BudgetExhaustedError: less is left.
+        SealBrokenError: the dataset's account is not what was sealed.
+    """
+    with database.write() as transaction:
+        dataset = datasets.find_dataset(transaction, require_name(name))
+        if dataset is None:
+            raise NotFoundError("there is no such dataset")
+        decided_by = principals.find_by_name(transaction, require_name(principal))
+        if decided_by is None or decided_by.disabled_at is not None:
+            raise NotFoundError("there is no such principal in force")
+        facts.require_account_sealed(keyring, accounts.lock_open_account(transaction, dataset.id))
+        account = accounts.write_off_spending(
+            transaction, keyring.seal, dataset.id, cost_nano, decided_by.name, reason, now()
+        )
+        told = {"epsilon": epsilon_text(cost_nano), "principal": decided_by.name}
+        target = audit_records.dataset_path(dataset.name)
+        audit_records.record(
+            transaction, keyring.seal, audit_records.command_actor(), "budget.write_off", target, **told
+        )
+        transaction.commit()
+    return account

@@ -1,0 +1,95 @@
+"""A table's columns as its owner declared them: stored with exact numbers, shown as JSON, used as `dp` columns."""
+
+import json
+from collections.abc import Mapping
+from threading import Lock
+from typing import Any
+
+from cachetools import LRUCache, cached
+from gmpy2 import mpq
+
+from app.dp.errors import InvalidStatistic
+from app.dp.numbers.exact import json_number
+from app.dp.table.codes import codes_for
+from app.dp.table.columns import Column, Kind
+from app.errors import InvalidRequestError
+
+MAX_CACHE_BYTES = 2**25
+"""Of all declarations that are cached."""
+
+MAX_PROBLEMS = 10  # that a refusal names
+_MEMBERS = ("kind", "bounds", "scale", "categories", "nullable", "null_value")
+
+DeclaredColumns = Mapping[str, Mapping[str, Any]]
+
+
+def encode_columns(columns: DeclaredColumns) -> str:
+    """The declaration as text; numbers as exact fractions."""
+    return json.dumps(
+        {
+            name: {member: _to_json_value(column[member]) for member in _MEMBERS if member in column}
+            for name, column in columns.items()
+        }
+    )
+
+
+def _to_json_value(value: Any) -> Any:  # noqa: ANN401 - JSON is any value
+    if isinstance(value, list):
+        return [_to_json_value(item) for item in value]
+    return value if isinstance(value, bool | int | str) else str(value)
+
+
+def _declaration_bytes(columns: Mapping[str, Column]) -> int:
+    """About how much memory a declaration takes, with its text and the sets of categories."""
+    texts = [text for name, column in columns.items() for text in (name, *column.categories)]
+    return 1_500 * (1 + len(columns)) + 200 * len(texts) + 8 * sum(map(len, texts))
+
+
+@cached(LRUCache(MAX_CACHE_BYTES, getsizeof=_declaration_bytes), lock=Lock())
+def decode_columns(text: str) -> Mapping[str, Column]:
+    """The columns of a stored declaration."""
+    return {name: _decode_column(name, column) for name, column in json.loads(text).items()}
+
+
+def _decode_column(name: str, column: Mapping[str, Any]) -> Column:
+    bounds, null_value = column.get("bounds"), column.get("null_value")
+    return Column(
+        name=name,
+        kind=Kind(column["kind"]),
+        bounds=None if bounds is None else (mpq(bounds[0]), mpq(bounds[1])),
+        scale=column.get("scale", 0),
+        categories=tuple(column.get("categories", ())),
+        nullable=column["nullable"],
+        null_value=None if null_value is None else mpq(null_value),
+    )
+
+
+def columns_document(text: str) -> dict[str, Any]:
+    """The declaration as the interface shows it."""
+    columns: dict[str, Any] = json.loads(text)
+    for column in columns.values():
+        if "bounds" in column:
+            column["bounds"] = [json_number(mpq(bound)) for bound in column["bounds"]]
+        if isinstance(column.get("null_value"), str):
+            column["null_value"] = json_number(mpq(column["null_value"]))
+    return columns
+
+
+def check_columns(text: str) -> None:
+    """Refuse a declaration that no statistic could be asked of: bounds that are equal, reversed, or one double.
+
+    Raises:
+        InvalidRequestError: where and what, by the position of the column.
+    """
+    problems: list[tuple[str, str]] = []
+    for position, column in enumerate(decode_columns(text).values()):
+        if not column.kind.numeric:
+            continue
+        try:
+            codes_for(column, None)
+        except InvalidStatistic as error:
+            problems.append((f"columns.{position}.{error.where}", error.what))
+            if len(problems) == MAX_PROBLEMS:
+                break
+    if problems:
+        raise InvalidRequestError(*problems)

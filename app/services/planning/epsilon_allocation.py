@@ -1,0 +1,137 @@
+"""From the items of a batch to their plans: what each may cost, or how accurate it is to be."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from gmpy2 import mpq
+
+from app.db.repositories.datasets import Dataset
+from app.dp.mechanism import epsilon_sharing
+from app.errors import AccuracyTrivialError, AccuracyUnattainableError, EpsilonTooLargeError, InvalidRequestError
+from app.ledger.units import NANO_PER_EPSILON, epsilon_text
+from app.services.planning import questions
+from app.services.planning.questions import Plan, Question
+
+MOST_COMPONENTS = 50_000
+"""Of all items together: a plan is free, and may not cost seconds to write down. A larger histogram is asked alone."""
+
+_ONE = "needs exactly one of epsilon, accuracy and weight"
+
+
+@dataclass(frozen=True, slots=True)
+class BatchItem:
+    """One question of a batch: at most one of an ε, an accuracy and a weight."""
+
+    statistic: Mapping[str, Any]
+    epsilon_nano: int | None
+    accuracy: mpq | None
+    weight: mpq | None
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Questions that are answered together. `epsilon_nano` is shared by weight, or so that radii are `equalised`."""
+
+    items: Sequence[BatchItem]
+    epsilon_nano: int | None
+    equalised: bool
+    alpha: mpq
+    gamma: mpq
+    grid_refinement: int
+    reuse: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedItem:
+    """An item's question, with what it may cost, and its plan."""
+
+    question: Question
+    plan: Plan
+
+
+def plan_items(dataset: Dataset, batch: Batch, most_nano: int) -> list[PlannedItem]:
+    """The plan of every item, in their order.
+
+    Raises:
+        InvalidRequestError: an item is refused, or the shared ε does not fit the items; at the first item that is.
+    """
+    asked = _equalise_radii(dataset, batch) if batch.equalised else _share_by_weight(batch)
+    items, components = [], 0
+    for position, (item, (epsilon_nano, accuracy)) in enumerate(zip(batch.items, asked, strict=True)):
+        question = Question(
+            statistic=item.statistic,
+            epsilon_nano=epsilon_nano,
+            accuracy=accuracy,
+            alpha=batch.alpha,
+            gamma=batch.gamma,
+            grid_refinement=batch.grid_refinement,
+            reuse=batch.reuse,
+        )
+        with _name_refused_item(position):
+            plan = questions.make_plan(dataset, question, most_nano)
+        components += plan.statistic.components
+        if components > MOST_COMPONENTS:
+            raise InvalidRequestError(("items", f"have more than {MOST_COMPONENTS:,} bins together"))
+        items.append(PlannedItem(question, plan))
+    return items
+
+
+def _share_by_weight(batch: Batch) -> list[tuple[int | None, mpq | None]]:
+    """Each item's own ε or accuracy, or its part by weight."""
+    for position, item in enumerate(batch.items):
+        if [item.epsilon_nano, item.accuracy, item.weight].count(None) != 2:
+            raise InvalidRequestError((f"items.{position}", _ONE))
+    weights = [item.weight for item in batch.items if item.weight is not None]
+    if batch.epsilon_nano is None:
+        if weights:
+            raise InvalidRequestError(("epsilon", "is missing: weights are shares of it"))
+        return [(item.epsilon_nano, item.accuracy) for item in batch.items]
+    if not weights:
+        raise InvalidRequestError(("epsilon", "is shared by weight or by equalise, and no item asks for a share"))
+    parts = iter(epsilon_sharing.by_weight(mpq(batch.epsilon_nano, NANO_PER_EPSILON), weights))
+    asked: list[tuple[int | None, mpq | None]] = []
+    for position, item in enumerate(batch.items):
+        epsilon_nano = item.epsilon_nano if item.weight is None else int(next(parts) * NANO_PER_EPSILON)
+        if epsilon_nano == 0:
+            raise InvalidRequestError((f"items.{position}.weight", "is less than one unit of 1e-9 of epsilon"))
+        asked.append((epsilon_nano, item.accuracy))
+    return asked
+
+
+def _equalise_radii(dataset: Dataset, batch: Batch) -> list[tuple[int | None, mpq | None]]:
+    """For each item the same accuracy relative to its range: the best that all of them can have."""
+    for position, item in enumerate(batch.items):
+        if [item.epsilon_nano, item.accuracy, item.weight] != [None] * 3:
+            raise InvalidRequestError((f"items.{position}", "has a share already: equalise gives each item its own"))
+    if batch.epsilon_nano is None:
+        raise InvalidRequestError(("epsilon", "is missing: equalise shares it"))
+    statistics = []
+    for position, item in enumerate(batch.items):
+        with _name_refused_item(position):
+            statistics.append(questions.build_statistic(dataset, item.statistic))
+    epsilon = mpq(batch.epsilon_nano, NANO_PER_EPSILON)
+    part = epsilon_sharing.equal_radius(statistics, epsilon, batch.alpha, batch.gamma, batch.grid_refinement)
+    if part is None:
+        raise InvalidRequestError(("epsilon", "is too little for all items: each would know no more than its range"))
+    return [(None, part * (each.upper - each.lower)) for each in statistics]
+
+
+@contextmanager
+def _name_refused_item(position: int) -> Iterator[None]:
+    """Tell which item it is that is refused."""
+    where = f"items.{position}"
+    try:
+        yield
+    except InvalidRequestError as error:
+        raise InvalidRequestError(*((f"{where}.{at}", what) for at, what in error.problems)) from None
+    except EpsilonTooLargeError as error:
+        most = epsilon_text(error.limit_nano)
+        raise InvalidRequestError((where, f"would cost more than the {most} that one release may cost")) from None
+    except AccuracyUnattainableError as error:
+        takes, most = epsilon_text(error.epsilon_nano), epsilon_text(error.limit_nano)
+        what = f"would take ε = {takes}, more than the {most} that one release may cost"
+        raise InvalidRequestError((f"{where}.accuracy", what)) from None
+    except AccuracyTrivialError:
+        raise InvalidRequestError((f"{where}.accuracy", "is no less than the statistic's public range")) from None

@@ -1,0 +1,79 @@
+"""Plans without a dataset: the columns that a statistic implies, or that are declared as at a registration."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gmpy2 import mpq
+
+from app.dp.errors import InvalidStatistic
+from app.dp.statistics import Statistic, build
+from app.dp.table.columns import Column, Kind
+from app.errors import InvalidRequestError
+from app.services.planning import columns
+from app.services.planning.columns import DeclaredColumns
+
+MOST_CATEGORIES = 10_001
+"""As many as may be declared, and `other`."""
+
+
+@dataclass(frozen=True, slots=True)
+class HypotheticalDataset:
+    """What is public of a dataset that may not be there yet; without `columns` a statistic implies its own."""
+
+    n: int
+    rows_per_unit: int
+    columns: DeclaredColumns | None
+
+
+def build_statistic(asked: Mapping[str, Any], dataset: HypotheticalDataset) -> Statistic:
+    """The statistic that is asked of a dataset like that.
+
+    Raises:
+        InvalidRequestError: it does not fit, or bounds are missing.
+    """
+    if dataset.columns is None:
+        spec, found = _imply_columns(asked)
+    else:
+        declared = columns.encode_columns(dataset.columns)
+        columns.check_columns(declared)
+        spec, found = asked, columns.decode_columns(declared)
+    try:
+        return build(spec, found, dataset.n, dataset.rows_per_unit)
+    except InvalidStatistic as error:
+        raise InvalidRequestError((f"statistic.{error.where}", error.what)) from None
+
+
+def _imply_columns(asked: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Column]]:
+    """The columns of a statistic by its bounds, edges and bins; and the statistic as it is asked of these."""
+    members = ("bounds", "edges", "bins")
+    pair = asked.get("columns")
+    if pair is None:
+        name = asked.get("column")
+        if name is None:  # a count of all rows
+            return asked, {}
+        column = _imply_column(name, asked["kind"], *(asked.get(member) for member in members))
+        categories = column.kind is Kind.CATEGORY
+        return ({**asked, "bins": None} if categories else asked), {name: column}
+    parts = [[None if (given := asked.get(member)) is None else given[i] for member in members] for i in (0, 1)]
+    found = [_imply_column(name, asked["kind"], *part) for name, part in zip(pair, parts, strict=True)]
+    bins = asked.get("bins")
+    if bins is not None:
+        bins = [None if column.kind is Kind.CATEGORY else each for column, each in zip(found, bins, strict=True)]
+        asked = {**asked, "bins": None if bins == [None, None] else bins}
+    return asked, {column.name: column for column in found}
+
+
+def _imply_column(
+    name: str, kind: str, bounds: Sequence[mpq] | None, edges: Sequence[mpq] | None, bins: int | None
+) -> Column:
+    """Numbers where there are bounds or edges, whole ones where these are whole; else categories, `bins` in all."""
+    written = edges or bounds
+    if written is None and kind == "histogram":
+        if bins is None or not 2 <= bins <= MOST_CATEGORIES:
+            what = f"bounds or edges are needed, or of categories the number of bins: from 2 to {MOST_CATEGORIES:,}"
+            raise InvalidRequestError(("statistic.bins", what))
+        categories = tuple(str(i) for i in range(1, bins))  # the last bin is `other`
+        return Column(name, Kind.CATEGORY, categories=categories, nullable=False)
+    whole = written is not None and all(number.denominator == 1 for number in written)
+    return Column(name, Kind.INTEGER if whole else Kind.REAL)

@@ -1,0 +1,1 @@
+"""From a plan to an answer in one transaction: releases, batches, derived statistics, reuse, exact sums, history."""

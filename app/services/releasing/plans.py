@@ -1,0 +1,103 @@
+"""The free half of the main job: what a release would cost and promise."""
+
+from dataclasses import dataclass
+
+from gmpy2 import mpq
+
+from app.db.repositories.principals import Principal
+from app.dp.numbers.exact import round_up
+from app.dp.statistics import Statistic
+from app.json_text import encode_json, join_object
+from app.ledger.chain import facts
+from app.ledger.units import NANO_PER_EPSILON, epsilon_text
+from app.services.access import Access
+from app.services.context import Services
+from app.services.planning import curves, questions
+from app.services.planning.curves import Curve, SpendableBudget
+from app.services.planning.questions import Plan, Question
+from app.services.releasing import exact_sums, reuse
+from app.services.releasing.bulkhead import enter_if_large
+from app.services.releasing.reuse import EarlierRelease
+from app.services.rendering import documents, summaries
+from app.services.rendering.documents import Document
+
+
+@dataclass(frozen=True, slots=True)
+class PlanExtras:
+    """What a plan says beyond what a release would be: a curve, and the bias at a guess."""
+
+    curve: Curve | None = None
+    guess: mpq | None = None
+
+
+def plan_release(services: Services, entered: Access, question: Question, extras: PlanExtras) -> bytes:
+    """The JSON of what a release of the question would be; nothing is read of the data, and nothing is debited.
+
+    Raises:
+        DatasetClosedError, DatasetStaleError: there is no data any more, or not the one that was registered.
+        InvalidRequestError and the rest of `questions.make`'s: the question is refused.
+        OverloadedError: as many large answers are being made as may.
+        EpsilonTooLargeError: the curve ends beyond what one release may cost.
+    """
+    facts.require_match(services.keyring, entered.dataset, entered.account)
+    exact_sums.require_open(entered.dataset)
+    most_nano = services.settings.max_epsilon_nano
+    planned = questions.make_plan(entered.dataset, question, most_nano)
+    if extras.curve is not None or extras.guess is not None:
+        services.database.pause()
+    known = _find_earlier_releases(services, entered, planned) if question.reuse else []
+    reused = reuse.choose_earlier_release(known, planned) is not None
+    cost_nano, account, allowance = planned.epsilon_nano, entered.account, entered.allowance
+    # Whoever rules a dataset may plan before it grants itself an allowance; a release it could not pay.
+    spendable_nano = None if allowance is None else min(account.remaining_nano, allowance.remaining_nano)
+    affordable = spendable_nano is not None and (reused or cost_nano <= spendable_nano)
+    budget = documents.charge_document(0 if reused else cost_nano, account.remaining_nano, allowance) | {
+        "affordable": affordable,
+        "repeatable": (spendable_nano or 0) // cost_nano,
+    }
+    summary = summaries.summarise_plan(planned, reused=reused, affordable=affordable)
+    known_radius = min((round_up(each.radius) for each in known), default=None)
+    more = _extra_members(planned, most_nano, extras, SpendableBudget(spendable_nano, known_radius))
+    with enter_if_large(services.database, planned.statistic.components, entered.principal.id):
+        return documents.encode_plan(entered.dataset, planned, summary=summary, budget=budget, reused=reused, **more)
+
+
+def _find_earlier_releases(services: Services, entered: Access, planned: Plan) -> list[EarlierRelease]:
+    with services.database.ask() as session:
+        return reuse.list_earlier_releases(session, entered.dataset, planned.statistic, planned.alpha)
+
+
+def plan_without_data(
+    services: Services, principal: Principal, statistic: Statistic, question: Question, extras: PlanExtras
+) -> bytes:
+    """The JSON of what a release of a statistic would be on any dataset like that.
+
+    Raises:
+        EpsilonTooLargeError, AccuracyTrivialError, AccuracyUnattainableError: as their names say.
+        OverloadedError: as many large answers are being made as may.
+    """
+    most_nano = services.settings.max_epsilon_nano
+    planned = questions.plan_statistic(statistic, question, most_nano)
+    more = {"summary": summaries.summarise_plan(planned), **_extra_members(planned, most_nano, extras, None)}
+    with enter_if_large(services.database, statistic.components, principal.id):
+        return join_object(
+            {**documents.encode_facts(planned), **{name: encode_json(member) for name, member in more.items()}}
+        )
+
+
+def _extra_members(planned: Plan, most_nano: int, extras: PlanExtras, purse: SpendableBudget | None) -> Document:
+    more: Document = {"cliff": _cliff_document(planned, most_nano)}
+    if extras.guess is not None:
+        more["bias"] = documents.bias_document(planned.mechanism, extras.guess)
+    if extras.curve is not None:
+        more["curve"] = curves.compute_curve(planned, extras.curve, most_nano, purse)
+    return more
+
+
+def _cliff_document(planned: Plan, most_nano: int) -> Document | None:
+    """The next ε above at which the grid halves, and the radius there; None above the largest ε of a release."""
+    beyond = planned.beyond_cliff
+    epsilon_nano = int(beyond.epsilon * NANO_PER_EPSILON)
+    if epsilon_nano > most_nano:
+        return None
+    return {"epsilon": epsilon_text(epsilon_nano), "accuracy": round_up(beyond.radius(planned.alpha))}

@@ -1,0 +1,90 @@
+"""The free answer: an earlier release of the same statistic that is accurate enough.
+
+Chosen by public facts alone (its radius at the asked α, then its age), never by its value.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gmpy2 import mpq
+
+from app.db.repositories.datasets import Dataset
+from app.db.session import Session
+from app.dp.mechanism.mechanism import Mechanism
+from app.dp.numbers.exact import round_up
+from app.dp.statistics import Statistic
+from app.errors import SealBrokenError
+from app.ledger.answers import releases
+from app.ledger.answers.releases import Rows
+from app.ledger.chain.keyring import Keyring
+from app.ledger.units import NANO_PER_EPSILON
+from app.services.planning import questions
+from app.services.planning.questions import Plan
+from app.services.rendering import documents
+from app.services.rendering.documents import ReusedAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierRelease:
+    """An earlier release that answers a plan, and its mechanism."""
+
+    release_id: str
+    dataset_id: int
+    mechanism: Mechanism
+    radius: mpq
+
+
+def find_earlier_release(session: Session, dataset: Dataset, plan: Plan) -> EarlierRelease | None:
+    """The release with the smallest radius at the plan's α (the oldest of such), if that is enough."""
+    return choose_earlier_release(list_earlier_releases(session, dataset, plan.statistic, plan.alpha), plan)
+
+
+def list_earlier_releases(session: Session, dataset: Dataset, statistic: Statistic, alpha: mpq) -> list[EarlierRelease]:
+    """The releases of a statistic that may answer questions at this α, oldest first."""
+    found = []
+    for candidate in releases.list_candidates(session, dataset.id, statistic.identity):
+        try:
+            epsilon = mpq(candidate.epsilon_nano, NANO_PER_EPSILON)
+            mechanism = Mechanism.for_epsilon(statistic, epsilon, mpq(candidate.gamma), candidate.grid_refinement)
+        except (ArithmeticError, TypeError, ValueError):  # no release was stored with such figures
+            raise SealBrokenError from None
+        found.append(EarlierRelease(candidate.id, dataset.id, mechanism, mechanism.radius(alpha)))
+    return found
+
+
+def choose_earlier_release(earlier: Sequence[EarlierRelease], plan: Plan) -> EarlierRelease | None:
+    """Of releases that are known at the plan's α, oldest first, the one that answers it."""
+    best: EarlierRelease | None = None
+    for each in earlier:
+        # As reported: radii that differ beyond a double's digits, as γ makes them, are the same to a reader.
+        enough = each.radius <= plan.wanted or round_up(each.radius) <= round_up(plan.radius)
+        if enough and (best is None or round_up(each.radius) < round_up(best.radius)):
+            best = each
+    return best
+
+
+def encode_reused_answer(rows: Rows, keyring: Keyring, earlier: EarlierRelease, plan: Plan) -> ReusedAnswer:
+    """An earlier release as the answer to this plan: all as it was, with the accuracy at the plan's α.
+
+    Raises:
+        SealBrokenError: the release is not what was sealed, or is of another statistic than was found by.
+    """
+    release, stored = releases.find_sealed(rows, keyring, earlier.release_id)
+    if (release.dataset_id, release.statistic) != (earlier.dataset_id, plan.statistic.identity):
+        raise SealBrokenError
+    stored.require_sound()
+    return documents.encode_reused_release(
+        earlier.release_id, stored, questions.plan_mechanism(earlier.mechanism, plan.alpha)
+    )
+
+
+def reuse_slots(mechanism: Mechanism) -> list[tuple[int, float]]:
+    """Where a release is kept as a candidate, each with a score of which the smallest wins.
+
+    At any α the radius is min(ln(1/α)/ε' + grid/2, 2B): among releases of one grid the smallest scale λ' = 1/ε' is
+    best, and among all of them the smallest B. So the best of each grid and the smallest bound are all that is needed.
+    """
+    parameters = mechanism.parameters
+    exponent = round(math.log2(parameters.grid))  # a power of two, exactly
+    return [(exponent, round_up(parameters.scale)), (releases.SMALLEST_BOUND, round_up(parameters.bound))]

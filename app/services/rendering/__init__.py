@@ -1,0 +1,1 @@
+"""Answers as JSON and as sentences, from facts."""

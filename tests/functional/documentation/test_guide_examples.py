@@ -1,0 +1,196 @@
+"""What the pages show beside their sessions is true as well: bodies, answers, settings of other programs."""
+
+import asyncio
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import json_text
+import page_text
+import psycopg
+import pytest
+import yaml
+from client_world import settle
+from service_world import Service, key_of, serving
+from shell_text import TOLD_URL, shell
+from sqlalchemy import make_url
+
+ROOT = Path(__file__).parents[3]
+DOCS = ROOT / "docs"
+MEAN = {"kind": "mean", "column": "body_mass_g"}
+
+# Whose fenced blocks which tests run; the languages of a page are all that are on it.
+RUN = {
+    "README.md": {"sh", "json", "python"},
+    "choosing.md": {"pycon"},
+    "client.md": {"pycon", "console"},
+    "installation.md": {"console", "{include}"},
+    "engines.md": {"sh", "json"},
+    "http.md": set(),
+    "index.md": {"{toctree}"},
+    "ledger.md": {"sh", ""},
+    "mathematics.md": {"pycon"},
+    "deployment.md": {"sh"},  # tests/containers holds the file that it starts, and runs what makes the secrets
+    "operations.md": {"yaml", "sh"},  # the command has tests of its own
+    "planning.md": {"json"},
+    "python.md": set(),  # made of docstrings, whose examples have a test of their own
+    "tutorial-analyst.md": {"pycon"},
+    "tutorial-owner.md": {"console", "json"},
+}
+
+
+def blocks(page: str, language: str) -> list[str]:
+    path = ROOT / page if page.endswith("README.md") else DOCS / page
+    return re.findall(rf"^```{language}\n(.*?)^```$", path.read_text(), re.DOTALL | re.MULTILINE)
+
+
+def test_every_block_is_run_by_some_test() -> None:
+    for path in [ROOT / "README.md", *DOCS.glob("*.md")]:
+        fences = re.findall(r"^```(.*)$", path.read_text(), re.MULTILINE)
+        assert {fence.split(" ")[0] for fence in fences[::2]} == RUN.get(path.name, set()), path.name
+        assert set(fences[1::2]) <= {""}, path.name
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, str]]:
+    """A service with the penguins of the tutorials, and the key of ada, who may spend 4 on them."""
+    home = tmp_path_factory.mktemp("lab")
+    with serving(home, f"sqlite:///{home}/ledger.sqlite3") as service:
+        yield service, settle(service, limit=10, allowance=4).ada
+
+
+@pytest.mark.parametrize("page", ["choosing.md", "mathematics.md", "tutorial-analyst.md"])
+def test_notebooks(lab: tuple[Service, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, page: str) -> None:
+    service, key = lab
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("SNAPLEDGER_URL", service.url)
+    monkeypatch.setenv("SNAPLEDGER_KEY", key)
+    names: dict[str, Any] = {}
+    text = (DOCS / page).read_text()
+    try:
+        with asyncio.Runner() as loop:
+            count = page_text.run(text, names, page_text.Terminal(tmp_path), loop)
+    finally:
+        if "client" in names:
+            names["client"].close()
+    assert count == text.count(">>> ") > 5
+
+
+def test_planning(lab: tuple[Service, str]) -> None:
+    service, key = lab
+    bias, free = blocks("planning.md", "json")
+    ada = service.client(key)
+    plan = ada.post("/v1/datasets/penguins/plan", json={"statistic": MEAN, "epsilon": "0.5", "guess": 4200}).json()
+    assert json.loads(f"{{{bias}}}") == {"bias": plan["bias"]}
+    planned = ada.post("/v1/plan", content=free, headers={"Content-Type": "application/json"})
+    assert planned.json()["privacy"]["epsilon"] == "1.018956556"
+
+
+def test_what_prometheus_is_told(lab: tuple[Service, str]) -> None:
+    service, _ = lab
+    (text,) = blocks("operations.md", "yaml")
+    (job,) = yaml.safe_load(text)["scrape_configs"]
+    assert set(job) == {"job_name", "authorization", "static_configs"}  # the path and the scheme are the defaults
+    credentials = {"Authorization": f"Bearer {key_of(service.principal('auditor')[1])}"}
+    told = httpx.get(f"{service.url}/metrics", headers=credentials).text
+    assert 'snapledger_epsilon_limit{dataset="penguins"} 10.0' in told
+
+
+@pytest.mark.slow
+def test_a_table_in_postgres(tmp_path: Path, postgres_server: str) -> None:
+    (body,) = blocks("engines.md", "json")
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE documented")
+    url = make_url(postgres_server).set(database="documented").render_as_string(hide_password=False)
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("CREATE TABLE people (age int)")
+        connection.execute("INSERT INTO people VALUES (20), (30), (40)")
+    with serving(tmp_path, f"sqlite:///{tmp_path}/ledger.sqlite3", CONNECTION_WAREHOUSE=url) as service:
+        _, owner = service.principal("owner")
+        made = owner.post("/v1/datasets", content=body, headers={"Content-Type": "application/json"})
+        assert (made.status_code, made.json()["n"]) == (201, 3)
+
+
+@pytest.mark.slow
+def test_the_readmes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The requests of the service's, in a shell before a service as `make serve` starts it; then the client's."""
+    commands = [block for block in blocks("README.md", "sh") if "curl" in block]
+    answers = blocks("README.md", "json")
+    assert (len(commands), len(answers)) == (6, 4)
+    answered = {1: answers[0], 2: answers[1], 4: answers[2], 5: answers[3]}
+    with (
+        serving(tmp_path, f"sqlite:///{tmp_path}/ledger.sqlite3", MAX_EPSILON_PER_RELEASE="10") as service,
+        shell(tmp_path, service.url, SNAPLEDGER_ADMIN_KEY=service.admin_key) as terminal,
+    ):
+        terminal.type(f"cd {ROOT}")
+        terminal.type('curl() { command curl --silent --show-error --fail-with-body "$@" && echo; }')
+        for i, block in enumerate(commands):
+            line = block
+            if "<the key shown above>" in block:
+                key = service.admin.post("/v1/principals/ada/keys").json()["key"]
+                line = block.replace("<the key shown above>", key)
+            if "correlation" in block:
+                allowance = {"epsilon_limit": "8"}
+                service.admin.put("/v1/datasets/penguins/allowances/ada", json=allowance).raise_for_status()
+            printed = terminal.type(f"{line.rstrip()}\n")
+            assert '"status":4' not in printed, printed
+            if i in answered:
+                json_text.compare(answered[i], printed)
+        allowance = {"epsilon_limit": "20"}
+        service.admin.put("/v1/datasets/penguins/allowances/ada", json=allowance).raise_for_status()
+        (code,) = blocks("client/README.md", "python")
+        names: dict[str, Any] = {}
+        exec(code.replace("https://statistics.example.org", service.url).replace("…", key), names)  # noqa: S102
+        names["client"].close()
+    assert "± 50 (95 %); ε = 1.018956556 paid" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_the_commands_of_a_registration(tmp_path: Path) -> None:
+    (block,) = blocks("engines.md", "sh")
+    rows = "\n".join(str(18 + i % 60) for i in range(50))
+    (tmp_path / "people.csv").write_text(f"age\n{rows}\n")
+    editor = tmp_path / "confirm"
+    editor.write_text("""#!/bin/sh\nsed -i 's/"bounds"$//; s/"18"/"0"/; s/"67"/"120"/' "$1"\n""")
+    editor.chmod(0o755)
+    with serving(tmp_path, f"sqlite:///{tmp_path}/ledger.sqlite3") as service:
+        key = settle(service, limit=1, allowance=1).owner
+        with shell(tmp_path, service.url, EDITOR=str(editor)) as terminal:
+            printed = terminal.type(block.replace("KEY=…", f"KEY={key}"))
+    assert "Dataset people is open: 50 rows" in printed
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_the_commands_of_the_ledger(tmp_path: Path) -> None:
+    """Each line, with names in place of the words in capitals."""
+    lines = [line.split("  #")[0].strip() for block in blocks("ledger.md", "sh") for line in block.splitlines()]
+    assert len(lines) == 8
+    secret = "a secret that is known to this test alone"  # noqa: S105
+    with serving(tmp_path, f"sqlite:///{tmp_path}/ledger.sqlite3", SECRET=secret) as service:
+        settle(service, limit=10, allowance=1)
+        variables = {
+            "SNAPLEDGER_DATABASE_URL": f"sqlite:///{tmp_path}/ledger.sqlite3",
+            "SNAPLEDGER_DATA_DIR": str(tmp_path / "data"),
+            "SNAPLEDGER_SECRET": secret,
+        }
+        with shell(tmp_path, **variables) as terminal:
+            public_key = terminal.type("snapledger ledger public-key").strip()
+            words = {"FILE": "c.json", "KEY": public_key, "DIR": "kept", "DATASET EPSILON": "penguins 0.5"}
+            for told in lines:
+                line = told
+                for word, name in words.items():
+                    line = re.sub(rf"(?<![-_])\b{word}\b", name, line)
+                if "serve" in line:
+                    terminal.type(f"{line} > served.log 2>&1 &")
+                    ready = f"curl --silent --retry 60 --retry-delay 1 --retry-connrefused {TOLD_URL}/readyz"
+                    assert '"ok"' in terminal.type(ready)
+                    continue
+                if "restore" in line:
+                    terminal.type("export SNAPLEDGER_DATABASE_URL=sqlite:///new.sqlite3 SNAPLEDGER_DATA_DIR=new")
+                terminal.type(line)
+                assert terminal.type("echo $?") == "0\n", line

@@ -1,0 +1,133 @@
+"""The dashboard without a browser: headers, that every file is there, and that none names another host."""
+
+import re
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path, PurePosixPath
+
+import httpx
+import pytest
+from content_security import DIRECTIVES
+from service_world import Service
+
+ROOT = Path(__file__).parents[3]
+WEB = ROOT / "app" / "web"
+PLOTLY = "/web/plotly.min.js"
+FILES = sorted(f"/web/{path.relative_to(WEB)}" for path in WEB.rglob("*") if path.is_file())
+REFERENCE = re.compile(r"""(?:\bfrom\s+|\bimport\s+|\bimport\(|(?:src|href)(?:=|:\s*))["'`]([^"'`#$]+)["'`]""")
+NAMESPACE = "http://www.w3.org/2000/svg"
+
+
+@pytest.fixture
+def visitor(one_service: Service) -> Iterator[httpx.Client]:
+    """Somebody without a key, who takes the answers as they are."""
+    with httpx.Client(base_url=one_service.url) as client:
+        yield client
+
+
+def references(path: str, text: str) -> Iterator[str]:
+    """The addresses of the files that a file names."""
+    for name in REFERENCE.findall(text):
+        if name.startswith("/"):
+            yield name
+        else:
+            parts: list[str] = []
+            for part in (PurePosixPath(path).parent / name).parts:
+                if part == "..":
+                    parts.pop()
+                elif part != ".":
+                    parts.append(part)
+            yield str(PurePosixPath(*parts))
+
+
+@pytest.mark.parametrize("path", ["/", PLOTLY, *FILES])
+def test_every_file_is_public_and_guarded(visitor: httpx.Client, path: str) -> None:
+    answer = visitor.get(path)
+    assert answer.status_code == 200
+    policy = dict(part.strip().split(" ", 1) for part in answer.headers["content-security-policy"].split(";"))
+    assert policy == DIRECTIVES
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["referrer-policy"] == "no-referrer"
+    assert answer.headers["x-frame-options"] == "DENY"
+    assert answer.headers["cache-control"] == "no-cache"
+    assert "set-cookie" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    ("suffix", "media_type"),
+    [(".js", "text/javascript"), (".css", "text/css"), (".html", "text/html"), (".svg", "image/svg+xml")],
+)
+def test_browsers_take_each_file_for_what_it_is(visitor: httpx.Client, suffix: str, media_type: str) -> None:
+    of_kind = [path for path in FILES if path.endswith(suffix)]
+    assert of_kind
+    for path in of_kind:
+        assert visitor.get(path).headers["content-type"].split(";")[0] == media_type
+    assert visitor.get("/").headers["content-type"] == "text/html; charset=utf-8"
+
+
+def test_whatever_a_file_names_is_there(visitor: httpx.Client) -> None:
+    named = {("/", name) for name in references("/", visitor.get("/").text)}
+    for path in FILES:
+        named |= {(path, name) for name in references(path, visitor.get(path).text)}
+    found = {name for _, name in named}
+    assert {"/web/main.js", "/web/style.css", "/web/icon.svg", "/web/pages/planner.js", PLOTLY} <= found
+    for path, name in named:
+        assert visitor.get(name).status_code == 200, f"{path} names {name}"
+    used = found | {"/web/index.html"}  # served at /
+    assert set(FILES) <= used
+
+
+def test_no_file_names_another_host() -> None:
+    for path in WEB.rglob("*"):
+        if path.is_file():
+            text = path.read_text().replace(NAMESPACE, "")
+            assert not re.search(r"""https?:|wss?:|["'(=]//""", text), path
+
+
+def test_no_file_makes_markup_or_code_of_a_text() -> None:
+    ways = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|srcdoc|localStorage|setHTML"
+    for path in WEB.rglob("*.js"):
+        assert not re.search(ways, path.read_text()), path
+
+
+def test_nothing_is_inline() -> None:
+    text = (WEB / "index.html").read_text()
+    assert not re.search(r"<style|\sstyle=|\son[a-z]+=|<script(?![^>]*src=)", text)
+
+
+def test_the_wheel_has_every_file_and_no_bundle(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)  # noqa: S603
+    (wheel,) = tmp_path.glob("*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {f"app{path}" for path in FILES} <= set(names)
+    assert not [name for name in names if "plotly" in name]
+
+
+def test_plotly_is_the_package_s_own(visitor: httpx.Client) -> None:
+    answer = visitor.get(PLOTLY, headers={"Accept-Encoding": "gzip"})
+    assert answer.headers["content-encoding"] == "gzip"
+    assert int(answer.headers["content-length"]) < 2_000_000
+    plain = visitor.get(PLOTLY, headers={"Accept-Encoding": "identity"})
+    assert "content-encoding" not in plain.headers
+    assert plain.content == answer.content
+    assert version("plotly") in answer.headers["etag"]
+    again = visitor.get(PLOTLY, headers={"If-None-Match": answer.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+@pytest.mark.parametrize(
+    "path", ["/web/", "/web/none.js", "/web/..%2fmain.py", "/web/../main.py", "/web/%00", "/web/pages"]
+)
+def test_nothing_else_is_served(visitor: httpx.Client, path: str) -> None:
+    answer = visitor.get(path)
+    assert answer.status_code == 404
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_it_is_read_only(visitor: httpx.Client) -> None:
+    assert visitor.post("/").status_code == 405
+    assert visitor.delete("/web/main.js").status_code == 405

@@ -1,0 +1,126 @@
+"""Whoever can write to the database and has not the secret changes any column of any row: it is found, or harmless."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import run
+from service_world import serving
+from sqlalchemy import Column, Connection, Table, select, update
+from sqlalchemy.exc import IntegrityError
+from tampering import change, fill, keyring_of, rows_of, unconstrained
+
+from app.db import tables
+from app.db.engine import Database
+from app.db.session import Session
+from app.db.tables import metadata
+from app.services.operations import full_verification
+
+HARMLESS = {
+    ("principals", "id"): "where nothing refers to the principal: a reference to another one is found",
+    ("principals", "created_at"): "it is shown, and nothing follows from it; the record of the act has its own time",
+    ("accounts", "stored_bytes"): "it limits how much is stored, and nothing follows from it for anybody's privacy",
+    ("allowances", "stored_bytes"): "as that of accounts",
+    ("principals", "disabled_at"): "whether there is one is compared; from when is only shown",
+    ("relocations", "id"): "a move that goes on compares it, and refuses another",
+    ("relocations", "state"): "in either state no service starts on the database",
+    ("relocations", "other"): "it is told to whoever starts a service on the wrong database, which does not start",
+    ("relocations", "at"): "as `other`",
+}
+"""What verification does not find, and why that helps nobody."""
+
+
+def test_a_change_of_any_column_is_found(tmp_path: Path, database_url: str) -> None:
+    """Of one row of each table; the slow test changes every row."""
+    _assert_changes_are_found(tmp_path, database_url, most=1)
+
+
+@pytest.mark.slow
+def test_a_change_of_any_column_of_any_row_is_found(tmp_path: Path, database_url: str) -> None:
+    _assert_changes_are_found(tmp_path, database_url, most=1_000)
+
+
+def _assert_changes_are_found(folder: Path, database_url: str, most: int) -> None:
+    with serving(folder, database_url) as service:
+        fill(service)
+        keyring = keyring_of(service)
+    database = Database(database_url)
+    with unconstrained(database) as connection:
+        session = Session(connection)
+        assert full_verification.verify_ledgers(session, keyring, None, None).valid
+        tried = set()
+        for table, column, row in _changes(connection, most):
+            if not _is_free(connection, table, column, row):
+                tried.add((table.name, column.key))
+                valid = full_verification.verify_ledgers(session, keyring, None, None).valid
+                assert not valid or (table.name, column.key) in HARMLESS, (table.name, column.key, row)
+    assert tried | HARMLESS.keys() == {
+        (table.name, column.key) for table in metadata.sorted_tables for column in table.c
+    }
+    database.close()
+
+
+def _changes(connection: Connection, most: int) -> Iterator[tuple[Table, Column[Any], dict[str, Any]]]:
+    """Each column of each of the last rows of each table, changed until the next one is asked for."""
+    for table in metadata.sorted_tables:
+        rows = rows_of(connection, table)
+        assert rows, table.name
+        for column in table.c:
+            changed = 0
+            for row in reversed(rows):
+                part = connection.begin_nested()
+                with suppress(IntegrityError):  # it would be another row's, which must be unique
+                    assert connection.execute(change(table, column, row, rows)).rowcount == 1
+                    changed += 1
+                    yield table, column, row
+                part.rollback()
+                if changed == most:
+                    break
+
+
+def _is_free(connection: Connection, table: Table, column: Column[Any], row: dict[str, Any]) -> bool:
+    """Whether the change is one that no reference tells of: the number of a principal that has none."""
+    if (table.name, column.key) != ("principals", "id"):
+        return False
+    columns = [each for other in metadata.sorted_tables for each in other.c if each.references(table.c.id)]
+    return all(connection.execute(select(each).where(each == row["id"])).first() is None for each in columns)
+
+
+@pytest.mark.slow
+def test_the_command_and_the_interface_tell_the_same(tmp_path: Path, database_url: str) -> None:
+    with serving(tmp_path, database_url) as service:
+        table = fill(service)
+        database = Database(database_url)
+        settings = {"DATABASE_URL": database_url, "DATA_DIR": str(service.data)}
+
+        def told() -> tuple[bool, bool]:
+            """Whether everything is valid by the command, and the dataset by the interface."""
+            answer = table.owner.get(f"{table.path}/ledger/verification").json()
+            return run("ledger", "verify", **settings).status == 0, answer["valid"]
+
+        assert told() == (True, True)
+        for column, other in (
+            (tables.datasets.c.rows_per_unit, 1),
+            (tables.releases.c.gamma, "1/7"),
+            (tables.reuse_candidates.c.score, 0.0),
+            (tables.idempotency.c.created_at, "2026-01-01T00:00:00.000000Z"),
+        ):
+            rows = _rewrite(database, column, {}, other)
+            assert told() == (False, False), column
+            _rewrite(database, column, rows, None)
+            assert told() == (True, True), column
+        database.close()
+
+
+def _rewrite(database: Database, column: Column[Any], kept: dict[Any, Any], value: object) -> dict[Any, Any]:
+    """Give all rows one value of a column, or each what was kept; what they had."""
+    table, keys = column.table, list(column.table.primary_key)
+    with database.write() as transaction:
+        rows = {tuple(row[:-1]): row[-1] for row in transaction.connection.execute(select(*keys, column))}
+        for key in rows:
+            where = [each == part for each, part in zip(keys, key, strict=True)]
+            transaction.connection.execute(update(table).where(*where).values({column: kept.get(key, value)}))
+        transaction.commit()
+    return rows

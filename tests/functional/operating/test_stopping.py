@@ -1,0 +1,134 @@
+"""When the service is told to stop, what has begun is finished; and it is not ready on a schema that is not its own."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+
+import httpx
+import pytest
+from service_world import Service, free_port, key_of, numbers_csv, serving
+from sqlalchemy import make_url, text
+
+from app.db.engine import Database
+
+pytestmark = pytest.mark.slow
+
+COLUMNS = {"x": {"kind": "integer", "bounds": [0, 100]}}
+BODY = json.dumps({"statistic": {"kind": "mean", "column": "x"}, "epsilon": "0.5", "reuse": False}).encode()
+
+
+def slowly(begun: Path) -> Iterator[bytes]:
+    """A body whose end comes after its service was told to stop."""
+    yield BODY[:20]
+    begun.touch()
+    time.sleep(1)
+    yield BODY[20:]
+
+
+@pytest.mark.parametrize("options", [(), ("--workers", "2")])
+def test_what_has_begun_is_finished(tmp_path: Path, options: tuple[str, ...]) -> None:
+    with serving(tmp_path, f"sqlite:///{tmp_path}/ledger.sqlite3", *options) as service:
+        table, begun = service.table(COLUMNS, numbers_csv(20)), tmp_path / "begun"
+        headers = {"Authorization": f"Bearer {key_of(table.analyst)}", "Content-Type": "application/json"}
+
+        def release() -> httpx.Response:
+            asked = headers | {"Idempotency-Key": "k"}
+            return httpx.post(f"{service.url}{table.path}/releases", content=slowly(begun), headers=asked, timeout=20)
+
+        with ThreadPoolExecutor(1) as hands:
+            answer = hands.submit(release)
+            while not begun.exists():
+                time.sleep(0.01)
+            time.sleep(0.3)  # so that the head has come
+            os.kill(service.pid, signal.SIGTERM)
+            assert answer.result().status_code == 201
+        assert ended(service)
+    database = Database(service.database_url)
+    with database.read() as session:
+        assert session.connection.execute(text("SELECT count(*) FROM releases")).scalar_one() == 1
+    database.close()
+
+
+def ended(service: Service) -> bool:
+    """Whether the process ends by itself; as a child that nobody has waited for it is a zombie then."""
+    for _ in range(400):
+        if Path(f"/proc/{service.pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_not_ready_while_the_database_is_behind_the_code(tmp_path: Path, database_url: str) -> None:
+    """`/readyz` is false while the schema is not the one of this version: an older one, or a newer."""
+    with serving(tmp_path, database_url, AUTO_MIGRATE="false") as service:
+        database = Database(database_url)
+        with database.read() as session:
+            present = session.connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one()
+        for version, status in (("0000", 503), (present, 200)):
+            with database.write() as transaction:
+                transaction.connection.execute(text("UPDATE alembic_version SET version_num = :v"), {"v": version})
+                transaction.commit()
+            answer = service.stranger.get("/readyz")
+            assert answer.status_code == status
+            assert ("retry-after" in answer.headers) is (status == 503)
+            assert service.stranger.get("/healthz").status_code == 200
+        database.close()
+
+
+@pytest.mark.parametrize("empty_database_url", ["postgres"], indirect=True)
+def test_an_empty_database_is_not_served_unless_it_may_be_migrated(tmp_path: Path, empty_database_url: str) -> None:
+    with pytest.raises(AssertionError), serving(tmp_path, empty_database_url, AUTO_MIGRATE="false"):
+        pass
+    with serving(tmp_path, empty_database_url) as service:
+        assert service.admin.get("/v1/me").status_code == 200
+
+
+@pytest.mark.parametrize("empty_database_url", ["postgres"], indirect=True)
+def test_a_service_waits_for_its_database(tmp_path: Path, empty_database_url: str) -> None:
+    """What starts during an outage is there when it ends, and no worker takes the others along."""
+    away, log, url = tmp_path / "away", tmp_path / "log", make_url(empty_database_url)
+    from_away = url.update_query_dict({"host": str(away)}).render_as_string(hide_password=False)
+    with ThreadPoolExecutor(1) as hands, ExitStack() as until_the_end:
+        served = hands.submit(lambda: until_the_end.enter_context(serving(tmp_path, from_away, "--workers", "2")))
+        for _ in range(600):
+            if log.exists() and "the database is away" in log.read_text():
+                break
+            time.sleep(0.05)
+        assert not served.done()
+        away.symlink_to(str(url.query["host"]))
+        assert served.result().admin.get("/v1/me").status_code == 200
+    assert "failed to start" not in log.read_text()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_service_that_waits_can_be_stopped(tmp_path: Path, number: int) -> None:
+    environment = os.environ | {
+        "SNAPLEDGER_DATABASE_URL": f"postgresql://nobody@/nothing?host={tmp_path}",
+        "SNAPLEDGER_DATA_DIR": str(tmp_path),
+    }
+    command = [sys.executable, "-m", "app.cli.service_commands", "serve", "--port", str(free_port())]
+    with (tmp_path / "log").open("wb") as log:
+        process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)  # noqa: S603
+    while "the database is away" not in (tmp_path / "log").read_text():
+        assert process.poll() is None
+        time.sleep(0.05)
+    time.sleep(0.2)
+    process.send_signal(number)
+    assert process.wait(timeout=20) != 0
+
+
+def test_every_worker_logs_in_json(tmp_path: Path) -> None:
+    with serving(tmp_path, f"sqlite:///{tmp_path}/ledger.sqlite3", "--workers", "2") as service:
+        for _ in range(20):
+            httpx.get(f"{service.url}/healthz", headers={"X-Request-Id": "one-of-many"})
+        while service.log.read_text().count("one-of-many") < 20:
+            time.sleep(0.05)
+        lines = service.log.read_text().splitlines()[1:]
+        assert len({json.loads(line)["timestamp"] for line in lines}) > 20

@@ -1,0 +1,191 @@
+"""Tables by upload: what a file holds is what is counted."""
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from service_world import Service, Table, a_name
+
+from app.engines.stored_columns import stored_name
+
+X = {"x": {"kind": "integer", "bounds": [0, 100]}}
+ALMOST_SURELY = {"epsilon": 1000, "alpha": "1e-9"}
+
+
+def mean_of(table: Table, column: str, **members: Any) -> Any:
+    """The mean of a column, to within a radius that is missed once in 10⁹ times."""
+    answer = table.fresh({"kind": "mean", "column": column, **members}, **ALMOST_SURELY)
+    return pytest.approx(answer["value"], abs=answer["accuracy"]["radius"] + answer["accuracy"]["resolution"])
+
+
+def counts_of(table: Table, column: str, **members: Any) -> dict[str, int]:
+    answer = table.fresh({"kind": "histogram", "column": column, **members}, **ALMOST_SURELY)
+    return {one["label"]: round(value) for one, value in zip(answer["bins"], answer["value"], strict=True)}
+
+
+@pytest.fixture
+def register(one_service: Service) -> Callable[..., httpx.Response]:
+    """Uploads as an owner that is there already."""
+    _, owner = one_service.principal("owner")
+
+    def upload(columns: dict[str, Any], content: bytes, **members: Any) -> httpx.Response:
+        metadata = {"name": a_name("table"), "epsilon_limit": 1, "columns": columns, **members}
+        return one_service.upload(owner, metadata, content)
+
+    return upload
+
+
+def parquet(**columns: pa.Array) -> bytes:
+    file = io.BytesIO()
+    pq.write_table(pa.table(columns), file)
+    return file.getvalue()
+
+
+def test_a_registration_answers_with_what_get_returns(service: Service) -> None:
+    """201 with what `GET` returns: name, description, n, columns as declared, neighbours, rows_per_unit, created_at,
+    state."""
+    name, (_, owner) = a_name("table"), service.principal("owner")
+    columns = {
+        "whole": {"kind": "integer", "bounds": [-5, "1e3"], "null_value": 7},
+        "real": {"kind": "real", "bounds": ["0.1", 0.25], "nullable": False},
+        "exact": {"kind": "decimal", "scale": 2, "bounds": ["-0.05", 1]},
+        "yes": {"kind": "boolean", "null_value": True},
+        "kind": {"kind": "category", "categories": ["b", "", "a"]},
+    }
+    metadata = {
+        "name": name,
+        "description": "Of\nlines: „é“",
+        "epsilon_limit": 1,
+        "rows_per_unit": 2,
+        "columns": columns,
+    }
+    made = service.upload(owner, metadata, b"whole,real,exact,yes,kind\n1,0.2,0.50,1,a\n2,0.2,0.50,0,b\n")
+    assert made.status_code == 201
+    document = made.json()
+    assert document == owner.get(f"/v1/datasets/{name}").json() | {"created_at": document["created_at"]}
+    assert document["columns"] == {
+        "whole": {"kind": "integer", "bounds": [-5, 1000], "nullable": True, "null_value": 7},
+        "real": {"kind": "real", "bounds": [0.1, 0.25], "nullable": False},
+        "exact": {"kind": "decimal", "scale": 2, "bounds": [-0.05, 1], "nullable": True},
+        "yes": {"kind": "boolean", "nullable": True, "null_value": True},
+        "kind": {"kind": "category", "categories": ["b", "", "a"], "nullable": True},
+    }
+    assert (document["n"], document["rows_per_unit"], document["neighbours"]) == (2, 2, "replace_one")
+    assert (document["description"], document["state"]) == ("Of\nlines: „é“", "open")
+
+
+def test_csv_and_parquet_are_told_apart_by_content(one_service: Service) -> None:
+    """`file` (CSV or Parquet, told apart by content)."""
+    rows = [3, 7, None, 100]
+    for content in (b"x\n3\n7\nNA\n100\n", parquet(x=pa.array(rows)), parquet(x=pa.array(rows, pa.float32()))):
+        assert mean_of(one_service.table(X, content, limit="1000", allowance="1000"), "x") == 40
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\xef\xbb\xbfx,t\n40,a\n60,b\n",
+        b"x,t\r\n40,a\r\n60,b\r\n",
+        b"x,t\n40,a\n60,b",
+        b'"x","t"\n"40","a"\n"60","b"\n',
+        b't,x\n"over\ntwo ""lines""",40\n"a,b",60\n',
+        b"x,t\n40.0,a\n6e1,b\n",
+        b"x,t\n+40,a\n0060,b\n",
+        "x,t\n40,gr\u00fcn\n60,\u202eright to left\n".encode(),
+        b"a,b,c,x\n1,2,3,40\n4,5,6,60\n",
+    ],
+)
+def test_what_is_a_csv(one_service: Service, content: bytes) -> None:
+    """CSV: UTF-8, optional BOM, LF or CRLF, RFC 4180; `3750.0` is an integer."""
+    assert mean_of(one_service.table(X, content, limit="1000", allowance="1000"), "x") == 50
+
+
+def test_booleans_are_in_any_case(one_service: Service) -> None:
+    """Booleans are true/false/1/0 in any case."""
+    content = "yes\ntrue\nTRUE\nTrue\n1\nfalse\nFALSE\n0\nNA\n"
+    table = one_service.table({"yes": {"kind": "boolean"}}, content, limit="2000", allowance="2000")
+    assert counts_of(table, "yes") == {"false": 3, "true": 4, "missing": 1}
+    assert mean_of(table, "yes") == 0.5
+
+
+def test_a_null_counts_as_the_declared_constant(one_service: Service) -> None:
+    """`null_value`: default the middle of the bounds in use; false for booleans."""
+    columns = {
+        "plain": {"kind": "integer", "bounds": [0, 100]},
+        "declared": {"kind": "real", "bounds": [0, 100], "null_value": 80},
+        "no": {"kind": "boolean"},
+        "yes": {"kind": "boolean", "null_value": True},
+    }
+    content = "plain,declared,no,yes\n" + "NA,NaN,,null\n" * 10
+    table = one_service.table(columns, content, limit="10000", allowance="10000")
+    assert mean_of(table, "plain") == 50
+    assert mean_of(table, "plain", bounds=[10, 30]) == 20
+    assert mean_of(table, "declared") == 80
+    assert mean_of(table, "declared", bounds=[10, 30]) == 30
+    assert mean_of(table, "no") == 0
+    assert mean_of(table, "yes") == 1
+
+
+def test_nullable_is_declared(one_service: Service, register) -> None:
+    """`nullable` is declared, default true; false makes a null a 422 for the owner and removes the bin `missing`."""
+    columns = {"t": {"kind": "category", "categories": ["a"], "nullable": False}}
+    refused = register(columns, b"t\na\nNA\nb\n")
+    assert refused.status_code == 422
+    assert "line 3" in refused.json()["errors"][0]["where"]
+    table = one_service.table(columns, "t\na\na\nb\n", limit="1000", allowance="1000")
+    assert counts_of(table, "t") == {"a": 2, "other": 1}
+
+
+def test_which_texts_are_null_is_declared(one_service: Service) -> None:
+    """`null_values`: which texts are null in a CSV, default empty, `NA`, `NaN`, `null`."""
+    columns = {"t": {"kind": "category", "categories": ["a", "NA", "-"]}}
+    default = one_service.table(columns, "t,u\na,1\n-,1\nNA,1\nNaN,1\nnull,1\n,1\n", limit="1000", allowance="1000")
+    assert counts_of(default, "t") == {"a": 1, "NA": 0, "-": 1, "other": 0, "missing": 4}
+    content = "t,u\na,1\n-,1\nNA,1\nNaN,1\nnull,1\n,1\n"
+    other = one_service.table(columns, content, limit="1000", allowance="1000", null_values=["-"])
+    assert counts_of(other, "t") == {"a": 1, "NA": 1, "-": 0, "other": 3, "missing": 1}
+
+
+def test_columns_that_are_not_named_are_not_stored(one_service: Service) -> None:
+    """Columns of the file that the metadata does not name are not stored."""
+    before = set(one_service.data.glob("*.parquet"))
+    one_service.table(X, "secret,x,more\n111,1,a\n222,2,b\n")
+    (stored,) = set(one_service.data.glob("*.parquet")) - before
+    assert pq.read_schema(stored).names == [stored_name("x")]
+
+
+@pytest.mark.parametrize(
+    ("column", "content", "line"),
+    [
+        (X["x"], "x\n1\n2\n9223372036854775808\n", 4),
+        (X["x"], "x\n1\n2.5\n3\n", 3),
+        ({"kind": "decimal", "scale": 1, "bounds": [0, 9]}, "x\n1.5\n1.50\n1.55\n", 4),
+        ({"kind": "boolean"}, "x\n1\n0\nyes\n", 4),
+        ({"kind": "real", "bounds": [0, 9]}, "x\n1\n1,5\n2\n", 3),
+        (X["x"], 'x\n"1\n2"\n3\n', 2),
+    ],
+)
+def test_the_owner_is_told_the_line(
+    one_service: Service, register, column: dict[str, Any], content: str, line: int
+) -> None:
+    """Beyond int64, or more decimals than `scale`, is a 422. The owner is told which line is malformed."""
+    with one_service.unchanged():
+        refused = register({"x": column}, content.encode())
+    assert refused.status_code == 422
+    assert f"line {line}" in refused.json()["errors"][0]["where"]
+
+
+def test_two_rows_are_enough(register) -> None:
+    """Fewer than two rows: 422."""
+    for content, status in ((b"x\n", 422), (b"x\n1\n", 422), (b"x\n1\n2\n", 201)):
+        assert register(X, content).status_code == status
+    assert register(X, parquet(x=pa.array([1]))).status_code == 422
+
+
+def test_an_upload_has_no_source(register) -> None:
+    source = {"source": {"connection": "c", "table": "t"}}
+    assert register(X, b"x\n1\n2\n", **source).status_code == 422

@@ -1,0 +1,267 @@
+"""The service as its users meet it: a process of its own behind a socket. Every answer is held against its contract."""
+
+import itertools
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+from openapi_contract import Contract
+from sqlalchemy import func, select
+
+from app.db import tables
+from app.db.engine import Database
+
+_names = itertools.count()
+
+MOST_EPSILON = 1000  # beyond the default of 10, so that the known answers can be asked for
+MOST_UPLOAD_BYTES = 2**24
+
+
+def a_name(kind: str) -> str:
+    """A name that nothing has yet."""
+    return f"{kind}-{next(_names)}"
+
+
+def key_of(client: httpx.Client) -> str:
+    """The key that a client calls with."""
+    return str(client.headers["Authorization"]).removeprefix("Bearer ")
+
+
+def becomes(true: Callable[[], bool]) -> bool:
+    """Whether it becomes true within half a minute."""
+    deadline = time.monotonic() + 30
+    while not true():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+@dataclass
+class Service:
+    """A running service, as its admin sees it; everything made through it has a name of its own."""
+
+    url: str
+    admin_key: str
+    data: Path
+    log: Path
+    database_url: str
+    pid: int
+    contract: Contract
+    admin: httpx.Client = field(init=False)
+    stranger: httpx.Client = field(init=False)
+    clients: list[httpx.Client] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.admin = self.client(self.admin_key)
+        self.stranger = self.client(None)
+
+    def client(self, key: str | None) -> httpx.Client:
+        limits = httpx.Limits(max_connections=100, max_keepalive_connections=100)
+        headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+        hooks: dict[str, list[Any]] = {"response": [self.contract.check]}
+        client = httpx.Client(base_url=self.url, headers=headers, timeout=60, limits=limits, event_hooks=hooks)
+        self.clients.append(client)
+        return client
+
+    def principal(self, role: str) -> tuple[str, httpx.Client]:
+        name = a_name(role)
+        answer = self.admin.post("/v1/principals", json={"name": name, "role": role})
+        assert answer.status_code == 201, answer.text
+        return name, self.client(answer.json()["key"])
+
+    def upload(
+        self, client: httpx.Client, metadata: dict[str, Any] | str, content: bytes, file_name: str = "table.csv"
+    ) -> httpx.Response:
+        text = metadata if isinstance(metadata, str) else json.dumps(metadata)
+        return client.post("/v1/datasets", files={"metadata": (None, text), "file": (file_name, content)})
+
+    def table(
+        self, columns: dict[str, Any], content: bytes | str, *, limit: str = "10", allowance: str = "10", **more: Any
+    ) -> "Table":
+        """A dataset with an owner and an analyst of its own."""
+        name = a_name("table")
+        owner_name, owner = self.principal("owner")
+        metadata = {"name": name, "epsilon_limit": limit, "columns": columns, **more}
+        answer = self.upload(owner, metadata, content.encode() if isinstance(content, str) else content)
+        assert answer.status_code == 201, answer.text
+        table = Table(self, name, owner_name, owner, *self.principal("analyst"))
+        table.grant(table.analyst_name, allowance)
+        return table
+
+    def footprint(self) -> tuple[dict[str, int], list[str]]:
+        """How many rows each table of the database has, and which files there are, deleted ones that are open too."""
+        database = Database(self.database_url)
+        with database.read() as session:
+            rows = {
+                table.name: session.connection.scalar(select(func.count()).select_from(table)) or 0
+                for table in tables.metadata.sorted_tables
+            }
+        database.close()
+        files = [str(path) for path in self.data.rglob("*")]
+        for descriptor in Path(f"/proc/{self.pid}/fd").iterdir():
+            try:
+                target = str(descriptor.readlink())
+            except FileNotFoundError:  # closed since
+                continue
+            if target.endswith("(deleted)"):
+                files.append(target)
+        return rows, sorted(files)
+
+    @contextmanager
+    def unchanged(self) -> Iterator[None]:
+        """Nothing of what happens in the block leaves a row, a file, or an open file that has no name."""
+        before = self.footprint()
+        yield
+        after = self.footprint()
+        for _ in range(100):  # who hung up is noticed a moment later
+            if after == before:
+                break
+            time.sleep(0.02)
+            after = self.footprint()
+        assert after == before
+
+    def scans(self) -> float:
+        """How many times the data engine read a table."""
+        lines = httpx.get(f"{self.url}/metrics").text.splitlines()
+        return sum(float(line.split()[-1]) for line in lines if line.startswith("snapledger_engine_seconds_count"))
+
+    def resident_bytes(self) -> int:
+        """How much memory the process holds."""
+        return int(Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+@dataclass
+class Table:
+    """A dataset, its owner, and an analyst with an allowance on it."""
+
+    service: Service
+    name: str
+    owner_name: str
+    owner: httpx.Client
+    analyst_name: str
+    analyst: httpx.Client
+
+    @property
+    def path(self) -> str:
+        return f"/v1/datasets/{self.name}"
+
+    def grant(self, principal: str, limit: str) -> None:
+        answer = self.owner.put(f"{self.path}/allowances/{principal}", json={"epsilon_limit": limit})
+        assert answer.status_code == 200, answer.text
+
+    def another(self, limit: str) -> tuple[str, httpx.Client]:
+        """Another analyst with an allowance."""
+        name, client = self.service.principal("analyst")
+        self.grant(name, limit)
+        return name, client
+
+    def plan(self, statistic: dict[str, Any], *, client: httpx.Client | None = None, **question: Any) -> httpx.Response:
+        return (client or self.analyst).post(f"{self.path}/plan", json={"statistic": statistic, **question})
+
+    def release(
+        self, statistic: dict[str, Any], *, key: str | None = None, client: httpx.Client | None = None, **question: Any
+    ) -> httpx.Response:
+        headers = {"Idempotency-Key": key or secrets.token_hex(8)}
+        body = {"statistic": statistic, **question}
+        return (client or self.analyst).post(f"{self.path}/releases", json=body, headers=headers)
+
+    def fresh(self, statistic: dict[str, Any], **question: Any) -> dict[str, Any]:
+        """A release that is drawn, whatever is known already."""
+        answer = self.release(statistic, reuse=False, **question)
+        assert answer.status_code == 201, answer.text
+        document: dict[str, Any] = answer.json()
+        return document
+
+    def budget(self) -> dict[str, Any]:
+        document: dict[str, Any] = self.owner.get(f"{self.path}/budget").json()
+        return document
+
+    def entries(self) -> list[dict[str, Any]]:
+        """The whole ledger."""
+        entries: list[dict[str, Any]] = self.owner.get(f"{self.path}/ledger", params={"limit": 1000}).json()["entries"]
+        return entries
+
+
+def numbers_csv(n: int, *, column: str = "x", most: int = 100) -> str:
+    """A table of n whole numbers from 0 to `most`."""
+    return "\n".join([column, *(str(7 * i % (most + 1)) for i in range(n))]) + "\n"
+
+
+def pages(client: httpx.Client, path: str, limit: int) -> Iterator[list[dict[str, Any]]]:
+    """Every page of a list, from the first to the last."""
+    query: dict[str, Any] = {"limit": limit}
+    while True:
+        answer = client.get(path, params=query)
+        assert answer.status_code == 200, answer.text
+        document = answer.json()
+        following = document.pop("next")
+        (items,) = document.values()
+        yield items
+        if following is None:
+            return
+        assert following != query.get("after")
+        query["after"] = following
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@contextmanager
+def serving(
+    folder: Path, database_url: str, *options: str, launcher: tuple[str, ...] = (), **settings: str
+) -> Iterator[Service]:
+    """A service of its own, from when it is ready until it is stopped; `launcher` is a command that runs it."""
+    admin_key, port, log = secrets.token_urlsafe(32), free_port(), folder / "log"
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("SNAPLEDGER_")}
+    environment |= {
+        "SNAPLEDGER_DATABASE_URL": database_url,
+        "SNAPLEDGER_DATA_DIR": str(folder / "data"),
+        "SNAPLEDGER_ADMIN_KEY": admin_key,
+        "SNAPLEDGER_MAX_EPSILON_PER_RELEASE": str(MOST_EPSILON),
+        "SNAPLEDGER_MAX_UPLOAD_BYTES": str(MOST_UPLOAD_BYTES),
+        "SNAPLEDGER_RATE_LIMIT": "off",
+        **{f"SNAPLEDGER_{name}": value for name, value in settings.items()},
+    }
+    command = [*launcher, sys.executable, "-m", "app.cli.service_commands", "serve", "--port", str(port), *options]
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, env=environment, stdout=output, stderr=output, cwd=folder)  # noqa: S603
+    url = f"http://127.0.0.1:{port}"
+    try:
+        contract = Contract(_description(url, process, log))
+        service = Service(url, admin_key, folder / "data", log, database_url, process.pid, contract)
+        try:
+            yield service
+        finally:
+            for client in service.clients:
+                client.close()
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+
+
+def _description(url: str, process: subprocess.Popen[bytes], log: Path) -> dict[str, Any]:
+    """Wait until the service is ready; its OpenAPI document."""
+    for _ in range(600):
+        try:
+            if httpx.get(f"{url}/readyz").status_code == 200:
+                document: dict[str, Any] = httpx.get(f"{url}/openapi.json").json()
+                return document
+        except httpx.TransportError:
+            time.sleep(0.05)
+        assert process.poll() is None, log.read_text()
+    raise AssertionError(log.read_text())
