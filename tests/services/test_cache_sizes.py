@@ -134,13 +134,13 @@ def test_kept_sums_count_what_they_answer(statistic: dict[str, Any]) -> None:
 
 
 UNBOUNDED_BY_BYTES = {
-    "app/json_text.py:_name": "the names of members of answers, some dozens",
+    "app/json_text.py:_encode_name": "the names of members of answers, some dozens",
     "app/api/schemas/base.py:_member_names": "one for each model",
     "app/api/middleware/concurrency_limit.py:_network_of": "1,024 addresses",
     "app/api/pages/dashboard.py:_plotly_bytes": "a file of ours",
-    "app/api/pages/dashboard.py:_compressed_plotly": "a file of ours",
-    "app/api/openapi/examples.py:story": "a file of ours",
-    "app/dp/mechanism/parameters.py:derive": "1,024, each of a few kilobytes since numbers have at most 80 digits",
+    "app/api/pages/dashboard.py:_compress_plotly": "a file of ours",
+    "app/api/openapi/examples.py:load_examples": "a file of ours",
+    "app/dp/mechanism/parameters.py:derive_parameters": "1,024 of a few kilobytes: numbers have at most 80 digits",
     "app/dp/numbers/exact.py:_decimals": "16 contexts",
     "app/dp/numbers/exact.py:up": "256 contexts",
     "app/dp/numbers/exact.py:down": "256 contexts",

@@ -1,7 +1,6 @@
 """The service's side: starts the fork server when it is first needed, has files read, and ends what takes too much."""
 
 import os
-import select
 import signal
 import socket
 import subprocess
@@ -18,6 +17,7 @@ Interrupted: TypeAlias = Callable[[], bool]
 """Whether nobody waits for the outcome any more."""
 
 _LOOK_SECONDS = 0.1
+_KILL_SECONDS = 30  # in which a process that is given up has ended, unless its server hangs
 _MAX_MESSAGE_BYTES = 2**20
 _KEPT_VARIABLES = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "TZ")
 _SETTINGS = {
@@ -57,7 +57,7 @@ class IngestProcesses:
     def run(self, job: Job, upload: int, interrupted: Interrupted) -> tuple[int, str | None]:
         """Have a file, of which this is a descriptor, stored in the job's directory; its rows, and its digest.
 
-        When this returns or raises, the process has ended.
+        When this returns or raises, the process has ended, unless the server that ends it hangs.
 
         Raises:
             InvalidFile: the file does not hold what is declared, or takes more than a limit.
@@ -67,24 +67,22 @@ class IngestProcesses:
         deadline = time.monotonic() + job.limits.seconds
         with self._start(upload) as connection:
             send_job(connection, job)
+            connection.settimeout(_LOOK_SECONDS)
             content = b""
             given_up: Exception | None = None
-            while True:
-                if select.select([connection], [], [], _LOOK_SECONDS)[0]:
-                    try:
-                        piece = connection.recv(2**16)
-                    except ConnectionError:  # it ended without a look at the job
-                        piece = b""
-                    if not piece:
+            while (piece := _receive(connection)) != b"":
+                content = (content + (piece or b""))[:_MAX_MESSAGE_BYTES]
+                if given_up is not None:
+                    if time.monotonic() > deadline:
                         break
-                    content = (content + piece)[:_MAX_MESSAGE_BYTES]
-                if given_up is None:
-                    if interrupted():
-                        given_up = IngestInterrupted()
-                    elif time.monotonic() > deadline:
-                        given_up = _exceeded("seconds", job.limits)
-                    if given_up is not None:
-                        connection.shutdown(socket.SHUT_WR)  # whereupon the server kills the process
+                    continue
+                if interrupted():
+                    given_up = IngestInterrupted()
+                elif time.monotonic() > deadline:
+                    given_up = _exceeded("seconds", job.limits)
+                if given_up is not None:
+                    connection.shutdown(socket.SHUT_WR)  # whereupon the server kills the process
+                    deadline = time.monotonic() + _KILL_SECONDS
         if given_up is not None:
             raise given_up
         return _outcome(read_messages(content), job.limits)
@@ -132,6 +130,16 @@ class IngestProcesses:
         if self._server is not None:
             self._server.wait()
             self._server = None
+
+
+def _receive(connection: socket.socket) -> bytes | None:
+    """A piece of what the process tells: empty at the end, None where nothing came for a while."""
+    try:
+        return connection.recv(2**16)
+    except TimeoutError:
+        return None
+    except ConnectionError:  # it ended without a look at the job
+        return b""
 
 
 def _outcome(told: Message, limits: Limits) -> tuple[int, str | None]:

@@ -2,9 +2,11 @@
 
 import os
 import signal
+import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -209,3 +211,13 @@ def test_snapshots_have_the_same_limits(limited: Service, owner: httpx.Client, p
         with hasty, pytest.raises(httpx.ReadTimeout):
             sourced(hasty, "limits.slow")
         assert becomes(lambda: not readers_of(limited.pid))
+
+
+def test_files_are_read_beside_more_than_a_thousand_connections(limited: Service, owner: httpx.Client) -> None:
+    """Whatever waits for a reader must not depend on the number of its descriptor, as select() does."""
+    url = httpx.URL(limited.url)
+    with ExitStack() as stack:
+        for _ in range(1_100):
+            stack.enter_context(socket.create_connection((url.host, url.port), timeout=60))
+        assert httpx.get(url.join("/healthz"), timeout=60).status_code == 200  # the others were accepted before it
+        assert limited.upload(owner, metadata(ONE_COLUMN), numbers_csv(3).encode()).status_code == 201
