@@ -10,15 +10,15 @@ import pytest
 COMMITS = 25
 PROGRAM = """
 import sys
-from app.db import principals
 from app.db.engine import Database
-from app.db.migrate import migrate
+from app.db.repositories import principals
+from app.db.schema_migration import migrate
 
 database = Database("sqlite:///" + sys.argv[1])
 migrate(database)
 for number in range(int(sys.argv[2])):
     with database.write() as transaction:
-        principals.insert(transaction, f"p{number}", "analyst", number.to_bytes(32), "t")
+        principals.insert_principal(transaction, f"p{number}", "analyst", number.to_bytes(32), "t")
         transaction.commit()
         print(f"committed {number}", flush=True)
 """

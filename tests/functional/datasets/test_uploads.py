@@ -2,6 +2,8 @@
 
 import hashlib
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -114,8 +116,11 @@ def test_what_is_not_confirmed_is_refused(one_service: Service, drafted: list[st
 def restarted(tmp_path: Path) -> Any:
     database, key = f"sqlite:///{tmp_path}/ledger.sqlite3", secrets.token_urlsafe(32)
 
-    def start() -> Any:
-        return serving(tmp_path, database, ADMIN_KEY=key)
+    @contextmanager
+    def start() -> Iterator[Service]:
+        with serving(tmp_path, database, ADMIN_KEY=key) as service:
+            service.admin.headers["Authorization"] = f"Bearer {key}"
+            yield service
 
     return start
 
@@ -124,7 +129,6 @@ def restarted(tmp_path: Path) -> Any:
 def test_a_restart_scans_nothing_that_is_known(restarted: Any) -> None:
     """Sums persisted beside the data, so that a restart or another process does not scan again."""
     with restarted() as service:
-        service.admin.headers["Authorization"] = f"Bearer {'k' * 43}"
         table: Table = service.table(X, b"x\n" + b"40\n60\n" * 500, limit="1000", allowance="1000")
         table.fresh(MEAN, epsilon=1)
         owner_key, analyst_key = (

@@ -52,8 +52,8 @@ class Home:
         }
         module, _, name = where.rpartition(".")
         code = (
-            f"import os, signal, {module} as module\nfrom app import cli\n"
-            f"module.{name} = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\ncli.main()"
+            f"import os, signal, {module} as module\nfrom app.cli import service_commands\n"
+            f"module.{name} = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\nservice_commands.main()"
         )
         done = subprocess.run(  # noqa: S603
             [sys.executable, "-c", code, "migrate-to", self.target], env=environment, capture_output=True, check=False

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from service_world import Service, Table, a_name, key_of, serving
+from service_world import Service, Table, a_name, becomes, key_of, serving
 
 LEAST, MOST = -(2**63), 2**63 - 1
 COLUMNS = {
@@ -206,8 +206,12 @@ def test_neighbours_are_told_apart_by_nothing_but_the_noise(one_service: Service
         for name, value in harmless.items():
             rows[name].append(WORST[name][worst] if worst else value)
         table = one_service.table(COLUMNS, as_parquet(rows), limit="300", allowance="250")
+        assert becomes(
+            lambda: "/allowances/" in one_service.log.read_text().splitlines()[-1]
+        )  # a line follows its answer
         begin = len(one_service.log.read_text())
         answers = list(traces(table, CALLS))
+        assert becomes(lambda begin=begin: one_service.log.read_text()[begin:].count('"event": "request"') == CALLS)
         found.append((answers, lines_since(one_service.log, begin), table.budget()["epsilon_spent"]))
     one, other = found
     for (call, body, _), mine, others in zip(questions(CALLS), one[0], other[0], strict=True):
