@@ -13,6 +13,7 @@ from app.api import problems
 from app.api.middleware.concurrency_limit import ABORT
 
 MAX_HEAD_BYTES: Final = 2**16
+MAX_HEADERS: Final = 128
 MAX_PIPELINED_REQUESTS: Final = 16
 _MAX_KERNEL_BYTES: Final = 2**17  # of answers, which the kernel has taken and not sent yet
 _KERNEL_OPTION: Final = getattr(socket, "TCP_NOTSENT_LOWAT", None)  # not on every system
@@ -95,6 +96,16 @@ class HttpProtocol(HttpToolsProtocol):
         super().on_message_begin()
         self.scope["extensions"] = {ABORT: {"abort": self.transport.abort}}
         self._await_head()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take in a header: each takes many times its bytes, and stays until the connection is collected.
+
+        Raises:
+            ValueError: it is one too many, which the parser turns into a refusal.
+        """
+        if len(self.headers) == MAX_HEADERS:
+            raise ValueError("too many headers")
+        super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         """Begin with a body."""

@@ -228,3 +228,11 @@ def test_a_head_request_has_no_body(table: Table) -> None:
         connection.send(head("HEAD", "/v1/me", "Connection: close", authorization=key_of(table.analyst)))
         assert connection.answer("HEAD").status == 405
         assert connection.rest() == b""
+
+
+@pytest.mark.parametrize(("headers", "status"), [(100, 200), (129, 400)])
+def test_headers_are_bounded_in_number(table: Table, headers: int, status: int) -> None:
+    """Each takes many times its bytes: heads of thousands filled the memory."""
+    with line(table.service) as connection:
+        connection.send(head("GET", "/healthz", *[f"X-{number}: y" for number in range(headers - 10)], *["Y: z"] * 10))
+        assert connection.answer().status == status
