@@ -24,7 +24,7 @@ from app.dp.table.bins import CategoryBins, bins_by_number
 from app.dp.table.codes import codes_for
 from app.dp.table.columns import Column, Kind
 from app.dp.table.sums import BinCounts, ColumnSums, Moments
-from app.engines.backends import spark_engine
+from app.engines.backends import answers, spark_engine
 from app.engines.errors import EngineFailure, InvalidFile, StaleTable
 from app.engines.ingest import Units
 from app.engines.sql.scan_sharing import scans_of
@@ -326,7 +326,7 @@ def test_a_statement_ends_in_time(near: Tables, lake: Any, spark_url: str, tmp_p
     opened = Tables(tmp_path, connections={"lake": spark_url}, statement_seconds=2)
     with monkeypatch.context() as patched:
         hours = "SELECT COUNT(*), SUM(a.id % 7), SUM(b.id % 7) FROM range(10000000) a CROSS JOIN range(10000000) b"
-        patched.setattr(spark_engine, "sums_query", lambda *_: hours)
+        patched.setattr(answers, "sums_query", lambda *_: hours)
         with pytest.raises(EngineFailure):
             opened.sums(file_id, SUM_OF_X)
     assert isinstance(opened.sums(file_id, SUM_OF_X), Moments)  # by another session
