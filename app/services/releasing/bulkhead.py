@@ -3,7 +3,7 @@
 import threading
 from collections import Counter
 from collections.abc import Hashable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from app.db.engine import Database
 from app.errors import OverloadedError
@@ -71,31 +71,27 @@ LARGE_ITEMS = 100
 """From how many items on a batch is large."""
 
 
-@contextmanager
-def enter_if_large(database: Database, components: int, caller: Hashable) -> Iterator[None]:
+def enter_if_large(database: Database, components: int, caller: Hashable) -> AbstractContextManager[None]:
     """Work within `LARGE_ANSWERS` where an answer has so many numbers that it is large.
 
     Raises:
         OverloadedError: as `Bulkhead.enter`.
     """
-    if components < LARGE_COMPONENTS:
-        yield
-        return
-    database.pause()
-    with LARGE_ANSWERS.enter(caller):
-        yield
+    return _enter(database, LARGE_ANSWERS, caller) if components >= LARGE_COMPONENTS else nullcontext()
 
 
-@contextmanager
-def enter_if_many(database: Database, items: int, caller: Hashable) -> Iterator[None]:
+def enter_if_many(database: Database, items: int, caller: Hashable) -> AbstractContextManager[None]:
     """Work within `LARGE_BATCHES` where a batch has so many items that it is large.
 
     Raises:
         OverloadedError: as `Bulkhead.enter`.
     """
-    if items < LARGE_ITEMS:
-        yield
-        return
+    return _enter(database, LARGE_BATCHES, caller) if items >= LARGE_ITEMS else nullcontext()
+
+
+@contextmanager
+def _enter(database: Database, bulkhead: Bulkhead, caller: Hashable) -> Iterator[None]:
+    """Work within a bulkhead, for which no commit of others waits."""
     database.pause()
-    with LARGE_BATCHES.enter(caller):
+    with bulkhead.enter(caller):
         yield
