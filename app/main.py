@@ -86,12 +86,11 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         redirect_slashes=False,
         lifespan=lifespan,
         middleware=_around(chosen),
+        telemetry={"tracing": False, "metrics": False, "logs": False},  # `app.traces`, `metrics` and `logs` do this
     )
     problems.install(app)
     document.install(app)
-    dashboard.install(app)
-    guide.install(app, chosen.guide_directory)
-    for router in (
+    for router in (  # before the pages: routes are compared in this order
         plans.router,
         releases.router,
         derived.router,
@@ -103,4 +102,6 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         operations.router,
     ):
         app.include_router(router)
+    dashboard.install(app)
+    guide.install(app, chosen.guide_directory)
     return app

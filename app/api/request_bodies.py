@@ -1,6 +1,5 @@
-"""Bodies as they come in. They are counted and timed while they are read, so memory and waits stay bounded."""
+"""Bodies as they come in. They are counted while they are read, so memory stays bounded."""
 
-import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import BinaryIO, Final, NamedTuple
@@ -9,14 +8,10 @@ from starlette.datastructures import Headers, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
-from app.errors import BodyTooLargeError, BodyTooSlowError, InvalidRequestError, UnavailableError, UnsupportedMediaError
+from app.errors import BodyTooLargeError, InvalidRequestError, UnavailableError, UnsupportedMediaError
 
 MAX_JSON_BYTES: Final = 2**20
 _MULTIPART_OVERHEAD_BYTES: Final = 2 * MAX_JSON_BYTES  # the metadata and the part headers
-GRACE_SECONDS = 20
-"""For a body of any size; beyond it, it has a second more for each `LEAST_BYTES_PER_SECOND` of it that came."""
-
-LEAST_BYTES_PER_SECOND: Final = 2**15
 _NEEDED: Final = "must be multipart/form-data with exactly two parts: metadata (JSON) and file (CSV or Parquet)"
 
 
@@ -42,25 +37,15 @@ async def _chunks(request: Request, most_bytes: int) -> AsyncGenerator[bytes, No
 
     Raises:
         BodyTooLargeError: it is announced as over the limit (then none of it is read), or turns out to be.
-        BodyTooSlowError: it does not come in the time that it has.
         ClientDisconnect: it ends before it is complete.
     """
     left = most_bytes
     if int(request.headers.get("content-length", 0)) > left:
         raise BodyTooLargeError(most_bytes)
-    deadline, stream = asyncio.get_running_loop().time() + GRACE_SECONDS, request.stream()
-    while True:
-        try:
-            async with asyncio.timeout_at(deadline):
-                chunk = await anext(stream, None)
-        except TimeoutError:
-            raise BodyTooSlowError from None
-        if chunk is None:
-            return
+    async for chunk in request.stream():
         left -= len(chunk)
         if left < 0:
             raise BodyTooLargeError(most_bytes)
-        deadline += len(chunk) / LEAST_BYTES_PER_SECOND
         yield chunk
 
 

@@ -40,7 +40,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     for module, name in (
         (http_protocol, "HEAD_SECONDS"),
         (http_protocol, "LISTEN_SECONDS"),
-        (request_bodies, "GRACE_SECONDS"),
+        (concurrency_limit, "BODY_GRACE_SECONDS"),
         (concurrency_limit, "RESPONSE_GRACE_SECONDS"),
     ):
         monkeypatch.setattr(module, name, 0.3)
@@ -106,7 +106,7 @@ def test_a_body_that_drips_is_refused_too(impatient: int) -> None:
 
 
 def test_a_body_that_takes_its_time_is_read(impatient: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(request_bodies, "LEAST_BYTES_PER_SECOND", 1)
+    monkeypatch.setattr(slot_pool, "LEAST_BYTES_PER_SECOND", 1)
     with dialled(impatient) as connection:
         connection.sendall(POST + b"012345")
         time.sleep(1)

@@ -9,6 +9,7 @@ from typing import Final
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api import problems
+from app.api.middleware import slot_pool
 from app.api.middleware.slot_pool import Slot, SlotPool, Transfer
 from app.errors import BodyTooSlowError, OverloadedError
 
@@ -19,6 +20,9 @@ ABORT: Final = "snapledger.abort"
 MAX_PIECE_BYTES: Final = 2**16
 MAX_HELD_BYTES = 2**28
 MAX_OPERATIONS_SLOTS: Final = 32
+BODY_GRACE_SECONDS = 20
+"""For a body of any size; beyond it, it has a second more for each 32 KiB of it that came."""
+
 RESPONSE_GRACE_SECONDS = 60
 """For an answer of any size; beyond it, it has a second more for each 32 KiB that were taken."""
 
@@ -84,6 +88,7 @@ class _Exchange:
         self._abort: Callable[[], None] | None = scope.get("extensions", {}).get(ABORT, {}).get("abort")
         self._clock = asyncio.get_running_loop().time
         self._read_timeout: asyncio.Timeout | None = None
+        self._body_due_at = 0.0
         self._body_is_read = False
         self._start: Message | None = None  # until the first piece is there
         self._writing: Transfer | None = None
@@ -93,22 +98,25 @@ class _Exchange:
         """The next piece of the body.
 
         Raises:
-            BodyTooSlowError: its slot was given to another request.
+            BodyTooSlowError: it does not come in its time, or its slot was given to another request.
         """
         if self._body_is_read or self._start is not None or self._writing is not None:
             return await self._receive()  # it waits for a disconnect
         reading = self._slot.transfer
         if reading is None:
             reading = self._slot.transfer = Transfer(self._stop_reading, self._clock())
+            self._body_due_at = reading.due_at + BODY_GRACE_SECONDS
         try:
-            async with asyncio.timeout(None) as self._read_timeout:
+            async with asyncio.timeout_at(self._body_due_at) as self._read_timeout:
                 reading.waits = True
                 message = await self._receive()
         except TimeoutError:
             raise BodyTooSlowError from None
         finally:
             reading.waits = False
-        reading.advance(len(message.get("body", b"")), self._clock())
+        size = len(message.get("body", b""))
+        reading.advance(size, self._clock())
+        self._body_due_at += size / slot_pool.LEAST_BYTES_PER_SECOND
         if not message.get("more_body", False):
             self._body_is_read = True
             self._slot.transfer = None

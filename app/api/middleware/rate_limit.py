@@ -3,13 +3,17 @@
 import logging
 import math
 import time
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import limits
+from limits import RateLimitItem
 from limits.storage import MemoryStorage, storage_from_string
 from limits.strategies import SlidingWindowCounterRateLimiter
 from starlette.concurrency import run_in_threadpool
 
+from app.api.middleware.call_counter import CallCounter
 from app.errors import RateLimitedError
 
 OFF: Final = "off"
@@ -32,7 +36,7 @@ class RateLimit:
 
     def __init__(self, rate: str, storage: str) -> None:
         self._limits = [] if rate == OFF else limits.parse_many(rate)
-        self._alone = SlidingWindowCounterRateLimiter(MemoryStorage())
+        self._alone = CallCounter()
         self._shared = _open_shared_limiter(storage)
         self._away_until = -math.inf
 
@@ -47,23 +51,30 @@ class RateLimit:
         if self._shared is not None and time.monotonic() >= self._away_until:
             await run_in_threadpool(self._count_together, self._shared, principal)
         else:
-            self._count(self._alone, principal)
+            self._count(self._alone.count, principal)
 
     def _count_together(self, shared: SlidingWindowCounterRateLimiter, principal: str) -> None:
         try:
-            self._count(shared, principal)
+            self._count(partial(_count_in, shared), principal)
         except RateLimitedError:
             raise
         except Exception as error:  # noqa: BLE001 - of whatever client library the storage has
             self._away_until = time.monotonic() + _AWAY_SECONDS
             log.warning("the shared storage of rates is away: %s", type(error).__name__)
-            self._count(self._alone, principal)
+            self._count(self._alone.count, principal)
 
-    def _count(self, limiter: SlidingWindowCounterRateLimiter, principal: str) -> None:
+    def _count(self, count: Callable[[RateLimitItem, str], float | None], principal: str) -> None:
         for limit in self._limits:
-            if not limiter.hit(limit, principal):
-                reset_at, _ = limiter.get_window_stats(limit, principal)
-                raise RateLimitedError(max(1, math.ceil(reset_at - time.time())))
+            if (wait_seconds := count(limit, principal)) is not None:
+                raise RateLimitedError(max(1, math.ceil(wait_seconds)))
+
+
+def _count_in(shared: SlidingWindowCounterRateLimiter, limit: RateLimitItem, principal: str) -> float | None:
+    """As `CallCounter.count`."""
+    if shared.hit(limit, principal):
+        return None
+    reset_at, _ = shared.get_window_stats(limit, principal)
+    return float(reset_at - time.time())
 
 
 def _open_shared_limiter(storage: str) -> SlidingWindowCounterRateLimiter | None:

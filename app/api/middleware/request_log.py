@@ -1,9 +1,9 @@
 """What every call has around it, as pure ASGI: an id, a line in the log, metrics."""
 
+import os
 import re
 import time
 from typing import Any, Final
-from uuid import uuid4
 
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -31,7 +31,7 @@ def _request_id_of(scope: Scope) -> str:
     for name, value in scope["headers"]:
         if name == b"x-request-id" and _REQUEST_ID.fullmatch(value):
             return str(value, "ascii")
-    return uuid4().hex
+    return os.urandom(16).hex()
 
 
 def _add_security_headers(own: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:

@@ -14,10 +14,12 @@ from typing import Final
 
 from cachetools import LRUCache
 
-from app.api.request_bodies import LEAST_BYTES_PER_SECOND
 from app.errors import OverloadedError
 
 _MAX_KNOWN_CALLERS: Final = 10_000
+
+LEAST_BYTES_PER_SECOND: Final = 2**15
+"""The minimum rate."""
 
 MAX_LAG_SECONDS: Final = 1.0
 """How far a transfer may be behind the minimum rate before it can lose its slot to a newcomer."""

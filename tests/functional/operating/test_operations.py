@@ -219,7 +219,7 @@ def test_who_calls_too_often_is_told_when_to_come_back(limited: Service) -> None
     assert statuses == [200] * 8 + [429] * 4
     refused = answers[-1]
     assert refused.json()["type"] == "/problems/rate-limited"
-    assert 1 <= int(refused.headers["retry-after"]) <= 60
+    assert 1 <= int(refused.headers["retry-after"]) <= 68  # a window, and until its first call has slid out
     assert limited.stranger.get("/v1/me").status_code == 401  # without a key nothing is counted
     _, other = limited.principal("analyst")
     assert other.get("/v1/me").status_code == 200
