@@ -13,6 +13,7 @@ from starlette.middleware.cors import CORSMiddleware
 
 from app import logs, metrics, traces
 from app.api import problems
+from app.api.head_routes import add_head_routes
 from app.api.middleware.authentication import AuthenticationGate, ErrorBarrier
 from app.api.middleware.concurrency_limit import ConcurrencyLimit
 from app.api.middleware.rate_limit import RateLimit
@@ -39,7 +40,7 @@ def _around(settings: Settings) -> list[Middleware]:
             Middleware(
                 CORSMiddleware,
                 allow_origins=settings.cors_origins,
-                allow_methods=["DELETE", "GET", "POST", "PUT"],
+                allow_methods=["DELETE", "GET", "HEAD", "POST", "PUT"],
                 allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "Traceparent", "X-Request-Id"],
                 expose_headers=["Idempotency-Replayed", "Retry-After", "X-Request-Id"],
                 allow_credentials=False,
@@ -104,4 +105,5 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         app.include_router(router)
     dashboard.install(app)
     guide.install(app, chosen.guide_directory)
+    add_head_routes(app)
     return app

@@ -110,7 +110,7 @@ class AuthenticationGate:
         except SnapledgerError as error:
             await problems.render_error(error)(scope, receive, send)
             return
-        if scope["method"] == "GET" or not scope["path"].startswith(_WHERE_KEYS_CHANGE):
+        if scope["method"] in {"GET", "HEAD"} or not scope["path"].startswith(_WHERE_KEYS_CHANGE):
             await self._app(scope, receive, send)
             return
 

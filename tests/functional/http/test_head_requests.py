@@ -1,0 +1,84 @@
+"""`HEAD` answers as `GET` does, without the body, on every route that answers `GET`."""
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from fastapi.routing import iter_route_contexts
+from service_world import Service, Table, key_of, numbers_csv
+
+from app.config import Settings
+from app.main import create_app
+
+DOCUMENT = create_app(Settings()).openapi()
+OF_THE_INTERFACE = sorted(path for path, operations in DOCUMENT["paths"].items() if "get" in operations)
+PAGES = ["/", "/docs", "/guide", "/openapi.json", "/web/plotly.min.js"]
+IN_FOLDERS = ["/docs/assets/swagger-ui.css", "/guide/", "/guide/none.html", "/web/main.js", "/web/none.js"]
+OF_THE_MOMENT = {"date", "x-request-id"}
+
+
+@pytest.fixture(scope="module")
+def table(running) -> Table:
+    service: Service = running("sqlite")
+    return service.table({"x": {"kind": "integer", "bounds": [0, 100]}}, numbers_csv(20))
+
+
+@pytest.fixture(scope="module")
+def client(table: Table) -> Iterator[httpx.Client]:
+    """Somebody whose answers are not held against the OpenAPI document, which does not mention HEAD."""
+    with httpx.Client(base_url=table.service.url, headers={"Accept-Encoding": "identity"}) as client:
+        yield client
+
+
+def asked(client: httpx.Client, method: str, path: str, key: str | None) -> httpx.Response:
+    return client.request(method, path, headers={} if key is None else {"Authorization": f"Bearer {key}"})
+
+
+def assert_same_but_the_body(client: httpx.Client, path: str, key: str | None = None) -> int:
+    get, head = (asked(client, method, path, key) for method in ("GET", "HEAD"))
+    assert (head.status_code, head.content) == (get.status_code, b""), path
+    told = {name: value for name, value in get.headers.items() if name not in OF_THE_MOMENT}
+    assert {name: value for name, value in head.headers.items() if name not in OF_THE_MOMENT} == told, path
+    assert head.headers.get("content-length") == str(len(get.content)), path
+    return get.status_code
+
+
+def test_all_routes_are_tried_here() -> None:
+    routes = list(iter_route_contexts(create_app(Settings()).routes))
+    answering = {route.path_format for route in routes if "GET" in (route.methods or ())}
+    assert answering == {*OF_THE_INTERFACE, *PAGES}
+
+
+@pytest.mark.parametrize("path", OF_THE_INTERFACE)
+def test_a_route_of_the_interface(table: Table, client: httpx.Client, path: str) -> None:
+    release = table.release({"kind": "mean", "column": "x"}, epsilon="0.1").json()["id"]
+    filled = path.format(name=table.name, release_id=release)
+    # Counts rise with each request; the metrics that anybody sees are as long as before, but for their digits.
+    if path == "/metrics":
+        head = asked(client, "HEAD", filled, None)
+        assert (head.status_code, head.content) == (200, b"")
+        assert int(head.headers["content-length"]) > 1000
+        return
+    assert assert_same_but_the_body(client, filled, table.service.admin_key) == 200
+    if path.startswith("/v1"):
+        assert assert_same_but_the_body(client, filled) == 401
+    if "{" in path:
+        of_nobody = path.format(name="none-such", release_id="01890000-0000-7000-8000-000000000000")
+        assert assert_same_but_the_body(client, of_nobody, key_of(table.analyst)) == 404
+
+
+@pytest.mark.parametrize("path", [*PAGES, *IN_FOLDERS])
+def test_a_page_or_a_file(client: httpx.Client, path: str) -> None:
+    status = assert_same_but_the_body(client, path)
+    assert status == (404 if "none" in path else 307 if path == "/guide" else 200) or path.startswith("/guide")
+
+
+def test_what_answers_no_get_answers_no_head(table: Table, client: httpx.Client) -> None:
+    path = f"{table.path}/plan"
+    assert assert_same_but_the_body(client, path, key_of(table.analyst)) == 405
+    assert asked(client, "HEAD", path, key_of(table.analyst)).headers["allow"] == "POST"
+    assert client.post("/healthz").headers["allow"] == "GET, HEAD"
+
+
+def test_the_interface_is_described_without_it() -> None:
+    assert not [path for path, operations in DOCUMENT["paths"].items() if "head" in operations]
