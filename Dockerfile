@@ -8,7 +8,7 @@ RUN python -m venv /opt/guide
 COPY requirements-build.lock requirements-docs.lock ./
 RUN /opt/guide/bin/pip install --require-hashes --only-binary :all: -r requirements-build.lock \
     && /opt/guide/bin/pip install --require-hashes --only-binary :all: -r requirements-docs.lock
-COPY pyproject.toml README.md ./
+COPY pyproject.toml README.md LICENSE ./
 COPY app ./app
 COPY migrations ./migrations
 COPY client/src ./client/src
@@ -28,7 +28,7 @@ COPY requirements-build.lock requirements.lock ./
 RUN /opt/tools/bin/pip install --require-hashes --only-binary :all: -r requirements-build.lock \
     && /opt/tools/bin/pip wheel --require-hashes --only-binary :all: --wheel-dir /wheels -r requirements.lock \
     && /opt/tools/bin/pip --python /opt/snapledger/bin/python install --no-index --no-deps /wheels/*.whl
-COPY pyproject.toml README.md ./
+COPY pyproject.toml README.md LICENSE ./
 COPY app ./app
 COPY migrations ./migrations
 COPY client/src ./client/src

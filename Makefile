@@ -13,7 +13,9 @@ PIP := $(BIN)/pip --disable-pip-version-check install --quiet
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-$(VENV)/runtime: requirements.lock pyproject.toml
+VERSION := client/src/snapledger_client/_version.py
+
+$(VENV)/runtime: requirements.lock pyproject.toml $(VERSION)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=…")'
 	@echo "Installing what the service needs into $(VENV) …"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -21,7 +23,7 @@ $(VENV)/runtime: requirements.lock pyproject.toml
 	@$(PIP) --no-deps --editable .
 	@touch $@
 
-$(VENV)/development: requirements-dev.lock client/pyproject.toml $(VENV)/runtime
+$(VENV)/development: requirements-dev.lock client/pyproject.toml $(VERSION) $(VENV)/runtime
 	@echo "Installing what the tests need into $(VENV) …"
 	@$(PIP) --require-hashes -r requirements-dev.lock
 	@$(PIP) --no-deps --editable client

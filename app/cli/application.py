@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NoReturn
+from importlib.metadata import version
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -15,7 +16,24 @@ ABOUT_EXIT_CODES = (
 
 def application() -> typer.Typer:
     """The command line without its commands."""
-    return typer.Typer(help=ABOUT, epilog=ABOUT_EXIT_CODES, no_args_is_help=True, pretty_exceptions_enable=False)
+    app = typer.Typer(epilog=ABOUT_EXIT_CODES, no_args_is_help=True, pretty_exceptions_enable=False)
+    app.callback(help=ABOUT)(_take_options)
+    return app
+
+
+def _print_version(asked: bool) -> None:  # noqa: FBT001 - typer's own way
+    if asked:
+        typer.echo(f"snapledger {version('snapledger')}")
+        raise typer.Exit
+
+
+def _take_options(
+    *,
+    version: Annotated[  # noqa: ARG001 - its callback does all
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Take the options that come before any command."""
 
 
 @contextmanager

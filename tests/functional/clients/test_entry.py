@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from importlib.metadata import version
 
 import pytest
 import typer
@@ -42,6 +43,7 @@ def start(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
         (("--help",), 0, "Start the service"),
         (("plan", "--help"), 0, "without reading any data"),
         (("ledger", "show", "--help"), 0, "oldest first"),
+        (("--version",), 0, f"snapledger {version('snapledger')}"),
         (("budget", "penguins"), 4, "run snapledger login"),
     ],
 )

@@ -124,7 +124,7 @@ def test_what_leads_nowhere_stops_the_build(tmp_path: Path) -> None:
 
 
 def test_the_wheel_has_the_guide(site: Path, tmp_path: Path) -> None:
-    for name in ("pyproject.toml", "README.md", ".gitignore"):
+    for name in ("pyproject.toml", "README.md", "LICENSE", ".gitignore"):
         shutil.copy(ROOT / name, tmp_path)
     for name in ("app", "migrations", "client/src"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "guide"))

@@ -1,0 +1,26 @@
+"""The files of a release that are written by hand agree with each other."""
+
+import tomllib
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_both_packages_have_the_same_licence_and_version() -> None:
+    projects = [tomllib.loads((ROOT / folder / "pyproject.toml").read_text()) for folder in (".", "client")]
+    assert [project["project"]["license"] for project in projects] == ["Apache-2.0"] * 2
+    assert (ROOT / "LICENSE").read_bytes() == (ROOT / "client/LICENSE").read_bytes()
+    paths = {
+        (ROOT / folder / project["tool"]["hatch"]["version"]["path"]).resolve()
+        for folder, project in zip((".", "client"), projects, strict=True)
+    }
+    assert len(paths) == 1
+
+
+def test_the_citation_is_of_this_project() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert {"cff-version", "message", "type", "title", "authors"} <= citation.keys()
+    assert (citation["title"], citation["license"]) == ("Snapledger", "Apache-2.0")
+    assert "version" not in citation  # it has one place
