@@ -17,7 +17,7 @@ from build_context import ROOT, copy_context
 from dockerfile_steps import Build, Image, stages_of
 from packaging.markers import Marker
 from sandbox import Container, build_step, container
-from service_world import numbers_csv
+from service_world import X_COLUMNS, numbers_csv
 
 pytestmark = [pytest.mark.container, pytest.mark.timeout(600)]
 
@@ -137,7 +137,7 @@ def test_it_releases_with_a_root_that_it_can_only_read(image: Image, data: Path,
             assert running.execute("touch", path).returncode != 0, path
         assert call(running, "GET", "/healthz").json() == {"status": "ok"}
         assert running.execute(*image.health).returncode == 0
-        columns = {"x": {"kind": "integer", "bounds": [0, 100]}}
+        columns = X_COLUMNS
         metadata = json.dumps({"name": "t", "epsilon_limit": "1", "columns": columns})
         rows = numbers_csv(600_000)  # larger than what is kept in memory
         files = {"metadata": (None, metadata), "file": ("t.csv", rows)}

@@ -15,13 +15,12 @@ from pathlib import Path
 import httpx
 import pytest
 from build_context import ROOT
-from service_world import Service, free_port, key_of, numbers_csv, serving
+from service_world import X_COLUMNS, Service, free_port, key_of, numbers_csv, serving
 from sqlalchemy import make_url
 
 pytestmark = [pytest.mark.container, pytest.mark.timeout(300)]
 
 MEAN = {"kind": "mean", "column": "x"}
-COLUMNS = {"x": {"kind": "integer", "bounds": [0, 100]}}
 RATE = 150  # a minute
 SECRETS = {"ADMIN_KEY": "an-admin-key-that-nobody-can-guess-0123", "SECRET": "s" * 32}
 
@@ -124,7 +123,7 @@ def _stored(fleet: Fleet) -> set[Path]:
 
 def test_both_answer_with_one_volume_and_one_ledger(fleet: Fleet) -> None:
     of_others = _stored(fleet)
-    table = fleet.through.table(COLUMNS, numbers_csv(20), limit="100", allowance="100")
+    table = fleet.through.table(X_COLUMNS, numbers_csv(20), limit="100", allowance="100")
     before = fleet.answered()
     with ThreadPoolExecutor(8) as hands:
         assert {answer.status_code for answer in hands.map(lambda _: table.analyst.get("/v1/me"), range(40))} == {200}
@@ -164,7 +163,7 @@ def test_bodies_that_are_too_large_are_told_so(fleet: Fleet) -> None:
     _, owner = fleet.through.principal("owner")
     answer = owner.post("/v1/principals", content=b"{" + b" " * 2**20, headers={"Content-Type": "application/json"})
     assert (answer.status_code, answer.json()["type"]) == (413, "/problems/too-large")
-    metadata = {"name": "large", "epsilon_limit": 1, "columns": COLUMNS}
+    metadata = {"name": "large", "epsilon_limit": 1, "columns": X_COLUMNS}
     answer = fleet.through.upload(owner, metadata, b"x\n" + b"1\n" * 2**24)
     assert (answer.status_code, answer.json()["type"]) == (413, "/problems/too-large")
 
@@ -185,7 +184,7 @@ def test_the_replicas_count_calls_together(fleet: Fleet) -> None:
 
 
 def test_one_replica_is_enough_and_none_is_a_problem(fleet: Fleet) -> None:
-    table = fleet.through.table(COLUMNS, numbers_csv(20), limit="100", allowance="100")
+    table = fleet.through.table(X_COLUMNS, numbers_csv(20), limit="100", allowance="100")
     assert table.release(MEAN, key="before", epsilon=1, reuse=False).status_code == 201
     stopped = []
     try:

@@ -18,7 +18,7 @@ import uvicorn
 from fastapi import FastAPI
 from openapi_contract import Contract
 from pydantic import SecretStr
-from service_world import Service, Table, free_port, numbers_csv
+from service_world import X_COLUMNS, Service, Table, free_port, numbers_csv
 from sqlalchemy import Connection
 from sqlalchemy.exc import OperationalError
 
@@ -140,7 +140,7 @@ def running(folder: Path, database_url: str, patch: pytest.MonkeyPatch) -> Itera
         contract = Contract(application.openapi())
         url = f"http://127.0.0.1:{port}"
         service = Service(url, admin_key, folder / "data", folder / "log", database_url, os.getpid(), contract)
-        table = service.table({"x": {"kind": "integer", "bounds": [0, 100]}}, numbers_csv(20))
+        table = service.table(X_COLUMNS, numbers_csv(20))
         yield Breakable(table, opened[0], database_url, patch, application, settings)
         for client in service.clients:
             client.close()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from postgres_machine import Machine
-from service_world import numbers_csv, serving
+from service_world import X_COLUMNS, numbers_csv, serving
 
 DEBITS = 5  # of ε = 0.5 each
 CARELESS = {"synchronous_commit": "off", "wal_writer_delay": "10s"}
@@ -18,7 +18,7 @@ def test_what_was_acknowledged_outlives_a_crash_of_a_careless_server(tmp_path: P
         machine = Machine(Path(folder), **CARELESS)
         try:
             with serving(tmp_path, machine.url) as service:
-                columns = {"x": {"kind": "integer", "bounds": [0, 100]}}
+                columns = X_COLUMNS
                 table = service.table(columns, numbers_csv(50), limit="1000", allowance="1000")
                 mean = {"kind": "mean", "column": "x"}
                 machine.checkpoint()  # so that the table is on disk, whatever the service does

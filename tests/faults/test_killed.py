@@ -13,7 +13,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from service_world import Service, Table, numbers_csv, serving
+from service_world import X_COLUMNS, Service, Table, numbers_csv, serving
 
 CYCLES = int(os.environ.get("KILL_CYCLES", "8"))
 CLIENTS = 8
@@ -30,9 +30,7 @@ class Killed:
         self.acknowledged: dict[str, bytes] = {}
         self.attempted: set[str] = set()
         with self._alive() as service:
-            table = service.table(
-                {"x": {"kind": "integer", "bounds": [0, 100]}}, numbers_csv(50), limit="1000000", allowance="1000000"
-            )
+            table = service.table(X_COLUMNS, numbers_csv(50), limit="1000000", allowance="1000000")
         self._names = table.name, table.owner_name, table.analyst_name
         self._keys = [
             client.headers["Authorization"].removeprefix("Bearer ") for client in (table.owner, table.analyst)

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import httpx
 import pytest
-from service_world import Service, numbers_csv, serving
+from service_world import X_COLUMNS, Service, numbers_csv, serving
 from sqlalchemy import text
 
 from app.db.engine import Database
 
-METADATA = {"name": "people", "epsilon_limit": 1, "columns": {"x": {"kind": "integer", "bounds": [0, 100]}}}
+METADATA = {"name": "people", "epsilon_limit": 1, "columns": X_COLUMNS}
 
 
 class Uploads:

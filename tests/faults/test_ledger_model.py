@@ -19,7 +19,7 @@ from hypothesis.stateful import (
 )
 from ledger_model import ONE, text
 from lengths import LONGER
-from service_world import a_name, numbers_csv
+from service_world import X_COLUMNS, a_name, numbers_csv
 
 from app.db.clock import days_after, now
 from app.db.repositories import datasets
@@ -45,7 +45,7 @@ class Ledger(RuleBasedStateMachine):
     def open(self, limit: int, days: int | None) -> None:
         table, self.name = self.world.table, a_name("table")
         service = table.service
-        columns = {"x": {"kind": "integer", "bounds": [0, 100]}}
+        columns = X_COLUMNS
         metadata = {"name": self.name, "epsilon_limit": text(limit), "columns": columns}
         assert service.upload(table.owner, metadata, numbers_csv(20).encode()).status_code == 201
         self.path = f"/v1/datasets/{self.name}"

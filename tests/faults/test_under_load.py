@@ -21,13 +21,12 @@ import httpx
 import psutil
 import pytest
 from postgres_machine import Machine
-from service_world import Table, numbers_csv, serving
+from service_world import X_COLUMNS, Table, numbers_csv, serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 CLIENTS = 16
 MEAN = {"kind": "mean", "column": "x"}
-COLUMNS = {"x": {"kind": "integer", "bounds": [0, 100]}}
 RECOVERY_SECONDS = 5  # what is promised: the one time that a test holds against a clock
 
 
@@ -124,7 +123,7 @@ def _machine(folder: Path) -> Iterator[Machine]:
 @contextmanager
 def loaded(folder: Path, machine: Machine) -> Iterator[Load]:
     with serving(folder, machine.url, "--workers", "4") as service:
-        table = service.table(COLUMNS, numbers_csv(50), limit="1000000", allowance="1000000")
+        table = service.table(X_COLUMNS, numbers_csv(50), limit="1000000", allowance="1000000")
         yield Load(table)
 
 

@@ -26,6 +26,8 @@ _names = itertools.count()
 MOST_EPSILON = 1000  # beyond the default of 10, so that the known answers can be asked for
 MOST_UPLOAD_BYTES = 2**24
 
+X_COLUMNS: dict[str, Any] = {"x": {"kind": "integer", "bounds": [0, 100]}}  # those of `numbers_csv`
+
 
 def a_name(kind: str) -> str:
     """A name that nothing has yet."""

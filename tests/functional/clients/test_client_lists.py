@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from client_world import COLUMNS, PENGUINS
-from service_world import Service, Table, a_name, numbers_csv
+from service_world import X_COLUMNS, Service, Table, a_name, numbers_csv
 
 from snapledger_client import AsyncClient, Client, calls
 
@@ -17,7 +17,7 @@ def key_of(client: Any) -> str:
 
 @pytest.fixture
 def table(one_service: Service) -> Table:
-    table = one_service.table({"x": {"kind": "integer", "bounds": [0, 100]}}, numbers_csv(100))
+    table = one_service.table(X_COLUMNS, numbers_csv(100))
     for _ in range(4):
         table.fresh({"kind": "mean", "column": "x"}, epsilon="0.1")
     return table

@@ -7,7 +7,7 @@ from decimal import Decimal
 import httpx
 import pytest
 from client_world import losing_every_third_answer
-from service_world import Service, Table, numbers_csv
+from service_world import X_COLUMNS, Service, Table, numbers_csv
 
 from snapledger_client import (
     AsyncClient,
@@ -26,7 +26,7 @@ RELEASES, EPSILON = 100, Decimal("0.05")
 
 @pytest.fixture
 def table(service: Service) -> Table:
-    return service.table({"x": {"kind": "integer", "bounds": [0, 100]}}, numbers_csv(100))
+    return service.table(X_COLUMNS, numbers_csv(100))
 
 
 def key_of(client: httpx.Client) -> str:

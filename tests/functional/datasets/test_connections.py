@@ -8,10 +8,9 @@ from typing import Any
 import httpx
 import psycopg
 import pytest
-from service_world import Service, Table, a_name, serving
+from service_world import X_COLUMNS, Service, Table, a_name, serving
 from sqlalchemy import make_url
 
-X = {"x": {"kind": "integer", "bounds": [0, 100]}}
 MEAN = {"kind": "mean", "column": "x"}
 PASSWORD = "kept-out-of-every-answer"  # noqa: S105
 
@@ -36,7 +35,7 @@ class Warehouse:
 
     def register(self, owner: httpx.Client, table: str, *, live: bool, **members: Any) -> httpx.Response:
         source = {"connection": "warehouse", "table": table, "live": live}
-        metadata = {"name": a_name("table"), "epsilon_limit": "100000", "columns": X, "source": source}
+        metadata = {"name": a_name("table"), "epsilon_limit": "100000", "columns": X_COLUMNS, "source": source}
         return owner.post("/v1/datasets", json=metadata | members)
 
     def dataset(self, table: str, *, live: bool) -> Table:
@@ -163,7 +162,7 @@ def test_revalidation_refuses_units_with_more_rows_and_missing_values(warehouse:
     name = f"t{secrets.token_hex(6)}"
     warehouse.run(f"CREATE TABLE {name} AS SELECT id % 50 AS who, id % 7 AS x FROM generate_series(0, 99) AS id")  # noqa: S608
     _, owner = warehouse.service.principal("owner")
-    columns = {"x": X["x"] | {"nullable": False}}
+    columns = {"x": X_COLUMNS["x"] | {"nullable": False}}
     made = warehouse.register(owner, name, live=True, unit_column="who", rows_per_unit=2, columns=columns).json()
     path = f"/v1/datasets/{made['name']}/revalidation"
     assert owner.post(path).status_code == 200
@@ -246,7 +245,7 @@ def test_only_configured_connections_and_existing_tables(warehouse: Warehouse, s
 def test_what_does_not_fit_is_told_to_the_owner(warehouse: Warehouse) -> None:
     name = warehouse.make(1, 2)
     _, owner = warehouse.service.principal("owner")
-    columns = {"y": X["x"], "x": {"kind": "boolean"}}
+    columns = {"y": X_COLUMNS["x"], "x": {"kind": "boolean"}}
     for live in (False, True):
         refused = warehouse.register(owner, name, live=live, columns=columns)
         told = {problem["where"] for problem in refused.json()["errors"]}

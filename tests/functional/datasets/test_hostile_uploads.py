@@ -11,11 +11,10 @@ import httpx
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from service_world import MOST_UPLOAD_BYTES, Service, a_name
+from service_world import MOST_UPLOAD_BYTES, X_COLUMNS, Service, a_name
 
 MARK = "nobody-may-see-this"
-X = {"x": {"kind": "integer", "bounds": [0, 100]}}
-METADATA = json.dumps({"name": "the-name", "epsilon_limit": 1, "columns": X})
+METADATA = json.dumps({"name": "the-name", "epsilon_limit": 1, "columns": X_COLUMNS})
 NAMES = [
     *(
         '"',

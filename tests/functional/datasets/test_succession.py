@@ -4,18 +4,16 @@ from typing import Any
 
 import httpx
 import pytest
-from service_world import Service, Table, a_name, numbers_csv
-
-COLUMNS = {"x": {"kind": "integer", "bounds": [0, 100]}}
+from service_world import X_COLUMNS, Service, Table, a_name, numbers_csv
 
 
 @pytest.fixture
 def table(service: Service) -> Table:
-    return service.table(COLUMNS, numbers_csv(20))
+    return service.table(X_COLUMNS, numbers_csv(20))
 
 
 def register(service: Service, owner: httpx.Client, **more: Any) -> httpx.Response:
-    metadata = {"name": a_name("table"), "epsilon_limit": "3", "columns": COLUMNS, **more}
+    metadata = {"name": a_name("table"), "epsilon_limit": "3", "columns": X_COLUMNS, **more}
     return service.upload(owner, metadata, numbers_csv(20).encode())
 
 

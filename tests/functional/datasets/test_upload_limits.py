@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import psycopg
 import pytest
-from service_world import Service, a_name, becomes, numbers_csv, serving
+from service_world import X_COLUMNS, Service, a_name, becomes, numbers_csv, serving
 from sqlalchemy import make_url
 from upload_bombs import (
     TEXTS,
@@ -29,7 +29,6 @@ from upload_bombs import (
 
 MEMORY, DISK, OPEN = 96 * 2**20, 2**20, 4
 COLUMNS = 20
-ONE_COLUMN: dict[str, Any] = {"x": {"kind": "integer", "bounds": [0, 100]}}
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgres"])
@@ -52,7 +51,7 @@ def limited(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 def owner(limited: Service) -> httpx.Client:
     client = limited.principal("owner")[1]
     # So that what is started once and kept is there.
-    assert limited.upload(client, metadata(ONE_COLUMN), numbers_csv(3).encode()).status_code == 201
+    assert limited.upload(client, metadata(X_COLUMNS), numbers_csv(3).encode()).status_code == 201
     return client
 
 
@@ -67,7 +66,7 @@ def refused(service: Service, owner: httpx.Client, columns: dict[str, Any], cont
         answer = service.upload(owner, metadata(columns, **more), content)
         assert (answer.status_code, answer.json()["type"]) == (422, "/problems/invalid-request")
     assert service.resident_bytes() - before < 2**26
-    assert service.upload(owner, metadata(ONE_COLUMN), numbers_csv(3).encode()).status_code == 201
+    assert service.upload(owner, metadata(X_COLUMNS), numbers_csv(3).encode()).status_code == 201
     (problem,) = answer.json()["errors"]
     assert problem["where"] == "file"
     return str(problem["what"])
@@ -111,7 +110,7 @@ def test_an_upload_whose_client_hangs_up(limited: Service, owner: httpx.Client) 
     with limited.unchanged():
         begin_long_upload(limited, owner).close()
         assert becomes(lambda: not readers_of(limited.pid))
-    assert limited.upload(owner, metadata(ONE_COLUMN), numbers_csv(3).encode()).status_code == 201
+    assert limited.upload(owner, metadata(X_COLUMNS), numbers_csv(3).encode()).status_code == 201
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGKILL, 503), (signal.SIGSEGV, 422)])
@@ -129,7 +128,7 @@ def test_the_server_of_readers_dies(limited: Service, owner: httpx.Client) -> No
         connection = begin_long_upload(limited, owner)
         os.kill(children_of(limited.pid)[0], signal.SIGKILL)
         assert status_of(connection) == 503
-    assert limited.upload(owner, metadata(ONE_COLUMN), numbers_csv(3).encode()).status_code == 201
+    assert limited.upload(owner, metadata(X_COLUMNS), numbers_csv(3).encode()).status_code == 201
 
 
 def test_readers_know_no_secret(limited: Service, owner: httpx.Client) -> None:
@@ -153,12 +152,12 @@ def test_uploads_wait_for_their_turn_and_no_call_for_them(limited: Service, owne
     answers: list[int] = []
 
     def upload() -> None:
-        answers.append(limited.upload(owner, metadata(ONE_COLUMN), numbers_csv(3).encode()).status_code)
+        answers.append(limited.upload(owner, metadata(X_COLUMNS), numbers_csv(3).encode()).status_code)
 
     waiting = threading.Thread(target=upload)
     waiting.start()
     # One that is received counts as much as one that waits. Half of all is one owner's share.
-    halves = [send_upload(another, metadata(ONE_COLUMN), b"x\n1\n", whole=False) for _ in range(OPEN // 2)]
+    halves = [send_upload(another, metadata(X_COLUMNS), b"x\n1\n", whole=False) for _ in range(OPEN // 2)]
 
     assert becomes(lambda: requests_in_flight(limited) > OPEN)  # and the one that asks
     time.sleep(0.5)  # until their bodies are read
@@ -180,12 +179,12 @@ def test_uploads_wait_for_their_turn_and_no_call_for_them(limited: Service, owne
     for half in halves:
         half.close()
     # The places are free again.
-    assert becomes(lambda: limited.upload(another, metadata(ONE_COLUMN), b"x\n1\n2\n").status_code == 201)
+    assert becomes(lambda: limited.upload(another, metadata(X_COLUMNS), b"x\n1\n2\n").status_code == 201)
 
 
 def sourced(owner: httpx.Client, table: str, **more: Any) -> httpx.Response:
     source = {"connection": "warehouse", "table": table, "live": False}
-    return owner.post("/v1/datasets", json={**metadata(ONE_COLUMN), "source": source, **more})
+    return owner.post("/v1/datasets", json={**metadata(X_COLUMNS), "source": source, **more})
 
 
 def test_snapshots_have_the_same_limits(limited: Service, owner: httpx.Client, postgres_server: str) -> None:
@@ -220,4 +219,4 @@ def test_files_are_read_beside_more_than_a_thousand_connections(limited: Service
         for _ in range(1_100):
             stack.enter_context(socket.create_connection((url.host, url.port), timeout=60))
         assert httpx.get(url.join("/healthz"), timeout=60).status_code == 200  # the others were accepted before it
-        assert limited.upload(owner, metadata(ONE_COLUMN), numbers_csv(3).encode()).status_code == 201
+        assert limited.upload(owner, metadata(X_COLUMNS), numbers_csv(3).encode()).status_code == 201

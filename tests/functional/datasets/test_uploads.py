@@ -9,22 +9,21 @@ from typing import Any
 
 import httpx
 import pytest
-from service_world import Service, Table, a_name, serving
+from service_world import X_COLUMNS, Service, Table, a_name, serving
 
-X = {"x": {"kind": "integer", "bounds": [0, 100]}}
 MEAN = {"kind": "mean", "column": "x"}
 NUMBERS = b"x\n40\n60\n"
 
 
 def registered(service: Service, content: bytes, **metadata: Any) -> tuple[httpx.Response, httpx.Client]:
     _, owner = service.principal("owner")
-    named = {"name": a_name("table"), "epsilon_limit": "1000", "columns": X}
+    named = {"name": a_name("table"), "epsilon_limit": "1000", "columns": X_COLUMNS}
     return service.upload(owner, named | metadata, content), owner
 
 
 def test_the_owner_alone_sees_the_fingerprint(service: Service) -> None:
     """SHA-256 fingerprint in the owner's view: others could check a guess at a small table by it."""
-    table = service.table(X, NUMBERS)
+    table = service.table(X_COLUMNS, NUMBERS)
     digest = hashlib.sha256(NUMBERS).hexdigest()
     for client in (table.owner, service.admin):
         assert client.get(table.path).json()["source"] == {"sha256": digest, "unit_column": None, "truncate": False}
@@ -43,7 +42,7 @@ def test_the_delimiter_is_declared_or_told_from_the_header(one_service: Service,
     """CSV (delimiter declared or told from the header)."""
     lines = [["a,b", "x", "t;|"], ["1", "40", "a,b|c;d\te"], ["2", "60", "x"]]
     content = "\n".join(delimiter.join(f'"{cell}"' for cell in line) for line in lines).encode()
-    columns = X | {"t;|": {"kind": "category", "categories": ["x"]}, "a,b": X["x"]}
+    columns = X_COLUMNS | {"t;|": {"kind": "category", "categories": ["x"]}, "a,b": X_COLUMNS["x"]}
     more = {"delimiter": delimiter} if declared else {}
     table = one_service.table(columns, content, limit="1000", allowance="1000", **more)
     answer = table.fresh(MEAN, epsilon=1000, alpha="1e-9")
@@ -71,7 +70,7 @@ def test_thousands_of_columns(one_service: Service) -> None:
 def test_the_first_ten_problems_with_line_and_column(one_service: Service) -> None:
     """Validation with the first ten problems, line and column, to the owner."""
     content = b"x,y\n1,a\nb,2\n" + b"c,d\n" * 50
-    answer, _ = registered(one_service, content, columns=X | {"y": X["x"]})
+    answer, _ = registered(one_service, content, columns=X_COLUMNS | {"y": X_COLUMNS["x"]})
     told = [problem["where"] for problem in answer.json()["errors"]]
     expected = ["line 2, column y", "line 3, column x"]
     expected += [f"line {line}, column {name}" for line in range(4, 8) for name in "xy"]
@@ -83,7 +82,13 @@ def test_people_not_rows(service: Service) -> None:
     """With `unit_column`, registration verifies that nobody has more than c rows, or keeps c of each."""
     content = b"who,x\n" + b"".join(b"p%d,%d\n" % (i % 40, i % 100) for i in range(100))
     _, owner = service.principal("owner")
-    named = {"name": a_name("table"), "epsilon_limit": 1, "columns": X, "unit_column": "who", "rows_per_unit": 2}
+    named = {
+        "name": a_name("table"),
+        "epsilon_limit": 1,
+        "columns": X_COLUMNS,
+        "unit_column": "who",
+        "rows_per_unit": 2,
+    }
     with service.unchanged():
         refused = service.upload(owner, named, content)
     assert refused.json()["errors"] == [
@@ -105,10 +110,10 @@ def test_units_that_make_no_sense(one_service: Service, more: dict[str, Any]) ->
 @pytest.mark.parametrize("drafted", [["bounds"], ["categories"], ["bounds", "categories"]])
 def test_what_is_not_confirmed_is_refused(one_service: Service, drafted: list[str]) -> None:
     """Bounds and categories taken from the data leak it: a draft is refused until the owner has confirmed each."""
-    columns = {"x": X["x"] | {"unconfirmed": drafted}}
+    columns = {"x": X_COLUMNS["x"] | {"unconfirmed": drafted}}
     answer, _ = registered(one_service, NUMBERS, columns=columns)
     assert (answer.status_code, answer.json()["errors"][0]["where"]) == (422, "columns.0.unconfirmed")
-    confirmed, _ = registered(one_service, NUMBERS, columns={"x": X["x"] | {"unconfirmed": []}})
+    confirmed, _ = registered(one_service, NUMBERS, columns={"x": X_COLUMNS["x"] | {"unconfirmed": []}})
     assert (confirmed.status_code, "unconfirmed" in confirmed.text) == (201, False)
 
 
@@ -129,7 +134,7 @@ def restarted(tmp_path: Path) -> Any:
 def test_a_restart_scans_nothing_that_is_known(restarted: Any) -> None:
     """Sums persisted beside the data, so that a restart or another process does not scan again."""
     with restarted() as service:
-        table: Table = service.table(X, b"x\n" + b"40\n60\n" * 500, limit="1000", allowance="1000")
+        table: Table = service.table(X_COLUMNS, b"x\n" + b"40\n60\n" * 500, limit="1000", allowance="1000")
         table.fresh(MEAN, epsilon=1)
         owner_key, analyst_key = (
             c.headers["Authorization"].removeprefix("Bearer ") for c in (table.owner, table.analyst)

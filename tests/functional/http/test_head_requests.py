@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 from fastapi.routing import iter_route_contexts
-from service_world import Service, Table, key_of, numbers_csv
+from service_world import X_COLUMNS, Service, Table, key_of, numbers_csv
 
 from app.config import Settings
 from app.main import create_app
@@ -20,7 +20,7 @@ OF_THE_MOMENT = {"date", "x-request-id"}
 @pytest.fixture(scope="module")
 def table(running) -> Table:
     service: Service = running("sqlite")
-    return service.table({"x": {"kind": "integer", "bounds": [0, 100]}}, numbers_csv(20))
+    return service.table(X_COLUMNS, numbers_csv(20))
 
 
 @pytest.fixture(scope="module")

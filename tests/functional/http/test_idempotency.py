@@ -4,16 +4,15 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from service_world import Service, Table, numbers_csv
+from service_world import X_COLUMNS, Service, Table, numbers_csv
 
 MEAN = {"kind": "mean", "column": "x"}
-COLUMNS = {"x": {"kind": "integer", "bounds": [0, 100]}}
 JSON = {"Content-Type": "application/json"}
 
 
 @pytest.fixture
 def table(service: Service) -> Table:
-    return service.table(COLUMNS, numbers_csv(50))
+    return service.table(X_COLUMNS, numbers_csv(50))
 
 
 def test_a_key_is_answered_byte_for_byte(table: Table) -> None:
@@ -56,7 +55,7 @@ def test_a_key_is_bound_to_principal_and_path(service: Service, table: Table) ->
     others = table.release(MEAN, key="k", client=other, epsilon="0.5", reuse=False)
     assert (others.status_code, "Idempotency-Replayed" in others.headers) == (201, False)
     assert others.json()["id"] != first.json()["id"]
-    elsewhere = service.table(COLUMNS, numbers_csv(50))
+    elsewhere = service.table(X_COLUMNS, numbers_csv(50))
     elsewhere.grant(table.analyst_name, "1")
     refused = elsewhere.release(MEAN, key="k", client=table.analyst, epsilon="0.5", reuse=False)
     assert (refused.status_code, refused.json()["type"]) == (422, "/problems/key-reused")
@@ -65,7 +64,7 @@ def test_a_key_is_bound_to_principal_and_path(service: Service, table: Table) ->
 @pytest.mark.parametrize("key", ["", "x" * 256, "tab\there", "gr\u00fcn"])
 def test_an_idempotency_key_that_is_none(one_service: Service, key: str) -> None:
     """`Idempotency-Key` (1 to 255 printable ASCII characters)."""
-    table = one_service.table(COLUMNS, numbers_csv(50))
+    table = one_service.table(X_COLUMNS, numbers_csv(50))
     with one_service.unchanged():
         headers = {"Idempotency-Key": key.encode("latin-1")}
         answer = table.analyst.post(f"{table.path}/releases", json={"statistic": MEAN, "epsilon": 1}, headers=headers)
@@ -73,7 +72,7 @@ def test_an_idempotency_key_that_is_none(one_service: Service, key: str) -> None
 
 
 def test_two_keys_are_none(one_service: Service) -> None:
-    table = one_service.table(COLUMNS, numbers_csv(50))
+    table = one_service.table(X_COLUMNS, numbers_csv(50))
     headers = [("Idempotency-Key", "one"), ("Idempotency-Key", "other")]
     answer = table.analyst.post(f"{table.path}/releases", json={"statistic": MEAN, "epsilon": 1}, headers=headers)
     assert answer.status_code == 422

@@ -4,10 +4,9 @@ from typing import Any
 
 import httpx
 import pytest
-from service_world import Service, numbers_csv, pages
+from service_world import X_COLUMNS, Service, numbers_csv, pages
 
 MEAN = {"kind": "mean", "column": "x"}
-COLUMNS = {"x": {"kind": "integer", "bounds": [0, 100]}}
 
 
 def assert_pages(client: httpx.Client, path: str, whole: list[Any]) -> None:
@@ -22,10 +21,10 @@ def assert_pages(client: httpx.Client, path: str, whole: list[Any]) -> None:
 def test_every_list_has_pages(service: Service) -> None:
     """Lists are `{"principals" | "datasets" | "releases" | "entries": […], "next": null or the next after}`; `after` is
     exclusive, oldest first."""
-    tables = [service.table(COLUMNS, numbers_csv(20))]
+    tables = [service.table(X_COLUMNS, numbers_csv(20))]
     name, analyst = tables[0].analyst_name, tables[0].analyst
     for _ in range(4):
-        tables.append(service.table(COLUMNS, numbers_csv(20)))
+        tables.append(service.table(X_COLUMNS, numbers_csv(20)))
         tables[-1].grant(name, "1")
     made = [table.release(MEAN, client=analyst, epsilon="0.1", reuse=False).json() for table in tables]
     made += [tables[0].release(MEAN, client=analyst, epsilon="0.1", reuse=False).json() for _ in range(3)]
@@ -46,7 +45,7 @@ def test_the_list_of_principals_has_pages(service: Service) -> None:
 
 def test_a_page_has_a_hundred_unless_it_is_said(service: Service) -> None:
     """`limit` 1 to 1,000, default 100."""
-    table = service.table(COLUMNS, numbers_csv(20))
+    table = service.table(X_COLUMNS, numbers_csv(20))
     for limit in range(100):
         table.grant(table.analyst_name, str(limit))
     page = table.owner.get(f"{table.path}/ledger").json()
@@ -74,7 +73,7 @@ def test_a_page_has_a_hundred_unless_it_is_said(service: Service) -> None:
     ids=lambda query: ascii(query)[:40],
 )
 def test_a_page_that_is_none(service: Service, query: dict[str, object]) -> None:
-    table = service.table(COLUMNS, numbers_csv(20))
+    table = service.table(X_COLUMNS, numbers_csv(20))
     lists = ("/v1/principals", "/v1/datasets", "/v1/releases", f"{table.path}/releases", f"{table.path}/ledger")
     for path in lists:
         answer = service.admin.get(path, params=query)
@@ -82,7 +81,7 @@ def test_a_page_that_is_none(service: Service, query: dict[str, object]) -> None
 
 
 def test_pages_that_begin_nowhere(service: Service) -> None:
-    table = service.table(COLUMNS, numbers_csv(20))
+    table = service.table(X_COLUMNS, numbers_csv(20))
     for path in ("/v1/principals", "/v1/datasets"):
         assert service.admin.get(path, params={"after": "nothing-of-this-name"}).status_code == 422
     # The last id of all, and the largest number: nothing comes after them.

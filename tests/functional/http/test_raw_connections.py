@@ -5,10 +5,9 @@ from itertools import chain, repeat
 
 import pytest
 from raw_http import chunked, head, line
-from service_world import MOST_UPLOAD_BYTES, Service, Table, numbers_csv
+from service_world import MOST_UPLOAD_BYTES, X_COLUMNS, Service, Table, numbers_csv
 
 MEAN = {"kind": "mean", "column": "x"}
-COLUMNS = {"x": {"kind": "integer", "bounds": [0, 100]}}
 JSON = "Content-Type: application/json"
 FORM = "Content-Type: multipart/form-data; boundary=b"
 CHUNKED = "Transfer-Encoding: chunked"
@@ -20,7 +19,7 @@ MARK = "nobody-may-see-this"
 @pytest.fixture(scope="module")
 def table(running) -> Table:
     service: Service = running("sqlite")
-    return service.table(COLUMNS, numbers_csv(20))
+    return service.table(X_COLUMNS, numbers_csv(20))
 
 
 def key_of(client) -> str:
@@ -70,7 +69,7 @@ def test_a_mebibyte_is_read_and_no_more(table: Table) -> None:
                 f"{table.path}/plan", content=pieces, headers={"Content-Type": "application/json"}
             )
             assert answer.status_code == status
-    metadata = json.dumps({"name": "never", "epsilon_limit": 1, "columns": COLUMNS}).ljust(MEGABYTE + 1)
+    metadata = json.dumps({"name": "never", "epsilon_limit": 1, "columns": X_COLUMNS}).ljust(MEGABYTE + 1)
     for part in ((None, metadata), ("metadata.json", metadata)):
         files = {"metadata": part, "file": ("t.csv", b"x\n1\n2\n")}
         assert table.owner.post("/v1/datasets", files=files).status_code == 413

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from service_world import Service, Table, numbers_csv
+from service_world import X_COLUMNS, Service, Table, numbers_csv
 
 MEAN = {"kind": "mean", "column": "x"}
 COLUMNS = {
@@ -336,7 +336,7 @@ def test_no_refusal_repeats_what_was_sent(table: Table) -> None:
 
 
 def test_numbers_are_the_decimals_that_were_written(one_service: Service) -> None:
-    table = one_service.table({"x": {"kind": "integer", "bounds": [0, 100]}}, numbers_csv(30))
+    table = one_service.table(X_COLUMNS, numbers_csv(30))
     for text in ("0.3", '"0.3"', "3e-1", '"+3E-01"', "0.30"):
         answer = post(table, "plan", f'{{"statistic": {json.dumps(MEAN)}, "epsilon": {text}}}')
         assert answer.json()["privacy"]["epsilon"] == "0.3"

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 from lengths import LONGER
-from service_world import Service, numbers_csv, serving
+from service_world import X_COLUMNS, Service, numbers_csv, serving
 
 CHECKS = [
     *("not_a_server_error", "status_code_conformance", "content_type_conformance", "response_headers_conformance"),
@@ -23,7 +23,7 @@ def test_no_call_has_an_undeclared_answer(tmp_path: Path, role: str) -> None:
     # A service of its own: what is sent to it may disable or delete anything, the admin too.
     with serving(tmp_path, f"sqlite:///{tmp_path}/ledger.sqlite3") as service:
         name, client = service.principal(role)
-        table = service.table({"x": {"kind": "integer", "bounds": [0, 100]}}, numbers_csv(20))
+        table = service.table(X_COLUMNS, numbers_csv(20))
         if role in {"owner", "analyst"}:
             table.grant(name, "10")
         done = run(service, client, tmp_path)

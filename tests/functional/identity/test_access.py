@@ -8,14 +8,13 @@ from typing import Any
 import httpx
 import pytest
 from alembic.script import ScriptDirectory
-from service_world import Service, Table, numbers_csv, serving
+from service_world import X_COLUMNS, Service, Table, numbers_csv, serving
 from sqlalchemy import text
 
 from app.db import schema_migration as migrations
 from app.db.engine import Database
 
 MEAN = {"kind": "mean", "column": "x"}
-COLUMNS = {"x": {"kind": "integer", "bounds": [0, 100]}}
 ALL = {"admin", "owner", "auditor", "analyst"}
 
 # What it is called with is no JSON, so that whoever gets past 404 and 403 is told 400 where a body is read.
@@ -57,7 +56,7 @@ UNREADABLE: dict[str, Any] = {"content": b"{", "headers": {"Content-Type": "appl
 
 @pytest.fixture
 def table(service: Service) -> Table:
-    return service.table(COLUMNS, numbers_csv(20))
+    return service.table(X_COLUMNS, numbers_csv(20))
 
 
 @pytest.fixture

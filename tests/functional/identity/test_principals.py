@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from service_world import Service, a_name, numbers_csv, serving
+from service_world import X_COLUMNS, Service, a_name, numbers_csv, serving
 
 JSON = {"Content-Type": "application/json"}
 
@@ -44,7 +44,7 @@ def test_a_disabled_principal_is_gone_for_good(service: Service) -> None:
 
 
 def test_a_disabled_principal_has_no_part_in_a_dataset(service: Service) -> None:
-    table = service.table({"x": {"kind": "integer", "bounds": [0, 100]}}, numbers_csv(20))
+    table = service.table(X_COLUMNS, numbers_csv(20))
     assert service.admin.delete(f"/v1/principals/{table.analyst_name}").status_code == 204
     allowance = f"{table.path}/allowances/{table.analyst_name}"
     assert table.owner.put(allowance, json={"epsilon_limit": 1}).status_code == 404

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import psutil
 import pytest
-from service_world import Service, key_of, numbers_csv, serving
+from service_world import X_COLUMNS, Service, key_of, numbers_csv, serving
 from sqlalchemy import make_url, select, text
 
 from app.db import tables
@@ -17,7 +17,6 @@ from app.db.engine import Database
 
 pytestmark = pytest.mark.slow
 
-COLUMNS = {"x": {"kind": "integer", "bounds": [0, 100]}}
 PASSWORD = "a-password-that-nobody-may-see"  # noqa: S105
 
 
@@ -32,7 +31,7 @@ def everything_stored(url: str) -> str:
 
 def use(service: Service) -> list[str]:
     """Do a bit of everything; the keys that were given out."""
-    table = service.table(COLUMNS, numbers_csv(20))
+    table = service.table(X_COLUMNS, numbers_csv(20))
     table.fresh({"kind": "mean", "column": "x"}, epsilon="0.5")
     renewed = table.analyst.post("/v1/me/key").json()["key"]
     service.client(renewed).get("/v1/me")
@@ -57,7 +56,7 @@ def test_no_secret_shows(tmp_path: Path, database_url: str, options: tuple[str, 
         service.admin.headers["Authorization"] = f"Bearer {given['ADMIN_KEY']}"
         keys = use(service)
         source = {"connection": "warehouse", "table": "t"}
-        metadata = {"name": "elsewhere", "epsilon_limit": 1, "columns": COLUMNS, "source": source}
+        metadata = {"name": "elsewhere", "epsilon_limit": 1, "columns": X_COLUMNS, "source": source}
         assert service.admin.post("/v1/datasets", json=metadata).status_code == 503
         text_of_metrics = httpx.get(f"{service.url}/metrics").text
         family = [psutil.Process(service.pid), *psutil.Process(service.pid).children(recursive=True)]

@@ -13,13 +13,12 @@ import httpx
 import psycopg
 import pytest
 from provider import AUDIENCE, Provider, elliptic, encoded, provider, public_pem, published, rsa_key
-from service_world import Service, a_name, numbers_csv, serving
+from service_world import X_COLUMNS, Service, a_name, numbers_csv, serving
 from sqlalchemy import make_url
 
 from app.config import Settings
 from app.services.identity import tokens
 
-COLUMNS = {"x": {"kind": "integer", "bounds": [0, 100]}}
 MEAN = {"kind": "mean", "column": "x"}
 
 
@@ -89,7 +88,7 @@ def refused(answer: httpx.Response, status: int = 401, slug: str = "unauthentica
 
 
 def test_a_token_s_principal_works_like_one_with_a_key(service: Service, issuer: Provider) -> None:
-    table = service.table(COLUMNS, numbers_csv(20))
+    table = service.table(X_COLUMNS, numbers_csv(20))
     name = a_name("person")
     analyst = service.client(issuer.token(name))
     assert analyst.get("/v1/me").json() | {"created_at": ""} == {
@@ -113,7 +112,7 @@ def test_a_token_s_principal_works_like_one_with_a_key(service: Service, issuer:
 
 def test_an_owner_by_token_registers(service: Service, issuer: Provider) -> None:
     owner = service.client(issuer.token(a_name("keeper"), ("owners",)))
-    metadata = {"name": a_name("table"), "epsilon_limit": "1", "columns": COLUMNS}
+    metadata = {"name": a_name("table"), "epsilon_limit": "1", "columns": X_COLUMNS}
     assert service.upload(owner, metadata, numbers_csv(5).encode()).status_code == 201
     assert owner.delete(f"/v1/datasets/{metadata['name']}").status_code == 204
 
@@ -268,7 +267,7 @@ def test_each_call_has_the_role_of_its_own_token(service: Service, issuer: Provi
 
 def test_an_allowance_is_of_no_use_to_a_token_that_makes_an_auditor(service: Service, issuer: Provider) -> None:
     """The principal has an allowance by another of its tokens; what this one lets it do is read."""
-    table = service.table(COLUMNS, numbers_csv(20))
+    table = service.table(X_COLUMNS, numbers_csv(20))
     name = a_name("both")
     analyst = service.client(issuer.token(name, ("analysts",)))
     auditor = service.client(issuer.token(name, ("auditors",)))

@@ -15,7 +15,7 @@ import pytest
 from alembic.script import ScriptDirectory
 from command_line import Done, run
 from psycopg import sql
-from service_world import Service, Table, a_name, key_of, numbers_csv, pages, serving
+from service_world import X_COLUMNS, Service, Table, a_name, key_of, numbers_csv, pages, serving
 from sqlalchemy import delete, insert, update
 
 from app.db import schema_migration as migrations
@@ -23,8 +23,6 @@ from app.db.engine import Database
 from app.db.tables import audit, principals
 from app.ledger.chain.keyring import Keyring
 from app.ledger.verification.audit_log_verification import verify_audit_log
-
-COLUMNS = {"x": {"kind": "integer", "bounds": [0, 100]}}
 
 
 def records(service: Service) -> list[dict[str, Any]]:
@@ -42,7 +40,7 @@ def last(service: Service, answer: httpx.Response) -> tuple[Any, ...]:
 
 @pytest.fixture
 def table(service: Service) -> Table:
-    return service.table(COLUMNS, numbers_csv(20))
+    return service.table(X_COLUMNS, numbers_csv(20))
 
 
 def test_acts_on_principals(service: Service) -> None:
@@ -65,7 +63,7 @@ def test_acts_on_datasets_and_budgets(service: Service) -> None:
     name = a_name("table")
     path = f"/v1/datasets/{name}"
     by = ("principal", owner_name)
-    metadata = {"name": name, "epsilon_limit": "10", "columns": COLUMNS}
+    metadata = {"name": name, "epsilon_limit": "10", "columns": X_COLUMNS}
     made = service.upload(owner, metadata, numbers_csv(20).encode())
     told = {"epsilon_limit": "10", "rows_per_unit": 1}
     assert last(service, made) == (*by, "dataset.register", f"datasets/{name}", told)
@@ -88,7 +86,7 @@ def test_a_live_table_s_validation(tmp_path: Path, database_url: str, postgres_s
         connection.execute(sql.SQL(made).format(sql.Identifier(source)))
     with serving(tmp_path, database_url, CONNECTION_WAREHOUSE=postgres_server) as service:
         at = {"connection": "warehouse", "table": source, "live": True}
-        metadata = {"name": "live", "epsilon_limit": "1", "columns": COLUMNS, "source": at}
+        metadata = {"name": "live", "epsilon_limit": "1", "columns": X_COLUMNS, "source": at}
         assert service.admin.post("/v1/datasets", json=metadata).status_code == 201
         answer = service.admin.post("/v1/datasets/live/revalidation")
         assert last(service, answer)[2:] == ("dataset.revalidate", "datasets/live", {"state": "open"})
@@ -167,7 +165,7 @@ class Operator:
         self.secret = secrets.token_hex(32)
         self.settings = {"DATABASE_URL": url, "DATA_DIR": str(folder / "data"), "SECRET": self.secret}
         with serving(folder, url, SECRET=self.secret) as service:
-            self.table = service.table(COLUMNS, numbers_csv(20))
+            self.table = service.table(X_COLUMNS, numbers_csv(20))
             self.key = service.admin_key
         self.database = Database(url)
 

@@ -11,13 +11,12 @@ from pathlib import Path
 import httpx
 import pytest
 from command_line import Done, run
-from service_world import Service, Table, numbers_csv, serving
+from service_world import X_COLUMNS, Service, Table, numbers_csv, serving
 
 from app.ledger.chain import checkpoints
 
 pytestmark = pytest.mark.slow
 
-COLUMNS = {"x": {"kind": "integer", "bounds": [0, 100]}}
 MEAN = {"kind": "mean", "column": "x"}
 PAID = {"statistic": MEAN, "epsilon": "0.001", "reuse": False}
 
@@ -63,7 +62,7 @@ def under_load(table: Table) -> Iterator[dict[str, httpx.Response]]:
 
     def datasets() -> None:
         while not stop.is_set():
-            metadata = {"name": f"passing-{next(numbers)}", "epsilon_limit": "1", "columns": COLUMNS}
+            metadata = {"name": f"passing-{next(numbers)}", "epsilon_limit": "1", "columns": X_COLUMNS}
             assert table.service.upload(table.owner, metadata, numbers_csv(5).encode()).status_code == 201
             assert table.owner.delete(f"/v1/datasets/{metadata['name']}").status_code == 204
 
@@ -87,7 +86,7 @@ def refused(done: Done, *told: str) -> None:
 @pytest.fixture
 def table(home: Home) -> Iterator[Table]:
     with home.serving() as service:
-        yield service.table(COLUMNS, numbers_csv(20))
+        yield service.table(X_COLUMNS, numbers_csv(20))
 
 
 def test_a_backup_under_load_is_restored(home: Home, table: Table, tmp_path: Path, empty_database_url: str) -> None:
@@ -135,7 +134,7 @@ def test_a_backup_under_load_is_restored(home: Home, table: Table, tmp_path: Pat
         assert fresh.status_code == 201, fresh.text
         found = owner.get(f"{table.path}/ledger/verification").json()
         assert (found["valid"], found["problems"]) == (True, [])
-        service.table(COLUMNS, numbers_csv(20))  # rows are numbered behind those that were restored
+        service.table(X_COLUMNS, numbers_csv(20))  # rows are numbered behind those that were restored
     assert new.run("ledger", "verify").status == 0
 
 

@@ -3,15 +3,14 @@
 from typing import Any
 
 import pytest
-from service_world import Service, Table, numbers_csv
+from service_world import X_COLUMNS, Service, Table, numbers_csv
 
 MEAN = {"kind": "mean", "column": "x"}
-COLUMNS = {"x": {"kind": "integer", "bounds": [0, 100]}}
 
 
 @pytest.fixture
 def table(service: Service) -> Table:
-    return service.table(COLUMNS, numbers_csv(20))
+    return service.table(X_COLUMNS, numbers_csv(20))
 
 
 def figures(limit: str, spent: str, remaining: str) -> dict[str, Any]:
@@ -74,7 +73,7 @@ def test_an_allowance_of_nothing_allows_reuse_only(table: Table) -> None:
 
 def test_allowances_together_may_exceed_the_dataset_s_limit(service: Service) -> None:
     """Allowances together may exceed the dataset's limit, which holds anyway."""
-    table = service.table(COLUMNS, numbers_csv(20), limit="1", allowance="1")
+    table = service.table(X_COLUMNS, numbers_csv(20), limit="1", allowance="1")
     _, other = table.another("1000000")
     table.fresh(MEAN, epsilon="0.7")
     refused = table.release(MEAN, client=other, epsilon="0.4", reuse=False).json()
@@ -94,7 +93,7 @@ def test_allowances_together_may_exceed_the_dataset_s_limit(service: Service) ->
 )
 def test_an_allowance_that_is_none(one_service: Service, body: Any) -> None:
     """A limit is a whole number of units in [0, 10⁶]."""
-    table = one_service.table(COLUMNS, numbers_csv(20))
+    table = one_service.table(X_COLUMNS, numbers_csv(20))
     with one_service.unchanged():
         assert table.owner.put(f"{table.path}/allowances/admin", json=body).status_code == 422
 
@@ -104,7 +103,7 @@ def test_an_allowance_that_is_none(one_service: Service, body: Any) -> None:
 )
 def test_the_ends_of_a_limit(one_service: Service, limit: str, shown: str) -> None:
     """A limit in [0, 10⁶]; a response gives every ε as a decimal string without exponent or trailing zeros."""
-    table = one_service.table(COLUMNS, numbers_csv(20), limit=limit, allowance=limit)
+    table = one_service.table(X_COLUMNS, numbers_csv(20), limit=limit, allowance=limit)
     budget = table.budget()
     assert (budget["epsilon_limit"], budget["allowances"][0]["epsilon_limit"]) == (shown, shown)
 
@@ -177,6 +176,6 @@ def test_a_closed_dataset_keeps_its_record_and_nothing_else(service: Service, ta
     assert table.analyst.get(f"/v1/releases/{first.json()['id']}").json() == first.json()
     assert [entry["kind"] for entry in table.entries()] == ["open", "allow", "debit", "close"]
     again = service.upload(
-        table.owner, {"name": table.name, "epsilon_limit": 1, "columns": COLUMNS}, numbers_csv(3).encode()
+        table.owner, {"name": table.name, "epsilon_limit": 1, "columns": X_COLUMNS}, numbers_csv(3).encode()
     )
     assert (again.status_code, again.json()["type"]) == (409, "/problems/name-taken")

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from service_world import Service, Table, numbers_csv
+from service_world import X_COLUMNS, Service, Table, numbers_csv
 from sqlalchemy import select, update
 
 from app.db import tables
@@ -15,7 +15,7 @@ MEAN = {"kind": "mean", "column": "x"}
 
 @pytest.fixture
 def table(service: Service) -> Table:
-    table = service.table({"x": {"kind": "integer", "bounds": [0, 100]}}, numbers_csv(20))
+    table = service.table(X_COLUMNS, numbers_csv(20))
     for _ in range(3):
         table.fresh(MEAN, epsilon="0.1")
     return table

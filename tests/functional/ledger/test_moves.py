@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Done, run
-from service_world import Service, Table, key_of, numbers_csv, serving
+from service_world import X_COLUMNS, Service, Table, key_of, numbers_csv, serving
 from sqlalchemy import delete, text, update
 
 from app.db import database_copies
@@ -22,7 +22,6 @@ from app.services.operations import relocations as moves
 
 pytestmark = pytest.mark.slow
 
-COLUMNS = {"x": {"kind": "integer", "bounds": [0, 100]}}
 MEAN = {"kind": "mean", "column": "x"}
 PAID = {"statistic": MEAN, "epsilon": "0.5"}
 
@@ -94,13 +93,13 @@ every_way = pytest.mark.parametrize(
 
 def filled(service: Service) -> tuple[Table, bytes]:
     """A table with releases, a revoked allowance, a closed dataset, and the answer to one key."""
-    table = service.table(COLUMNS, numbers_csv(20))
+    table = service.table(X_COLUMNS, numbers_csv(20))
     answer = table.release(MEAN, key="before", epsilon="0.5")
     table.fresh(MEAN, epsilon="0.25")
     table.fresh({"kind": "histogram", "column": "x", "bins": 2}, epsilon="1")
     name, _ = table.another("1")
     assert table.owner.delete(f"{table.path}/allowances/{name}").status_code == 204
-    other = service.table(COLUMNS, numbers_csv(5))
+    other = service.table(X_COLUMNS, numbers_csv(5))
     assert other.owner.delete(other.path).status_code == 204
     return table, answer.content
 
@@ -112,7 +111,7 @@ def still_works(service: Service, table: Table, answer: bytes) -> None:
     assert (again.content, again.headers["Idempotency-Replayed"]) == (answer, "true")
     fresh = analyst.post(f"{table.path}/releases", json=PAID | {"reuse": False}, headers={"Idempotency-Key": "new"})
     assert fresh.status_code == 201, fresh.text
-    service.table(COLUMNS, numbers_csv(5))  # rows are numbered behind those that were moved
+    service.table(X_COLUMNS, numbers_csv(5))  # rows are numbered behind those that were moved
     assert service.admin.get(f"{table.path}/ledger/verification").json()["valid"]
     assert service.admin.get("/v1/audit/verification").json()["valid"]
 

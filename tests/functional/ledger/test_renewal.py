@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from service_world import Service, Table, numbers_csv
+from service_world import X_COLUMNS, Service, Table, numbers_csv
 from sqlalchemy import select, update
 
 from app.db import tables
@@ -11,12 +11,11 @@ from app.db.clock import days_after
 from app.db.engine import Database
 
 MEAN = {"kind": "mean", "column": "x"}
-COLUMNS = {"x": {"kind": "integer", "bounds": [0, 100]}}
 
 
 @pytest.fixture
 def table(service: Service) -> Table:
-    return service.table(COLUMNS, numbers_csv(20))
+    return service.table(X_COLUMNS, numbers_csv(20))
 
 
 def put(table: Table, **asked: object) -> dict[str, object]:

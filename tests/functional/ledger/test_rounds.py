@@ -10,7 +10,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from service_world import Service, becomes, numbers_csv, serving
+from service_world import X_COLUMNS, Service, becomes, numbers_csv, serving
 from sqlalchemy import text
 
 from app.config import Settings
@@ -18,7 +18,6 @@ from app.db.engine import Database
 
 pytestmark = pytest.mark.slow
 
-COLUMNS = {"x": {"kind": "integer", "bounds": [0, 100]}}
 MEAN = {"kind": "mean", "column": "x"}
 
 
@@ -36,7 +35,7 @@ def is_verified_again(service: Service) -> bool:
 
 def test_what_was_changed_is_found_unasked(tmp_path: Path, database_url: str) -> None:
     with serving(tmp_path, database_url, "--workers", "2", VERIFY_SECONDS="1") as service:
-        table, other = (service.table(COLUMNS, numbers_csv(20)) for _ in range(2))
+        table, other = (service.table(X_COLUMNS, numbers_csv(20)) for _ in range(2))
         table.fresh(MEAN, epsilon="0.5")
         other.fresh(MEAN, epsilon="0.25")
         assert is_verified_again(service)
@@ -98,7 +97,7 @@ def test_a_secret_that_came_since_is_no_false_alarm(tmp_path: Path, tmp_path_fac
         secret = one.data / "secret"
         secret.write_text(f"{'new' * 12}\n{secret.read_text()}")
         with another(tmp_path_factory.mktemp("other"), one) as other:
-            other.table(COLUMNS, numbers_csv(20)).fresh(MEAN, epsilon="0.5")
+            other.table(X_COLUMNS, numbers_csv(20)).fresh(MEAN, epsilon="0.5")
             assert is_verified_again(one)
             assert is_verified_again(one)
             assert told(one, "invalid") == 0

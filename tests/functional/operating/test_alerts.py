@@ -11,7 +11,7 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from provider import Provider, provider
-from service_world import Service, numbers_csv, serving
+from service_world import X_COLUMNS, Service, numbers_csv, serving
 from sqlalchemy import text
 
 from app.db.engine import Database
@@ -19,7 +19,6 @@ from app.db.engine import Database
 pytestmark = pytest.mark.slow
 
 ALERTS = Path(__file__).parents[3] / "deploy" / "alerts.yml"
-COLUMNS = {"x": {"kind": "integer", "bounds": [0, 100]}}
 MEAN = {"kind": "mean", "column": "x"}
 FIRING = 'count by (alertname) (ALERTS{alertstate="firing"})'
 INVALID = "snapledger_ledgers_invalid"
@@ -110,7 +109,7 @@ def test_each_alert_fires_and_none_without_a_cause(promtool: str, tmp_path: Path
     }
     database_url = f"sqlite:///{tmp_path}/ledger.sqlite3"
     with serving(tmp_path, database_url, **settings) as service:
-        table, lost = service.table(COLUMNS, numbers_csv(20)), service.table(COLUMNS, numbers_csv(30))
+        table, lost = service.table(X_COLUMNS, numbers_csv(20)), service.table(X_COLUMNS, numbers_csv(30))
         table.fresh(MEAN, epsilon="1")
         quiet = samples(service)
         for _ in range(20):

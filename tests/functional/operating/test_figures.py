@@ -4,7 +4,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import pytest
-from service_world import Service, Table, numbers_csv
+from service_world import X_COLUMNS, Service, Table, numbers_csv
 
 MEAN = {"kind": "mean", "column": "x"}
 
@@ -115,7 +115,7 @@ def test_tables_of_sensitivities(one_service: Service) -> None:
 
 
 def test_rows_per_unit_multiplies_the_sensitivity(one_service: Service) -> None:
-    columns = {"x": {"kind": "integer", "bounds": [0, 100]}}
+    columns = X_COLUMNS
     table = one_service.table(columns, numbers_csv(100), rows_per_unit=3)
     assert table.plan(MEAN, epsilon=1).json()["mechanism"]["sensitivity"] == 3
     assert table.plan({"kind": "histogram", "column": "x", "bins": 2}, epsilon="0.6").json()["mechanism"][

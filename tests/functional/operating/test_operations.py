@@ -11,13 +11,12 @@ from typing import Any
 import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
-from service_world import Service, key_of, numbers_csv, serving
+from service_world import X_COLUMNS, Service, key_of, numbers_csv, serving
 from sqlalchemy import text
 
 from app.db.engine import Database
 
 MEAN = {"kind": "mean", "column": "x"}
-COLUMNS = {"x": {"kind": "integer", "bounds": [0, 100]}}
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +54,7 @@ def rise(after: dict[Any, float], before: dict[Any, float], name: str, **labels:
 
 
 def test_metrics_count_what_happens(one_service: Service) -> None:
-    table = one_service.table(COLUMNS, numbers_csv(20))
+    table = one_service.table(X_COLUMNS, numbers_csv(20))
     before = samples(one_service)
     table.fresh(MEAN, epsilon="0.5")
     assert table.release(MEAN, epsilon="0.25").status_code == 200
@@ -76,7 +75,7 @@ def test_metrics_count_what_happens(one_service: Service) -> None:
 
 
 def test_times_are_told_to_admins_and_auditors_alone(one_service: Service) -> None:
-    table = one_service.table(COLUMNS, numbers_csv(20))
+    table = one_service.table(X_COLUMNS, numbers_csv(20))
     table.fresh(MEAN, epsilon="0.5")
     _, auditor = one_service.principal("auditor")
     public = samples(one_service)
@@ -93,7 +92,7 @@ def test_times_are_told_to_admins_and_auditors_alone(one_service: Service) -> No
 
 
 def test_each_dataset_s_budget_is_told_to_admins_and_auditors_alone(one_service: Service) -> None:
-    table = one_service.table(COLUMNS, numbers_csv(20), limit="3")
+    table = one_service.table(X_COLUMNS, numbers_csv(20), limit="3")
     table.fresh(MEAN, epsilon="0.5")
     label = (("dataset", table.name),)
     told = samples(one_service, one_service.admin_key)
@@ -131,7 +130,7 @@ def test_every_answer_has_an_id_that_the_log_has_too(one_service: Service) -> No
 
 
 def test_a_release_is_in_the_log_with_who_and_what_it_cost(one_service: Service) -> None:
-    table = one_service.table(COLUMNS, numbers_csv(20))
+    table = one_service.table(X_COLUMNS, numbers_csv(20))
     identity = "release-in-the-log"
     headers = {"Idempotency-Key": "once", "X-Request-Id": identity}
     body = {"statistic": MEAN, "epsilon": "0.125"}

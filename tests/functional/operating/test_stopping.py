@@ -13,14 +13,13 @@ from pathlib import Path
 
 import httpx
 import pytest
-from service_world import Service, free_port, key_of, numbers_csv, serving
+from service_world import X_COLUMNS, Service, free_port, key_of, numbers_csv, serving
 from sqlalchemy import make_url, text
 
 from app.db.engine import Database
 
 pytestmark = pytest.mark.slow
 
-COLUMNS = {"x": {"kind": "integer", "bounds": [0, 100]}}
 BODY = json.dumps({"statistic": {"kind": "mean", "column": "x"}, "epsilon": "0.5", "reuse": False}).encode()
 
 
@@ -35,7 +34,7 @@ def slowly(begun: Path) -> Iterator[bytes]:
 @pytest.mark.parametrize("options", [(), ("--workers", "2")])
 def test_what_has_begun_is_finished(tmp_path: Path, options: tuple[str, ...]) -> None:
     with serving(tmp_path, f"sqlite:///{tmp_path}/ledger.sqlite3", *options) as service:
-        table, begun = service.table(COLUMNS, numbers_csv(20)), tmp_path / "begun"
+        table, begun = service.table(X_COLUMNS, numbers_csv(20)), tmp_path / "begun"
         headers = {"Authorization": f"Bearer {key_of(table.analyst)}", "Content-Type": "application/json"}
 
         def release() -> httpx.Response:

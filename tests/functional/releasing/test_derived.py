@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
-from service_world import Service, Table, numbers_csv
+from service_world import X_COLUMNS, Service, Table, numbers_csv
 from test_filters import COLUMNS, content
 
 PRECISE: dict[str, Any] = {"epsilon": "1000", "grid_refinement": 30}
@@ -208,7 +208,7 @@ def test_what_follows_from_nothing_is_refused(one_service: Service, statistic: d
 
 
 def test_other_refusals(one_service: Service) -> None:
-    table = one_service.table({"x": {"kind": "integer", "bounds": [0, 100]}}, numbers_csv(100))
+    table = one_service.table(X_COLUMNS, numbers_csv(100))
     statistic = {"kind": "standard_deviation", "column": "x"}
     assert ask(table, statistic, epsilon="1001").json()["type"] == "/problems/epsilon-too-large"
     assert plan(table, statistic, epsilon="1001").json()["type"] == "/problems/epsilon-too-large"

@@ -12,18 +12,17 @@ from pathlib import Path
 import httpx
 import psycopg
 import pytest
-from service_world import Service, Table, numbers_csv, serving
+from service_world import X_COLUMNS, Service, Table, numbers_csv, serving
 from sqlalchemy import make_url
 
 MEAN = {"kind": "mean", "column": "x"}
-COLUMNS = {"x": {"kind": "integer", "bounds": [0, 100]}}
 FRESH = {"statistic": MEAN, "epsilon": "0.1", "reuse": False}
 LIMIT = "10"  # of which each release costs a hundredth
 
 
 @pytest.fixture
 def table(service: Service) -> Table:
-    return service.table(COLUMNS, numbers_csv(50), limit=LIMIT, allowance=LIMIT)
+    return service.table(X_COLUMNS, numbers_csv(50), limit=LIMIT, allowance=LIMIT)
 
 
 @dataclass(frozen=True)
@@ -94,7 +93,7 @@ def test_sixteen_threads_of_fifty_requests_get_exactly_one_hundred_releases(tabl
 @pytest.mark.slow
 def test_four_processes_of_thirty_two_clients_get_exactly_one_hundred_releases(processes: Processes) -> None:
     """They migrated an empty database at once, too, and each knows the admin that one of them made."""
-    table = processes.services[0].table(COLUMNS, numbers_csv(50), limit=LIMIT, allowance=LIMIT)
+    table = processes.services[0].table(X_COLUMNS, numbers_csv(50), limit=LIMIT, allowance=LIMIT)
     clients = [processes.client_of(service, table) for service in processes.services]
 
     def ask(number: int) -> httpx.Response:
@@ -107,7 +106,7 @@ def test_four_processes_of_thirty_two_clients_get_exactly_one_hundred_releases(p
 
 @pytest.mark.slow
 def test_keys_and_reuse_hold_across_processes_and_outlive_them(processes: Processes, tmp_path: Path) -> None:
-    table = processes.services[0].table(COLUMNS, numbers_csv(50))
+    table = processes.services[0].table(X_COLUMNS, numbers_csv(50))
     clients = [processes.client_of(service, table) for service in processes.services]
     start = threading.Barrier(32)
 
@@ -137,7 +136,7 @@ def test_keys_and_reuse_hold_across_processes_and_outlive_them(processes: Proces
 
 
 def test_fifty_requests_for_a_new_column_make_one_scan(service: Service) -> None:
-    table = service.table(COLUMNS, numbers_csv(20_000), limit="1000", allowance="1000")
+    table = service.table(X_COLUMNS, numbers_csv(20_000), limit="1000", allowance="1000")
     before = service.scans()
     statuses = drain(lambda _: table.release(MEAN, epsilon="0.1", reuse=False), 50, 1)
     assert statuses == {201: 50}

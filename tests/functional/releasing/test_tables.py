@@ -8,11 +8,10 @@ import httpx
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from service_world import Service, Table, a_name
+from service_world import X_COLUMNS, Service, Table, a_name
 
 from app.engines.stored_columns import stored_name
 
-X = {"x": {"kind": "integer", "bounds": [0, 100]}}
 ALMOST_SURELY = {"epsilon": 1000, "alpha": "1e-9"}
 
 
@@ -82,7 +81,7 @@ def test_csv_and_parquet_are_told_apart_by_content(one_service: Service) -> None
     """`file` (CSV or Parquet, told apart by content)."""
     rows = [3, 7, None, 100]
     for content in (b"x\n3\n7\nNA\n100\n", parquet(x=pa.array(rows)), parquet(x=pa.array(rows, pa.float32()))):
-        assert mean_of(one_service.table(X, content, limit="1000", allowance="1000"), "x") == 40
+        assert mean_of(one_service.table(X_COLUMNS, content, limit="1000", allowance="1000"), "x") == 40
 
 
 @pytest.mark.parametrize(
@@ -101,7 +100,7 @@ def test_csv_and_parquet_are_told_apart_by_content(one_service: Service) -> None
 )
 def test_what_is_a_csv(one_service: Service, content: bytes) -> None:
     """CSV: UTF-8, optional BOM, LF or CRLF, RFC 4180; `3750.0` is an integer."""
-    assert mean_of(one_service.table(X, content, limit="1000", allowance="1000"), "x") == 50
+    assert mean_of(one_service.table(X_COLUMNS, content, limit="1000", allowance="1000"), "x") == 50
 
 
 def test_booleans_are_in_any_case(one_service: Service) -> None:
@@ -153,7 +152,7 @@ def test_which_texts_are_null_is_declared(one_service: Service) -> None:
 def test_columns_that_are_not_named_are_not_stored(one_service: Service) -> None:
     """Columns of the file that the metadata does not name are not stored."""
     before = set(one_service.data.glob("*.parquet"))
-    one_service.table(X, "secret,x,more\n111,1,a\n222,2,b\n")
+    one_service.table(X_COLUMNS, "secret,x,more\n111,1,a\n222,2,b\n")
     (stored,) = set(one_service.data.glob("*.parquet")) - before
     assert pq.read_schema(stored).names == [stored_name("x")]
 
@@ -161,12 +160,12 @@ def test_columns_that_are_not_named_are_not_stored(one_service: Service) -> None
 @pytest.mark.parametrize(
     ("column", "content", "line"),
     [
-        (X["x"], "x\n1\n2\n9223372036854775808\n", 4),
-        (X["x"], "x\n1\n2.5\n3\n", 3),
+        (X_COLUMNS["x"], "x\n1\n2\n9223372036854775808\n", 4),
+        (X_COLUMNS["x"], "x\n1\n2.5\n3\n", 3),
         ({"kind": "decimal", "scale": 1, "bounds": [0, 9]}, "x\n1.5\n1.50\n1.55\n", 4),
         ({"kind": "boolean"}, "x\n1\n0\nyes\n", 4),
         ({"kind": "real", "bounds": [0, 9]}, "x\n1\n1,5\n2\n", 3),
-        (X["x"], 'x\n"1\n2"\n3\n', 2),
+        (X_COLUMNS["x"], 'x\n"1\n2"\n3\n', 2),
     ],
 )
 def test_the_owner_is_told_the_line(
@@ -182,10 +181,10 @@ def test_the_owner_is_told_the_line(
 def test_two_rows_are_enough(register) -> None:
     """Fewer than two rows: 422."""
     for content, status in ((b"x\n", 422), (b"x\n1\n", 422), (b"x\n1\n2\n", 201)):
-        assert register(X, content).status_code == status
-    assert register(X, parquet(x=pa.array([1]))).status_code == 422
+        assert register(X_COLUMNS, content).status_code == status
+    assert register(X_COLUMNS, parquet(x=pa.array([1]))).status_code == 422
 
 
 def test_an_upload_has_no_source(register) -> None:
     source = {"source": {"connection": "c", "table": "t"}}
-    assert register(X, b"x\n1\n2\n", **source).status_code == 422
+    assert register(X_COLUMNS, b"x\n1\n2\n", **source).status_code == 422
