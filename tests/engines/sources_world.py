@@ -5,6 +5,8 @@ from itertools import product
 from typing import Any
 
 import psycopg
+from cell_cases import CASES
+from cell_cases import expected as expected_cells
 from engine_world import (
     BOOLEAN,
     CATEGORY,
@@ -20,8 +22,6 @@ from engine_world import (
     worst_rows,
 )
 from gmpy2 import mpq
-from test_cell_sums import CASES
-from test_cell_sums import expected as expected_cells
 
 from app.dp.table.bins import BooleanBins, CategoryBins, bins_by_edges, bins_by_number
 from app.dp.table.codes import codes_for

@@ -7,9 +7,9 @@ from typing import Any
 
 import httpx
 import pytest
+from database_troubles import away, busy
 from faulty_world import MEAN, Breakable, refused
 from service_world import Table
-from test_databases_away import away, busy
 
 from app.dp.errors import DrawExhausted
 from app.dp.mechanism.mechanism import Mechanism

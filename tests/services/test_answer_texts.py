@@ -12,11 +12,11 @@ import pytest
 from gmpy2 import mpq
 from hypothesis import given
 from hypothesis import strategies as st
+from seeded_bits import SeededBits
 
 from app.db.repositories.datasets import Dataset
 from app.dp.mechanism.mechanism import Mechanism
 from app.dp.numbers.exact import decimal_text, json_number, round_down, round_up
-from app.dp.numbers.random_bits import octets
 from app.dp.statistics import build
 from app.dp.table.columns import Column, Kind
 from app.dp.table.sums import Moments
@@ -48,17 +48,6 @@ SPECS: list[dict[str, Any]] = [
     {"kind": "variance", "column": "real"},
 ]
 ALPHA = mpq(1, 20)
-
-
-class SeededBits:
-    def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)
-
-    def bits(self, count: int) -> int:
-        return self.random.getrandbits(count)
-
-    def many(self, count: int, elements: int) -> bytes:
-        return self.random.randbytes(octets(count) * elements)
 
 
 def interval(value_in_range: float, mechanism: Mechanism, radius: mpq) -> list[float]:

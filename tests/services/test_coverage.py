@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 from gmpy2 import mpq
-from test_answer_texts import SeededBits
+from seeded_bits import SeededBits
 
 from app.db.repositories.datasets import Dataset
 from app.dp.derived import derive

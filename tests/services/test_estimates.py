@@ -3,11 +3,11 @@
 from typing import Any
 
 from gmpy2 import mpq
-from test_answer_texts import COLUMNS
 
 from app.dp.derived.interval_arithmetic import Range
 from app.dp.mechanism.mechanism import Mechanism
 from app.dp.statistics import build
+from app.dp.table.columns import Column, Kind
 from app.services.rendering import documents, estimates
 
 ALPHA = mpq(1, 20)
@@ -15,7 +15,8 @@ ALPHA = mpq(1, 20)
 
 def test_the_ranges_of_all_bins_are_as_wide_as_to_hold_at_once() -> None:
     spec: dict[str, Any] = {"kind": "histogram", "column": "whole", "edges": (mpq(0), mpq(5), mpq(10))}
-    statistic = build(spec, COLUMNS, 1000, 1)
+    columns = {"whole": Column("whole", Kind.INTEGER, (mpq(0), mpq(10)))}
+    statistic = build(spec, columns, 1000, 1)
     mechanism = Mechanism.for_epsilon(statistic, mpq(1), mpq(1, 20), 0)
     values = [500] * statistic.components
     component = {"value": values, "value_in_range": values, "accuracy": documents.accuracy_document(mechanism, ALPHA)}

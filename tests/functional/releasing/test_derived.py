@@ -6,8 +6,8 @@ from typing import Any
 
 import httpx
 import pytest
+from filtered_table import COLUMNS, content
 from service_world import X_COLUMNS, Service, Table, numbers_csv
-from test_filters import COLUMNS, content
 
 PRECISE: dict[str, Any] = {"epsilon": "1000", "grid_refinement": 30}
 LINE = {"columns": ["accuracy", "x"]}

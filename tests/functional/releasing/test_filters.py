@@ -6,28 +6,11 @@ from typing import Any
 
 import httpx
 import pytest
+from filtered_table import COLUMNS, content
 from service_world import Service, Table
 
-ROWS = [
-    ("a", 10, "true", 0.5),
-    ("a", 20, "false", -0.5),
-    ("b", 30, "", 1.5),
-    ("", 40, "true", 2.5),
-    ("?", 50, "", 0.25),
-]
-COLUMNS: dict[str, Any] = {
-    "k": {"kind": "category", "categories": ["a", "b"]},
-    "accuracy": {"kind": "integer", "bounds": [0, 100]},  # a name that answers have, too
-    "b": {"kind": "boolean"},
-    "x": {"kind": "real", "bounds": [-1, 3]},
-}
 A = {"k": {"in": ["a"]}}
 PRECISE = {"epsilon": "1000", "grid_refinement": 30}
-
-
-def content(times: int = 40) -> str:
-    lines = [",".join(map(str, row)) for row in ROWS * times]
-    return "\n".join(["k,accuracy,b,x", *lines, ""])
 
 
 @pytest.fixture(scope="module")

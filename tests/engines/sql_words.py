@@ -1,0 +1,24 @@
+"""The words of SQL that every engine has, and the name of the table that the texts of these tests are about."""
+
+from sqlglot import exp, parse_one
+
+from app.engines.sql.queries import Dialect
+
+TABLE = exp.to_table("worst")
+# Every engine has these, with the same meaning; a dialect that lacks a word may drop it without a sound.
+WORDS = {
+    *("Add", "Alias", "Case", "Cast", "Column", "Count", "DataType", "DataTypeParam", "EQ", "Floor", "From", "GTE"),
+    *("And", "GT", "Or"),
+    *("Group", "Identifier", "If", "Is", "LT", "LTE", "Least", "Literal", "Mul", "Null", "Paren", "Select", "Star"),
+    *("Sub", "Subquery", "Sum", "Table", "TableAlias"),
+    *("Join", "Tuple", "Values"),  # with the list of declared categories
+}
+
+
+def assert_common_words(text: str, dialect: Dialect, *, also: frozenset[str] = frozenset()) -> None:
+    """Every word of a statement is one of `WORDS`, or of those that are allowed beside them."""
+    words = {type(node).__name__ for node in parse_one(text, dialect=dialect).walk()}
+    if dialect == "spark":  # whose CAST sqlglot reads as one that tries
+        words.discard("TryCast")
+    assert words <= WORDS | also
+    assert "TRY_CAST" not in text
