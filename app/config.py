@@ -29,7 +29,7 @@ def _rate_limit(text: str) -> str:
         try:
             limits.parse_many(text)
         except ValueError:
-            raise ValueError("must be such as 600/minute or 20/second;600/minute, or off") from None
+            raise ValueError("must be a rate such as 600/minute or 20/second;600/minute, or off") from None
     return text
 
 
@@ -54,7 +54,7 @@ _ALGORITHMS = {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "E
 def _algorithms(names: tuple[str, ...]) -> tuple[str, ...]:
     """Signatures by a private key alone: what anybody could make with the public one is none."""
     if not names or not _ALGORITHMS.issuperset(names):
-        raise ValueError(f"must be some of {', '.join(sorted(_ALGORITHMS))}, with commas between them")
+        raise ValueError(f"must be one or more of {', '.join(sorted(_ALGORITHMS))}, separated by commas")
     return names
 
 
@@ -64,7 +64,7 @@ def _role_map(pairs: object) -> object:
         return pairs
     split = [word.strip().rpartition("=") for word in pairs.split(",") if word.strip()]
     if not split or any(not value or role not in set(Role) for value, _, role in split):
-        raise ValueError(f"must be pairs such as value=role, the role one of {', '.join(sorted(Role))}")
+        raise ValueError(f"must be pairs such as value=role, where the role is one of {', '.join(sorted(Role))}")
     return tuple((value, role) for value, _, role in split)
 
 

@@ -1,7 +1,7 @@
 """The domain's error tree, free of any framework.
 
-Each class carries the public facts of its problem; `app.api.problems` says how they are told. Nothing here may hold a
-value of the data or a text that a stranger sent.
+Each class carries the public facts of its problem; `app.api.problems` puts them into words. No error may hold a value
+of the data, or a value that a caller sent.
 """
 
 
@@ -10,51 +10,51 @@ class SnapledgerError(Exception):
 
 
 class UnauthenticatedError(SnapledgerError):
-    """No key or token, or none that opens anything; the text may say why a token that is its provider's does not."""
+    """There is no key or token, or it is not valid; the text may say why a valid token gives no access."""
 
 
 class MalformedJsonError(SnapledgerError):
-    """The body is no JSON; the text says where, never what stood there."""
+    """The body is not JSON; the text says where, and never repeats what is there."""
 
 
 class KeyRequiredError(SnapledgerError):
-    """A fresh draw needs an idempotency key, or a lost answer would be paid twice."""
+    """A fresh draw needs an idempotency key: without one, a lost answer would be paid twice."""
 
 
 class BodyTooLargeError(SnapledgerError):
-    """The body is over its limit, in bytes."""
+    """The body is larger than its limit in bytes."""
 
     def __init__(self, limit_bytes: int) -> None:
-        super().__init__(f"the body is over {limit_bytes} bytes")
+        super().__init__(f"the body is larger than {limit_bytes:,} bytes")
         self.limit_bytes = limit_bytes
 
 
 class BodyTooSlowError(SnapledgerError):
-    """The body did not come in the time that it has."""
+    """The body did not arrive in time."""
 
 
 class UnsupportedMediaError(SnapledgerError):
-    """The body is in no form that this call reads; the text says which it does."""
+    """This call does not read bodies of this media type; the text says which it reads."""
 
 
 class RateLimitedError(SnapledgerError):
-    """The principal has called too often; `seconds` until it may again."""
+    """The principal sent too many requests; it may send the next one in `seconds`."""
 
     def __init__(self, seconds: int) -> None:
-        super().__init__(f"again in {seconds} seconds")
+        super().__init__(f"too many requests: wait {seconds} seconds")
         self.seconds = seconds
 
 
 class NotFoundError(SnapledgerError):
-    """It does not exist, or the caller may not know that it does."""
+    """The thing does not exist, or the caller may not know that it exists."""
 
 
 class ForbiddenError(SnapledgerError):
-    """The caller may see it, but may not do this to it."""
+    """The caller may see the thing, but may not do this to it."""
 
 
 class InvalidRequestError(SnapledgerError):
-    """The request is understood and wrong: each problem says where and what, never the input."""
+    """The request is not valid: each problem says where and what, and never repeats a value that was sent."""
 
     def __init__(self, *problems: tuple[str, str]) -> None:
         super().__init__("; ".join(f"{where}: {what}" for where, what in problems))
@@ -62,11 +62,11 @@ class InvalidRequestError(SnapledgerError):
 
 
 class ConflictError(SnapledgerError):
-    """The request is right, but the present state refuses it."""
+    """The request is valid, but the present state does not allow it."""
 
 
 class NameTakenError(ConflictError):
-    """A name is given once and for ever."""
+    """A name is never used twice."""
 
 
 class DatasetClosedError(ConflictError):
@@ -78,22 +78,22 @@ class DatasetStaleError(ConflictError):
 
 
 class LastAdminError(ConflictError):
-    """Without an admin nobody could let anybody in again."""
+    """There must always be one admin, since only admins give access."""
 
 
 class BudgetExhaustedError(ConflictError):
-    """An account cannot bear the debit.
+    """An account has less left than the debit.
 
     Attributes:
         scope: `dataset` or `allowance`, the account that refused.
         requested_nano, remaining_nano, limit_nano: in ledger units of 10⁻⁹ ε.
-        renews_at: when a window ends, if the account could bear the debit in the next one.
+        renews_at: when a window ends, if the account could pay the debit in the next one.
     """
 
     def __init__(
         self, scope: str, requested_nano: int, remaining_nano: int, limit_nano: int, renews_at: str | None = None
     ) -> None:
-        super().__init__(f"the {scope} cannot bear this debit")
+        super().__init__(f"the {scope} has less ε left than this debit")
         self.scope = scope
         self.requested_nano = requested_nano
         self.remaining_nano = remaining_nano
@@ -102,15 +102,15 @@ class BudgetExhaustedError(ConflictError):
 
 
 class StorageExhaustedError(ConflictError):
-    """As many bytes of answers are stored as may be.
+    """The stored answers have reached their limit in bytes.
 
     Attributes:
-        scope: `dataset` or `allowance`: what all have stored on the dataset, or the caller alone.
-        stored_bytes, limit_bytes: how much there is, and how much there may be.
+        scope: `dataset` or `allowance`: the answers of all principals on the dataset, or of the caller alone.
+        stored_bytes, limit_bytes: how much is stored, and the limit.
     """
 
     def __init__(self, scope: str, stored_bytes: int, limit_bytes: int) -> None:
-        super().__init__(f"the {scope} has no room for another answer")
+        super().__init__(f"the storage for answers of this {scope} is full")
         self.scope = scope
         self.stored_bytes = stored_bytes
         self.limit_bytes = limit_bytes
@@ -121,45 +121,45 @@ class KeyReusedError(SnapledgerError):
 
 
 class AccuracyTrivialError(SnapledgerError):
-    """The public range of the statistic already answers it."""
+    """The public bounds of the statistic already guarantee this accuracy."""
 
 
 class EpsilonTooLargeError(SnapledgerError):
-    """More than one release may cost here; `limit_nano` is the most."""
+    """The ε is more than one release may cost, which is `limit_nano`."""
 
     def __init__(self, limit_nano: int) -> None:
-        super().__init__("more than one release may cost")
+        super().__init__("this ε is more than one release may cost")
         self.limit_nano = limit_nano
 
 
 class AccuracyUnattainableError(SnapledgerError):
-    """The accuracy would cost `epsilon_nano`, more than one release may (`limit_nano`)."""
+    """The accuracy would cost `epsilon_nano`, and one release may cost `limit_nano` at most."""
 
     def __init__(self, epsilon_nano: int, limit_nano: int) -> None:
-        super().__init__("the accuracy costs more than one release may")
+        super().__init__("this accuracy costs more than one release may")
         self.epsilon_nano = epsilon_nano
         self.limit_nano = limit_nano
 
 
 class UnavailableError(SnapledgerError):
-    """The database or a data engine is busy or away. Nothing was debited, or the outcome is safe to ask for again."""
+    """The database or a data engine is busy or does not answer. Repeating the request is safe."""
 
 
 class OverloadedError(UnavailableError):
-    """As many calls are being answered as the service takes on at once."""
+    """The service is answering as many requests as it takes at once."""
 
 
 class DamagedAnswerError(UnavailableError):
-    """A stored answer is not what was written, so it is not shown; verification tells more."""
+    """A stored answer was changed after it was written, so it is not shown; verification says which."""
 
 
 class ProviderAwayError(UnavailableError):
-    """The provider of tokens did not answer, and without it nothing can be said of a token."""
+    """The identity provider did not answer, so the token cannot be checked."""
 
 
 class SealBrokenError(UnavailableError):
-    """What is stored is not what was sealed: somebody changed it without the ledger's secret."""
+    """A stored record does not match its seal: somebody changed it without the ledger's secret."""
 
 
 class TransactionAbortedError(UnavailableError):
-    """The database undid the whole transaction so that another could go on; the same transaction may run again."""
+    """The database rolled the transaction back in favour of another one; it may run again."""

@@ -33,8 +33,8 @@ def narrow(path: Path) -> None:
         mode = path.stat().st_mode
         if mode & _OTHERS:
             path.chmod(mode & 0o700)
-            logger.warning("others had access to %s: its mode is now %o", path, mode & 0o700)
+            logger.warning("other users could access %s: its mode is now %o", path, mode & 0o700)
     except FileNotFoundError:
         pass
     except OSError:
-        logger.warning("others have access to %s, and its mode cannot be changed", path)
+        logger.warning("other users can access %s, and its mode cannot be changed", path)

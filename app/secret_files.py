@@ -35,7 +35,7 @@ def contents(environment: Mapping[str, str | None]) -> dict[str, Any]:
     for setting, path in _files(environment):
         if environment.get(PREFIX + setting):
             both = (PREFIX + setting).upper()
-            raise ValueError(f"{both} and {both}{_SUFFIX.upper()} exclude each other")
+            raise ValueError(f"{both} and {both}{_SUFFIX.upper()} are both set: keep one")
         text = _text(path)
         if setting.startswith(_BY_NAME):
             found.setdefault(_BY_NAME.rstrip("_"), {})[setting.removeprefix(_BY_NAME)] = text

@@ -158,7 +158,7 @@ class Page:
             return 0
         if re.fullmatch("[0-9]{1,18}", self.after):
             return int(self.after)
-        raise InvalidRequestError(("after", "is not the number of an entry"))
+        raise InvalidRequestError(("after", "must be the `next` of an earlier page, a number"))
 
     @property
     def after_name(self) -> str | None:
@@ -169,7 +169,7 @@ class Page:
         """
         if self.after is None or re.fullmatch(NAME_PATTERN, self.after):
             return self.after
-        raise InvalidRequestError(("after", "is not the name of an item"))
+        raise InvalidRequestError(("after", "must be the `next` of an earlier page, a name"))
 
     @property
     def after_id(self) -> str | None:
@@ -180,7 +180,7 @@ class Page:
         """
         if self.after is None or re.fullmatch(RELEASE_ID_PATTERN, self.after):
             return self.after
-        raise InvalidRequestError(("after", "is not the id of a release"))
+        raise InvalidRequestError(("after", "must be the `next` of an earlier page, the id of a release"))
 
 
 async def _read_page(request: Request) -> Page:
@@ -210,7 +210,9 @@ def idempotency_key(headers: list[str], body: JsonBody[Any]) -> Key | None:
         return None
     key = headers[0]
     if len(headers) > 1 or not 1 <= len(key) <= LONGEST_KEY or not (key.isascii() and key.isprintable()):
-        raise InvalidRequestError(("Idempotency-Key", f"must be one of 1 to {LONGEST_KEY} printable ASCII characters"))
+        raise InvalidRequestError(
+            ("Idempotency-Key", f"must be sent once, with 1 to {LONGEST_KEY} printable ASCII characters")
+        )
     return Key(key, body.fingerprint())
 
 

@@ -23,13 +23,13 @@ class JsonNumber(str):
 
 
 def _refuse_constant(_: str) -> NoReturn:
-    raise MalformedJsonError("NaN and Infinity are not JSON")
+    raise MalformedJsonError("NaN and Infinity are not JSON numbers.")
 
 
 def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        raise MalformedJsonError("an object has the same member twice")
+        raise MalformedJsonError("An object has the same member twice.")
     return members
 
 
@@ -41,7 +41,7 @@ _decoder = json.JSONDecoder(
 def _require_few_values(body: bytes) -> None:
     """Refuse a body with more values than it may have, by the commas between them, before any value is made."""
     if body.count(b",") >= MAX_JSON_VALUES and _STRING.sub(b"", body).count(b",") >= MAX_JSON_VALUES:
-        raise InvalidRequestError(("body", f"has too many values: at most {MAX_JSON_VALUES:,}"))
+        raise InvalidRequestError(("body", f"has too many values: at most {MAX_JSON_VALUES:,} are allowed"))
 
 
 def decode(body: bytes) -> Any:  # noqa: ANN401 - JSON is any value
@@ -55,11 +55,11 @@ def decode(body: bytes) -> Any:  # noqa: ANN401 - JSON is any value
     try:
         return _decoder.decode(body.decode("utf-8"))
     except UnicodeDecodeError:
-        raise MalformedJsonError("it is not UTF-8") from None
+        raise MalformedJsonError("The body is not UTF-8.") from None
     except json.JSONDecodeError as error:
-        raise MalformedJsonError(f"line {error.lineno}, column {error.colno}") from None
+        raise MalformedJsonError(f"Syntax error at line {error.lineno}, column {error.colno}.") from None
     except RecursionError:
-        raise MalformedJsonError("it is nested too deep") from None
+        raise MalformedJsonError("The body is nested too deeply.") from None
 
 
 def _canonical_number(text: str) -> str:

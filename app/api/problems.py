@@ -1,4 +1,4 @@
-"""Every refusal as `application/problem+json` (RFC 9457), from one table. No problem repeats what was sent."""
+"""Every refusal as `application/problem+json` (RFC 9457), from one table. No problem repeats a value that was sent."""
 
 import logging
 from collections.abc import Callable
@@ -17,6 +17,7 @@ from app.ledger.units import epsilon_text
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_SECONDS = "1"
+_EPSILON_DIGITS = 3  # in a sentence; the members have all
 
 log = logging.getLogger("snapledger.api")
 
@@ -41,6 +42,29 @@ def _budget_members(error: errors.BudgetExhaustedError) -> dict[str, Any]:
     }
 
 
+def _round_epsilon(epsilon_nano: int, *, up: bool = True) -> str:
+    """An ε with three significant digits: a cost rounded up, and what is left rounded down."""
+    step = 10 ** max(len(str(epsilon_nano)) - _EPSILON_DIGITS, 0)
+    return epsilon_text((-(-epsilon_nano // step) if up else epsilon_nano // step) * step)
+
+
+def _count_in_words(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _count_problems(error: errors.InvalidRequestError) -> str:
+    return f"{_count_in_words(len(error.problems), 'problem')}: `errors` says where and what."
+
+
+def _budget_detail(error: errors.BudgetExhaustedError) -> str:
+    budget = "the dataset's budget" if error.scope == "dataset" else "your allowance"
+    left = _round_epsilon(error.remaining_nano, up=False)
+    advice = "ask for less, or ask the dataset's owner for a higher limit"
+    if error.renews_at is not None:
+        advice = f"ask for less, or wait until it is renewed at {error.renews_at}"
+    return f"This costs ε = {_round_epsilon(error.requested_nano)}, and {left} of {budget} is left: {advice}."
+
+
 def _retry_after_seconds(problem: "Problem", error: object) -> str | None:
     """For how many seconds to wait, where waiting helps."""
     if isinstance(error, errors.RateLimitedError):
@@ -51,126 +75,140 @@ def _retry_after_seconds(problem: "Problem", error: object) -> str | None:
 
 
 PROBLEMS: dict[type[errors.SnapledgerError], Problem] = {
-    errors.MalformedJsonError: Problem(400, "malformed-json", "The body is not JSON", str),
+    errors.MalformedJsonError: Problem(400, "malformed-json", "The body is not valid JSON", str),
     errors.KeyRequiredError: Problem(
         400,
         "key-required",
         "An Idempotency-Key is required",
-        "A fresh draw (reuse: false) needs the header Idempotency-Key, so that a retry is never charged twice.",
+        "A fresh draw (`reuse: false`) needs the header Idempotency-Key, so that a retry is never charged twice.",
     ),
     errors.UnauthenticatedError: Problem(
         401,
         "unauthenticated",
         "No valid key",
         lambda error: (
-            str(error) or "Send the header Authorization: Bearer <key> with a key or a token that is in force."
+            str(error)
+            or "Send the header Authorization: Bearer <key> with a key or token that has not expired or been replaced."
         ),
     ),
     errors.ForbiddenError: Problem(403, "forbidden", "Not allowed", str),
     errors.NotFoundError: Problem(
-        404, "not-found", "Not found", "There is no such thing here, or your key does not show it."
+        404, "not-found", "Not found", "It does not exist, or your key may not see it: check the name in the path."
     ),
     errors.BodyTooSlowError: Problem(
-        408, "too-slow", "The body came too slowly", "Nothing was done: send it again over a faster connection."
+        408, "too-slow", "The body arrived too slowly", "Nothing was done. Send it again over a faster connection."
     ),
-    errors.BudgetExhaustedError: Problem(
-        409,
-        "budget-exhausted",
-        "The budget cannot bear this",
-        lambda error: f"The {error.scope} has less left than this costs: ask for less, or for a higher limit.",
-        _budget_members,
-    ),
+    errors.BudgetExhaustedError: Problem(409, "budget-exhausted", "Budget exhausted", _budget_detail, _budget_members),
     errors.StorageExhaustedError: Problem(
         409,
         "storage-exhausted",
-        "No room for another answer",
+        "The storage for answers is full",
         lambda error: (
-            f"The answers that are stored of this {error.scope} take as many bytes as they may. Earlier releases and "
-            "answers to earlier keys can still be read; without an Idempotency-Key an earlier release answers and "
-            "nothing is stored. The operator can raise the limit."
+            f"The stored answers of this {error.scope} take {error.stored_bytes:,} bytes; the limit is "
+            f"{error.limit_bytes:,}. You can still read earlier releases and repeat earlier requests; the operator can "
+            f"raise SNAPLEDGER_MAX_STORED_BYTES_PER_{error.scope.upper()}."
         ),
         lambda error: {"scope": error.scope, "stored_bytes": error.stored_bytes, "limit_bytes": error.limit_bytes},
     ),
-    errors.NameTakenError: Problem(409, "name-taken", "The name is taken", "A name is given once; choose another."),
+    errors.NameTakenError: Problem(
+        409, "name-taken", "The name is taken", "Names are never used twice: choose another one."
+    ),
     errors.DatasetClosedError: Problem(
-        409, "closed", "The dataset is closed", "Its data is deleted; its ledger and releases can still be read."
+        409, "closed", "The dataset is closed", "Its data was deleted. Its ledger and releases can still be read."
     ),
     errors.DatasetStaleError: Problem(
         409,
         "stale",
         "The dataset is stale",
-        "Its live table is not the one that was registered; its owner may have it validated again, or delete it.",
+        "Its live table has changed since it was registered. Its owner can revalidate the dataset, or delete it.",
     ),
     errors.LastAdminError: Problem(
-        409, "last-admin", "The last admin stays", "Create another admin first, then disable this one."
+        409, "last-admin", "The last admin cannot be disabled", "Create another admin first."
     ),
     errors.BodyTooLargeError: Problem(
-        413, "too-large", "The body is too large", lambda error: f"The limit is {error.limit_bytes} bytes."
+        413, "too-large", "The body is too large", lambda error: f"The limit is {error.limit_bytes:,} bytes."
     ),
-    errors.UnsupportedMediaError: Problem(415, "unsupported-media-type", "This form of body is not read here", str),
+    errors.UnsupportedMediaError: Problem(415, "unsupported-media-type", "Unsupported media type", str),
     errors.InvalidRequestError: Problem(
         422,
         "invalid-request",
         "The request is not valid",
-        "Each of `errors` says where and what.",
+        _count_problems,
         lambda error: {"errors": [{"where": where, "what": what} for where, what in error.problems]},
     ),
     errors.AccuracyTrivialError: Problem(
         422,
         "accuracy-trivial",
-        "The accuracy is no question",
-        "The statistic's public range is within this radius already: ask for a smaller one.",
+        "This accuracy is already guaranteed",
+        "The statistic's public bounds alone guarantee this radius: ask for a smaller one.",
     ),
     errors.AccuracyUnattainableError: Problem(
         422,
         "accuracy-unattainable",
-        "The accuracy costs too much",
-        lambda error: f"It would take more than the {epsilon_text(error.limit_nano)} that one release may cost.",
+        "This accuracy costs too much",
+        lambda error: (
+            f"It would cost ε = {_round_epsilon(error.epsilon_nano)}, and one release may cost at most "
+            f"{epsilon_text(error.limit_nano)}: ask for a larger radius."
+        ),
         lambda error: {"epsilon": epsilon_text(error.epsilon_nano)},
     ),
     errors.EpsilonTooLargeError: Problem(
         422,
         "epsilon-too-large",
         "The ε is too large",
-        lambda error: f"One release may cost {epsilon_text(error.limit_nano)} at most.",
+        lambda error: f"One release may cost at most ε = {epsilon_text(error.limit_nano)}.",
         lambda error: {"limit": epsilon_text(error.limit_nano)},
     ),
     errors.KeyReusedError: Problem(
         422,
         "key-reused",
         "The Idempotency-Key belongs to another request",
-        "Use a new key for a new request; the old key answers its own request only.",
+        "Use a new key for a new request. A key repeats only the request that it was first sent with.",
     ),
     errors.RateLimitedError: Problem(
         429,
         "rate-limited",
-        "Too many calls",
-        "Wait as many seconds as Retry-After says; plans and releases that are known need no second call.",
+        "Too many requests",
+        lambda error: f"Wait {_count_in_words(error.seconds, 'second')} (the header Retry-After), then send it again.",
     ),
     errors.OverloadedError: Problem(
-        503, "overloaded", "Too many calls at once", "Nothing was done: retry after a moment, with the same key."
+        503, "overloaded", "Too many requests at once", "Nothing was done. Retry in a moment, with the same key."
     ),
     errors.ProviderAwayError: Problem(
-        503, "unavailable", "Busy or away", "The provider of tokens did not answer: retry, or call with a key."
+        503,
+        "unavailable",
+        "Service unavailable",
+        "The identity provider does not answer: retry, or use a key instead of a token.",
     ),
     errors.SealBrokenError: Problem(
         503,
         "seal-broken",
-        "The record does not match its seal",
-        "Nothing was charged. What is stored here was changed outside the service: tell the operator.",
+        "A stored record does not match its seal",
+        "Nothing was charged. Something outside the service changed what is stored here: tell the operator, who can "
+        "run `snapledger ledger verify`.",
     ),
     errors.UnavailableError: Problem(
         503,
         "unavailable",
-        "Busy or away",
-        "The database or a data engine did not answer: retry with the same key; it is never charged twice.",
+        "Service unavailable",
+        "The database or a data engine is busy or does not answer: retry with the same Idempotency-Key, which is never "
+        "charged twice.",
     ),
 }
 
-_HTTP_TITLES = {404: ("not-found", "Not found"), 405: ("method-not-allowed", "Method not allowed")}
+_HTTP_PROBLEMS = {
+    404: ("not-found", "Not found", "This path does not exist: see /docs for those that do."),
+    405: ("method-not-allowed", "Method not allowed", "The header Allow names the methods of this path: see /docs."),
+}
 _METHODS = ("DELETE", "GET", "HEAD", "POST", "PUT")
-_UNREADABLE = ("bad-request", "The request cannot be read")
-_INTERNAL = Problem(500, "internal", "A fault of ours", "Nothing was charged unless an answer is stored; see the log.")
+_UNREADABLE = ("bad-request", "Malformed HTTP request")
+_INTERNAL = Problem(
+    500,
+    "internal",
+    "Internal error",
+    "If an answer was stored, it was charged: send the request again with the same Idempotency-Key to get it. The "
+    "operator finds the cause in the log.",
+)
 
 for _problem in (*PROBLEMS.values(), _INTERNAL):
     metrics.REFUSALS.labels(_problem.slug)  # from 0 on, or Prometheus would see no rise when the first one comes
@@ -219,10 +257,8 @@ def _allowed_methods(request: Request) -> str:
 
 def _on_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class alone
-    slug, title = _HTTP_TITLES.get(error.status_code, _UNREADABLE)
-    response = render_problem(
-        Problem(error.status_code, slug, title, "See the description of the interface at /docs."), error
-    )
+    known = _HTTP_PROBLEMS.get(error.status_code, (*_UNREADABLE, "See /docs for what each path takes."))
+    response = render_problem(Problem(error.status_code, *known), error)
     response.headers.update(error.headers or {})
     if allowed := _allowed_methods(request):
         response.headers["Allow"] = allowed

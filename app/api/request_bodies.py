@@ -27,9 +27,9 @@ def require_form(headers: Headers, form: str) -> None:
         UnsupportedMediaError: it is announced as another media type, or as encoded.
     """
     if media_type(headers) != form:
-        raise UnsupportedMediaError(f"Send a body with the header Content-Type: {form}.")
+        raise UnsupportedMediaError(f"Send the body with the header Content-Type: {form}.")
     if any(coding.lower() != "identity" for coding in headers.getlist("content-encoding")):
-        raise UnsupportedMediaError("Send the body as it is, without Content-Encoding.")
+        raise UnsupportedMediaError("Send the body uncompressed, without the header Content-Encoding.")
 
 
 async def _chunks(request: Request, most_bytes: int) -> AsyncGenerator[bytes, None]:

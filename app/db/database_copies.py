@@ -55,7 +55,7 @@ def _merge_write_ahead_log(path: Path) -> None:
     finally:
         copy.close()
     if mode != ("delete",) or checked != ("ok",):
-        raise ValueError("the copy of the database is not sound")
+        raise ValueError("the copy of the database failed its integrity check")
 
 
 def restore_database_from(path: Path, database: Database, then: Callable[[WriteSession], None]) -> None:
@@ -77,7 +77,7 @@ def restore_database_from(path: Path, database: Database, then: Callable[[WriteS
         with copy.read() as session, database.migrating() as connection:
             relocation_state.require_not_relocated(session)
             if has_rows(connection):
-                raise ValueError("the database is in use: a backup is restored into one without rows")
+                raise ValueError("the database has rows already: restore a backup into an empty one")
             copy_rows(session.connection, connection)
             then(WriteSession(connection))
     finally:

@@ -158,7 +158,7 @@ class Database:
 
     def _require_changes(self) -> None:
         if self._as_it_is:
-            raise AssertionError("this database was opened to be read as it is")
+            raise AssertionError("this database was opened for reading only")
 
     def close(self) -> None:
         """Close the connections that no session holds."""
@@ -176,10 +176,10 @@ def _open_home(url: str, limits: Limits, synchronous_commit: SynchronousCommit, 
     try:
         parsed = make_url(url)
     except (ArgumentError, ValueError):
-        raise ValueError("the database's URL cannot be read") from None
+        raise ValueError("the database URL is malformed") from None
     match parsed.drivername:
         case "sqlite":
             return Sqlite(parsed, limits, as_it_is=as_it_is)
         case "postgres" | "postgresql" | "postgresql+psycopg":
             return Postgres(parsed, limits, synchronous_commit)
-    raise ValueError("the database's URL must start with sqlite:/// or postgresql://")
+    raise ValueError("the database URL must start with sqlite:/// or postgresql://")

@@ -127,7 +127,7 @@ class CommitGroup:
         except SQLAlchemyError:
             self._connection, self._afterwards = None, []
             self._open.pop_all().close()
-            self._outcome.error = UnavailableError("the database is busy or away")
+            self._outcome.error = UnavailableError("the database is busy or does not answer")
             self._outcome.error.__cause__ = error
 
     def _run(self, text: str) -> None:

@@ -54,4 +54,4 @@ class StaleTable(RuntimeError):  # noqa: N818  the name that callers read
     """A live table has other rows or columns than when it was registered. Which and how many is never told."""
 
     def __init__(self) -> None:
-        super().__init__("the live table is not the one that was registered")
+        super().__init__("the live table has changed since it was registered")

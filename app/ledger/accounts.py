@@ -170,7 +170,7 @@ def adjust_limit(  # noqa: PLR0913, PLR0917 - who, what, why, when
     lock_account(transaction, dataset_id)
     row = transaction.change_returning(_ADJUST, dataset=dataset_id, allowed=limit_nano)
     if row is None:
-        raise InvalidRequestError(("epsilon_limit", "is less than what is spent"))
+        raise InvalidRequestError(("epsilon_limit", "must not be below what is already spent"))
     return entries.append_entry(transaction, seal, Account(*row), "adjust", principal, limit_nano, at, reason=reason)
 
 

@@ -188,7 +188,7 @@ def grant_allowance(  # noqa: PLR0913, PLR0917 - who gets what, on what, and whe
         window="" if before is None else before.started_at,
     )
     if granted is None:
-        raise InvalidRequestError(("epsilon_limit", "is less than what the principal has spent"))
+        raise InvalidRequestError(("epsilon_limit", "must not be below what the principal has already spent"))
     entries.append_entry(transaction, seal, account, "allow", principal.name, limit_nano, at, window_days=window_days)
     return Allowance(principal.id, principal.name, limit_nano, granted.spent_nano, revoked=False, window=window)
 
@@ -232,7 +232,7 @@ def debit_allowance(
     if row is None:
         allowance = find_allowance(transaction, dataset_id, principal_id)
         if allowance is None:
-            raise ForbiddenError("A release needs an allowance on this dataset.")
+            raise ForbiddenError("You have no allowance on this dataset: its owner can grant one.")
         if allowance.window is not None:
             row = transaction.change_returning(_DEBIT_IN_WINDOW, window=allowance.window.started_at, **debited)
         if row is None:

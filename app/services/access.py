@@ -62,7 +62,7 @@ def require(principal: Principal, *roles: Role) -> None:
         ForbiddenError: its role is another.
     """
     if principal.role not in roles:
-        raise ForbiddenError(f"This is for the role {' or '.join(roles)}; yours is {principal.role}.")
+        raise ForbiddenError(f"This needs the role {' or '.join(roles)}; yours is {principal.role}.")
 
 
 def rules(principal: Principal, dataset: Dataset) -> bool:
@@ -87,17 +87,17 @@ class Access:
     def require_rule(self) -> None:
         """Refuse everybody but the dataset's owner and the admins."""
         if not self.rules:
-            raise ForbiddenError("This is for the dataset's owner and for admins.")
+            raise ForbiddenError("Only the dataset's owner and admins may do this.")
 
     def require_oversight(self) -> None:
         """Refuse everybody but the dataset's owner, the admins and the auditors."""
         if not self.rules and self.principal.role != Role.AUDITOR:
-            raise ForbiddenError("This is for the dataset's owner, for admins and for auditors.")
+            raise ForbiddenError("Only the dataset's owner, admins and auditors may do this.")
 
     def require_planning(self) -> None:
         """Refuse auditors, who only read."""
         if self.principal.role == Role.AUDITOR:
-            raise ForbiddenError("Auditors read; they neither plan nor release.")
+            raise ForbiddenError("Auditors may read, but not plan or release.")
 
     def require_allowance(self) -> Allowance:
         """The allowance that a release is debited to.
@@ -107,7 +107,7 @@ class Access:
         """
         self.require_planning()
         if self.allowance is None:
-            raise ForbiddenError("A release needs an allowance on this dataset; its owner grants it.")
+            raise ForbiddenError("You have no allowance on this dataset: its owner can grant one.")
         return self.allowance
 
 

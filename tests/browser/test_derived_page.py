@@ -222,5 +222,5 @@ def test_a_lost_answer_is_told_where_it_was_asked_and_can_be_given_up(
     kept = "JSON.parse(sessionStorage.getItem('snapledger.pending')).map(({ key }) => key)"
     assert page.evaluate(kept) == ["second", "third"]
     again.click()
-    expect(page.get_by_role("alert")).to_contain_text("no column of the dataset has this name")
+    expect(page.get_by_role("alert")).to_contain_text("is not a column of this dataset")
     assert page.evaluate(kept) == ["third"]  # a refusal is an answer

@@ -169,5 +169,5 @@ def test_pages_of_datasets_show_what_the_reader_may_see(database: Database) -> N
         assert [page(after, None, 2) for after in (None, "m", "b")] == ["zm", "ab", ""]
         assert [page(after, cy, 1) for after in (None, "z", "a")] == ["z", "a", ""]
         for hidden in ("m", "b", "nothing"):  # no telling them apart
-            with pytest.raises(InvalidRequestError, match="after: names nothing in this list"):
+            with pytest.raises(InvalidRequestError, match="after: must be the `next` of an earlier page of this list"):
                 page(hidden, cy)

@@ -73,7 +73,7 @@ def test_a_page_that_claims_two_gibibytes(
 
 
 def test_the_limit_is_told(tables: Tables) -> None:
-    assert "has pages too large to read" in refused(tables, lie(NUMBERS, 0, 2**30, use_dictionary=False), INTEGER)
+    assert "has pages that are too large" in refused(tables, lie(NUMBERS, 0, 2**30, use_dictionary=False), INTEGER)
 
 
 def test_a_file_of_countless_pages(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -205,20 +205,20 @@ def test_every_type_that_can_hold_a_kind(near: Tables, warehouse: str, table: An
     [
         ("numeric", X, "numeric(p, s)"),
         ("numeric(19, 0)", X, "18 digits"),
-        ("numeric(5, 2)", X, "more than whole numbers"),
+        ("numeric(5, 2)", X, "not whole"),
         ("float8", X, "numeric(p, s)"),
         ("numeric(400, 0)", Column("x", Kind.REAL, X.bounds), "too many digits"),
         ("numeric", Column("x", Kind.REAL, X.bounds), "numeric(p, s)"),
         ("int8", Column("x", Kind.DECIMAL, X.bounds, scale=2), "18 digits"),
         ("numeric(6, 3)", Column("x", Kind.DECIMAL, X.bounds, scale=2), "more than 2 decimals"),
         ("numeric(18, 1)", Column("x", Kind.DECIMAL, X.bounds, scale=2), "18 digits"),
-        ("date", X, "does not hold numbers"),
-        ("text", X, "does not hold numbers"),
-        ("int4", Column("x", Kind.BOOLEAN), "does not hold booleans"),
-        ("int4", Column("x", Kind.CATEGORY, categories=("a",)), "does not hold texts"),
-        ("bytea", Column("x", Kind.CATEGORY, categories=("a",)), "does not hold texts"),
-        ("int4", Column("y", Kind.INTEGER, X.bounds), "is not there"),
-        ("int4", Column("X", Kind.INTEGER, X.bounds), "is not there"),
+        ("date", X, "must be of a numeric type"),
+        ("text", X, "must be of a numeric type"),
+        ("int4", Column("x", Kind.BOOLEAN), "must be of a boolean type"),
+        ("int4", Column("x", Kind.CATEGORY, categories=("a",)), "must be of a text type"),
+        ("bytea", Column("x", Kind.CATEGORY, categories=("a",)), "must be of a text type"),
+        ("int4", Column("y", Kind.INTEGER, X.bounds), "does not exist"),
+        ("int4", Column("X", Kind.INTEGER, X.bounds), "does not exist"),
         ("int4 GENERATED ALWAYS AS (1 / y) VIRTUAL, y int4", X, "is computed"),
     ],
 )
@@ -544,10 +544,10 @@ def test_units_are_counted_where_they_are(near: Tables, table: Any, live, unit_t
     name = table(f"u {unit_type}, x int", *(f"{unit(u)}, {x}" for x, u in enumerate("1112")))
     assert taken(near, name, [X], live=live, units=Units("u", 3)).n == 4
     told = problems(near, name, [X], live=live, units=Units("u", 2))
-    assert told == "column u: says that 1 unit has more rows than rows_per_unit, which is 2"
+    assert told == "column u: shows that 1 unit has more than 2 rows (`rows_per_unit`): raise it, or set `truncate`"
     missing = table(f"u {unit_type}, x int", f"{unit(1)}, 1", "NULL, 2")
     assert "column u" in problems(near, missing, [X], live=live, units=Units("u", 1))
-    assert "does not hold texts" in problems(near, table("u float8, x int"), [X], live=live, units=Units("u", 1))
+    assert "must be of a text type" in problems(near, table("u float8, x int"), [X], live=live, units=Units("u", 1))
 
 
 def test_texts_are_compared_byte_by_byte(near: Tables, table: Any, monkeypatch: Any) -> None:

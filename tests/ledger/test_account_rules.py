@@ -74,7 +74,7 @@ def test_a_limit_may_rise_and_fall_to_what_is_spent(world: World) -> None:
     assert adjust(world, 7).remaining_nano == 0
     with pytest.raises(InvalidRequestError) as refused:
         adjust(world, 6)
-    assert refused.value.problems == (("epsilon_limit", "is less than what is spent"),)
+    assert refused.value.problems == (("epsilon_limit", "must not be below what is already spent"),)
     assert adjust(world, 2 * LIMIT_NANO).limit_nano == 2 * LIMIT_NANO
     last = world.entries()[-1]
     assert (last.kind, last.epsilon_nano, last.spent_nano, last.reason) == ("adjust", 2 * LIMIT_NANO, 7, "a reason")

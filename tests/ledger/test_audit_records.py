@@ -19,7 +19,7 @@ from app.ledger.chain.audit_log import Actor, Record
 from app.ledger.verification import audit_log_verification
 
 OF_ANALYST = principal_table.c.name == "analyst"
-NOT_AS_RECORDED = "the principal {} is not what the records make of it"
+NOT_AS_RECORDED = "the principal {} differs from what the records say"
 
 
 def problems(database: Database) -> list[str]:
@@ -71,11 +71,11 @@ def test_a_principal_that_is_changed_without_a_record_is_found(world: World, cha
 def test_a_principal_that_is_made_or_renamed_without_a_record_is_found(world: World) -> None:
     mallory = {"name": "mallory", "role": "admin", "key_hash": b"m" * 32, "created_at": now()}
     change(world.database, insert(principal_table).values(mallory))
-    assert problems(world.database) == ["the principal mallory was made without a record"]
+    assert problems(world.database) == ["the principal mallory was created without a record"]
     change(world.database, delete(principal_table).where(principal_table.c.name == "mallory"))
     change(world.database, update(principal_table).where(OF_ANALYST).values(name="mallory"))
     assert problems(world.database) == [
-        "the principal mallory was made without a record",
+        "the principal mallory was created without a record",
         "the principal analyst is missing",
     ]
 

@@ -135,7 +135,7 @@ def test_an_entry_appended_without_the_secret_is_named(ledger: World) -> None:
     with ledger.database.write() as transaction:
         accounts.write_off_spending(transaction, other, ledger.dataset.id, 1, "owner", "forged", now())
         transaction.commit()
-    assert first_problem(ledger) == (LAST + 1, "was sealed under a secret that is not known here")
+    assert first_problem(ledger) == (LAST + 1, "was sealed with a secret that is not configured here")
 
 
 def test_two_swapped_entries_are_named(ledger: World) -> None:
@@ -153,7 +153,7 @@ def test_an_entry_far_behind_the_others_is_named(ledger: World) -> None:
 
 def test_a_cut_tail_is_missed(ledger: World) -> None:
     tamper(ledger, delete(entry_table).where(*numbered(LAST)))
-    assert first_problem(ledger) == (None, f"the last entry is {LAST - 1}, and the account names {LAST}")
+    assert first_problem(ledger) == (None, f"the last entry is {LAST - 1}, but the account says {LAST}")
 
 
 def test_a_cut_tail_with_its_account_leaves_a_release_without_a_debit(ledger: World) -> None:
@@ -174,17 +174,17 @@ def test_a_cut_tail_with_its_account_leaves_a_release_without_a_debit(ledger: Wo
     ("statement", "what"),
     [
         (update(account_table).values(spent_nano=0), "the account's spending is not the sum of the entries"),
-        (update(account_table).values(limit_nano=10**12), "the account's limit is not the last one that was entered"),
+        (update(account_table).values(limit_nano=10**12), "the account's limit is not the one of the last entry"),
         (update(account_table).values(head=b"x" * 32), "the account's head is not the hash of the last entry"),
         (update(account_table).values(head=None), "the account's head is not the hash of the last entry"),
-        (update(account_table).values(last_seq=1), f"the last entry is {LAST}, and the account names 1"),
-        (update(allowance_table).values(spent_nano=0), "the allowance of analyst is not what the entries make of it"),
+        (update(account_table).values(last_seq=1), f"the last entry is {LAST}, but the account says 1"),
+        (update(allowance_table).values(spent_nano=0), "the allowance of analyst differs from what the entries say"),
         (
             update(allowance_table).values(limit_nano=10**12),
-            "the allowance of analyst is not what the entries make of it",
+            "the allowance of analyst differs from what the entries say",
         ),
-        (update(allowance_table).values(revoked=True), "the allowance of analyst is not what the entries make of it"),
-        (update(allowance_table).values(window_days=1), "the allowance of analyst is not what the entries make of it"),
+        (update(allowance_table).values(revoked=True), "the allowance of analyst differs from what the entries say"),
+        (update(allowance_table).values(window_days=1), "the allowance of analyst differs from what the entries say"),
     ],
 )
 def test_columns_that_are_turned_back_are_found(ledger: World, statement: object, what: str) -> None:
@@ -194,7 +194,7 @@ def test_columns_that_are_turned_back_are_found(ledger: World, statement: object
 
 def test_a_deleted_allowance_is_missed(ledger: World) -> None:
     tamper(ledger, delete(allowance_table))
-    assert verified(ledger).problems[-1].what == "the allowance of analyst is not what the entries make of it"
+    assert verified(ledger).problems[-1].what == "the allowance of analyst differs from what the entries say"
 
 
 def test_a_missing_account_is_told(ledger: World) -> None:
@@ -230,7 +230,7 @@ def test_a_debit_whose_release_is_gone_is_named(ledger: World) -> None:
 @pytest.mark.parametrize(
     ("values", "what"),
     [
-        ({"response": b"{}"}, "stored response is another"),
+        ({"response": b"{}"}, "stored response was changed"),
         ({"epsilon_nano": 1}, "differ"),
         ({"created_at": OTHER_TIME}, "differ"),
     ],
@@ -262,7 +262,7 @@ def test_a_chain_is_bound_to_its_dataset_s_name(ledger: World) -> None:
     with ledger.database.write() as transaction:
         transaction.connection.execute(text("UPDATE datasets SET name = 'renamed'"))
         transaction.commit()
-    assert first_problem(ledger) == (1, "is not what was sealed: its hash is another")
+    assert first_problem(ledger) == (1, "was changed after it was sealed: its hash differs")
 
 
 def test_entries_of_earlier_secrets_are_checked_with_them(ledger: World) -> None:

@@ -60,7 +60,7 @@ class RateLimit:
             raise
         except Exception as error:  # noqa: BLE001 - of whatever client library the storage has
             self._away_until = time.monotonic() + _AWAY_SECONDS
-            log.warning("the shared storage of rates is away: %s", type(error).__name__)
+            log.warning("the shared rate-limit storage does not answer: %s", type(error).__name__)
             self._count(self._alone.count, principal)
 
     def _count(self, count: Callable[[RateLimitItem, str], float | None], principal: str) -> None:
@@ -87,5 +87,5 @@ def _open_shared_limiter(storage: str) -> SlidingWindowCounterRateLimiter | None
     try:
         opened = storage_from_string(storage, **options)
     except limits.errors.ConfigurationError:
-        raise ValueError("SNAPLEDGER_RATE_LIMIT_STORAGE is no storage that can be used here") from None
+        raise ValueError("SNAPLEDGER_RATE_LIMIT_STORAGE is not the URL of a usable storage") from None
     return None if isinstance(opened, MemoryStorage) else SlidingWindowCounterRateLimiter(opened)

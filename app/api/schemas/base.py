@@ -1,5 +1,6 @@
 """What all request bodies have in common, and how a refusal of one is told: where and what, never the input."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
@@ -17,7 +18,9 @@ from pydantic_core import PydanticCustomError
 
 from app.api.schemas import allowed_members
 from app.errors import InvalidRequestError
+from app.spelling import suggest_name
 
+_QUOTED = re.compile("'([^']*)'")
 MOST_PROBLEMS = 10  # an answer must not grow with what was sent
 _PIECE = 16
 """Members of a large object that are validated together: problems are looked for no further than in one piece."""
@@ -53,7 +56,9 @@ def limit_members(most: int) -> WrapValidator:
         if not isinstance(value, dict) or len(value) <= _PIECE:
             return handler(value)
         if len(value) > most:
-            raise PydanticCustomError("refused", "has too many members: at most {most}", {"most": f"{most:,}"})
+            raise PydanticCustomError(
+                "refused", "has too many members: at most {most} are allowed", {"most": f"{most:,}"}
+            )
         members = iter(value.items())
         accepted: dict[str, Any] = {}
         while piece := dict(islice(members, _PIECE)):
@@ -66,20 +71,20 @@ def limit_members(most: int) -> WrapValidator:
 # Pydantic's own texts may quote the input; these say the same without it.
 _WHAT = {
     "missing": "is missing",
-    "extra_forbidden": "has a member that is not known here: known are {members}",
-    "model_type": "is not an object",
-    "model_attributes_type": "is not an object",
-    "dict_type": "is not an object",
-    "list_type": "is not a list",
-    "tuple_type": "is not a list",
-    "too_short": "has too few items: at least {min_length}",
-    "too_long": "has too many items: at most {max_length}",
-    "string_too_short": "is too short: at least {min_length} characters",
-    "string_too_long": "is too long: at most {max_length} characters",
-    "string_pattern_mismatch": "does not match {pattern}",
-    "literal_error": "is not one of {expected}",
-    "union_tag_invalid": "is not one of {expected_tags}",
-    "union_tag_not_found": "is missing: it is one of {kinds}",
+    "extra_forbidden": "has an unknown member{named}: its members are {members}{meant}",
+    "model_type": "must be an object",
+    "model_attributes_type": "must be an object",
+    "dict_type": "must be an object",
+    "list_type": "must be a list",
+    "tuple_type": "must be a list",
+    "too_short": "has too few items: at least {min_length} are needed",
+    "too_long": "has too many items: at most {max_length} are allowed",
+    "string_too_short": "is too short: at least {min_length} characters are needed",
+    "string_too_long": "is too long: at most {max_length} characters are allowed",
+    "string_pattern_mismatch": "must match {pattern}",
+    "literal_error": "must be one of {expected}{meant}",
+    "union_tag_invalid": "must be one of {expected_tags}{meant}",
+    "union_tag_not_found": "is missing: it must be one of {kinds}",
     "greater_than_equal": "must be at least {ge}",
     "less_than_equal": "must be at most {le}",
 }
@@ -122,10 +127,16 @@ def _describe_error(problem: Mapping[str, Any], model: type[BaseModel], body: _B
     kind, location, context = problem["type"], problem["loc"], dict(problem.get("ctx", {}))
     where = body.path(location, unknown_member=kind == "extra_forbidden")
     if kind == "extra_forbidden":
-        context["members"] = ", ".join(allowed_members.members(model, location[:-1]))
+        members = allowed_members.members(model, location[:-1])
+        context["meant"] = suggest_name(location[-1], members)
+        context["named"] = f" '{location[-1]}'" if context["meant"] else ""  # nothing is repeated but a near miss
+        context["members"] = ", ".join(members)
+    elif kind in {"literal_error", "union_tag_invalid"}:
+        valid = _QUOTED.findall(context.get("expected") or context["expected_tags"])
+        context["meant"] = suggest_name(context.get("tag", problem["input"]), valid)
     elif kind == "union_tag_not_found" and not isinstance(problem["input"], dict):
         kind = "model_type"
-    elif kind.startswith("union_tag"):
+    if kind.startswith("union_tag"):
         where = f"{where}.kind"
         context["kinds"] = ", ".join(f"'{each}'" for each in allowed_members.kinds(model, location))
     what = problem["msg"] if kind == "refused" else _WHAT.get(kind, "is not valid").format_map(context)

@@ -29,7 +29,7 @@ def _no_control_characters(text: str) -> str:
 
 def _distinct(categories: list[str]) -> list[str]:
     if len(set(categories)) != len(categories):
-        raise refuse("has the same category twice")
+        raise refuse("has the same category more than once")
     return categories
 
 
@@ -148,7 +148,7 @@ class DatasetRequest(RequestModel):
     @model_validator(mode="after")
     def _truncated_by_units(self) -> Self:
         if self.truncate and self.unit_column is None:
-            raise refuse("truncate needs a unit_column")
+            raise refuse("`truncate` needs a `unit_column`")
         return self
 
 
@@ -176,5 +176,5 @@ class SourcedDatasetRequest(DatasetRequest):
     @model_validator(mode="after")
     def _not_truncated_live(self) -> Self:
         if self.source.live and self.truncate:
-            raise refuse("truncate needs a copy: rows cannot be taken out of a live table")
+            raise refuse("`truncate` needs a copy: the service cannot take rows out of a live table")
         return self

@@ -27,7 +27,7 @@ def _value(value: object) -> Any:  # noqa: ANN401  one of three types
         return to_exact(value)
     if isinstance(value, str):
         return text(value)
-    raise refuse("is neither a text, a number, nor true or false")
+    raise refuse("must be a string, a number, true or false")
 
 
 Value = Annotated[
@@ -55,9 +55,9 @@ def require_few_conditions(filters: Iterable[Mapping[str, ConditionRequest]]) ->
     """Refuse a request whose filters have more conditions or values together than a request may have."""
     conditions = [condition for each in filters for condition in each.values()]
     if len(conditions) > MAX_REQUEST_CONDITIONS:
-        raise refuse(f"has too many conditions in all its filters: at most {MAX_REQUEST_CONDITIONS:,} together")
+        raise refuse(f"has too many conditions: at most {MAX_REQUEST_CONDITIONS:,} are allowed in all its filters")
     if sum(len(each.one_of or ()) for each in conditions) > MAX_REQUEST_VALUES:
-        raise refuse(f"has too many values in all its filters: at most {MAX_REQUEST_VALUES:,} together")
+        raise refuse(f"has too many values: at most {MAX_REQUEST_VALUES:,} are allowed in all its filters")
 
 
 def _require_few_values(where: dict[str, ConditionRequest]) -> dict[str, ConditionRequest]:

@@ -30,20 +30,20 @@ def to_exact(value: object) -> mpq:
     """
     if isinstance(value, str) and (number := parse_exact(value)) is not None:
         return number
-    raise refuse("is not a number: up to 40 digits, then up to 40 decimals, then an exponent of up to 3 digits")
+    raise refuse("must be a number: up to 40 digits, up to 40 decimals and an exponent of up to 3 digits")
 
 
 def _ledger_units(value: object) -> int:
     units = whole_units(to_exact(value))
     if units is None or not 0 <= units <= MAX_EPSILON_NANO:
-        raise refuse("must be a whole number of units of 1e-9, from 0 to 1000000")
+        raise refuse("must be from 0 to 1,000,000, with at most 9 decimals")
     return units
 
 
 def _epsilon(value: object) -> int:
     units = _ledger_units(value)
     if units == 0:
-        raise refuse("must be a whole number of units of 1e-9, above 0 and at most 1000000")
+        raise refuse("must be above 0 and at most 1,000,000, with at most 9 decimals")
     return units
 
 
@@ -62,7 +62,7 @@ def _between(low: int, high: int, *, low_open: bool, high_open: bool) -> Callabl
 def _bound(value: object) -> mpq:
     number = to_exact(value)
     if abs(number) > LARGEST_BOUND:
-        raise refuse("is larger than 1e100 in size")
+        raise refuse("must be from -1e100 to 1e100")
     return number
 
 
@@ -76,7 +76,7 @@ def _accuracy(value: object) -> mpq:
     if number <= 0:
         raise refuse("must be above 0")
     if _significant_digits(str(value)) > ACCURACY_DIGITS:
-        raise refuse(f"has more than {ACCURACY_DIGITS} significant digits")
+        raise refuse(f"must have at most {ACCURACY_DIGITS} significant digits")
     return number
 
 
@@ -84,22 +84,22 @@ def _whole(value: object) -> object:
     """JSON numbers reach pydantic's own integer checks as integers, or not at all."""
     number = to_exact(value)
     if number.denominator != 1:
-        raise refuse("is not a whole number")
+        raise refuse("must be a whole number")
     return int(number)
 
 
 def _flag(value: object) -> bool:
     if isinstance(value, bool):
         return value
-    raise refuse("is neither true nor false")
+    raise refuse("must be true or false")
 
 
 def text(value: object) -> object:
     """A JSON number is held as its text; where a text is asked for, it is none."""
     if isinstance(value, JsonNumber) or not isinstance(value, str):
-        raise refuse("is not a string")
+        raise refuse("must be a string")
     if _UNSTORABLE.search(value):
-        raise refuse("has a NUL or a lone surrogate, which texts cannot hold")
+        raise refuse("has a NUL character or a lone surrogate, which cannot be stored")
     return value
 
 

@@ -24,7 +24,7 @@ class CurveRequest(RequestModel):
     @model_validator(mode="after")
     def _ascends(self) -> Self:
         if self.from_ >= self.to:
-            raise refuse("must begin below its end: from is not below to")
+            raise refuse("must have a `from` below its `to`")
         return self
 
 

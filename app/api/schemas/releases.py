@@ -26,5 +26,5 @@ class ReleaseRequest(RequestModel):
     @model_validator(mode="after")
     def _one_of_epsilon_and_accuracy(self) -> Self:
         if (self.epsilon is None) == (self.accuracy is None):
-            raise refuse("needs exactly one of epsilon and accuracy")
+            raise refuse("needs either `epsilon` or `accuracy`, not both")
         return self

@@ -21,7 +21,7 @@ def _time(value: object) -> str:
             return clock.to_stored_time(datetime.fromisoformat(given.upper()))
     except (ValueError, OverflowError):  # a day that is in no calendar, or before or after all of them
         pass
-    raise refuse("is not a time by RFC 3339 with its zone, such as 2027-01-31T12:00:00Z")
+    raise refuse("must be a time with its zone (RFC 3339), such as 2027-01-31T12:00:00Z")
 
 
 Moment = Annotated[str, PlainValidator(_time), WithJsonSchema({"type": "string", "format": "date-time"})]

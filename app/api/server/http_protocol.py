@@ -82,7 +82,7 @@ class HttpProtocol(HttpToolsProtocol):
         self._pending_bytes += len(data)
         super().data_received(data)
         if self._pending_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
-            self.send_400_response("The head of the request is too large.")
+            self.send_400_response("The request's headers are too large.")
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no HTTP, as a problem too, and hang up."""

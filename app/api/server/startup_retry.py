@@ -46,7 +46,7 @@ async def open_services_with_retry(settings: Settings) -> Services:
             return await run_in_threadpool(startup.open_services, settings)
         except UnavailableError:
             if tries % _SAID_EVERY == 0:
-                log.warning("the database is away; the service starts when it is back")
+                log.warning("the database does not answer; the service starts when it does")
         tries += 1
         with _signals_end_process():
             await asyncio.sleep(PAUSE_SECONDS)

@@ -30,7 +30,7 @@ _SQLITE_PASSING = frozenset(
     }
 )
 
-RETIRED = "this database of Snapledger's is retired"
+RETIRED = "this database is retired"
 """The message of the triggers of `relocation_state`; the bundled SQLite's driver has no code for a trigger."""
 
 # Psycopg calls it an InternalError: the server became a standby, or the database is retired (`relocation_state`).
@@ -49,13 +49,15 @@ def translate_errors() -> Iterator[None]:
     try:
         yield
     except PoolTimeoutError as error:
-        raise UnavailableError("no database connection came free in time") from error
+        raise UnavailableError("no database connection became free in time") from error
     except DBAPIError as error:
         if not _is_transient(error):
             raise
         if getattr(error.orig, "sqlstate", None) in _ABORTED:
-            raise TransactionAbortedError("the database undid the transaction for another's sake") from error
-        raise UnavailableError("the database is busy or away") from error
+            raise TransactionAbortedError(
+                "the database rolled the transaction back in favour of another one"
+            ) from error
+        raise UnavailableError("the database is busy or does not answer") from error
 
 
 def _is_transient(error: DBAPIError) -> bool:

@@ -46,7 +46,7 @@ class Sqlite:
         reader = partial(connect, path, limits.lock_seconds, read_only=True)
         if as_it_is:
             if not path.exists():
-                hint = "run this where the service is started, or set SNAPLEDGER_DATABASE_URL"
+                hint = "run this in the directory from which the service starts, or set SNAPLEDGER_DATABASE_URL"
                 raise ValueError(f"there is no ledger at {path}: {hint}")
             reader = partial(connect_as_it_is, path, limits.lock_seconds)
         else:
@@ -68,7 +68,7 @@ class Sqlite:
         try:
             connection = self._readers.get(timeout=self._limits.queue_seconds)
         except Empty:
-            raise UnavailableError("no database connection came free in time") from None
+            raise UnavailableError("no database connection became free in time") from None
         kept = None
         try:
             connection = connection or self._reader.connect()
@@ -90,7 +90,7 @@ class Sqlite:
     def writing(self) -> Iterator[Connection]:
         """The one write transaction of all threads and processes."""
         if not self._turns.take(self._limits.queue_seconds):
-            raise UnavailableError("the queue before the database's writer is too long")
+            raise UnavailableError("too many transactions wait to write")
         try:
             connection = self._kept_writer or self._writer.connect()
             self._kept_writer = None

@@ -37,7 +37,7 @@ class Dataset:
 
     @property
     def stale(self) -> bool:
-        """Whether the live table is not the one that was registered."""
+        """Whether the live table has changed since it was registered."""
         return self.state == "stale"
 
     @property
@@ -151,7 +151,7 @@ def page_of_datasets(session: Session, after: str | None, limit: int, visible_to
         # Seen with the same eyes, or the answer would tell whether a hidden dataset has that name.
         last = session.row(_VISIBLE_BY_NAME if viewer else _BY_NAME, name=after, **viewer)
         if last is None:
-            raise InvalidRequestError(("after", "names nothing in this list"))
+            raise InvalidRequestError(("after", "must be the `next` of an earlier page of this list"))
         start = last.id
     query = _VISIBLE_PAGE if viewer else _PAGE
     return [Dataset(*row) for row in session.rows(query, after=start, most=limit, **viewer)]

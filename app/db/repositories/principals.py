@@ -150,7 +150,7 @@ def page_of_principals(session: Session, after: str | None, limit: int) -> list[
     if after is not None:
         last = find_by_name(session, after)
         if last is None:
-            raise InvalidRequestError(("after", "names nothing in this list"))
+            raise InvalidRequestError(("after", "must be the `next` of an earlier page of this list"))
         start = last.id
     return [Principal(*row) for row in session.rows(_PAGE, after=start, most=limit)]
 

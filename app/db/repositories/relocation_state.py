@@ -49,10 +49,10 @@ def require_not_relocated(session: Session) -> None:
     if found is None:
         return
     if found.state == "retired":
-        raise ValueError(f"this database was retired at {found.at}: its ledger is in {found.other} now")
+        raise ValueError(f"this database was retired at {found.at}: use {found.other}, which has its ledger now")
     raise ValueError(
-        f"this database is not complete: a move from {found.other} began at {found.at}; "
-        "snapledger migrate-to, on that one, ends it"
+        f"this database is incomplete: a move from {found.other} began at {found.at}. "
+        "Run `snapledger migrate-to` on that one again to finish it"
     )
 
 

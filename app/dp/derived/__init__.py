@@ -30,8 +30,8 @@ def derive(spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_
     """
     derived = DERIVED.get(str(spec.get("kind")))
     if derived is None:
-        raise InvalidStatistic("kind", f"one of {', '.join(DERIVED)}")
+        raise InvalidStatistic("kind", f"must be one of {', '.join(DERIVED)}")
     for member in _MEMBERS - derived.members:
         if spec.get(member) is not None:
-            raise InvalidStatistic(member, f"a {derived.kind} has no such member")
+            raise InvalidStatistic(member, f"does not belong to a {derived.kind}: leave it out")
     return derived.build(spec, columns, n, rows_per_unit)

@@ -43,10 +43,10 @@ class FromHistogram(DerivedStatistic, ABC):
         histogram = build(asked, columns, n, rows_per_unit)
         bins = histogram.bins.inside if isinstance(histogram.bins, WithOutside) else histogram.bins
         if not isinstance(bins, IntervalBins):
-            raise InvalidStatistic("column", "only the values of a numeric column have an order")
+            raise InvalidStatistic("column", "must be a numeric column: only its values have an order")
         if bins.edges.intervals > MOST_JOINT_INTERVALS:
             where = "bins" if spec.get("edges") is None else "edges"
-            raise InvalidStatistic(where, f"at most {MOST_JOINT_INTERVALS:,} intervals")
+            raise InvalidStatistic(where, f"must make at most {MOST_JOINT_INTERVALS:,} intervals")
         return asked, histogram.describe() | {"kind": cls.kind}, bins
 
     def _cumulative(self, known: KnownComponent) -> list[Estimate]:
@@ -113,10 +113,10 @@ class Quantile(FromHistogram):
         asked, described, bins = cls._histogram(spec, columns, n, rows_per_unit)
         probabilities = tuple(spec.get("probabilities") or ())
         if not 1 <= len(probabilities) <= MOST_PROBABILITIES:
-            raise InvalidStatistic("probabilities", f"from 1 to {MOST_PROBABILITIES} probabilities")
+            raise InvalidStatistic("probabilities", f"must have 1 to {MOST_PROBABILITIES} probabilities")
         for i, probability in enumerate(probabilities):
             if not 0 < probability < 1:
-                raise InvalidStatistic(f"probabilities.{i}", "a probability is above 0 and below 1")
+                raise InvalidStatistic(f"probabilities.{i}", "must be above 0 and below 1")
         shown = {"probabilities": [json_probability(probability) for probability in probabilities]}
         return cls(n, {"histogram": asked}, described | shown, bins, probabilities)
 
@@ -142,12 +142,12 @@ class Margin(DerivedStatistic):
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
         """The margin that a request asks for, or InvalidStatistic."""
         if spec.get("columns") is None:
-            raise InvalidStatistic("columns", "a margin is of a two-way table, which needs two columns")
+            raise InvalidStatistic("columns", "is missing: a margin needs the two columns of its table")
         asked = {"kind": "histogram", **{member: spec.get(member) for member in cls.members - {"column"}}}
         table = build(asked, columns, n, rows_per_unit)
         cells = table.bins.inside if isinstance(table.bins, WithOutside) else table.bins
         if spec.get("column") not in spec["columns"]:
-            raise InvalidStatistic("column", "is not one of the table's columns")
+            raise InvalidStatistic("column", "must be one of the table's two columns")
         if not isinstance(cells, Cells):
             raise TypeError("a two-way table has cells")
         described = table.describe() | {"kind": cls.kind, "column": spec["column"]}

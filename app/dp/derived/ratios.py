@@ -42,7 +42,7 @@ class FilteredMean(DerivedStatistic):
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
         """The mean that a request asks for, or InvalidStatistic."""
         if spec.get("where") is None:
-            raise InvalidStatistic("where", "the mean of all rows is a statistic of its own: release that")
+            raise InvalidStatistic("where", "is missing: for the mean of all rows, release the statistic `mean`")
         asked = {"kind": "sum", **{member: spec.get(member) for member in cls.members}}
         counted = {"kind": "count", "where": spec["where"]}
         total: Any = build(asked, columns, n, rows_per_unit)
@@ -63,7 +63,7 @@ def _pair(spec: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Any, Any], tup
     """The covariance that a request of two columns asks for, the columns and the bounds of each."""
     names = parse_pair(spec.get("columns"), "columns")
     if names is None:
-        raise InvalidStatistic("columns", "two columns are needed here")
+        raise InvalidStatistic("columns", "must be two columns")
     bounds = parse_pair(spec.get("bounds"), "bounds") or (None, None)
     return {"kind": "covariance", "columns": names, "bounds": bounds}, names, bounds
 

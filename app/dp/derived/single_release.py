@@ -69,10 +69,10 @@ class Proportion(DerivedStatistic):
         """The proportion that a request asks for, or InvalidStatistic."""
         name, category, where = (spec.get(member) for member in ("column", "category", "where"))
         if (name is None) == (where is None):
-            raise InvalidStatistic("column", "a proportion needs either a column or a filter")
+            raise InvalidStatistic("column", "is missing: a proportion needs either a `column` or a `where`")
         if name is None:
             if category is not None:
-                raise InvalidStatistic("category", "a filter names its categories itself")
+                raise InvalidStatistic("category", "does not go with `where`, which names its categories itself")
             asked: dict[str, Any] = {"kind": "count", "where": where}
             return cls(n, {"count": asked}, build(asked, columns, n, rows_per_unit).describe() | {"kind": cls.kind})
         column = find_column(columns, name, "column")
@@ -80,9 +80,9 @@ class Proportion(DerivedStatistic):
         if column.kind is Kind.BOOLEAN and category is None:
             return cls(n, {"mean": {"kind": "mean", "column": name}}, described)
         if column.kind is not Kind.CATEGORY:
-            raise InvalidStatistic("column", "neither a boolean column nor one of categories")
+            raise InvalidStatistic("column", "must be a boolean or category column")
         if category not in column.categories:
-            raise InvalidStatistic("category", "is not one of the declared categories", column.categories)
+            raise InvalidStatistic("category", "is not one of the declared categories", column.categories, category)
         asked = {"kind": "count", "where": {name: {"one_of": [category]}}}
         return cls(n, {"count": asked}, described | {"category": category})
 

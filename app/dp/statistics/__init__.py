@@ -41,7 +41,7 @@ def build(spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_p
         raise ValueError("a dataset has at least two rows, and a person at least one")
     statistic = STATISTICS.get(str(spec.get("kind")))
     if statistic is None:
-        raise InvalidStatistic("kind", f"one of {', '.join(STATISTICS)}")
+        raise InvalidStatistic("kind", f"must be one of {', '.join(STATISTICS)}")
     # Of these kinds there are two shapes, told apart by one member.
     if statistic is Histogram and spec.get("columns") is not None:
         statistic = TwoWay
@@ -49,5 +49,5 @@ def build(spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_p
         statistic = GroupedCount
     for member in _MEMBERS - statistic.members:
         if spec.get(member) is not None:
-            raise InvalidStatistic(member, f"a {statistic.kind} has no such member")
+            raise InvalidStatistic(member, f"does not belong to a {statistic.kind}: leave it out")
     return statistic.build(spec, columns, n, rows_per_unit)

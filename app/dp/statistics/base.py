@@ -140,7 +140,7 @@ def find_column(columns: Mapping[str, Column], name: object, where: str) -> Colu
     """The declared column of that name, or InvalidStatistic at `where`."""
     column = columns.get(name) if isinstance(name, str) else None
     if column is None:
-        raise InvalidStatistic(where, "no column of the dataset has this name", tuple(columns))
+        raise InvalidStatistic(where, "is not a column of this dataset", tuple(columns), name)
     return column
 
 
@@ -149,7 +149,7 @@ def parse_pair(value: Any, where: str) -> tuple[Any, Any] | None:  # noqa: ANN40
     if value is None:
         return None
     if not isinstance(value, tuple | list) or len(value) != 2:
-        raise InvalidStatistic(where, "exactly two are needed here")
+        raise InvalidStatistic(where, "must have exactly two members")
     return value[0], value[1]
 
 

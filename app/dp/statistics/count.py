@@ -31,7 +31,9 @@ class Count(Counts):
         """The count that a request asks for, or InvalidStatistic."""
         conditions = parse_conditions(spec.get("where"), columns)
         if not conditions:
-            raise InvalidStatistic("where", "how many rows there are is public: a count needs a filter or groups")
+            raise InvalidStatistic(
+                "where", "is missing: the number of all rows is public, so a count needs `where` or `group_by`"
+            )
         return cls(n, rows_per_unit, conditions)
 
     @property
@@ -71,7 +73,7 @@ class GroupedCount(SharedCounts):
         """The counts that a request asks for, or InvalidStatistic."""
         groups = parse_groups(spec, columns)
         if groups is None:
-            raise InvalidStatistic("group_by", "counts of groups need a column")
+            raise InvalidStatistic("group_by", "must be a category column")
         return cls(n, rows_per_unit, groups, parse_conditions(spec.get("where"), columns))
 
     @property

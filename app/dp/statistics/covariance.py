@@ -34,14 +34,16 @@ class Covariance(Statistic):
         """The covariance that a request asks for, or InvalidStatistic. Either column's bounds may be None."""
         names = parse_pair(spec.get("columns"), "columns")
         if names is None:
-            raise InvalidStatistic("columns", "a covariance needs two columns")
+            raise InvalidStatistic("columns", "must be two columns")
         pairs = parse_pair(spec.get("bounds"), "bounds") or (None, None)
         x, y = (find_column(columns, name, f"columns.{i}") for i, name in enumerate(names))
         if x.name == y.name:
-            raise InvalidStatistic("columns", "the covariance of a column with itself is its variance: ask for that")
+            raise InvalidStatistic("columns", "must be two different columns: for one column, ask for its variance")
         for i, column in enumerate((x, y)):
             if column.kind is Kind.CATEGORY:
-                raise InvalidStatistic(f"columns.{i}", "a category column has no numeric values")
+                raise InvalidStatistic(
+                    f"columns.{i}", "must be a numeric or boolean column: categories have no numeric values"
+                )
         x_codes, y_codes = (
             codes_for(column, parse_pair(pairs[i], f"bounds.{i}"), f"bounds.{i}") for i, column in enumerate((x, y))
         )

@@ -18,7 +18,7 @@ def parse_groups(spec: Mapping[str, Any], columns: Mapping[str, Column]) -> Grou
         return None
     column = find_column(columns, spec["group_by"], "group_by")
     if column.kind is not Kind.CATEGORY:
-        raise InvalidStatistic("group_by", "only a category column has declared groups")
+        raise InvalidStatistic("group_by", "must be a category column")
     return column.name, CategoryBins(column.categories, column.nullable)
 
 

@@ -83,26 +83,26 @@ def parse_bins(column: Column, spec: Mapping[str, Any]) -> Bins:
     if not column.kind.numeric:
         for member, given in (("edges", edges), ("bins", intervals), ("bounds", bounds)):
             if given is not None:
-                raise InvalidStatistic(member, "only the histogram of a numeric column has these")
+                raise InvalidStatistic(member, "is for numeric columns only: leave it out")
         missing = column.nullable
         return BooleanBins(missing) if column.kind is Kind.BOOLEAN else CategoryBins(column.categories, missing)
     if edges is not None:
         if intervals is not None:
-            raise InvalidStatistic("bins", "either edges or a number of bins, not both")
+            raise InvalidStatistic("bins", "does not go with `edges`: give one of them")
         if bounds is not None:
-            raise InvalidStatistic("bounds", "the outer edges are the bounds")
+            raise InvalidStatistic("bounds", "does not go with `edges`: the outer edges are the bounds")
         return bins_by_edges(column, tuple(edges))
     if intervals is None:
-        raise InvalidStatistic("edges", "the histogram of a numeric column needs edges or a number of bins")
+        raise InvalidStatistic("edges", "is missing: the histogram of a numeric column needs `edges` or `bins`")
     if intervals != int(intervals):
-        raise InvalidStatistic("bins", "the number of bins is a whole number")
+        raise InvalidStatistic("bins", "must be a whole number")
     return bins_by_number(column, int(intervals), bounds)
 
 
 def require_joint(partition: Bins, where: str) -> None:
     """Refuse more intervals than a column may have beside a filter or another column: InvalidStatistic at `where`."""
     if isinstance(partition, IntervalBins) and partition.edges.intervals > MOST_JOINT_INTERVALS:
-        what = f"at most {MOST_JOINT_INTERVALS:,} intervals with a filter or a second column"
+        what = f"must make at most {MOST_JOINT_INTERVALS:,} intervals beside a filter or a second column"
         raise InvalidStatistic(where, what)
 
 

@@ -43,14 +43,16 @@ class TwoWay(SharedCounts):
         """The table that a request asks for, or InvalidStatistic; `edges`, `bins`, `bounds` have a member an axis."""
         names = parse_pair(spec.get("columns"), "columns")
         if names is None:
-            raise InvalidStatistic("columns", "a two-way table needs two columns")
+            raise InvalidStatistic("columns", "must be two columns")
         x, y = (find_column(columns, name, f"columns.{i}") for i, name in enumerate(names))
         if x.name == y.name:
-            raise InvalidStatistic("columns", "a two-way table is of two different columns")
+            raise InvalidStatistic("columns", "must be two different columns")
         axes = {member: parse_pair(spec.get(member), member) or (None, None) for member in _AXIS_MEMBERS}
         x_bins, y_bins = (_axis(each, {m: pair[i] for m, pair in axes.items()}, i) for i, each in enumerate((x, y)))
         if x_bins.count * y_bins.count > MOST_CELLS:
-            raise InvalidStatistic("columns", f"at most {MOST_CELLS:,} cells, the product of both columns' bins")
+            raise InvalidStatistic(
+                "columns", f"have too many cells: the product of their bins may be at most {MOST_CELLS:,}"
+            )
         by_edges = (axes["edges"][0] is not None, axes["edges"][1] is not None)
         conditions = parse_conditions(spec.get("where"), columns)
         return cls(n, rows_per_unit, x.name, x_bins, y.name, y_bins, by_edges, conditions)
@@ -103,5 +105,5 @@ def _axis(column: Column, spec: Mapping[str, Any], i: int) -> Bins:
     except InvalidStatistic as error:
         member, _, rest = error.where.partition(".")
         where = f"{member}.{i}" + (f".{rest}" if rest else "")
-        raise InvalidStatistic(where, error.what) from None
+        raise InvalidStatistic(where, error.what, error.declared, error.sent) from None
     return bins

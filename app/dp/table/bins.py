@@ -174,16 +174,16 @@ def bins_by_edges(column: Column, edges: tuple[Rational, ...]) -> IntervalBins:
             together or not ascending (for a real column: as doubles).
     """
     if not 3 <= len(edges) <= MOST_EDGES:
-        raise InvalidStatistic("edges", f"at least two intervals, so from 3 to {MOST_EDGES:,} edges")
+        raise InvalidStatistic("edges", f"must have 3 to {MOST_EDGES:,} edges")
     for i, edge in enumerate(edges):
         if abs(edge) > LARGEST_BOUND:
-            raise InvalidStatistic(f"edges.{i}", "edges are at most 1e100 in size")
+            raise InvalidStatistic(f"edges.{i}", "must be from -1e100 to 1e100")
         if i and edge - edges[i - 1] < SMALLEST_GAP:
-            raise InvalidStatistic(f"edges.{i}", "each edge must be above the one before it, by at least 1e-100")
+            raise InvalidStatistic(f"edges.{i}", "must be above the edge before it, by at least 1e-100")
     stored = tuple(stored_bound(column.kind, edge) for edge in edges)
     for i, (edge, following) in enumerate(pairwise(stored), start=1):
         if edge == following:
-            raise InvalidStatistic(f"edges.{i}", "this edge and the one before it are the same double")
+            raise InvalidStatistic(f"edges.{i}", "is too close to the edge before it: both are the same double")
     # Evenly spaced edges are one thing, whichever way they are asked for.
     even = Edges(edges[0], edges[-1], len(edges) - 1)
     if even.are(stored, column.kind):
@@ -199,10 +199,10 @@ def bins_by_number(column: Column, intervals: int, bounds: tuple[Rational, Ratio
             as in `checked_bounds`.
     """
     if not 2 <= intervals <= MOST_INTERVALS:
-        raise InvalidStatistic("bins", f"from 2 to {MOST_INTERVALS:,} intervals")
+        raise InvalidStatistic("bins", f"must be from 2 to {MOST_INTERVALS:,}")
     edges = Edges(*checked_bounds(column, bounds), intervals)
     if column.kind is Kind.REAL and not np.diff(edges.doubles()).all():
-        raise InvalidStatistic("bins", "intervals so narrow that their edges are the same double")
+        raise InvalidStatistic("bins", "is too large: neighbouring edges are the same double")
     return _interval_bins(column, edges)
 
 

@@ -74,10 +74,12 @@ def codes_for(column: Column, bounds: tuple[Rational, Rational] | None, where: s
             are given for a boolean; at `column` for categories, which have no codes.
     """
     if column.kind is Kind.CATEGORY:
-        raise InvalidStatistic("column", "a category column has no numeric values")
+        raise InvalidStatistic("column", "must be a numeric or boolean column: categories have no numeric values")
     if column.kind is Kind.BOOLEAN:
         if bounds is not None:
-            raise InvalidStatistic(where, "a boolean column has the bounds 0 and 1, which are not to be given")
+            raise InvalidStatistic(
+                where, "does not go with a boolean column, whose bounds are always 0 and 1: leave it out"
+            )
         null_code = 0 if column.null_value is None else _code(column.null_value, mpq(0), mpq(1), 1)
         return Codes(column.kind, mpq(0), mpq(1), scale=0, steps=1, null_code=null_code)
     lower, upper = (stored_bound(column.kind, bound) for bound in checked_bounds(column, bounds, where))
@@ -98,17 +100,17 @@ def checked_bounds(
     """
     written = bounds or column.bounds
     if written is None:
-        raise InvalidStatistic(where, "a numeric column needs a lower and an upper bound")
+        raise InvalidStatistic(where, "is missing: a numeric column needs a lower and an upper bound")
     lower, upper = written
     if max(abs(lower), abs(upper)) > LARGEST_BOUND:
-        raise InvalidStatistic(where, "bounds are at most 1e100 in size")
+        raise InvalidStatistic(where, "must be from -1e100 to 1e100")
     if upper <= lower:
-        raise InvalidStatistic(where, "the lower bound must be below the upper bound")
+        raise InvalidStatistic(where, "must be a lower bound below an upper bound")
     if upper - lower < SMALLEST_GAP:
         # Far enough apart, too, for the engines' steps/(upper - lower) to be a finite double.
-        raise InvalidStatistic(where, "bounds are at least 1e-100 apart")
+        raise InvalidStatistic(where, "must be at least 1e-100 apart")
     if stored_bound(column.kind, lower) == stored_bound(column.kind, upper):
-        raise InvalidStatistic(where, "the bounds are the same double")
+        raise InvalidStatistic(where, "are too close together: both are the same double")
     return lower, upper
 
 

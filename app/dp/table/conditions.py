@@ -81,7 +81,7 @@ def parse_conditions(
     if where is None:
         return ()
     if not where:
-        raise InvalidStatistic("where", "at least one condition, or no filter at all")
+        raise InvalidStatistic("where", "must have at least one condition: leave it out for all rows")
     return tuple(
         sorted((_condition(name, where[name], columns, f"where.{i}") for i, name in enumerate(where)), key=_by)
     )
@@ -99,59 +99,59 @@ def _by(condition: Condition) -> str:
 def _condition(name: str, asked: Mapping[str, Any], columns: Mapping[str, Column], where: str) -> Condition:
     column = columns.get(name)
     if column is None:
-        raise InvalidStatistic(where, "no column of the dataset has this name", tuple(columns))
+        raise InvalidStatistic(where, "is not a column of this dataset", tuple(columns), name)
     values, ends = asked.get("one_of"), asked.get("between")
     if (values is None) == (ends is None):
-        raise InvalidStatistic(where, "needs exactly one of in and between")
+        raise InvalidStatistic(where, "needs either `in` or `between`, not both")
     if values is None:
         return _between(column, ends, f"{where}.between")
     if not 1 <= len(values) <= MOST_VALUES:
-        raise InvalidStatistic(f"{where}.in", f"from 1 to {MOST_VALUES:,} values")
+        raise InvalidStatistic(f"{where}.in", f"must have 1 to {MOST_VALUES:,} values")
     stored = {_value(column, value, f"{where}.in.{i}") for i, value in enumerate(values)}
     return OneOf(column.name, column.kind, _scale(column), tuple(sorted(stored)))
 
 
 def _between(column: Column, ends: Any, where: str) -> Between:  # noqa: ANN401  whatever a request holds there
     if not column.kind.numeric:
-        raise InvalidStatistic(where, "only a numeric column has values between others")
+        raise InvalidStatistic(where, "is for numeric columns only: use `in`")
     if not isinstance(ends, tuple | list) or len(ends) != 2:
-        raise InvalidStatistic(where, "exactly two are needed here")
+        raise InvalidStatistic(where, "must have exactly two members")
     least, most = (_number(end, f"{where}.{i}") for i, end in enumerate(ends))
     if most < least:
-        raise InvalidStatistic(where, "the first must be at most the second")
+        raise InvalidStatistic(where, "must have its smaller number first")
     if column.kind is Kind.REAL:
         return Between(column.name, column.kind, 0, to_nearest_double(least), to_nearest_double(most))
     unit = 10 ** _scale(column)
     first, last = max(math.ceil(least * unit), _INT64_LEAST), min(math.floor(most * unit), _INT64_MOST)
     if last < first:
-        raise InvalidStatistic(where, f"no value of this {column.kind} column can lie there")
+        raise InvalidStatistic(where, f"contains no value that this {column.kind} column can hold")
     return Between(column.name, column.kind, _scale(column), first, last)
 
 
 def _value(column: Column, value: object, where: str) -> Any:  # noqa: ANN401  of the column's kind, to be sorted
     if column.kind is Kind.CATEGORY:
         if not isinstance(value, str) or value not in column.category_set:
-            raise InvalidStatistic(where, "is not one of the declared categories", column.categories)
+            raise InvalidStatistic(where, "is not one of the declared categories", column.categories, value)
         return value
     if column.kind is Kind.BOOLEAN:
         if not isinstance(value, bool):
-            raise InvalidStatistic(where, "is neither true nor false")
+            raise InvalidStatistic(where, "must be true or false")
         return value
     number = _number(value, where)
     if column.kind is Kind.REAL:
         return to_nearest_double(number)
     units = number * 10 ** _scale(column)
     if units.denominator != 1 or not _INT64_LEAST <= units <= _INT64_MOST:
-        raise InvalidStatistic(where, f"is not a number that this {column.kind} column can hold")
+        raise InvalidStatistic(where, f"must be a number that this {column.kind} column can hold")
     return int(units)
 
 
 def _number(value: object, where: str) -> Rational:
     number = parse_exact(value) if isinstance(value, str) else value
     if not isinstance(number, mpq):
-        raise InvalidStatistic(where, "is not a number")
+        raise InvalidStatistic(where, "must be a number")
     if abs(number) > LARGEST_VALUE:
-        raise InvalidStatistic(where, "is larger than 1e100 in size")
+        raise InvalidStatistic(where, "must be from -1e100 to 1e100")
     return number
 
 

@@ -70,11 +70,11 @@ def locate_columns(
     """
     found = _find_columns(connection, path)
     if not found:
-        raise InvalidFile([Problem("source.table", "is not there, or the connection may not read it")])
+        raise InvalidFile([Problem("source.table", "does not exist, or the connection may not read it")])
     problems = []
     for column in columns:
         if column.name not in found:
-            problems.append(Problem(f"column {column.name}", "is not there, or the connection may not read it"))
+            problems.append(Problem(f"column {column.name}", "does not exist, or the connection may not read it"))
         elif what := _unsuitable_type(found[column.name], column, live=live):
             problems.append(Problem(f"column {column.name}", what))
     if problems:
@@ -108,16 +108,16 @@ def _unsuitable_type(found: CatalogueColumn, column: Column, *, live: bool) -> s
     """What is wrong with a column's type, if anything."""
     if live and not found.stays:
         return (
-            "is computed when it is read: only columns of tables and materialized views, without casts of their own, "
-            "can stay live"
+            "is computed when it is read, so it cannot stay live: use a column of a table or materialized view without "
+            "casts of its own"
         )
     if column.kind is Kind.CATEGORY:
         suitable = _TEXTS if column.categories else _TEXTS | _UNITS
-        return None if found.type in suitable else "does not hold texts"
+        return None if found.type in suitable else "must be of a text type"
     if column.kind is Kind.BOOLEAN:
-        return None if found.type == "bool" else "does not hold booleans"
+        return None if found.type == "bool" else "must be of a boolean type"
     if found.type not in {*_WHOLE_DIGITS, *_FLOATS, "numeric"}:
-        return "does not hold numbers"
+        return "must be of a numeric type"
     if not live or (column.kind is Kind.REAL and found.type in _FLOATS):
         return None  # in a snapshot every value is checked
     digits = found.digits

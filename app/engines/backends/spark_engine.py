@@ -52,15 +52,15 @@ class SparkEngine(ExternalEngine):
             EngineFailure: the server is busy, away or failed.
         """
         if not live:
-            raise InvalidFile([Problem("source.live", "must be true: tables of Spark stay where they are")])
+            raise InvalidFile([Problem("source.live", "must be true: the service does not copy Spark tables")])
         path = parse_table_name(table, "default", _MOST_PARTS)
         found = translate_engine_errors(self.logger, self.name, partial(self._schema, path))
         if found is None:
-            told = "is not there, is a view or of a format that cannot stay live, or the connection may not read it"
+            told = "does not exist, is a view, has a format that cannot stay live, or the connection may not read it"
             raise InvalidFile([Problem("source.table", told)])
         problems = []
         for each in columns:
-            what = _unsuitable(found[each.name], each) if each.name in found else "is not there"
+            what = _unsuitable(found[each.name], each) if each.name in found else "does not exist"
             if what is not None:
                 problems.append(Problem(f"column {each.name}", what))
         if problems:
@@ -213,15 +213,15 @@ def _unsuitable(found: str, declared: Column) -> str | None:
     """What is wrong with a column's type, if anything."""
     if declared.kind is Kind.CATEGORY:
         is_unit = not declared.categories and found in _WHOLE_DIGITS
-        return None if found == "string" or is_unit else "does not hold texts, compared byte by byte"
+        return None if found == "string" or is_unit else "must be of a text type, compared byte by byte"
     if declared.kind is Kind.BOOLEAN:
-        return None if found == "boolean" else "does not hold booleans"
+        return None if found == "boolean" else "must be of a boolean type"
     if found in _FLOATS:
         return None if declared.kind is Kind.REAL else "must be of an integer type or decimal(p, s) to stay live"
     if found in _WHOLE_DIGITS:
         return unfit(Digits(_WHOLE_DIGITS[found], 0, whole=True), declared)
     if not found.startswith("decimal("):
-        return "does not hold numbers"
+        return "must be of a numeric type"
     precision, scale = map(int, found.removeprefix("decimal(").removesuffix(")").split(","))
     return unfit(Digits(precision - scale, scale), declared)
 

@@ -19,7 +19,9 @@ def parse_table_name(table: str, default: str, most: int) -> tuple[str, ...]:
         InvalidFile: it is no such name.
     """
     if not re.fullmatch(rf"{_PART}(?:\.{_PART}){{0,{most - 1}}}", table):
-        raise InvalidFile([Problem("source.table", "is not the name of a table, or of a schema and a table")])
+        raise InvalidFile(
+            [Problem("source.table", "must be the name of a table, or of a schema and a table with a dot between them")]
+        )
     names = tuple(_unquote(part) for part in re.findall(_PART, table))
     return (default, *names) if len(names) == 1 else names
 

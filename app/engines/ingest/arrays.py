@@ -17,11 +17,11 @@ Stored: TypeAlias = tuple[pa.Array, dict[int, str]]
 
 _NUMBERS: tuple[Callable[[pa.DataType], bool], ...] = (types.is_integer, types.is_floating, types.is_decimal)
 _SUITABLE: dict[Kind, tuple[tuple[Callable[[pa.DataType], bool], ...], str]] = {
-    Kind.INTEGER: (_NUMBERS, "numbers"),
-    Kind.DECIMAL: (_NUMBERS, "numbers"),
-    Kind.REAL: (_NUMBERS, "numbers"),
-    Kind.BOOLEAN: ((types.is_boolean, types.is_integer), "booleans"),
-    Kind.CATEGORY: ((types.is_string, types.is_large_string, types.is_string_view), "texts"),
+    Kind.INTEGER: (_NUMBERS, "numeric"),
+    Kind.DECIMAL: (_NUMBERS, "numeric"),
+    Kind.REAL: (_NUMBERS, "numeric"),
+    Kind.BOOLEAN: ((types.is_boolean, types.is_integer), "boolean"),
+    Kind.CATEGORY: ((types.is_string, types.is_large_string, types.is_string_view), "text"),
 }
 
 
@@ -33,7 +33,7 @@ def unsuitable_type(found: pa.DataType, column: Column) -> str | None:
     value_type = found.value_type if types.is_dictionary(found) else found
     if _is_unit(column) and types.is_integer(value_type):
         return None
-    return None if any(is_so(value_type) for is_so in predicates) else f"does not hold {content}"
+    return None if any(is_so(value_type) for is_so in predicates) else f"must be of a {content} type"
 
 
 def to_stored_array(array: pa.Array, column: Column) -> Stored:

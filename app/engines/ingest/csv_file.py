@@ -154,7 +154,7 @@ class _Rows:
             try:
                 row = next(self._reader, None)
             except csv.Error:
-                what = "is malformed from here on: a quote out of place or left open, or a field too long"
+                what = "is malformed from here on: a quote is misplaced or not closed, or a field is too long"
                 self._problems.refuse(f"{self.place} {self.line}", what)
             if row is None:
                 return
@@ -166,7 +166,9 @@ class _Rows:
             self._lines_read += 1
             self.size += len(line)
             if self.size > MOST_IN_ROW:
-                self._problems.refuse(self._here(), f"ends a row of more than {MOST_IN_ROW:,} bytes")
+                self._problems.refuse(
+                    self._here(), f"ends a row that is too long: at most {MOST_IN_ROW:,} bytes are allowed"
+                )
             try:
                 text = line.removeprefix(mark).decode()
             except UnicodeDecodeError:
@@ -185,8 +187,8 @@ def _places(header: Sequence[str], columns: Sequence[Column], problems: Problems
     occurrences = Counter(header)
     for column in columns:
         if occurrences[column.name] != 1:
-            times = "more than once" if occurrences[column.name] else "nowhere"
-            problems.add(f"column {column.name}", f"is {times} in the header")
+            what = "is in the header more than once" if occurrences[column.name] else "is missing from the header"
+            problems.add(f"column {column.name}", what)
     problems.refuse_any()
     place = {name: i for i, name in enumerate(header)}
     return [place[column.name] for column in columns]

@@ -26,7 +26,7 @@ MOST_BYTES_IN_PAGES = 2**30
 MOST_ROWS_IN_BATCH = 16_384
 MOST_CELLS_IN_BATCH = 2**22
 
-_UNREADABLE = "is not a readable Parquet file: truncated, damaged, encrypted or of a kind not understood"
+_UNREADABLE = "is not a readable Parquet file: it is truncated, damaged, encrypted or of an unknown format"
 
 
 def parquet_batches(upload: BinaryIO, columns: Sequence[Column], problems: Problems) -> Iterator[pa.RecordBatch]:
@@ -60,7 +60,7 @@ def _batches(upload: BinaryIO, columns: Sequence[Column], problems: Problems) ->
         _check_sizes(file.metadata, problems)
         names = list(dict.fromkeys(column.name for column in columns))
         if most_bytes_at_once(upload, names) > MOST_BYTES_IN_PAGES:
-            problems.refuse("file", "has pages too large to read; write smaller ones")
+            problems.refuse("file", "has pages that are too large: write smaller ones")
         # Texts stay encoded, so that a long one repeated a million times is in memory once.
         texts = [column.name for column in columns if column.kind is Kind.CATEGORY]
         file = pq.ParquetFile(
@@ -79,7 +79,7 @@ def _batches(upload: BinaryIO, columns: Sequence[Column], problems: Problems) ->
                 batch.validate(full=True)
                 yield batch
     except TooManyPagesError:
-        problems.refuse("file", "has too many pages to look at; write larger ones")
+        problems.refuse("file", "has too many pages: write larger ones")
     except MemoryError:  # among Arrow's exceptions too
         raise
     except (pa.ArrowException, OSError, UnicodeDecodeError, MalformedError):
@@ -90,7 +90,9 @@ def _check_schema(schema: pa.Schema, columns: Sequence[Column], problems: Proble
     for column in columns:
         found = schema.get_all_field_indices(column.name)
         if len(found) != 1:
-            problems.add(f"column {column.name}", f"is {'more than once' if found else 'nowhere'} in the file")
+            problems.add(
+                f"column {column.name}", "is in the file more than once" if found else "is missing from the file"
+            )
         elif what := unsuitable_type(schema.field(found[0]).type, column):
             problems.add(f"column {column.name}", what)
     problems.refuse_any()
@@ -102,9 +104,9 @@ def _check_sizes(metadata: pq.FileMetaData, problems: Problems) -> None:
     Nothing is asked of the metadata of a single column: where that is damaged, pyarrow 26 ends the process.
     """
     if metadata.num_rows > MOST_ROWS:
-        problems.refuse("file", f"has more than {MOST_ROWS:,} rows")
+        problems.refuse("file", f"has too many rows: at most {MOST_ROWS:,} are allowed")
     if metadata.serialized_size > MOST_BYTES_IN_FOOTER:
-        problems.refuse("file", "has a footer too large to read; write larger row groups, or fewer columns")
+        problems.refuse("file", "has a footer that is too large: write larger row groups, or fewer columns")
     most = MOST_BYTES_IN_CHUNK * metadata.num_columns
     if any(metadata.row_group(i).total_byte_size > most for i in range(metadata.num_row_groups)):
-        problems.refuse("file", "has row groups too large to read; write smaller ones")
+        problems.refuse("file", "has row groups that are too large: write smaller ones")

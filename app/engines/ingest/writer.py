@@ -42,7 +42,7 @@ def write_batches(target: Path, schema: pa.Schema, batches: Iterable[pa.RecordBa
             n += group.num_rows
         problems.refuse_any()
         if n < FEWEST_ROWS:
-            problems.refuse("file", "has fewer than two rows")
+            problems.refuse("file", "has fewer than two rows, so no statistic could be released")
     return n
 
 

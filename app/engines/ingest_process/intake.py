@@ -99,7 +99,7 @@ def refuse_units_over(over: int, units: Units) -> None:
     """
     if over:
         told = "1 unit has" if over == 1 else f"{over:,} units have"
-        what = f"says that {told} more rows than rows_per_unit, which is {units.most:,}"
+        what = f"shows that {told} more than {units.most:,} rows (`rows_per_unit`): raise it, or set `truncate`"
         Problems().refuse(f"column {units.column}", what)
 
 

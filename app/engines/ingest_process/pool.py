@@ -155,7 +155,7 @@ def _outcome(told: Message, limits: Limits) -> tuple[int, str | None]:
         raise EngineFailure  # no fault of the file: the machine's memory, or somebody who ended it
     if told["peak_bytes"] > _MEMORY_SHARE * limits.memory_bytes:
         raise _exceeded("memory", limits)
-    raise InvalidFile([Problem("file", "is damaged: the process that read it crashed")])
+    raise InvalidFile([Problem("file", "could not be read, and may be damaged: the process that read it crashed")])
 
 
 def _exceeded(what: str, limits: Limits) -> InvalidFile:

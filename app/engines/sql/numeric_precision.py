@@ -22,10 +22,10 @@ def unfit(digits: Digits, column: Column) -> str | None:
     """Why a column's numbers could not all be read where they are as what it is declared to be, if so."""
     before, after, whole = digits
     if column.kind is Kind.REAL:
-        return None if max(before, after) <= MOST_DIGITS_OF_A_DOUBLE else "has too many digits to stay live"
+        return None if max(before, after) <= MOST_DIGITS_OF_A_DOUBLE else "may have too many digits to stay live"
     scale = column.scale if column.kind is Kind.DECIMAL else 0
     if after > scale:
-        return f"has more than {scale} decimals" if scale else "holds more than whole numbers"
+        return f"may have more than {scale} decimals" if scale else "may hold numbers that are not whole"
     if whole and not scale:
         return None
-    return None if before + scale <= MOST_DIGITS else f"has more than {MOST_DIGITS} digits with its decimals"
+    return None if before + scale <= MOST_DIGITS else f"may have more than {MOST_DIGITS} digits with its decimals"

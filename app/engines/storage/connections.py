@@ -57,7 +57,7 @@ class Connections:
         try:
             return self._counted_as_declared(origin, table, columns, units)
         except StaleTable:
-            raise InvalidFile([Problem("source.table", "was changed while it was read: try again")]) from None
+            raise InvalidFile([Problem("source.table", "changed while it was read: try again")]) from None
 
     def require_registered(
         self, origin: TableOrigin, table: LiveTable, columns: Sequence[Column], units: Units | None
@@ -82,7 +82,7 @@ class Connections:
         declared = [] if units is None else [units.declared]
         by_unit = engine.locate(origin.connection, origin.table, declared, live=True)
         if n < FEWEST_ROWS:
-            problems.append(Problem("source.table", "has fewer than two rows"))
+            problems.append(Problem("source.table", "has fewer than two rows, so no statistic could be released"))
         problems += _count_rows(engine, by_unit, [column.name for column in declared])[1]
         if problems:
             raise InvalidFile(problems[:MOST_PROBLEMS])

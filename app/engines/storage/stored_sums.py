@@ -39,7 +39,7 @@ class StoredSums:
         except FileNotFoundError:
             return None
         except (OSError, ValueError, TypeError) as error:
-            logger.warning("kept sums cannot be read: %s", type(error).__name__)
+            logger.warning("stored sums cannot be read: %s", type(error).__name__)
             return None
         return answer
 
@@ -52,7 +52,7 @@ class StoredSums:
                 file.write(json.dumps(answer).encode())
             self._make_room(path.parent)
         except (OSError, ValueError) as error:
-            logger.warning("sums cannot be kept: %s", type(error).__name__)
+            logger.warning("sums cannot be stored: %s", type(error).__name__)
         if not table.exists():  # whoever drops it deletes its file first, then its sums
             self.drop(file_id)
 

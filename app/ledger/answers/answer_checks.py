@@ -69,12 +69,12 @@ def find_unsealed(session: Session, keyring: Keyring, dataset_id: int) -> Iterat
             CANDIDATE_VERSION,
             *candidate_members(dataset_id, row.statistic, row.slot, row.score, row.release_id),
         ):
-            yield f"a candidate for reuse, the release {row.release_id}, is not what was sealed"
+            yield f"the reuse entry of the release {row.release_id} was changed after it was sealed"
     for row in _read_keys(session, dataset_id):
         claim = Claim(row.principal_id, row.key, row.fingerprint, row.created_at)
         body_hash = row.plain_hash or (_compute_hash(session, row) if row.own else None)
         if not keyring.is_sealed(row.seal, VERSION, *sealed_members(claim, row.id, row.status, body_hash)):
-            yield f"an idempotency key or its answer, of the release {row.id}, is not what was sealed"
+            yield f"an idempotency key or its answer, of the release {row.id}, was changed after it was sealed"
 
 
 def _compute_hash(session: Session, row: Any) -> bytes:  # noqa: ANN401 - a row of _KEYS

@@ -64,11 +64,11 @@ class Checkpoint:
             ValueError: the signature is another's, or of something else.
         """
         if self.public_key not in public_keys:
-            raise ValueError("the checkpoint was signed by another key")
+            raise ValueError("the checkpoint was signed with another key than the given one")
         try:
             Ed25519PublicKey.from_public_bytes(self.public_key).verify(self.signature, self.signed)
         except InvalidSignature:
-            raise ValueError("the checkpoint's signature is wrong") from None
+            raise ValueError("the checkpoint's signature is not valid") from None
 
 
 def make_checkpoint(session: Session, keyring: Keyring) -> Checkpoint:
@@ -106,7 +106,7 @@ def decode_checkpoint(content: bytes) -> Checkpoint:
             return decoded
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         pass
-    raise ValueError("the checkpoint cannot be read")
+    raise ValueError("the checkpoint cannot be read: it is malformed")
 
 
 def parse_public_key(raw: bytes) -> bytes:

@@ -60,7 +60,7 @@ class Keyring:
 
     def __init__(self, secrets: Sequence[str]) -> None:
         if not secrets or min(map(len, secrets)) < SHORTEST_SECRET:
-            raise ValueError(f"a secret of the ledger has {SHORTEST_SECRET} characters or more")
+            raise ValueError(f"the ledger's secret must have at least {SHORTEST_SECRET} characters")
         self._seals = {seal.secret_id: seal for seal in map(Seal, reversed(secrets))}
         self._signers = [
             Ed25519PrivateKey.from_private_bytes(_derive_key(secret.encode(), "checkpoint", 32)) for secret in secrets

@@ -83,14 +83,14 @@ class _Verifier:
 
     def _chained(self, row: Any) -> str | None:  # noqa: ANN401 - a row of _PAGE
         if row.seq != self._seq + 1:
-            return f"follows record {self._seq}: what was between is missing"
+            return f"follows record {self._seq}: the records between them are missing"
         if row.previous_hash != self._head:
-            return "does not name the hash of the record before it"
+            return "does not contain the hash of the record before it"
         seal = self._keyring.find(row.secret_id)
         if seal is None:
-            return "was sealed under a secret that is not known here"
+            return "was sealed with a secret that is not configured here"
         if seal.hash(canonical_bytes(*row[:-1])) != row.hash:
-            return "is not what was sealed: its hash is another"
+            return "was changed after it was sealed: its hash differs"
         return None
 
     def _wrong_principals(self) -> Iterator[str]:
@@ -98,9 +98,9 @@ class _Verifier:
         for name, row in stored.items():
             recorded = self._principals.get(name)
             if recorded is None:
-                yield f"the principal {name} was made without a record"
+                yield f"the principal {name} was created without a record"
             elif self._facts(row, recorded) != recorded.facts or recorded.disabled != (row.disabled_at is not None):
-                yield f"the principal {name} is not what the records make of it"
+                yield f"the principal {name} differs from what the records say"
         for name in self._principals.keys() - stored.keys():
             yield f"the principal {name} is missing"
 

@@ -26,7 +26,7 @@ from app.ledger.chain.hash_chain import canonical_bytes
 from app.ledger.chain.keyring import Keyring
 from app.ledger.verification.replay import LedgerReplay
 
-UNSEALED = "the dataset's facts are not sealed"
+UNSEALED = "the dataset's facts have no seal"
 MOST_PROBLEMS = 20
 PAGE = 2_000
 
@@ -149,7 +149,7 @@ class _Verifier:
         try:
             unchained, unfitting, unreleased = self._chained(row), self._replay.step(row), self._released(row)
         except (ArithmeticError, AttributeError, TypeError, ValueError):
-            return "holds a value that no entry has"  # as a time that is none; SQLite takes any value in any column
+            return "holds a value that is not valid in any entry"  # such as a malformed time: SQLite stores any value
         return unchained or unfitting or unreleased
 
     def _tell(self, seq: int | None, what: str) -> None:
@@ -172,14 +172,14 @@ class _Verifier:
         """What is wrong with an entry's place in the chain."""
         sealed, hash_, facts_hash = row[1:13], row[13], row[14]  # the columns in their order, but the dataset's
         if sealed[0] != self._last_seq + 1:
-            return f"follows entry {self._last_seq}: what was between is missing"
+            return f"follows entry {self._last_seq}: the entries between them are missing"
         if sealed[-1] != self._head:
-            return "does not name the hash of the entry before it"
+            return "does not contain the hash of the entry before it"
         seal = self._keyring.find(sealed[-2])
         if seal is None:
-            return "was sealed under a secret that is not known here"
+            return "was sealed with a secret that is not configured here"
         if seal.hash(canonical_bytes(self._account.dataset, *(*sealed, facts_hash))) != hash_:
-            return "is not what was sealed: its hash is another"
+            return "was changed after it was sealed: its hash differs"
         return None
 
     def _released(self, row: Any) -> str | None:  # noqa: ANN401 - a row of _PAGE
@@ -190,7 +190,7 @@ class _Verifier:
             return "is the debit of a release that is not stored"
         self._paid += 1
         if (row.response_hash or self._computed_hash(row.release_id)) != row.answer_hash:
-            return "is the debit of a release whose stored response is another"
+            return "is the debit of a release whose stored response was changed"
         said = (row.dataset_id, row.principal, row.epsilon_nano, row.at)
         by = self._replay.name_of(row.released_by)
         if (row.released_of, by, row.released_for, row.released_at) != said:
@@ -200,7 +200,7 @@ class _Verifier:
             *(row.grid_refinement, row.released_at, b"", row.seal),
         )
         if self._sealed and not is_sealed(self._keyring, stored, row.answer_hash):
-            return "is the debit of a release that is not what was sealed"
+            return "is the debit of a release that was changed after it was sealed"
         return None
 
     def _computed_hash(self, release_id: str) -> bytes | None:
@@ -215,28 +215,28 @@ class _Verifier:
     def _compare_with_account(self) -> None:
         account, replay = self._account, self._replay
         if account.last_seq != self._last_seq:
-            self._tell(None, f"the last entry is {self._last_seq}, and the account names {account.last_seq}")
+            self._tell(None, f"the last entry is {self._last_seq}, but the account says {account.last_seq}")
         elif account.head != self._head:
             self._tell(None, "the account's head is not the hash of the last entry")
         if account.spent_nano != replay.spent_nano:
             self._tell(None, "the account's spending is not the sum of the entries")
         if account.limit_nano != replay.limit_nano:
-            self._tell(None, "the account's limit is not the last one that was entered")
+            self._tell(None, "the account's limit is not the one of the last entry")
         for name in replay.wrong_allowances():
-            self._tell(None, f"the allowance of {name} is not what the entries make of it")
+            self._tell(None, f"the allowance of {name} differs from what the entries say")
 
     def _compare_with_dataset(self) -> None:
         account, replay = self._account, self._replay
         row = self._session.row(_FACTS, dataset=account.dataset_id)
         if row.owner != replay.owner:
-            self._tell(None, "the dataset's owner is not who opened its account")
+            self._tell(None, "the dataset's owner is not the principal that opened its account")
         if replay.facts_hash is None and not self._sealed:
             self._tell(None, UNSEALED)
             return
         if facts.hash_facts(Dataset(*row[:-1])) != replay.facts_hash:
-            self._tell(None, "the dataset's facts or its state are not what was sealed")
+            self._tell(None, "the dataset's facts or its state were changed after they were sealed")
         if account.facts_hash != replay.facts_hash or not facts.is_account_sealed(self._keyring, account):
-            self._tell(None, "the account's seal is not that of its figures")
+            self._tell(None, "the account's seal does not match its figures")
 
     def _find_unpaid(self) -> None:
         dataset_id = self._account.dataset_id

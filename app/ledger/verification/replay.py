@@ -81,7 +81,7 @@ class LedgerReplay:
         wrong = self._taken_in(entry)
         if entry.spent_nano != self.spent_nano:
             self.spent_nano = entry.spent_nano
-            return "does not add up: what is spent after it is another sum"
+            return "does not add up: the spending after it is not the sum of the entries"
         return wrong
 
     def _taken_in(self, entry: Any) -> str | None:  # noqa: ANN401 - as above
@@ -115,7 +115,11 @@ class LedgerReplay:
             return "is the debit of a principal without an allowance"
         allowance.look(entry.at)
         allowance.spent_nano += entry.epsilon_nano
-        return "spends more than the principal's allowance had" if allowance.spent_nano > allowance.limit_nano else None
+        return (
+            "spends more than the principal's allowance has left"
+            if allowance.spent_nano > allowance.limit_nano
+            else None
+        )
 
     def wrong_allowances(self) -> Iterator[str]:
         """The principals whose allowance is stored otherwise, or not at all, or without an entry."""

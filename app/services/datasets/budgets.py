@@ -86,7 +86,7 @@ def grant_allowance(
         InvalidRequestError: it is an auditor, or has spent more than that.
     """
     if principal.role == Role.AUDITOR:
-        raise InvalidRequestError(("principal", "is an auditor, who reads and never releases"))
+        raise InvalidRequestError(("principal", "is an auditor: auditors read, and have no allowances"))
     with services.database.write() as transaction:
         facts.require_account_sealed(services.keyring, accounts.lock_open_account(transaction, entered.dataset.id))
         seal, told = services.keyring.seal, {"epsilon_limit": epsilon_text(limit_nano), "window_days": window_days}

@@ -96,7 +96,9 @@ def ingest(
             delimiter = registration.delimiter
             return tables.ingest(upload, declared, registration.null_values, delimiter, units, interrupted)
         if origin is None or not tables.has_connection(origin.connection):
-            raise InvalidRequestError(("source.connection", "is not the name of a configured connection"))
+            raise InvalidRequestError(
+                ("source.connection", "is not a configured connection: ask the operator for its name")
+            )
         return tables.ingest_from(origin, declared, units, interrupted)
     except InvalidFile as error:
         raise InvalidRequestError(*error.problems) from None
@@ -161,7 +163,7 @@ def _require_predecessor(session: ReadSession, owner: Principal, name: str | Non
         return
     predecessor = datasets.find_dataset(session, name)
     if predecessor is None or not rules(owner, predecessor):
-        raise InvalidRequestError(("succeeds", "names no dataset of yours"))
+        raise InvalidRequestError(("succeeds", "is not a dataset of yours"))
 
 
 def close_dataset(services: Services, entered: Access) -> None:

@@ -96,7 +96,7 @@ def require_key(services: Services, credential: Credential) -> None:
     """Refuse a caller with a token: what lasts for minutes must not be exchanged for what lasts for ever."""
     access.authenticate(services.database, credential)
     if isinstance(credential, Identity):
-        raise ForbiddenError("A token is renewed by its provider; an admin may give you a key.")
+        raise ForbiddenError("Your identity provider renews your token; ask an admin if you need a key.")
 
 
 def replace_own_key(services: Services, credential: Credential, key_expires_at: str | None) -> IssuedKey:
@@ -116,7 +116,7 @@ def replace_own_key(services: Services, credential: Credential, key_expires_at: 
             raise UnauthenticatedError
         latest = principal.key_expires_at
         if key_expires_at is not None and latest is not None and key_expires_at > latest:
-            raise InvalidRequestError(("key_expires_at", "must not be later than that of the key which you have"))
+            raise InvalidRequestError(("key_expires_at", "must not be later than the expiry of the key that you use"))
         return _replace_key(transaction, services.keyring.seal, principal, principal, key_expires_at or latest)
 
 
@@ -132,7 +132,7 @@ def replace_key(
     with database.write() as transaction:
         principal = principals.find_by_name(transaction, require_name(name))
         if principal is None or principal.disabled_at is not None:
-            raise NotFoundError("there is no such principal in force")
+            raise NotFoundError("there is no such principal, or it is disabled")
         return _replace_key(transaction, seal, by, principal, key_expires_at)
 
 

@@ -38,10 +38,10 @@ async def _parse_json(client: httpx.AsyncClient, url: str) -> Mapping[str, Any]:
         async for chunk in answer.aiter_bytes():
             content += chunk
             if len(content) > _MOST_BYTES:
-                raise ValueError("the provider's answer is too large")
+                raise ValueError("the identity provider's answer is too large")
     document = json.loads(content)
     if not isinstance(document, dict):
-        raise TypeError("the provider's answer is no object")
+        raise TypeError("the identity provider's answer is not a JSON object")
     return document
 
 
@@ -56,7 +56,7 @@ async def fetch_key_set(issuer: str, jwks_url: str | None) -> Mapping[str, Any]:
             document = await _parse_json(client, f"{issuer.rstrip('/')}/.well-known/openid-configuration")
             jwks_url = document.get("jwks_uri")
             if document.get("issuer") != issuer or not isinstance(jwks_url, str) or not is_private_url(jwks_url):
-                raise ValueError("the provider's configuration is another's")
+                raise ValueError("the identity provider's configuration names another issuer")
         return await _parse_json(client, jwks_url)
 
 
@@ -160,7 +160,7 @@ class SigningKeys:
                 keys = select_usable_keys(await self._fetch(), self._algorithms)
         except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError, TypeError, RecursionError) as error:
             metrics.KEY_FETCHES.labels("failed").inc()
-            log.warning("the provider's keys were not fetched", why=type(error).__name__)
+            log.warning("the identity provider's keys could not be fetched", why=type(error).__name__)
         else:
             metrics.KEY_FETCHES.labels("done").inc()
             self._keys, self._fetched_at = keys, self._clock()

@@ -8,7 +8,7 @@ from app.services import audit_records
 from app.services.context import Services
 from app.services.identity.tokens import TokenClaims
 
-_TAKEN = "The token is its provider's, but the principal of its name is somebody else."
+_TAKEN = "The token is valid, but a principal of its name exists already and is not its own: ask an admin."
 
 
 def enter_with_token(services: Services, claimed: TokenClaims) -> str:

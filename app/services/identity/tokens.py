@@ -28,8 +28,10 @@ _LONGEST_SUBJECT: Final = 255
 _DIGEST_DIGITS: Final = 20
 _LONGEST_READABLE: Final = 63 - 1 - _DIGEST_DIGITS
 _DIGESTED: Final = re.compile(rf".+-[0-9a-f]{{{_DIGEST_DIGITS}}}")
-NO_ROLE: Final = "The token is its provider's, but nothing in it gives a role here."
-NO_NAME: Final = "The token is its provider's, but nothing in it can name a principal here."
+NO_ROLE: Final = (
+    "The token is valid, but it gives no role here: the operator maps claims to roles with SNAPLEDGER_OIDC_ROLE_MAP."
+)
+NO_NAME: Final = "The token is valid, but none of its claims can name a principal here."
 
 
 def is_token(bearer: bytes) -> bool:

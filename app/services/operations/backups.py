@@ -37,7 +37,7 @@ def back_up(settings: Settings, directory: Path) -> Checkpoint:
         OSError: it cannot be written.
     """
     if directory.exists():
-        raise ValueError(f"{directory} is there already; a backup is written to a new directory")
+        raise ValueError(f"{directory} exists already: give the backup a new directory")
     make_private_directory(directory.parent)
     partial = directory.with_name(f".{directory.name}.{uuid4().hex}")
     try:
@@ -74,7 +74,9 @@ def _attempt(settings: Settings, directory: Path, *, last: bool) -> Checkpoint |
             _copy(data_file(settings.data_dir, file_id), data_file(directory / DATA, file_id))
         except FileNotFoundError:
             if last:
-                raise ValueError(f"the data file {file_id} of an open dataset is missing") from None
+                raise ValueError(
+                    f"the data file {file_id} of an open dataset is missing from the data directory"
+                ) from None
             return None
     durable_files.write_new(directory / CHECKPOINT, made.encode(), 0o600)
     durable_files.sync(ledger)
@@ -96,11 +98,11 @@ def restore(settings: Settings, directory: Path) -> Checkpoint:
         made = checkpoints.decode_checkpoint((directory / CHECKPOINT).read_bytes())
         files = sorted((directory / DATA).iterdir())
     except OSError:
-        raise ValueError(f"{directory} holds no backup") from None
+        raise ValueError(f"{directory} is not a backup") from None
     make_private_directory(settings.data_dir)
     targets = [settings.data_dir / file.name for file in files]
     if taken := [target for target in targets if target.exists()]:
-        raise ValueError(f"{taken[0]} is there already; a backup is restored into an empty data directory")
+        raise ValueError(f"{taken[0]} exists already: restore a backup into an empty data directory")
     try:
         for file, target in zip(files, targets, strict=True):
             _copy(file, target)

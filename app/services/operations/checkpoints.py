@@ -19,7 +19,7 @@ def read(path: Path, public_keys: Collection[bytes]) -> Checkpoint:
     try:
         content = path.read_bytes()
     except OSError:
-        raise ValueError(f"no checkpoint can be read from {path}") from None
+        raise ValueError(f"{path} is not a checkpoint, or cannot be read") from None
     checkpoint = checkpoints.decode_checkpoint(content)
     checkpoint.require_signature(public_keys)
     return checkpoint

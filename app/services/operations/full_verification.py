@@ -52,9 +52,9 @@ class LedgerFindings:
         if self.audit is not None:
             lines += _finding_lines(checkpoints.ACTS, self.audit, "records", "record")
         if self.checkpoint is not None:
-            told = f"BEHIND it: {', '.join(self.behind)}" if self.behind else "no ledger is behind it"
+            told = f"these ledgers are BEHIND it: {', '.join(self.behind)}" if self.behind else "no ledger is behind it"
             lines.append(f"checkpoint of {self.checkpoint.at}: {told}")
-        return "\n".join([*lines, "Everything is valid." if self.valid else "Not everything is valid."])
+        return "\n".join([*lines, "Everything is valid." if self.valid else "There are problems: see the lines above."])
 
 
 def _finding_lines(name: str, found: Verification, many: str, one: str) -> list[str]:
@@ -71,7 +71,7 @@ def verify_dataset(session: Session, keyring: Keyring, name: str) -> Verificatio
     """
     dataset = datasets.find_dataset(session, name)
     if dataset is None:
-        raise NotFoundError("there is no such dataset")
+        raise NotFoundError("no dataset has this name")
     return ledger_verification.verify_ledger(session, keyring, dataset.id)
 
 

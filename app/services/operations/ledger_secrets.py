@@ -24,7 +24,7 @@ def load_keyring(settings: Settings) -> Keyring:
         ValueError: the file is missing, cannot be read, or holds no secret. The text repeats nothing of it.
     """
     if settings.secret is not None and settings.secret_file is not None:
-        raise ValueError("SNAPLEDGER_SECRET and SNAPLEDGER_SECRET_FILE exclude each other")
+        raise ValueError("SNAPLEDGER_SECRET and SNAPLEDGER_SECRET_FILE are both set: keep one")
     if settings.secret is not None:
         return Keyring([settings.secret.get_secret_value()])
     path = settings.secret_file or settings.data_dir / SECRET_FILE
@@ -57,7 +57,7 @@ def keyring_for_ledger(settings: Settings, session: Session) -> Keyring:
     keys = load_keyring(settings)
     if any(keys.find(secret_id) is None for secret_id in chain_heads.list_secret_ids(session)):
         raise ValueError(
-            "the ledger was sealed under another secret; SNAPLEDGER_SECRET_FILE takes earlier ones, one a line"
+            "the ledger was sealed with another secret: add the earlier ones to SNAPLEDGER_SECRET_FILE, one per line"
         )
     return keys
 

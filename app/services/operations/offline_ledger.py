@@ -49,4 +49,4 @@ def _open(database: Database) -> Iterator[Database]:
 
 def _require_current(database: Database) -> None:
     if not is_current(database):
-        raise ValueError("the database has not the tables of this version: snapledger migrate makes them")
+        raise ValueError("the database schema is out of date: run `snapledger migrate`")

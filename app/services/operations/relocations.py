@@ -44,7 +44,7 @@ def _display_url(url: str) -> str:
     try:
         parsed = make_url(url).set(query={})
     except (ArgumentError, ValueError):
-        raise ValueError("the database's URL cannot be read") from None
+        raise ValueError("the database URL is malformed") from None
     if parsed.drivername == "sqlite" and parsed.database:
         parsed = parsed.set(database=str(Path(parsed.database).absolute()))
     return parsed.render_as_string(hide_password=True)
@@ -63,10 +63,10 @@ def move_ledger(settings: Settings, url: str) -> MoveReport | None:
     """
     from_, to = _display_url(settings.database_url), _display_url(url)
     if from_ == to:
-        raise ValueError("the target is the database that is to be moved")
+        raise ValueError("the target is the source database itself: give another URL")
     with databases.opened_database(settings) as source, databases.opened_database(settings, url) as target:
         if not is_current(source):
-            raise ValueError("the database has not the tables of this version: snapledger migrate makes them")
+            raise ValueError("the database schema is out of date: run `snapledger migrate`")
         with source.read() as session:
             keyring = ledger_secrets.keyring_for_ledger(settings, session)
             left = relocation_state.find_relocation(session)
@@ -91,7 +91,7 @@ def _require_free(target: Session, from_: str) -> None:
     found = relocation_state.find_relocation(target)
     unfinished = found is not None and (found.state, found.other) == ("arriving", from_)
     if not unfinished and database_copies.has_rows(target.connection):
-        raise ValueError("the target is in use: a ledger is moved into a database without rows")
+        raise ValueError("the target has rows already: give the URL of an empty database")
 
 
 def _finish_move(source: Database, target: Database, left: Relocation) -> None:
@@ -104,7 +104,9 @@ def _finish_move(source: Database, target: Database, left: Relocation) -> None:
             chain_heads.list_heads(after),
             audit_log.find_head(after),
         ):
-            raise ValueError("what is in the target is not what left; the source has all of it")
+            raise ValueError(
+                "the target differs from the source, which still has everything: empty the target and start again"
+            )
     _complete_move(target)
 
 
@@ -119,7 +121,7 @@ def _move_rows(source: Connection, target: Database, keyring: Keyring, from_: st
     leaving, move_id, at = WriteSession(source), uuid4().hex, now()
     relocation_state.require_not_relocated(leaving)  # as of now, when nobody else can write
     if not principals.has_principals(leaving):
-        raise ValueError("there is nothing to move: nobody has used this database yet")
+        raise ValueError("there is nothing to move: this database has never been used")
     kinds = {"from": leaving.dialect, "to": target.dialect}
     audit_records.record(leaving, keyring.seal, audit_records.command_actor(), "database.move", None, **kinds)
     with target.migrating() as connection:
@@ -142,7 +144,7 @@ def _compare_rows(source: Connection, target: Connection) -> int:
     for table in database_copies.tables_to_copy():
         found = database_copies.table_fingerprint(source, table)
         if database_copies.table_fingerprint(target, table) != found:
-            raise ValueError(f"the table {table.name} did not arrive as it left; nothing was changed")
+            raise ValueError(f"the copy of the table {table.name} differs from the source: nothing was changed")
         rows += found[0]
     return rows
 
@@ -151,5 +153,5 @@ def _verify_ledgers(connection: Connection, keyring: Keyring) -> int:
     """How many datasets' ledgers there are, all of them valid, and the record of administrative acts too."""
     found = full_verification.verify_ledgers(Session(connection), keyring, None, None)
     if not found.valid:
-        raise ValueError("the ledger is not valid, and stays where it is: snapledger ledger verify says what is wrong")
+        raise ValueError("the ledger is not valid and was not moved: `snapledger ledger verify` says what is wrong")
     return len(found.verifications)

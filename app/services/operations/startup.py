@@ -64,7 +64,7 @@ def _reader(settings: Settings) -> IngestReader:
 def _report_mismatches(names: list[str]) -> None:
     """Say which datasets are not answered for: somebody changed them without the secret."""
     for name in names:
-        log.error("a dataset is not what was sealed", dataset=name)
+        log.error("a dataset was changed after it was sealed", dataset=name)
     if names:
         metrics.LEDGERS_INVALID.set(len(names))
 

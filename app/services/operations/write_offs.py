@@ -27,10 +27,10 @@ def write_off(  # noqa: PLR0913, PLR0917 - who, what, how much, why
     with database.write() as transaction:
         dataset = datasets.find_dataset(transaction, require_name(name))
         if dataset is None:
-            raise NotFoundError("there is no such dataset")
+            raise NotFoundError("no dataset has this name")
         decided_by = principals.find_by_name(transaction, require_name(principal))
         if decided_by is None or decided_by.disabled_at is not None:
-            raise NotFoundError("there is no such principal in force")
+            raise NotFoundError("there is no such principal, or it is disabled")
         facts.require_account_sealed(keyring, accounts.lock_open_account(transaction, dataset.id))
         account = accounts.write_off_spending(
             transaction, keyring.seal, dataset.id, cost_nano, decided_by.name, reason, now()

@@ -17,7 +17,7 @@ from app.services.planning.questions import Plan, Question
 MOST_COMPONENTS = 50_000
 """Of all items together: a plan is free, and may not cost seconds to write down. A larger histogram is asked alone."""
 
-_ONE = "needs exactly one of epsilon, accuracy and weight"
+_ONE = "needs exactly one of `epsilon`, `accuracy` and `weight`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,9 @@ def plan_items(dataset: Dataset, batch: Batch, most_nano: int) -> list[PlannedIt
             plan = questions.make_plan(dataset, question, most_nano)
         components += plan.statistic.components
         if components > MOST_COMPONENTS:
-            raise InvalidRequestError(("items", f"have more than {MOST_COMPONENTS:,} bins together"))
+            raise InvalidRequestError(
+                ("items", f"have too many bins: at most {MOST_COMPONENTS:,} together are allowed")
+            )
         items.append(PlannedItem(question, plan))
     return items
 
@@ -86,16 +88,20 @@ def _share_by_weight(batch: Batch) -> list[tuple[int | None, mpq | None]]:
     weights = [item.weight for item in batch.items if item.weight is not None]
     if batch.epsilon_nano is None:
         if weights:
-            raise InvalidRequestError(("epsilon", "is missing: weights are shares of it"))
+            raise InvalidRequestError(("epsilon", "is missing: the items' weights share it"))
         return [(item.epsilon_nano, item.accuracy) for item in batch.items]
     if not weights:
-        raise InvalidRequestError(("epsilon", "is shared by weight or by equalise, and no item asks for a share"))
+        raise InvalidRequestError(
+            ("epsilon", "is shared by `weight` or `equalise`, and no item has a weight: leave it out, or add weights")
+        )
     parts = iter(epsilon_sharing.by_weight(mpq(batch.epsilon_nano, NANO_PER_EPSILON), weights))
     asked: list[tuple[int | None, mpq | None]] = []
     for position, item in enumerate(batch.items):
         epsilon_nano = item.epsilon_nano if item.weight is None else int(next(parts) * NANO_PER_EPSILON)
         if epsilon_nano == 0:
-            raise InvalidRequestError((f"items.{position}.weight", "is less than one unit of 1e-9 of epsilon"))
+            raise InvalidRequestError(
+                (f"items.{position}.weight", "is too small: its share of `epsilon` is below 1e-9")
+            )
         asked.append((epsilon_nano, item.accuracy))
     return asked
 
@@ -104,9 +110,14 @@ def _equalise_radii(dataset: Dataset, batch: Batch) -> list[tuple[int | None, mp
     """For each item the same accuracy relative to its range: the best that all of them can have."""
     for position, item in enumerate(batch.items):
         if [item.epsilon_nano, item.accuracy, item.weight] != [None] * 3:
-            raise InvalidRequestError((f"items.{position}", "has a share already: equalise gives each item its own"))
+            raise InvalidRequestError(
+                (
+                    f"items.{position}",
+                    "must not have `epsilon`, `accuracy` or `weight`: `equalise` gives each item its share",
+                )
+            )
     if batch.epsilon_nano is None:
-        raise InvalidRequestError(("epsilon", "is missing: equalise shares it"))
+        raise InvalidRequestError(("epsilon", "is missing: `equalise` shares it among the items"))
     statistics = []
     for position, item in enumerate(batch.items):
         with _name_refused_item(position):
@@ -114,7 +125,9 @@ def _equalise_radii(dataset: Dataset, batch: Batch) -> list[tuple[int | None, mp
     epsilon = mpq(batch.epsilon_nano, NANO_PER_EPSILON)
     part = epsilon_sharing.equal_radius(statistics, epsilon, batch.alpha, batch.gamma, batch.grid_refinement)
     if part is None:
-        raise InvalidRequestError(("epsilon", "is too little for all items: each would know no more than its range"))
+        raise InvalidRequestError(
+            ("epsilon", "is too small for so many items: no answer would be better than the public bounds")
+        )
     return [(None, part * (each.upper - each.lower)) for each in statistics]
 
 
@@ -128,10 +141,12 @@ def _name_refused_item(position: int) -> Iterator[None]:
         raise InvalidRequestError(*((f"{where}.{at}", what) for at, what in error.problems)) from None
     except EpsilonTooLargeError as error:
         most = epsilon_text(error.limit_nano)
-        raise InvalidRequestError((where, f"would cost more than the {most} that one release may cost")) from None
+        raise InvalidRequestError((where, f"costs too much: one release may cost at most ε = {most}")) from None
     except AccuracyUnattainableError as error:
         takes, most = epsilon_text(error.epsilon_nano), epsilon_text(error.limit_nano)
-        what = f"would take ε = {takes}, more than the {most} that one release may cost"
+        what = f"costs too much: it takes ε = {takes}, and one release may cost at most {most}"
         raise InvalidRequestError((f"{where}.accuracy", what)) from None
     except AccuracyTrivialError:
-        raise InvalidRequestError((f"{where}.accuracy", "is no less than the statistic's public range")) from None
+        raise InvalidRequestError(
+            (f"{where}.accuracy", "is already guaranteed by the statistic's public bounds: ask for a smaller one")
+        ) from None

@@ -71,7 +71,7 @@ def _imply_column(
     written = edges or bounds
     if written is None and kind == "histogram":
         if bins is None or not 2 <= bins <= MOST_CATEGORIES:
-            what = f"bounds or edges are needed, or of categories the number of bins: from 2 to {MOST_CATEGORIES:,}"
+            what = f"needs `bounds` or `edges`; for categories, give `bins` from 2 to {MOST_CATEGORIES:,}"
             raise InvalidRequestError(("statistic.bins", what))
         categories = tuple(str(i) for i in range(1, bins))  # the last bin is `other`
         return Column(name, Kind.CATEGORY, categories=categories, nullable=False)

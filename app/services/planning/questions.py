@@ -18,6 +18,7 @@ from app.dp.table.sums import Needs
 from app.errors import AccuracyTrivialError, AccuracyUnattainableError, EpsilonTooLargeError, InvalidRequestError
 from app.ledger.units import NANO_PER_EPSILON
 from app.services.planning import columns
+from app.spelling import suggest_name
 
 MOST_NAMES = 20  # that a refusal lists
 MAX_CACHE_BYTES = 2**26
@@ -130,7 +131,7 @@ def invalid_statistic_error(member: str, error: InvalidStatistic) -> InvalidRequ
     if error.declared:
         named = ", ".join(f"'{name}'" for name in error.declared[:MOST_NAMES])
         more = len(error.declared) - MOST_NAMES
-        what = f"{what}: {named}{f' and {more:,} more' if more > 0 else ''}"
+        what = f"{what}: {named}{f' and {more:,} more' if more > 0 else ''}{suggest_name(error.sent, error.declared)}"
     return InvalidRequestError((f"{member}.{error.where}", what))
 
 

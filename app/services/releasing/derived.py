@@ -192,7 +192,7 @@ def _plan_components(
         raise questions.invalid_statistic_error("derived", error) from None
     shares = len(derived.components)
     if question.epsilon_nano < shares:
-        raise InvalidRequestError(("epsilon", "is less than one unit of 1e-9 for each component"))
+        raise InvalidRequestError(("epsilon", "is too small: each component's share is below 1e-9"))
     parts = []
     for role, statistic in derived.components.items():
         asked = Question(

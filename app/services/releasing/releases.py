@@ -207,7 +207,7 @@ def require_budget(account: Account, allowance: Allowance | None, cost_nano: int
         ForbiddenError: there is no allowance.
     """
     if allowance is None:
-        raise ForbiddenError("A release needs an allowance on this dataset.")
+        raise ForbiddenError("You have no allowance on this dataset: its owner can grant one.")
     if cost_nano > min(account.remaining_nano, allowance.remaining_nano):
         if allowance.remaining_nano < account.remaining_nano:
             raise allowance.refusal(cost_nano)

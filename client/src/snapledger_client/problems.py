@@ -14,7 +14,7 @@ class SnapledgerError(Exception):
         ...     client.dataset("no-such").budget()
         ... except SnapledgerError as error:
         ...     print(error)
-        Not found. There is no such thing here, or your key does not show it.
+        Not found. It does not exist, or your key may not see it: check the name in the path.
     """
 
     idempotency_key: str | None = None
@@ -181,7 +181,7 @@ class InvalidRequest(Problem):
         ...     penguins.plan(mean("body_mass_g"), epsilon="0.5", accuracy=50)
         ... except InvalidRequest as problem:
         ...     print(problem.errors)
-        [('body', 'needs exactly one of epsilon and accuracy')]
+        [('body', 'needs either `epsilon` or `accuracy`, not both')]
     """
 
     slug = "invalid-request"

@@ -90,7 +90,7 @@ def test_what_no_waiting_would_help_is_told_before_any_worker_starts(tmp_path: P
         pass
     for wrong, told in {
         "another"
-        * 8: "the ledger was sealed under another secret; SNAPLEDGER_SECRET_FILE takes earlier ones, one a line",
+        * 8: "the ledger was sealed with another secret: add the earlier ones to SNAPLEDGER_SECRET_FILE, one per line",
         "": f"the ledger's secret cannot be read from {secret}",
     }.items():
         secret.unlink()
@@ -126,5 +126,5 @@ def test_wrong_settings_are_told_in_a_line_that_holds_no_secret(tmp_path: Path) 
         "snapledger: SNAPLEDGER_OIDC_ISSUER needs SNAPLEDGER_OIDC_AUDIENCE and SNAPLEDGER_OIDC_ROLE_MAP\n"
     )
     assert run(tmp_path, "serve", RATE_LIMIT="often").stderr == (
-        "snapledger: SNAPLEDGER_RATE_LIMIT: must be such as 600/minute or 20/second;600/minute, or off\n"
+        "snapledger: SNAPLEDGER_RATE_LIMIT: must be a rate such as 600/minute or 20/second;600/minute, or off\n"
     )

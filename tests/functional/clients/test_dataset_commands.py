@@ -207,7 +207,7 @@ def test_what_is_wrong_with_a_file_is_told(
     schema.write_text("[]")
     assert run("add", str(path), "--schema", str(schema), **owned).returncode == 2
     schema.write_text("{")
-    assert "not JSON" in run("add", str(path), "--schema", str(schema), **owned).stderr
+    assert "not valid JSON" in run("add", str(path), "--schema", str(schema), **owned).stderr
     without = run("add", str(path), "--schema", str(schema), URL=owned["URL"])
     assert (without.returncode, "SNAPLEDGER_KEY" in without.stderr) == (4, True)
     away = run("add", str(path), "--schema", str(schema), URL="http://127.0.0.1:1", KEY=owned["KEY"])

@@ -274,7 +274,10 @@ def test_people_not_rows(warehouse: Warehouse, live) -> None:
     refused = warehouse.register(owner, name, live=live, unit_column="who", rows_per_unit=2)
     assert refused.status_code == 422
     assert refused.json()["errors"] == [
-        {"where": "column who", "what": "says that 21 units have more rows than rows_per_unit, which is 2"}
+        {
+            "where": "column who",
+            "what": "shows that 21 units have more than 2 rows (`rows_per_unit`): raise it, or set `truncate`",
+        }
     ]
     made = warehouse.register(owner, name, live=live, unit_column="who", rows_per_unit=3)
     assert (made.status_code, made.json()["n"], made.json()["rows_per_unit"]) == (201, 121, 3)

@@ -182,7 +182,7 @@ def test_pages_that_claim_gibibytes(one_service: Service, owner: httpx.Client) -
     with one_service.unchanged():
         answer = one_service.upload(owner, METADATA.replace("the-name", a_name("never")), claiming_two_gibibytes())
     assert answer.status_code == 422
-    assert "pages too large" in answer.json()["errors"][0]["what"]
+    assert "pages that are too large" in answer.json()["errors"][0]["what"]
 
 
 def test_five_thousand_columns(one_service: Service, owner: httpx.Client) -> None:

@@ -92,7 +92,10 @@ def test_people_not_rows(service: Service) -> None:
     with service.unchanged():
         refused = service.upload(owner, named, content)
     assert refused.json()["errors"] == [
-        {"where": "column who", "what": "says that 20 units have more rows than rows_per_unit, which is 2"}
+        {
+            "where": "column who",
+            "what": "shows that 20 units have more than 2 rows (`rows_per_unit`): raise it, or set `truncate`",
+        }
     ]
     made, owner = registered(service, content, unit_column="who", rows_per_unit=3)
     assert (made.status_code, made.json()["n"]) == (201, 100)

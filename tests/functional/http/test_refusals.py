@@ -146,17 +146,17 @@ def test_a_statistic_that_is_none(table: Table, statistic: dict[str, Any]) -> No
 
 
 KINDS = "'mean', 'variance', 'covariance', 'histogram', 'count', 'sum'"
-NAMED = "has a member that is not known here: known are "
-NO_COLUMN = "no column of the dataset has this name: 'x', 'y', 'kind', 'yes'"
+NAMED = "has an unknown member: its members are "
+NO_COLUMN = "is not a column of this dataset: 'x', 'y', 'kind', 'yes'"
 
 
 @pytest.mark.parametrize(
     ("members", "where", "what"),
     [
         ({"more": 1}, "body", f"{NAMED}statistic, epsilon, accuracy, alpha, gamma, grid_refinement, reuse"),
-        ({"statistic": 3}, "statistic", "is not an object"),
-        ({"statistic": {}}, "statistic.kind", f"is missing: it is one of {KINDS}"),
-        ({"statistic": {"kind": "median"}}, "statistic.kind", f"is not one of {KINDS}"),
+        ({"statistic": 3}, "statistic", "must be an object"),
+        ({"statistic": {}}, "statistic.kind", f"is missing: it must be one of {KINDS}"),
+        ({"statistic": {"kind": "median"}}, "statistic.kind", f"must be one of {KINDS}; did you mean 'mean'?"),
         ({"statistic": {"kind": "mean"}}, "statistic.column", "is missing"),
         ({"statistic": MEAN | {"more": 1}}, "statistic", f"{NAMED}kind, column, bounds"),
         (
@@ -167,7 +167,10 @@ NO_COLUMN = "no column of the dataset has this name: 'x', 'y', 'kind', 'yes'"
         (
             {"statistic": {"kind": "histogram", "columns": ["x", "y"], "column": "x"}},
             "statistic",
-            f"{NAMED}kind, columns, edges, bins, bounds, where",
+            (
+                "has an unknown member 'column': its members are kind, columns, edges, bins, bounds, where; "
+                "did you mean 'columns'?"
+            ),
         ),
         (
             {"statistic": {"kind": "count", "where": {"kind": {"not": ["a"]}}}},
@@ -175,6 +178,7 @@ NO_COLUMN = "no column of the dataset has this name: 'x', 'y', 'kind', 'yes'"
             f"{NAMED}in, between",
         ),
         ({"statistic": {"kind": "mean", "column": "z"}}, "statistic.column", NO_COLUMN),
+        ({"statistic": {"kind": "mean", "column": "Kinds"}}, "statistic.column", f"{NO_COLUMN}; did you mean 'kind'?"),
         ({"statistic": {"kind": "count", "group_by": "z"}}, "statistic.group_by", NO_COLUMN),
         ({"statistic": {"kind": "count", "where": {"z": {"in": [1]}}}}, "statistic.where.0", NO_COLUMN),
         (
@@ -192,7 +196,7 @@ def test_a_refusal_says_what_is_allowed(table: Table, members: dict[str, Any], w
 def test_a_refusal_of_what_follows_says_what_is_allowed(table: Table) -> None:
     kinds = "'standard_deviation', 'sum', 'proportion', 'mean', 'correlation', 'regression', 'cumulative', "
     for derived, where, what in (
-        ({}, "derived.kind", f"is missing: it is one of {kinds}'quantile', 'margin'"),
+        ({}, "derived.kind", f"is missing: it must be one of {kinds}'quantile', 'margin'"),
         ({"kind": "sum", "column": "z"}, "derived.column", NO_COLUMN),
         (
             {"kind": "proportion", "column": "kind", "category": "z"},

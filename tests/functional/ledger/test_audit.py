@@ -225,12 +225,12 @@ def test_what_was_done_behind_the_service_s_back_is_found(operator: Operator) ->
             kept = dict(session.connection.execute(principals.select().where(analyst)).one()._mapping)
         operator.change(update(principals).where(analyst).values(changed))
         assert operator.problems() == [
-            (None, f"the principal {operator.table.analyst_name} is not what the records make of it")
+            (None, f"the principal {operator.table.analyst_name} differs from what the records say")
         ]
         operator.change(update(principals).where(analyst).values({name: kept[name] for name in changed}))
     made = {"name": "mallory", "role": "admin", "key_hash": b"m" * 32, "created_at": "t"}
     operator.change(insert(principals).values(made))
-    assert operator.problems() == [(None, "the principal mallory was made without a record")]
+    assert operator.problems() == [(None, "the principal mallory was created without a record")]
     done = operator.run("ledger", "verify")
     assert (done.status, "mallory" in done.out, "administrative acts: NOT VALID" in done.out) == (1, True, True)
 

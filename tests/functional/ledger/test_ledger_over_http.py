@@ -77,7 +77,7 @@ def test_a_changed_answer_is_found(table: Table) -> None:
     release_id = table.entries()[3]["release_id"]
     releases = tables.releases
     tamper(table, lambda _: update(releases).where(releases.c.id == release_id).values(response=b"{}"))
-    problem = {"seq": 4, "what": "is the debit of a release whose stored response is another"}
+    problem = {"seq": 4, "what": "is the debit of a release whose stored response was changed"}
     assert verification(table)["problems"] == [problem]
 
 

@@ -82,7 +82,7 @@ def test_an_old_ledger_is_sealed_when_it_is_migrated(tmp_path: Path, database_ur
     for table, status in ((good, 0), (closed, 0), (changed, 1), (other, 1)):
         assert snapledger("ledger", "verify", "--dataset", table.name).status == status
     told = snapledger("ledger", "verify").out
-    assert "the dataset's facts are not sealed" in told
+    assert "the dataset's facts have no seal" in told
     before = snapledger("ledger", "verify", "--json").out
     assert snapledger("migrate").status == 0  # nothing is sealed again
     assert snapledger("ledger", "verify", "--json").out == before
@@ -91,7 +91,7 @@ def test_an_old_ledger_is_sealed_when_it_is_migrated(tmp_path: Path, database_ur
     with serving(tmp_path, database_url) as service:
         lines = [json.loads(line) for line in service.log.read_text().splitlines() if '"snapledger.startup"' in line]
         found = {(line["level"], line["event"], line["dataset"]) for line in lines}
-        assert found == {("error", "a dataset is not what was sealed", changed.name)}
+        assert found == {("error", "a dataset was changed after it was sealed", changed.name)}
         assert "\nsnapledger_ledgers_invalid 1.0\n" in httpx.get(f"{service.url}/metrics").text
         key = {"Idempotency-Key": "one"}
         question = {"statistic": MEAN, "epsilon": "0.5", "gamma": "0.1", "grid_refinement": 2}

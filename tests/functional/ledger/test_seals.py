@@ -64,9 +64,10 @@ def assert_broken(answer: httpx.Response) -> None:
     assert (answer.status_code, answer.json()["type"]) == (503, "/problems/seal-broken"), answer.text
     assert answer.json() == {
         "type": "/problems/seal-broken",
-        "title": "The record does not match its seal",
+        "title": "A stored record does not match its seal",
         "status": 503,
-        "detail": "Nothing was charged. What is stored here was changed outside the service: tell the operator.",
+        "detail": "Nothing was charged. Something outside the service changed what is stored here: tell the operator, "
+        "who can run `snapledger ledger verify`.",
     }
 
 
@@ -209,7 +210,7 @@ def test_a_candidate_that_is_another_question_s_release_answers_nothing(table: T
     assert table.budget() == before
     found = table.owner.get(f"{table.path}/ledger/verification").json()
     assert [problem["what"] for problem in found["problems"]] == [
-        f"a candidate for reuse, the release {two['id']}, is not what was sealed"
+        f"the reuse entry of the release {two['id']} was changed after it was sealed"
     ] * 2
 
 

@@ -319,7 +319,7 @@ def test_as_many_bins_as_a_batch_may_have(one_service: Service) -> None:
     items = [item({"kind": "histogram", "column": "x", "bins": 24_999}, epsilon="0.1")] * 2  # and `missing`
     assert charged(plan(table, items).json()) == ["0.1", "0"]
     (error,) = plan(table, [*items, item(OF_A, epsilon="0.1")]).json()["errors"]
-    assert error == {"where": "items", "what": "have more than 50,000 bins together"}
+    assert error == {"where": "items", "what": "have too many bins: at most 50,000 together are allowed"}
 
 
 @pytest.mark.parametrize(

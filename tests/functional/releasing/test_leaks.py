@@ -252,7 +252,7 @@ def test_the_log_holds_no_value_no_key_and_no_body(talkative: Service) -> None:
     assert {(answer.status_code, answer.content) for answer in answers} == {(503, answers[0].content)}
     problem = answers[0].json()
     assert (problem["type"], answers[0].headers["retry-after"]) == ("/problems/unavailable", "1")
-    assert "retry with the same key; it is never charged twice" in problem["detail"]
+    assert "retry with the same Idempotency-Key, which is never charged twice" in problem["detail"]
     assert table.budget()["epsilon_spent"] == spent
     assert table.release(mean, epsilon=1).status_code == 200  # what is known needs no data
     log = talkative.log.read_text()
