@@ -1,1 +1,1 @@
-"""Snapledger: true statistics of a sensitive table, at a privacy cost that is exact, capped and on record."""
+"""Snapledger: a REST service for differentially private statistics with a privacy budget ledger."""

@@ -27,14 +27,14 @@ from app.api.schemas.planning import FreePlanRequest, PlanRequest
 from app.api.schemas.releases import ReleaseRequest
 from app.json_text import encode_json
 
-DESCRIPTION = """True statistics of a sensitive table, at a privacy cost that is exact, capped and on record.
+DESCRIPTION = """A REST service for differentially private statistics with a privacy budget ledger.
 
-* **Numbers.** Every number in a request is the decimal that was written; a string of the same form is accepted
-  wherever a number is. An ε is a whole number of units of 10⁻⁹, and answers give it as a decimal string.
-* **Order of refusals.** 401, 404 (what a key may not see does not exist), 403, then what is wrong with the body.
-* **Lists.** `limit` from 1 to 1,000 (100 by default), oldest first; `next` is the `after` of the following page.
-* **Errors.** `application/problem+json` (RFC 9457). None repeats what was sent, and none depends on the data.
-* **Retries.** After a 503 or a lost answer, send the request again with the same `Idempotency-Key`: it is never charged
+* **Numbers.** Every number in a request is read as the decimal that was written. A string of the same form is accepted
+  wherever a number is. An ε is a whole number of units of 10⁻⁹; answers give it as a decimal string.
+* **Order of errors.** 401 comes first, then 404 (also for what a key may not see), then 403, then errors in the body.
+* **Lists.** `limit` is from 1 to 1,000 (100 by default), oldest first. `next` is the `after` of the following page.
+* **Errors.** `application/problem+json` (RFC 9457). No error depends on the values of a table.
+* **Retries.** After a 503 or a lost answer, send the request again with the same `Idempotency-Key`. It is never charged
   twice.
 """
 
