@@ -9,7 +9,15 @@ sys.path[:0] = [str(HERE / "_extensions"), str(HERE.parent), str(HERE.parent / "
 
 project = "Snapledger"
 version = release = version_of("snapledger")
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "client_reference", "mathml", "openapi"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "client_reference",
+    "flow",
+    "mathml",
+    "openapi",
+]
 nitpicky = True  # a name that leads nowhere is an error too
 nitpick_ignore_regex = [("py:.*", r"(collections|datetime|decimal|httpx|pandas|pd|pydantic|typing)\..*|IO|T|Unpack")]
 
