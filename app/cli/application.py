@@ -29,7 +29,7 @@ def _print_version(asked: bool) -> None:  # noqa: FBT001 - typer's own way
 
 def _take_options(
     *,
-    version: Annotated[  # noqa: ARG001 - its callback does all
+    show_version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
