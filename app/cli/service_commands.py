@@ -19,6 +19,7 @@ from app.api.schemas.administration import KeyRequest
 from app.api.schemas.base import validate
 from app.cli import dataset, ledger, remote
 from app.cli.application import application, report_errors_in_a_line
+from app.cli.start_message import describe_start
 from app.config import Settings
 from app.roles import Role
 from app.services import audit_records
@@ -54,7 +55,7 @@ def serve(
     if require_checkpoint is not None:
         startup.require_checkpoint(settings, require_checkpoint)
     startup.require_ledger(settings)
-    typer.echo(f"Snapledger listens on http://{host}:{port} (the interface is described at /docs)")
+    typer.echo(describe_start(settings, host, port))
     several = workers > 1
     with tempfile.TemporaryDirectory(prefix="snapledger-metrics-") if several else nullcontext() as folder:
         if folder is not None:  # each counts for itself, in a file there

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Final
 
 from fastapi import FastAPI
-from starlette.responses import RedirectResponse
+from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -18,12 +18,21 @@ HEADERS: Final = dashboard.HEADERS | {
     )
 }
 
+_START: Final = frozenset({"/guide/", "/guide/index.html"})
 _NOT_BUILT: Final = problems.Problem(
-    404,
-    "not-found",
-    "The guide is not built",
-    "Run `make docs` in a checkout, or set SNAPLEDGER_GUIDE_DIRECTORY to a built guide; the interface is at /docs.",
+    404, "not-found", "The guide is not built", "See /guide/ for where to read it; the interface is described at /docs."
 )
+_HOW_TO_BUILD: Final = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>The guide is not built</title>
+<h1>The guide is not built</h1>
+<p>To see it here, run <code>make docs</code> in the checkout that this service runs from, then reload this page.
+If the guide was built elsewhere, set <code>SNAPLEDGER_GUIDE_DIRECTORY</code> to its folder and restart the service.</p>
+<p>The same pages are Markdown files in the checkout: begin with <code>docs/index.md</code>.</p>
+<p><a href="/docs">The interface</a> and <a href="/">the dashboard</a> need no guide.</p>
+</html>
+"""
 
 
 class _Guide:
@@ -34,8 +43,11 @@ class _Guide:
         self._files = StaticFiles(directory=folder, html=True, check_dir=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer with a file, or say how to have one."""
-        answer: ASGIApp = self._files if self._index.is_file() else problems.render_problem(_NOT_BUILT, None)
+        """Answer with a file; where there is no guide, say how to have one."""
+        answer: ASGIApp = self._files
+        if not self._index.is_file():
+            is_start = scope["path"] in _START and scope["method"] in {"GET", "HEAD"}
+            answer = HTMLResponse(_HOW_TO_BUILD) if is_start else problems.render_problem(_NOT_BUILT, None)
         await answer(scope, receive, send)
 
 

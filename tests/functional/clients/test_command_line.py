@@ -9,7 +9,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from service_world import serving
+from service_world import Service, serving
 
 
 def run(folder: Path, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
@@ -48,13 +48,27 @@ def test_a_new_key_from_the_database(tmp_path: Path, database_url: str) -> None:
         assert run(tmp_path, "create-key", "grace", "--role", "owner", **there).returncode == 1
 
 
+def told_at_the_start(service: Service) -> list[str]:
+    """What is for a person: the log is JSON, and on standard error."""
+    return [line for line in service.log.read_text().splitlines() if not line.startswith("{")][:3]
+
+
+def test_what_to_do_with_a_service_that_was_started(one_service: Service) -> None:
+    where, key, stop = told_at_the_start(one_service)
+    for path in ("/", "/guide/", "/docs"):
+        assert f"{one_service.url}{path}" in where.replace(",", " ").split()
+    assert "SNAPLEDGER_ADMIN_KEY" in key
+    assert one_service.admin_key not in key
+    assert "Ctrl+C" in stop
+
+
 @pytest.mark.slow
 def test_the_admin_s_key_is_written_where_only_its_owner_reads(tmp_path: Path) -> None:
     with serving(tmp_path, f"sqlite:///{tmp_path}/new/ledger.sqlite3", ADMIN_KEY="") as service:
         pass
     path = tmp_path / "data" / "admin-key"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert str(path) in service.log.read_text()
+    assert f"key is in {path} " in told_at_the_start(service)[1]
     key = path.read_text().strip()
     assert len(key) >= 43
     assert key not in service.log.read_text()

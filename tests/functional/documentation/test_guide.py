@@ -35,13 +35,24 @@ def built(folder: Path) -> Iterator[Path]:
     (folder / "index.html").unlink()
 
 
-@pytest.mark.parametrize("path", ["/guide/", "/guide/page.html", "/guide/_static/a.js"])
+@pytest.mark.parametrize("path", ["/guide", "/guide/", "/guide/index.html"])
 def test_a_guide_that_is_not_built_says_how(visitor: httpx.Client, path: str) -> None:
+    answer = visitor.get(path, follow_redirects=True)
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert "form-action 'self'" in answer.headers["content-security-policy"]
+    for told in ("make docs", "SNAPLEDGER_GUIDE_DIRECTORY", "docs/index.md", 'href="/docs"'):
+        assert told in answer.text
+    head = visitor.head(path, follow_redirects=True)
+    assert (head.status_code, head.content) == (200, b"")
+    assert visitor.post("/guide/").status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/guide/page.html", "/guide/_static/a.js"])
+def test_no_page_is_there_before_the_guide_is_built(visitor: httpx.Client, path: str) -> None:
     answer = visitor.get(path)
     assert answer.status_code == 404
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.json()["title"] == "The guide is not built"
-    assert "make docs" in answer.json()["detail"]
 
 
 @pytest.mark.usefixtures("built")
