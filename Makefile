@@ -3,12 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BENCH := .venv-bench
 SPARK := .venv-spark
+RELEASE := .venv-release
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo serve docs test test-slow test-hostile test-browser pictures test-kill test-faults test-spark container-check audit \
-	fuzz client bench-setup lint format lock clean
+	fuzz client bench-setup lint format lock release-check clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -19,14 +20,19 @@ $(VENV)/runtime: requirements.lock pyproject.toml $(VERSION)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=…")'
 	@echo "Installing what the service needs into $(VENV) …"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(PIP) --require-hashes -r requirements.lock
+	@$(BIN)/python tools/install_packages.py requirements.lock
 	@$(PIP) --no-deps --editable .
 	@touch $@
 
 $(VENV)/development: requirements-dev.lock client/pyproject.toml $(VERSION) $(VENV)/runtime
 	@echo "Installing what the tests need into $(VENV) …"
-	@$(PIP) --require-hashes -r requirements-dev.lock
+	@$(BIN)/python tools/install_packages.py requirements-dev.lock
 	@$(PIP) --no-deps --editable client
+	@touch $@
+
+$(VENV)/guide: requirements-docs.lock $(VENV)/runtime
+	@echo "Installing what builds the guide into $(VENV) …"
+	@$(BIN)/python tools/install_packages.py requirements-docs.lock
 	@touch $@
 
 setup: $(VENV)/runtime ## Install the service into .venv
@@ -35,9 +41,11 @@ demo: $(VENV)/runtime ## Run the main job on real data, from a temporary service
 	@$(BIN)/snapledger demo
 
 serve: $(VENV)/runtime ## Start the service on http://127.0.0.1:8000, with its ledger and data under var/
+	@test -f app/guide/index.html || $(MAKE) --no-print-directory docs || echo "The guide could not be built; make docs says why."
 	@$(BIN)/snapledger serve
 
-docs: $(VENV)/development ## Build the guide that the service shows at /guide; every warning is an error
+docs: $(VENV)/guide ## Build the guide that the service shows at /guide; every warning is an error
+	@echo "Building the guide …"
 	@rm -rf app/guide
 	@$(BIN)/sphinx-build -q -n -W --keep-going -E -b html -d build/doctrees docs app/guide
 
@@ -122,9 +130,20 @@ lock: ## Pin the newest versions that pyproject.toml allows (needs uv)
 	@uv pip compile -q --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
 		--python-version 3.11 --group build -o requirements-build.lock
 	@uv pip compile -q --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
+		--python-version 3.11 --group release -o requirements-release.lock
+	@uv pip compile -q --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
 		--python-version 3.11 --group bench pyproject.toml -o requirements-bench.lock
 	@uv pip compile -q --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
 		--python-version 3.11 --group dev --group spark pyproject.toml -o requirements-spark.lock
 
-clean: ## Delete .venv, .venv-bench, .venv-spark, caches and builds; var/ with its ledger stays
-	@rm -rf $(VENV) $(BENCH) $(SPARK) app/guide build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+release-check: $(RELEASE)/ready docs ## Build both packages into dist/, try them in empty environments, list their components
+	@$(RELEASE)/bin/python tools/release_check.py
+
+$(RELEASE)/ready: requirements-release.lock
+	@echo "Installing what a release is built and checked with into $(RELEASE) …"
+	@test -x $(RELEASE)/bin/python || $(PYTHON) -m venv $(RELEASE)
+	@$(RELEASE)/bin/python tools/install_packages.py requirements-release.lock
+	@touch $@
+
+clean: ## Delete .venv, .venv-bench, .venv-release, .venv-spark, caches and builds; var/ with its ledger stays
+	@rm -rf $(VENV) $(BENCH) $(RELEASE) $(SPARK) app/guide build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

@@ -87,7 +87,7 @@ def _call(client: httpx.Client, method: str, path: str, **options: Any) -> dict[
     return document
 
 
-def _register(admin: httpx.Client) -> str:
+def register_penguins(admin: httpx.Client) -> str:
     """Make an owner, the table and an analyst with an allowance; the analyst's key."""
     owner = _call(admin, "POST", "/v1/principals", json={"name": "station", "role": "owner"})
     analyst = _call(admin, "POST", "/v1/principals", json={"name": "ada", "role": "analyst"})
@@ -136,7 +136,7 @@ def run() -> None:
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
     with Progress(*columns, console=console, transient=True) as progress, service.temporary() as client:
         task = progress.add_task("registering 344 penguins", total=2 * len(STEPS) + 4)
-        client.headers["Authorization"] = f"Bearer {_register(client)}"
+        client.headers["Authorization"] = f"Bearer {register_penguins(client)}"
         progress.advance(task)
 
         def advance(description: str) -> None:

@@ -1,0 +1,40 @@
+"""Install what a lock file pins, by pip, and show how far it is: `install_packages.py LOCK`."""
+
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+# A line of pip's about one of the file's packages, found in the index, in a folder, or installed already.
+_PACKAGE = re.compile(r"(?:Collecting|Processing|Requirement already satisfied:) (\S+) .*\(from -r ")
+_INSTALLING = "Installing collected packages"
+_SECONDS_BETWEEN_LINES = 5  # where no terminal shows them
+
+
+def main(lock: str) -> int:
+    """Install; pip's exit status."""
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--progress-bar", "off"]
+    command += ["--require-hashes", "-r", lock]
+    is_terminal, seen, shown_at = sys.stdout.isatty(), 0, float("-inf")
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as pip:  # noqa: S603 - our own command
+        for line in pip.stdout or ():
+            if package := _PACKAGE.match(line):
+                seen += 1
+                told = f"package {seen}: {Path(package[1]).name}"
+            elif line.startswith(_INSTALLING):
+                told = f"unpacking {line.count(',') + 1} packages"
+            else:
+                continue
+            if is_terminal:
+                print(f"\r\033[K  {told}", end="", flush=True)
+            elif time.monotonic() >= shown_at + _SECONDS_BETWEEN_LINES or line.startswith(_INSTALLING):
+                shown_at = time.monotonic()
+                print(f"  {told}", flush=True)
+    if is_terminal:
+        print("\r\033[K", end="", flush=True)
+    return pip.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

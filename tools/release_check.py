@@ -1,0 +1,113 @@
+"""Build both packages into `dist/`, try them in empty environments, and list their components (CycloneDX).
+
+Run by `make release-check`, in an environment with what `requirements-release.lock` pins; the guide is built before.
+"""
+
+import json
+import os
+import re
+import runpy
+import shutil
+import subprocess
+import sys
+import tempfile
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+DIST = ROOT / "dist"
+LOCK = ROOT / "requirements.lock"
+VERSION = runpy.run_path(str(ROOT / "client/src/snapledger_client/_version.py"))["__version__"]
+# Nothing of the checkout is imported from here on, and no setting of the shell reaches the service.
+ENVIRONMENT = {
+    name: value
+    for name, value in os.environ.items()
+    if name not in {"PYTHONPATH", "VIRTUAL_ENV"} and not name.startswith("SNAPLEDGER_")
+}
+
+
+def run(*command: str | Path, folder: Path = ROOT, quiet: bool = True) -> str:
+    """Run a command; its output.
+
+    Raises:
+        SystemExit: it failed, and all that it printed was printed here.
+    """
+    done = subprocess.run(command, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, check=False)  # noqa: S603
+    if done.returncode or not quiet:
+        print(done.stdout + done.stderr, end="", flush=True)
+    if done.returncode:
+        sys.exit(f"failed: {' '.join(map(str, command))}")
+    return done.stdout
+
+
+def build_packages() -> None:
+    """Build each source archive, and the wheel from it, and check what they say of themselves."""
+    shutil.rmtree(DIST, ignore_errors=True)
+    for project in (ROOT, ROOT / "client"):
+        run(sys.executable, "-m", "build", "--no-isolation", "--outdir", DIST, project)
+    run(sys.executable, "-m", "twine", "check", "--strict", *sorted(DIST.iterdir()))
+
+
+def create_environment(folder: Path, *installations: tuple[str | Path, ...]) -> Path:
+    """An environment with what pip installs, each time with these arguments, and no conflicts; its Python."""
+    venv.create(folder, with_pip=True)
+    python = folder / "bin" / "python"
+    pip = (python, "-m", "pip", "--disable-pip-version-check")
+    for arguments in installations:
+        run(*pip, "install", "--quiet", *arguments)
+    run(*pip, "check")
+    return python
+
+
+def write_constraints(path: Path) -> Path:
+    """The lock file's versions, for packages of which only some are to be installed."""
+    path.write_text("\n".join(re.findall(r"^(\S+==[^\\]*?) *\\?$", LOCK.read_text("utf-8"), re.MULTILINE)), "utf-8")
+    return path
+
+
+def write_component_list(path: Path) -> None:
+    """Write the components that the lock file pins as CycloneDX."""
+    pyproject = ROOT / "pyproject.toml"
+    command = [
+        sys.executable,
+        "-W",
+        "ignore",
+        "-m",
+        "cyclonedx_py",
+        "requirements",
+        "--output-reproducible",
+        "--pyproject",
+    ]
+    listed = json.loads(run(*command, pyproject, LOCK))
+    listed["metadata"]["component"]["version"] = VERSION  # pyproject.toml only says where it is
+    path.write_text(json.dumps(listed, indent=1) + "\n", "utf-8")
+
+
+def main() -> None:
+    """Check a release."""
+    print("Building and checking the packages …", flush=True)
+    build_packages()
+    (wheel,), (client_wheel,) = DIST.glob("snapledger-*.whl"), DIST.glob("snapledger_client-*.whl")
+    with tempfile.TemporaryDirectory(prefix="snapledger-release-") as name:
+        folder = Path(name)
+        print("Installing both packages into an empty environment, and the client alone into another …", flush=True)
+        pinned = ("--require-hashes", "--only-binary", ":all:", "-r", LOCK)
+        service = create_environment(folder / "service", pinned, ("--no-deps", wheel, client_wheel))
+        constraints = write_constraints(folder / "constraints.txt")
+        client = create_environment(folder / "client", ("--constraint", constraints, client_wheel))
+        told = run(service.with_name("snapledger"), "--version", folder=folder).strip()
+        if told != f"snapledger {VERSION}":
+            sys.exit(f"the installed package is {told}, not {VERSION}")
+        run(service.with_name("snapledger"), "demo", folder=folder)
+        print("The demonstration runs. The client's first example prints:", flush=True)
+        readme = (ROOT / "client/README.md").read_text("utf-8")
+        (folder / "example.py").write_text(
+            re.findall(r"^```python\n(.*?)^```$", readme, re.DOTALL | re.MULTILINE)[0], "utf-8"
+        )
+        run(service, ROOT / "tools/serve_example.py", VERSION, client, "example.py", folder=folder, quiet=False)
+    write_component_list(DIST / f"snapledger-{VERSION}.cdx.json")
+    print(f"Release {VERSION} is ready in dist/:", *(path.name for path in sorted(DIST.iterdir())), sep="\n  ")
+
+
+if __name__ == "__main__":
+    main()
