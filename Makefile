@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve docs test test-slow test-hostile test-browser pictures test-kill test-faults test-spark container-check audit \
+.PHONY: help setup demo serve docs test test-slow test-hostile test-browser pictures examples test-kill test-faults test-spark container-check audit \
 	fuzz client bench-setup lint format lock release-check clean
 
 help: ## Show what can be made
@@ -64,6 +64,9 @@ test-browser: $(VENV)/development ## Run the dashboard's tests in headless Chrom
 
 pictures: $(VENV)/development ## Make the pictures in docs/screenshots anew
 	@$(BIN)/python -m pytest -q -m browser tests/browser/test_pages.py --pictures
+
+examples: $(VENV)/development ## Record the examples in the OpenAPI document anew, where the service answers otherwise
+	@$(BIN)/python -m pytest -q tests/functional/http/test_openapi_examples.py --examples
 
 test-kill: CYCLES ?= 1000
 test-kill: $(VENV)/development ## Kill the service under load CYCLES times on each database (1000)

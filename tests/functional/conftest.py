@@ -9,6 +9,12 @@ from service_world import Service, serving
 from sqlalchemy import make_url
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--examples", action="store_true", help="record the answers in the OpenAPI document's examples anew"
+    )
+
+
 @pytest.fixture(scope="session")
 def running(
     tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest

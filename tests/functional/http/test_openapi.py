@@ -1,98 +1,12 @@
-"""The OpenAPI document: complete, and each of its examples is what the service takes and answers."""
+"""The OpenAPI document: complete, with examples that fit its schemas."""
 
 import json
 from collections.abc import Iterator
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import httpx
-import psycopg
-import pytest
 from jsonschema_rs import Draft202012Validator
-from service_world import Service, serving
-from sqlalchemy import make_url
-
-from app.api.openapi import examples
-from app.api.openapi.examples import Example
-
-# What differs from one telling of the story to the next; its shape does not.
-OF_THE_MOMENT = {
-    "id",
-    "key",
-    "created_at",
-    "at",
-    "release_id",
-    "hash",
-    "previous_hash",
-    "head",
-    "answer_hash",
-    "facts_hash",
-    "secret_id",
-    "key_seal",
-    "request_id",
-}
-OF_THE_MOMENT |= {"value", "value_exact", "value_in_range", "interval", "summary"}
-PENGUINS = (files("app.demo") / "penguins.csv").read_text()
-
-
-@pytest.fixture(scope="module")
-def alone(tmp_path_factory: pytest.TempPathFactory, postgres_server: str) -> Iterator[Service]:
-    """A service of its own, since the story begins with an empty database; and a warehouse with a table."""
-    folder = tmp_path_factory.mktemp("story")
-    with psycopg.connect(postgres_server, autocommit=True) as connection:
-        connection.execute("CREATE DATABASE story")
-    warehouse = make_url(postgres_server).set(database="story").render_as_string(hide_password=False)
-    with psycopg.connect(warehouse, autocommit=True) as connection:
-        connection.execute("CREATE TABLE people AS SELECT 18 + id % 60 AS age FROM generate_series(1, 1000) AS id")
-    settings = {"MAX_EPSILON_PER_RELEASE": "10", "CONNECTION_WAREHOUSE": warehouse}
-    with serving(folder, f"sqlite:///{folder}/ledger.sqlite3", **settings) as service:
-        yield service
-
-
-def shape(value: Any) -> Any:
-    if isinstance(value, list):
-        return [shape(item) for item in value]
-    return "number" if isinstance(value, int | float) else type(value).__name__
-
-
-def assert_same(told: Any, found: Any, where: str) -> None:
-    """Equal, but for what is of the moment: of that, the same shape."""
-    if isinstance(told, dict) and isinstance(found, dict):
-        assert list(told) == list(found), where
-        for name, value in told.items():
-            if name in OF_THE_MOMENT:
-                assert shape(value) == shape(found[name]), f"{where}.{name}"
-            else:
-                assert_same(value, found[name], f"{where}.{name}")
-    elif isinstance(told, list) and isinstance(found, list):
-        assert len(told) == len(found), where
-        for position, (one, other) in enumerate(zip(told, found, strict=True)):
-            assert_same(one, other, f"{where}.{position}")
-    else:
-        assert told == found, where
-
-
-def tell(service: Service, caller: httpx.Client, example: Example, release_id: str) -> httpx.Response:
-    parameters = example.parameters | ({"release_id": release_id} if "release_id" in example.parameters else {})
-    path = example.path.format(**parameters)
-    if isinstance(example.request, dict) and "file" in example.request:
-        assert PENGUINS.startswith(example.request["file"])
-        return service.upload(caller, example.request["metadata"], PENGUINS.encode())
-    return caller.request(example.method, path, json=example.request)
-
-
-def test_every_example_is_what_the_service_takes_and_answers(alone: Service) -> None:
-    callers, release_id = {"anybody": alone.stranger, "admin": alone.admin}, ""
-    for example in examples.load_examples():
-        answer = tell(alone, callers[example.caller], example, release_id)
-        assert answer.status_code == example.status, f"{example.name}: {answer.text}"
-        document = answer.json() if answer.content else None
-        assert_same(example.response, document, example.name)
-        if document and "key" in document:
-            callers[document["name"]] = alone.client(document["key"])
-        if document and "id" in document:
-            release_id = document["id"]
+from service_world import Service
 
 
 def operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
