@@ -14,7 +14,7 @@ _SECONDS_BETWEEN_LINES = 5  # where no terminal shows them
 
 def main(lock: str) -> int:
     """Install; pip's exit status."""
-    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--progress-bar", "off"]
+    command = [sys.executable, "-u", "-m", "pip", "--disable-pip-version-check", "install", "--progress-bar", "off"]
     command += ["--require-hashes", "-r", lock]
     is_terminal, seen, shown_at = sys.stdout.isatty(), 0, float("-inf")
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as pip:  # noqa: S603 - our own command

@@ -50,11 +50,11 @@ def build_packages() -> None:
 
 def create_environment(folder: Path, *installations: tuple[str | Path, ...]) -> Path:
     """An environment with what pip installs, each time with these arguments, and no conflicts; its Python."""
-    venv.create(folder, with_pip=True)
+    venv.create(folder, symlinks=True)
     python = folder / "bin" / "python"
-    pip = (python, "-m", "pip", "--disable-pip-version-check")
+    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python)
     for arguments in installations:
-        run(*pip, "install", "--quiet", *arguments)
+        run(*pip, "install", "--quiet", "--no-compile", *arguments)
     run(*pip, "check")
     return python
 
@@ -68,17 +68,8 @@ def write_constraints(path: Path) -> Path:
 def write_component_list(path: Path) -> None:
     """Write the components that the lock file pins as CycloneDX."""
     pyproject = ROOT / "pyproject.toml"
-    command = [
-        sys.executable,
-        "-W",
-        "ignore",
-        "-m",
-        "cyclonedx_py",
-        "requirements",
-        "--output-reproducible",
-        "--pyproject",
-    ]
-    listed = json.loads(run(*command, pyproject, LOCK))
+    command = ("-m", "cyclonedx_py", "requirements", "--output-reproducible", "--pyproject", pyproject, LOCK)
+    listed = json.loads(run(sys.executable, "-W", "ignore", *command))
     listed["metadata"]["component"]["version"] = VERSION  # pyproject.toml only says where it is
     path.write_text(json.dumps(listed, indent=1) + "\n", "utf-8")
 
