@@ -174,7 +174,8 @@ def test_unknown_routes_and_methods_are_problems_too(service: Service, table: Ta
     for method, path, status in (("GET", "/nowhere", 404), ("PATCH", table.path, 405), ("GET", "/v1/nowhere", 404)):
         answer = table.analyst.request(method, path)
         assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
-    for path, allowed in ((table.path, "DELETE, GET"), ("/v1/datasets", "GET, POST"), ("/healthz", "GET")):
+    allowed_methods = {table.path: "DELETE, GET, HEAD", "/v1/datasets": "GET, HEAD, POST", "/healthz": "GET, HEAD"}
+    for path, allowed in allowed_methods.items():
         assert table.analyst.request("PATCH", path).headers["allow"] == allowed
 
 
