@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 from engine_world import COLUMNS, as_csv, worst_rows
+from shared_fork_server import share_fork_server
 
 from app.engines.storage.tables import Tables
+
+__all__ = ["share_fork_server"]
 
 
 @pytest.fixture

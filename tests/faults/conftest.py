@@ -4,6 +4,9 @@ from pathlib import Path
 import faulty_world
 import pytest
 from faulty_world import Breakable
+from shared_fork_server import share_fork_server
+
+__all__ = ["share_fork_server"]
 
 
 @pytest.fixture

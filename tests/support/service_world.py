@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import service_processes
 from openapi_contract import Contract
+from service_processes import ServiceProcess
 from sqlalchemy import func, select
 
 from app.db import tables
@@ -239,9 +241,14 @@ def serving(
         "SNAPLEDGER_RATE_LIMIT": "off",
         **{f"SNAPLEDGER_{name}": value for name, value in settings.items()},
     }
-    command = [*launcher, sys.executable, "-m", "app.cli.service_commands", "serve", "--port", str(port), *options]
-    with log.open("wb") as output:
-        process = subprocess.Popen(command, env=environment, stdout=output, stderr=output, cwd=folder)  # noqa: S603
+    arguments = ["serve", "--port", str(port), *options]
+    process: ServiceProcess | subprocess.Popen[bytes]
+    if launcher or options:
+        command = [*launcher, sys.executable, "-m", "app.cli.service_commands", *arguments]
+        with log.open("wb") as output:
+            process = subprocess.Popen(command, env=environment, stdout=output, stderr=output, cwd=folder)  # noqa: S603
+    else:
+        process = service_processes.start(arguments, environment, log, folder)
     url = f"http://127.0.0.1:{port}"
     try:
         contract = Contract(_description(url, process, log))
@@ -256,7 +263,7 @@ def serving(
         process.wait(timeout=20)
 
 
-def _description(url: str, process: subprocess.Popen[bytes], log: Path) -> dict[str, Any]:
+def _description(url: str, process: "ServiceProcess | subprocess.Popen[bytes]", log: Path) -> dict[str, Any]:
     """Wait until the service is ready; its OpenAPI document."""
     for _ in range(600):
         try:

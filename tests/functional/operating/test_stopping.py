@@ -13,7 +13,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from service_world import X_COLUMNS, Service, free_port, key_of, numbers_csv, serving
+from service_world import X_COLUMNS, Service, becomes, free_port, key_of, numbers_csv, serving
 from sqlalchemy import make_url, text
 
 from app.db.engine import Database
@@ -57,11 +57,14 @@ def test_what_has_begun_is_finished(tmp_path: Path, options: tuple[str, ...]) ->
 
 def ended(service: Service) -> bool:
     """Whether the process ends by itself; as a child that nobody has waited for it is a zombie then."""
-    for _ in range(400):
-        if Path(f"/proc/{service.pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
-            return True
-        time.sleep(0.05)
-    return False
+
+    def runs() -> bool:
+        try:
+            return Path(f"/proc/{service.pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        except FileNotFoundError:
+            return False
+
+    return becomes(lambda: not runs())
 
 
 def test_not_ready_while_the_database_is_behind_the_code(tmp_path: Path, database_url: str) -> None:
