@@ -15,19 +15,26 @@ WORKERS, MAX_CONNECTIONS, OF_SUPERUSERS = 4, 100, 3  # the last two: what a Post
 
 
 def test_no_thread_waits_for_a_connection(breakable: Breakable) -> None:
-    read = Database.read
-    callers = 2 * Limits().connections
+    ask, callers = Database.ask, 2 * Limits().connections
+    inside: list[int] = []
+    most = [0]
 
     @contextmanager
-    def slow(database: Database) -> Iterator[ReadSession]:
-        with read(database) as session:
-            time.sleep(0.4)  # longer than the queue before the connections may last in this service
-            yield session
+    def counted(database: Database) -> Iterator[ReadSession]:
+        inside.append(1)
+        most[0] = max(most[0], len(inside))
+        try:
+            with ask(database) as session:
+                time.sleep(0.02)  # so that others come meanwhile
+                yield session
+        finally:
+            inside.pop()
 
     with breakable.patch.context() as patch, ThreadPoolExecutor(callers) as pool:
-        patch.setattr(Database, "read", slow)
+        patch.setattr(Database, "ask", counted)
         plans = list(pool.map(lambda _: breakable.table.plan(MEAN, epsilon="0.1"), range(callers)))
     assert [plan.status_code for plan in plans] == [200] * callers
+    assert 0 < most[0] <= REQUEST_THREADS < Limits().connections
 
 
 def test_four_workers_leave_connections_to_the_operator() -> None:

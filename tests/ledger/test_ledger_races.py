@@ -7,11 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from ledger_world import FINGERPRINT, LIMIT_NANO, World
-from sqlalchemy import update
+from service_world import becomes
+from sqlalchemy import text, update
 
 from app.db import tables
 from app.db.clock import now
 from app.db.connection_limits import Limits
+from app.db.dialects.sqlite import Sqlite
 from app.db.engine import Database, WriteSession
 from app.db.repositories import principals
 from app.errors import BudgetExhaustedError, DatasetClosedError, UnavailableError
@@ -73,7 +75,7 @@ def test_a_balance_that_is_read_and_then_written_is_caught(world: World) -> None
             raise BudgetExhaustedError("dataset", COST_NANO, account.remaining_nano, account.limit_nano)
         if not hasattr(first, "over"):
             first.over = True
-            all_have_read.wait(10)
+            all_have_read.wait(60)
         with world.database.write() as transaction:
             transaction.change(update(tables.accounts).values(spent_nano=account.spent_nano + COST_NANO))
             transaction.commit()
@@ -123,7 +125,7 @@ def test_of_fifty_twins_one_is_paid_and_all_answer_its_bytes(world: World) -> No
     def twin(_: int) -> tuple[bool, bytes]:
         with world.database.read() as session:
             assert world.answered(session, "key") is None
-        start.wait(30)
+        start.wait(60)
         won = world.release(COST_NANO, "key") is not None
         with world.database.read() as session:
             stored = world.answered(session, "key")
@@ -138,6 +140,15 @@ def test_of_fifty_twins_one_is_paid_and_all_answer_its_bytes(world: World) -> No
     assert len(world.entries()) == 3
 
 
+def has_waiting_writer(database: Database) -> bool:
+    """Whether a transaction waits for another one to end."""
+    if isinstance(database._home, Sqlite):
+        return len(database._home._turns._waiting) > 0
+    asked = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    with database.read() as session:
+        return session.connection.execute(text(asked)).scalar_one() > 0
+
+
 def test_a_twin_of_a_release_that_fails_takes_the_key_over(world: World) -> None:
     claimed, second_waits = threading.Event(), threading.Event()
 
@@ -145,15 +156,16 @@ def test_a_twin_of_a_release_that_fails_takes_the_key_over(world: World) -> None
         with world.database.write() as transaction:
             world.release_of(transaction, COST_NANO, "key")
             claimed.set()
-            second_waits.wait(10)  # and leaves without a commit
+            second_waits.wait(60)  # and leaves without a commit
 
     def second() -> bool:
-        claimed.wait(10)
-        threading.Timer(0.1, second_waits.set).start()
+        claimed.wait(60)
         return world.release(COST_NANO, "key") is not None
 
     with ThreadPoolExecutor(2) as pool:
         failed, took_over = pool.submit(first), pool.submit(second)
+        assert becomes(lambda: has_waiting_writer(world.database))
+        second_waits.set()
         failed.result()
         assert took_over.result()
     assert world.account().spent_nano == COST_NANO
@@ -173,7 +185,7 @@ def test_nothing_is_debited_after_a_dataset_is_closed(world: World) -> None:
             world.release(1)
 
     def close() -> None:
-        some_were_paid.wait(10)
+        some_were_paid.wait(60)
         world.close()
 
     def close_and_tell() -> None:
@@ -229,8 +241,8 @@ def test_a_lock_is_held_until_the_transaction_ends(
 ) -> None:
     impatient = Database(database_url, Limits(queue_seconds=0.1, lock_seconds=0.1))
 
-    def second() -> None:
-        with impatient.write() as transaction:
+    def second(database: Database) -> None:
+        with database.write() as transaction:
             lock(transaction, world)
 
     with world.database.write() as transaction:
@@ -239,8 +251,8 @@ def test_a_lock_is_held_until_the_transaction_ends(
     with world.database.write() as first:
         lock(first, world)
         with pytest.raises(UnavailableError):
-            second()
-    second()
+            second(impatient)
+    second(world.database)
     impatient.close()
 
 
@@ -253,7 +265,7 @@ def test_two_admins_cannot_disable_each_other(database: Database) -> None:
     start = threading.Barrier(2)
 
     def disable(admin: principals.Principal) -> bool:
-        start.wait(10)
+        start.wait(60)
         with database.write() as transaction:
             if len(principals.count_lasting_admins(transaction)) == 1:
                 return False
