@@ -42,6 +42,26 @@ def pytest_report_header() -> list[str]:
     return [f"databases: SQLite {library.sqlite_version} ({library.__name__}), Postgres {version}"]
 
 
+class EarlyFailures:
+    """Tells of each failure when it happens; pytest itself tells at the end, which is minutes later."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._plugins = config.pluginmanager
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        terminal = self._plugins.get_plugin("terminalreporter")  # a worker of xdist has none
+        if report.failed and terminal is not None:
+            crash = getattr(report.longrepr, "reprcrash", None)
+            told = str(report.longrepr if crash is None else crash.message).splitlines()
+            terminal.write_line("")
+            for line in (f"{report.nodeid} failed ({report.when}):", *told[:5]):
+                terminal.write_line(line)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(EarlyFailures(config))
+
+
 @pytest.hookimpl(tryfirst=True)  # before any fixture
 def pytest_runtest_setup() -> None:
     socket_allow_hosts(["127.0.0.1", "::1"], allow_unix_socket=True)
