@@ -9,6 +9,7 @@ from app.ledger import accounts, allowances
 from app.ledger.chain.keyring import Seal
 
 AT, LATER = "2026-01-01T00:00:00.000000Z", "2026-01-02T00:00:00.000000Z"
+JUST_BEFORE = "2026-01-01T23:59:59.999999Z"
 SEAL = Seal("the secret of the ledger of these tests")
 
 
@@ -72,17 +73,18 @@ def test_a_disabled_principal_opens_nothing_and_keeps_its_name(database: Databas
         assert len(principals.count_lasting_admins(transaction)) == 1  # the refusal did not spoil the transaction
 
 
-def test_a_key_opens_nothing_from_its_expiry_on(database: Database) -> None:
+def test_a_key_opens_nothing_from_its_expiry_on(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     with database.write() as transaction:
         ada = make_principal(transaction, "ada", "admin")
-        principals.replace_key(transaction, ada.id, b"past".ljust(32), LATER)
-        assert by_key(transaction, b"past".ljust(32)) is None
-        assert principals.count_lasting_admins(transaction) == []
-        principals.replace_key(transaction, ada.id, b"future".ljust(32), "2126-01-01T00:00:00.000000Z")
-        found = by_key(transaction, b"future".ljust(32))
+        principals.replace_key(transaction, ada.id, b"key".ljust(32), LATER)
+        monkeypatch.setattr(principals, "now", lambda: JUST_BEFORE)
+        found = by_key(transaction, b"key".ljust(32))
         assert found is not None
-        assert found.key_expires_at == "2126-01-01T00:00:00.000000Z"
+        assert found.key_expires_at == LATER
         assert principals.count_lasting_admins(transaction) == [ada.id]
+        monkeypatch.setattr(principals, "now", lambda: LATER)
+        assert by_key(transaction, b"key".ljust(32)) is None
+        assert principals.count_lasting_admins(transaction) == []
 
 
 def test_whom_a_provider_names_is_one_principal_with_the_token_s_role(database: Database) -> None:

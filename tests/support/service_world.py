@@ -18,7 +18,7 @@ import httpx
 import service_processes
 from openapi_contract import Contract
 from service_processes import ServiceProcess
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 
 from app.db import tables
 from app.db.engine import Database
@@ -27,6 +27,7 @@ _names = itertools.count()
 
 MOST_EPSILON = 1000  # beyond the default of 10, so that the known answers can be asked for
 MOST_UPLOAD_BYTES = 2**24
+LONG_AGO = "2026-01-01T00:00:00.000000Z"
 
 X_COLUMNS: dict[str, Any] = {"x": {"kind": "integer", "bounds": [0, 100]}}  # those of `numbers_csv`
 
@@ -134,6 +135,14 @@ class Service:
             time.sleep(0.02)
             after = self.footprint()
         assert after == before
+
+    def expire_key(self, name: str) -> None:
+        """As if the time of a principal's key had passed: no test waits for a moment that a busy machine misses."""
+        database, named = Database(self.database_url), tables.principals.c.name == name
+        with database.write() as transaction:
+            transaction.change(update(tables.principals).where(named).values(key_expires_at=LONG_AGO))
+            transaction.commit()
+        database.close()
 
     def scans(self) -> float:
         """How many times the data engine read a table."""
