@@ -72,11 +72,11 @@ def test_a_page_has_a_hundred_unless_it_is_said(service: Service) -> None:
     ],
     ids=lambda query: ascii(query)[:40],
 )
-def test_a_page_that_is_none(service: Service, query: dict[str, object]) -> None:
-    table = service.table(X_COLUMNS, numbers_csv(20))
+def test_a_page_that_is_none(one_service: Service, query: dict[str, object]) -> None:
+    table = one_service.table(X_COLUMNS, numbers_csv(20))
     lists = ("/v1/principals", "/v1/datasets", "/v1/releases", f"{table.path}/releases", f"{table.path}/ledger")
     for path in lists:
-        answer = service.admin.get(path, params=query)
+        answer = one_service.admin.get(path, params=query)
         assert (answer.status_code, answer.json()["errors"][0]["where"]) == (422, *query)
 
 
