@@ -4,6 +4,7 @@ Run as a program, this is the process that forks: each line of its input describ
 number of one.
 """
 
+import atexit
 import json
 import os
 import select
@@ -72,9 +73,11 @@ def start(arguments: list[str], environment: dict[str, str], log: Path, folder: 
 def _forking_process() -> "subprocess.Popen[str]":
     """The process that forks; it ends with this one, whose end closes its input."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SNAPLEDGER_")}
-    return subprocess.Popen(  # noqa: S603 - this file
+    process = subprocess.Popen(  # noqa: S603 - this file
         [sys.executable, "-P", __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
     )
+    atexit.register(process.communicate)
+    return process
 
 
 def _next_to_be() -> dict[str, Any] | None:
