@@ -29,7 +29,7 @@ from app.services import access
 from app.services.access import Access, Credential
 from app.services.context import Services
 from app.services.names import NAME_PATTERN, RELEASE_ID_PATTERN
-from app.services.releasing.releases import Key
+from app.services.releasing.replays import Key
 
 Model = TypeVar("Model", bound=BaseModel)
 

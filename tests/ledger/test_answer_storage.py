@@ -83,7 +83,7 @@ def test_a_reuse_is_stored_by_what_differs() -> None:
     value = LARGE.index(b"["), LARGE.index(b"]") + 1
     segments = [Copy(0, value[1]), Text(b',"interval":'), Intervals(*value, mpq(1, 3), 0.0, 1000.0)]
     release = open_body(of_content(LARGE), len(LARGE))
-    answer = ReusedOpening("r", release, segments).complete(b"}")
+    answer = ReusedOpening(release, segments).complete(b"}")
     made = open_answer(answer, lambda: release).content()
     assert made.startswith(LARGE[: value[1]] + b',"interval":[[0.0,0.33333333333333337],[6.666666666666666,7.3')
     assert made.endswith(b"]]}")

@@ -22,11 +22,12 @@ from app.dp.table.columns import Column, Kind
 from app.dp.table.sums import Moments
 from app.json_text import BATCH, dictionary_entries, double_texts, encode_json, join_array, number_texts, texts_array
 from app.ledger.answers.answer_storage import of_content, open_body
+from app.ledger.answers.releases import Release
 from app.ledger.answers.reused_answers import open_answer
 from app.ledger.units import epsilon_text
 from app.services.planning import questions
 from app.services.planning.questions import Plan
-from app.services.rendering import documents, summaries
+from app.services.rendering import documents, release_answers, summaries
 
 DATASET = Dataset(1, "t", "", 1, "{}", 1000, 1, "2026-11-28T00:00:00.000000Z", "open", "f")
 TRICKY = 'a,"accuracy":{"value_in_range":[1],"bins":\\", é\u2028'
@@ -71,6 +72,7 @@ def defined(plan: Plan, drawn: Sequence[mpq]) -> dict[str, Any]:
     if statistic.bins is None:
         lists = {name: values[0] for name, values in lists.items()}
     around, paid = lists.pop("interval"), epsilon_text(plan.epsilon_nano)
+    told = summaries.summarise_release(plan, around if statistic.bins is None else None)
     accuracy = documents.accuracy_document(mechanism, plan.alpha) | {"interval": around}
     bins: dict[str, Any] = {}
     if statistic.bins is not None:
@@ -90,7 +92,7 @@ def defined(plan: Plan, drawn: Sequence[mpq]) -> dict[str, Any]:
             "n": DATASET.n,
         },
         "mechanism": documents.mechanism_document(mechanism),
-        "summary": f"{summaries.summarise_release(plan, encode_json(around))}; the release cost ε = {paid}.",
+        "summary": f"{told}; the release cost ε = {paid}.",
     }
 
 
@@ -110,7 +112,7 @@ def released(plan: Plan, seed: int) -> tuple[bytes, Sequence[mpq]]:
     else:
         answer = Moments(DATASET.n, 700, 700)
     drawn = plan.mechanism.draw(answer, SeededBits(seed))
-    return b"".join(documents.encode_release("an id", DATASET, plan, drawn)), list(drawn)
+    return b"".join(release_answers.encode_release("an id", DATASET, plan, drawn)), list(drawn)
 
 
 @pytest.mark.parametrize("epsilon", [mpq(1, 10**9), mpq("0.3"), mpq(1), mpq(8)])
@@ -126,11 +128,13 @@ def test_a_release_is_spelled_as_it_is_defined(spec: dict[str, Any], refinement:
 def test_an_earlier_release_is_the_stored_one_with_another_accuracy(spec: dict[str, Any]) -> None:
     plan = planned(spec, mpq("0.3"), 2)
     opening, _ = released(plan, 4)
-    stored = opening + documents.ending({"charged": "0.3"}, "then")
+    stored = opening + release_answers.encode_ending({"charged": "0.3"}, None, "then")
     alpha, radius = mpq(1, 3), plan.mechanism.radius(mpq(1, 3))
     at_alpha = questions.plan_mechanism(plan.mechanism, alpha)
     body = open_body(of_content(stored), len(stored))
-    made = documents.encode_reused_release("an id", body, at_alpha).complete({"charged": "0"})
+    release = Release("an id", 1, 1, "", 1, "1", 2, "then", stored)
+    prepared = release_answers.prepare_reused_release(release, body, at_alpha)
+    made = prepared.opening.complete(release_answers.encode_ending({"charged": "0"}, prepared.released_at))
     answer = open_answer(made, lambda: body).content()
     assert (len(answer), sha256(answer).digest()) == (made.size, made.sha256)
     expected: dict[str, Any] = json.loads(stored)
@@ -138,7 +142,7 @@ def test_an_earlier_release_is_the_stored_one_with_another_accuracy(spec: dict[s
     listed = [interval(x, plan.mechanism, radius) for x in value] if isinstance(value, list) else None
     around = listed or interval(value, plan.mechanism, radius)
     expected["accuracy"] = documents.accuracy_document(plan.mechanism, alpha) | {"interval": around}
-    told = summaries.summarise_release(at_alpha, encode_json(around))
+    told = summaries.summarise_release(at_alpha, None if isinstance(value, list) else around)
     expected["summary"] = f"{told}; it was released before, for ε = 0.3, and cost nothing now."
     assert answer == encode_json(expected | {"reused": True, "budget": {"charged": "0"}})
 

@@ -79,8 +79,8 @@ def test_plans_and_their_texts_take_no_more_than_estimated(statistic: dict[str, 
     one = dataset(0)
     assert_honest(questions.make_plan.cache, lambda place: questions.make_plan(one, question(statistic, place), 10**10))
     assert_honest(
-        documents._encode_common_members.cache,
-        lambda place: documents._encode_common_members(
+        documents.encode_common_members.cache,
+        lambda place: documents.encode_common_members(
             one, questions.make_plan.__wrapped__(one, question(statistic, place), 10**10)
         ),
     )

@@ -76,8 +76,7 @@ def render(release: Body, segments: Sequence[Segment]) -> Iterator[bytes]:
 class ReusedOpening:
     """The beginning of the answer that a release gives again, up to what only its transaction knows."""
 
-    def __init__(self, release_id: str, release: Body, segments: Sequence[Segment]) -> None:
-        self.release_id = release_id
+    def __init__(self, release: Body, segments: Sequence[Segment]) -> None:
         self._segments = tuple(segments)
         self._hash, self._size = hashlib.sha256(), 0
         plain: list[bytes] = []

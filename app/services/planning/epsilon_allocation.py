@@ -43,22 +43,14 @@ class Batch:
     reuse: bool
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedItem:
-    """An item's question, with what it may cost, and its plan."""
-
-    question: Question
-    plan: Plan
-
-
-def plan_items(dataset: Dataset, batch: Batch, most_nano: int) -> list[PlannedItem]:
+def plan_items(dataset: Dataset, batch: Batch, most_nano: int) -> list[Plan]:
     """The plan of every item, in their order.
 
     Raises:
         InvalidRequestError: an item is refused, or the shared ε does not fit the items; at the first item that is.
     """
     asked = _equalise_radii(dataset, batch) if batch.equalised else _share_by_weight(batch)
-    items, components = [], 0
+    plans, components = [], 0
     for position, (item, (epsilon_nano, accuracy)) in enumerate(zip(batch.items, asked, strict=True)):
         question = Question(
             statistic=item.statistic,
@@ -76,8 +68,8 @@ def plan_items(dataset: Dataset, batch: Batch, most_nano: int) -> list[PlannedIt
             raise InvalidRequestError(
                 ("items", f"have too many bins: at most {MOST_COMPONENTS:,} together are allowed")
             )
-        items.append(PlannedItem(question, plan))
-    return items
+        plans.append(plan)
+    return plans
 
 
 def _share_by_weight(batch: Batch) -> list[tuple[int | None, mpq | None]]:

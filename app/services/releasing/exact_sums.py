@@ -25,17 +25,12 @@ def require_open(dataset: Dataset) -> None:
 
 
 def are_cached(services: Services, dataset: Dataset, needs: Needs) -> bool:
-    """Whether `exact_sums_of` would answer at once."""
+    """Whether `compute_exact_sums` would answer at once."""
     return dataset.file_id is not None and services.tables.are_known(dataset.file_id, needs)
 
 
-def exact_sums_of(services: Services, dataset: Dataset, needs: Needs) -> Answer:
-    """The exact integers that a statistic needs of a dataset. Raises as `exact_sums_of_all`."""
-    return exact_sums_of_all(services, dataset, [needs])[needs]
-
-
-def exact_sums_of_all(services: Services, dataset: Dataset, needs: Iterable[Needs]) -> dict[Needs, Answer]:
-    """The exact integers that several statistics need of a dataset, by as few scans as can be.
+def compute_exact_sums(services: Services, dataset: Dataset, needs: Iterable[Needs]) -> dict[Needs, Answer]:
+    """The exact integers that statistics need of a dataset, by as few scans as can be.
 
     Raises:
         DatasetClosedError: there is no data any more.

@@ -4,8 +4,9 @@ Chosen by public facts alone (its radius at the asked α, then its age), never b
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from gmpy2 import mpq
 
@@ -21,8 +22,10 @@ from app.ledger.chain.keyring import Keyring
 from app.ledger.units import NANO_PER_EPSILON
 from app.services.planning import questions
 from app.services.planning.questions import Plan
-from app.services.rendering import documents
-from app.services.rendering.documents import ReusedAnswer
+from app.services.rendering.release_answers import PreparedRelease, prepare_reused_release
+
+NOT_DRAWN = ""
+"""The id, not given yet, of a release of the same request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +38,25 @@ class EarlierRelease:
     radius: mpq
 
 
-def find_earlier_release(session: Session, dataset: Dataset, plan: Plan) -> EarlierRelease | None:
-    """The release with the smallest radius at the plan's α (the oldest of such), if that is enough."""
-    return choose_earlier_release(list_earlier_releases(session, dataset, plan.statistic, plan.alpha), plan)
+def find_earlier_releases(
+    session: Session, dataset: Dataset, plans: Sequence[Plan], draws: Mapping[int, str] = MappingProxyType({})
+) -> list[EarlierRelease | None]:
+    """For each plan the release that answers it: an earlier one, or that of a plan before it, or none.
+
+    `draws` are the ids of the releases that were drawn for plans, by their places.
+    """
+    known: dict[tuple[str, mpq], list[EarlierRelease]] = {}
+    found: list[EarlierRelease | None] = []
+    for place, plan in enumerate(plans):
+        asked = plan.statistic.identity, plan.alpha
+        if asked not in known:
+            known[asked] = list_earlier_releases(session, dataset, plan.statistic, plan.alpha)
+        earlier = choose_earlier_release(known[asked], plan)
+        if earlier is None:
+            of_request = EarlierRelease(draws.get(place, NOT_DRAWN), dataset.id, plan.mechanism, plan.radius)
+            known[asked].append(of_request)
+        found.append(earlier)
+    return found
 
 
 def list_earlier_releases(session: Session, dataset: Dataset, statistic: Statistic, alpha: mpq) -> list[EarlierRelease]:
@@ -64,19 +83,17 @@ def choose_earlier_release(earlier: Sequence[EarlierRelease], plan: Plan) -> Ear
     return best
 
 
-def encode_reused_answer(rows: Rows, keyring: Keyring, earlier: EarlierRelease, plan: Plan) -> ReusedAnswer:
+def open_earlier_release(rows: Rows, keyring: Keyring, earlier: EarlierRelease, plan: Plan) -> PreparedRelease:
     """An earlier release as the answer to this plan: all as it was, with the accuracy at the plan's α.
 
     Raises:
+        DamagedAnswerError: its answer is not what was written.
         SealBrokenError: the release is not what was sealed, or is of another statistic than was found by.
     """
     release, stored = releases.find_sealed(rows, keyring, earlier.release_id)
     if (release.dataset_id, release.statistic) != (earlier.dataset_id, plan.statistic.identity):
         raise SealBrokenError
-    stored.require_sound()
-    return documents.encode_reused_release(
-        earlier.release_id, stored, questions.plan_mechanism(earlier.mechanism, plan.alpha)
-    )
+    return prepare_reused_release(release, stored, questions.plan_mechanism(earlier.mechanism, plan.alpha))
 
 
 def reuse_slots(mechanism: Mechanism) -> list[tuple[int, float]]:

@@ -1,7 +1,6 @@
-"""From the JSON of releases to exact numbers, and from what follows of them back to JSON."""
+"""From the facts of releases to what is known by them, and from what follows of that to JSON."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from gmpy2 import mpq
 
@@ -11,20 +10,20 @@ from app.dp.derived.interval_arithmetic import Range
 from app.dp.numbers.exact import json_number, round_down, round_up
 from app.dp.statistics import Statistic
 from app.services.rendering.documents import Document
+from app.services.rendering.release_answers import ReleaseFacts
 
 
-def read_known_component(statistic: Statistic, component: Mapping[str, Any]) -> KnownComponent:
-    """A component's release as exact numbers; the ranges of all bins hold at once, by the simultaneous radius."""
-    accuracy = component["accuracy"]
-    if statistic.bins is None:
-        lower, upper = accuracy["interval"]
-        return KnownComponent(
-            (mpq(component["value"]),), (mpq(component["value_in_range"]),), (Range(mpq(lower), mpq(upper)),)
-        )
+def known_component(statistic: Statistic, facts: ReleaseFacts) -> KnownComponent:
+    """What is known by a component's release; the ranges of all bins hold at once, by the simultaneous radius."""
+    accuracy, outcome = facts.accuracy, facts.outcome
+    if facts.interval is not None:
+        lower, upper = map(mpq, facts.interval)
+        return KnownComponent(outcome.values, outcome.values_in_range, (Range(lower, upper),))
     reach = mpq(accuracy["simultaneous_radius"]) + mpq(accuracy["resolution"])
-    values = tuple(map(mpq, component["value_in_range"]))
-    ranges = tuple(Range(value - reach, value + reach).cut(statistic.lower, statistic.upper) for value in values)
-    return KnownComponent(tuple(map(mpq, component["value"])), values, ranges)
+    ranges = tuple(
+        Range(value - reach, value + reach).cut(statistic.lower, statistic.upper) for value in outcome.values_in_range
+    )
+    return KnownComponent(outcome.values, outcome.values_in_range, ranges)
 
 
 def estimates_document(estimates: Estimates) -> Document:

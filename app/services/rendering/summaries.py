@@ -1,6 +1,5 @@
 """What a plan or a release means, in a sentence. Figures are rounded to what can be read, and never to a promise."""
 
-import json
 import math
 from weakref import WeakKeyDictionary
 
@@ -29,12 +28,12 @@ def summarise_plan(plan: Plan, *, reused: bool = False, affordable: bool = True)
     return f"A release of {statistic_in_words(plan.statistic)} would {cost} and be {promise}."
 
 
-def summarise_release(plan: Plan, interval: bytes) -> str:
-    """Where the statistic is, without an end; `interval` is the JSON of its interval, or of each component's."""
+def summarise_release(plan: Plan, interval: tuple[float, float] | None) -> str:
+    """Where the statistic is, without an end; `interval` is that of its number, None where there may be several."""
     likely, step = _lead_in(plan)
-    if plan.statistic.bins is not None:
+    if interval is None:
         return f"{likely} is {_filter_in_words(plan)}, whatever the data"
-    lower, upper = (mpq(end) for end in json.loads(interval))
+    lower, upper = map(mpq, interval)
     ends = f"{_rounded_text((lower / step).__floor__() * step)} and {_rounded_text((upper / step).__ceil__() * step)}"
     return f"{likely} is between {ends}, whatever the data"
 

@@ -54,14 +54,25 @@ def public_range(statistic: Statistic) -> tuple[float, float]:
     return round_down(statistic.lower), round_up(statistic.upper)
 
 
-def interval(statistic: Statistic, reach: mpq, value_in_range: bytes) -> bytes:
-    """Around a value that is reported as in range ± reach (radius + resolution), rounded outwards; as JSON.
+def reported_value(statistic: Statistic, value: mpq) -> mpq:
+    """A number as it is reported in range."""
+    return mpq(to_nearest_double(min(max(value, statistic.lower), statistic.upper)))
+
+
+def reported_values(statistic: Statistic, drawn: ReleasedValues) -> tuple[tuple[mpq, ...], tuple[mpq, ...]]:
+    """Each component's number as it is reported, and as it is reported in range."""
+    doubles, places = _doubles(drawn), drawn.places.tolist()
+    raw, in_range = (list(map(mpq, each.tolist())) for each in (doubles, _in_range(statistic, doubles)))
+    return tuple(raw[place] for place in places), tuple(in_range[place] for place in places)
+
+
+def interval(statistic: Statistic, reach: mpq, value_in_range: mpq) -> tuple[float, float]:
+    """Around a value that is reported as in range ± reach (radius + resolution), rounded outwards.
 
     It is cut to the statistic's public range.
     """
     lowest, highest = public_range(statistic)
-    middle = mpq(float(value_in_range))
-    return encode_json([max(round_down(middle - reach), lowest), min(round_up(middle + reach), highest)])
+    return max(round_down(value_in_range - reach), lowest), min(round_up(value_in_range + reach), highest)
 
 
 def encode_intervals(statistic: Statistic, reach: mpq, drawn: ReleasedValues) -> Iterator[bytes]:

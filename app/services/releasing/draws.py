@@ -1,0 +1,50 @@
+"""Fresh releases: exact sums and a draw for each. Nothing is debited yet, and nobody may see them."""
+
+from collections.abc import Sequence
+
+import structlog
+
+from app import metrics
+from app.db.time_ordered_ids import time_ordered_id
+from app.dp.errors import DrawExhausted
+from app.dp.numbers.random_bits import SystemBits
+from app.dp.table.sums import Answer as Sums
+from app.errors import UnavailableError
+from app.services.access import Access
+from app.services.context import Services
+from app.services.planning.questions import Plan
+from app.services.releasing import exact_sums
+from app.services.rendering.release_answers import PreparedRelease, prepare_fresh_release
+
+MOST_QUICK = 100
+"""Components, up to which draws take no longer than the rest of a release."""
+
+log = structlog.stdlib.get_logger("snapledger.releases")
+
+
+def draw_releases(services: Services, access: Access, plans: Sequence[Plan]) -> list[PreparedRelease]:
+    """A fresh release for each plan; they share scans of the table.
+
+    Raises:
+        DatasetClosedError, DatasetStaleError: there is no data to ask, or it has another number of rows.
+        UnavailableError: the engine failed or answered to other needs, as from a file that was exchanged under it, or
+            the source of bits is broken.
+    """
+    if not plans:
+        return []
+    needs = [plan.needs for plan in plans]
+    many = sum(plan.statistic.components for plan in plans) > MOST_QUICK
+    if many or not all(exact_sums.are_cached(services, access.dataset, each) for each in needs):
+        services.database.pause()  # others' commits go first
+    sums = exact_sums.compute_exact_sums(services, access.dataset, needs)
+    return [_draw_release(access, plan, sums[plan.needs]) for plan in plans]
+
+
+def _draw_release(access: Access, plan: Plan, sums: Sums) -> PreparedRelease:
+    try:
+        drawn = plan.mechanism.draw(sums, SystemBits())
+    except (ValueError, DrawExhausted) as error:
+        log.error("not drawn", why=type(error).__name__)  # noqa: TRY400 - its text may hold values
+        raise UnavailableError from None
+    metrics.EXACT_DRAWS.inc(drawn.exact)
+    return prepare_fresh_release(time_ordered_id(), access.dataset, plan, drawn)

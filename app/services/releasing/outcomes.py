@@ -1,0 +1,37 @@
+"""What became of each question, told to the log and the metrics; never what the answer was."""
+
+from collections.abc import Iterable
+
+import structlog
+
+from app import metrics
+from app.ledger.units import NANO_PER_EPSILON, epsilon_text
+from app.services.access import Access
+from app.services.rendering.release_answers import SettledRelease
+
+log = structlog.stdlib.get_logger("snapledger.releases")
+
+
+def record_releases(access: Access, settled: Iterable[SettledRelease]) -> None:
+    """Tell of fresh and reused releases, once they may be shown."""
+    for each in settled:
+        _record(access, each.release.plan.statistic.kind, "reused" if each.reused else "fresh", each.charged_nano)
+
+
+def record_replays(access: Access, kinds: Iterable[str]) -> None:
+    """Tell of an answer that was given before, to questions of these kinds."""
+    for kind in kinds:
+        _record(access, kind, "replayed", 0)
+
+
+def _record(access: Access, kind: str, outcome: str, cost_nano: int) -> None:
+    metrics.RELEASES.labels(kind, outcome).inc()
+    metrics.DEBITED.inc(cost_nano / NANO_PER_EPSILON)
+    log.info(
+        "release",
+        principal=access.principal.name,
+        dataset=access.dataset.name,
+        statistic=kind,
+        outcome=outcome,
+        charged=epsilon_text(cost_nano),
+    )

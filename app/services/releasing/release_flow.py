@@ -1,0 +1,116 @@
+"""The main job: private statistics, debited and on record; one way for a release, a batch and a derived statistic.
+
+The order of events is what the promises rest on: refusals, replays and reuse are decided by reads; then come the exact
+sums and the draws; then one transaction holds idempotency row, debits, entries and answers. A crash before its commit
+costs nothing, one after it loses nothing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.db.session import WriteSession
+from app.errors import KeyRequiredError
+from app.ledger.chain import facts
+from app.services.access import Access
+from app.services.context import Services
+from app.services.releasing import draws, exact_sums, outcomes, replays, reuse
+from app.services.releasing.bulkhead import enter_if_large, enter_if_many
+from app.services.releasing.release_requests import PlannedRequest, ReleaseRequest, SettledRequest
+from app.services.releasing.release_transaction import Prepared, ReleaseTransaction, require_budget
+from app.services.releasing.replays import Answer, Key
+from app.services.releasing.reuse import EarlierRelease
+from app.services.releasing.storage_limits import require_storage
+
+
+def answer_request(services: Services, access: Access, request: ReleaseRequest, key: Key | None) -> Answer:
+    """Answer every question with a release, all of them or none: a stored one, an earlier one, or a fresh one.
+
+    Raises:
+        KeyRequiredError, KeyReusedError: about the idempotency key.
+        DatasetClosedError, DatasetStaleError, BudgetExhaustedError: the present state refuses it.
+        StorageExhaustedError: there is no room for another answer.
+        InvalidRequestError and the rest of `questions.make_plan`'s: a question is refused.
+        SealBrokenError: what is stored of the dataset is not what was sealed.
+        UnavailableError: the database or the engine did not answer; nothing was debited, or the key replays what was.
+    """
+    access.require_allowance()
+    if key is None and not request.reuse:
+        raise KeyRequiredError
+    facts.require_match(services.keyring, access.dataset, access.account)
+    with enter_if_many(services.database, request.items, access.principal.id):
+        if key is not None and (stored := replays.find_replay(services, access, key)):
+            outcomes.record_replays(access, request.kinds())
+            return stored
+        exact_sums.require_open(access.dataset)
+        planned = request.plan()
+        components = sum(plan.statistic.components for plan in planned.plans)
+        with enter_if_large(services.database, components, access.principal.id):
+            return _Attempt(services, access, request, planned, key).answer()
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """A request on its way from its plans to its answer."""
+
+    services: Services
+    access: Access
+    request: ReleaseRequest
+    planned: PlannedRequest
+    key: Key | None
+
+    def answer(self) -> Answer:
+        database, plans = self.services.database, self.planned.plans
+        earlier: list[EarlierRelease | None] = [None] * len(plans)
+        if self.request.reuse:
+            with database.ask() as session:
+                earlier = reuse.find_earlier_releases(session, self.access.dataset, plans)
+        self._refuse(earlier)
+        known = self._open_known(earlier)
+        if self.key is None and len(known) == len(plans):
+            free = self._settle_free(known)
+            outcomes.record_releases(self.access, free.releases)
+            return free.answer(database)
+        prepared = {**known, **self._draw(earlier)}
+        settled = database.transact(lambda transaction: self._commit(transaction, prepared))
+        if settled is None:
+            twin = replays.find_twin_answer(self.services, self.access, self.key)
+            outcomes.record_replays(self.access, self.request.kinds())
+            return twin
+        database.when_durable(lambda: outcomes.record_releases(self.access, settled.releases))
+        return settled.answer(database)
+
+    def _refuse(self, earlier: Sequence[EarlierRelease | None]) -> None:
+        """Refuse early what the transaction would refuse: no scan and no draw for a debit that cannot be made."""
+        plans, access = self.planned.plans, self.access
+        cost_nano = sum(plan.epsilon_nano for plan, known in zip(plans, earlier, strict=True) if known is None)
+        if cost_nano or self.key is not None:
+            require_storage(self.services.settings, access.account, access.allowance)
+        if cost_nano:
+            require_budget(access.account, access.require_allowance(), cost_nano)
+
+    def _open_known(self, earlier: Sequence[EarlierRelease | None]) -> Prepared:
+        """The answers that releases from before the request give."""
+        rows, keyring = self.services.database, self.services.keyring
+        return {
+            place: reuse.open_earlier_release(rows, keyring, each, plan)
+            for place, (each, plan) in enumerate(zip(earlier, self.planned.plans, strict=True))
+            if each is not None and each.release_id != reuse.NOT_DRAWN
+        }
+
+    def _draw(self, earlier: Sequence[EarlierRelease | None]) -> Prepared:
+        """Fresh releases where there is none."""
+        fresh = {place: self.planned.plans[place] for place, each in enumerate(earlier) if each is None}
+        drawn = draws.draw_releases(self.services, self.access, list(fresh.values()))
+        return dict(zip(fresh, drawn, strict=True))
+
+    def _settle_free(self, known: Prepared) -> SettledRequest:
+        """The answer of earlier releases alone, with the budget as it was when the caller was let in."""
+        account, allowance, rows = self.access.account, self.access.allowance, self.services.database
+        releases = [known[place].settle(0, account, allowance) for place in range(len(known))]
+        compose = self.planned.compose
+        return SettledRequest(releases, None if compose is None else compose(releases, account, allowance, rows))
+
+    def _commit(self, transaction: WriteSession, prepared: Prepared) -> SettledRequest | None:
+        return ReleaseTransaction(
+            *(self.services, self.access, self.planned, self.key, self.request.reuse, transaction)
+        ).commit(prepared)

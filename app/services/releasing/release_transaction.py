@@ -1,0 +1,182 @@
+"""The one transaction of a request: its idempotency row, debits, entries, releases and answer; all of it or nothing."""
+
+from collections.abc import Mapping
+
+from app.db.clock import now
+from app.db.session import WriteSession
+from app.errors import BudgetExhaustedError, ForbiddenError, UnavailableError
+from app.ledger import accounts, allowances
+from app.ledger.account import Account
+from app.ledger.allowances import Allowance
+from app.ledger.answers import idempotency, releases
+from app.ledger.answers.answer_storage import store
+from app.ledger.answers.idempotency import Claim
+from app.ledger.answers.releases import Release
+from app.ledger.chain import entries
+from app.services.access import Access
+from app.services.context import Services
+from app.services.releasing import reuse
+from app.services.releasing.release_requests import CREATED, OK, PlannedRequest, SettledRequest
+from app.services.releasing.replays import Key
+from app.services.releasing.reuse import EarlierRelease
+from app.services.releasing.storage_limits import ROW_BYTES, require_storage
+from app.services.rendering.release_answers import PreparedRelease, SettledRelease
+
+Prepared = Mapping[int, PreparedRelease]
+"""What was prepared for a request's questions, by their places; nothing where a release of an earlier place answers."""
+
+
+def require_budget(account: Account, allowance: Allowance | None, cost_nano: int) -> None:
+    """Refuse what the account or the allowance cannot bear.
+
+    Raises:
+        BudgetExhaustedError: it says which, of both the one that has less, and what remains of it.
+        ForbiddenError: there is no allowance.
+    """
+    if allowance is None:
+        raise ForbiddenError("You have no allowance on this dataset: its owner can grant one.")
+    if cost_nano > min(account.remaining_nano, allowance.remaining_nano):
+        if allowance.remaining_nano < account.remaining_nano:
+            raise allowance.refusal(cost_nano)
+        raise BudgetExhaustedError("dataset", cost_nano, account.remaining_nano, account.limit_nano)
+
+
+class ReleaseTransaction:
+    """A transaction that answers a request, in the one order.
+
+    Args:
+        services: what it works with.
+        access: of who asks.
+        request: what is asked.
+        key: which the answer is bound to, if there is one.
+        may_reuse: whether earlier releases may answer.
+        transaction: the session that does it.
+    """
+
+    def __init__(  # noqa: PLR0913, PLR0917 - who, what, how, where
+        self,
+        services: Services,
+        access: Access,
+        request: PlannedRequest,
+        key: Key | None,
+        may_reuse: bool,  # noqa: FBT001
+        transaction: WriteSession,
+    ) -> None:
+        self._services, self._access, self._request = services, access, request
+        self._may_reuse, self._transaction = may_reuse, transaction
+        self._seal, self._at = services.keyring.seal, now()
+        self._claim = None if key is None else Claim(access.principal.id, key.text, key.fingerprint, self._at)
+        self._balance: tuple[Account, Allowance | None] | None = None
+
+    def commit(self, prepared: Prepared) -> SettledRequest | None:
+        """Answer, and commit; nobody sees an answer before this has returned. None where the key is a twin's already.
+
+        Raises:
+            UnavailableError: what is prepared does not answer any more.
+            As `require_budget`, `accounts.debit_account`, `allowances.debit_allowance` and `require_storage`.
+        """
+        first = prepared[0].release_id  # of no other question, since there is none before it
+        if self._claim is not None and not idempotency.claim_key(
+            self._transaction, self._seal, self._claim, first, CREATED
+        ):
+            return None
+        settled = self._settle(prepared)
+        self._transaction.commit()
+        return settled
+
+    def _settle(self, prepared: Prepared) -> SettledRequest:
+        earlier = self._lock_and_find_earlier(prepared)
+        cost_nano = sum(
+            plan.epsilon_nano for plan, known in zip(self._request.plans, earlier, strict=True) if known is None
+        )
+        if cost_nano and len(earlier) > 1:  # before any debit: the refusal is about the whole
+            require_budget(*self._read_balance(), cost_nano)
+        settled = [
+            self._debit(prepared.get(place)) if known is None else self._reuse(prepared.get(place), place, known)
+            for place, known in enumerate(earlier)
+        ]
+        if self._request.compose is None:
+            return SettledRequest(settled, None)
+        body = self._request.compose(settled, *self._read_balance(), self._transaction)
+        request = SettledRequest(settled, body)
+        if self._claim is not None:
+            answer = store(body)
+            self._count_stored(len(answer.content))
+            idempotency.replace_answer(
+                *(self._transaction, self._seal, self._claim),
+                *(settled[0].release.release_id, request.status, answer),
+            )
+        return request
+
+    def _lock_and_find_earlier(self, prepared: Prepared) -> list[EarlierRelease | None]:
+        """Earlier releases as they are now, and stay: nobody else releases before the end of the transaction."""
+        plans, dataset = self._request.plans, self._access.dataset
+        if self._may_reuse or len(plans) > 1:  # else the debit itself is what locks the account
+            accounts.lock_open_account(self._transaction, dataset.id)
+        if not self._may_reuse:
+            return [None] * len(plans)
+        draws = {place: each.release_id for place, each in prepared.items() if not each.reused}
+        return reuse.find_earlier_releases(self._transaction, dataset, plans, draws)
+
+    def _read_balance(self) -> tuple[Account, Allowance | None]:
+        """The account and the caller's allowance, as this transaction has left them."""
+        if self._balance is None:
+            dataset_id, principal_id = self._access.dataset.id, self._access.principal.id
+            self._balance = (
+                accounts.find_account(self._transaction, dataset_id),
+                allowances.find_allowance(self._transaction, dataset_id, principal_id),
+            )
+        return self._balance
+
+    def _reuse(self, prepared: PreparedRelease | None, place: int, earlier: EarlierRelease) -> SettledRelease:
+        if prepared is None or prepared.release_id != earlier.release_id:
+            plan = self._request.plans[place]
+            prepared = reuse.open_earlier_release(self._transaction, self._services.keyring, earlier, plan)
+        if self._claim is None or self._request.compose is not None:
+            return prepared.settle(0, *self._read_balance())
+        settled = prepared.settle(0, *self._count_stored(prepared.opening.stored_bytes))
+        release_id, answer = earlier.release_id, settled.answer
+        idempotency.replace_answer(self._transaction, self._seal, self._claim, release_id, OK, answer)
+        return settled
+
+    def _count_stored(self, stored_bytes: int) -> tuple[Account, Allowance | None]:
+        """Count what is stored of an answer beside its releases; the account and the allowance after it."""
+        added, dataset_id = stored_bytes + ROW_BYTES, self._access.dataset.id
+        account = accounts.store(self._transaction, dataset_id, added)
+        allowance = allowances.store(self._transaction, dataset_id, self._access.principal.id, added)
+        require_storage(self._services.settings, account, allowance, added)
+        return account, allowance
+
+    def _debit(self, drawn: PreparedRelease | None) -> SettledRelease:
+        if drawn is None or drawn.reused:
+            raise UnavailableError  # what the reads found is found again, since releases are never deleted
+        transaction, at = self._transaction, self._at
+        dataset, principal, cost_nano = self._access.dataset, self._access.principal, drawn.plan.epsilon_nano
+        stored_bytes = drawn.opening.stored_bytes + ROW_BYTES
+        facts_hash = self._access.account.facts_hash
+        account = accounts.debit_account(transaction, dataset.id, facts_hash, cost_nano, stored_bytes)
+        allowance = allowances.debit_allowance(transaction, dataset.id, principal.id, cost_nano, stored_bytes)
+        self._balance = account, allowance
+        require_storage(self._services.settings, account, allowance, stored_bytes)
+        if allowance.window is not None:
+            at = transaction.time()  # the one that decided in which window it counts
+        settled = drawn.settle(cost_nano, account, allowance, at)
+        entries.append_entry(
+            *(transaction, self._seal, account, "debit", principal.name, cost_nano, at),
+            release_id=drawn.release_id,
+            answer_hash=settled.answer.sha256,
+        )
+        mechanism = drawn.plan.mechanism
+        paid = Release(
+            id=drawn.release_id,
+            dataset_id=dataset.id,
+            principal_id=principal.id,
+            statistic=mechanism.statistic.identity,
+            epsilon_nano=cost_nano,
+            gamma=str(mechanism.gamma),
+            grid_refinement=mechanism.grid_refinement,
+            response=settled.answer.content,
+            created_at=at,
+        )
+        releases.insert_release(transaction, self._seal, paid, settled.answer.sha256, reuse.reuse_slots(mechanism))
+        return settled

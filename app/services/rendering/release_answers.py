@@ -1,0 +1,217 @@
+"""Releases as they are answered: from facts to JSON up to the budget, which only their transaction knows."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from gmpy2 import mpq
+
+from app.db.repositories.datasets import Dataset
+from app.dp.mechanism.released_values import ReleasedValues
+from app.errors import DamagedAnswerError
+from app.json_layout import MemberPlace, locate_members
+from app.json_text import encode_json, open_object
+from app.ledger.account import Account
+from app.ledger.allowances import Allowance
+from app.ledger.answers import releases
+from app.ledger.answers.answer_storage import Body, Opening, StoredAnswer
+from app.ledger.answers.releases import Release, Rows
+from app.ledger.answers.reused_answers import Copy, Intervals, ReusedOpening, Segment, Text, open_answer
+from app.ledger.units import epsilon_text
+from app.services.planning.questions import Plan
+from app.services.rendering import documents, summaries, values
+from app.services.rendering.documents import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was released: the statistic as it was described then, and each number as it was reported, and in range."""
+
+    statistic: Mapping[str, Any]
+    values: tuple[mpq, ...]
+    values_in_range: tuple[mpq, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseFacts:
+    """What is known of a release that answers a question, and what that cost.
+
+    Attributes:
+        accuracy: at the question's α.
+        interval: around the number of a release that has one; None where there may be several.
+    """
+
+    release_id: str
+    outcome: Outcome
+    accuracy: Document
+    interval: tuple[float, float] | None
+    charged_nano: int
+    reused: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedRelease:
+    """A release that may answer a question, up to its charge. Nobody may see a fresh one before that is committed.
+
+    Attributes:
+        plan: by the mechanism that released it, at the question's α.
+        opening: the answer up to its budget.
+        released_at: None of a fresh release, whose transaction decides it.
+        read_outcome: what was released; that of an earlier release is read from the rows that are given.
+    """
+
+    release_id: str
+    plan: Plan
+    opening: Opening | ReusedOpening
+    released_at: str | None
+    read_outcome: Callable[[Rows], Outcome]
+
+    @property
+    def reused(self) -> bool:
+        """Whether it was released before."""
+        return self.released_at is not None
+
+    def settle(
+        self, charged_nano: int, account: Account, allowance: Allowance | None, at: str | None = None
+    ) -> "SettledRelease":
+        """The whole answer, with what remains after it; a fresh release was made `at`."""
+        budget = documents.charge_document(charged_nano, account.remaining_nano, allowance)
+        return SettledRelease(self, charged_nano, self.opening.complete(encode_ending(budget, self.released_at, at)))
+
+
+@dataclass(frozen=True, slots=True)
+class SettledRelease:
+    """A release as it answers a question, which may be shown once it is committed."""
+
+    release: PreparedRelease
+    charged_nano: int
+    answer: StoredAnswer
+
+    @property
+    def reused(self) -> bool:
+        """Whether it was released before."""
+        return self.release.reused
+
+    def read_facts(self, rows: Rows) -> ReleaseFacts:
+        """What is known of it."""
+        release = self.release
+        outcome = release.read_outcome(rows)
+        return describe_facts(release.release_id, release.plan, outcome, self.charged_nano, reused=self.reused)
+
+    def content(self, rows: Rows) -> bytes:
+        """All of its JSON, where that may be held as a whole, as within its transaction."""
+        plain = self.answer.plain
+        return self._open_answer(rows).content() if plain is None else plain
+
+    def body(self, rows: Rows) -> bytes | Body:
+        """Its JSON after the commit; what is large is read from the database while it is sent."""
+        if (plain := self.answer.plain) is not None:
+            return plain
+        if self.reused:
+            return self._open_answer(rows)
+        return releases.committed_body(rows, self.release.release_id, self.answer)
+
+    def _open_answer(self, rows: Rows) -> Body:
+        return open_answer(self.answer, lambda: releases.response_body(rows, self.release.release_id))
+
+
+def prepare_fresh_release(release_id: str, dataset: Dataset, plan: Plan, drawn: ReleasedValues) -> PreparedRelease:
+    """A draw as an answer to its question."""
+    opening = Opening(encode_release(release_id, dataset, plan, drawn))
+    return PreparedRelease(release_id, plan, opening, None, lambda _: fresh_outcome(plan, drawn))
+
+
+def describe_facts(release_id: str, plan: Plan, outcome: Outcome, charged_nano: int, *, reused: bool) -> ReleaseFacts:
+    """The facts of a release by this plan."""
+    accuracy = documents.accuracy_document(plan.mechanism, plan.alpha)
+    interval = None if plan.statistic.bins is not None else _interval(plan, outcome.values_in_range[0])
+    return ReleaseFacts(release_id, outcome, accuracy, interval, charged_nano, reused)
+
+
+def fresh_outcome(plan: Plan, drawn: ReleasedValues) -> Outcome:
+    """What a draw releases."""
+    return Outcome(plan.statistic.describe(), *values.reported_values(plan.statistic, drawn))
+
+
+def prepare_reused_release(release: Release, stored: Body, plan: Plan) -> PreparedRelease:
+    """A stored release as an answer to another question: as it was answered, but with the accuracy at this one's α.
+
+    Args:
+        release: the release.
+        stored: its answer.
+        plan: what a release by the stored one's mechanism promises.
+
+    Raises:
+        DamagedAnswerError: the stored answer is not what was written.
+    """
+    try:
+        places = locate_members(stored.checked_pieces())
+        accuracy, summary, value = places["accuracy"], places["summary"], places["value_in_range"]
+    except (KeyError, ValueError) as error:
+        raise DamagedAnswerError from error
+    around: list[Segment]
+    described = encode_json(documents.accuracy_document(plan.mechanism, plan.alpha))
+    interval = None if plan.statistic.bins is not None else _interval(plan, mpq(_read_member(stored, value)))
+    if interval is not None:
+        around = [Text(b',"accuracy":' + _add_interval(described, interval))]
+    else:
+        each = Intervals(value.value, value.end, plan.reach, *values.public_range(plan.statistic))
+        around = [Text(b',"accuracy":%b,"interval":' % described[:-1]), each, Text(b"}")]
+    past = f"it was released before, for ε = {epsilon_text(plan.epsilon_nano)}, and cost nothing now."
+    told = Text(b',"summary":' + encode_json(f"{summaries.summarise_release(plan, interval)}; {past}"))
+    segments = [Copy(0, accuracy.start), *around, Copy(accuracy.end, summary.start), told]
+    opening = ReusedOpening(stored, segments)
+    return PreparedRelease(release.id, plan, opening, release.created_at, partial(_read_outcome, release.id, places))
+
+
+def _read_outcome(release_id: str, places: Mapping[str, MemberPlace], rows: Rows) -> Outcome:
+    """What a stored release says that was released."""
+    stored = releases.response_body(rows, release_id)
+    statistic, *reported = (_read_member(stored, places[n]) for n in ("statistic", "value", "value_in_range"))
+    return Outcome(statistic, *(tuple(map(mpq, each if isinstance(each, list) else [each])) for each in reported))
+
+
+def _read_member(stored: Body, place: MemberPlace) -> Any:  # noqa: ANN401 - JSON is any value
+    return json.loads(b"".join(stored.pieces(place.value, place.end)))
+
+
+def encode_release(release_id: str, dataset: Dataset, plan: Plan, drawn: ReleasedValues) -> Iterator[bytes]:
+    """The pieces of a fresh release up to its budget, `reused` and `created_at` (`encode_ending`)."""
+    common = documents.encode_common_members(dataset, plan)
+    outcome = values.encode_values(plan.mechanism, drawn)
+    interval = None
+    if plan.statistic.bins is None:
+        interval = _interval(plan, values.reported_value(plan.statistic, drawn[0]))
+        accuracy: bytes | Iterable[bytes] = _add_interval(common["accuracy"], interval)
+    else:
+        accuracy = _add_intervals(common["accuracy"], values.encode_intervals(plan.statistic, plan.reach, drawn))
+    summary = encode_json(
+        f"{summaries.summarise_release(plan, interval)}; the release cost ε = {epsilon_text(plan.epsilon_nano)}."
+    )
+    first = {"id": encode_json(release_id), "dataset": common["dataset"], "statistic": common["statistic"]}
+    # What is first keeps its place.
+    yield from open_object({**first, **outcome, **common, "accuracy": accuracy, "summary": summary})
+
+
+def _interval(plan: Plan, value_in_range: mpq) -> tuple[float, float]:
+    return values.interval(plan.statistic, plan.reach, value_in_range)
+
+
+def _add_interval(accuracy: bytes, interval: tuple[float, float]) -> bytes:
+    """The JSON of an accuracy with the interval as its last member."""
+    return b'%b,"interval":%b}' % (accuracy[:-1], encode_json(interval))
+
+
+def _add_intervals(accuracy: bytes, intervals: Iterable[bytes]) -> Iterator[bytes]:
+    """The JSON of an accuracy with each bin's interval as its last member, in pieces."""
+    yield b'%b,"interval":' % accuracy[:-1]
+    yield from intervals
+    yield b"}"
+
+
+def encode_ending(budget: Document, released_at: str | None, at: str | None = None) -> bytes:
+    """What an answer ends with: `released_at` is when an earlier release was made, `at` when this one is."""
+    reused = b"false" if released_at is None else b"true"
+    return b',"budget":%b,"reused":%b,"created_at":%b}' % (encode_json(budget), reused, encode_json(released_at or at))
