@@ -1,13 +1,17 @@
 """Where the members of a JSON object are, which may be larger than what is held at once.
 
-Only the structure is read: quotes, escapes, brackets, and what stands between the object's own members.
+One that comes in a piece is parsed. Of others only the structure is read: quotes, escapes, brackets, and what stands
+between the object's own members.
 """
 
+import json
 from collections.abc import Iterable
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
+_decode = json.JSONDecoder().raw_decode
 _QUOTE, _COMMA = b'",'
 _DEPTH_STEPS = np.zeros(256, np.int8)
 _DEPTH_STEPS[list(b"[{")], _DEPTH_STEPS[list(b"]}")] = 1, -1
@@ -24,11 +28,33 @@ class MemberPlace(NamedTuple):
 
 
 def locate_members(pieces: Iterable[bytes]) -> dict[str, MemberPlace]:
-    """The members of an object that is given in pieces, compact and not empty, by their names.
+    """The members of an object that is given in pieces, compact and not empty, by their names, which are ASCII.
 
     Raises:
         ValueError: it is no such object.
     """
+    remaining = iter(pieces)
+    first, second = next(remaining, b""), next(remaining, b"")
+    if not second:
+        return _locate_by_parsing(first)
+    return _locate_by_structure(chain((first, second), remaining))
+
+
+def _locate_by_parsing(content: bytes) -> dict[str, MemberPlace]:
+    text = content.decode("latin-1")  # one character for each byte: places are those of the bytes
+    places: dict[str, MemberPlace] = {}
+    start, end = 0, len(text) - 1
+    while start < end:
+        name, colon = _decode(text, start + 1)
+        _, after = _decode(text, colon + 1)
+        places[name] = MemberPlace(start, colon + 1, after)
+        start = after
+    if start != end:
+        raise ValueError("not a JSON object")
+    return places
+
+
+def _locate_by_structure(pieces: Iterable[bytes]) -> dict[str, MemberPlace]:
     scanner = _StructureScanner()
     places: dict[str, MemberPlace] = {}
     name, unread = "", b""

@@ -6,10 +6,12 @@ costs nothing, one after it loses nothing.
 """
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 from app.db.session import WriteSession
 from app.errors import KeyRequiredError
+from app.ledger.answers.releases import Rows
 from app.ledger.chain import facts
 from app.services.access import Access
 from app.services.context import Services
@@ -65,7 +67,8 @@ class _Attempt:
             with database.ask() as session:
                 earlier = reuse.find_earlier_releases(session, self.access.dataset, plans)
         self._refuse(earlier)
-        known = self._open_known(earlier)
+        with nullcontext(database) if len(plans) == 1 else database.ask() as rows:  # one release may be large
+            known = self._open_known(rows, earlier)
         if self.key is None and len(known) == len(plans):
             free = self._settle_free(known)
             outcomes.record_releases(self.access, free.releases)
@@ -88,9 +91,9 @@ class _Attempt:
         if cost_nano:
             require_budget(access.account, access.require_allowance(), cost_nano)
 
-    def _open_known(self, earlier: Sequence[EarlierRelease | None]) -> Prepared:
+    def _open_known(self, rows: Rows, earlier: Sequence[EarlierRelease | None]) -> Prepared:
         """The answers that releases from before the request give."""
-        rows, keyring = self.services.database, self.services.keyring
+        keyring = self.services.keyring
         return {
             place: reuse.open_earlier_release(rows, keyring, each, plan)
             for place, (each, plan) in enumerate(zip(earlier, self.planned.plans, strict=True))

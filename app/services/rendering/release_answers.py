@@ -16,7 +16,7 @@ from app.json_text import encode_json, open_object
 from app.ledger.account import Account
 from app.ledger.allowances import Allowance
 from app.ledger.answers import releases
-from app.ledger.answers.answer_storage import Body, Opening, StoredAnswer
+from app.ledger.answers.answer_storage import MAX_PLAIN_BYTES, Body, Opening, StoredAnswer
 from app.ledger.answers.releases import Release, Rows
 from app.ledger.answers.reused_answers import Copy, Intervals, ReusedOpening, Segment, Text, open_answer
 from app.ledger.units import epsilon_text
@@ -163,12 +163,14 @@ def prepare_reused_release(release: Release, stored: Body, plan: Plan) -> Prepar
     told = Text(b',"summary":' + encode_json(f"{summaries.summarise_release(plan, interval)}; {past}"))
     segments = [Copy(0, accuracy.start), *around, Copy(accuracy.end, summary.start), told]
     opening = ReusedOpening(stored, segments)
-    return PreparedRelease(release.id, plan, opening, release.created_at, partial(_read_outcome, release.id, places))
+    held = stored if stored.size <= MAX_PLAIN_BYTES else None
+    read_outcome = partial(_read_outcome, release.id, held, places)
+    return PreparedRelease(release.id, plan, opening, release.created_at, read_outcome)
 
 
-def _read_outcome(release_id: str, places: Mapping[str, MemberPlace], rows: Rows) -> Outcome:
-    """What a stored release says that was released."""
-    stored = releases.response_body(rows, release_id)
+def _read_outcome(release_id: str, held: Body | None, places: Mapping[str, MemberPlace], rows: Rows) -> Outcome:
+    """What a stored release says that was released; one that is not held is read from the rows."""
+    stored = held or releases.response_body(rows, release_id)
     statistic, *reported = (_read_member(stored, places[n]) for n in ("statistic", "value", "value_in_range"))
     return Outcome(statistic, *(tuple(map(mpq, each if isinstance(each, list) else [each])) for each in reported))
 
