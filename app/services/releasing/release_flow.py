@@ -41,13 +41,19 @@ def answer_request(services: Services, access: Access, request: ReleaseRequest, 
     facts.require_match(services.keyring, access.dataset, access.account)
     with enter_if_many(services.database, request.items, access.principal.id):
         if key is not None and (stored := replays.find_replay(services, access, key)):
-            outcomes.record_replays(access, request.kinds())
-            return stored
+            return _tell_replay(access, request, stored)
         exact_sums.require_open(access.dataset)
         planned = request.plan()
         components = sum(plan.statistic.components for plan in planned.plans)
         with enter_if_large(services.database, components, access.principal.id):
-            return _Attempt(services, access, request, planned, key).answer()
+            answer = _Attempt(services, access, request, planned, key).answer()
+        # A twin's answer is looked through only now: a large one needs a place in the bulkhead of its own.
+        return answer or _tell_replay(access, request, replays.find_twin_answer(services, access, key))
+
+
+def _tell_replay(access: Access, request: ReleaseRequest, stored: Answer) -> Answer:
+    outcomes.record_replays(access, request.kinds())
+    return stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +66,8 @@ class _Attempt:
     planned: PlannedRequest
     key: Key | None
 
-    def answer(self) -> Answer:
+    def answer(self) -> Answer | None:
+        """The answer; None where a twin with the same key committed first."""
         database, plans = self.services.database, self.planned.plans
         earlier: list[EarlierRelease | None] = [None] * len(plans)
         if self.request.reuse:
@@ -76,9 +83,7 @@ class _Attempt:
         prepared = {**known, **self._draw(earlier)}
         settled = database.transact(lambda transaction: self._commit(transaction, prepared))
         if settled is None:
-            twin = replays.find_twin_answer(self.services, self.access, self.key)
-            outcomes.record_replays(self.access, self.request.kinds())
-            return twin
+            return None
         database.when_durable(lambda: outcomes.record_releases(self.access, settled.releases))
         return settled.answer(database)
 

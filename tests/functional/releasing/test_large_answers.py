@@ -59,6 +59,16 @@ def test_a_large_answer_is_stored_small_and_replayed_to_the_byte(service: Servic
     assert service.admin.get(f"{table.path}/ledger/verification").json()["valid"] is True
 
 
+def test_simultaneous_twins_of_a_large_release_have_one_answer(one_service: Service) -> None:
+    """Though only one large answer is made at a time, and looked through within the same limit."""
+    table = table_of(one_service)
+    with ThreadPoolExecutor(2) as pool:
+        twins = list(pool.map(lambda _: table.release(HISTOGRAM, key="same", epsilon="0.5", reuse=False), range(2)))
+    assert [twin.status_code for twin in twins] == [201, 201]
+    assert twins[0].content == twins[1].content
+    assert table.budget()["epsilon_spent"] == "0.5"
+
+
 def test_a_page_ends_by_bytes_and_the_next_goes_on(service: Service) -> None:
     table = table_of(service)
     made = [table.fresh(HISTOGRAM, epsilon="0.000000002")["id"] for _ in range(3)]
