@@ -13,11 +13,10 @@ from starlette.routing import Match, Mount
 from app import errors, metrics
 from app.db.clock import seconds_until
 from app.json_text import encode_json
-from app.ledger.units import epsilon_text
+from app.ledger.units import epsilon_text, rounded_epsilon_text
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_SECONDS = "1"
-_EPSILON_DIGITS = 3  # in a sentence; the members have all
 
 log = logging.getLogger("snapledger.api")
 
@@ -42,12 +41,6 @@ def _budget_members(error: errors.BudgetExhaustedError) -> dict[str, Any]:
     }
 
 
-def _round_epsilon(epsilon_nano: int, *, up: bool = True) -> str:
-    """An ε with three significant digits: a cost rounded up, and what is left rounded down."""
-    step = 10 ** max(len(str(epsilon_nano)) - _EPSILON_DIGITS, 0)
-    return epsilon_text((-(-epsilon_nano // step) if up else epsilon_nano // step) * step)
-
-
 def _count_in_words(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
@@ -58,11 +51,11 @@ def _count_problems(error: errors.InvalidRequestError) -> str:
 
 def _budget_detail(error: errors.BudgetExhaustedError) -> str:
     budget = "the dataset's budget" if error.scope == "dataset" else "your allowance"
-    left = _round_epsilon(error.remaining_nano, up=False)
+    left = rounded_epsilon_text(error.remaining_nano, up=False)
     advice = "ask for less, or ask the dataset's owner for a higher limit"
     if error.renews_at is not None:
         advice = f"ask for less, or wait until it is renewed at {error.renews_at}"
-    return f"This costs ε = {_round_epsilon(error.requested_nano)}, and {left} of {budget} is left: {advice}."
+    return f"This costs ε = {rounded_epsilon_text(error.requested_nano)}, and {left} of {budget} is left: {advice}."
 
 
 def _retry_after_seconds(problem: "Problem", error: object) -> str | None:
@@ -147,7 +140,7 @@ PROBLEMS: dict[type[errors.SnapledgerError], Problem] = {
         "accuracy-unattainable",
         "This accuracy costs too much",
         lambda error: (
-            f"It would cost ε = {_round_epsilon(error.epsilon_nano)}, and one release may cost at most "
+            f"It would cost ε = {rounded_epsilon_text(error.epsilon_nano)}, and one release may cost at most "
             f"{epsilon_text(error.limit_nano)}: ask for a larger radius."
         ),
         lambda error: {"epsilon": epsilon_text(error.epsilon_nano)},

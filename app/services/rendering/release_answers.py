@@ -19,7 +19,7 @@ from app.ledger.answers import releases
 from app.ledger.answers.answer_storage import MAX_PLAIN_BYTES, Body, Opening, StoredAnswer
 from app.ledger.answers.releases import Release, Rows
 from app.ledger.answers.reused_answers import Copy, Intervals, ReusedOpening, Segment, Text, open_answer
-from app.ledger.units import epsilon_text
+from app.ledger.units import rounded_epsilon_text
 from app.services.planning.questions import Plan
 from app.services.rendering import documents, summaries, values
 from app.services.rendering.documents import Document
@@ -153,14 +153,14 @@ def prepare_reused_release(release: Release, stored: Body, plan: Plan) -> Prepar
         raise DamagedAnswerError from error
     around: list[Segment]
     described = encode_json(documents.accuracy_document(plan.mechanism, plan.alpha))
-    interval = None if plan.statistic.bins is not None else _interval(plan, mpq(_read_member(stored, value)))
-    if interval is not None:
-        around = [Text(b',"accuracy":' + _add_interval(described, interval))]
+    number = None if plan.statistic.bins is not None else mpq(_read_member(stored, value))
+    if number is not None:
+        around = [Text(b',"accuracy":' + _add_interval(described, _interval(plan, number)))]
     else:
         each = Intervals(value.value, value.end, plan.reach, *values.public_range(plan.statistic))
         around = [Text(b',"accuracy":%b,"interval":' % described[:-1]), each, Text(b"}")]
-    past = f"it was released before, for ε = {epsilon_text(plan.epsilon_nano)}, and cost nothing now."
-    told = Text(b',"summary":' + encode_json(f"{summaries.summarise_release(plan, interval)}; {past}"))
+    past = f"an earlier release, which cost ε = {rounded_epsilon_text(plan.epsilon_nano)}, answers this at no cost."
+    told = Text(b',"summary":' + encode_json(f"{summaries.summarise_release(plan, number)}; {past}"))
     segments = [Copy(0, accuracy.start), *around, Copy(accuracy.end, summary.start), told]
     opening = ReusedOpening(stored, segments)
     held = stored if stored.size <= MAX_PLAIN_BYTES else None
@@ -183,14 +183,14 @@ def encode_release(release_id: str, dataset: Dataset, plan: Plan, drawn: Release
     """The pieces of a fresh release up to its budget, `reused` and `created_at` (`encode_ending`)."""
     common = documents.encode_common_members(dataset, plan)
     outcome = values.encode_values(plan.mechanism, drawn)
-    interval = None
+    number = None
     if plan.statistic.bins is None:
-        interval = _interval(plan, values.reported_value(plan.statistic, drawn[0]))
-        accuracy: bytes | Iterable[bytes] = _add_interval(common["accuracy"], interval)
+        number = values.reported_value(plan.statistic, drawn[0])
+        accuracy: bytes | Iterable[bytes] = _add_interval(common["accuracy"], _interval(plan, number))
     else:
         accuracy = _add_intervals(common["accuracy"], values.encode_intervals(plan.statistic, plan.reach, drawn))
     summary = encode_json(
-        f"{summaries.summarise_release(plan, interval)}; the release cost ε = {epsilon_text(plan.epsilon_nano)}."
+        f"{summaries.summarise_release(plan, number)}; this release cost ε = {rounded_epsilon_text(plan.epsilon_nano)}."
     )
     first = {"id": encode_json(release_id), "dataset": common["dataset"], "statistic": common["statistic"]}
     # What is first keeps its place.

@@ -1,4 +1,4 @@
-"""What a plan or a release means, in a sentence. Figures are rounded to what can be read, and never to a promise."""
+"""What a plan or a release means, in a sentence. Figures are rounded for reading, and outwards: every promise holds."""
 
 import math
 from weakref import WeakKeyDictionary
@@ -7,50 +7,47 @@ from gmpy2 import mpq
 
 from app.dp.numbers.exact import Rational, json_number, to_nearest_double
 from app.dp.statistics import Statistic
-from app.ledger.units import epsilon_text
+from app.ledger.units import rounded_epsilon_text
 from app.services.planning.questions import Plan
 
-_DIGITS = 4
-_PROBABILITY_UNIT = mpq(1, 10**15)
+_ERROR_DIGITS = 2
+_MAX_WHOLE = 10**15  # from here on numbers are written with an exponent
+_MAX_DECIMALS = 15
+_PERCENT_UNIT = mpq(1, 10**13)
 
 
 def summarise_plan(plan: Plan, *, reused: bool = False, affordable: bool = True) -> str:
     """What a release would cost and promise, or that an earlier one answers already."""
-    each = " each" if plan.statistic.components > 1 else ""
-    promise = (
-        f"{_filter_in_words(plan)}{each} with probability at least {_probability_text(plan.alpha)}, whatever the data"
-    )
+    statistic, promise = statistic_in_words(plan.statistic), _promise_in_words(plan)
     if reused:
-        return f"An earlier release answers this for nothing: {statistic_in_words(plan.statistic)}, {promise}."
-    cost = f"cost ε = {epsilon_text(plan.epsilon_nano)}"
+        return f"An earlier release answers this at no cost: {statistic}, {promise}."
+    cost = f"cost ε = {rounded_epsilon_text(plan.epsilon_nano)}"
     if not affordable:
-        cost += ", which is more than can be spent now,"
-    return f"A release of {statistic_in_words(plan.statistic)} would {cost} and be {promise}."
+        cost += ", which is more than you can spend now,"
+    return f"{_capitalise(statistic)} would {cost} and be {promise}."
 
 
-def summarise_release(plan: Plan, interval: tuple[float, float] | None) -> str:
-    """Where the statistic is, without an end; `interval` is that of its number, None where there may be several."""
-    likely, step = _lead_in(plan)
-    if interval is None:
-        return f"{likely} is {_filter_in_words(plan)}, whatever the data"
-    lower, upper = map(mpq, interval)
-    ends = f"{_rounded_text((lower / step).__floor__() * step)} and {_rounded_text((upper / step).__ceil__() * step)}"
-    return f"{likely} is between {ends}, whatever the data"
+def summarise_release(plan: Plan, value: Rational | None) -> str:
+    """Where the statistic is, without a full stop; `value` is the one reported, None where there may be several."""
+    if value is None:
+        return f"{_capitalise(_released_in_words(plan))} is {_promise_in_words(plan)}"
+    step = _rounding_step(plan.reach)
+    shown = (value / step + mpq(1, 2)).__floor__() * step
+    error = _round_up(plan.reach + abs(value - shown), step)
+    figures = f"{_number_text(shown, step)} ± {_number_text(error, step)}"
+    return f"{_capitalise(_released_in_words(plan))} is {figures} ({_confidence_text(plan.alpha)} confidence)"
 
 
-_beginnings: WeakKeyDictionary[Plan, tuple[str, Rational]] = WeakKeyDictionary()
+_statistics_in_words: WeakKeyDictionary[Plan, str] = WeakKeyDictionary()
 
 
-def _lead_in(plan: Plan) -> tuple[str, Rational]:
-    """How a release's sentence begins, and to whose multiples its figures are rounded; known as long as the plan."""
-    known = _beginnings.get(plan)
-    if known is None:
+def _released_in_words(plan: Plan) -> str:
+    """The statistic of a release; kept as long as the plan, since each release of it needs the same words."""
+    words = _statistics_in_words.get(plan)
+    if words is None:
         each = "each of " if plan.statistic.bins is not None else ""
-        beginning = (
-            f"With probability at least {_probability_text(plan.alpha)} {each}{statistic_in_words(plan.statistic)}"
-        )
-        known = _beginnings[plan] = beginning, _rounding_step(plan.reach)
-    return known
+        words = _statistics_in_words[plan] = f"{each}{statistic_in_words(plan.statistic)}"
+    return words
 
 
 def statistic_in_words(statistic: Statistic) -> str:
@@ -58,54 +55,73 @@ def statistic_in_words(statistic: Statistic) -> str:
     described = statistic.describe()
     names = described.get("columns") or [described[member] for member in ("column",) if member in described]
     of_columns = " and ".join(names)
-    filtered = "the rows that meet the filter, out of" if "where" in described else "all"
-    rows = f"{filtered} {statistic.n} rows"
+    all_rows = f"all {statistic.n:,} rows"
+    rows = f"those of the {statistic.n:,} rows that meet the filter" if "where" in described else all_rows
     grouped = f" by {described['group_by']}" if "group_by" in described else ""
     if statistic.kind == "histogram":
-        return f"the {statistic.components} counts of {rows} by {of_columns}"
+        return f"the {statistic.components:,} counts by {of_columns} of {rows}"
     if statistic.kind == "count":
-        return f"the {statistic.components} counts of {rows}{grouped}" if grouped else f"the number of {rows}"
-    name = f"{statistic.components} sums" if grouped else statistic.kind
+        return (
+            f"the {statistic.components:,} counts{grouped} of {rows}"
+            if grouped
+            else f"the number of the {statistic.n:,} rows that meet the filter"
+        )
+    name = f"{statistic.components:,} sums" if grouped else statistic.kind
     return f"the {name} of {of_columns}{grouped} over {rows}"
 
 
-def _filter_in_words(plan: Plan) -> str:
+def _capitalise(words: str) -> str:
+    return words[0].upper() + words[1:]
+
+
+def _promise_in_words(plan: Plan) -> str:
     step = _rounding_step(plan.reach)
-    return f"within {_rounded_text((plan.reach / step).__ceil__() * step)} of the truth"
+    each = " each" if plan.statistic.components > 1 else ""
+    radius = _number_text(_round_up(plan.reach, step), step)
+    return f"within {radius} of the truth{each} with {_confidence_text(plan.alpha)} confidence"
 
 
-def _rounding_step(size: Rational) -> Rational:
-    """The power of ten to whose multiples a number of this size is rounded: four digits of it are left."""
-    return mpq(10) ** (math.floor(math.log10(to_nearest_double(size))) + 1 - _DIGITS)
+def _round_up(size: Rational, step: Rational) -> Rational:
+    return (size / step).__ceil__() * step
 
 
-def _rounded_text(number: Rational) -> str:
-    return str(json_number(number))
+def _rounding_step(error: Rational) -> Rational:
+    """The place of an error's second significant digit, as a power of ten; whole digits are kept up to 10¹⁵."""
+    place = math.floor(math.log10(to_nearest_double(error))) + 1 - _ERROR_DIGITS
+    return mpq(10) ** (place if error >= _MAX_WHOLE else min(place, 0))
 
 
-def _probability_text(alpha: Rational) -> str:
-    """1 - α, rounded down to what can be read."""
-    return _rounded_text(((1 - alpha) / _PROBABILITY_UNIT).__floor__() * _PROBABILITY_UNIT)
+def _number_text(number: Rational, step: Rational) -> str:
+    """A multiple of the step, with all its decimals and commas between thousands: `4,209` or `0.30`."""
+    decimals = len(str(step.denominator)) - 1
+    if abs(number) >= _MAX_WHOLE or decimals > _MAX_DECIMALS:
+        return str(json_number(number))
+    whole, part = divmod(abs(int(number / step)), 10**decimals)
+    return f"{'-' if number < 0 else ''}{whole:,}" + (f".{part:0{decimals}d}" if decimals else "")
+
+
+def _confidence_text(alpha: Rational) -> str:
+    """1 - α in percent, rounded down: `95 %`."""
+    return f"{json_number((100 * (1 - alpha) / _PERCENT_UNIT).__floor__() * _PERCENT_UNIT)} %"
 
 
 def summarise_batch_plan(items: int, fresh: int, cost_nano: int, *, affordable: bool) -> str:
     """What a batch would cost, and whether that can be paid."""
-    cost = f"{fresh} would be new and cost ε = {epsilon_text(cost_nano)} in all"
-    beyond = "" if affordable else ", which is more than can be spent now"
-    return f"Of {_count_in_words(items)} {cost}{beyond}{_remaining_in_words(items - fresh)}."
+    beyond = "" if affordable else ", which is more than you can spend now"
+    fate = f"would be new and cost ε = {rounded_epsilon_text(cost_nano)} in total{beyond}"
+    return _summarise_items(items, fresh, fate)
 
 
 def summarise_batch(items: int, fresh: int, cost_nano: int) -> str:
     """What a batch cost."""
-    cost = f"{fresh} are new and cost ε = {epsilon_text(cost_nano)} in all"
-    return f"Of {_count_in_words(items)} {cost}{_remaining_in_words(items - fresh)}."
+    verb = "is" if fresh == 1 else "are"
+    return _summarise_items(items, fresh, f"{verb} new and cost ε = {rounded_epsilon_text(cost_nano)} in total")
 
 
-def _count_in_words(items: int) -> str:
-    return f"{items} release{'s' * (items != 1)}"
-
-
-def _remaining_in_words(reused: int) -> str:
-    return (
-        f"; {reused} {'is' if reused == 1 else 'are'} answered for nothing by releases that are known" if reused else ""
-    )
+def _summarise_items(items: int, fresh: int, fate: str) -> str:
+    """What becomes of the items that earlier releases do not answer, and how many these answer."""
+    releases = f"{items} release{'' if items == 1 else 's'}"
+    if not fresh:
+        return f"Earlier releases answer all of {releases} at no cost."
+    others = "" if fresh == items else f"; earlier releases answer the other {items - fresh} at no cost"
+    return f"{fresh} of {releases} {fate}{others}."

@@ -90,7 +90,7 @@ def test_a_batch_is_its_releases(table: Table) -> None:
     assert by_accuracy["privacy"]["epsilon"] == charged(document)[1]
     last = document["items"][-1]["budget"]
     assert document["budget"] == last | {"charged": document["budget"]["charged"]}
-    assert document["summary"].startswith("Of 4 releases 4 are new and cost ε = ")
+    assert document["summary"].startswith("4 of 4 releases are new and cost ε = ")
     assert_valid(table)
 
 
@@ -100,8 +100,8 @@ def test_what_is_known_costs_nothing_item_by_item(table: Table) -> None:
     planned = plan(table, items).json()
     assert charged(planned) == ["0", "0.3", "0.1"]
     assert [each["reused"] for each in planned["items"]] == [True, False, False]
-    known = "1 is answered for nothing by releases that are known"
-    assert planned["summary"] == f"Of 3 releases 2 would be new and cost ε = 0.4 in all; {known}."
+    known = "earlier releases answer the other 1 at no cost"
+    assert planned["summary"] == f"2 of 3 releases would be new and cost ε = 0.4 in total; {known}."
     document = release(table, items).json()
     assert charged(document) == charged(planned)
     assert document["items"][0]["id"] == earlier["id"]
@@ -160,8 +160,8 @@ def test_a_refusal_is_about_the_whole(service: Service, limit: str, allowance: s
     assert (problem["scope"], problem["remaining"], problem["limit"]) == (scope, "0.8", "1")
     assert problem["requested"] == planned["budget"]["charged"] == "1.100000001"
     assert planned["budget"]["affordable"] is False
-    cost = "Of 4 releases 3 would be new and cost ε = 1.100000001 in all"
-    assert planned["summary"].startswith(f"{cost}, which is more than can be spent now; ")
+    cost = "3 of 4 releases would be new and cost ε = 1.11 in total"
+    assert planned["summary"].startswith(f"{cost}, which is more than you can spend now; ")
     assert release(table, items[:2], key="again").status_code == 201
     assert spent(table) == Decimal("0.9")
     assert_valid(table)

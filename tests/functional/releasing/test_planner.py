@@ -148,24 +148,26 @@ def test_a_guess_outside_counts_as_the_nearer_end(table: Table) -> None:
 def test_summaries_say_what_it_means(service: Service) -> None:
     table = service.table(COLUMNS, ROWS, limit="1", allowance="1")
     assert table.plan(MEAN, epsilon="0.5").json()["summary"] == (
-        "A release of the mean of x over all 100 rows would cost ε = 0.5 and be within 7.992 of the truth with "
-        "probability at least 0.95, whatever the data."
+        "The mean of x over all 100 rows would cost ε = 0.5 and be within 8.0 of the truth with 95 % confidence."
     )
-    assert "which is more than can be spent now" in table.plan(MEAN, epsilon="1.5").json()["summary"]
+    assert "which is more than you can spend now" in table.plan(MEAN, epsilon="1.5").json()["summary"]
     release = table.release(MEAN, epsilon="0.5").json()
-    lower, upper = release["accuracy"]["interval"]
     told = release["summary"]
-    assert told.startswith("With probability at least 0.95 the mean of x over all 100 rows is between ")
-    assert told.endswith(", whatever the data; the release cost ε = 0.5.")
-    first, last = (float(word) for word in told.split("between ")[1].split(",")[0].split(" and "))
-    assert lower - 0.01 < first <= lower < upper <= last < upper + 0.01
-    assert table.plan(MEAN, accuracy=20).json()["summary"].startswith("An earlier release answers this for nothing: ")
+    assert told.startswith("The mean of x over all 100 rows is ")
+    assert told.endswith(" (95 % confidence); this release cost ε = 0.5.")
+    value, error = (float(word) for word in told.split(" is ")[1].split(" (")[0].split(" ± "))
+    radius = release["accuracy"]["radius"]
+    assert value - error <= release["value_in_range"] - radius < release["value_in_range"] + radius <= value + error
+    assert error < radius + 0.2
+    assert table.plan(MEAN, accuracy=20).json()["summary"].startswith("An earlier release answers this at no cost: ")
     again = table.release(MEAN, accuracy=20, alpha="0.2").json()
-    assert again["summary"].startswith("With probability at least 0.8 the mean of x")
-    assert again["summary"].endswith("; it was released before, for ε = 0.5, and cost nothing now.")
+    assert again["summary"].startswith("The mean of x over all 100 rows is ")
+    assert again["summary"].endswith(
+        " (80 % confidence); an earlier release, which cost ε = 0.5, answers this at no cost."
+    )
     assert service.admin.get(f"/v1/releases/{release['id']}").json()["summary"] == told
     many = table.release({"kind": "histogram", "column": "kind"}, epsilon="0.5").json()
-    assert many["summary"].startswith("With probability at least 0.95 each of the 3 counts of all 100 rows by kind is ")
+    assert many["summary"].startswith("Each of the 3 counts by kind of all 100 rows is within ")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,58 @@
+"""Figures of a summary are short, and its promise holds: what it shows covers the exact interval."""
+
+from dataclasses import replace
+
+import pytest
+from gmpy2 import mpq
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.dp.mechanism.mechanism import Mechanism
+from app.dp.statistics import build
+from app.dp.table.columns import Column, Kind
+from app.ledger.units import rounded_epsilon_text
+from app.services.planning import questions
+from app.services.planning.questions import Plan
+from app.services.rendering import summaries
+
+COLUMN = {"x": Column("x", Kind.REAL, (mpq(-(10**6)), mpq(10**6)))}
+MEAN = build({"kind": "mean", "column": "x"}, COLUMN, 1_000, 1)
+PLAN = questions.plan_mechanism(Mechanism.for_epsilon(MEAN, mpq(1), mpq(1, 20), 0), mpq(1, 20))
+
+
+def with_reach(reach: mpq) -> Plan:
+    return replace(PLAN, radius=reach - PLAN.mechanism.resolution)
+
+
+def figures(plan: Plan, value: str) -> str:
+    return summaries.summarise_release(plan, mpq(value)).split(" is ")[1].split(" (")[0]
+
+
+@pytest.mark.parametrize(
+    ("value", "reach", "shown"),
+    [
+        ("4209.2", "115.7", "4,209 ± 116"),
+        ("4209.2", "11.3", "4,209 ± 12"),
+        ("4209.26", "1.13", "4,209.3 ± 1.2"),
+        ("-0.2964", "0.0121", "-0.296 ± 0.013"),
+        ("0.25", "0.5", "0.25 ± 0.50"),
+        ("-0.04", "20", "0 ± 21"),
+        ("1234567.8", "98765.4", "1,234,568 ± 98,766"),
+    ],
+)
+def test_a_value_has_the_place_of_its_error_s_second_digit(value: str, reach: str, shown: str) -> None:
+    assert figures(with_reach(mpq(reach)), value) == shown
+
+
+@given(st.floats(-1e6, 1e6), st.fractions("1/10000", 10**6))
+def test_what_is_shown_covers_the_interval(value: float, reach: mpq) -> None:
+    shown, error = (mpq(text.replace(",", "")) for text in figures(with_reach(mpq(reach)), repr(value)).split(" ± "))
+    assert shown - error <= mpq(value) - reach
+    assert mpq(value) + reach <= shown + error
+
+
+def test_a_cost_is_rounded_up_and_what_is_left_down() -> None:
+    assert rounded_epsilon_text(1_018_956_556) == "1.02"
+    assert rounded_epsilon_text(1_018_956_556, up=False) == "1.01"
+    assert rounded_epsilon_text(500_000_000) == "0.5"
+    assert rounded_epsilon_text(0) == "0"
