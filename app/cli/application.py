@@ -7,10 +7,10 @@ from typing import Annotated, NoReturn
 
 import typer
 
-ABOUT = "True statistics of a sensitive table, at a privacy cost that is exact, capped and on record."
+ABOUT = "Differentially private statistics of sensitive tables, with a privacy budget ledger."
 ABOUT_EXIT_CODES = (
-    "Exit codes: 0 done, 1 a fault, 2 not a valid command or question, 3 the budget cannot bear it, 4 no valid key or "
-    "not allowed, 5 no such thing, 6 no answer (try again), 7 in conflict with what is there."
+    "Exit codes: 0 done, 1 error, 2 invalid command or request, 3 budget exhausted, 4 no valid key or not allowed, "
+    "5 not found, 6 no answer (try again), 7 conflict with the present state."
 )
 
 

@@ -17,24 +17,24 @@ Given = Annotated[Path, typer.Argument(help="A CSV or Parquet file.", exists=Tru
 
 @app.command()
 def suggest(file: Given) -> None:
-    """Print a draft of a file's metadata, to be corrected; it is refused until every bound and category is confirmed.
+    """Print a draft of a file's metadata; correct and confirm its bounds and categories before you upload it.
 
-    Bounds and categories are shown to everybody with access. Those of the draft are taken from the data and would tell
-    of it: replace them with what is known without the data, then empty each column's list `unconfirmed`.
+    Everybody with access sees bounds and categories. Those of the draft come from the data and would reveal some
+    of it: replace them with what you know without the data, then empty each column's list `unconfirmed`.
     """
     from app.engines.ingest.draft import draft_metadata  # noqa: PLC0415 - engines are not for uploads
 
     columns, left_out = draft_metadata(file)
     if not columns:
-        raise ValueError(f"{file} has no column that could be declared")
+        raise ValueError(f"{file} has no column that can be declared: all look like names, remarks, times or constants")
     name = re.sub("[^a-z0-9_-]+", "-", file.stem.lower()).strip("-_")[:63] or "table"
     draft = {"name": name, "description": "", "epsilon_limit": "1", "rows_per_unit": 1, "columns": columns}
     typer.echo(json.dumps(draft, indent=1, ensure_ascii=False))
     unconfirmed = sum("unconfirmed" in column for column in columns.values())
-    typer.echo(f"{unconfirmed} of {len(columns)} columns have bounds or categories to be confirmed.", err=True)
+    typer.echo(f"{unconfirmed} of {len(columns)} columns have bounds or categories that you must confirm.", err=True)
     if left_out:
         told = ", ".join(left_out)
-        typer.echo(f"Left out, as names, remarks, times or constants seem to be in them: {told}", err=True)
+        typer.echo(f"Left out, since they look like names, remarks, times or constants: {told}", err=True)
 
 
 @app.command()
@@ -42,9 +42,9 @@ def add(
     file: Given,
     schema: Annotated[Path, typer.Option(help="The metadata, as JSON.", exists=True, dir_okay=False, readable=True)],
 ) -> None:
-    """Register a table by uploading it, with a progress bar; what is wrong with it is told by line and column.
+    """Upload a table and register it, with a progress bar; errors are shown by line and column.
 
-    To the service that `snapledger login` stored, or to SNAPLEDGER_URL with SNAPLEDGER_KEY.
+    It goes to the service of your last `snapledger login`, or to SNAPLEDGER_URL with SNAPLEDGER_KEY.
     """
     from app.cli.remote import credentials, session  # noqa: PLC0415 - nor is the client for drafts
 
@@ -83,7 +83,7 @@ def _print_problem(answer: httpx.Response, schema: Path) -> None:
     document: dict[str, Any] = answer.json() if "json" in answer.headers.get("content-type", "") else {}
     if answer.status_code == httpx.codes.CREATED:
         sha256 = document["source"]["sha256"]
-        typer.echo(f"Dataset {document['name']} is open: {document['n']:,} rows, SHA-256 of the file {sha256}.")
+        typer.echo(f"Dataset {document['name']} is registered: {document['n']:,} rows, SHA-256 of the file {sha256}.")
         return
     problem = parse_problem(answer.status_code, document)
     faults = document.get("errors", ())

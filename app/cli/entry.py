@@ -15,27 +15,25 @@ from app.cli.application import application, report_errors_in_a_line
 OPERATORS = {
     "serve": "Start the service; it migrates its database first unless SNAPLEDGER_AUTO_MIGRATE is false.",
     "migrate": "Bring the database to the schema of this version.",
-    "create-key": "Print a new key for a principal, straight from the database: the way back in when every key is"
-    " lost.",
-    "backup": "Copy ledger, data and a checkpoint of them, consistent with each other, while the service runs.",
-    "restore": "Fill an empty database and data directory from a backup; then compare it with the latest checkpoint.",
-    "migrate-to": "Move all of the ledger to another database, verify it there, and retire this one for good.",
-    "demo": "Run the main job on real data: a temporary service, the Palmer penguins, and what an analyst sees.",
-    "audit": "Compute what the code that draws releases does, exactly, beside what is claimed; exit status 1 on any"
-    " excess.",
-    "ledger": "Verify the ledger, sign checkpoints of it, write off what is in doubt.",
+    "create-key": "Print a new key for a principal, directly from the database: for when every key is lost.",
+    "backup": "Copy the ledger, the data and a checkpoint consistently, while the service runs.",
+    "restore": "Fill an empty database and data directory from a backup; then compare it with your latest checkpoint.",
+    "migrate-to": "Move the whole ledger to another database, verify it there, and retire this one for good.",
+    "demo": "Show what an analyst sees, on real data: a temporary service with the Palmer penguins.",
+    "audit": "Compute the exact privacy and accuracy of drawn releases beside the claims; exit status 1 on any excess.",
+    "ledger": "Verify the ledger, sign checkpoints of it, write off lost debits.",
 }
 REMOTE = {
-    "login": "Try a key, and store it with the service's URL where only you can read it.",
-    "logout": "Delete what `snapledger login` stored; the key itself stays in force.",
-    "plan": "Tell what a release would cost and promise: free, and without reading any data.",
-    "release": "Release a private statistic, and pay for it.",
-    "batch": "Release many statistics at once: all are paid, or none.",
-    "derived": "Tell what follows from releases, and pay for those that are not known yet.",
-    "budget": "Tell what a dataset and you may spend; its owner sees everybody's allowance.",
+    "login": "Check a key, and store it with the service's URL in a file that only you can read.",
+    "logout": "Delete what `snapledger login` stored; the key itself stays valid.",
+    "plan": "Show what a release would cost and promise: free, and without reading any data.",
+    "release": "Release a differentially private statistic, and spend ε on it.",
+    "batch": "Release many statistics at once: all of them or none.",
+    "derived": "Derive a statistic from releases, and spend ε on those that do not exist yet.",
+    "budget": "Show the budget of a dataset and your allowance; its owner sees all allowances.",
     "dataset": "Describe and upload a table, as its owner.",
-    "allowance": "What each principal may spend on a dataset; for its owner.",
-    "principal": "Who may call the service; for admins.",
+    "allowance": "Set what each principal may spend on a dataset; for its owner.",
+    "principal": "Manage who may use the service; for admins.",
     "acts": "List every administrative act, oldest first, and verify the record of them; for admins and auditors.",
 }
 _COMPLETION = "_SNAPLEDGER_COMPLETE"

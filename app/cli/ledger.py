@@ -14,25 +14,25 @@ from app.ledger.units import epsilon_text
 from app.services.operations import checkpoints as checkpoint_files
 from app.services.operations import full_verification, ledger_secrets, offline_ledger, write_offs
 
-app = typer.Typer(help="Verify the ledger, sign checkpoints of it, write off what is in doubt.", no_args_is_help=True)
+app = typer.Typer(help="Verify the ledger, sign checkpoints of it, write off lost debits.", no_args_is_help=True)
 
 PublicKey = Annotated[
     str | None,
-    typer.Option(help="Check the checkpoint's signature with this key, in hexadecimal, and not with the secret's."),
+    typer.Option(help="Check the checkpoint's signature with this key, in hexadecimal, instead of the secret's."),
 ]
 
 
 @app.command()
 def verify(
-    dataset: Annotated[str | None, typer.Option(help="Only this dataset's ledger.")] = None,
-    checkpoint: Annotated[Path | None, typer.Option(help="Also refuse a ledger that is behind this one.")] = None,
+    dataset: Annotated[str | None, typer.Option(help="Verify only this dataset's ledger.")] = None,
+    checkpoint: Annotated[Path | None, typer.Option(help="Also fail if a ledger is behind this checkpoint.")] = None,
     public_key: PublicKey = None,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Compute every chain and sum again, without changing anything; exit status 1 on any problem.
+    """Compute every hash chain and sum again, and change nothing; exit status 1 on any problem.
 
-    It reads the database as it is, with the service running or not, and needs the secret.
+    It only reads the database, whether the service runs or not, and needs the ledger's secret.
     """
     settings = Settings()
     with offline_ledger.open_ledger_snapshot(settings) as session:
@@ -48,11 +48,11 @@ def verify(
 
 @app.command()
 def checkpoint(
-    file: Annotated[Path, typer.Argument(help="Where to write it, away from the database.")],
+    file: Annotated[Path, typer.Argument(help="The file to write, away from the database.")],
 ) -> None:
-    """Sign the heads of all chains, so that a ledger which was turned back to before them can be told.
+    """Sign the heads of all hash chains: they show later whether a ledger was turned back.
 
-    An earlier checkpoint in the file is replaced, unless the ledger is behind it.
+    It replaces an earlier checkpoint in the file, unless the ledger is behind that.
     """
     settings = Settings()
     with offline_ledger.open_ledger_snapshot(settings) as session:
@@ -62,7 +62,7 @@ def checkpoint(
 
 @app.command()
 def public_key() -> None:
-    """Print the key that checks the signatures of checkpoints, to be published; then those of earlier secrets."""
+    """Print the public key of checkpoints' signatures, to be published; then those of earlier secrets."""
     for key in ledger_secrets.load_keyring(Settings()).public_keys:
         typer.echo(key.hex())
 
@@ -84,11 +84,11 @@ def verify_checkpoint(
 @app.command()
 def write_off(
     dataset: Annotated[str, typer.Argument(help="The dataset's name.")],
-    epsilon: Annotated[str, typer.Argument(help="How much to spend.")],
-    reason: Annotated[str, typer.Option(help="Why; it is part of the ledger.")],
-    principal: Annotated[str, typer.Option(help="Who decides it, by the name in the service.")] = "admin",
+    epsilon: Annotated[str, typer.Argument(help="The ε to spend.")],
+    reason: Annotated[str, typer.Option(help="The reason; it is stored in the ledger.")],
+    principal: Annotated[str, typer.Option(help="The principal who decides it.")] = "admin",
 ) -> None:
-    """Spend on a dataset without a release, as for debits that a restored backup has forgotten."""
+    """Spend ε on a dataset without a release, such as debits that a restored backup has lost."""
     asked = validate(WriteOffRequest, {"epsilon": epsilon, "reason": reason})
     settings = Settings()
     with offline_ledger.open_database(settings) as database:
@@ -104,4 +104,4 @@ def _public_keys(text: str | None) -> list[bytes]:
     try:
         return [checkpoints.parse_public_key(bytes.fromhex(text))]
     except ValueError:
-        raise ValueError("a public key has 64 hexadecimal digits") from None
+        raise ValueError("a public key must have 64 hexadecimal digits") from None

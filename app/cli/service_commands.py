@@ -41,10 +41,10 @@ app.add_typer(ledger.app, name="ledger")
 @app.command()
 def serve(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port to listen on; 0 takes a free one.", min=0, max=65535)] = 8000,
-    workers: Annotated[int, typer.Option(help="How many processes answer.", min=1)] = 1,
+    port: Annotated[int, typer.Option(help="The port to listen on; 0 chooses a free one.", min=0, max=65535)] = 8000,
+    workers: Annotated[int, typer.Option(help="The number of worker processes.", min=1)] = 1,
     require_checkpoint: Annotated[
-        Path | None, typer.Option(help="Refuse to start on a ledger that is behind this checkpoint.")
+        Path | None, typer.Option(help="Do not start if the ledger is behind this checkpoint.")
     ] = None,
 ) -> None:
     """Start the service; it migrates its database first unless SNAPLEDGER_AUTO_MIGRATE is false."""
@@ -101,7 +101,9 @@ def _free_port(host: str, port: int) -> int:
             return free
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            told = f"port {port} of {host} is in use: stop what listens there, or choose another with --port"
+            told = (
+                f"port {port} of {host} is in use: stop the process that listens there, or choose another with --port"
+            )
         else:
             told = f"cannot listen on port {port} of {host}: {error.strerror}"
         raise ValueError(told) from None
@@ -119,12 +121,12 @@ def migrate() -> None:
 @app.command()
 def create_key(
     name: Annotated[str, typer.Argument(help="The principal's name.")],
-    role: Annotated[Role | None, typer.Option(help="Make the principal, with this role.")] = None,
+    role: Annotated[Role | None, typer.Option(help="Create the principal, with this role.")] = None,
     expires_at: Annotated[
-        str | None, typer.Option(help="From when on it opens nothing, such as 2027-01-31T12:00:00Z; never if not said.")
+        str | None, typer.Option(help="When the key expires, such as 2027-01-31T12:00:00Z; never by default.")
     ] = None,
 ) -> None:
-    """Print a new key for a principal, straight from the database: the way back in when every key is lost."""
+    """Print a new key for a principal, directly from the database: for when every key is lost."""
     settings, by = Settings(), audit_records.command_actor()
     until = validate(KeyRequest, {"key_expires_at": expires_at}).key_expires_at
     with offline_ledger.open_database(settings) as database:
@@ -138,20 +140,22 @@ def create_key(
 
 
 @app.command()
-def backup(directory: Annotated[Path, typer.Argument(help="A directory that is not there yet.")]) -> None:
-    """Copy ledger, data and a checkpoint of them, consistent with each other, while the service runs.
+def backup(directory: Annotated[Path, typer.Argument(help="A directory that does not exist yet.")]) -> None:
+    """Copy the ledger, the data and a checkpoint consistently, while the service runs.
 
-    The ledger's secret is not in it: keep that elsewhere.
+    The backup does not contain the ledger's secret: keep that elsewhere.
     """
     made = backups.back_up(Settings(), directory)
-    typer.echo(f"{directory}: {len(made.heads)} datasets as of {made.at}; the secret is not in it")
+    typer.echo(f"{directory}: {len(made.heads)} datasets as of {made.at}; it does not contain the ledger's secret")
 
 
 @app.command()
-def restore(directory: Annotated[Path, typer.Argument(help="A backup.")]) -> None:
-    """Fill an empty database and data directory from a backup; then compare it with the latest checkpoint."""
+def restore(directory: Annotated[Path, typer.Argument(help="The directory of a backup.")]) -> None:
+    """Fill an empty database and data directory from a backup; then compare it with your latest checkpoint."""
     made = backups.restore(Settings(), directory)
-    typer.echo(f"The ledger is as it was at {made.at}. What was released since is forgotten, and must be written off:")
+    typer.echo(
+        f"The ledger is restored as of {made.at}. Releases since then are lost, and you must write off what they cost:"
+    )
     typer.echo("snapledger ledger verify --checkpoint LATEST says which ledgers are behind.")
 
 
@@ -160,26 +164,27 @@ def migrate_to(
     url: Annotated[
         str,
         typer.Argument(
-            envvar="SNAPLEDGER_TARGET_URL", help="A database without rows; better set than typed if it has a password."
+            envvar="SNAPLEDGER_TARGET_URL",
+            help="The URL of an empty database; set it in the environment if it has a password.",
         ),
     ],
 ) -> None:
-    """Move all of the ledger to another database, verify it there, and retire this one for good.
+    """Move the whole ledger to another database, verify it there, and retire this one for good.
 
-    Until it has ended nobody can write to either. If it was interrupted, the same command goes on. The data directory
-    and the secret stay what they are.
+    Nobody can write to either database until the move has ended. If it is interrupted, run it again to go on. The data
+    directory and the secret do not change.
     """
     moved = relocations.move_ledger(Settings(), url)
     if moved is None:
-        typer.echo("The move that was interrupted has come to its end.")
+        typer.echo("The interrupted move is complete now.")
     else:
         typer.echo(f"{moved.rows} rows are the same in both databases; {moved.datasets} datasets' ledgers are valid.")
-    typer.echo("This database is retired: start the service with SNAPLEDGER_DATABASE_URL set to the other one.")
+    typer.echo("This database is retired: set SNAPLEDGER_DATABASE_URL to the other one before you start the service.")
 
 
 @app.command()
 def demo() -> None:
-    """Run the main job on real data: a temporary service, the Palmer penguins, and what an analyst sees."""
+    """Show what an analyst sees, on real data: a temporary service with the Palmer penguins."""
     from app.demo import tour  # noqa: PLC0415 - its terminal library is not for the service
 
     tour.run()
@@ -187,13 +192,13 @@ def demo() -> None:
 
 @app.command()
 def audit(
-    epsilon: Annotated[list[str] | None, typer.Option(help="The privacy cost of a mechanism; may be repeated.")] = None,
+    epsilon: Annotated[list[str] | None, typer.Option(help="The ε of a mechanism; may be repeated.")] = None,
     rows: Annotated[list[int] | None, typer.Option(help="The number of rows; may be repeated.")] = None,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     draft: Annotated[bool, typer.Option("--draft", help="Bound the cases of the verification draft.")] = False,
 ) -> None:
-    """Compute what the code that draws releases does, exactly, beside what is claimed; exit status 1 on any excess."""
+    """Compute the exact privacy and accuracy of drawn releases beside the claims; exit status 1 on any excess."""
     from app.mechanism_audit import report  # noqa: PLC0415 - audits are not for the service
 
     if not report.run(epsilon or [], rows or [], as_json=as_json, of_the_draft=draft):

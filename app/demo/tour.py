@@ -195,7 +195,7 @@ def _free(client: httpx.Client, advance: Callable[[str], None]) -> list[str]:
     replay = client.post("/v1/datasets/penguins/releases", json=body, headers=headers)
     replay.raise_for_status()
     if not reused["reused"] or replay.headers.get("Idempotency-Replayed") != "true":
-        raise RuntimeError("what is known already was not free")
+        raise RuntimeError("an earlier release was charged again")
     reuse = (
         f"Reuse: the {step.title} within ± 150 is known already: {reused['value_in_range']:,.2f} again, "
         f"for ε = {reused['budget']['charged']}."

@@ -23,7 +23,7 @@ export class Problem extends Error {
   }
 }
 
-const LOST = { title: "No answer", detail: "The service could not be reached, or its answer was lost." };
+const LOST = { title: "No answer", detail: "The service did not answer, or its answer was lost. Check the connection and try again." };
 
 async function problemOf(response) {
   const seconds = Number(response.headers.get("Retry-After") ?? 1);

@@ -10,7 +10,7 @@ import { release } from "./release.js";
 export function asking(name, to, answer, { shown, free, afterwards }) {
   async function ask(body) {
     announce("Releasing …");
-    const waiting = (attempt) => announce(`No answer yet; asking again with the same key (${attempt}).`);
+    const waiting = (attempt) => announce(`No answer yet: trying again with the same Idempotency-Key (attempt ${attempt}).`);
     const found = await release(name, to, body, waiting);
     fill(answer, shown(found));
     answer.querySelector("h2").focus();

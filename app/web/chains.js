@@ -26,7 +26,7 @@ function found({ valid, entries, head, problems }) {
   const where = ({ seq, what }) => h("li", {}, seq === null ? what : `entry ${seq}: ${what}`);
   const many = `${number(entries)} ${entries === 1 ? "entry" : "entries"}`;
   return [
-    h("p", { class: valid ? "verdict" : "verdict refused" }, h("strong", {}, valid ? `Valid: ${many}.` : "Not valid.")),
+    h("p", { class: valid ? "verdict" : "verdict refused" }, h("strong", {}, valid ? `Valid: ${many}.` : "Not valid: see the problems below.")),
     problems.length > 0 && h("ul", {}, problems.map(where)),
     facts([["Head", head && h("code", {}, head)]]),
   ];
@@ -36,7 +36,7 @@ function found({ valid, entries, head, problems }) {
 export function verification(at, action, about) {
   const outcome = h("div", { role: "status" });
   const verify = async () => {
-    fill(outcome, "Computing the chain again …");
+    fill(outcome, "Verifying the chain …");
     try {
       fill(outcome, found(await get(at)));
     } catch (error) {

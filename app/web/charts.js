@@ -11,7 +11,7 @@ function plotly() {
   loading ??= new Promise((resolve, reject) => {
     document.head.append(h("script", {
       src: "/web/plotly.min.js", load: () => resolve(window.Plotly),
-      error: () => { loading = null; reject(new Error("The charts could not be loaded; the figures are complete.")); },
+      error: () => { loading = null; reject(new Error("The charts could not be loaded; the tables show all figures.")); },
     }));
   });
   return loading;

@@ -26,13 +26,13 @@ export function boundsFields(name, declared) {
 /** How a column is cut into bins: `edges`, or `bins` over `bounds`; a column of categories is as it is declared. */
 export function binFields(name, declared) {
   if (!numeric(declared)) return { element: null, body: () => ({}) };
-  const by = select([["bins", "intervals of equal width"], ["edges", "edges of my own"]], "bins", { change: show });
+  const by = select([["bins", "equal widths"], ["edges", "my own edges"]], "bins", { change: show });
   const bins = text({ value: "10", inputmode: "numeric" });
   const edges = text({ inputmode: "text" });
   const bounds = boundsFields(name, declared);
   const parts = h("div", { class: "fields" });
   function show() {
-    if (by.value === "edges") fill(parts, field("Edges", edges, "Ascending, with commas between them."));
+    if (by.value === "edges") fill(parts, field("Edges", edges, "In ascending order, separated by commas."));
     else fill(parts, field("How many", bins), bounds.element);
   }
   show();

@@ -59,7 +59,7 @@ function kindsOf(columns, changed) {
   };
   const quantile = () => {
     const wanted = text({ inputmode: "text", value: "0.25, 0.5, 0.75" });
-    return cut("quantile", { element: field("Probabilities", wanted, "Between 0 and 1, with commas between them."),
+    return cut("quantile", { element: field("Probabilities", wanted, "Between 0 and 1, separated by commas."),
       body: () => ({ probabilities: typed(wanted) }) });
   };
   const margin = () => {

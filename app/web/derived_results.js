@@ -7,7 +7,7 @@ import { interval, number, statistic, ungrouped } from "./format.js";
 const spoken = (name) => name.replaceAll("_", " ");
 
 /** An end that is null says that nothing is known on its side. */
-const between = ([lower, upper], told) => (lower === null && upper === null ? "nothing is known of it"
+const between = ([lower, upper], told) => (lower === null && upper === null ? "no information"
   : interval([lower ?? -Infinity, upper ?? Infinity], told));
 
 const shown = (value, told) => (value === null ? "no value" : told(value));
@@ -33,10 +33,10 @@ function estimate(answer, name, { value, interval: known }) {
   const told = toldOf(answer.derived);
   if (Array.isArray(value)) {
     const labels = labelsOf(answer, value.length);
-    return table(`${spoken(name)}, with intervals that hold all at once`, ["Of", "Value", "Interval"],
+    return table(`${spoken(name)}, with intervals that hold for all at once`, ["Of", "Value", "Interval"],
       value.map((each, at) => [labels[at], shown(each, told), between(known[at], told)]), [1, 2]);
   }
-  const certain = `With probability at least ${number(1 - answer.alpha)} the ${spoken(name)} is in the interval.`;
+  const certain = `The ${spoken(name)} is in the interval with ${number(100 * (1 - answer.alpha))} % confidence.`;
   return [h("p", { class: "value" }, shown(value, told)),
     facts([[spoken(name), shown(value, told)], ["Interval", between(known, told)]]),
     h("p", {}, certain)];
@@ -56,7 +56,7 @@ export function derivedResult(answer) {
   return h("section", { class: "card result" },
     h("h2", { tabindex: "-1" }, derivedName(answer.derived)),
     Object.entries(answer.estimates).map(([name, each]) => estimate(answer, name, each)),
-    components("What it follows from", answer.dataset, answer.components),
-    facts([["Charged", `ε ${budget.charged}`], ["Left of the dataset after it", `ε ${budget.dataset_remaining}`],
-      ["Left of the allowance after it", budget.allowance_remaining === null ? null : `ε ${budget.allowance_remaining}`]]));
+    components("The releases that it is derived from", answer.dataset, answer.components),
+    facts([["Charged", `ε ${budget.charged}`], ["Left of the dataset's budget", `ε ${budget.dataset_remaining}`],
+      ["Left of your allowance", budget.allowance_remaining === null ? null : `ε ${budget.allowance_remaining}`]]));
 }

@@ -12,7 +12,7 @@ export function expiry({ key_expires_at: at }) {
 /** A day and time in the reader's zone; `body()` has it in UTC, or null where it was left empty. */
 export function expiryField(left = "it never expires") {
   const input = h("input", { type: "datetime-local" });
-  const element = field("Key expires (optional)", input, `In your own time zone. Left empty, ${left}.`);
+  const element = field("Key expires (optional)", input, `In your own time zone. If you leave it empty, ${left}.`);
   return {
     element,
     body: () => ({ key_expires_at: input.value === "" ? null : new Date(input.value).toISOString() }),

@@ -18,7 +18,7 @@ function numbers({ bounds = ["", ""] }) {
   const list = text({ inputmode: "text" });
   const parts = h("div");
   function show() {
-    if (how.value === "in") fill(parts, field("Values", list, "With commas between them."));
+    if (how.value === "in") fill(parts, field("Values", list, "Separated by commas."));
     else fill(parts, h("div", { class: "pair" }, field("From", from), field("To", to)));
   }
   show();
@@ -39,7 +39,7 @@ export function filterFields(columns, changed) {
   const list = h("div", { class: "fields" });
   const column = h("select");
   const add = h("button", { type: "button", class: "quiet", click: added }, "Add a condition");
-  const adding = h("div", {}, field("Only rows by", column), add);
+  const adding = h("div", {}, field("Filter by", column), add);
 
   function offer() {
     const free = Object.keys(columns).filter((name) => !met.has(name));
@@ -55,7 +55,7 @@ export function filterFields(columns, changed) {
       offer();
       changed();
       column.focus();
-      announce(`No condition on ${name} any more.`);
+      announce(`The condition on ${name} is removed.`);
     };
     const part = h("fieldset", { class: "condition" }, h("legend", {}, "Only rows by ", name), fields.element,
       h("button", { type: "button", class: "quiet", "aria-label": `Remove the condition on ${name}`, click: remove }, "Remove"));

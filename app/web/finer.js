@@ -6,11 +6,11 @@ import { field, h } from "./dom.js";
 export function finerPoints(changed) {
   const [alpha, gamma, refinement] = ["0.05", "0.05", "0"].map((value) => text({ value }));
   const reuse = h("input", { type: "checkbox", checked: true });
-  const element = h("details", { input: changed }, h("summary", {}, "Finer points"),
+  const element = h("details", { input: changed }, h("summary", {}, "More options"),
     field("α", alpha, "The error stays within the radius with probability 1 − α."),
-    field("γ", gamma, "How much of ε′ the rounding may take: a smaller γ makes a wider range."),
+    field("γ", gamma, "The probability that the mechanism clamps the value: a smaller γ makes a wider range."),
     field("Grid refinement", refinement, "Each step halves the grid."),
-    field("Reuse earlier releases", reuse, "What is known already costs nothing."));
+    field("Reuse earlier releases", reuse, "An earlier release that is accurate enough answers at no cost."));
   return {
     element,
     body: () => ({

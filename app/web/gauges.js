@@ -5,7 +5,7 @@ import { h } from "./dom.js";
 /** What an account may bear, bears and can still bear. */
 export function gauge(title, { epsilon_limit: limit, epsilon_spent: spent, epsilon_remaining: remaining }, note) {
   const most = Number(limit);
-  const text = `ε ${spent} of ${limit} spent; ${remaining} remains`;
+  const text = `ε ${spent} of ${limit} spent; ${remaining} left`;
   const meter = h("meter", {
     min: 0, max: most || 1, value: most ? Number(spent) : 1, high: most * 0.9 || 0.9, low: 0, optimum: 0,
     "aria-label": `${title}: ${text}`,
@@ -18,5 +18,5 @@ export function gauge(title, { epsilon_limit: limit, epsilon_spent: spent, epsil
 export function windowNote(window) {
   if (!window) return null;
   const ends = new Date(window.ends_at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
-  return `Renewed every ${window.days} days; this window ends ${ends}.`;
+  return `Renewed every ${window.days} days; the next time at ${ends}.`;
 }

@@ -11,10 +11,10 @@ export function issued({ name, key }) {
       copied.textContent = "Copied.";
     } catch {
       getSelection().selectAllChildren(code);
-      copied.textContent = "Selected: copy it.";
+      copied.textContent = "The key is selected: copy it now.";
     }
   };
   return h("div", { class: "notice", role: "group", "aria-label": `The key of ${name}` },
-    h("p", {}, `The key of ${name}, shown this once: `, code),
+    h("p", {}, `The key of ${name}; it is shown only this once: `, code),
     h("div", { class: "buttons" }, h("button", { type: "button", click: copy }, "Copy the key"), copied));
 }

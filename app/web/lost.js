@@ -7,7 +7,7 @@ import { forget, pending } from "./release.js";
 export function lost(dataset, to, named, again) {
   return pending().filter((request) => request.dataset === dataset && request.to === to).map((request) => {
     const notice = h("div", { class: "notice" },
-      h("p", {}, "The answer to a release was lost: ", named(request.body), ". Asked for again it is never paid twice."),
+      h("p", {}, "The answer to this release was lost: ", named(request.body), ". Ask for it again: you never pay twice."),
       h("div", { class: "buttons" },
         h("button", { type: "button", click: () => { notice.remove(); again(request.body); } }, "Ask for it again"),
         h("button", { type: "button", class: "quiet", click: () => { forget(request); notice.remove(); } }, "Dismiss")));

@@ -46,7 +46,7 @@ function signOut(said) {
 
 /** The key was taken away: renewed elsewhere, or its principal is disabled. */
 function expired() {
-  if (me !== null || key.get() !== null) signOut("The key is not in force.");
+  if (me !== null || key.get() !== null) signOut("This key is not valid: it may be mistyped, replaced or expired.");
 }
 
 const link = (hash, text, current) => h("a", { href: hash, "aria-current": current ? "page" : null }, text);

@@ -11,7 +11,7 @@ const TICKS = 40;
 /** In a sentence: the service's own, and for several numbers what holds for all at once. */
 export function meaning(release) {
   const together = release.accuracy.simultaneous_radius;
-  return together === undefined ? release.summary : `${release.summary} All at once are within ${number(together)}.`;
+  return together === undefined ? release.summary : `${release.summary} All at once are within ${number(together)} of the truth.`;
 }
 
 function scalar(release) {
@@ -104,9 +104,9 @@ export function result(release, heading = "h2") {
     facts([
       ["Charged", `ε ${budget.charged}${release.reused ? " (an earlier release answers)" : ""}`],
       ["Released at", time(release.created_at)],
-      ["Left of the dataset after it", `ε ${budget.dataset_remaining}`],
-      ["Left of the allowance after it", budget.allowance_remaining === null ? null : `ε ${budget.allowance_remaining}`],
-      ["Paid for it at first", `ε ${privacy.epsilon}`],
+      ["Left of the dataset's budget", `ε ${budget.dataset_remaining}`],
+      ["Left of your allowance", budget.allowance_remaining === null ? null : `ε ${budget.allowance_remaining}`],
+      ["Paid for the first time", `ε ${privacy.epsilon}`],
     ]),
     h("details", {}, h("summary", {}, "How it was drawn"), facts([
       ["Id", h("code", {}, release.id)],

@@ -65,13 +65,13 @@ function figure(groups, debits, limit) {
 /** A section with the chart of debits, each `{principal, at, epsilon}` and oldest first, and its figures. */
 export function spending(title, debits, limit, complete) {
   if (debits.length === 0) {
-    return h("section", { class: "card" }, h("h2", {}, title), h("p", {}, "Nothing was spent yet."));
+    return h("section", { class: "card" }, h("h2", {}, title), h("p", {}, "Nothing has been spent yet."));
   }
   const groups = byPrincipal(debits);
   const picture = chart(`${title}; the table below has the figures`);
   draw(picture, () => figure(groups, debits, limit));
   const rows = groups.map(({ principal, own, total }) => [principal, total, String(own.length), time(own.at(-1).at)]);
   return h("section", { class: "card" }, h("h2", {}, title), picture,
-    !complete && h("p", { class: "notice" }, "Only the earliest part is shown: there is too much to fetch it whole."),
+    !complete && h("p", { class: "notice" }, "Only the earliest part is shown: there is too much to load."),
     table("By principal", ["Principal", "ε", "Debits", "Last"], rows, [1, 2]));
 }

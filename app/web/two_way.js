@@ -33,7 +33,7 @@ function heatmap({ value_in_range: values, statistic }, rows, columns) {
 export function twoWay(release, labels) {
   const { rows, columns, outside } = axesOf(release, labels);
   const cells = rows.length * columns.length;
-  if (cells > MOST_CELLS) return [h("p", {}, `${number(cells)} cells: too many to be shown; the interface has them all.`)];
+  if (cells > MOST_CELLS) return [h("p", {}, `${number(cells)} cells: too many to show here; the API returns all of them.`)];
   const picture = chart(`Heatmap of ${rows.length} by ${columns.length} cells; the table below has the figures`);
   draw(picture, () => heatmap(release, rows, columns));
   const cell = (at) => [number(release.value_in_range[at]), h("small", {}, interval(release.accuracy.interval[at]))];

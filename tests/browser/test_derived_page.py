@@ -77,13 +77,13 @@ def test_every_kind(opened: Opened, penguins: Penguins, kind: str, asked: dict[s
 
 def test_a_mean_of_some_rows_and_then_for_nothing(opened: Opened, penguins: Penguins) -> None:
     page = form(opened(), penguins, "mean")
-    page.get_by_label("Only rows by", exact=True).select_option("species")
+    page.get_by_label("Filter by", exact=True).select_option("species")
     page.get_by_role("button", name="Add a condition").click()
     page.get_by_label("Gentoo").uncheck()
     sent, answer = derived(page)
     assert sent == {"kind": "mean", **MASS, "where": {"species": {"in": ["Adelie", "Chinstrap"]}}}
     expect(page.locator(".result h2")).to_be_focused()
-    expect(page.get_by_text("Earlier releases answer this: it costs nothing.")).to_be_visible()
+    expect(page.get_by_text("Earlier releases answer this at no cost.")).to_be_visible()
     spent = sum(entry["kind"] == "debit" for entry in penguins.table.entries())
     assert spent == len(answer["components"]) == 2
     page.locator(".result table a").first.click()
@@ -109,7 +109,7 @@ def test_a_lost_answer_is_had_again_on_its_own_page(opened: Opened, penguins: Pe
 
 
 def only(page: Page, column: str) -> None:
-    page.get_by_label("Only rows by", exact=True).select_option(column)
+    page.get_by_label("Filter by", exact=True).select_option(column)
     page.get_by_role("button", name="Add a condition").click()
 
 
@@ -151,7 +151,7 @@ def test_quantiles_of_some_rows(opened: Opened, penguins: Penguins) -> None:
 
 def test_what_is_told_of_certainty_and_cost(opened: Opened, penguins: Penguins) -> None:
     page = form(opened(), penguins, "standard_deviation")
-    page.get_by_text("Finer points").click()
+    page.get_by_text("More options").click()
     page.get_by_label("α", exact=True).fill("0.1")
     derived(page)
     expect(page.locator("#status")).to_have_text("Released for ε 0.5.")
@@ -160,12 +160,12 @@ def test_what_is_told_of_certainty_and_cost(opened: Opened, penguins: Penguins) 
     )
     expect(page.locator("output")).to_have_text("for ε 0")
     page.get_by_role("button", name="Release", exact=True).click()
-    expect(page.locator("#status")).to_have_text("Answered by earlier releases, at no cost.")
-    known = page.get_by_role("region", name="What it would follow from").locator("tbody td").last
+    expect(page.locator("#status")).to_have_text("Earlier releases answered, at no cost.")
+    known = page.get_by_role("region", name="The releases that it would be derived from").locator("tbody td").last
     expect(known).to_have_text("0, known")
     page.get_by_label("ε", exact=True).fill("6")
-    expect(page.get_by_text("This cannot be paid from what remains.")).to_be_visible()
-    expect(page.locator("output")).to_have_text("for more than remains")
+    expect(page.get_by_text("This costs more than you have left.")).to_be_visible()
+    expect(page.locator("output")).to_have_text("for more than you have left")
     expect(page.locator(".verdict")).to_have_class("verdict refused")
     page.get_by_role("button", name="Release", exact=True).click()
     expect(page.get_by_role("alert")).to_contain_text("The budget cannot bear this")

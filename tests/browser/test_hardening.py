@@ -70,7 +70,7 @@ def test_names_are_texts_in_a_two_way_table(opened: Opened, hostile: Penguins) -
     assert not {"<", ">"} & set(hovering)
     page.goto(f"{dashboard.url}/#/datasets/{hostile.name}/derived")
     page.get_by_label("Kind").select_option("margin")
-    page.get_by_text("What it would follow from").wait_for()
+    page.get_by_text("The releases that it would be derived from").wait_for()
     assert_harmless(page, dashboard)
 
 

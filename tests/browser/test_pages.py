@@ -21,16 +21,16 @@ PAGES = [
     ("datasets", "ada", "#/datasets", "344 rows, 3 columns"),
     ("overview", "olga", "#/datasets/penguins", "What was spent, when and by whom"),
     ("planner", "ada", "#/datasets/penguins/plan", "An earlier release answers this"),
-    ("derived", "ada", "#/datasets/penguins/derived", "What it would follow from"),
+    ("derived", "ada", "#/datasets/penguins/derived", "The releases that it would be derived from"),
     ("releases", "ada", "#/datasets/penguins/releases", "mean of body_mass_g [2000, 7000]"),
     ("histogram", "ada", "#/datasets/penguins/releases/{histogram}", "Every bin as a table"),
     ("mean", "ada", "#/datasets/penguins/releases/{mean}", "With probability at least 0.95"),
     ("ledger", "olga", "#/datasets/penguins/ledger", "Entries, newest first"),
     ("rules", "olga", "#/datasets/penguins/rules", "Change the dataset's limit"),
     ("register", "olga", "#/register", "Write what is known without looking at the data"),
-    ("principals", "admin", "#/principals", "owner: registers and rules datasets"),
+    ("principals", "admin", "#/principals", "owner: registers datasets and grants allowances"),
     ("audit", "vera", "#/audit", "Administrative acts, newest first"),
-    ("account", "ada", "#/account", "Make a new key"),
+    ("account", "ada", "#/account", "Create a new key"),
 ]
 
 

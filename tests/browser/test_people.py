@@ -23,7 +23,7 @@ def test_a_key_that_is_not_in_force_is_refused(opened: Opened) -> None:
     page = opened().open()
     page.get_by_label("Key").fill("no such key")
     page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("alert")).to_contain_text("This key is not in force.")
+    expect(page.get_by_role("alert")).to_contain_text("This key is not valid: it may be mistyped, replaced or expired.")
     assert page.evaluate("sessionStorage.length") == 0
 
 
@@ -84,7 +84,7 @@ def test_an_owner_registers_a_table(opened: Opened, penguins: Penguins) -> None:
     name = a_name("uploaded")
     page = opened().sign_in(penguins.owner_key)
     page.get_by_role("link", name="Register a table").click()
-    schema = page.get_by_label("What it is, as JSON")
+    schema = page.get_by_label("Metadata (JSON)")
     assert json.loads(schema.input_value())["columns"]["age"]["kind"] == "integer"
     age = f'{{"kind": "integer", "bounds": [0, 120{"0" * 20}]}}'
     text = f'{{"name": "{name}", "epsilon_limit": 0.30, "columns": {{"age": {age}}}}}'
@@ -157,7 +157,7 @@ def test_the_ledger_is_verified_and_a_changed_one_found(opened: Opened, penguins
         session.commit()
     database.close()
     page.get_by_role("button", name="Verify the ledger").click()
-    expect(page.get_by_text("Not valid.")).to_be_visible()
+    expect(page.get_by_text("Not valid: see the problems below.")).to_be_visible()
     expect(page.get_by_text("entry 3:").first).to_be_visible()
 
 
@@ -185,7 +185,7 @@ def test_an_admin_makes_and_disables_a_principal(opened: Opened, service: Servic
     key = page.locator(".key").inner_text()
     assert service.client(key).get("/v1/me").json()["role"] == "owner"
     page.get_by_role("button", name=f"New key for {name}").click()
-    page.get_by_role("button", name="Make a new key").click()
+    page.get_by_role("button", name="Create a new key").click()
     expect(page.locator(".key")).not_to_have_text(key)
     assert service.client(key).get("/v1/me").status_code == 401
     page.get_by_role("button", name=f"Disable {name}").click()
@@ -199,8 +199,8 @@ def test_an_admin_makes_and_disables_a_principal(opened: Opened, service: Servic
 def test_one_s_own_key_is_renewed_in_place(opened: Opened, service: Service) -> None:
     name, client = service.principal("analyst")
     page = opened().sign_in(client.headers["Authorization"].removeprefix("Bearer "), "#/account")
-    page.get_by_role("button", name="Make a new key").click()
-    page.get_by_role("dialog").get_by_role("button", name="Make a new key").click()
+    page.get_by_role("button", name="Create a new key").click()
+    page.get_by_role("dialog").get_by_role("button", name="Create a new key").click()
     key = page.locator(".key").inner_text()
     assert client.get("/v1/me").status_code == 401
     assert service.client(key).get("/v1/me").json()["name"] == name
@@ -221,7 +221,7 @@ def test_a_key_is_given_an_end(opened: Opened, service: Service) -> None:
     page.get_by_role("button", name=f"New key for {name}").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Key expires (optional)").fill("2098-01-31T21:00")
-    dialog.get_by_role("button", name="Make a new key").click()
+    dialog.get_by_role("button", name="Create a new key").click()
     expect(row.locator("time").nth(1)).to_have_attribute("datetime", re.compile("^2098-01-31T12:00:00"))
     page.get_by_role("link", name="Account").click()
     expect(page.locator("dl > div").filter(has_text="Key expires")).to_contain_text("never")

@@ -47,8 +47,8 @@ def test_a_plan_is_the_service_s_own(opened: Opened, penguins: Penguins) -> None
     statistic = {"kind": "mean", "column": "bill_length_mm", "bounds": ["32", "60"]}
     plan = penguins.table.plan(statistic, epsilon="0.25").json()
     assert fact(page, "Radius") == f"± {shown(plan['accuracy']['radius'])}"
-    assert fact(page, "Can be paid") == f"{plan['budget']['repeatable']} times"
-    assert fact(page, "Remains of the allowance") == f"ε {plan['budget']['allowance_remaining']}"
+    assert fact(page, "Your budget covers") == f"{plan['budget']['repeatable']} of these"
+    assert fact(page, "Left of your allowance") == f"ε {plan['budget']['allowance_remaining']}"
 
 
 def test_a_release_is_paid_shown_and_found_again(opened: Opened, penguins: Penguins) -> None:
@@ -65,10 +65,10 @@ def test_a_release_is_paid_shown_and_found_again(opened: Opened, penguins: Pengu
     assert page.locator(".value").inner_text() == f"{value} ± {radius}"
     assert len(debits(penguins)) == 1
     expect(page.locator("#status")).to_have_text("Released for ε 0.5.")
-    expect(page.get_by_text("An earlier release answers this: it costs nothing.")).to_be_visible()
+    expect(page.get_by_text("An earlier release answers this at no cost.")).to_be_visible()
     assert page.evaluate("document.activeElement.textContent") == "mean of body_mass_g [2000, 7000]"
     page.get_by_role("button", name="Release", exact=True).click()
-    expect(page.locator("#status")).to_have_text("Answered by an earlier release, at no cost.")
+    expect(page.locator("#status")).to_have_text("An earlier release answered, at no cost.")
     assert len(debits(penguins)) == 1
     page.get_by_role("link", name="Releases").click()
     page.get_by_role("link", name="mean of body_mass_g [2000, 7000]").click()
@@ -169,9 +169,9 @@ def test_a_cliff_can_be_taken(opened: Opened, penguins: Penguins) -> None:
 def test_what_the_budget_cannot_bear_is_refused_and_said(opened: Opened, service: Service) -> None:
     penguins = Penguins.registered(service, allowance="0.4")
     page = planner(opened(), penguins)
-    page.get_by_text("This cannot be paid from what remains.").wait_for()
+    page.get_by_text("This costs more than you have left.").wait_for()
     page.get_by_role("button", name="Release", exact=True).click()
-    expect(page.locator("output")).to_contain_text("for more than remains")
+    expect(page.locator("output")).to_contain_text("for more than you have left")
     alert = page.get_by_role("alert")
     expect(alert).to_contain_text("The budget cannot bear this")
     expect(alert).to_contain_text("The allowance has less left than this costs")
@@ -273,8 +273,8 @@ def test_an_answer_lost_for_good_is_had_after_a_reload(opened: Opened, penguins:
 
 def test_who_has_no_allowance_is_told(opened: Opened, penguins: Penguins) -> None:
     page = planner(opened(), penguins, penguins.owner_key)
-    page.get_by_text("This cannot be paid from what remains.").wait_for()
-    assert fact(page, "Remains of the allowance") == "no allowance"
+    page.get_by_text("This costs more than you have left.").wait_for()
+    assert fact(page, "Left of your allowance") == "no allowance"
     page.get_by_role("button", name="Release", exact=True).click()
     expect(page.get_by_role("alert")).to_contain_text("A release needs an allowance")
 

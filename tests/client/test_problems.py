@@ -13,7 +13,7 @@ from snapledger_client.problems import PROBLEM_TYPES, parse_problem
 
 def test_every_type_of_the_service_s_has_a_class() -> None:
     slugs = {problem.slug for problem in service_problems.PROBLEMS.values()} | {service_problems._INTERNAL.slug}
-    slugs |= {slug for slug, _ in [*service_problems._HTTP_TITLES.values(), service_problems._UNREADABLE]}
+    slugs |= {slug for slug, *_ in [*service_problems._HTTP_PROBLEMS.values(), service_problems._UNREADABLE]}
     assert slugs <= PROBLEM_TYPES.keys()
     assert len({kind.slug for kind in PROBLEM_TYPES.values()}) == len(PROBLEM_TYPES)
     assert {kind.__name__ for kind in PROBLEM_TYPES.values()} <= set(snapledger_client.__all__)
@@ -59,8 +59,8 @@ def test_the_errors_of_a_request() -> None:
 @pytest.mark.parametrize(
     ("detail", "told"),
     [
-        ("Send the header Authorization: Bearer <key>.", "No. The service has no such key in force"),
-        ("The token gives no role.", "No. The token gives no role. Give another by Client(key=…)"),
+        ("Send the header Authorization: Bearer <key>.", "No. The service does not know this key"),
+        ("The token gives no role.", "No. The token gives no role. Give another with Client(key=…)"),
     ],
 )
 def test_a_refused_key_is_told_to_a_user_of_the_client(detail: str, told: str) -> None:

@@ -211,8 +211,8 @@ def test_a_plan_of_somebody_without_an_allowance() -> None:
     plan = copy.deepcopy(PLANS[0])
     plan["budget"] |= {"allowance_remaining": None, "affordable": False}
     told = Plan.parse(json.dumps(plan).encode())
-    assert "more than what remains" in str(told)
-    assert "more than what remains" in shown(told)
+    assert "more than you have left" in str(told)
+    assert "more than you have left" in shown(told)
 
 
 def test_a_curve_is_drawn_and_framed() -> None:

@@ -76,7 +76,7 @@ def replace_key(name: str, caller: CallerOf, body: KeyBody) -> Response:
 
 @router.delete("/principals/{name}", status_code=204, **describe_route({204: (None, "Disabled.")}, 403, 404, 409))
 def disable(name: str, caller: CallerOf) -> Response:
-    """Take a principal's access away, for good."""
+    """Disable a principal for good."""
     admin = principals.require_admin(caller.services, caller.credential)
     principals.disable_principal(caller.services, admin, name)
     return Response(status_code=204)

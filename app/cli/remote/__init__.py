@@ -31,14 +31,14 @@ def attach(app: typer.Typer) -> None:
     }
     for name, command in commands.items():
         app.command(name)(command)
-    dataset = _find_group(app, "dataset", "Datasets of the service.")
+    dataset = _find_group(app, "dataset", "List and show datasets.")
     dataset.command("list")(datasets.list_datasets)
     dataset.command("show")(datasets.show_dataset)
-    _find_group(app, "ledger", "The ledger.").command("show")(budgets.show_ledger)
-    allowance = _find_group(app, "allowance", "What each principal may spend on a dataset; for its owner.")
+    _find_group(app, "ledger", "Show a ledger.").command("show")(budgets.show_ledger)
+    allowance = _find_group(app, "allowance", "Set what each principal may spend on a dataset; for its owner.")
     allowance.command("set")(budgets.set_allowance)
     allowance.command("revoke")(budgets.revoke_allowance)
-    principal = _find_group(app, "principal", "Who may call the service; for admins.")
+    principal = _find_group(app, "principal", "Manage who may use the service; for admins.")
     principal.command("add")(principals.create_principal)
     principal.command("list")(principals.list_principals)
     principal.command("key")(principals.replace_key)

@@ -34,7 +34,7 @@ def _print_budget(budget: Budget, *, as_json: bool) -> None:
 
 
 def show_budget(dataset: DatasetName, *, as_json: AsJson = False) -> None:
-    """Tell what a dataset and you may spend; its owner sees everybody's allowance."""
+    """Show the budget of a dataset and your allowance; its owner sees all allowances."""
     with connect() as client:
         found = client.dataset(dataset).budget()
     _print_budget(found, as_json=as_json)
@@ -58,19 +58,19 @@ def show_ledger(dataset: DatasetName, *, as_json: AsJson = False) -> None:
 def set_allowance(
     dataset: DatasetName,
     principal: PrincipalName,
-    epsilon_limit: Annotated[str, typer.Argument(help="How much it may spend; 0 allows the reuse of what is known.")],
-    window_days: Annotated[int | None, typer.Option(help="Renew it after as many days.")] = None,
+    epsilon_limit: Annotated[str, typer.Argument(help="The ε that it may spend; 0 allows only the reuse of releases.")],
+    window_days: Annotated[int | None, typer.Option(help="Renew the limit every so many days.")] = None,
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Let a principal see a dataset and spend on it; for its owner."""
+    """Let a principal see a dataset and spend ε on it; for its owner."""
     with connect() as client:
         found = client.dataset(dataset).allow(principal, epsilon_limit, window_days)
     _print_budget(found, as_json=as_json)
 
 
 def revoke_allowance(dataset: DatasetName, principal: PrincipalName) -> None:
-    """Take a principal's access to a dataset away; what it spent stays spent."""
+    """Revoke a principal's access to a dataset; what it has spent stays spent."""
     with connect() as client:
         client.dataset(dataset).revoke(principal)
-    output.print_line(f"{principal} has no access to {dataset} any more.")
+    output.print_line(f"{principal} no longer has access to {dataset}.")

@@ -54,7 +54,7 @@ def _read_stored() -> Credentials | None:
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError):
-        raise ValueError("what is stored cannot be read: snapledger login writes it anew") from None
+        raise ValueError("the stored credentials cannot be read: run `snapledger login` again") from None
 
 
 def load() -> Credentials:
@@ -68,5 +68,5 @@ def load() -> Credentials:
         return Credentials(url, key)
     stored = _read_stored()
     if stored is None or (url and url != stored.url):
-        raise ValueError("no key for a service: run snapledger login, or set SNAPLEDGER_URL and SNAPLEDGER_KEY")
+        raise ValueError("no service and key are set: run `snapledger login`, or set SNAPLEDGER_URL and SNAPLEDGER_KEY")
     return Credentials(stored.url, key or stored.key)

@@ -35,7 +35,7 @@ def _quote_category(category: str) -> str:
 
 
 def show_dataset(dataset: DatasetName, *, as_json: AsJson = False) -> None:
-    """Tell a dataset's public facts, and what can be asked of it."""
+    """Show a dataset's public facts and columns."""
     with connect() as client:
         facts = client.dataset(dataset).describe()
     if as_json:
@@ -45,7 +45,7 @@ def show_dataset(dataset: DatasetName, *, as_json: AsJson = False) -> None:
     for told in (facts.description, facts.warning):
         if told:
             output.print_line(told)
-    output.print_line(f"Neighbours: {facts.neighbours}, up to {facts.rows_per_unit} rows of one unit.")
+    output.print_line(f"Neighbouring datasets: {facts.neighbours}, up to {facts.rows_per_unit} rows of one unit.")
     output.print_line("")
     columns = [
         (name, column["kind"], "" if column.get("nullable", True) else "no", _describe_values(column))

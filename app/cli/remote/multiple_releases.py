@@ -14,8 +14,10 @@ from app.cli.remote.session import USAGE, AsJson, DatasetName, connect, fail
 from snapledger_client import Bounds, Derived, Release, derived_statistics, statistics
 from snapledger_client.formatting import choose_number_format, format_column_value, format_interval
 
-Key = Annotated[str | None, typer.Option(help="An idempotency key: the same one is never charged twice.")]
-Planned = Annotated[bool, typer.Option("--plan", help="Only tell what it would cost: free.")]
+Key = Annotated[
+    str | None, typer.Option(help="An idempotency key: a request that is repeated with it is never charged twice.")
+]
+Planned = Annotated[bool, typer.Option("--plan", help="Only show what it would cost: free.")]
 
 
 class Kind(StrEnum):
@@ -49,14 +51,16 @@ BUILDERS: dict[Kind, Any] = {Kind.SUM: _build_sum, Kind.MEAN: derived_statistics
 
 def release_batch(  # noqa: PLR0913 - as many options as a batch has
     dataset: DatasetName,
-    file: Annotated[typer.FileText, typer.Argument(help="The batch as JSON: its items, or all of it; - reads it.")],
+    file: Annotated[
+        typer.FileText, typer.Argument(help="The batch as JSON, or only its list of items; - reads standard input.")
+    ],
     *,
-    epsilon: Annotated[str | None, typer.Option(help="What the items share, by their weights.")] = None,
+    epsilon: Annotated[str | None, typer.Option(help="The ε that the items share by their weights.")] = None,
     key: Key = None,
     plan: Planned = False,
     as_json: AsJson = False,
 ) -> None:
-    """Release many statistics at once: all are paid, or none."""
+    """Release many statistics at once: all of them or none."""
     items, asked = _parse_batch(file.read())
     if epsilon is not None:
         asked["epsilon"] = epsilon
@@ -79,37 +83,41 @@ def _parse_batch(text: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     try:
         document = json.loads(text, parse_float=str)  # a number is the decimal that was written
     except ValueError:
-        fail("the batch is no JSON", USAGE)
+        fail("the batch is not valid JSON", USAGE)
     whole = {"items": document} if isinstance(document, list) else document
     if not isinstance(whole, dict) or not isinstance(whole.get("items"), list):
-        fail("the batch has no list of items", USAGE)
+        fail("the batch must be a list of items, or an object with a list `items`", USAGE)
     return whole["items"], {name: member for name, member in whole.items() if name != "items"}
 
 
 def release_derived(  # noqa: PLR0913 - as many options as a question has
     dataset: DatasetName,
-    kind: Annotated[Kind, typer.Argument(help="What follows.")],
+    kind: Annotated[Kind, typer.Argument(help="The derived statistic.")],
     columns: Annotated[
         list[str] | None,
-        typer.Argument(help="Its column; or two; of a margin, then both of its table.", metavar="COLUMN…"),
+        typer.Argument(
+            help="Its column or two columns; for a margin, its column and then both of its table.", metavar="COLUMN…"
+        ),
     ] = None,
     *,
-    epsilon: Annotated[str, typer.Option(help="What its components may cost together.")],
+    epsilon: Annotated[str, typer.Option(help="The ε that its components may cost together.")],
     bounds: BoundsOf = None,
     where: WhereOf = None,
-    category: Annotated[str | None, typer.Option(help="A proportion's.")] = None,
+    category: Annotated[str | None, typer.Option(help="The category of a proportion.")] = None,
     edges: Edges = None,
     bins: Bins = None,
-    probabilities: Annotated[str | None, typer.Option(help="A quantile's, as 0.25,0.5,0.75.")] = None,
+    probabilities: Annotated[
+        str | None, typer.Option(help="The probabilities of quantiles, such as 0.25,0.5,0.75.")
+    ] = None,
     alpha: Alpha = None,
     gamma: Gamma = None,
     grid_refinement: Refinement = None,
     key: Key = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Draw and pay even for what is known already.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Draw anew and pay, even if releases exist already.")] = False,
     plan: Planned = False,
     as_json: AsJson = False,
 ) -> None:
-    """Tell what follows from releases, and pay for those that are not known yet."""
+    """Derive a statistic from releases, and spend ε on those that do not exist yet."""
     statistic = options.build_statistic(
         NAMES.get(kind, kind.replace("_", " ")),
         BUILDERS.get(kind) or getattr(derived_statistics, kind.value),

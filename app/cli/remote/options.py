@@ -15,20 +15,20 @@ NONE = "-"
 COLUMN_NUMBERS = ("no column", "one column", "two columns", "three columns")
 
 BoundsOf = Annotated[
-    list[str] | None, typer.Option(help="LOWER,UPPER for other bounds than the declared; once for each column.")
+    list[str] | None, typer.Option(help="LOWER,UPPER instead of the declared bounds; once for each column.")
 ]
 Edges = Annotated[
     list[str] | None,
-    typer.Option(help="A histogram's edges, as 2000,3000,5000; of a table once for each column, - where it has none."),
+    typer.Option(help="A histogram's edges, such as 2000,3000,5000; for a table once for each column, - for none."),
 ]
 Bins = Annotated[
     list[str] | None,
-    typer.Option(help="How many bins of equal width; of a table once for each column, - where it has none."),
+    typer.Option(help="How many bins of equal width; for a table once for each column, - for none."),
 ]
 WhereOf = Annotated[
     list[str] | None,
     typer.Option(
-        help="Only rows that meet it: COLUMN=VALUE,VALUE or COLUMN=LEAST..MOST, or as JSON; more than once for all.",
+        help="Only rows that meet it: COLUMN=VALUE,VALUE or COLUMN=LEAST..MOST, or JSON; may be repeated.",
         metavar="CONDITION",
     ),
 ]
@@ -81,8 +81,8 @@ def _parse_option(option: str, given: Any, columns: int) -> Any:  # noqa: ANN401
     if option not in PARSERS:
         return given
     if len(given) != columns:
-        often = "once" if columns == 1 else "for each of both columns"
-        fail(f"{_format_option(option)} is to be given {often}, or not at all", USAGE)
+        often = "once" if columns == 1 else "once for each of both columns"
+        fail(f"give {_format_option(option)} {often}, or not at all", USAGE)
     values = [None if columns > 1 and text.strip() == NONE else PARSERS[option](text) for text in given]
     return values[0] if columns == 1 else tuple(values)
 
@@ -91,7 +91,7 @@ def parse_bounds(text: str) -> tuple[str, str]:
     """A pair of bounds."""
     lower, comma, upper = text.partition(",")
     if not comma:
-        fail("bounds are LOWER,UPPER", USAGE)
+        fail("--bounds must be LOWER,UPPER, such as 0,120", USAGE)
     return lower.strip(), upper.strip()
 
 
@@ -103,7 +103,7 @@ def parse_numbers(text: str) -> list[str]:
 def parse_bins(text: str) -> int:
     """A number of bins."""
     if not (text.isascii() and text.isdigit()):
-        fail("--bins is a whole number", USAGE)
+        fail("--bins must be a whole number", USAGE)
     return int(text)
 
 
@@ -127,11 +127,11 @@ def _parse_conditions(text: str) -> dict[str, Any]:
         try:
             found: dict[str, Any] = json.loads(text)
         except ValueError:
-            fail("the condition is no JSON", USAGE)
+            fail("the condition is not valid JSON", USAGE)
         return found
     column, equals, values = text.partition("=")
     if not equals:
-        fail("a condition is COLUMN=VALUE,VALUE or COLUMN=LEAST..MOST", USAGE)
+        fail("a condition must be COLUMN=VALUE,VALUE or COLUMN=LEAST..MOST", USAGE)
     least, dots, most = values.partition("..")
     if dots:
         return {column.strip(): {"between": [least.strip(), most.strip()]}}

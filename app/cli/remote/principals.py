@@ -13,7 +13,7 @@ from snapledger_client import AuditRecord, IssuedKey, Principal
 NameOf = Annotated[str, typer.Argument(help="The principal's name.")]
 Expires = Annotated[
     str | None,
-    typer.Option(help="From when on the key opens nothing, in UTC: 2027-01-31, or 2027-01-31T18:00.", metavar="TIME"),
+    typer.Option(help="When the key expires, in UTC: 2027-01-31 or 2027-01-31T18:00.", metavar="TIME"),
 ]
 
 
@@ -21,7 +21,7 @@ def _parse_time(text: str | None) -> datetime | None:
     try:
         found = None if text is None else datetime.fromisoformat(text)
     except ValueError:
-        fail("a time is such as 2027-01-31 or 2027-01-31T18:00", USAGE)
+        fail("--expires must be a time such as 2027-01-31 or 2027-01-31T18:00", USAGE)
     return found.replace(tzinfo=UTC) if found is not None and found.tzinfo is None else found
 
 
@@ -32,7 +32,7 @@ def _print_key(issued: IssuedKey, *, as_json: bool) -> None:
         return
     end = _format_expiry(issued.key_expires_at)
     until = f"expires at {end}" if end else "does not expire"
-    typer.echo(f"The key of {issued.name} ({issued.role}), which {until}, shown this once:", err=True)
+    typer.echo(f"The key of {issued.name} ({issued.role}), which {until}; it is shown only this once:", err=True)
     typer.echo(issued.key)
 
 
@@ -49,12 +49,12 @@ def _describe_state(principal: Principal) -> str:
 
 def create_principal(
     name: NameOf,
-    role: Annotated[Role, typer.Argument(help="What it may do.")],
+    role: Annotated[Role, typer.Argument(help="Its role: what it may do.")],
     expires: Expires = None,
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Make a principal, and print its key."""
+    """Create a principal, and print its key."""
     end = _parse_time(expires)
     with connect() as client:
         issued = client.create_principal(name, role, end)
@@ -90,7 +90,7 @@ def replace_key(name: NameOf, expires: Expires = None, *, as_json: AsJson = Fals
 
 
 def disable_principal(name: NameOf) -> None:
-    """Take a principal's access away, for good."""
+    """Disable a principal for good."""
     with connect() as client:
         client.disable_principal(name)
     output.print_line(f"{name} is disabled.")
@@ -114,6 +114,6 @@ def list_acts(*, as_json: AsJson = False) -> None:
         output.print_table(("act", "at", "by", "what", "of"), rows, ("act",))
         for problem in verified.problems:
             output.print_line(f"{'the record' if problem.seq is None else f'act {problem.seq}'}: {problem.what}")
-        output.print_line("The record is valid." if verified.valid else "The record is NOT valid.")
+        output.print_line("The audit log is valid." if verified.valid else "The audit log is NOT valid.")
     if not verified.valid:
         raise typer.Exit(1)

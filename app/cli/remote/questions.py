@@ -51,13 +51,15 @@ Columns = Annotated[
     list[str] | None,
     typer.Argument(help="Its column; two for a covariance or a two-way table, none for a count.", metavar="COLUMN…"),
 ]
-Epsilon = Annotated[str | None, typer.Option(help="What it may cost; or:")]
-AccuracyOf = Annotated[str | None, typer.Option(help="The error wanted, at most.")]
-GroupBy = Annotated[str | None, typer.Option(help="A count's or a sum's: one for each category of this column.")]
-Alpha = Annotated[str | None, typer.Option(help="How often the error may be larger; by default 0.05.")]
-Gamma = Annotated[str | None, typer.Option(help="How often the mechanism's bound may bind; by default 0.05.")]
-Refinement = Annotated[int | None, typer.Option(help="Halve the grid this many times.")]
-Guess = Annotated[str | None, typer.Option(help="What it may be: tells the bias there, from the guess alone.")]
+Epsilon = Annotated[str | None, typer.Option(help="The ε that it may cost; or give --accuracy.")]
+AccuracyOf = Annotated[str | None, typer.Option(help="The largest error that you accept; or give --epsilon.")]
+GroupBy = Annotated[str | None, typer.Option(help="For a count or a sum: one number for each category of this column.")]
+Alpha = Annotated[str | None, typer.Option(help="The probability that the error is larger, 0.05 by default.")]
+Gamma = Annotated[
+    str | None, typer.Option(help="The probability that the mechanism's bound clamps the value, 0.05 by default.")
+]
+Refinement = Annotated[int | None, typer.Option(help="Halve the rounding grid this many times.")]
+Guess = Annotated[str | None, typer.Option(help="A guess of the value: shows the bias there, from the guess alone.")]
 
 
 def _build_statistic(kind: Kind, columns: list[str], **asked: Any) -> dict[str, Any]:  # noqa: ANN401 - as each option is
@@ -72,7 +74,7 @@ def _build_statistic(kind: Kind, columns: list[str], **asked: Any) -> dict[str, 
 def _collect_options(*, fresh: bool, refinement: int | None, **numbers: str | None) -> StatisticOptions:
     """What was asked for, without what is left to the service."""
     if (numbers["epsilon"] is None) == (numbers["accuracy"] is None):
-        fail("give either --epsilon or --accuracy", USAGE)
+        fail("give either --epsilon or --accuracy, not both", USAGE)
     given: dict[str, Any] = {name: number for name, number in numbers.items() if number is not None}
     if refinement is not None:
         given["grid_refinement"] = refinement
@@ -97,10 +99,10 @@ def plan(  # noqa: PLR0913 - as many options as a question has
     gamma: Gamma = None,
     grid_refinement: Refinement = None,
     guess: Guess = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="As if nothing were known already.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Plan as if there were no earlier releases.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Tell what a release would cost and promise: free, and without reading any data."""
+    """Show what a release would cost and promise: free, and without reading any data."""
     statistic = _build_statistic(
         kind, columns or [], bounds=bounds, edges=edges, bins=bins, where=where, group_by=group_by
     )
@@ -123,14 +125,14 @@ def _print_plan(planned: Plan) -> None:
         output.print_line(describe_remaining(left))
     else:
         of_dataset = f"{left.dataset_remaining:f} of the dataset's budget"
-        output.print_line(f"remaining: {left.allowance_remaining:f} of your allowance, {of_dataset}")
+        output.print_line(f"left: {left.allowance_remaining:f} of your allowance, {of_dataset}")
     if planned.cliff is not None:
         output.print_line(
-            f"from ε = {planned.cliff.epsilon:f} on the error is ± {format_number(planned.cliff.accuracy)}"
+            f"ε = {planned.cliff.epsilon:f} is a much better buy: ± {format_number(planned.cliff.accuracy)}"
         )
     if planned.bias is not None:
         bias = planned.bias
-        told = f"if it is {format_number(bias.guess)} the bias is {format_number(bias.at_guess)}"
+        told = f"if the value is {format_number(bias.guess)}, the bias is {format_number(bias.at_guess)}"
         output.print_line(f"{told}, and never more than ± {format_number(bias.largest)}")
 
 
@@ -149,11 +151,15 @@ def release(  # noqa: PLR0913 - as many options as a question has
     alpha: Alpha = None,
     gamma: Gamma = None,
     grid_refinement: Refinement = None,
-    key: Annotated[str | None, typer.Option(help="An idempotency key: the same one is never charged twice.")] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Draw and pay even if it is known already.")] = False,
+    key: Annotated[
+        str | None, typer.Option(help="An idempotency key: a request that is repeated with it is never charged twice.")
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Draw anew and pay, even if an earlier release answers.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Release a private statistic, and pay for it."""
+    """Release a differentially private statistic, and spend ε on it."""
     statistic = _build_statistic(
         kind, columns or [], bounds=bounds, edges=edges, bins=bins, where=where, group_by=group_by
     )

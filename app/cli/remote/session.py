@@ -58,8 +58,8 @@ def find_exit_code(error: SnapledgerError) -> int:
 def describe_error(error: SnapledgerError) -> str:
     """What went wrong, and what to do about it at a terminal."""
     if isinstance(error, Unauthenticated):
-        reason = error.reason or "The service has no such key in force: it may be mistyped, replaced or expired."
-        return f"{error.title}. {reason} Give another to snapledger login, or as SNAPLEDGER_KEY."
+        reason = error.reason or "The service does not know this key: it may be mistyped, replaced or expired."
+        return f"{error.title}. {reason} Run `snapledger login` with another key, or set SNAPLEDGER_KEY."
     return str(error)
 
 
@@ -84,10 +84,10 @@ def connect() -> Iterator[Client]:
 def connect_with(known: credentials.Credentials) -> Iterator[Client]:
     """A client with these credentials; what goes wrong in the block is told, and ends the command with its code."""
     try:
-        with Client(known.url, known.key) as client, Console(stderr=True).status("asking the service …"):
+        with Client(known.url, known.key) as client, Console(stderr=True).status("waiting for the service …"):
             yield client
     except SnapledgerError as error:
-        again = "" if error.idempotency_key is None else f"; to repeat it safely: --key {error.idempotency_key}"
+        again = "" if error.idempotency_key is None else f"; repeat it safely with --key {error.idempotency_key}"
         code = find_exit_code(error)
         fail(f"{describe_error(error)}{again if code == NO_ANSWER else ''}", code)
     except ValueError as error:

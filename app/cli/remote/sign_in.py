@@ -20,21 +20,21 @@ def _read_key() -> str:
 
 
 def login(
-    url: Annotated[str | None, typer.Argument(help="Where the service is.", envvar="SNAPLEDGER_URL")] = None,
+    url: Annotated[str | None, typer.Argument(help="The URL of the service.", envvar="SNAPLEDGER_URL")] = None,
 ) -> None:
-    """Try a key, and store it with the service's URL where only you can read it.
+    """Check a key, and store it with the service's URL in a file that only you can read.
 
-    The key is asked for, or read from SNAPLEDGER_KEY or standard input: others can see a command's arguments.
+    Type the key when asked, or give it as SNAPLEDGER_KEY or on standard input: others can see a command's arguments.
     """
     if not url and not sys.stdin.isatty():
-        fail("where is the service? give its URL", USAGE)
+        fail("no URL of a service: give it, or set SNAPLEDGER_URL", USAGE)
     given = credentials.Credentials((url or str(typer.prompt("URL"))).rstrip("/"), _read_key())
     with connect_with(given) as client:
         me = client.me()
     credentials.store_credentials(given)
-    typer.echo(f"Signed in to {given.url} as {me.name} ({me.role}); stored in {credentials.find_file()}")
+    typer.echo(f"Signed in to {given.url} as {me.name} ({me.role}); the key is stored in {credentials.find_file()}")
 
 
 def logout() -> None:
-    """Delete what `snapledger login` stored; the key itself stays in force."""
-    typer.echo("Signed out." if credentials.delete_credentials() else "Nothing was stored.")
+    """Delete what `snapledger login` stored; the key itself stays valid."""
+    typer.echo("Signed out." if credentials.delete_credentials() else "No key was stored.")

@@ -163,7 +163,7 @@ def _replace_key(
 
 
 def disable_principal(services: Services, by: Principal, name: str) -> None:
-    """Take a principal's access away, for good.
+    """Disable a principal for good.
 
     Raises:
         NotFoundError: there is no such principal in force.

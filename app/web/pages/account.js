@@ -10,9 +10,9 @@ import { issued } from "../issued.js";
 export async function account(me) {
   const told = h("div");
   const renew = async () => {
-    const until = expiryField("it expires when the old one would have");
-    const question = "Make a new key for yourself? The old one stops working at once.";
-    if (!await confirmed(question, "Make a new key", until.element)) return;
+    const until = expiryField("it expires when the old one does");
+    const question = "Create a new key for yourself? The old one stops working at once.";
+    if (!await confirmed(question, "Create a new key", until.element)) return;
     const answer = await call("POST", "/me/key", until.body());
     key.set(answer.key);
     fill(told, issued(answer));
@@ -24,7 +24,7 @@ export async function account(me) {
       me.allowances.length === 0 ? h("p", {}, "None.")
         : me.allowances.map((each) => gauge(each.dataset, each, windowNote(each.window)))),
     form({ class: "card" }, renew, h("h2", {}, "Key"),
-      h("p", {}, "Whoever has your key spends your allowances. This tab goes on with the new one."),
-      h("button", { type: "submit" }, "Make a new key"), told),
+      h("p", {}, "Anybody with your key can spend your allowances. This tab uses the new one from now on."),
+      h("button", { type: "submit" }, "Create a new key"), told),
   ];
 }

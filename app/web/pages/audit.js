@@ -19,8 +19,8 @@ export async function audit() {
   const { items, complete } = await listed("/audit", "records");
   return [
     verification("/audit/verification", "Verify the record",
-      "Computes every hash again, and holds every principal against what the record makes of it."),
-    !complete && h("p", { class: "notice" }, "Only the earliest acts are shown: there are too many to fetch all."),
+      "Computes every hash again, and compares every principal with the audit log."),
+    !complete && h("p", { class: "notice" }, "Only the earliest acts are shown: there are too many to load."),
     inParts("Administrative acts, newest first", HEADINGS, items.toReversed(), row, []),
   ];
 }

@@ -26,7 +26,7 @@ async function card(dataset) {
 export async function datasets() {
   const { items } = await listed("/datasets", "datasets", 100);
   if (items.length === 0) {
-    return h("p", {}, "There is no dataset that you may see. An owner grants you an allowance, or registers a table.");
+    return h("p", {}, "You cannot see any dataset yet: ask an owner for an allowance, or register a table as an owner.");
   }
   return h("ul", { class: "cards" }, await Promise.all(items.map(card)));
 }

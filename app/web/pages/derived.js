@@ -14,13 +14,13 @@ const SETTLE_MS = 250;
 
 function planned({ dataset, components: all, budget }) {
   const free = Number(budget.charged) === 0;
-  const verdict = !budget.affordable ? "This cannot be paid from what remains."
-    : free ? "Earlier releases answer this: it costs nothing." : `This would cost ε ${budget.charged}.`;
+  const verdict = !budget.affordable ? "This costs more than you have left."
+    : free ? "Earlier releases answer this at no cost." : `This would cost ε ${budget.charged}.`;
   return [
     h("p", { class: budget.affordable ? "verdict" : "verdict refused" }, h("strong", {}, verdict)),
-    components("What it would follow from", dataset, all),
-    facts([["Remains of the dataset", `ε ${budget.dataset_remaining}`],
-      ["Remains of the allowance", budget.allowance_remaining === null ? "no allowance" : `ε ${budget.allowance_remaining}`]]),
+    components("The releases that it would be derived from", dataset, all),
+    facts([["Left of the dataset's budget", `ε ${budget.dataset_remaining}`],
+      ["Left of your allowance", budget.allowance_remaining === null ? "no allowance" : `ε ${budget.allowance_remaining}`]]),
   ];
 }
 
@@ -35,7 +35,7 @@ export async function derived(name) {
       const plan = await call("POST", `${path("datasets", name)}/derived/plan`, question());
       if (signal.aborted) return;
       fill(outcome, planned(plan));
-      fill(brief, plan.budget.affordable ? `for ε ${plan.budget.charged}` : "for more than remains");
+      fill(brief, plan.budget.affordable ? `for ε ${plan.budget.charged}` : "for more than you have left");
     } catch (error) {
       if (signal.aborted) return;
       fill(outcome, alertOf(error));
@@ -49,10 +49,10 @@ export async function derived(name) {
 
   const { ask, again } = asking(name, "derived", answer, {
     shown: derivedResult, afterwards: replan,
-    free: ({ budget }) => Number(budget.charged) === 0 && "Answered by earlier releases, at no cost.",
+    free: ({ budget }) => Number(budget.charged) === 0 && "Earlier releases answered, at no cost.",
   });
   const asked = form({ class: "card" }, () => ask(question()), fields.element,
-    field("ε", epsilon, "What it may cost at most; shared equally by the releases that it follows from."), finer.element,
+    field("ε", epsilon, "The most that it may cost, shared equally by its releases."), finer.element,
     h("div", { class: "buttons" }, h("button", { type: "submit" }, "Release"), brief));
   replan();
   return [

@@ -19,8 +19,8 @@ export async function ledger(name) {
   const at = `${path("datasets", name)}/ledger`;
   const { items, complete } = await listed(at, "entries");
   return [
-    verification(`${at}/verification`, "Verify the ledger", "Computes every hash and every sum again, and says what does not agree."),
-    !complete && h("p", { class: "notice" }, "Only the earliest entries are shown: there are too many to fetch all."),
+    verification(`${at}/verification`, "Verify the ledger", "Computes every hash and sum again, and lists what does not match."),
+    !complete && h("p", { class: "notice" }, "Only the earliest entries are shown: there are too many to load."),
     inParts("Entries, newest first", HEADINGS, items.toReversed(), (entry) => row(name, entry), [3, 4]),
   ];
 }

@@ -32,8 +32,8 @@ function curveFigure(points, plan) {
   const place = (list) => ({ x: list.map(({ epsilon }) => Number(epsilon)), y: list.map(({ radius }) => radius) });
   return {
     data: [
-      line("can be paid", within, { color: accent }),
-      ...(remains < Infinity && beyond.length > 1 ? [line("more than remains", beyond, { color: danger, dash: "dot" })] : []),
+      line("covered by your budget", within, { color: accent }),
+      ...(remains < Infinity && beyond.length > 1 ? [line("more than you have left", beyond, { color: danger, dash: "dot" })] : []),
       { type: "scatter", mode: "markers", ...place(cliffs), name: "cliff", hovertemplate,
         marker: { color: muted, symbol: "triangle-up", size: 9 } },
       ...(chosen ? [{ type: "scatter", mode: "markers", ...place([chosen]), name: "this plan", hovertemplate,
@@ -52,8 +52,8 @@ function planned(plan, choose) {
   const go = cliff && h("button", { type: "button", class: "quiet", click: () => choose(cliff.epsilon) },
     `Take ε ${cliff.epsilon}`);
   const verdict = budget.affordable
-    ? (plan.reused ? "An earlier release answers this: it costs nothing." : `This would cost ε ${budget.charged}.`)
-    : "This cannot be paid from what remains.";
+    ? (plan.reused ? "An earlier release answers this at no cost." : `This would cost ε ${budget.charged}.`)
+    : "This costs more than you have left.";
   return [
     h("p", { class: budget.affordable ? "verdict" : "verdict refused" }, h("strong", {}, verdict)),
     h("p", {}, plan.summary),
@@ -62,12 +62,12 @@ function planned(plan, choose) {
       ["All bins at once", accuracy.simultaneous_radius === undefined ? null
         : `± ${number(accuracy.simultaneous_radius)}`],
       ["ε", privacy.epsilon], ["Charged", `ε ${budget.charged}`],
-      ["Remains of the dataset", `ε ${budget.dataset_remaining}`],
-      ["Remains of the allowance", budget.allowance_remaining === null ? "no allowance"
+      ["Left of the dataset's budget", `ε ${budget.dataset_remaining}`],
+      ["Left of your allowance", budget.allowance_remaining === null ? "no allowance"
         : `ε ${budget.allowance_remaining}`],
-      ["Can be paid", budget.repeatable === 1 ? "once" : `${budget.repeatable} times`],
-      ["Bias at the guess", bias && `${number(bias.at_guess)}, and at most ± ${number(bias.largest)} anywhere`],
-      ["Next cliff", cliff && h("span", {}, `at ε ${cliff.epsilon} the grid halves: ± ${number(cliff.accuracy)} `, go)],
+      ["Your budget covers", `${budget.repeatable} of these`],
+      ["Bias at the guess", bias && `${number(bias.at_guess)}, at most ± ${number(bias.largest)} for any value`],
+      ["A better buy", cliff && h("span", {}, `ε ${cliff.epsilon} gives ± ${number(cliff.accuracy)} `, go)],
     ]),
   ];
 }
@@ -113,8 +113,8 @@ function precision(changed) {
   const label = valueField.querySelector("label");
   return {
     element: h("fieldset", { class: "fields" }, h("legend", {}, "How precise"),
-      field("Choose by", by), field("Along the curve", slider, "Left is more private, right more precise."), valueField,
-      field("Your guess (optional)", guess, "Tells how far releases are off on average there; it follows from the guess alone.")),
+      field("Choose by", by), field("Along the curve", slider, "Left is more private, right is more precise."), valueField,
+      field("Your guess (optional)", guess, "Shows the average error (bias) if the value is your guess; computed without the data.")),
     body: () => ({ [by.value]: value.value.trim() }),
     guess: () => (guess.value.trim() === "" ? {} : { guess: guess.value.trim() }),
     show: (found) => { points = found; placed(); },
@@ -142,7 +142,7 @@ export async function planner(name) {
       plan = found;
       exact.follow(plan);
       fill(outcome, planned(plan, exact.choose));
-      const cost = plan.budget.affordable ? `ε ${plan.budget.charged}` : "more than remains";
+      const cost = plan.budget.affordable ? `ε ${plan.budget.charged}` : "more than you have left";
       fill(brief, `± ${number(plan.accuracy.radius)} for ${cost}`);
     } catch (error) {
       if (signal.aborted) return;
@@ -173,7 +173,7 @@ export async function planner(name) {
 
   const { ask, again } = asking(name, "releases", answer, {
     shown: result, afterwards: replan,
-    free: ({ reused }) => reused && "Answered by an earlier release, at no cost.",
+    free: ({ reused }) => reused && "An earlier release answered, at no cost.",
   });
   const submit = () => ask(question());
   const asked = form({ class: "card" }, submit, fields.element, exact.element, finer.element,

@@ -6,8 +6,8 @@ import { expiry, expiryField } from "../expiry.js";
 import { time } from "../format.js";
 import { issued } from "../issued.js";
 
-const ROLES = [["analyst", "analyst: plans and releases"], ["owner", "owner: registers and rules datasets"],
-  ["auditor", "auditor: reads everything"], ["admin", "admin: everything"]];
+const ROLES = [["analyst", "analyst: plans and releases"], ["owner", "owner: registers datasets and grants allowances"],
+  ["auditor", "auditor: reads everything, changes nothing"], ["admin", "admin: everything"]];
 
 export async function principals() {
   const list = h("div");
@@ -22,8 +22,8 @@ export async function principals() {
   };
   const renew = ({ name }) => attempt(async () => {
     const until = expiryField();
-    const question = `Make a new key for ${name}? The old one stops working at once.`;
-    if (!await confirmed(question, "Make a new key", until.element)) return;
+    const question = `Create a new key for ${name}? The old one stops working at once.`;
+    if (!await confirmed(question, "Create a new key", until.element)) return;
     fill(told, issued(await call("POST", `${path("principals", name)}/keys`, until.body())));
     await show();
   });
@@ -50,13 +50,13 @@ export async function principals() {
     fill(told, issued(await call("POST", "/principals", { name: name.value.trim(), role: role.value, ...until.body() })));
     name.value = "";
     until.clear();
-    announce("The principal is there; its key is shown.");
+    announce("The principal is created; its key is shown.");
     await show();
   };
   await show();
   return [
     form({ class: "card" }, create, h("h2", {}, "New principal"),
-      field("Name", name, "Small letters, digits, - and _."), field("Role", role), until.element,
+      field("Name", name, "Lowercase letters, digits, - and _."), field("Role", role), until.element,
       h("button", { type: "submit" }, "Create")),
     told, list,
   ];

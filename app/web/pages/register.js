@@ -30,10 +30,10 @@ export function register() {
     announce(`${dataset.name} is registered: ${dataset.n} rows.`);
   };
   return form({ class: "card" }, submit,
-    h("p", {}, "Bounds and categories are public. Write what is known without looking at the data; columns that are not ",
+    h("p", {}, "Bounds and categories are public: write what you know without looking at the data. Columns that are not ",
       "named here are not stored."),
-    field("File", file, "CSV in UTF-8 with a first line of names, or Parquet. One row for each person, or see rows_per_unit."),
-    field("What it is, as JSON", schema,
+    field("File", file, "CSV in UTF-8 with a header line, or Parquet. One row for each person, or set rows_per_unit."),
+    field("Metadata (JSON)", schema,
       "Kinds: integer, real and decimal with bounds, decimal with scale, boolean, category with categories."),
     h("div", { class: "buttons" }, h("button", { type: "submit" }, "Register")));
 }

@@ -10,13 +10,13 @@ const told = (release) => (Array.isArray(release.value) ? `${number(release.valu
 
 export async function releases(name) {
   const { items, complete } = await listed(`${path("datasets", name)}/releases`, "releases", 100);
-  if (items.length === 0) return h("p", {}, "Nothing was released yet.");
+  if (items.length === 0) return h("p", {}, "There are no releases yet.");
   const rows = items.toReversed().map((release) => [
     h("a", { href: `#${path("datasets", name, "releases", release.id)}` }, statistic(release.statistic)),
     told(release), `± ${number(release.accuracy.radius)}`, release.privacy.epsilon, time(release.created_at)]);
   return [
-    !complete && h("p", { class: "notice" }, "Only the earliest releases are shown: there are too many to fetch all."),
-    table("Earlier releases, which may be asked for again at no cost",
+    !complete && h("p", { class: "notice" }, "Only the earliest releases are shown: there are too many to load."),
+    table("Earlier releases; asking for one again costs nothing",
       ["Statistic", "Value", "Radius", "ε", "Released at"], rows, [1, 2, 3]),
   ];
 }

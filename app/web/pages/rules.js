@@ -18,8 +18,8 @@ function allowanceForm(at, changed) {
     announce(`${who} may spend ε ${limit.value.trim()}.`);
   };
   const element = form({ class: "card" }, submit, h("h2", {}, "Grant or change an allowance"),
-    field("Principal", principal), field("Limit (ε)", limit, "0 allows only what is known already."),
-    field("Days (optional)", days, "The limit is renewed each time that so many days have passed."),
+    field("Principal", principal), field("Limit (ε)", limit, "With 0, the principal can only reuse releases."),
+    field("Days (optional)", days, "The limit is renewed every so many days."),
     h("button", { type: "submit" }, "Save the allowance"));
   const edit = (allowance) => {
     principal.value = allowance.principal;
@@ -40,7 +40,7 @@ function limitForm(at, budget, changed) {
     reason.value = "";
   };
   return form({ class: "card" }, submit, h("h2", {}, "Change the dataset's limit"),
-    field("New limit (ε)", limit), field("Reason", reason, "It stands in the ledger."),
+    field("New limit (ε)", limit), field("Reason", reason, "The reason is stored in the ledger."),
     h("button", { type: "submit" }, "Change the limit"));
 }
 
@@ -55,7 +55,7 @@ export async function rules(name, _, budget) {
     try {
       await call("DELETE", `${at}/allowances/${encodeURIComponent(principal)}`);
       show(await call("GET", `${at}/budget`));
-      announce(`${principal} has no access any more.`);
+      announce(`${principal} no longer has access.`);
     } catch (error) {
       fill(trouble, h("p", { role: "alert", class: "alert" }, error.message));
     }

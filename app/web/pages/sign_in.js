@@ -11,12 +11,12 @@ export function signIn(done) {
       await get("/me");
     } catch (error) {
       key.forget();
-      if (error.status === 401) throw new Error("This key is not in force.");
+      if (error.status === 401) throw new Error("This key is not valid: it may be mistyped, replaced or expired.");
       throw error;
     }
     await done();
   };
   return form({ class: "card narrow" }, enter,
-    field("Key", input, "Kept by this tab alone, and forgotten when it is closed."),
+    field("Key", input, "Only this tab keeps it, until you close it."),
     h("button", { type: "submit" }, "Sign in"));
 }

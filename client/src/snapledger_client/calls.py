@@ -92,7 +92,9 @@ def read_response(call: Call[T], response: httpx.Response) -> T:
         try:
             return call.read(response.content)
         except ValueError as error:
-            raise UnexpectedAnswer(f"{call.method} {call.path} was answered by something else") from error
+            raise UnexpectedAnswer(
+                f"{call.method} {call.path}: the answer is not from Snapledger; check the URL"
+            ) from error
     try:
         document = from_json(response.content)
     except ValueError:
@@ -105,7 +107,7 @@ def read_response(call: Call[T], response: httpx.Response) -> T:
 def _make_path(*parts: str) -> str:
     """A path below /v1; a part that is empty or dots would name something else."""
     if any(part.strip(".") == "" for part in parts):
-        raise ValueError("a name or an id has letters or digits")
+        raise ValueError("a name or an id must have letters or digits")
     return "/v1/" + "/".join(quote(part, safe="") for part in parts)
 
 
@@ -117,7 +119,7 @@ def _encode_json(body: Mapping[str, Any]) -> bytes:
     def encode_decimal(value: object) -> str:
         if isinstance(value, Decimal):
             return decimal_text(value)
-        raise TypeError(f"{type(value).__name__} is no JSON value")
+        raise TypeError(f"{type(value).__name__} is not a JSON value")
 
     return json.dumps(body, default=encode_decimal, allow_nan=False).encode()
 
@@ -128,7 +130,7 @@ def _list_pages(path: str, member: str, read: Callable[[Any], T]) -> Pages[T]:
         try:
             return Page([read(item) for item in document[member]], document["next"])
         except (KeyError, TypeError) as error:
-            raise ValueError("no page") from error
+            raise ValueError("the answer is not a page of a list") from error
 
     def request_page(last: str | int | None) -> Call[Page[T]]:
         return Call("GET", path, parse, query={"limit": PAGE_SIZE} | ({} if last is None else {"after": last}))

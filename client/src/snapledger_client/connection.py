@@ -16,15 +16,15 @@ def make_client_options(url: str | None, key: str | None, timeout: float) -> dic
     """
     url, key = url or os.environ.get("SNAPLEDGER_URL"), key or os.environ.get("SNAPLEDGER_KEY")
     if not url:
-        raise ValueError("where is the service? give its URL, or set SNAPLEDGER_URL")
+        raise ValueError("no URL of a service: give url=…, or set SNAPLEDGER_URL")
     if not _is_service_url(url):
         complete = f"http://{url}"  # as it was meant, if only the scheme is missing; never with somebody's password
         meant = f", such as {complete}" if "://" not in url and "@" not in url and _is_service_url(complete) else ""
-        raise ValueError(f"the service's URL begins with https:// or http://, and names a host{meant}")
+        raise ValueError(f"the service's URL must begin with https:// or http:// and name a host{meant}")
     if not key:
-        raise ValueError("with which key? give it, or set SNAPLEDGER_KEY")
+        raise ValueError("no key: give key=…, or set SNAPLEDGER_KEY")
     if not (key.isascii() and key.isprintable()):
-        raise ValueError("that is no key: it has characters that keys do not have")  # and the key is not repeated
+        raise ValueError("this is not a key: it has characters that keys never have")  # and the key is not repeated
     headers = {"Authorization": f"Bearer {key}", "Accept": "application/json", "User-Agent": "snapledger-client"}
     return {"base_url": url, "headers": headers, "timeout": timeout, "follow_redirects": False}
 

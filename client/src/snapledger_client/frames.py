@@ -13,4 +13,4 @@ def import_pandas() -> Any:  # noqa: ANN401 - it has no types of its own
     try:
         return importlib.import_module("pandas")
     except ModuleNotFoundError:
-        raise ImportError("frames need pandas, which is not installed: pip install pandas") from None
+        raise ImportError("data frames need pandas: pip install pandas") from None

@@ -25,9 +25,9 @@ def decimal_text(number: Number) -> str:
         '0.1'
     """
     if isinstance(number, bool) or not isinstance(number, str | int | Decimal | float):
-        raise TypeError(f"a number is a str, an int, a Decimal or a float, not {type(number).__name__}")
+        raise TypeError(f"a number must be a str, an int, a Decimal or a float, not {type(number).__name__}")
     if isinstance(number, str):
         return number
     if not Decimal(number).is_finite():
-        raise ValueError("a number is finite")
+        raise ValueError("a number must be finite")
     return repr(float(number)) if isinstance(number, float) else str(number)

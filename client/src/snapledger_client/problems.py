@@ -122,12 +122,6 @@ class BudgetExhausted(Problem):
         """The ε that may be spent in all."""
         return Decimal(self.members["limit"])
 
-    def __str__(self) -> str:
-        return (
-            f"{self.title}: ε = {self.requested:f} is asked for, the {self.scope} has {self.remaining:f} left; "
-            "ask for less, or for a higher limit."
-        )
-
 
 class AccuracyUnattainable(Problem):
     """The wanted accuracy costs more than one release may; `epsilon` is what it would take.
@@ -147,9 +141,6 @@ class AccuracyUnattainable(Problem):
     def epsilon(self) -> Decimal:
         """The ε that it would take."""
         return Decimal(self.members["epsilon"])
-
-    def __str__(self) -> str:
-        return f"{super().__str__()} It would take ε = {self.epsilon:f}."
 
 
 class EpsilonTooLarge(Problem):
@@ -214,8 +205,8 @@ class Unauthenticated(Problem):
         return "" if "Authorization" in self.detail else self.detail  # a header is not what users of this client send
 
     def __str__(self) -> str:
-        reason = self.reason or "The service has no such key in force: it may be mistyped, replaced or expired."
-        return f"{self.title}. {reason} Give another by Client(key=…) or SNAPLEDGER_KEY."
+        reason = self.reason or "The service does not know this key: it may be mistyped, replaced or expired."
+        return f"{self.title}. {reason} Give another with Client(key=…) or SNAPLEDGER_KEY."
 
 
 class Forbidden(Problem):

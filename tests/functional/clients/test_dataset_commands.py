@@ -185,7 +185,7 @@ def test_a_table_goes_where_the_owner_has_signed_in(
     columns = {"x": {"kind": "integer", "bounds": [0, 9]}}
     schema.write_text(json.dumps({"name": a_name("t"), "epsilon_limit": 1, "columns": columns}))
     done = run("add", str(path), "--schema", str(schema))
-    assert (done.returncode, "is open: 2 rows" in done.stdout) == (0, True), done.stderr
+    assert (done.returncode, "is registered: 2 rows" in done.stdout) == (0, True), done.stderr
 
 
 def test_what_is_wrong_with_a_file_is_told(

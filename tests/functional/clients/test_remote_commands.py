@@ -338,7 +338,7 @@ def test_the_record_of_acts(run: Run, people: People, service: Service) -> None:
         ledger.close()
     assert spoilt.exit_code == 1
     assert "act 2: " in spoilt.stdout
-    assert spoilt.stdout.endswith("The record is NOT valid.\n")
+    assert spoilt.stdout.endswith("The audit log is NOT valid.\n")
 
 
 def test_exit_codes_say_what_happened(run: Run) -> None:
@@ -394,12 +394,12 @@ def test_exit_codes_say_what_happened(run: Run) -> None:
         (("release", "covariance", "body_mass_g"), "a covariance takes two columns, not 1"),
         (("release", "count", "body_mass_g"), "a count takes no column, not 1"),
         (("release", "histogram", "a", "b", "c"), "a two-way table takes two columns, not 3"),
-        (("release", "mean", "a", "--bounds", "1,2", "--bounds", "1,2"), "--bounds is to be given once, or not at all"),
+        (("release", "mean", "a", "--bounds", "1,2", "--bounds", "1,2"), "give --bounds once, or not at all"),
         (
             ("release", "covariance", "a", "b", "--bounds", "1,2"),
-            "--bounds is to be given for each of both columns, or not at all",
+            "give --bounds once for each of both columns, or not at all",
         ),
-        (("release", "histogram", "a", "--bins", "few"), "--bins is a whole number"),
+        (("release", "histogram", "a", "--bins", "few"), "--bins must be a whole number"),
         (("derived", "mean", "body_mass_g"), "a mean of some rows needs --where"),
         (("derived", "quantile", "body_mass_g", "--bins", "5"), "a quantile needs --probabilities"),
         (

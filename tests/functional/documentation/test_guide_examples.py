@@ -178,7 +178,7 @@ def test_the_commands_of_a_registration(tmp_path: Path) -> None:
         key = settle(service, limit=1, allowance=1).owner
         with shell(tmp_path, service.url, EDITOR=str(editor)) as terminal:
             printed = terminal.type(block.replace("KEY=…", f"KEY={key}"))
-    assert "Dataset people is open: 50 rows" in printed
+    assert "Dataset people is registered: 50 rows" in printed
 
 
 @pytest.mark.slow

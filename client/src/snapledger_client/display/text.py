@@ -30,8 +30,8 @@ def describe_remaining(charge: Charge) -> str:
     """What is left to spend."""
     of_dataset = f"{charge.dataset_remaining:f} of the dataset's budget"
     if charge.allowance_remaining is None:
-        return f"you have no allowance; {of_dataset} remain"
-    return f"{charge.allowance_remaining:f} of your allowance and {of_dataset} remain"
+        return f"you have no allowance; {of_dataset} is left"
+    return f"{charge.allowance_remaining:f} of your allowance and {of_dataset} are left"
 
 
 @render_text.register(FreePlan)
@@ -51,10 +51,14 @@ def describe_plan(plan: Plan) -> str:
 def describe_prospect(plan: Plan) -> str:
     """What a planned release would do to the budget."""
     if plan.reused:
-        return "an earlier release answers it, for nothing"
+        return "an earlier release answers it at no cost"
     if not plan.budget.affordable:
-        return "more than what remains"
-    return "affordable" if plan.budget.repeatable is None else f"affordable, {plan.budget.repeatable} times"
+        return "more than you have left"
+    return (
+        "your budget covers it"
+        if plan.budget.repeatable is None
+        else f"your budget covers {plan.budget.repeatable} of these"
+    )
 
 
 @render_text.register
@@ -71,7 +75,7 @@ def describe_release(release: Release) -> str:
 
 def describe_cost(release: Release) -> str:
     """What a release cost and what remains."""
-    paid = "an earlier release, for nothing" if release.reused else f"ε = {release.budget.charged:f} paid"
+    paid = "an earlier release, at no cost" if release.reused else f"ε = {release.budget.charged:f} paid"
     return f"{paid}; {describe_remaining(release.budget)}"
 
 
@@ -86,7 +90,7 @@ def describe_batch(batch: Batch | BatchPlan) -> str:
 def describe_derived(derived: Derived) -> str:
     """The estimates with their confidence level and cost."""
     charged = derived.budget.charged
-    paid = f"ε = {charged:f} paid" if charged else "from earlier releases, for nothing"
+    paid = f"ε = {charged:f} paid" if charged else "from earlier releases, at no cost"
     estimates = ", ".join(describe_estimates(derived))
     level = format_level(derived.alpha)
     return f"{describe_statistic(derived.derived)}: {estimates}, {level}; {paid}; {describe_remaining(derived.budget)}"
@@ -112,5 +116,5 @@ def describe_derived_plan(plan: DerivedPlan) -> str:
     components = ", ".join(
         f"{each.role} ({'known' if each.reused else f'ε = {each.charged:f}'})" for each in plan.components
     )
-    verdict = "affordable" if plan.budget.affordable else "more than what remains"
+    verdict = "your budget covers it" if plan.budget.affordable else "more than you have left"
     return f"{describe_statistic(plan.derived)}: from {components}; ε = {plan.budget.charged:f}, {verdict}"

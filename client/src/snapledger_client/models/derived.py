@@ -108,7 +108,7 @@ class Derived(DisplayedAnswer):
     @property
     def _only(self) -> DerivedEstimate:
         if len(self.estimates) != 1:
-            raise ValueError(f"there is more than one number: see estimates for {' and '.join(self.estimates)}")
+            raise ValueError(f"this has more than one number: see `estimates` for {' and '.join(self.estimates)}")
         return next(iter(self.estimates.values()))
 
     @property

@@ -98,7 +98,7 @@ class FreePlan(DisplayedAnswer):
             ['epsilon', 'radius', 'tight_radius', 'cliff']
         """
         if self.curve is None:
-            raise ValueError("no curve was asked for: plan with curve=(first, last, points)")
+            raise ValueError("this plan has no curve: plan with curve=(first, last, points)")
         return import_pandas().DataFrame([point.model_dump(exclude_unset=True) for point in self.curve])
 
 
@@ -111,7 +111,7 @@ class Plan(FreePlan):
         Decimal('1.018956556')
         >>> print(str(plan)[:55])
         mean of body_mass_g: within ± 50 (95 %) for ε = 1.01895
-        >>> "within 50 of the truth" in plan.summary or "for nothing" in plan.summary
+        >>> "within 50 of the truth" in plan.summary or "at no cost" in plan.summary
         True
     """
 

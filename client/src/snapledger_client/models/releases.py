@@ -280,7 +280,7 @@ class Histogram(Release):
             (4, 3)
         """
         if self.axes is None:
-            raise ValueError("only a table of two columns has rows and columns")
+            raise ValueError("only a two-way table has rows and columns")
         rows, columns = (axis.labels for axis in self.axes)
         cells = self.value_in_range[: len(rows) * len(columns)]  # what a filter leaves out is no cell
         values = [cells[at : at + len(columns)] for at in range(0, len(cells), len(columns))]
