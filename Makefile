@@ -9,7 +9,7 @@ PIP := $(BIN)/pip --disable-pip-version-check install --quiet
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo serve docs test test-slow test-hostile test-browser pictures examples test-kill test-faults test-spark container-check audit \
-	fuzz client bench-setup lint format lock release-check clean
+	fuzz client messages bench-setup lint format lock release-check clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -109,6 +109,9 @@ $(BENCH)/peers: requirements-bench.lock pyproject.toml
 	@$(BENCH)/bin/pip --disable-pip-version-check install --quiet --require-hashes -r requirements-bench.lock
 	@$(BENCH)/bin/pip --disable-pip-version-check install --quiet --no-deps --editable .
 	@touch $@
+
+messages: $(VENV)/development ## List all texts that people read in docs/messages.md
+	@$(BIN)/python tools/list_messages.py
 
 client: $(VENV)/development ## Generate the client's synchronous half from the asynchronous one
 	@$(BIN)/python tools/generate_sync_client.py

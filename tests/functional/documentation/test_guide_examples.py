@@ -38,6 +38,7 @@ RUN = {
     "mathematics.md": {"pycon"},
     "deployment.md": {"sh"},  # tests/containers holds the file that it starts, and runs what makes the secrets
     "operations.md": {"yaml", "sh"},  # the command has tests of its own
+    "messages.md": {"text"},  # generated, and never run
     "planning.md": {"json"},
     "python.md": set(),  # made of docstrings, whose examples have a test of their own
     "tutorial-analyst.md": {"pycon"},
