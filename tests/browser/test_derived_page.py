@@ -156,7 +156,7 @@ def test_what_is_told_of_certainty_and_cost(opened: Opened, penguins: Penguins) 
     derived(page)
     expect(page.locator("#status")).to_have_text("Released for ε 0.5.")
     expect(page.locator(".result")).to_contain_text(
-        "With probability at least 0.9 the standard deviation is in the interval."
+        "The standard deviation is in the interval with 90 % confidence."
     )
     expect(page.locator("output")).to_have_text("for ε 0")
     page.get_by_role("button", name="Release", exact=True).click()

@@ -24,7 +24,7 @@ PAGES = [
     ("derived", "ada", "#/datasets/penguins/derived", "The releases that it would be derived from"),
     ("releases", "ada", "#/datasets/penguins/releases", "mean of body_mass_g [2000, 7000]"),
     ("histogram", "ada", "#/datasets/penguins/releases/{histogram}", "Every bin as a table"),
-    ("mean", "ada", "#/datasets/penguins/releases/{mean}", "With probability at least 0.95"),
+    ("mean", "ada", "#/datasets/penguins/releases/{mean}", "95 % confidence"),
     ("ledger", "olga", "#/datasets/penguins/ledger", "Entries, newest first"),
     ("rules", "olga", "#/datasets/penguins/rules", "Change the dataset's limit"),
     ("register", "olga", "#/register", "Write what is known without looking at the data"),

@@ -72,7 +72,7 @@ def test_a_release_is_paid_shown_and_found_again(opened: Opened, penguins: Pengu
     assert len(debits(penguins)) == 1
     page.get_by_role("link", name="Releases").click()
     page.get_by_role("link", name="mean of body_mass_g [2000, 7000]").click()
-    page.get_by_text("With probability at least 0.95").wait_for()
+    page.get_by_text("95 % confidence").wait_for()
     assert page.evaluate("sessionStorage.getItem('snapledger.pending')") == "[]"
 
 

@@ -30,14 +30,14 @@ def test_both_have_the_same_calls(one: type, other: type) -> None:
         ("host:80", "key", "such as http://host:80$"),
         ("127.0.0.1:8000", "key", "such as http://127.0.0.1:8000$"),
         ("host/below", "key", "such as http://host/below$"),
-        ("me:word@host", "key", "names a host$"),
-        ("host:99999", "key", "names a host$"),
+        ("me:word@host", "key", "name a host$"),
+        ("host:99999", "key", "name a host$"),
         ("ftp://host", "key", "https://"),
         ("http://", "key", "https://"),
         ("http://ho st:x", "key", "https://"),
         ("http://host:99999", "key", "https://"),
-        ("http://host", "sésame", "no key"),
-        ("http://host", "a\nb", "no key"),
+        ("http://host", "sésame", "not a key"),
+        ("http://host", "a\nb", "not a key"),
     ],
 )
 @pytest.mark.parametrize("kind", [Client, AsyncClient])

@@ -104,7 +104,7 @@ def test_the_interval_and_the_summary() -> None:
     assert str(estimate).startswith(told)
     assert estimate.summary == ESTIMATE["summary"]
     free = copy.deepcopy(ESTIMATE) | {"reused": True}
-    assert "for nothing" in str(read(free))
+    assert "at no cost" in str(read(free))
 
 
 def test_a_notebook_shows_value_error_cost_and_rest() -> None:
@@ -182,7 +182,7 @@ def test_a_two_way_table_has_rows_and_columns() -> None:
     assert frame.columns.to_list() == [HOSTILE, "b", "missing"]
     assert len(table.to_frame()) == 7
     assert str(table).startswith("histogram of k and l where x between 0 and 1: 7 bins")
-    with pytest.raises(ValueError, match="two columns"):
+    with pytest.raises(ValueError, match="two-way table"):
         read(histogram_of([1, 2, 3])).to_table()  # type: ignore[attr-defined]
 
 

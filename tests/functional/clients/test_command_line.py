@@ -89,7 +89,7 @@ def test_where_nothing_can_listen_is_told(tmp_path: Path) -> None:
         port = str(taken.getsockname()[1])
         done = run(tmp_path, "serve", "--port", port, "--workers", "2", DATABASE_URL=f"sqlite:///{tmp_path}/l")
     assert (done.returncode, done.stdout) == (1, "")
-    told = f"port {port} of 127.0.0.1 is in use: stop what listens there, or choose another with --port"
+    told = f"port {port} of 127.0.0.1 is in use: stop the process that listens there, or choose another with --port"
     assert done.stderr == f"snapledger: {told}\n"
     nowhere = run(tmp_path, "serve", "--host", "192.0.2.1", DATABASE_URL=f"sqlite:///{tmp_path}/l")
     assert (nowhere.returncode, nowhere.stdout) == (1, "")

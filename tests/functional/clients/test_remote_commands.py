@@ -191,7 +191,7 @@ def test_filters_and_groups(run: Run, arguments: tuple[str, ...], statistic: dic
 
 def test_the_bias_of_a_guess(run: Run) -> None:
     done = run("plan", "penguins", "mean", "body_mass_g", "--epsilon", "0.5", "--guess", "4200")
-    assert "if it is 4,200 the bias is 1.25102, and never more than ± 1.69992" in done.stdout
+    assert "if the value is 4,200, the bias is 1.25102, and never more than ± 1.69992" in done.stdout
 
 
 ITEMS = [
@@ -214,7 +214,7 @@ def test_a_batch_from_a_file(run: Run, tmp_path: Path) -> None:
     after = json.loads(run("budget", "penguins", "--json").stdout)["epsilon_spent"]
     assert Decimal(after) - Decimal(before) == Decimal("0.11")
     piped = run("batch", "penguins", "-", "--epsilon", "0.11", text=json.dumps(ITEMS))
-    assert [word for word in ("Chinstrap", "bill_length_mm", "for nothing") if word not in piped.stdout] == []
+    assert [word for word in ("Chinstrap", "bill_length_mm", "at no cost") if word not in piped.stdout] == []
     for wrong in (
         "{",
         "3",
@@ -256,7 +256,7 @@ def test_what_follows(run: Run, arguments: tuple[str, ...], told: str) -> None:
     assert done.exit_code == 0, done.stderr
     assert told in done.stdout
     assert "90 %" in done.stdout
-    assert "for nothing" in run(*question, "--alpha", "0.1").stdout
+    assert "at no cost" in run(*question, "--alpha", "0.1").stdout
     assert "estimates" in json.loads(run(*question, "--json").stdout)
 
 
@@ -325,7 +325,7 @@ def test_the_record_of_acts(run: Run, people: People, service: Service) -> None:
     assert done.exit_code == 0
     (line,) = [line for line in done.stdout.splitlines() if "principals/karl" in line]
     assert line.split()[3:5] == ["admin", "principal.create"]
-    assert done.stdout.endswith("The record is valid.\n")
+    assert done.stdout.endswith("The audit log is valid.\n")
     found = json.loads(run("acts", "--json", key=people.admin).stdout)
     assert [each["seq"] for each in found["records"]] == list(range(1, found["verification"]["entries"] + 1))
     assert run("acts", key=people.ada).exit_code == 4
@@ -345,7 +345,7 @@ def test_exit_codes_say_what_happened(run: Run) -> None:
     mean = ("penguins", "mean", "body_mass_g")
     exhausted = run("release", *mean, "--epsilon", "9", "--fresh")
     assert exhausted.exit_code == 3
-    assert "ε = 9 is asked for" in exhausted.stderr
+    assert "This costs ε = 9" in exhausted.stderr
     assert run("ledger", "show", "penguins").exit_code == 4
     assert run("budget", "no-such").exit_code == 5
     away = run("release", *mean, "--epsilon", "1", "--key", "mine", url="http://127.0.0.1:9", key="any")
