@@ -155,9 +155,7 @@ def test_what_is_told_of_certainty_and_cost(opened: Opened, penguins: Penguins) 
     page.get_by_label("α", exact=True).fill("0.1")
     derived(page)
     expect(page.locator("#status")).to_have_text("Released for ε 0.5.")
-    expect(page.locator(".result")).to_contain_text(
-        "The standard deviation is in the interval with 90 % confidence."
-    )
+    expect(page.locator(".result")).to_contain_text("The standard deviation is in the interval with 90 % confidence.")
     expect(page.locator("output")).to_have_text("for ε 0")
     page.get_by_role("button", name="Release", exact=True).click()
     expect(page.locator("#status")).to_have_text("Earlier releases answered, at no cost.")
@@ -168,7 +166,7 @@ def test_what_is_told_of_certainty_and_cost(opened: Opened, penguins: Penguins) 
     expect(page.locator("output")).to_have_text("for more than you have left")
     expect(page.locator(".verdict")).to_have_class("verdict refused")
     page.get_by_role("button", name="Release", exact=True).click()
-    expect(page.get_by_role("alert")).to_contain_text("The budget cannot bear this")
+    expect(page.get_by_role("alert")).to_contain_text("Budget exhausted")
     assert sum(entry["kind"] == "debit" for entry in penguins.table.entries()) == 1
 
 

@@ -205,7 +205,7 @@ def test_one_s_own_key_is_renewed_in_place(opened: Opened, service: Service) -> 
     assert client.get("/v1/me").status_code == 401
     assert service.client(key).get("/v1/me").json()["name"] == name
     page.get_by_role("link", name="Datasets").click()
-    expect(page.get_by_text("There is no dataset that you may see.")).to_be_visible()
+    expect(page.get_by_text("You cannot see any dataset yet")).to_be_visible()
 
 
 def test_a_key_is_given_an_end(opened: Opened, service: Service) -> None:

@@ -24,8 +24,8 @@ def with_reach(reach: mpq) -> Plan:
     return replace(PLAN, radius=reach - PLAN.mechanism.resolution)
 
 
-def figures(plan: Plan, value: str) -> str:
-    return summaries.summarise_release(plan, mpq(value)).split(" is ")[1].split(" (")[0]
+def figures(plan: Plan, value: mpq) -> str:
+    return summaries.summarise_release(plan, value).split(" is ")[1].split(" (")[0]
 
 
 @pytest.mark.parametrize(
@@ -41,12 +41,12 @@ def figures(plan: Plan, value: str) -> str:
     ],
 )
 def test_a_value_has_the_place_of_its_error_s_second_digit(value: str, reach: str, shown: str) -> None:
-    assert figures(with_reach(mpq(reach)), value) == shown
+    assert figures(with_reach(mpq(reach)), mpq(value)) == shown
 
 
 @given(st.floats(-1e6, 1e6), st.fractions("1/10000", 10**6))
 def test_what_is_shown_covers_the_interval(value: float, reach: mpq) -> None:
-    shown, error = (mpq(text.replace(",", "")) for text in figures(with_reach(mpq(reach)), repr(value)).split(" ± "))
+    shown, error = (mpq(text.replace(",", "")) for text in figures(with_reach(mpq(reach)), mpq(value)).split(" ± "))
     assert shown - error <= mpq(value) - reach
     assert mpq(value) + reach <= shown + error
 

@@ -44,7 +44,7 @@ def start(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
         (("plan", "--help"), 0, "without reading any data"),
         (("ledger", "show", "--help"), 0, "oldest first"),
         (("--version",), 0, f"snapledger {version('snapledger')}"),
-        (("budget", "penguins"), 4, "run snapledger login"),
+        (("budget", "penguins"), 4, "run `snapledger login`"),
     ],
 )
 def test_what_speaks_to_a_service_loads_none(arguments: tuple[str, ...], status: int, told: str) -> None:
