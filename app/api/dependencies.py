@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from inspect import signature
 from threading import Lock
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar, cast, get_args
 
 from cachetools import LRUCache, cached
-from fastapi import Depends, Request
+from fastapi import Depends, Header, Query, Request
+from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
-from pydantic import BaseModel
-from starlette.datastructures import Headers
+from fastapi.security import HTTPBearer
+from pydantic import BaseModel, GetCoreSchemaHandler, WithJsonSchema
+from pydantic_core import CoreSchema
 from starlette.responses import Response
 
 from app.api.json_codec import canonical_text, decode, fingerprint
@@ -64,6 +66,11 @@ async def _read_caller(request: Request) -> Caller:
 
 CallerOf = Annotated[Caller, Depends(_read_caller)]
 
+BEARER = Depends(
+    HTTPBearer(scheme_name="key", description="A principal's key, or a token of its provider.", auto_error=False)
+)
+"""Tells the OpenAPI document how a caller is known; `AuthenticationGate` has answered 401 before any route is asked."""
+
 
 @dataclass(frozen=True)
 class _ParsedBody(Generic[Model]):
@@ -92,12 +99,18 @@ def _parse_body(model: type[Model], body: bytes) -> _ParsedBody[Model]:
 
 
 class JsonBody(Generic[Model]):
-    """A body as bytes, until `validated` is asked for."""
+    """A route's body as bytes, until `validated` is asked for. To FastAPI's document it is a body of the model."""
 
     __slots__ = ("_bytes", "_headers", "_model", "_optional", "_path")
 
-    def __init__(self, model: type[Model], path: str, headers: Headers, body: bytes, *, optional: bool) -> None:
-        self._model, self._path, self._headers, self._bytes, self._optional = model, path, headers, body, optional
+    def __init__(self, model: type[Model], request: Request, body: bytes, *, optional: bool) -> None:
+        self._model, self._path, self._headers = model, request.scope["path"], request.headers
+        self._bytes, self._optional = body, optional
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:  # noqa: ANN401
+        """The schema of the model."""
+        return handler(get_args(source)[0])
 
     def validated(self) -> Model:
         """The body as its model.
@@ -118,20 +131,11 @@ class JsonBody(Generic[Model]):
         return fingerprint(self._path, _parse_body(self._model, self._bytes).canonical)
 
 
-def json_body(model: type[Model], *, optional: bool = False) -> Any:  # noqa: ANN401 - FastAPI's marker
-    """A dependency that reads the body and leaves it to the route to validate; none is the model's defaults."""
-
-    async def read(request: Request) -> JsonBody[Model]:
-        return JsonBody(model, request.scope["path"], request.headers, await read_json(request), optional=optional)
-
-    return Depends(read)
-
-
 @dataclass(frozen=True, slots=True)
 class Page:
     """The query of a list, until `limit` and `after` are asked for."""
 
-    raw_limit: str | None
+    raw_limit: str | int
     after: str | None
 
     @property
@@ -141,9 +145,7 @@ class Page:
         Raises:
             InvalidRequestError: it is no whole number from 1 to 1,000.
         """
-        if self.raw_limit is None:
-            return DEFAULT_PAGE
-        if re.fullmatch("[0-9]{1,4}", self.raw_limit) and 1 <= int(self.raw_limit) <= LARGEST_PAGE:
+        if re.fullmatch("[0-9]{1,4}", str(self.raw_limit)) and 1 <= int(self.raw_limit) <= LARGEST_PAGE:
             return int(self.raw_limit)
         raise InvalidRequestError(("limit", f"must be a whole number from 1 to {LARGEST_PAGE}"))
 
@@ -183,24 +185,38 @@ class Page:
         raise InvalidRequestError(("after", "must be the `next` of an earlier page, the id of a release"))
 
 
-async def _read_page(request: Request) -> Page:
-    """The query of a list."""
-    query = request.query_params
-    return Page(query.get("limit"), query.get("after"))
+async def _read_page(
+    limit: Annotated[
+        str | int,
+        Query(description="How many to list."),
+        WithJsonSchema({"type": "integer", "minimum": 1, "maximum": LARGEST_PAGE}),
+    ] = DEFAULT_PAGE,
+    after: Annotated[
+        str | None,
+        Query(description="The `next` of the page before; exclusive."),
+        WithJsonSchema({"type": "string"}),
+    ] = None,
+) -> Page:
+    return Page(limit, after)
 
 
 PageOf = Annotated[Page, Depends(_read_page)]
 
+KeyHeaders = Annotated[
+    list[str] | None,
+    Header(
+        alias="Idempotency-Key",
+        description=(
+            "Binds this request's answer to the key: sent again with the same path and body, the stored answer comes "
+            "back byte for byte, with `Idempotency-Replayed: true` and at no cost. Required with `reuse: false`."
+        ),
+    ),
+    WithJsonSchema({"type": "string", "minLength": 1, "maxLength": LONGEST_KEY}),
+]
+"""Every header that may hold an idempotency key."""
 
-async def _read_key_headers(request: Request) -> list[str]:
-    """The headers that may hold an idempotency key."""
-    return request.headers.getlist("idempotency-key")
 
-
-KeyHeaders = Annotated[list[str], Depends(_read_key_headers)]
-
-
-def idempotency_key(headers: list[str], body: JsonBody[Any]) -> Key | None:
+def idempotency_key(headers: list[str] | None, body: JsonBody[Any]) -> Key | None:
     """The idempotency key with what it is bound to, if there is one.
 
     Raises:
@@ -217,20 +233,41 @@ def idempotency_key(headers: list[str], body: JsonBody[Any]) -> Key | None:
 
 
 class DirectRoute(APIRoute):
-    """A route whose parameters are those of its path and what this module takes in, each from the request alone.
+    """A route whose parameters are declared to FastAPI as usual, and handed over unjudged, for the route to judge late.
 
-    They are taken in here: FastAPI's way through any kind of dependency costs as much as a plan does.
+    They are taken in here: FastAPI's way through dependencies takes a large part of a plan's time, and it would judge
+    a body before the route could answer 404, on the event loop.
     """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """What answers a request: the parameters, then the route itself in a thread."""
-        wanted: list[tuple[str, Any]] = [(str(each.name), each.call) for each in self.dependant.dependencies]
-        if len(wanted) + len(self.dependant.path_params) != len(signature(self.endpoint).parameters):
-            raise TypeError(f"{self.endpoint.__name__} has parameters that are not taken in here")
+        endpoint, declared = self.endpoint, self.dependant
+        dependencies = [each for each in declared.dependencies if each.name is not None]
+        bodies = [(each, get_args(each.field_info.annotation)[0]) for each in declared.body_params]
+        taken_in = [*declared.path_params, *declared.header_params, *declared.body_params, *dependencies]
+        if len(taken_in) != len(signature(endpoint).parameters):
+            raise TypeError(f"{endpoint.__name__} has parameters that are not taken in here")
 
         async def handle(request: Request) -> Response:
-            taken = {name: await take(request) for name, take in wanted}
-            response: Response = await request.app.state.answer(self.endpoint, **request.path_params, **taken)
+            values: dict[str, Any] = dict(request.path_params)
+            for dependency in dependencies:
+                values[str(dependency.name)] = await _call_dependency(dependency, request)
+            for header in declared.header_params:
+                values[header.name] = request.headers.getlist(header.alias)
+            for field, model in bodies:
+                body = await read_json(request)
+                values[field.name] = JsonBody(model, request, body, optional=not field.field_info.is_required())
+            response: Response = await request.app.state.answer(endpoint, **values)
             return response
 
         return handle
+
+
+async def _call_dependency(dependency: Dependant, request: Request) -> Any:  # noqa: ANN401 - what it returns
+    """Call an asynchronous dependency of the request and of its query, as text."""
+    values: dict[str, Any] = {
+        each.name: request.query_params.get(each.alias, each.default) for each in dependency.query_params
+    }
+    if dependency.request_param_name is not None:
+        values[dependency.request_param_name] = request
+    return await cast("Callable[..., Any]", dependency.call)(**values)

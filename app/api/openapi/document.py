@@ -1,6 +1,6 @@
 """The OpenAPI document and its page.
 
-Bodies and queries are declared here, since routes read them late (`app.api.dependencies`).
+FastAPI makes it from the routes' signatures; what is added here is what all of them share, and the examples.
 """
 
 from functools import cache
@@ -15,16 +15,11 @@ from pydantic.json_schema import models_json_schema
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.staticfiles import StaticFiles
 
-from app.api import dependencies, problems
+from app.api import problems
 from app.api.openapi import examples
 from app.api.responses import MEDIA_TYPE, SharedResponse
 from app.api.schemas import responses as answers
-from app.api.schemas.administration import AdjustmentRequest, AllowanceRequest, KeyRequest, PrincipalRequest
-from app.api.schemas.batches import BatchRequest
 from app.api.schemas.datasets import DatasetRequest, SourcedDatasetRequest
-from app.api.schemas.derived import DerivedRequest
-from app.api.schemas.planning import FreePlanRequest, PlanRequest
-from app.api.schemas.releases import ReleaseRequest
 from app.json_text import encode_json
 
 DESCRIPTION = """A REST service for differentially private statistics with a privacy budget ledger.
@@ -38,19 +33,6 @@ DESCRIPTION = """A REST service for differentially private statistics with a pri
   twice.
 """
 
-_BODIES = (
-    AdjustmentRequest,
-    AllowanceRequest,
-    BatchRequest,
-    DatasetRequest,
-    DerivedRequest,
-    FreePlanRequest,
-    KeyRequest,
-    PlanRequest,
-    PrincipalRequest,
-    ReleaseRequest,
-    SourcedDatasetRequest,
-)
 _ALWAYS, _OF_BODY, _OF_PAGE = (401, 429, 503), (400, 408, 413, 415, 422), (422,)
 _REFERENCE = "#/components/schemas/{model}"
 _ASSETS = "/docs/assets"
@@ -61,35 +43,6 @@ _OF_PAGE_ITSELF = {
         "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     ),
     "X-Frame-Options": "DENY",
-}
-
-_PAGE = [
-    {
-        "name": "limit",
-        "in": "query",
-        "description": "How many to list.",
-        "schema": {
-            "type": "integer",
-            "minimum": 1,
-            "maximum": dependencies.LARGEST_PAGE,
-            "default": dependencies.DEFAULT_PAGE,
-        },
-    },
-    {
-        "name": "after",
-        "in": "query",
-        "description": "The `next` of the page before; exclusive.",
-        "schema": {"type": "string"},
-    },
-]
-_KEY = {
-    "name": "Idempotency-Key",
-    "in": "header",
-    "description": (
-        "Binds this request's answer to the key: sent again with the same path and body, the stored answer comes back "
-        "byte for byte, with `Idempotency-Replayed: true` and at no cost. Required with `reuse: false`."
-    ),
-    "schema": {"type": "string", "minLength": 1, "maxLength": dependencies.LONGEST_KEY},
 }
 
 
@@ -114,11 +67,6 @@ def metrics_response() -> dict[str, Any]:
     return {"responses": responses, "response_class": PlainTextResponse, "openapi_extra": security}
 
 
-def _json_content(model: type[BaseModel], *, required: bool) -> dict[str, Any]:
-    schema = {"$ref": _REFERENCE.format(model=model.__name__)}
-    return {"required": required, "content": {"application/json": {"schema": schema}}}
-
-
 UPLOAD: dict[str, Any] = {
     "required": True,
     "content": {
@@ -138,43 +86,32 @@ UPLOAD: dict[str, Any] = {
 }
 
 
-def describe_route(
-    success: dict[int, tuple[type[BaseModel] | None, str]],
-    *refusals: int,
-    body: type[BaseModel] | dict[str, Any] | None = None,
-    paged: bool = False,
-    keyed: bool = False,
-    body_required: bool = True,
-) -> dict[str, Any]:
-    """What FastAPI cannot see of a route under `/v1`, as arguments of its decorator.
+def describe_responses(
+    success: dict[int, tuple[type[BaseModel] | None, str]], *refusals: int
+) -> dict[int | str, dict[str, Any]]:
+    """The `responses` of a route under `/v1`: what it answers, by status, and the statuses of its own problems.
 
-    Args:
-        success: what it answers, by status.
-        refusals: the statuses of its problems, beside those that every route, every body and every page has.
-        body: the model of its JSON body, or the description of another body.
-        paged: whether it lists.
-        keyed: whether it takes an idempotency key.
-        body_required: whether it needs its body.
+    Those that every such route, every body and every page has are added to the document.
     """
-    responses: dict[int, dict[str, Any]] = {}
+    responses: dict[int | str, dict[str, Any]] = {}
     for status, (model, description) in success.items():
         responses[status] = {"description": description} | ({"model": model} if model else {})
-    of_body, of_page = (_OF_BODY if body else ()), (_OF_PAGE if paged else ())
-    responses |= {status: _problem_response(status) for status in sorted({*_ALWAYS, *refusals, *of_body, *of_page})}
-    extra: dict[str, Any] = {"security": [{"key": []}]}
-    if parameters := [*(_PAGE if paged else ()), *([_KEY] if keyed else ())]:
-        extra["parameters"] = parameters
-    if body is not None:
-        extra["requestBody"] = body if isinstance(body, dict) else _json_content(body, required=body_required)
-    return {"responses": responses, "openapi_extra": extra}
+    return responses | {status: _problem_response(status) for status in refusals}
 
 
-def _remove_fastapi_validation(document: dict[str, Any]) -> None:
-    """FastAPI tells of a 422 of its own wherever a path has a parameter; here nothing is validated by it."""
+def _add_common_problems(document: dict[str, Any]) -> None:
+    """Tell of the problems of every key, body and page. FastAPI's own 422 goes: nothing is validated by it."""
     for operations in document["paths"].values():
         for operation in operations.values():
-            if "application/json" in operation["responses"].get("422", {}).get("content", {}):
-                del operation["responses"]["422"]
+            responses = operation["responses"]
+            if "application/json" in responses.get("422", {}).get("content", {}):
+                del responses["422"]
+            statuses = {*_ALWAYS} if operation.get("security") == [{"key": []}] else set()
+            if "requestBody" in operation:
+                statuses.update(_OF_BODY)
+            if any(parameter["in"] == "query" for parameter in operation.get("parameters", ())):
+                statuses.update(_OF_PAGE)
+            responses |= {str(status): _problem_response(status) for status in sorted(statuses)}
     for schema in ("HTTPValidationError", "ValidationError"):
         document["components"]["schemas"].pop(schema, None)
 
@@ -183,14 +120,12 @@ def _build_document(app: FastAPI) -> dict[str, Any]:
     if app.openapi_schema is None:
         document = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
         _, definitions = models_json_schema(
-            [(model, "validation") for model in (*_BODIES, answers.Problem)], ref_template=_REFERENCE
+            [(model, "validation") for model in (DatasetRequest, SourcedDatasetRequest, answers.Problem)],
+            ref_template=_REFERENCE,
         )
-        _remove_fastapi_validation(document)
         components = document["components"]
         components["schemas"] |= definitions["$defs"]
-        components["securitySchemes"] = {
-            "key": {"type": "http", "scheme": "bearer", "description": "A principal's key, or a token of its provider."}
-        }
+        _add_common_problems(document)
         examples.add_examples(document)
         app.openapi_schema = document
     return app.openapi_schema

@@ -3,16 +3,16 @@
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from app.api.dependencies import CallerOf, DirectRoute, PageOf
-from app.api.openapi.document import describe_route
+from app.api.dependencies import BEARER, CallerOf, DirectRoute, PageOf
+from app.api.openapi.document import describe_responses
 from app.api.responses import json_response, list_response
 from app.api.schemas import responses
 from app.services import audit_records
 
-router = APIRouter(prefix="/v1/audit", tags=["audit"], route_class=DirectRoute)
+router = APIRouter(prefix="/v1/audit", tags=["audit"], route_class=DirectRoute, dependencies=[BEARER])
 
 
-@router.get("", **describe_route({200: (responses.AuditRecords, "A page.")}, 403, paged=True))
+@router.get("", responses=describe_responses({200: (responses.AuditRecords, "A page.")}, 403))
 def records(caller: CallerOf, page: PageOf) -> Response:
     """Every administrative act, oldest first: who did what to what, when, and in which request.
 
@@ -25,7 +25,7 @@ def records(caller: CallerOf, page: PageOf) -> Response:
     )
 
 
-@router.get("/verification", **describe_route({200: (responses.Verification, "What was found.")}, 403))
+@router.get("/verification", responses=describe_responses({200: (responses.Verification, "What was found.")}, 403))
 def verification(caller: CallerOf) -> Response:
     """Whether the records are what was written, and every principal what they make of it: all computed again.
 

@@ -1,20 +1,16 @@
 """Batches: many releases, all of them or none."""
 
-from typing import Annotated
-
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from app.api.dependencies import CallerOf, DirectRoute, JsonBody, KeyHeaders, idempotency_key, json_body
-from app.api.openapi.document import describe_route
+from app.api.dependencies import BEARER, CallerOf, DirectRoute, JsonBody, KeyHeaders, idempotency_key
+from app.api.openapi.document import describe_responses
 from app.api.responses import MEDIA_TYPE, answer_response
 from app.api.schemas.batches import BatchAnswer, BatchPlan, BatchRequest
 from app.services.planning.epsilon_allocation import Batch, BatchItem
 from app.services.releasing import batches
 
-router = APIRouter(prefix="/v1", tags=["releases"], route_class=DirectRoute)
-
-Body = Annotated[JsonBody[BatchRequest], json_body(BatchRequest)]
+router = APIRouter(prefix="/v1", tags=["releases"], route_class=DirectRoute, dependencies=[BEARER])
 
 
 def _batch(request: BatchRequest) -> Batch:
@@ -32,9 +28,9 @@ def _batch(request: BatchRequest) -> Batch:
 
 
 @router.post(
-    "/datasets/{name}/batches/plan", **describe_route({200: (BatchPlan, "The plan.")}, 403, 404, 409, body=BatchRequest)
+    "/datasets/{name}/batches/plan", responses=describe_responses({200: (BatchPlan, "The plan.")}, 403, 404, 409)
 )
-def plan_batch(name: str, caller: CallerOf, body: Body) -> Response:
+def plan_batch(name: str, caller: CallerOf, body: JsonBody[BatchRequest]) -> Response:
     """What a batch would cost and promise, item by item: free, and without reading any data."""
     entered = caller.enter(name)
     entered.require_planning()
@@ -44,7 +40,7 @@ def plan_batch(name: str, caller: CallerOf, body: Body) -> Response:
 @router.post(
     "/datasets/{name}/batches",
     status_code=201,
-    **describe_route(
+    responses=describe_responses(
         {
             200: (BatchAnswer, "Earlier releases answer all items, at no cost."),
             201: (BatchAnswer, "The releases, of which some are new, and paid."),
@@ -52,11 +48,9 @@ def plan_batch(name: str, caller: CallerOf, body: Body) -> Response:
         403,
         404,
         409,
-        body=BatchRequest,
-        keyed=True,
     ),
 )
-def release_batch(name: str, caller: CallerOf, body: Body, keys: KeyHeaders) -> Response:
+def release_batch(name: str, caller: CallerOf, body: JsonBody[BatchRequest], keys: KeyHeaders = None) -> Response:
     """Many releases in one transaction: all that are new are debited, or none is."""
     entered = caller.enter(name)
     entered.require_allowance()

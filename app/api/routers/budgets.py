@@ -1,21 +1,19 @@
 """Budgets, allowances and the ledger."""
 
-from typing import Annotated
-
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from app.api.dependencies import CallerOf, DirectRoute, JsonBody, PageOf, json_body
-from app.api.openapi.document import describe_route
+from app.api.dependencies import BEARER, CallerOf, DirectRoute, JsonBody, PageOf
+from app.api.openapi.document import describe_responses
 from app.api.responses import json_response, list_response
 from app.api.schemas import responses
 from app.api.schemas.administration import AdjustmentRequest, AllowanceRequest
 from app.services.datasets import budgets, dataset_verification
 
-router = APIRouter(prefix="/v1/datasets/{name}", tags=["budgets"], route_class=DirectRoute)
+router = APIRouter(prefix="/v1/datasets/{name}", tags=["budgets"], route_class=DirectRoute, dependencies=[BEARER])
 
 
-@router.get("/budget", **describe_route({200: (responses.Budget, "The budget.")}, 404))
+@router.get("/budget", responses=describe_responses({200: (responses.Budget, "The budget.")}, 404))
 def budget(name: str, caller: CallerOf) -> Response:
     """What the dataset and the caller may spend; its owner, admins and auditors see everybody's allowance."""
     return json_response(budgets.budget_document(caller.services, caller.enter(name)))
@@ -23,13 +21,13 @@ def budget(name: str, caller: CallerOf) -> Response:
 
 @router.put(
     "/allowances/{principal}",
-    **describe_route({200: (responses.Budget, "The budget.")}, 403, 404, 409, body=AllowanceRequest),
+    responses=describe_responses({200: (responses.Budget, "The budget.")}, 403, 404, 409),
 )
 def grant(
     name: str,
     principal: str,
     caller: CallerOf,
-    body: Annotated[JsonBody[AllowanceRequest], json_body(AllowanceRequest)],
+    body: JsonBody[AllowanceRequest],
 ) -> Response:
     """Let a principal see the dataset and spend up to a limit on it; 0 allows the reuse of what is known.
 
@@ -45,7 +43,9 @@ def grant(
     return json_response(granted)
 
 
-@router.delete("/allowances/{principal}", status_code=204, **describe_route({204: (None, "Revoked.")}, 403, 404))
+@router.delete(
+    "/allowances/{principal}", status_code=204, responses=describe_responses({204: (None, "Revoked.")}, 403, 404)
+)
 def revoke(name: str, principal: str, caller: CallerOf) -> Response:
     """Take a principal's access to the dataset away; what it spent stays spent."""
     entered = caller.enter(name)
@@ -57,11 +57,9 @@ def revoke(name: str, principal: str, caller: CallerOf) -> Response:
 @router.post(
     "/budget/adjustments",
     status_code=201,
-    **describe_route({201: (responses.Budget, "The budget.")}, 403, 404, 409, body=AdjustmentRequest),
+    responses=describe_responses({201: (responses.Budget, "The budget.")}, 403, 404, 409),
 )
-def adjust(
-    name: str, caller: CallerOf, body: Annotated[JsonBody[AdjustmentRequest], json_body(AdjustmentRequest)]
-) -> Response:
+def adjust(name: str, caller: CallerOf, body: JsonBody[AdjustmentRequest]) -> Response:
     """Give the dataset another limit, and say why. It is for these rows and for ever: no window renews it."""
     entered = caller.enter(name)
     entered.require_rule()
@@ -69,7 +67,7 @@ def adjust(
     return json_response(budgets.adjust_limit(caller.services, entered, request.epsilon_limit, request.reason), 201)
 
 
-@router.get("/ledger", **describe_route({200: (responses.Entries, "A page.")}, 403, 404, paged=True))
+@router.get("/ledger", responses=describe_responses({200: (responses.Entries, "A page.")}, 403, 404))
 def ledger(name: str, caller: CallerOf, page: PageOf) -> Response:
     """Every entry of the dataset's ledger, oldest first."""
     entered = caller.enter(name)
@@ -78,7 +76,9 @@ def ledger(name: str, caller: CallerOf, page: PageOf) -> Response:
     return list_response("entries", entries, page.limit, "seq")
 
 
-@router.get("/ledger/verification", **describe_route({200: (responses.Verification, "What was found.")}, 403, 404))
+@router.get(
+    "/ledger/verification", responses=describe_responses({200: (responses.Verification, "What was found.")}, 403, 404)
+)
 def verification(name: str, caller: CallerOf) -> Response:
     """Whether the ledger is what was written: every entry's hash, and all sums, computed again.
 

@@ -8,9 +8,9 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from app.api.dependencies import CallerOf, PageOf
+from app.api.dependencies import BEARER, CallerOf, PageOf
 from app.api.json_codec import decode
-from app.api.openapi.document import UPLOAD, describe_route
+from app.api.openapi.document import UPLOAD, describe_responses
 from app.api.request_bodies import media_type, read_json, read_upload, require_form
 from app.api.responses import json_response, list_response
 from app.api.schemas import responses
@@ -26,7 +26,7 @@ from app.services.datasets.registration import Registration
 from app.services.planning.columns import DeclaredColumns
 from app.services.rendering.documents import Document
 
-router = APIRouter(prefix="/v1", tags=["datasets"])
+router = APIRouter(prefix="/v1", tags=["datasets"], dependencies=[BEARER])
 
 
 def declared_columns(columns: Mapping[str, DeclaredColumn]) -> DeclaredColumns:
@@ -65,7 +65,8 @@ def _to_registration(request: DatasetRequest, origin: TableOrigin | None = None)
 @router.post(
     "/datasets",
     status_code=201,
-    **describe_route({201: (responses.Dataset, "The dataset.")}, 403, 409, body=UPLOAD),
+    responses=describe_responses({201: (responses.Dataset, "The dataset.")}, 403, 409),
+    openapi_extra={"requestBody": UPLOAD},
 )
 async def register(request: Request, caller: CallerOf) -> Response:
     """Register a table: `metadata` says what it is, `file` holds it; or, as JSON, `source` says where it is.
@@ -100,21 +101,22 @@ async def _register(  # noqa: PLR0913, PLR0917 - who registers what, and how it 
     return await run_in_threadpool(datasets.register_dataset, services, owner, registration, ingested)
 
 
-@router.get("/datasets", **describe_route({200: (responses.Datasets, "A page.")}, paged=True))
+@router.get("/datasets", responses=describe_responses({200: (responses.Datasets, "A page.")}))
 def list_datasets(caller: CallerOf, page: PageOf) -> Response:
     """The datasets that the caller may see, oldest first."""
     found = datasets.list_datasets(caller.services, caller.credential, page.after_name, page.limit + 1)
     return list_response("datasets", found, page.limit, "name")
 
 
-@router.get("/datasets/{name}", **describe_route({200: (responses.Dataset, "The dataset.")}, 404))
+@router.get("/datasets/{name}", responses=describe_responses({200: (responses.Dataset, "The dataset.")}, 404))
 def one_dataset(name: str, caller: CallerOf) -> Response:
     """A dataset's public facts."""
     return json_response(datasets.describe_dataset(caller.services, caller.enter(name)))
 
 
 @router.post(
-    "/datasets/{name}/revalidation", **describe_route({200: (responses.Dataset, "The dataset.")}, 403, 404, 409)
+    "/datasets/{name}/revalidation",
+    responses=describe_responses({200: (responses.Dataset, "The dataset.")}, 403, 404, 409),
 )
 def revalidate(name: str, caller: CallerOf) -> Response:
     """Check a live table again as when it was registered: a stale dataset opens if rows, types and units are as then.
@@ -124,7 +126,9 @@ def revalidate(name: str, caller: CallerOf) -> Response:
     return json_response(datasets.revalidate_dataset(caller.services, caller.enter(name)))
 
 
-@router.delete("/datasets/{name}", status_code=204, **describe_route({204: (None, "Deleted.")}, 403, 404, 409))
+@router.delete(
+    "/datasets/{name}", status_code=204, responses=describe_responses({204: (None, "Deleted.")}, 403, 404, 409)
+)
 def close(name: str, caller: CallerOf) -> Response:
     """Delete the data for good; the ledger and the releases stay readable, and the name stays taken."""
     datasets.close_dataset(caller.services, caller.enter(name))

@@ -1,20 +1,16 @@
 """Derived statistics: what follows from releases, and the releases that are missing for it."""
 
-from typing import Annotated
-
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from app.api.dependencies import CallerOf, DirectRoute, JsonBody, KeyHeaders, idempotency_key, json_body
-from app.api.openapi.document import describe_route
+from app.api.dependencies import BEARER, CallerOf, DirectRoute, JsonBody, KeyHeaders, idempotency_key
+from app.api.openapi.document import describe_responses
 from app.api.responses import MEDIA_TYPE, answer_response
 from app.api.schemas.derived import DerivedAnswer, DerivedPlan, DerivedRequest
 from app.services.releasing import derived
 from app.services.releasing.derived import DerivedQuestion
 
-router = APIRouter(prefix="/v1", tags=["releases"], route_class=DirectRoute)
-
-Body = Annotated[JsonBody[DerivedRequest], json_body(DerivedRequest)]
+router = APIRouter(prefix="/v1", tags=["releases"], route_class=DirectRoute, dependencies=[BEARER])
 
 
 def _question(request: DerivedRequest) -> DerivedQuestion:
@@ -30,9 +26,9 @@ def _question(request: DerivedRequest) -> DerivedQuestion:
 
 @router.post(
     "/datasets/{name}/derived/plan",
-    **describe_route({200: (DerivedPlan, "The plan.")}, 403, 404, 409, body=DerivedRequest),
+    responses=describe_responses({200: (DerivedPlan, "The plan.")}, 403, 404, 409),
 )
-def plan_derived(name: str, caller: CallerOf, body: Body) -> Response:
+def plan_derived(name: str, caller: CallerOf, body: JsonBody[DerivedRequest]) -> Response:
     """Which releases a derived statistic follows from, and what those cost that are missing: free."""
     entered = caller.enter(name)
     entered.require_planning()
@@ -42,7 +38,7 @@ def plan_derived(name: str, caller: CallerOf, body: Body) -> Response:
 @router.post(
     "/datasets/{name}/derived",
     status_code=201,
-    **describe_route(
+    responses=describe_responses(
         {
             200: (DerivedAnswer, "It follows from earlier releases, at no cost."),
             201: (DerivedAnswer, "It follows from releases of which some are new, and paid."),
@@ -50,11 +46,9 @@ def plan_derived(name: str, caller: CallerOf, body: Body) -> Response:
         403,
         404,
         409,
-        body=DerivedRequest,
-        keyed=True,
     ),
 )
-def derive(name: str, caller: CallerOf, body: Body, keys: KeyHeaders) -> Response:
+def derive(name: str, caller: CallerOf, body: JsonBody[DerivedRequest], keys: KeyHeaders = None) -> Response:
     """A statistic that follows from releases; those that are missing are made and debited, all of them or none."""
     entered = caller.enter(name)
     entered.require_allowance()

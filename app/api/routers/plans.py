@@ -1,12 +1,10 @@
 """Plans: free, whether there is a dataset or not."""
 
-from typing import Annotated
-
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from app.api.dependencies import CallerOf, DirectRoute, JsonBody, json_body
-from app.api.openapi.document import describe_route
+from app.api.dependencies import BEARER, CallerOf, DirectRoute, JsonBody
+from app.api.openapi.document import describe_responses
 from app.api.responses import MEDIA_TYPE
 from app.api.routers.datasets import declared_columns
 from app.api.routers.releases import question_of
@@ -20,7 +18,7 @@ from app.services.planning.hypothetical_datasets import HypotheticalDataset
 from app.services.releasing import plans
 from app.services.releasing.plans import PlanExtras
 
-router = APIRouter(prefix="/v1", tags=["releases"], route_class=DirectRoute)
+router = APIRouter(prefix="/v1", tags=["releases"], route_class=DirectRoute, dependencies=[BEARER])
 
 
 def _extras(request: PlanRequest) -> PlanExtras:
@@ -31,11 +29,9 @@ def _extras(request: PlanRequest) -> PlanExtras:
     )
 
 
-@router.post(
-    "/datasets/{name}/plan", **describe_route({200: (DatasetPlan, "The plan.")}, 403, 404, 409, body=PlanRequest)
-)
+@router.post("/datasets/{name}/plan", responses=describe_responses({200: (DatasetPlan, "The plan.")}, 403, 404, 409))
 @mark_quick
-def plan(name: str, caller: CallerOf, body: Annotated[JsonBody[PlanRequest], json_body(PlanRequest)]) -> Response:
+def plan(name: str, caller: CallerOf, body: JsonBody[PlanRequest]) -> Response:
     """What a release would cost and promise: free, and without reading any data."""
     entered = caller.enter(name)
     entered.require_planning()
@@ -44,10 +40,8 @@ def plan(name: str, caller: CallerOf, body: Annotated[JsonBody[PlanRequest], jso
     return Response(planned, media_type=MEDIA_TYPE)
 
 
-@router.post("/plan", **describe_route({200: (FreePlan, "The plan.")}, 403, body=FreePlanRequest))
-def plan_without_data(
-    caller: CallerOf, body: Annotated[JsonBody[FreePlanRequest], json_body(FreePlanRequest)]
-) -> Response:
+@router.post("/plan", responses=describe_responses({200: (FreePlan, "The plan.")}, 403))
+def plan_without_data(caller: CallerOf, body: JsonBody[FreePlanRequest]) -> Response:
     """What a release would cost and promise on any dataset of `n` rows; no dataset is needed."""
     principal = access.authenticate(caller.services.database, caller.credential)
     access.require(principal, Role.ADMIN, Role.OWNER, Role.ANALYST)

@@ -2,11 +2,11 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Body
 from starlette.responses import Response
 
-from app.api.dependencies import CallerOf, DirectRoute, JsonBody, PageOf, json_body
-from app.api.openapi.document import describe_route
+from app.api.dependencies import BEARER, CallerOf, DirectRoute, JsonBody, PageOf
+from app.api.openapi.document import describe_responses
 from app.api.responses import json_response, list_response
 from app.api.schemas import responses
 from app.api.schemas.administration import KeyRequest, PrincipalRequest
@@ -15,9 +15,9 @@ from app.services.datasets.budgets import allowance_document
 from app.services.identity import principals
 from app.services.identity.principals import IssuedKey
 
-router = APIRouter(prefix="/v1", tags=["principals"], route_class=DirectRoute)
+router = APIRouter(prefix="/v1", tags=["principals"], route_class=DirectRoute, dependencies=[BEARER])
 
-KeyBody = Annotated[JsonBody[KeyRequest], json_body(KeyRequest, optional=True)]
+KeyBody = Annotated[JsonBody[KeyRequest], Body(default_factory=KeyRequest)]
 
 
 def _principal_document(principal: Principal) -> dict[str, object]:
@@ -38,9 +38,9 @@ def _issued_document(issued: IssuedKey) -> dict[str, object]:
 @router.post(
     "/principals",
     status_code=201,
-    **describe_route({201: (responses.IssuedKey, "The principal, with its key.")}, 403, 409, body=PrincipalRequest),
+    responses=describe_responses({201: (responses.IssuedKey, "The principal, with its key.")}, 403, 409),
 )
-def create(caller: CallerOf, body: Annotated[JsonBody[PrincipalRequest], json_body(PrincipalRequest)]) -> Response:
+def create(caller: CallerOf, body: JsonBody[PrincipalRequest]) -> Response:
     """Make a principal; its key is shown this once."""
     admin = principals.require_admin(caller.services, caller.credential)
     request, seal = body.validated(), caller.services.keyring.seal
@@ -50,7 +50,7 @@ def create(caller: CallerOf, body: Annotated[JsonBody[PrincipalRequest], json_bo
     )
 
 
-@router.get("/principals", **describe_route({200: (responses.Principals, "A page.")}, 403, paged=True))
+@router.get("/principals", responses=describe_responses({200: (responses.Principals, "A page.")}, 403))
 def list_principals(caller: CallerOf, page: PageOf) -> Response:
     """All principals, oldest first; never their keys."""
     principals.require_admin(caller.services, caller.credential)
@@ -61,9 +61,7 @@ def list_principals(caller: CallerOf, page: PageOf) -> Response:
 @router.post(
     "/principals/{name}/keys",
     status_code=201,
-    **describe_route(
-        {201: (responses.IssuedKey, "The principal, with its new key.")}, 403, 404, body=KeyRequest, body_required=False
-    ),
+    responses=describe_responses({201: (responses.IssuedKey, "The principal, with its new key.")}, 403, 404),
 )
 def replace_key(name: str, caller: CallerOf, body: KeyBody) -> Response:
     """A new key for a principal; the old one stops working. Without a body the new one never expires."""
@@ -74,7 +72,9 @@ def replace_key(name: str, caller: CallerOf, body: KeyBody) -> Response:
     return json_response(_issued_document(issued), 201)
 
 
-@router.delete("/principals/{name}", status_code=204, **describe_route({204: (None, "Disabled.")}, 403, 404, 409))
+@router.delete(
+    "/principals/{name}", status_code=204, responses=describe_responses({204: (None, "Disabled.")}, 403, 404, 409)
+)
 def disable(name: str, caller: CallerOf) -> Response:
     """Disable a principal for good."""
     admin = principals.require_admin(caller.services, caller.credential)
@@ -82,7 +82,7 @@ def disable(name: str, caller: CallerOf) -> Response:
     return Response(status_code=204)
 
 
-@router.get("/me", **describe_route({200: (responses.Me, "The caller.")}))
+@router.get("/me", responses=describe_responses({200: (responses.Me, "The caller.")}))
 def me(caller: CallerOf) -> Response:
     """Who the caller is, and what it may spend on which dataset."""
     principal, allowances = principals.describe_caller(caller.services, caller.credential)
@@ -99,9 +99,7 @@ def me(caller: CallerOf) -> Response:
 @router.post(
     "/me/key",
     status_code=201,
-    **describe_route(
-        {201: (responses.IssuedKey, "The caller, with its new key.")}, 403, body=KeyRequest, body_required=False
-    ),
+    responses=describe_responses({201: (responses.IssuedKey, "The caller, with its new key.")}, 403),
 )
 def replace_own_key(caller: CallerOf, body: KeyBody) -> Response:
     """A new key for the caller; the one it called with stops working.

@@ -1,12 +1,10 @@
 """Releases."""
 
-from typing import Annotated
-
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from app.api.dependencies import CallerOf, DirectRoute, JsonBody, KeyHeaders, PageOf, idempotency_key, json_body
-from app.api.openapi.document import describe_route
+from app.api.dependencies import BEARER, CallerOf, DirectRoute, JsonBody, KeyHeaders, PageOf, idempotency_key
+from app.api.openapi.document import describe_responses
 from app.api.responses import answer_response, releases_response
 from app.api.schemas import responses
 from app.api.schemas.releases import ReleaseRequest
@@ -14,9 +12,7 @@ from app.api.server.worker_pool import mark_quick
 from app.services.planning.questions import Question
 from app.services.releasing import history, releases
 
-router = APIRouter(prefix="/v1", tags=["releases"], route_class=DirectRoute)
-
-Body = Annotated[JsonBody[ReleaseRequest], json_body(ReleaseRequest)]
+router = APIRouter(prefix="/v1", tags=["releases"], route_class=DirectRoute, dependencies=[BEARER])
 
 
 def question_of(request: ReleaseRequest) -> Question:
@@ -35,7 +31,7 @@ def question_of(request: ReleaseRequest) -> Question:
 @router.post(
     "/datasets/{name}/releases",
     status_code=201,
-    **describe_route(
+    responses=describe_responses(
         {
             200: (responses.Release, "An earlier release answers, at no cost."),
             201: (responses.Release, "The release, paid."),
@@ -43,12 +39,10 @@ def question_of(request: ReleaseRequest) -> Question:
         403,
         404,
         409,
-        body=ReleaseRequest,
-        keyed=True,
     ),
 )
 @mark_quick
-def release(name: str, caller: CallerOf, body: Body, keys: KeyHeaders) -> Response:
+def release(name: str, caller: CallerOf, body: JsonBody[ReleaseRequest], keys: KeyHeaders = None) -> Response:
     """A private statistic, debited; 200 when an earlier release answers at no cost."""
     entered = caller.enter(name)
     entered.require_allowance()
@@ -57,7 +51,7 @@ def release(name: str, caller: CallerOf, body: Body, keys: KeyHeaders) -> Respon
     return answer_response(answer.body, answer.status, replayed=answer.replayed)
 
 
-@router.get("/datasets/{name}/releases", **describe_route({200: (responses.Releases, "A page.")}, 404, paged=True))
+@router.get("/datasets/{name}/releases", responses=describe_responses({200: (responses.Releases, "A page.")}, 404))
 def releases_of_dataset(name: str, caller: CallerOf, page: PageOf) -> Response:
     """Earlier releases of a dataset, oldest first."""
     entered = caller.enter(name)
@@ -65,14 +59,14 @@ def releases_of_dataset(name: str, caller: CallerOf, page: PageOf) -> Response:
     return releases_response(listed, page.limit, caller.services.database)
 
 
-@router.get("/releases", **describe_route({200: (responses.Releases, "A page.")}, paged=True))
+@router.get("/releases", responses=describe_responses({200: (responses.Releases, "A page.")}))
 def own_releases(caller: CallerOf, page: PageOf) -> Response:
     """The caller's own releases, oldest first."""
     listed = history.list_own_releases(caller.services, caller.credential, page.after_id, page.limit + 1)
     return releases_response(listed, page.limit, caller.services.database)
 
 
-@router.get("/releases/{release_id}", **describe_route({200: (responses.Release, "The release.")}, 404))
+@router.get("/releases/{release_id}", responses=describe_responses({200: (responses.Release, "The release.")}, 404))
 def one_release(release_id: str, caller: CallerOf) -> Response:
     """One release, as it was answered."""
     return answer_response(history.find_release(caller.services, caller.credential, release_id))
