@@ -242,32 +242,38 @@ class DirectRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """What answers a request: the parameters, then the route itself in a thread."""
         endpoint, declared = self.endpoint, self.dependant
-        dependencies = [each for each in declared.dependencies if each.name is not None]
-        bodies = [(each, get_args(each.field_info.annotation)[0]) for each in declared.body_params]
-        taken_in = [*declared.path_params, *declared.header_params, *declared.body_params, *dependencies]
-        if len(taken_in) != len(signature(endpoint).parameters):
+        dependencies = [(str(each.name), _take_in(each)) for each in declared.dependencies if each.name is not None]
+        headers = [(each.name, each.alias) for each in declared.header_params]
+        bodies = [
+            (each.name, get_args(each.field_info.annotation)[0], not each.field_info.is_required())
+            for each in declared.body_params
+        ]
+        taken_in = len(declared.path_params) + len(headers) + len(bodies) + len(dependencies)
+        if taken_in != len(signature(endpoint).parameters):
             raise TypeError(f"{endpoint.__name__} has parameters that are not taken in here")
 
         async def handle(request: Request) -> Response:
             values: dict[str, Any] = dict(request.path_params)
-            for dependency in dependencies:
-                values[str(dependency.name)] = await _call_dependency(dependency, request)
-            for header in declared.header_params:
-                values[header.name] = request.headers.getlist(header.alias)
-            for field, model in bodies:
-                body = await read_json(request)
-                values[field.name] = JsonBody(model, request, body, optional=not field.field_info.is_required())
+            for name, take in dependencies:
+                values[name] = await take(request)
+            for name, alias in headers:
+                values[name] = request.headers.getlist(alias)
+            for name, model, optional in bodies:
+                values[name] = JsonBody(model, request, await read_json(request), optional=optional)
             response: Response = await request.app.state.answer(endpoint, **values)
             return response
 
         return handle
 
 
-async def _call_dependency(dependency: Dependant, request: Request) -> Any:  # noqa: ANN401 - what it returns
-    """Call an asynchronous dependency of the request and of its query, as text."""
-    values: dict[str, Any] = {
-        each.name: request.query_params.get(each.alias, each.default) for each in dependency.query_params
-    }
-    if dependency.request_param_name is not None:
-        values[dependency.request_param_name] = request
-    return await cast("Callable[..., Any]", dependency.call)(**values)
+def _take_in(dependency: Dependant) -> Callable[[Request], Coroutine[Any, Any, Any]]:
+    """Call an asynchronous dependency, either of the request or of its query, as text."""
+    call = cast("Callable[..., Coroutine[Any, Any, Any]]", dependency.call)
+    if not dependency.query_params:
+        return call
+    query = [(each.name, each.alias, each.default) for each in dependency.query_params]
+
+    def take(request: Request) -> Coroutine[Any, Any, Any]:
+        return call(**{name: request.query_params.get(alias, default) for name, alias, default in query})
+
+    return take
