@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from app.dp.mechanism.parameters import GAMMA, Parameters
+from app.dp.mechanism.parameters import GAMMA, Parameters, Refinement
 from app.dp.numbers.exact import Rational
 from app.mechanism_audit import agreement, definition, privacy, tails
 from app.mechanism_audit.findings import Finding, as_far_as_possible
@@ -13,7 +13,7 @@ def audit(  # noqa: PLR0913, PLR0917  what a mechanism depends on, and what is l
     epsilon: Rational,
     b_prime: Rational,
     gamma: Rational = GAMMA,
-    grid_refinement: int = 0,
+    grid_refinement: Refinement = 0,
     implementation: Implementation = SINGLE,
     most_releases: int = 96,
 ) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 from gmpy2 import mpq
 
+from app.dp.mechanism.mechanism import AUTO, refinement_for
 from app.dp.mechanism.parameters import GAMMA
 from app.dp.numbers.exact import Rational
 from app.dp.statistics import Statistic, build
@@ -45,6 +46,8 @@ SPECIFICATIONS: tuple[dict[str, Any], ...] = (
     {"kind": "count", "group_by": "group"},
     {"kind": "sum", "column": "x", "where": {"group": {"one_of": ("a", "b")}}},
     {"kind": "sum", "column": "y", "group_by": "group"},
+    {"kind": "sum", "column": "x", "where": {"group": {"one_of": ("a", "b")}}, "centred": True},
+    {"kind": "sum", "column": "y", "group_by": "group", "centred": True},
 )
 
 
@@ -55,7 +58,10 @@ def findings(
     single: Implementation = SINGLE,
     counts: Implementation = COUNTS,
 ) -> Iterator[Finding]:
-    """Of every kind of statistic, how far neighbours are apart, and the greatest privacy loss between them."""
+    """Of every kind of statistic, how far neighbours are apart, and the greatest privacy loss between them.
+
+    On the default grid.
+    """
     for specification in SPECIFICATIONS:
         statistic = build(specification, COLUMNS, rows, rows_per_unit)
         pairs = [
@@ -68,7 +74,8 @@ def findings(
         distance = Interval.point(max(distances))
         yield at_most(f"{name}: distance of neighbours", distance, mpq(statistic.mechanisms)).on(examined)
         implementation = counts if isinstance(statistic, SharedCounts) else single
-        parameters = implementation.derive(epsilon / statistic.mechanisms, statistic.b_prime, GAMMA, 0)
+        refinement = refinement_for(statistic, AUTO)
+        parameters = implementation.derive(epsilon / statistic.mechanisms, statistic.b_prime, GAMMA, refinement)
         subject = Subject(parameters, implementation, _MOST_RELEASES)
         greatest = maximum(_total_loss(subject, *pair) for pair in pairs)
         yield at_most(f"{name}: privacy loss", greatest, epsilon, "ε").on(examined)
@@ -77,7 +84,7 @@ def findings(
 def _named(specification: Mapping[str, Any]) -> str:
     """The kind, with what makes another statistic of it."""
     kind: str = specification["kind"]
-    told = {"columns": " of two columns", "where": " with a filter", "group_by": " by group"}
+    told = {"columns": " of two columns", "where": " with a filter", "group_by": " by group", "centred": ", centred"}
     return kind + "".join(words for member, words in told.items() if member in specification and kind != "covariance")
 
 

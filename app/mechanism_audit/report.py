@@ -5,7 +5,8 @@ from decimal import Decimal, InvalidOperation
 
 from gmpy2 import mpq
 
-from app.dp.mechanism.parameters import GAMMA
+from app.dp.mechanism.mechanism import DEFAULT_REFINEMENT
+from app.dp.mechanism.parameters import GAMMA, WHOLE
 from app.dp.numbers.exact import Rational, decimal_text
 from app.mechanism_audit import neighbours
 from app.mechanism_audit.audit import audit
@@ -18,7 +19,6 @@ EPSILONS = (mpq(1, 10), mpq(1), mpq(10))
 ROWS = (100,)
 
 _LEAST_EPSILON, _MOST_EPSILON = Decimal("1e-9"), Decimal(1000)
-_FINER = 10
 _ROWS_OF_A_PERSON = (1, 3)
 
 
@@ -52,11 +52,10 @@ def _sections(epsilons: Sequence[Rational], rows: Sequence[int]) -> Iterator[Sec
         for epsilon in epsilons:
             asked = f"ε = {decimal_text(epsilon)}, {n:,} rows, γ = {decimal_text(GAMMA)}"
             half = mpq(n, 2)
-            yield _section(f"A mean at {asked}", audit(epsilon, half))
-            yield _section(
-                f"A mean at {asked}, grid_refinement = {_FINER}", audit(epsilon, half, grid_refinement=_FINER)
-            )
-            counts = audit(epsilon / 2, mpq(n - n // 2), implementation=COUNTS)
+            default = audit(epsilon, half, grid_refinement=DEFAULT_REFINEMENT)
+            yield _section(f"A mean at {asked}, on the default grid", default)
+            yield _section(f"A mean at {asked}, on the grid of the notes", audit(epsilon, half))
+            counts = audit(epsilon / 2, mpq(n - n // 2), grid_refinement=WHOLE, implementation=COUNTS)
             yield _section(f"A bin of a histogram, drawn in bulk at half of ε; {asked}", counts)
             for moved in _ROWS_OF_A_PERSON:
                 title = f"Statistics of neighbours, {moved} of whose rows differ; {asked}"

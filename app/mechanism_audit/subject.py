@@ -10,7 +10,7 @@ from gmpy2 import mpq
 from app.dp.mechanism import bulk_draw as production_bulk
 from app.dp.mechanism import draw as production
 from app.dp.mechanism import parameters as production_parameters
-from app.dp.mechanism.parameters import GUARD_BITS, Parameters
+from app.dp.mechanism.parameters import GUARD_BITS, Parameters, Refinement
 from app.dp.numbers.exact import Rational
 from app.mechanism_audit import ideal
 from app.mechanism_audit.distribution import Distribution, Draw
@@ -28,7 +28,7 @@ class Implementation:
         whole: whether the draw is for whole numbers only.
     """
 
-    derive: Callable[[Rational, Rational, Rational, int], Parameters] = production_parameters.derive_parameters
+    derive: Callable[[Rational, Rational, Rational, Refinement], Parameters] = production_parameters.derive_parameters
     draw: Draw = production.draw
     whole: bool = False
 

@@ -2,8 +2,8 @@
 
 import { binFields, boundsFields, chooser, numeric, text, typed } from "./controls.js";
 import { field, fill, h, select } from "./dom.js";
-import { filterFields } from "./filters.js";
-import { columnFields, kindFields, paired } from "./question.js";
+import { filterFields, groupField } from "./filters.js";
+import { bodies, columnFields, elements, kindFields, paired } from "./question.js";
 
 /** The share of rows that are true, of one category, or that meet conditions. */
 function proportion(columns, changed) {
@@ -39,10 +39,10 @@ function kindsOf(columns, changed) {
   const rows = () => filterFields(columns, changed);
   const bounds = (of) => (of.body() === null ? {} : { bounds: of.body() });
 
-  const one = (kind, where) => {
+  const one = (kind, ...more) => {
     const column = columnFields("Column", measured, measured[0], bounded);
-    return { element: [column.element, where?.element],
-      body: () => ({ kind, column: column.name(), ...bounds(column), ...where?.body() }) };
+    return { element: [column.element, elements(more)],
+      body: () => ({ kind, column: column.name(), ...bounds(column), ...bodies(more) }) };
   };
   const both = (names, make) => [["First column", names[0]], ["Second column", names[1]]]
     .map(([label, chosen]) => columnFields(label, names, chosen, make));
@@ -77,7 +77,7 @@ function kindsOf(columns, changed) {
     { kind: "standard_deviation", text: "Standard deviation", may: measured.length > 0, make: () => one("standard_deviation") },
     { kind: "sum", text: "Sum of all rows", may: measured.length > 0, make: () => one("sum") },
     { kind: "proportion", text: "Proportion", may: true, make: () => proportion(columns, changed) },
-    { kind: "mean", text: "Mean of some rows", may: measured.length > 0, make: () => one("mean", rows()) },
+    { kind: "mean", text: "Mean of some rows, or by group", may: measured.length > 0, make: () => one("mean", groupField(columns), rows()) },
     { kind: "correlation", text: "Correlation", may: measured.length > 1, make: () => two("correlation") },
     { kind: "regression", text: "Regression line", may: measured.length > 1, make: () => two("regression") },
     { kind: "cumulative", text: "Cumulative counts", may: numbers.length > 0, make: () => cut("cumulative") },

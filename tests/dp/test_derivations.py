@@ -4,13 +4,14 @@ import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
+from unittest import mock
 
 import pytest
 from gmpy2 import mpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.dp.derived import derive
+from app.dp.derived import derive, from_bins
 from app.dp.derived.base import KnownComponent
 from app.dp.derived.from_bins import fit_ascending
 from app.dp.derived.interval_arithmetic import (
@@ -25,6 +26,8 @@ from app.dp.derived.interval_arithmetic import (
     subtract,
 )
 from app.dp.errors import InvalidStatistic
+from app.dp.mechanism.mechanism import Mechanism
+from app.dp.statistics import build
 from app.dp.table.columns import Column, Kind
 
 COLUMNS = {
@@ -78,8 +81,12 @@ def test_arithmetic_is_tight(x: Range, y: Range) -> None:
         assert divide(x, y.cut(mpq(0), mpq(20))) == UNKNOWN
 
 
-def one(value: Any, low: Any, high: Any) -> KnownComponent:
-    return KnownComponent((mpq(value),), (mpq(value),), (Range(mpq(low), mpq(high)),))
+PLAIN = Mechanism.for_epsilon(build({"kind": "mean", "column": "x"}, COLUMNS, 10, 1), mpq(10), mpq(1, 20), 10)
+"""Of a mean with Δ = 1 and noise of scale 1/10."""
+
+
+def one(value: Any, low: Any, high: Any, mechanism: Mechanism = PLAIN) -> KnownComponent:
+    return KnownComponent((mpq(value),), (mpq(value),), (Range(mpq(low), mpq(high)),), mechanism, mpq(1, 40))
 
 
 def test_a_standard_deviation_is_zero_where_the_variance_is_negative() -> None:
@@ -95,14 +102,17 @@ def test_a_mean_of_some_rows() -> None:
     spec = {"kind": "mean", "column": "y", "where": {"k": {"one_of": ["u"]}}}
     derived = derive(spec, COLUMNS, 10, 1)
     assert list(derived.components) == ["sum", "count"]
+    assert derived.components["sum"]["centred"] is True
     estimate: Any = derived.estimates({"sum": one(2, 1, 3), "count": one(4, 2, 5)})["mean"]
-    assert (estimate.value, estimate.range) == (mpq(1, 2), Range(mpq(1, 5), mpq(1)))
-    estimate = derived.estimates({"sum": one(-3, -4, 3), "count": one(4, 3, 8)})["mean"]
-    assert estimate.range == Range(mpq(-1), mpq(1))
-    for count in (one(4, 0, 5), one(0, 0, 2)):
+    low, high = ends(estimate.range)
+    assert estimate.value == mpq(1, 2)
+    # Narrower than what both radii allow together, at half of α each.
+    radius = PLAIN.radius(mpq(1, 40))
+    assert (2 - radius) / (4 + radius) < low < mpq(1, 2) < high < (2 + radius) / (4 - radius)
+    for count in (one(0.2, 0, 5), one(0, 0, 2), one(-1, 0, 2)):
         estimate = derived.estimates({"sum": one(2, 1, 3), "count": count})["mean"]
-        assert estimate.range == UNKNOWN
-        assert (estimate.value is None) == (count.values == (0,))
+        assert estimate.range.upper == 1
+        assert (estimate.value is None) == (count.values <= (0,))
 
 
 def correlation(together: KnownComponent, x: KnownComponent, y: KnownComponent) -> Any:
@@ -134,8 +144,11 @@ def test_a_line() -> None:
     assert tuple(derived.components) == roles
     known = (one(2, 1, 3), one(4, 2, 8), one(5, 4, 6), one(0, mpq(-1, 2), mpq(1, 2)))
     line: Any = derived.estimates(dict(zip(roles, known, strict=True)))
-    assert line["slope"] == (mpq(1, 2), Range(mpq(1, 8), mpq(3, 2)))
-    assert line["intercept"] == (mpq(-5, 2), Range(mpq(-19, 2), mpq(0)))
+    low, high = ends(line["slope"].range)
+    assert line["slope"].value == mpq(1, 2)
+    assert mpq(2, 5) < low < mpq(1, 2) < high < mpq(3, 5)
+    corners = [slope * mean for slope in (low, high) for mean in (mpq(4), mpq(6))]
+    assert line["intercept"] == (mpq(-5, 2), Range(mpq(-1, 2) - max(corners), mpq(1, 2) - min(corners)))
     line = derived.estimates(dict(zip(roles, (known[0], one(0, 0, 8), *known[2:]), strict=True)))
     assert [line[name] for name in ("slope", "intercept")] == [(None, UNKNOWN)] * 2
 
@@ -173,7 +186,13 @@ def histogram_known(counts: Sequence[int], errors: Sequence[int], radius: int, n
     raw = tuple(mpq(count + error) for count, error in zip(counts, errors, strict=True))
     values = tuple(min(max(value, mpq(0)), mpq(n)) for value in raw)
     around = tuple(Range(value - radius, value + radius).cut(mpq(0), mpq(n)) for value in values)
-    return KnownComponent(raw, values, around)
+    return KnownComponent(raw, values, around, PLAIN, mpq(1, 20))
+
+
+def estimates_of(spec: dict[str, Any], n: int, known: dict[str, KnownComponent], radius: int) -> Any:
+    """What follows where each count is off by a radius at most, and a sum of them by as many radii."""
+    with mock.patch.object(from_bins, "sum_error", lambda _, number, __: mpq(number * radius)):
+        return derive(spec, COLUMNS, n, 1).estimates(known)
 
 
 @quick
@@ -192,7 +211,7 @@ def test_cumulative_counts_and_quantiles_hold_the_truth(rows: list[Any], data: A
     errors = data.draw(st.lists(st.integers(-radius, radius), min_size=bins + 1, max_size=bins + 1))
     known = {"histogram": histogram_known(counts, errors, radius, n)}
     asked = {"column": "x", "bins": mpq(bins)}
-    cumulative: Any = derive({"kind": "cumulative", **asked}, COLUMNS, n, 1).estimates(known)["cumulative"]
+    cumulative = estimates_of({"kind": "cumulative", **asked}, n, known, radius)["cumulative"]
     for i, estimate in enumerate(cumulative):
         assert holds(estimate.range, mpq(sum(counts[: i + 1])))
         assert holds(estimate.range, estimate.value)
@@ -201,7 +220,7 @@ def test_cumulative_counts_and_quantiles_hold_the_truth(rows: list[Any], data: A
         assert found == sorted(found)
     probabilities = [mpq(1, 100), mpq(1, 4), mpq(1, 2), mpq(99, 100)]
     spec = {"kind": "quantile", **asked, "probabilities": probabilities}
-    quantiles: Any = derive(spec, COLUMNS, n, 1).estimates(known)["quantile"]
+    quantiles = estimates_of(spec, n, known, radius)["quantile"]
     for probability, estimate in zip(probabilities, quantiles, strict=True):
         assert holds(estimate.range, estimate.value)
         if present:
@@ -217,11 +236,11 @@ def test_a_margin_adds_cells_up() -> None:
     counts = list(range(12))
     n = sum(counts)
     known = {"table": histogram_known(counts, [1, -1] * 6, 2, n)}
-    margins: Any = derive(spec, COLUMNS, n, 1).estimates(known)["margin"]
+    margins = estimates_of(spec, n, known, 2)["margin"]
     assert [each.value for each in margins] == [4, 11, 22, 29]
     for each, truth in zip(margins, (3, 12, 21, 30), strict=True):
         assert holds(each.range, mpq(truth))
-    margins = derive(spec | {"column": "b"}, COLUMNS, n, 1).estimates(known)["margin"]
+    margins = estimates_of(spec | {"column": "b"}, n, known, 2)["margin"]
     for each, truth in zip(margins, (18, 22, 26), strict=True):
         assert holds(each.range, mpq(truth))
 
@@ -229,7 +248,7 @@ def test_a_margin_adds_cells_up() -> None:
 @pytest.mark.parametrize("member", ["where", "group_by", "category", "probabilities", "nothing"])
 def test_members_of_other_kinds_are_refused(member: str) -> None:
     spec = {"kind": "standard_deviation", "column": "x", member: ["v"]}
-    if member in {"group_by", "nothing"}:
+    if member == "nothing":
         assert derive(spec, COLUMNS, 10, 1).kind == "standard_deviation"  # the interface knows no such member
         return
     with pytest.raises(InvalidStatistic) as refused:

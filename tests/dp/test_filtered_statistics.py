@@ -367,3 +367,29 @@ def test_values_are_found_among_many_categories_without_a_search() -> None:
     asked = {"kind": "count", "where": {"k": {"one_of": [str(i) for i in reversed(range(1_000))]}}}
     build(asked, columns, 10, 1)
     assert CountedText.comparisons < 3_000
+
+
+@pytest.mark.parametrize("filtered", ["k", "v", None])
+@pytest.mark.parametrize("grouped", [True, False])
+@pytest.mark.parametrize(("n", "rows_per_unit"), [(2, 1), (3, 1), (2, 2), (3, 3)])
+@pytest.mark.parametrize("bounds", [(0, 2), (-2, 0), (1, 3)])
+def test_centred_sums_move_together_by_the_width_of_the_bounds(
+    bounds: tuple[int, int], n: int, rows_per_unit: int, filtered: str | None, *, grouped: bool
+) -> None:
+    """The L1 sensitivity of all groups is that of one sum, and is attained: so each has the full ε."""
+    a, b = bounds
+    where = {"k": ADELIE, "v": {"v": {"between": (mpq(a), mpq(b - 1))}}, None: None}[filtered]
+    spec: dict[str, Any] = {"kind": "sum", "centred": True, "column": "v", "where": where}
+    statistic = build(spec | {"group_by": "k" if grouped else None}, columns(a, b), n, rows_per_unit)
+    values, changes = examined(statistic, bounds, n, min(rows_per_unit, n))
+    width = b - a if filtered != "v" else b - 1 - a
+    assert statistic.row_sensitivity == width
+    assert statistic.mechanisms == 1
+    assert max(map(sum, changes)) == statistic.sensitivity == min(rows_per_unit, n) * width
+    assert all(statistic.lower <= value <= statistic.upper for known in values for value in known)
+    assert max(map(max, values)) == statistic.upper == -statistic.lower
+    everybody = (Row(b, "s"), Row(a, "t"), Row(a, "s"))[:n]
+    middle = mpq(a + a + width, 2)
+    inside = [row for row in everybody if filtered is None or (row.k == "s" if filtered == "k" else row.v < b)]
+    of_group = [row for row in inside if not grouped or row.k == "s"]
+    assert statistic.values(answer(statistic, everybody))[0] == sum(row.v - middle for row in of_group)

@@ -50,7 +50,9 @@ class ServiceProcess:
     def _runs(self, seconds: float) -> bool:
         if self._descriptor is None:
             return False
-        ended, _, _ = select.select([self._descriptor], [], [], seconds)
+        poll = select.poll()  # a descriptor may be above 1,023, which select() does not take
+        poll.register(self._descriptor, select.POLLIN)
+        ended = poll.poll(seconds * 1000)
         if ended:
             os.close(self._descriptor)
             self._descriptor = None

@@ -38,23 +38,38 @@ def shape(statistic: dict[str, Any], n: int, rows_per_unit: int) -> Shape:
         widths = [Fraction(1) if pair is None else _ends(pair)[1] - _ends(pair)[0] for pair in statistic["bounds"]]
         product = widths[0] * widths[1]
         return Shape(product / n, 2 * half * product / (n * (n - 1)), 1)
-    lower, upper = _ends(statistic["bounds"])
+    lower, upper = _narrowed(statistic)
     width = upper - lower
     if kind == "mean":
         return Shape(width / n, width, 1)
     if kind == "variance":
         return Shape(width**2 / n, half * width**2 / (n * (n - 1)), 1)
+    if statistic.get("centred"):
+        return Shape(width, n * width, 1)
     partial = "where" in statistic or "group_by" in statistic
     change = max(upper, Fraction(0)) - min(lower, Fraction(0)) if partial else width
     return Shape(change, n * change, 2 * rows_per_unit if "group_by" in statistic else 1)
+
+
+def _narrowed(statistic: dict[str, Any]) -> tuple[Fraction, Fraction]:
+    """The bounds of a column, of a sum within what a filter on that column leaves of them."""
+    lower, upper = _ends(statistic["bounds"])
+    condition = statistic.get("where", {}).get(statistic["column"], {})
+    if "between" in condition:
+        least, most = _ends(condition["between"])
+        if max(lower, least) < min(upper, most):
+            return max(lower, least), min(upper, most)
+    return lower, upper
 
 
 def _ends(pair: list[Any]) -> tuple[Fraction, Fraction]:
     return Fraction(str(pair[0])), Fraction(str(pair[1]))
 
 
-def radius(of: Shape, rows_per_unit: int, epsilon: Decimal, alpha: Decimal, gamma: Decimal, refinement: int) -> Decimal:
-    """min(ln(1/α)·λ' + Λ'/2^(r+1), 2B)·Δ to some hundred digits."""
+def radius(
+    of: Shape, rows_per_unit: int, epsilon: Decimal, alpha: Decimal, gamma: Decimal, refinement: int | str
+) -> Decimal:
+    """min(ln(1/α)·λ' + Λ'/2^(r+1), 2B)·Δ to some hundred digits; "auto" is r = 10, and of counts the grid 1."""
     sensitivity, half_range = of.normalised(rows_per_unit)
     with localcontext() as context:
         context.prec = DIGITS
@@ -65,7 +80,10 @@ def radius(of: Shape, rows_per_unit: int, epsilon: Decimal, alpha: Decimal, gamm
         bits = max(118, 2 - _exponent(share), 52 + _exponent(bound))
         eta = Decimal(2) ** -bits
         scale = (1 + 12 * bound * eta) / (share - 2 * eta)
-        grid = Decimal(2) ** _exponent(scale) / 2**refinement
+        exponent = _exponent(scale)
+        if refinement == "auto":
+            refinement = min(max(exponent, 0), 30) if of.counts else 10
+        grid = Decimal(2) ** exponent / 2 ** int(refinement)
         normalised = min((1 / alpha).ln() * scale + grid / 2, 2 * bound)
         return normalised * sensitivity.numerator / sensitivity.denominator
 

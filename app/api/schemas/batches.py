@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from app.api.schemas.base import RequestModel
 from app.api.schemas.derived import DerivedBudget
 from app.api.schemas.filters import MAX_REQUEST_CONDITIONS, MAX_REQUEST_VALUES, require_few_conditions
-from app.api.schemas.numbers import Accuracy, Alpha, EpsilonNano, Flag, Gamma, Weight, Whole
+from app.api.schemas.numbers import Accuracy, Alpha, EpsilonNano, Flag, Gamma, Refinement, Weight
 from app.api.schemas.responses import AnswerModel, Described, EpsilonText, PlannedAccuracy, Release, ReleaseBudget
 from app.api.schemas.statistics import StatisticRequest
 
@@ -50,7 +50,7 @@ class BatchRequest(RequestModel):
     )
     alpha: Alpha = Field(default_factory=lambda: ONE_IN_TWENTY, json_schema_extra={"default": 0.05})
     gamma: Gamma = Field(default_factory=lambda: ONE_IN_TWENTY, json_schema_extra={"default": 0.05})
-    grid_refinement: Whole = Field(default=0, ge=0, le=30, description="Halves the items' grids this many times.")
+    grid_refinement: Refinement = 0
     reuse: Flag = Field(
         default=True,
         description="Answer items with earlier releases that are accurate enough, those of earlier items included.",

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from app.api.schemas.base import RequestModel
 from app.api.schemas.filters import Where
-from app.api.schemas.numbers import Alpha, ColumnName, EpsilonNano, Flag, Gamma, Text, Whole
+from app.api.schemas.numbers import Alpha, ColumnName, EpsilonNano, Flag, Gamma, Refinement, Text
 from app.api.schemas.responses import AnswerModel, Bin, EpsilonText, PlannedAccuracy, ReleaseBudget
 from app.api.schemas.statistics import Bins, Bounds, Edges, StatisticRequest
 
@@ -35,24 +35,29 @@ class DerivedSumRequest(RequestModel):
 
 
 class ProportionRequest(RequestModel):
-    """The share of rows that are true in a boolean `column`, of one `category` of a `column`, or that meet `where`."""
+    """The share of rows that are true in a boolean `column`, of one `category` of a `column`, or that meet `where`.
+
+    With `group_by`, the share of each group's rows that are true or of the category, among those that meet `where`.
+    """
 
     kind: Literal["proportion"]
     column: ColumnName | None = None
     category: Text | None = None
     where: Where | None = None
+    group_by: ColumnName | None = None
 
 
 class FilteredMeanRequest(RequestModel):
-    """The mean over the rows that meet `where`: their sum divided by their number.
+    """The mean over the rows that meet `where`, in all or for each group, from their number and their centred sum.
 
-    Where the number may be 0, nothing is known of the mean: both ends of its interval are null.
+    It needs `where` or `group_by`. Of no rows there is no mean; the interval is about the case that there are some.
     """
 
     kind: Literal["mean"]
     column: ColumnName
     bounds: Bounds | None = None
-    where: Where
+    where: Where | None = None
+    group_by: ColumnName | None = None
 
 
 class CorrelationRequest(RequestModel):
@@ -135,7 +140,7 @@ class DerivedRequest(RequestModel):
     )
     alpha: Alpha = Field(default_factory=lambda: ONE_IN_TWENTY, json_schema_extra={"default": 0.05})
     gamma: Gamma = Field(default_factory=lambda: ONE_IN_TWENTY, json_schema_extra={"default": 0.05})
-    grid_refinement: Whole = Field(default=0, ge=0, le=30, description="Halves the components' grids this many times.")
+    grid_refinement: Refinement = 0
     reuse: Flag = Field(default=True, description="Take components from earlier releases that are accurate enough.")
 
 
@@ -198,6 +203,6 @@ class DerivedAnswer(_Derived):
 
     estimates: dict[str, Estimate] = Field(description="By name: the kind, or `slope` and `intercept`.")
     edges: list[float] | None = Field(default=None, description="Cumulative counts: each is of the values below it.")
-    bins: list[Bin] | None = Field(default=None, description="Margins: what each number counts.")
+    bins: list[Bin] | None = Field(default=None, description="Margins and groups: what each number is about.")
     components: list[Component]
     budget: ReleaseBudget

@@ -9,6 +9,8 @@ from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from app.api.json_codec import JsonNumber
+from app.dp.mechanism.mechanism import AUTO, GridRefinement
+from app.dp.mechanism.parameters import FINEST_REFINEMENT
 from app.dp.numbers.exact import NUMBER, parse_exact
 from app.ledger.units import MAX_EPSILON_NANO, whole_units
 
@@ -88,6 +90,15 @@ def _whole(value: object) -> object:
     return int(number)
 
 
+def _grid_refinement(value: object) -> int | str:
+    if value == AUTO and not isinstance(value, JsonNumber):
+        return AUTO
+    number = to_exact(value)
+    if number.denominator != 1 or not 0 <= number <= FINEST_REFINEMENT:
+        raise refuse(f'must be "{AUTO}" or a whole number from 0 to {FINEST_REFINEMENT}')
+    return int(number)
+
+
 def _flag(value: object) -> bool:
     if isinstance(value, bool):
         return value
@@ -116,6 +127,22 @@ Text = Annotated[str, BeforeValidator(text)]
 ColumnName = Annotated[Text, Field(min_length=1, max_length=255)]
 Flag = Annotated[bool, PlainValidator(_flag), WithJsonSchema({"type": "boolean"})]
 Whole = Annotated[int, BeforeValidator(_whole)]
+Refinement = Annotated[
+    GridRefinement,
+    PlainValidator(_grid_refinement),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "const": AUTO},
+                {"type": "integer", "minimum": 0, "maximum": FINEST_REFINEMENT},
+            ],
+            "description": (
+                "How often the notes' grid is halved. It costs no privacy: a finer grid takes less ε for the same "
+                'accuracy. `"auto"` keeps counts whole numbers and halves others 10 times; 0 is the grid of the notes.'
+            ),
+        }
+    ),
+]
 Bound = Annotated[mpq, PlainValidator(_bound), _schema("A bound or an edge, at most 1e100 in size.")]
 EpsilonNano = Annotated[int, PlainValidator(_epsilon), _schema(_UNITS, exclusiveMinimum=0, maximum=1000000)]
 LimitNano = Annotated[int, PlainValidator(_ledger_units), _schema(_UNITS, minimum=0, maximum=1000000)]

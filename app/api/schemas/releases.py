@@ -6,7 +6,7 @@ from gmpy2 import mpq
 from pydantic import Field, model_validator
 
 from app.api.schemas.base import RequestModel
-from app.api.schemas.numbers import Accuracy, Alpha, EpsilonNano, Flag, Gamma, Whole, refuse
+from app.api.schemas.numbers import Accuracy, Alpha, EpsilonNano, Flag, Gamma, Refinement, refuse
 from app.api.schemas.statistics import StatisticRequest
 
 ONE_IN_TWENTY = mpq(1, 20)
@@ -20,7 +20,7 @@ class ReleaseRequest(RequestModel):
     accuracy: Accuracy | None = Field(default=None, description="The radius wanted (per bin for a histogram).")
     alpha: Alpha = Field(default_factory=lambda: ONE_IN_TWENTY, json_schema_extra={"default": 0.05})
     gamma: Gamma = Field(default_factory=lambda: ONE_IN_TWENTY, json_schema_extra={"default": 0.05})
-    grid_refinement: Whole = Field(default=0, ge=0, le=30, description="Halves the grid this many times.")
+    grid_refinement: Refinement = 0
     reuse: Flag = Field(default=True, description="Answer with an earlier release that is accurate enough, at no cost.")
 
     @model_validator(mode="after")

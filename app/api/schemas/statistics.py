@@ -6,7 +6,7 @@ from pydantic import Discriminator, Field, Tag
 
 from app.api.schemas.base import RequestModel
 from app.api.schemas.filters import Where
-from app.api.schemas.numbers import Bound, ColumnName, Whole
+from app.api.schemas.numbers import Bound, ColumnName, Flag, Whole
 
 MAX_EDGES = 10_000
 MAX_BINS = 1_000_000
@@ -84,6 +84,10 @@ class SumRequest(RequestModel):
     bounds: Bounds | None = None
     where: Where | None = None
     group_by: ColumnName | None = None
+    centred: Flag | None = Field(
+        default=None,
+        description="Sum how far each value is from the midpoint of the bounds: cheaper, and what means follow from.",
+    )
 
 
 def _ways(value: Any) -> str:  # noqa: ANN401  JSON, or a model of it

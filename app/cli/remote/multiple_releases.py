@@ -9,9 +9,9 @@ import typer
 
 from app.cli.remote import options, output
 from app.cli.remote.options import Bins, BoundsOf, Edges, WhereOf
-from app.cli.remote.questions import Alpha, Gamma, Refinement, print_release
+from app.cli.remote.questions import Alpha, Gamma, Refinement, parse_refinement, print_release
 from app.cli.remote.session import USAGE, AsJson, DatasetName, connect, fail
-from snapledger_client import Bounds, Derived, Release, derived_statistics, statistics
+from snapledger_client import Bounds, Derived, Release, Where, derived_statistics, statistics
 from snapledger_client.formatting import choose_number_format, format_column_value, format_interval
 
 Key = Annotated[
@@ -45,7 +45,25 @@ def _build_sum(column: str, bounds: Bounds | None = None) -> dict[str, Any]:
     return {**statistics.mean(column, bounds), "kind": "sum"}
 
 
-BUILDERS: dict[Kind, Any] = {Kind.SUM: _build_sum, Kind.MEAN: derived_statistics.filtered_mean}
+def _build_mean(
+    column: str, where: Where | None = None, group_by: str | None = None, bounds: Bounds | None = None
+) -> dict[str, Any]:
+    if group_by is not None:
+        return derived_statistics.mean_by_group(column, group_by, where, bounds)
+    if where is None:
+        fail("a mean of some rows needs --where or --group-by; the mean of all rows is a release", USAGE)
+    return derived_statistics.filtered_mean(column, where, bounds)
+
+
+def _build_proportion(
+    column: str | None = None, category: str | None = None, where: Where | None = None, group_by: str | None = None
+) -> dict[str, Any]:
+    if group_by is None or column is None:
+        return derived_statistics.proportion(column, category, where)
+    return derived_statistics.proportion_by_group(column, group_by, category, where)
+
+
+BUILDERS: dict[Kind, Any] = {Kind.SUM: _build_sum, Kind.MEAN: _build_mean, Kind.PROPORTION: _build_proportion}
 """Of the kinds whose function is not named as they are."""
 
 
@@ -104,6 +122,9 @@ def release_derived(  # noqa: PLR0913 - as many options as a question has
     bounds: BoundsOf = None,
     where: WhereOf = None,
     category: Annotated[str | None, typer.Option(help="The category of a proportion.")] = None,
+    group_by: Annotated[
+        str | None, typer.Option(help="For a mean or a proportion: one number for each category of this column.")
+    ] = None,
     edges: Edges = None,
     bins: Bins = None,
     probabilities: Annotated[
@@ -127,11 +148,13 @@ def release_derived(  # noqa: PLR0913 - as many options as a question has
         bounds=bounds,
         where=where,
         category=category,
+        group_by=group_by,
         edges=edges,
         bins=bins,
         probabilities=probabilities,
     )
-    numbers = {"epsilon": epsilon, "alpha": alpha, "gamma": gamma, "grid_refinement": grid_refinement}
+    refinement = None if grid_refinement is None else parse_refinement(grid_refinement)
+    numbers = {"epsilon": epsilon, "alpha": alpha, "gamma": gamma, "grid_refinement": refinement}
     asked: dict[str, Any] = {name: each for name, each in numbers.items() if each is not None}
     if fresh:
         asked["reuse"] = False

@@ -58,7 +58,9 @@ Alpha = Annotated[str | None, typer.Option(help="The probability that the error 
 Gamma = Annotated[
     str | None, typer.Option(help="The probability that the mechanism's bound clamps the value, 0.05 by default.")
 ]
-Refinement = Annotated[int | None, typer.Option(help="Halve the rounding grid this many times.")]
+Refinement = Annotated[
+    str | None, typer.Option(help="How often the rounding grid is halved: 0 (the default) to 30, or auto.")
+]
 Guess = Annotated[str | None, typer.Option(help="A guess of the value: shows the bias there, from the guess alone.")]
 
 
@@ -71,16 +73,21 @@ def _build_statistic(kind: Kind, columns: list[str], **asked: Any) -> dict[str, 
     )
 
 
-def _collect_options(*, fresh: bool, refinement: int | None, **numbers: str | None) -> StatisticOptions:
+def _collect_options(*, fresh: bool, refinement: str | None, **numbers: str | None) -> StatisticOptions:
     """What was asked for, without what is left to the service."""
     if (numbers["epsilon"] is None) == (numbers["accuracy"] is None):
         fail("give either --epsilon or --accuracy, not both", USAGE)
     given: dict[str, Any] = {name: number for name, number in numbers.items() if number is not None}
     if refinement is not None:
-        given["grid_refinement"] = refinement
+        given["grid_refinement"] = parse_refinement(refinement)
     if fresh:
         given["reuse"] = False
     return cast("StatisticOptions", given)
+
+
+def parse_refinement(text: str) -> int | str:
+    """A number of halvings, or whatever else the service may know."""
+    return int(text) if text.isascii() and text.isdigit() else text
 
 
 def plan(  # noqa: PLR0913 - as many options as a question has

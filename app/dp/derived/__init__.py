@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.dp.derived.base import DerivedStatistic, KnownComponent
+from app.dp.derived.by_group import MeanByGroup, ProportionByGroup
 from app.dp.derived.from_bins import Cumulative, Margin, Quantile
 from app.dp.derived.ratios import Correlation, FilteredMean, Regression
 from app.dp.derived.single_release import DerivedSum, Proportion, StandardDeviation
@@ -19,7 +20,10 @@ _KINDS: tuple[type[DerivedStatistic], ...] = (
 
 DERIVED = {derived.kind: derived for derived in _KINDS}
 
-_MEMBERS = frozenset().union(*(derived.members for derived in DERIVED.values()))
+_BY_GROUP: dict[str, type[DerivedStatistic]] = {derived.kind: derived for derived in (MeanByGroup, ProportionByGroup)}
+"""The other shape of these kinds, which a request with `group_by` asks for."""
+
+_MEMBERS = frozenset().union(*(derived.members for derived in (*DERIVED.values(), *_BY_GROUP.values())))
 
 
 def derive(spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> DerivedStatistic:
@@ -31,6 +35,8 @@ def derive(spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_
     derived = DERIVED.get(str(spec.get("kind")))
     if derived is None:
         raise InvalidStatistic("kind", f"must be one of {', '.join(DERIVED)}")
+    if spec.get("group_by") is not None:
+        derived = _BY_GROUP.get(derived.kind, derived)
     for member in _MEMBERS - derived.members:
         if spec.get(member) is not None:
             raise InvalidStatistic(member, f"does not belong to a {derived.kind}: leave it out")

@@ -2,7 +2,7 @@
 
 All of it is post-processing: it costs nothing beyond its components. If these are m, each is asked for at α/m, so that
 with probability at least 1 - α every one of them is in its interval (union bound), and whatever follows from that by
-interval arithmetic holds as well.
+interval arithmetic holds as well. What is known more closely from the noises themselves uses the α of all components.
 """
 
 from abc import ABC, abstractmethod
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 from app.dp.derived.interval_arithmetic import Range
+from app.dp.mechanism.mechanism import Mechanism
 from app.dp.numbers.exact import Rational
 from app.dp.table.bins import Bins
 from app.dp.table.columns import Column
@@ -19,12 +20,15 @@ from app.dp.table.columns import Column
 class KnownComponent(NamedTuple):
     """A component's release: its output as it is, the same within the public range, and what is known of the truth.
 
-    Each has a member for each number of the release, in order. The ranges hold all at once.
+    The first three have a member for each number of the release, in order. The ranges hold all at once with probability
+    at least 1 - `alpha`, whatever the data.
     """
 
     raw: tuple[Rational, ...]
     values: tuple[Rational, ...]
     ranges: tuple[Range, ...]
+    mechanism: Mechanism
+    alpha: Rational
 
 
 class Estimate(NamedTuple):
@@ -55,6 +59,11 @@ class DerivedStatistic(ABC):
     kind: ClassVar[str]
     members: ClassVar[frozenset[str]]
     """Which members of a request this kind has, beside `kind`."""
+
+    @property
+    def weights(self) -> Mapping[str, int]:
+        """The share of ε that each component has, by its role: equal ones, where nothing else is said."""
+        return dict.fromkeys(self.components, 1)
 
     @classmethod
     @abstractmethod

@@ -12,6 +12,7 @@ from gmpy2 import mpq
 from app.dp.derived.base import DerivedStatistic, Estimate, Estimates, KnownComponent
 from app.dp.derived.interval_arithmetic import Range, ends
 from app.dp.errors import InvalidStatistic
+from app.dp.mechanism.sum_accuracy import sum_radius
 from app.dp.numbers.exact import Rational, json_probability
 from app.dp.statistics import build
 from app.dp.statistics.histogram import MOST_JOINT_INTERVALS
@@ -52,16 +53,15 @@ class FromHistogram(DerivedStatistic, ABC):
     def _cumulative(self, known: KnownComponent) -> list[Estimate]:
         """How many rows have a value below each edge but the first (at most the last): ascending, and so are both ends.
 
-        All counts are n together, so what is known of the bins behind an edge tells of those before it.
+        All counts are n together, so the fewer of the bins before an edge and those behind it tell how many there are.
         """
-        intervals = self.intervals.edges.intervals
-        lows, highs = zip(*map(ends, known.ranges), strict=True)
-        below = zip(accumulate(lows), accumulate(highs), strict=True)
-        behind_low, behind_high = sum(lows), sum(highs)
+        intervals, everything = self.intervals.edges.intervals, len(known.raw)
+        alpha, total, behind = known.alpha / intervals, mpq(self.n), sum(known.raw)
         ranges = []
-        for i, (low, high) in zip(range(intervals), below, strict=False):
-            behind_low, behind_high = behind_low - lows[i], behind_high - highs[i]
-            ranges.append((max(low, self.n - behind_high, mpq(0)), min(high, self.n - behind_low, mpq(self.n))))
+        for i, below in enumerate(accumulate(known.raw[:intervals]), 1):
+            near, far = (below, i) if 2 * i <= everything else (total - (behind - below), everything - i)
+            around = Range(near, near).widen(sum_error(known, far, alpha)).cut(mpq(0), total)
+            ranges.append(ends(around))
         least = list(accumulate((low for low, _ in ranges), max))
         most = list(accumulate((high for _, high in reversed(ranges)), min))[::-1]
         values = fit_ascending(list(accumulate(known.raw[:intervals])))
@@ -160,17 +160,26 @@ class Margin(DerivedStatistic):
 
     def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
         """The sums of cells, within [0, n]."""
-        raw, ranges = known["table"].raw, list(map(ends, known["table"].ranges))
-        x, y = self.cells.x.count, self.cells.y.count
-        everything = mpq(self.n)
+        table, (x, y) = known["table"], (self.cells.x.count, self.cells.y.count)
+        rows, added = (x, y) if self.first else (y, x)
+        error = sum_error(table, added, table.alpha / rows)
         estimates = []
-        for i in range(x if self.first else y):
-            places = range(i * y, (i + 1) * y) if self.first else range(i, x * y, y)
-            around = Range(sum(ranges[j][0] for j in places), sum(ranges[j][1] for j in places))
-            around = around.cut(mpq(0), everything)
+        for i in range(rows):
+            total = sum(table.raw[i * y : (i + 1) * y] if self.first else table.raw[i : x * y : y])
+            around = Range(total, total).widen(error).cut(mpq(0), mpq(self.n))
             least, most = ends(around)
-            estimates.append(Estimate(min(max(sum(raw[j] for j in places), least), most), around))
+            estimates.append(Estimate(min(max(total, least), most), around))
         return {self.kind: estimates}
+
+
+def sum_error(counts: KnownComponent, number: int, alpha: Rational) -> Rational:
+    """How far the sum of so many of a release's counts may be from the truth, with probability at least 1 - `alpha`."""
+    if number == 0:
+        return mpq(0)
+    mechanism = counts.mechanism
+    # Counts are whole numbers, and so is what is subtracted before the draw.
+    on_grid = mechanism.parameters.grid <= 1
+    return sum_radius(mechanism.parameters, number, alpha, on_grid=on_grid) + number * mechanism.resolution
 
 
 def _quantile(

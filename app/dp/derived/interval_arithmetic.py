@@ -21,6 +21,10 @@ class Range(NamedTuple):
         upper = most if self.upper is None else max(min(self.upper, most), least)
         return Range(lower, upper)
 
+    def widen(self, by: Rational) -> "Range":
+        """What is known where both ends may be wrong by so much."""
+        return Range(None if self.lower is None else self.lower - by, None if self.upper is None else self.upper + by)
+
     def times(self, factor: Rational) -> "Range":
         """The number times a known one that is not negative."""
         return Range(*(None if end is None else end * factor for end in self))

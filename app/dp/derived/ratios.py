@@ -8,7 +8,6 @@ from gmpy2 import mpq
 
 from app.dp.derived.base import DerivedStatistic, Estimate, Estimates, KnownComponent, single_number
 from app.dp.derived.interval_arithmetic import (
-    UNKNOWN,
     Range,
     divide,
     ends,
@@ -18,22 +17,23 @@ from app.dp.derived.interval_arithmetic import (
     subtract,
 )
 from app.dp.errors import InvalidStatistic
+from app.dp.mechanism.ratio_accuracy import RatioError
 from app.dp.numbers.exact import Rational
 from app.dp.statistics import build
 from app.dp.statistics.base import parse_pair
+from app.dp.table.codes import Codes
 from app.dp.table.columns import Column
 
 
 @dataclass(frozen=True)
 class FilteredMean(DerivedStatistic):
-    """The mean of a column over the rows that meet a filter: their sum divided by their number, both of them released.
+    """The mean of a column over the rows that meet a filter: m₀ + T/N, with the sum T of v - m₀ and the number N.
 
-    How many rows there are is a secret, so this is no mean of the table's own kind, whose n is public. Nothing is known
-    of it where the number may be 0. Otherwise it lies within the bounds, as every value does.
+    m₀ is the midpoint of the bounds. How many rows there are is a secret, so this is no mean of the table's own kind,
+    whose n is public. It lies within the bounds, as every value does, if there is such a row at all.
     """
 
-    lower: Rational
-    upper: Rational
+    codes: Codes
 
     kind: ClassVar[str] = "mean"
     members: ClassVar[frozenset[str]] = frozenset({"column", "bounds", "where"})
@@ -43,20 +43,31 @@ class FilteredMean(DerivedStatistic):
         """The mean that a request asks for, or InvalidStatistic."""
         if spec.get("where") is None:
             raise InvalidStatistic("where", "is missing: for the mean of all rows, release the statistic `mean`")
-        asked = {"kind": "sum", **{member: spec.get(member) for member in cls.members}}
+        asked = {"kind": "sum", "centred": True, **{member: spec.get(member) for member in cls.members}}
         counted = {"kind": "count", "where": spec["where"]}
         total: Any = build(asked, columns, n, rows_per_unit)
-        described = total.describe() | {"kind": cls.kind}
-        return cls(n, {"sum": asked, "count": counted}, described, total.codes.lower, total.codes.upper)
+        described = {name: value for name, value in total.describe().items() if name != "centred"}
+        return cls(n, {"sum": asked, "count": counted}, described | {"kind": cls.kind}, total.codes)
 
     def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
-        """The quotient; none where no row was counted."""
-        (total, totals), (count, counts) = single_number(known["sum"]), single_number(known["count"])
-        around = divide(totals, counts)
-        if around != UNKNOWN:
-            around = around.cut(self.lower, self.upper)
-        value = min(max(total / count, self.lower), self.upper) if count > 0 else None
-        return {self.kind: Estimate(value, around)}
+        """The mean; none where no row was counted."""
+        (total,), (count,) = known["sum"].raw, known["count"].raw
+        error = RatioError.of(known["sum"].mechanism, known["count"].mechanism, total_alpha(known))
+        return {self.kind: centred_mean(self.codes, error, total, count)}
+
+
+def centred_mean(codes: Codes, error: RatioError, total: Rational, count: Rational) -> Estimate:
+    """The mean m₀ + T/N of rows with these codes, from releases of T and N."""
+    middle = (codes.lower + codes.upper) / 2
+    around = Range(*error.ratios(total, count)).cut(-codes.width / 2, codes.width / 2)
+    least, most = ends(around)
+    value = middle + min(max(total / count, least), most) if count > 0 else None
+    return Estimate(value, Range(middle + least, middle + most))
+
+
+def total_alpha(known: Mapping[str, KnownComponent]) -> Rational:
+    """α of the whole, of which each component has a share."""
+    return sum(each.alpha for each in known.values())
 
 
 def _pair(spec: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Any, Any], tuple[Any, Any]]:
@@ -122,10 +133,17 @@ class Regression(DerivedStatistic):
         }
         return cls(n, components, covariance.describe() | {"kind": cls.kind})
 
+    @property
+    def weights(self) -> Mapping[str, int]:
+        """More for what the slope follows from, since the intercept follows from that as well."""
+        return {"covariance": 3, "variance_x": 3, "mean_x": 2, "mean_y": 2}
+
     def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
         """Both; none where the variance was released as 0, and nothing is known where it may be 0."""
         together, x, x_mean, y_mean = (single_number(known[role]) for role in self.components)
-        slopes = divide(together[1], x[1])
+        covariance, variance = known["covariance"], known["variance_x"]
+        error = RatioError.of(covariance.mechanism, variance.mechanism, covariance.alpha + variance.alpha)
+        slopes = Range(*error.ratios(*covariance.raw, *variance.raw))
         intercepts = subtract(y_mean[1], multiply(slopes, x_mean[1]))
         slope = together[0] / x[0] if x[0] > 0 else None
         intercept = None if slope is None else y_mean[0] - slope * x_mean[0]

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from gmpy2 import mpq
 
+from app.dp.mechanism.mechanism import GridRefinement, refinement_for
 from app.dp.mechanism.planning import UNIT, minimal_epsilon
 from app.dp.numbers.exact import Rational
 from app.dp.statistics import Statistic
@@ -20,7 +21,11 @@ def by_weight(epsilon: Rational, weights: Sequence[Rational]) -> list[Rational]:
 
 
 def equal_radius(
-    statistics: Sequence[Statistic], epsilon: Rational, alpha: Rational, gamma: Rational, grid_refinement: int
+    statistics: Sequence[Statistic],
+    epsilon: Rational,
+    alpha: Rational,
+    gamma: Rational,
+    grid_refinement: GridRefinement,
 ) -> Rational | None:
     """The smallest radius, as a part of each statistic's public range, that all can have at `alpha` for ε together.
 
@@ -29,13 +34,17 @@ def equal_radius(
     """
     # Many statistics are one normalised mechanism: all means over n rows are.
     kinds = Counter(
-        ((each.upper - each.lower) / each.sensitivity, each.b_prime, each.mechanisms) for each in statistics
+        (
+            *((each.upper - each.lower) / each.sensitivity, each.b_prime, each.mechanisms),
+            refinement_for(each, grid_refinement),
+        )
+        for each in statistics
     )
 
     def affordable(part: Rational) -> bool:
         spent = sum(
-            many * minimal_epsilon(part * span, alpha, b_prime, gamma, grid_refinement, mechanisms)
-            for (span, b_prime, mechanisms), many in kinds.items()
+            many * minimal_epsilon(part * span, alpha, b_prime, gamma, refinement, mechanisms)
+            for (span, b_prime, mechanisms, refinement), many in kinds.items()
         )
         return bool(spent <= epsilon)
 

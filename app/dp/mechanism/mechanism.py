@@ -1,20 +1,34 @@
 """One statistic released at one ε: the normalised mechanism in the statistic's own units."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Final, Literal, Self
 
 from app.dp.errors import AccuracyTrivial
 from app.dp.mechanism import accuracy as radii
 from app.dp.mechanism import planning
 from app.dp.mechanism.bulk_draw import draw_whole_numbers
 from app.dp.mechanism.draw import draw
-from app.dp.mechanism.parameters import Parameters, derive_parameters
+from app.dp.mechanism.parameters import WHOLE, Parameters, Refinement, derive_parameters
 from app.dp.mechanism.released_values import ReleasedValues
 from app.dp.numbers.exact import Rational, half_ulp
 from app.dp.numbers.random_bits import VectorBitSource
 from app.dp.statistics.base import Statistic
-from app.dp.statistics.count_base import SharedCounts
+from app.dp.statistics.count_base import Counts, SharedCounts
 from app.dp.table.sums import Answer
+
+AUTO: Final = "auto"
+GridRefinement = int | Literal["auto"]
+"""r, by how many halvings the grid is finer than the notes' (0 to 30), or what suits the statistic."""
+
+DEFAULT_REFINEMENT: Final = 10
+"""What "auto" is for all but counts: half a grid is then less than a thousandth of the radius."""
+
+
+def refinement_for(statistic: Statistic, requested: GridRefinement) -> Refinement:
+    """How fine the grid is: "auto" keeps the releases of counts whole numbers, and is 10 for other statistics."""
+    if requested != AUTO:
+        return requested
+    return WHOLE if isinstance(statistic, Counts) else DEFAULT_REFINEMENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,25 +39,28 @@ class Mechanism:
         statistic: what is released.
         epsilon: ε, the total privacy cost, shared by the statistic's mechanisms.
         gamma: γ, the largest probability with which the outer clamp may bind.
-        grid_refinement: r, by how many halvings the grid is finer than the notes'.
+        grid_refinement: what was asked for; `parameters` have the r that follows.
         parameters: of each of the statistic's mechanisms, in normalised units.
     """
 
     statistic: Statistic
     epsilon: Rational
     gamma: Rational
-    grid_refinement: int
+    grid_refinement: GridRefinement
     parameters: Parameters
 
     @classmethod
-    def for_epsilon(cls, statistic: Statistic, epsilon: Rational, gamma: Rational, grid_refinement: int) -> Self:
+    def for_epsilon(
+        cls, statistic: Statistic, epsilon: Rational, gamma: Rational, grid_refinement: GridRefinement
+    ) -> Self:
         """The mechanism that costs `epsilon` in all; ValueError as `derive`."""
-        parameters = derive_parameters(epsilon / statistic.mechanisms, statistic.b_prime, gamma, grid_refinement)
+        refinement = refinement_for(statistic, grid_refinement)
+        parameters = derive_parameters(epsilon / statistic.mechanisms, statistic.b_prime, gamma, refinement)
         return cls(statistic, epsilon, gamma, grid_refinement, parameters)
 
     @classmethod
     def for_accuracy(
-        cls, statistic: Statistic, accuracy: Rational, alpha: Rational, gamma: Rational, grid_refinement: int
+        cls, statistic: Statistic, accuracy: Rational, alpha: Rational, gamma: Rational, grid_refinement: GridRefinement
     ) -> Self:
         """The cheapest mechanism whose radius at `alpha` is at most `accuracy`, in the statistic's units.
 
@@ -54,8 +71,9 @@ class Mechanism:
         if accuracy >= statistic.upper - statistic.lower:
             raise AccuracyTrivial
         normalised = accuracy / statistic.sensitivity
+        refinement = refinement_for(statistic, grid_refinement)
         epsilon = planning.minimal_epsilon(
-            normalised, alpha, statistic.b_prime, gamma, grid_refinement, statistic.mechanisms
+            normalised, alpha, statistic.b_prime, gamma, refinement, statistic.mechanisms
         )
         return cls.for_epsilon(statistic, epsilon, gamma, grid_refinement)
 
@@ -99,6 +117,5 @@ class Mechanism:
     def cliff(self) -> Rational:
         """The smallest ε above this one, in whole units, at which the grid is finer."""
         statistic = self.statistic
-        return planning.next_cliff(
-            self.epsilon, statistic.b_prime, self.gamma, self.grid_refinement, statistic.mechanisms
-        )
+        refinement = refinement_for(statistic, self.grid_refinement)
+        return planning.next_cliff(self.epsilon, statistic.b_prime, self.gamma, refinement, statistic.mechanisms)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Final, Literal
 
 from gmpy2 import mpq
 
@@ -12,6 +13,10 @@ GAMMA = mpq(1, 20)
 
 FINEST_REFINEMENT = 30
 """The largest r: the grid is Λ'/2^r."""
+
+WHOLE: Final = "whole"
+Refinement = int | Literal["whole"]
+"""r, or that the grid is 1 (in normalised units) wherever the notes' grid is no finer than that."""
 
 GUARD_BITS = 128
 """How many bits more than the precision p the working precision and a draw's first prefix have."""
@@ -51,18 +56,19 @@ class Parameters:
 
 @lru_cache(maxsize=1024)
 def derive_parameters(
-    epsilon: Rational, b_prime: Rational, gamma: Rational = GAMMA, grid_refinement: int = 0
+    epsilon: Rational, b_prime: Rational, gamma: Rational = GAMMA, grid_refinement: Refinement = 0
 ) -> Parameters:
     """The parameters at a privacy cost ε and a normalised range [-B', B'] (Covington's notes, sections 5 and 6.5).
 
-    Every rounding goes against the release, never against privacy: B up, ε' down, λ' up, and Λ' from that λ'.
+    Every rounding goes against the release, never against privacy: B up, ε' down, λ' up, and Λ' from that λ'. The grid
+    does not enter the privacy cost: the draw is post-processing of the ideal Laplace mechanism.
 
     Raises:
         ValueError: if ε is at most 2⁻¹¹⁷, B' is not positive, γ is not in (0, 1] or r is not from 0 to 30.
     """
     if epsilon <= mpq(1, 2**117) or b_prime <= 0:
         raise ValueError("epsilon must exceed 2^-117, and b_prime 0")
-    if not 0 < gamma <= 1 or not 0 <= grid_refinement <= FINEST_REFINEMENT:
+    if not 0 < gamma <= 1 or (grid_refinement != WHOLE and not 0 <= grid_refinement <= FINEST_REFINEMENT):
         raise ValueError("gamma must be in (0, 1], and grid_refinement from 0 to 30")
     precision_bits, bound = clamping_bound(epsilon, b_prime, gamma)
     working_precision = precision_bits + GUARD_BITS
@@ -70,16 +76,17 @@ def derive_parameters(
     epsilon_prime = mpq(real((epsilon - 2 * eta) / (1 + 12 * bound * eta), down(working_precision)))
     scale = mpq(real(1 / epsilon_prime, up(working_precision)))
     coarse_grid = power_of_two_at_least(scale)
+    halvings = grid_refinement if grid_refinement != WHOLE else min(max(ceil_log2(coarse_grid), 0), FINEST_REFINEMENT)
     return Parameters(
         epsilon=epsilon,
         b_prime=b_prime,
         gamma=gamma,
-        grid_refinement=grid_refinement,
+        grid_refinement=halvings,
         precision_bits=precision_bits,
         epsilon_prime=epsilon_prime,
         scale=scale,
         coarse_grid=coarse_grid,
-        grid=coarse_grid / 2**grid_refinement,
+        grid=coarse_grid / 2**halvings,
         bound=bound,
     )
 

@@ -6,7 +6,14 @@ from gmpy2 import mpq
 
 from app.dp.errors import AccuracyTrivial
 from app.dp.mechanism.accuracy import radius
-from app.dp.mechanism.parameters import ceil_log2, clamping_bound, derive_parameters
+from app.dp.mechanism.parameters import (
+    FINEST_REFINEMENT,
+    WHOLE,
+    Refinement,
+    ceil_log2,
+    clamping_bound,
+    derive_parameters,
+)
 from app.dp.numbers.exact import Rational, log_up
 
 UNIT = mpq(1, 10**9)
@@ -21,7 +28,7 @@ def minimal_epsilon(  # noqa: PLR0913, PLR0917  all that the radius depends on
     alpha: Rational,
     b_prime: Rational,
     gamma: Rational,
-    grid_refinement: int,
+    grid_refinement: Refinement,
     mechanisms: int = 1,
 ) -> Rational:
     """The smallest total ε, in whole units, at which the notes' radius is at most `accuracy` (in normalised units).
@@ -41,9 +48,7 @@ def minimal_epsilon(  # noqa: PLR0913, PLR0917  all that the radius depends on
     # Enough bits for the closed form to be right to less than a unit, however large ε is and however small ln(1/α).
     magnitude = max(ceil_log2(1 / accuracy), 0) + ceil_log2(1 / (1 - alpha))
     logarithm = mpq(log_up(1 / alpha, 256 + magnitude))
-    j = ceil_log2(accuracy / (mpq(1, 2**grid_refinement) + logarithm))
-    grid = mpq(2) ** (j - grid_refinement)
-    scale = min(mpq(2) ** j, (accuracy - grid / 2) / logarithm)
+    scale = _largest_scale(accuracy, logarithm, grid_refinement)
 
     def attains(epsilon: Rational) -> bool:
         return bool(radius(derive_parameters(epsilon / mechanisms, b_prime, gamma, grid_refinement), alpha) <= accuracy)
@@ -52,20 +57,34 @@ def minimal_epsilon(  # noqa: PLR0913, PLR0917  all that the radius depends on
     return start if start > _OUT_OF_REACH else _smallest(attains, start)
 
 
+def _largest_scale(accuracy: Rational, logarithm: Rational, grid_refinement: Refinement) -> Rational:
+    """The largest λ' with ln(1/α)·λ' + grid/2 = `accuracy` at most, `logarithm` being ln(1/α)."""
+    if grid_refinement != WHOLE:
+        j = ceil_log2(accuracy / (mpq(1, 2**grid_refinement) + logarithm))
+        return min(mpq(2) ** j, (accuracy - mpq(2) ** (j - grid_refinement) / 2) / logarithm)
+    scale = (accuracy - mpq(1, 2)) / logarithm
+    if scale > mpq(1, 2):
+        return scale
+    j = min(ceil_log2(accuracy / (1 + logarithm)), -1)
+    return min(mpq(2) ** j, (accuracy - mpq(2) ** j / 2) / logarithm)
+
+
 def next_cliff(
-    epsilon: Rational, b_prime: Rational, gamma: Rational, grid_refinement: int, mechanisms: int = 1
+    epsilon: Rational, b_prime: Rational, gamma: Rational, grid_refinement: Refinement, mechanisms: int = 1
 ) -> Rational:
     """The smallest total ε, in whole units, above `epsilon` at which the grid is finer, so that the radius jumps.
 
     Raises:
         ValueError: as `derive` does.
     """
-    coarse_grid = derive_parameters(epsilon / mechanisms, b_prime, gamma, grid_refinement).coarse_grid
+    parameters = derive_parameters(epsilon / mechanisms, b_prime, gamma, grid_refinement)
+    coarse_grid = parameters.coarse_grid
+    if grid_refinement == WHOLE and parameters.grid_refinement < FINEST_REFINEMENT:
+        coarse_grid = parameters.grid  # which is 1 until the notes' grid is finer
 
     def finer(candidate: Rational) -> bool:
-        return bool(
-            derive_parameters(candidate / mechanisms, b_prime, gamma, grid_refinement).coarse_grid < coarse_grid
-        )
+        found = derive_parameters(candidate / mechanisms, b_prime, gamma, grid_refinement)
+        return bool(found.coarse_grid < coarse_grid)
 
     return _smallest(finer, _cost(2 / coarse_grid, b_prime, gamma, mechanisms))
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from app.dp.errors import InvalidStatistic
 from app.dp.statistics.base import Statistic
+from app.dp.statistics.centred_sum import CentredSum
 from app.dp.statistics.count import Count, GroupedCount
 from app.dp.statistics.covariance import Covariance
 from app.dp.statistics.histogram import Histogram
@@ -47,6 +48,8 @@ def build(spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_p
         statistic = TwoWay
     if statistic is Count and spec.get("group_by") is not None:
         statistic = GroupedCount
+    if statistic is Sum and spec.get("centred"):
+        statistic = CentredSum
     for member in _MEMBERS - statistic.members:
         if spec.get(member) is not None:
             raise InvalidStatistic(member, f"does not belong to a {statistic.kind}: leave it out")

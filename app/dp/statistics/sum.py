@@ -1,6 +1,6 @@
 """The sum of a column's values over the rows that meet a filter's conditions, in all or for each group."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -10,9 +10,9 @@ from app.dp.numbers.exact import Rational
 from app.dp.statistics.base import Statistic, describe_bounds, find_column, parse_pair
 from app.dp.statistics.group_by import Groups, describe_groups, parse_groups
 from app.dp.table.bins import CategoryBins
-from app.dp.table.codes import Codes, codes_for
+from app.dp.table.codes import SMALLEST_GAP, Codes, codes_for
 from app.dp.table.columns import Column
-from app.dp.table.conditions import Condition, describe_conditions, parse_conditions
+from app.dp.table.conditions import Between, Condition, describe_conditions, parse_conditions
 from app.dp.table.sums import Answer, CellSums
 
 
@@ -37,21 +37,15 @@ class Sum(Statistic):
     groups: Groups | None
 
     kind: ClassVar[str] = "sum"
-    members: ClassVar[frozenset[str]] = frozenset({"column", "bounds", "where", "group_by"})
+    members: ClassVar[frozenset[str]] = frozenset({"column", "bounds", "where", "group_by", "centred"})
 
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
         """The sum that a request asks for, or InvalidStatistic."""
         column = find_column(columns, spec.get("column"), "column")
-        codes = codes_for(column, parse_pair(spec.get("bounds"), "bounds"))
-        return cls(
-            n,
-            rows_per_unit,
-            column.name,
-            codes,
-            parse_conditions(spec.get("where"), columns),
-            parse_groups(spec, columns),
-        )
+        conditions = parse_conditions(spec.get("where"), columns)
+        codes = narrow_codes(column, codes_for(column, parse_pair(spec.get("bounds"), "bounds")), conditions)
+        return cls(n, rows_per_unit, column.name, codes, conditions, parse_groups(spec, columns))
 
     @property
     def needs(self) -> CellSums:
@@ -104,14 +98,17 @@ class Sum(Statistic):
 
     def values(self, answer: Answer) -> tuple[Rational, ...]:
         """The sums a·m + R·S/K, m being the number of rows inside and S the sum of their codes."""
+        codes = self.codes
+        return tuple(
+            codes.lower * rows + codes.width * mpq(total, codes.steps) for rows, total in self._rows_and_totals(answer)
+        )
+
+    def _rows_and_totals(self, answer: Answer) -> Iterator[tuple[int, int]]:
+        """The number of rows inside and the sum of their codes, in all or for each group."""
         counts, totals = answer[: self.components + 1], answer[self.components + 1 :]
         if len(totals) != self.components or sum(counts) != self.n:
             raise ValueError("the sums are not those that this statistic needs")
-        codes = self.codes
-        return tuple(
-            codes.lower * rows + codes.width * mpq(total, codes.steps)
-            for rows, total in zip(counts[:-1], totals, strict=True)
-        )
+        return zip(counts[:-1], totals, strict=True)
 
     def describe(self) -> dict[str, Any]:
         """The request for this sum with its bounds, which booleans do not have."""
@@ -130,3 +127,19 @@ class Sum(Statistic):
         if not self.conditions and self.groups is None:
             return self.codes.lower, self.codes.upper
         return min(self.codes.lower, mpq(0)), max(self.codes.upper, mpq(0))
+
+
+def narrow_codes(column: Column, codes: Codes, conditions: Sequence[Condition]) -> Codes:
+    """The codes within what a filter on the summed column itself leaves of the bounds, if that has a width.
+
+    Rows outside the filter are not summed, and those inside have a value there: it changes what a row can contribute,
+    and nothing else.
+    """
+    for each in conditions:
+        if each.column != column.name or not isinstance(each, Between):
+            continue
+        unit = 10**each.scale
+        lower, upper = max(codes.lower, mpq(each.least) / unit), min(codes.upper, mpq(each.most) / unit)
+        if upper - lower >= SMALLEST_GAP and (lower, upper) != (codes.lower, codes.upper):
+            return codes_for(column, (lower, upper))
+    return codes

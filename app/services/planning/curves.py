@@ -1,5 +1,6 @@
 """What each ε would buy: a plan's curve, with the cliffs at which the grid halves. No data is read here."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,11 +30,11 @@ class Curve:
 class SpendableBudget:
     """Who asks: what can be spent now (None: nothing, for want of an allowance), and what is known already.
 
-    `known_radius` is the smallest radius, as reported, that an earlier release has at the plan's α, if there is any.
+    `is_known` tells whether an earlier release answers a plan.
     """
 
     spendable_nano: int | None
-    known_radius: float | None
+    is_known: Callable[[Plan], bool]
 
 
 def compute_curve(plan: Plan, asked: Curve, most_nano: int, purse: SpendableBudget | None) -> list[dict[str, Any]]:
@@ -47,7 +48,7 @@ def compute_curve(plan: Plan, asked: Curve, most_nano: int, purse: SpendableBudg
     """
     if asked.to_nano > most_nano:
         raise EpsilonTooLargeError(most_nano)
-    cliffs = _find_cliffs(plan.mechanism, asked)
+    cliffs = _find_cliffs(plan, asked)
     points = []
     for epsilon_nano in sorted({*_spaced_epsilons(asked), *cliffs}):
         point = questions.plan_mechanism(_mechanism_at(plan.mechanism, epsilon_nano), plan.alpha)
@@ -58,7 +59,7 @@ def compute_curve(plan: Plan, asked: Curve, most_nano: int, purse: SpendableBudg
             "cliff": epsilon_nano in cliffs,
         }
         if purse is not None:
-            reused = purse.known_radius is not None and purse.known_radius <= document["radius"]
+            reused = purse.is_known(point)
             spendable_nano = purse.spendable_nano
             document["reused"] = reused
             document["affordable"] = spendable_nano is not None and (reused or epsilon_nano <= spendable_nano)
@@ -74,12 +75,14 @@ def _spaced_epsilons(asked: Curve) -> list[int]:
     return [first, *(int((mpq(grown) * first + mpq(1, 2)).__floor__()) for grown in between), last]
 
 
-def _find_cliffs(mechanism: Mechanism, asked: Curve) -> set[int]:
-    """Every ε of the curve's range at which the grid is finer than a unit before."""
+def _find_cliffs(plan: Plan, asked: Curve) -> set[int]:
+    """Every ε of the curve's range at which the grid is finer than a unit before, so that the radius jumps."""
     cliffs: set[int] = set()
-    epsilon_nano = max(asked.from_nano - 1, 1)
-    while (epsilon_nano := int(_mechanism_at(mechanism, epsilon_nano).cliff() * NANO_PER_EPSILON)) <= asked.to_nano:
-        cliffs.add(epsilon_nano)
+    mechanism = _mechanism_at(plan.mechanism, max(asked.from_nano - 1, 1))
+    while (epsilon_nano := int(mechanism.cliff() * NANO_PER_EPSILON)) <= asked.to_nano:
+        mechanism = _mechanism_at(plan.mechanism, epsilon_nano)
+        if questions.is_beyond_cliff(mechanism, plan.alpha):
+            cliffs.add(epsilon_nano)
     return cliffs
 
 

@@ -9,6 +9,7 @@ from gmpy2 import mpq
 
 from app.db.repositories.datasets import Dataset
 from app.dp.mechanism import epsilon_sharing
+from app.dp.mechanism.mechanism import GridRefinement
 from app.errors import AccuracyTrivialError, AccuracyUnattainableError, EpsilonTooLargeError, InvalidRequestError
 from app.ledger.units import NANO_PER_EPSILON, epsilon_text
 from app.services.planning import questions
@@ -39,7 +40,7 @@ class Batch:
     equalised: bool
     alpha: mpq
     gamma: mpq
-    grid_refinement: int
+    grid_refinement: GridRefinement
     reuse: bool
 
 

@@ -12,7 +12,7 @@ from gmpy2 import mpq
 
 from app.db.repositories.datasets import Dataset
 from app.dp.errors import AccuracyTrivial, InvalidStatistic
-from app.dp.mechanism.mechanism import Mechanism
+from app.dp.mechanism.mechanism import GridRefinement, Mechanism
 from app.dp.statistics import Statistic, build
 from app.dp.table.sums import Needs
 from app.errors import AccuracyTrivialError, AccuracyUnattainableError, EpsilonTooLargeError, InvalidRequestError
@@ -26,6 +26,9 @@ MAX_CACHE_BYTES = 2**26
 
 _BYTES_PER_PLAN, _BYTES_PER_CHARACTER = 6_000, 16
 
+MIN_CLIFF = mpq(1, 100)
+"""By which part of a radius it must fall at an ε for that to be told as a cliff."""
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -36,7 +39,7 @@ class Question:
     accuracy: mpq | None
     alpha: mpq
     gamma: mpq
-    grid_refinement: int
+    grid_refinement: GridRefinement
     reuse: bool
 
 
@@ -69,10 +72,20 @@ class Plan:
         return self.radius + self.mechanism.resolution
 
     @cached_property
-    def beyond_cliff(self) -> Mechanism:
-        """The mechanism at the next ε above at which the grid halves."""
+    def beyond_cliff(self) -> Mechanism | None:
+        """The mechanism at the next ε above at which the radius jumps; None where it would cost thrice as much."""
         mechanism = self.mechanism
-        return Mechanism.for_epsilon(mechanism.statistic, mechanism.cliff(), mechanism.gamma, mechanism.grid_refinement)
+        epsilon = mechanism.cliff()
+        if epsilon > 3 * mechanism.epsilon:
+            return None
+        beyond = Mechanism.for_epsilon(mechanism.statistic, epsilon, mechanism.gamma, mechanism.grid_refinement)
+        return beyond if is_beyond_cliff(beyond, self.alpha) else None
+
+
+def is_beyond_cliff(mechanism: Mechanism, alpha: mpq) -> bool:
+    """Whether the radius at the ε at which the grid halves is smaller by a hundredth than a unit before."""
+    gained = mechanism.statistic.sensitivity * mechanism.parameters.grid / 2
+    return bool(gained >= mechanism.radius(alpha) * MIN_CLIFF)
 
 
 def _choose_mechanism(statistic: Statistic, question: Question, most_nano: int) -> Mechanism:

@@ -11,6 +11,8 @@ from app.db.repositories.datasets import Dataset
 from app.dp import derived as derivations
 from app.dp.derived import DerivedStatistic
 from app.dp.errors import InvalidStatistic
+from app.dp.mechanism.epsilon_sharing import by_weight
+from app.dp.mechanism.mechanism import GridRefinement
 from app.dp.numbers.exact import json_probability
 from app.errors import InvalidRequestError
 from app.json_text import encode_json
@@ -19,7 +21,7 @@ from app.ledger.account import Account
 from app.ledger.allowances import Allowance
 from app.ledger.answers.releases import Rows
 from app.ledger.chain import facts
-from app.ledger.units import epsilon_text
+from app.ledger.units import NANO_PER_EPSILON, epsilon_text
 from app.services.access import Access
 from app.services.context import Services
 from app.services.planning import columns, questions
@@ -41,7 +43,7 @@ class DerivedQuestion:
     epsilon_nano: int
     alpha: mpq
     gamma: mpq
-    grid_refinement: int
+    grid_refinement: GridRefinement
     reuse: bool
 
 
@@ -68,7 +70,7 @@ def plan_derived(services: Services, entered: Access, question: DerivedQuestion)
         {
             "role": role,
             "statistic": plan.statistic.describe(),
-            "accuracy": documents.accuracy_document(plan.mechanism, plan.alpha),
+            "accuracy": documents.accuracy_document(plan.mechanism if known is None else known.mechanism, plan.alpha),
             "release_id": None if known is None else known.release_id,
             "charged": epsilon_text(charged_nano),
             "reused": known is not None,
@@ -113,7 +115,7 @@ def _compose(  # noqa: PLR0913, PLR0917 - what, of which releases, and what rema
     """The answer that the components' releases make."""
     found = {role: each.read_facts(rows) for role, each in zip(derived.components, releases, strict=True)}
     known = {
-        role: estimates.known_component(each.release.plan.statistic, component)
+        role: estimates.known_component(each.release.plan, component)
         for (role, component), each in zip(found.items(), releases, strict=True)
     }
     answer = _answer_head(dataset, derived, question)
@@ -150,25 +152,27 @@ def _build_derived(dataset: Dataset, question: DerivedQuestion) -> DerivedStatis
 def _plan_components(
     services: Services, dataset: Dataset, derived: DerivedStatistic, question: DerivedQuestion
 ) -> dict[str, Plan]:
-    """The plans of the components, by their roles: ε in equal shares, each at α divided by their number."""
-    shares = len(derived.components)
-    if question.epsilon_nano < shares:
+    """The plans of the components, by their roles: ε by their weights, each at α divided by their number."""
+    roles = derived.components
+    shares = by_weight(mpq(question.epsilon_nano, NANO_PER_EPSILON), [mpq(derived.weights[role]) for role in roles])
+    epsilons_nano = [int(share * NANO_PER_EPSILON) for share in shares]
+    if 0 in epsilons_nano:
         raise InvalidRequestError(("epsilon", "is too small: each component's share is below 1e-9"))
     return {
         role: questions.make_plan(
             dataset,
             Question(
                 statistic=statistic,
-                epsilon_nano=question.epsilon_nano // shares,
+                epsilon_nano=epsilon_nano,
                 accuracy=None,
-                alpha=question.alpha / shares,
+                alpha=question.alpha / len(roles),
                 gamma=question.gamma,
                 grid_refinement=question.grid_refinement,
                 reuse=question.reuse,
             ),
             services.settings.max_epsilon_nano,
         )
-        for role, statistic in derived.components.items()
+        for (role, statistic), epsilon_nano in zip(roles.items(), epsilons_nano, strict=True)
     }
 
 

@@ -46,7 +46,8 @@ def plan_release(services: Services, entered: Access, question: Question, extras
     if extras.curve is not None or extras.guess is not None:
         services.database.pause()
     known = _find_earlier_releases(services, entered, planned) if question.reuse else []
-    reused = reuse.choose_earlier_release(known, planned) is not None
+    earlier = reuse.choose_earlier_release(known, planned)
+    reused = earlier is not None
     cost_nano, account, allowance = planned.epsilon_nano, entered.account, entered.allowance
     # Whoever rules a dataset may plan before it grants itself an allowance; a release it could not pay.
     spendable_nano = None if allowance is None else min(account.remaining_nano, allowance.remaining_nano)
@@ -55,11 +56,12 @@ def plan_release(services: Services, entered: Access, question: Question, extras
         "affordable": affordable,
         "repeatable": (spendable_nano or 0) // cost_nano,
     }
-    summary = summaries.summarise_plan(planned, reused=reused, affordable=affordable)
-    known_radius = min((round_up(each.radius) for each in known), default=None)
-    more = _extra_members(planned, most_nano, extras, SpendableBudget(spendable_nano, known_radius))
+    answering = planned if earlier is None else questions.plan_mechanism(earlier.mechanism, planned.alpha)
+    summary = summaries.summarise_plan(answering, reused=reused, affordable=affordable)
+    purse = SpendableBudget(spendable_nano, lambda plan: reuse.choose_earlier_release(known, plan) is not None)
+    more = _extra_members(planned, most_nano, extras, purse)
     with enter_if_large(services.database, planned.statistic.components, entered.principal.id):
-        return documents.encode_plan(entered.dataset, planned, summary=summary, budget=budget, reused=reused, **more)
+        return documents.encode_plan(entered.dataset, answering, summary=summary, budget=budget, reused=reused, **more)
 
 
 def _find_earlier_releases(services: Services, entered: Access, planned: Plan) -> list[EarlierRelease]:
@@ -95,8 +97,10 @@ def _extra_members(planned: Plan, most_nano: int, extras: PlanExtras, purse: Spe
 
 
 def _cliff_document(planned: Plan, most_nano: int) -> Document | None:
-    """The next ε above at which the grid halves, and the radius there; None above the largest ε of a release."""
+    """The next ε above at which the radius jumps, and the radius there; None where no release may cost that."""
     beyond = planned.beyond_cliff
+    if beyond is None:
+        return None
     epsilon_nano = int(beyond.epsilon * NANO_PER_EPSILON)
     if epsilon_nano > most_nano:
         return None

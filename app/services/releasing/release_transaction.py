@@ -174,7 +174,7 @@ class ReleaseTransaction:
             statistic=mechanism.statistic.identity,
             epsilon_nano=cost_nano,
             gamma=str(mechanism.gamma),
-            grid_refinement=mechanism.grid_refinement,
+            grid_refinement=mechanism.parameters.grid_refinement,
             response=settled.answer.content,
             created_at=at,
         )

@@ -76,11 +76,23 @@ def choose_earlier_release(earlier: Sequence[EarlierRelease], plan: Plan) -> Ear
     """Of releases that are known at the plan's α, oldest first, the one that answers it."""
     best: EarlierRelease | None = None
     for each in earlier:
-        # As reported: radii that differ beyond a double's digits, as γ makes them, are the same to a reader.
-        enough = each.radius <= plan.wanted or round_up(each.radius) <= round_up(plan.radius)
-        if enough and (best is None or round_up(each.radius) < round_up(best.radius)):
+        if _is_enough(each, plan) and (best is None or round_up(each.radius) < round_up(best.radius)):
             best = each
     return best
+
+
+def _is_enough(earlier: EarlierRelease, plan: Plan) -> bool:
+    """Whether no radius that the plan promises is larger than the earlier release's.
+
+    As reported: radii that differ beyond a double's digits, as γ makes them, are the same to a reader.
+    """
+    if plan.statistic.components == 1 and earlier.radius <= plan.wanted:
+        return True
+    known, planned, alpha = earlier.mechanism, plan.mechanism, plan.alpha
+    return round_up(earlier.radius) <= round_up(plan.radius) and all(
+        round_up(radius(known, alpha)) <= round_up(radius(planned, alpha))
+        for radius in (Mechanism.simultaneous_radius, Mechanism.tight_radius)
+    )
 
 
 def open_earlier_release(rows: Rows, keyring: Keyring, earlier: EarlierRelease, plan: Plan) -> PreparedRelease:

@@ -8,22 +8,23 @@ from app.dp.derived import KnownComponent
 from app.dp.derived.base import Estimate, Estimates
 from app.dp.derived.interval_arithmetic import Range
 from app.dp.numbers.exact import json_number, round_down, round_up
-from app.dp.statistics import Statistic
+from app.services.planning.questions import Plan
 from app.services.rendering.documents import Document
 from app.services.rendering.release_answers import ReleaseFacts
 
 
-def known_component(statistic: Statistic, facts: ReleaseFacts) -> KnownComponent:
+def known_component(plan: Plan, facts: ReleaseFacts) -> KnownComponent:
     """What is known by a component's release; the ranges of all bins hold at once, by the simultaneous radius."""
-    accuracy, outcome = facts.accuracy, facts.outcome
+    accuracy, outcome, statistic = facts.accuracy, facts.outcome, plan.statistic
     if facts.interval is not None:
-        lower, upper = map(mpq, facts.interval)
-        return KnownComponent(outcome.values, outcome.values_in_range, (Range(lower, upper),))
-    reach = mpq(accuracy["simultaneous_radius"]) + mpq(accuracy["resolution"])
-    ranges = tuple(
-        Range(value - reach, value + reach).cut(statistic.lower, statistic.upper) for value in outcome.values_in_range
-    )
-    return KnownComponent(outcome.values, outcome.values_in_range, ranges)
+        ranges: tuple[Range, ...] = (Range(*map(mpq, facts.interval)),)
+    else:
+        reach = mpq(accuracy["simultaneous_radius"]) + mpq(accuracy["resolution"])
+        ranges = tuple(
+            Range(value - reach, value + reach).cut(statistic.lower, statistic.upper)
+            for value in outcome.values_in_range
+        )
+    return KnownComponent(outcome.values, outcome.values_in_range, ranges, plan.mechanism, plan.alpha)
 
 
 def estimates_document(estimates: Estimates) -> Document:

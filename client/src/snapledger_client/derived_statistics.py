@@ -60,6 +60,36 @@ def filtered_mean(column: str, where: Where, bounds: Bounds | None = None) -> di
     return {**statistics.mean(column, bounds), "where": where}
 
 
+def mean_by_group(
+    column: str, group_by: str, where: Where | None = None, bounds: Bounds | None = None
+) -> dict[str, Any]:
+    """The mean of a column over the rows of each declared category of `group_by`, of those that meet `where`.
+
+    Examples:
+        >>> from snapledger_client import mean_by_group
+        >>> mean_by_group("body_mass_g", "species")
+        {'kind': 'mean', 'column': 'body_mass_g', 'group_by': 'species'}
+    """
+    return statistics.mean(column, bounds) | _given(group_by=group_by, where=where)
+
+
+def proportion_by_group(
+    column: str, group_by: str, category: str | None = None, where: Where | None = None
+) -> dict[str, Any]:
+    """The share of each group's rows that are true in a boolean column, or of a `category` of a column.
+
+    Examples:
+        >>> from snapledger_client import proportion_by_group
+        >>> proportion_by_group("island", "species", "Dream")
+        {'kind': 'proportion', 'column': 'island', 'group_by': 'species', 'category': 'Dream'}
+    """
+    return {"kind": "proportion", "column": column} | _given(group_by=group_by, category=category, where=where)
+
+
+def _given(**members: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON is any value
+    return {name: each for name, each in members.items() if each is not None}
+
+
 def correlation(first: str, second: str, bounds: PairOfBounds | None = None) -> dict[str, Any]:
     """Pearson's correlation of two columns.
 

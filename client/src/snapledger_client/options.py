@@ -1,6 +1,6 @@
 """Options of plans, releases, batches and derived statistics, as keyword arguments."""
 
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 from snapledger_client.numbers import Number
 
@@ -22,7 +22,7 @@ class StatisticOptions(TypedDict, total=False):
     accuracy: Number
     alpha: Number
     gamma: Number
-    grid_refinement: int
+    grid_refinement: int | Literal["auto"]
     reuse: bool
 
 
@@ -67,7 +67,7 @@ class DerivedPlanOptions(TypedDict, total=False):
     epsilon: Number
     alpha: Number
     gamma: Number
-    grid_refinement: int
+    grid_refinement: int | Literal["auto"]
     reuse: bool
 
 

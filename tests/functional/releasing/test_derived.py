@@ -36,6 +36,13 @@ VALUES: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"kind": "proportion", "column": "k", "category": "a"}, {"proportion": 0.4}),
     ({"kind": "proportion", "where": {"accuracy": {"between": [10, 30]}}}, {"proportion": 0.6}),
     ({"kind": "mean", "column": "accuracy", "where": {"k": {"in": ["a"]}}}, {"mean": 15}),
+    ({"kind": "mean", "column": "accuracy", "group_by": "k"}, {"mean": [15, 30, 50, 40]}),
+    (
+        {"kind": "mean", "column": "x", "group_by": "k", "where": {"accuracy": {"between": [0, 50]}}},
+        {"mean": [0, 1.5, 0.25, 2.5]},
+    ),
+    ({"kind": "proportion", "column": "b", "group_by": "k"}, {"proportion": [0.5, 0, 0, 1]}),
+    ({"kind": "proportion", "column": "k", "category": "b", "group_by": "k"}, {"proportion": [0, 1, 0, 0]}),
     ({"kind": "correlation", **LINE}, {"correlation": 0.3386}),
     ({"kind": "regression", **LINE}, {"slope": 0.025, "intercept": 0.1}),
     (
@@ -154,11 +161,11 @@ def test_parallel_requests_against_a_small_budget(service: Service) -> None:
     assert table.budget()["epsilon_spent"] == "9" if twins[0].json()["budget"]["charged"] == "1" else "8"
 
 
-def test_a_mean_of_perhaps_no_rows_has_no_interval(one_service: Service) -> None:
+def test_of_a_mean_of_perhaps_no_rows_the_bounds_are_known(one_service: Service) -> None:
     table = one_service.table(COLUMNS, content())
     statistic = {"kind": "mean", "column": "x", "where": {"accuracy": {"in": [11]}}}
-    document = ask(table, statistic, epsilon="1", grid_refinement=0).json()
-    assert document["estimates"]["mean"]["interval"] == [None, None]
+    document = ask(table, statistic, epsilon="0.0001").json()
+    assert document["estimates"]["mean"]["interval"] == [-1, 3]
 
 
 def test_a_correlation_of_noise_stays_within_its_range(one_service: Service) -> None:
@@ -185,6 +192,10 @@ HOSTILE: list[tuple[dict[str, Any], str]] = [
     ({"kind": "proportion", "column": "b", "category": "true"}, "derived.column"),
     ({"kind": "proportion", "where": {"k": {"in": ["a"]}}, "category": "a"}, "derived.category"),
     ({"kind": "mean", "column": "x"}, "derived.where"),
+    ({"kind": "mean", "column": "x", "group_by": "b"}, "derived.group_by"),
+    ({"kind": "proportion", "column": "x", "group_by": "k"}, "derived.column"),
+    ({"kind": "proportion", "column": "b", "group_by": "k", "where": {"b": {"in": [True]}}}, "derived.where"),
+    ({"kind": "correlation", **LINE, "group_by": "k"}, "derived"),
     ({"kind": "mean", "column": "x", "where": {"k": {"in": ["OR 1=1"]}}}, "derived.where.0.in.0"),
     ({"kind": "correlation", "columns": ["x"]}, "derived.columns"),
     ({"kind": "correlation", "columns": ["x", "x"]}, "derived.columns"),

@@ -34,7 +34,7 @@ def free(service: Service, statistic: dict[str, Any], n: int = 100, **question: 
 
 
 def test_a_curve_has_its_points_and_every_cliff_between(table: Table) -> None:
-    question = {"epsilon": "0.5", "curve": {"from": "0.01", "to": "10", "points": 200}}
+    question = {"epsilon": "0.5", "grid_refinement": 0, "curve": {"from": "0.01", "to": "10", "points": 200}}
     curve = table.plan(MEAN, **question).json()["curve"]
     epsilons = [Decimal(point["epsilon"]) for point in curve]
     assert (epsilons[0], epsilons[-1]) == (Decimal("0.01"), 10)
@@ -45,7 +45,9 @@ def test_a_curve_has_its_points_and_every_cliff_between(table: Table) -> None:
     assert max(ratios) - min(ratios) < Decimal("1e-6")
     # Each plan's cliff is the next of the curve's.
     cliffs, at = [], "0.01"
-    while (following := table.plan(MEAN, epsilon=at).json()["cliff"]) and Decimal(following["epsilon"]) <= 10:
+    while (following := table.plan(MEAN, epsilon=at, grid_refinement=0).json()["cliff"]) and Decimal(
+        following["epsilon"]
+    ) <= 10:
         cliffs.append(at := following["epsilon"])
         (point,) = [point for point in curve if point["epsilon"] == at]
         assert point["radius"] == following["accuracy"]
@@ -56,10 +58,10 @@ def test_a_curve_has_its_points_and_every_cliff_between(table: Table) -> None:
 
 
 def test_the_first_point_may_be_a_cliff(table: Table) -> None:
-    cliff = table.plan(MEAN, epsilon="0.7").json()["cliff"]["epsilon"]
+    cliff = table.plan(MEAN, epsilon="0.7", grid_refinement=0).json()["cliff"]["epsilon"]
     for start, expected in ((Decimal(cliff), True), (Decimal(cliff) - UNIT, False)):
         asked = {"from": str(start), "to": str(2 * start), "points": 2}
-        curve = table.plan(MEAN, epsilon=1, curve=asked).json()["curve"]
+        curve = table.plan(MEAN, epsilon=1, grid_refinement=0, curve=asked).json()["curve"]
         assert curve[0]["cliff"] is expected
 
 

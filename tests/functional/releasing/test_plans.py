@@ -82,13 +82,14 @@ def test_how_often_the_remaining_budget_affords_it(one_service: Service, epsilon
 @pytest.mark.parametrize("statistic", [MEAN, {"kind": "histogram", "column": "x", "bins": 4}], ids=json.dumps)
 def test_the_cliff_is_where_the_grid_halves(table: Table, statistic: dict[str, Any]) -> None:
     """`cliff` (`{"epsilon", "accuracy"}`, the next ε above at which the grid halves; null above the largest ε)."""
-    plan = table.plan(statistic, epsilon="0.7").json()
+    plan = table.plan(statistic, epsilon="0.7", grid_refinement=0).json()
     cliff = Decimal(plan["cliff"]["epsilon"])
-    beyond = table.plan(statistic, epsilon=str(cliff)).json()
-    before = table.plan(statistic, epsilon=str(cliff - Decimal("1e-9"))).json()
+    beyond = table.plan(statistic, epsilon=str(cliff), grid_refinement=0).json()
+    before = table.plan(statistic, epsilon=str(cliff - Decimal("1e-9")), grid_refinement=0).json()
     assert before["mechanism"]["grid"] == plan["mechanism"]["grid"] == 2 * beyond["mechanism"]["grid"]
     assert beyond["accuracy"]["radius"] == plan["cliff"]["accuracy"]
-    assert table.plan(statistic, epsilon=1000).json()["cliff"] is None
+    assert table.plan(statistic, epsilon=1000, grid_refinement=0).json()["cliff"] is None
+    assert table.plan(statistic, epsilon="0.3", grid_refinement="auto").json()["cliff"] is None
 
 
 def test_accuracy_and_epsilon_agree(table: Table) -> None:

@@ -174,7 +174,7 @@ class DatasetQueries:
 
         Examples:
             >>> items = [item(mean("body_mass_g"), weight=1), item(variance("body_mass_g"), weight=3)]
-            >>> [each.privacy.epsilon for each in penguins.plan_batch(items, epsilon="0.8").items]
+            >>> [each.privacy.epsilon for each in penguins.plan_batch(items, epsilon="0.8", reuse=False).items]
             [Decimal('0.2'), Decimal('0.6')]
         """
         return self._send(calls.plan_batch(self.name, items, **options))
@@ -249,6 +249,44 @@ class DatasetQueries:
             True
         """
         return self._send(calls.derive(self.name, derived_statistics.filtered_mean(column, where, bounds), **options))
+
+    def mean_by_group(
+        self,
+        column: str,
+        group_by: str,
+        where: Where | None = None,
+        bounds: Bounds | None = None,
+        **options: Unpack[DerivedOptions],
+    ) -> Derived:
+        """The mean of a column in each declared category of `group_by`, at the price of two releases.
+
+        See `DerivedOptions`.
+
+        Examples:
+            >>> of_species = penguins.mean_by_group("body_mass_g", "species", epsilon=2)
+            >>> of_species.labels[:3]
+            ['Adelie', 'Chinstrap', 'Gentoo']
+        """
+        derived = derived_statistics.mean_by_group(column, group_by, where, bounds)
+        return self._send(calls.derive(self.name, derived, **options))
+
+    def proportion_by_group(
+        self,
+        column: str,
+        group_by: str,
+        category: str | None = None,
+        where: Where | None = None,
+        **options: Unpack[DerivedOptions],
+    ) -> Derived:
+        """The share of each group's rows that are true, or of a category. See `DerivedOptions`.
+
+        Examples:
+            >>> adelie = penguins.proportion_by_group("species", "species", "Adelie", epsilon=2)
+            >>> all(0 <= least <= most <= 1 for _, least, most in adelie.estimates["proportion"].rows)
+            True
+        """
+        derived = derived_statistics.proportion_by_group(column, group_by, category, where)
+        return self._send(calls.derive(self.name, derived, **options))
 
     def correlation(
         self, first: str, second: str, bounds: PairOfBounds | None = None, **options: Unpack[DerivedOptions]

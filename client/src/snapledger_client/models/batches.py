@@ -46,7 +46,7 @@ class PlannedItem(DisplayedAnswer):
     """What one item of a batch would be, and cost now.
 
     Examples:
-        >>> penguins.plan_batch([item(mean("body_mass_g"), epsilon="0.5")]).items[0].accuracy.radius
+        >>> penguins.plan_batch([item(mean("body_mass_g"), epsilon="0.5")], reuse=False).items[0].accuracy.radius
         116.15500795215091
     """
 
@@ -67,7 +67,7 @@ class BatchPlan(DisplayedAnswer):
 
     Examples:
         >>> plan = penguins.plan_batch([item(mean("body_mass_g"), weight=1), item(count(group_by="species"), weight=3)],
-        ...                            epsilon="0.4")
+        ...                            epsilon="0.4", reuse=False)
         >>> [each.privacy.epsilon for each in plan.items]
         [Decimal('0.1'), Decimal('0.3')]
     """

@@ -65,7 +65,7 @@ class Privacy(Answer):
     """What the release tells of anybody, at most: ε for neighbours that differ in `rows_per_unit` rows.
 
     Examples:
-        >>> penguins.plan(mean("body_mass_g"), epsilon="0.5").privacy.epsilon
+        >>> penguins.plan(mean("body_mass_g"), epsilon="0.5", reuse=False).privacy.epsilon
         Decimal('0.5')
     """
 
@@ -79,7 +79,7 @@ class Mechanism(Answer):
     """The figures of the mechanism that draws, in the statistic's units (for a histogram, per bin).
 
     Examples:
-        >>> penguins.plan(mean("body_mass_g"), epsilon="0.5").mechanism.grid
+        >>> penguins.plan(mean("body_mass_g"), epsilon="0.5", reuse=False).mechanism.grid
         58.13953488372093
     """
 

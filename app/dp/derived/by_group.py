@@ -1,0 +1,116 @@
+"""What follows for each group of a category column: the mean of another column, the share of rows that meet a filter.
+
+Each group has an interval, and all of them hold at once. The price is that of two releases, however many groups there
+are.
+"""
+
+from abc import ABC
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from gmpy2 import mpq
+
+from app.dp.derived.base import DerivedStatistic, Estimate, Estimates, KnownComponent
+from app.dp.derived.interval_arithmetic import Range, ends
+from app.dp.derived.ratios import centred_mean, total_alpha
+from app.dp.errors import InvalidStatistic
+from app.dp.mechanism.ratio_accuracy import RatioError
+from app.dp.numbers.exact import Rational
+from app.dp.statistics import build
+from app.dp.statistics.base import find_column
+from app.dp.table.bins import Bins
+from app.dp.table.codes import Codes
+from app.dp.table.columns import Column, Kind
+
+
+@dataclass(frozen=True)
+class ByGroup(DerivedStatistic, ABC):
+    """Two releases by group, and what follows for each group.
+
+    Attributes:
+        groups: the declared categories of the column `group_by`, `other` and perhaps `missing`.
+    """
+
+    groups: Bins
+
+    @property
+    def bins(self) -> Bins:
+        """The groups."""
+        return self.groups
+
+    def _releases(self, known: Mapping[str, KnownComponent]) -> tuple[RatioError, list[tuple[Rational, Rational]]]:
+        """The error of each group's ratio, and both releases of each group."""
+        above, below = (known[role] for role in self.components)
+        error = RatioError.of(above.mechanism, below.mechanism, total_alpha(known) / self.groups.count)
+        return error, list(zip(above.raw, below.raw, strict=True))
+
+
+@dataclass(frozen=True)
+class MeanByGroup(ByGroup):
+    """The mean of a column over the rows of each group, of those that meet a filter if there is one."""
+
+    codes: Codes
+
+    kind: ClassVar[str] = "mean"
+    members: ClassVar[frozenset[str]] = frozenset({"column", "bounds", "where", "group_by"})
+
+    @classmethod
+    def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
+        """The means that a request asks for, or InvalidStatistic."""
+        asked = {"kind": "sum", "centred": True, **{member: spec.get(member) for member in cls.members}}
+        counted = {"kind": "count", "where": spec.get("where"), "group_by": spec.get("group_by")}
+        total: Any = build(asked, columns, n, rows_per_unit)
+        described = {name: value for name, value in total.describe().items() if name != "centred"}
+        return cls(n, {"sum": asked, "count": counted}, described | {"kind": cls.kind}, total.bins, total.codes)
+
+    def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
+        """The means; none of a group in which no row was counted."""
+        error, releases = self._releases(known)
+        return {self.kind: [centred_mean(self.codes, error, total, count) for total, count in releases]}
+
+
+@dataclass(frozen=True)
+class ProportionByGroup(ByGroup):
+    """The share of each group's rows that are true in a boolean column, or have one category of another column.
+
+    A missing value is neither true nor of a category.
+    """
+
+    kind: ClassVar[str] = "proportion"
+    members: ClassVar[frozenset[str]] = frozenset({"column", "category", "where", "group_by"})
+
+    @classmethod
+    def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
+        """The proportions that a request asks for, or InvalidStatistic."""
+        column = find_column(columns, spec.get("column"), "column")
+        where, category = dict(spec.get("where") or {}), spec.get("category")
+        if column.name in where:
+            raise InvalidStatistic("where", "the filter may not be about the column whose shares are asked for")
+        if column.kind is Kind.BOOLEAN and category is None:
+            wanted: Any = True
+        elif column.kind is Kind.CATEGORY and category in column.categories:
+            wanted = category
+        elif column.kind is Kind.CATEGORY:
+            raise InvalidStatistic("category", "is not one of the declared categories", column.categories)
+        else:
+            raise InvalidStatistic("column", "neither a boolean column nor one of categories")
+        counted = {"kind": "count", "group_by": spec.get("group_by")}
+        inside = counted | {"where": where | {column.name: {"one_of": [wanted]}}}
+        everybody = counted | {"where": where or None}
+        whole = build(everybody, columns, n, rows_per_unit)
+        described = whole.describe() | {"kind": cls.kind, "column": column.name}
+        described |= {} if category is None else {"category": category}
+        groups: Any = whole.bins
+        return cls(n, {"inside": inside, "count": everybody}, described, groups)
+
+    def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
+        """The shares; none of a group in which no row was counted."""
+        error, releases = self._releases(known)
+        return {self.kind: [_share(error, inside, count) for inside, count in releases]}
+
+
+def _share(error: RatioError, inside: Rational, count: Rational) -> Estimate:
+    around = Range(*error.ratios(inside, count)).cut(mpq(0), mpq(1))
+    least, most = ends(around)
+    return Estimate(min(max(inside / count, least), most) if count > 0 else None, around)

@@ -1,0 +1,126 @@
+"""Sums and ratios of released numbers: their intervals against exact distributions on small ranges."""
+
+import itertools
+import math
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from gmpy2 import mpq
+
+from app.dp.mechanism.accuracy import tight_radius
+from app.dp.mechanism.parameters import Parameters, derive_parameters
+from app.dp.mechanism.ratio_accuracy import RatioError, pair_quantile
+from app.dp.mechanism.sum_accuracy import clamp_probability, sum_radius
+
+ALPHAS = [mpq(1, 2), mpq(1, 20), mpq(1, 1000)]
+
+
+def error_distribution(parameters: Parameters, truth: mpq) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """The errors that one release of `truth` can have, ascending, and the probability of each."""
+    grid, scale, bound = float(parameters.grid), float(parameters.scale), float(parameters.bound)
+    last = math.floor(parameters.bound / parameters.grid)
+    points = [float(j) * grid for j in range(-last, last + 1)]
+
+    def below(t: float) -> float:  # P(λ'Y < t)
+        return math.exp(t / scale) / 2 if t < 0 else 1 - math.exp(-t / scale) / 2
+
+    x = float(truth)
+    chances = [below(point + grid / 2 - x) - below(point - grid / 2 - x) for point in points]
+    low, high = below(points[0] - grid / 2 - x), 1 - below(points[-1] + grid / 2 - x)
+    outer = [(-bound, low), *zip(points, chances, strict=True), (bound, high)]
+    values, probabilities = zip(*outer, strict=True)
+    return np.array(values) - x, np.array(probabilities)
+
+
+@pytest.mark.parametrize("epsilon", ["1/2", "3", "1/10"])
+@pytest.mark.parametrize("gamma", ["1/20", "1"])
+@pytest.mark.parametrize("refinement", [0, "whole", 3])
+def test_a_sum_is_within_its_radius_as_often_as_is_said(epsilon: str, gamma: str, refinement: int | str) -> None:
+    parameters = derive_parameters(mpq(epsilon), mpq(5), mpq(gamma), refinement)  # type: ignore[arg-type]
+    offsets = [mpq(5), mpq(-5), mpq(0), mpq(3)]
+    on_grid = parameters.grid <= 1
+    if not on_grid:
+        offsets += [min(mpq(5), parameters.grid * part) for part in (mpq(1, 2), mpq(1, 3), mpq(1, 4))]
+    for truth, count in itertools.product(offsets, (1, 2, 3)):
+        errors, chances = error_distribution(parameters, truth)
+        total = errors.reshape(-1)
+        probability = chances
+        for _ in range(count - 1):
+            total = np.add.outer(total, errors).reshape(-1)
+            probability = np.multiply.outer(probability, chances).reshape(-1)
+            total, places = np.unique(total.round(9), return_inverse=True)
+            probability = np.bincount(places, probability)
+        for alpha in ALPHAS:
+            radius = sum_radius(parameters, count, alpha, on_grid=on_grid)
+            assert probability[np.abs(total) > float(radius) + 1e-9].sum() <= float(alpha) + 1e-12
+
+
+def test_many_numbers_add_up_like_their_root() -> None:
+    parameters = derive_parameters(mpq(1, 2), mpq(25_000), mpq(1, 20), "whole")
+    for count, numbers in ((20, 11), (25, 50), (1000, 2000)):
+        alpha = mpq(1, 20)
+        together = sum_radius(parameters, count, alpha / numbers, on_grid=True)
+        each = count * tight_radius(parameters, alpha / (2 * count))
+        assert together < each / 4
+        assert sum_radius(parameters, count, alpha, on_grid=True) <= sum_radius(parameters, count, alpha, on_grid=False)
+
+
+def test_the_sum_of_none_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least one"):
+        sum_radius(derive_parameters(mpq(1), mpq(5)), 0, mpq(1, 20), on_grid=True)
+
+
+@pytest.mark.parametrize("alpha", ["1/2", "1/20", "1/10000", "1e-200"])
+@pytest.mark.parametrize(("s", "t"), [("1", "0"), ("1", "1"), ("1", "0.9999999"), ("3", "0.5"), ("0.001", "7")])
+def test_the_quantile_of_two_noises_is_the_smallest(s: str, t: str, alpha: str) -> None:
+    scales, wanted = (float(mpq(s)), float(mpq(t))), float(mpq(alpha))
+    large, small = max(scales), min(scales)
+
+    def tail(v: float) -> float:
+        if large - small < 1e-5 * large:
+            return (1 + v / (2 * large)) * math.exp(-v / large)
+        second = small**2 * math.exp(-v / small) if small else 0.0
+        return (large**2 * math.exp(-v / large) - second) / (large**2 - small**2)
+
+    quantile = float(pair_quantile(mpq(s), mpq(t), mpq(alpha)))
+    assert tail(quantile) <= wanted * (1 + 1e-6)
+    assert tail(quantile * (1 - 1e-5)) > wanted
+
+
+def ratio_error(x: Parameters, y: Parameters, alpha: mpq) -> RatioError:
+    """As `RatioError.of`, for mechanisms of sensitivity 1 whose values have no rounding of their own."""
+    beyond = clamp_probability(x, 256) + clamp_probability(y, 256)
+    return RatioError((x.scale, y.scale), (x.grid / 2, y.grid / 2), alpha / (1 + beyond))
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+@pytest.mark.parametrize(("epsilons", "gamma", "refinement"), [(("1", "2"), "1/20", 0), (("1/2", "1/2"), "1", 3)])
+@pytest.mark.parametrize(("x", "y"), [("6", "6"), ("-6", "6"), ("0", "6"), ("5/3", "1"), ("6", "1/7"), ("-1", "3")])
+def test_the_true_ratio_is_in_the_set_as_often_as_is_said(
+    x: str, y: str, epsilons: tuple[str, str], gamma: str, refinement: int, alpha: mpq
+) -> None:
+    above, below = (derive_parameters(mpq(epsilon), mpq(6), mpq(gamma), refinement) for epsilon in epsilons)
+    (errors_x, chances_x), (errors_y, chances_y) = (
+        error_distribution(parameters, mpq(truth)) for parameters, truth in ((above, x), (below, y))
+    )
+    ratio = mpq(x) / mpq(y)
+    reach = float(ratio_error(above, below, alpha).reach(ratio))
+    error = np.abs(np.subtract.outer(errors_x, float(ratio) * errors_y))
+    assert np.multiply.outer(chances_x, chances_y)[error > reach + 1e-9].sum() <= float(alpha) + 1e-12
+
+
+@pytest.mark.parametrize("x", ["40", "3", "0", "-3", "-40"])
+@pytest.mark.parametrize("y", ["30", "8", "5", "0", "-4"])
+def test_the_ends_are_those_of_the_set(x: str, y: str) -> None:
+    error = ratio_error(*(derive_parameters(mpq(1), mpq(60), mpq(1, 20), r) for r in (0, 2)), mpq(1, 20))  # type: ignore[call-arg]
+    low, high = error.ratios(mpq(x), mpq(y))
+    inside = [
+        theta
+        for theta in (mpq(i, 50) for i in range(-1500, 1501))
+        if abs(mpq(x) - theta * mpq(y)) <= error.reach(theta)
+    ]
+    assert all((low is None or low <= theta) and (high is None or theta <= high) for theta in inside)
+    for end, furthest in ((low, min(inside)), (high, max(inside))):
+        if end is not None and abs(furthest) < 30 and mpq(y) >= 8:
+            assert abs(end - furthest) <= mpq(1, 50) + abs(furthest) / 1000
