@@ -400,7 +400,7 @@ def test_exit_codes_say_what_happened(run: Run) -> None:
             "give --bounds once for each of both columns, or not at all",
         ),
         (("release", "histogram", "a", "--bins", "few"), "--bins must be a whole number"),
-        (("derived", "mean", "body_mass_g"), "a mean of some rows needs --where"),
+        (("derived", "mean", "body_mass_g"), "a mean of some rows needs --where or --group-by"),
         (("derived", "quantile", "body_mass_g", "--bins", "5"), "a quantile needs --probabilities"),
         (
             ("derived", "sum", "body_mass_g", "--where", "a=1"),
