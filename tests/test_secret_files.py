@@ -59,7 +59,7 @@ def test_a_file_that_holds_no_secret_is_refused(monkeypatch: pytest.MonkeyPatch,
 def test_two_places_for_one_secret_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     in_file(monkeypatch, "ADMIN_KEY", KEY)
     monkeypatch.setenv("SNAPLEDGER_ADMIN_KEY", "another")
-    with pytest.raises(ValueError, match="SNAPLEDGER_ADMIN_KEY and SNAPLEDGER_ADMIN_KEY_FILE exclude") as refusal:
+    with pytest.raises(ValueError, match="SNAPLEDGER_ADMIN_KEY and SNAPLEDGER_ADMIN_KEY_FILE are both set") as refusal:
         Settings()
     assert KEY not in str(refusal.value)
 

@@ -112,7 +112,7 @@ def test_of_two_new_secrets_only_one_is_used(places: Places) -> None:
     all_settings = [settings_for(url, folder / name) for name in ("one", "other")]
     told = start_together(all_settings)
     (refusal,) = [text.splitlines()[-1] for text in told if text]
-    assert "was sealed under another secret" in refusal or "secret cannot be read from" in refusal
+    assert "was sealed with another secret" in refusal or "secret cannot be read from" in refusal
     database = Database(url)
     with database.read() as session:
         (sealed_under, *_) = chain_heads.list_secret_ids(session)

@@ -51,7 +51,7 @@ def _build_mean(
     if group_by is not None:
         return derived_statistics.mean_by_group(column, group_by, where, bounds)
     if where is None:
-        fail("a mean of some rows needs --where or --group-by; the mean of all rows is a release", USAGE)
+        fail("a mean of some rows needs --where or --group-by", USAGE)
     return derived_statistics.filtered_mean(column, where, bounds)
 
 
