@@ -11,7 +11,7 @@ from app.ledger.chain import facts
 from app.ledger.units import epsilon_text
 from app.services.access import Access
 from app.services.context import Services
-from app.services.planning import epsilon_allocation, questions
+from app.services.planning import epsilon_allocation
 from app.services.planning.epsilon_allocation import Batch
 from app.services.releasing import exact_sums, release_flow, reuse
 from app.services.releasing.bulkhead import enter_if_many
@@ -49,14 +49,13 @@ def _plan(services: Services, entered: Access, batch: Batch) -> bytes:
     items = []
     for plan, known, charged_nano in zip(plans, earlier, charges, strict=True):
         reused = known is not None
-        answering = plan if known is None else questions.plan_mechanism(known.mechanism, plan.alpha)
         told = {
-            "summary": summaries.summarise_plan(answering, reused=reused),
+            "summary": summaries.summarise_plan(plan, reused=reused),
             "charged": epsilon_text(charged_nano),
             "reused": reused,
         }
         members = {name: encode_json(member) for name, member in told.items()}
-        items.append(join_object({**documents.encode_facts(answering), **members}))
+        items.append(join_object({**documents.encode_facts(plan), **members}))
     spendable_nano = None if allowance is None else min(account.remaining_nano, allowance.remaining_nano)
     budget = documents.charge_document(cost_nano, account.remaining_nano, allowance)
     budget["affordable"] = spendable_nano is not None and cost_nano <= spendable_nano

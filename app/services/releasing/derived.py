@@ -70,7 +70,7 @@ def plan_derived(services: Services, entered: Access, question: DerivedQuestion)
         {
             "role": role,
             "statistic": plan.statistic.describe(),
-            "accuracy": documents.accuracy_document(plan.mechanism if known is None else known.mechanism, plan.alpha),
+            "accuracy": documents.accuracy_document(plan.mechanism, plan.alpha),
             "release_id": None if known is None else known.release_id,
             "charged": epsilon_text(charged_nano),
             "reused": known is not None,

@@ -46,8 +46,7 @@ def plan_release(services: Services, entered: Access, question: Question, extras
     if extras.curve is not None or extras.guess is not None:
         services.database.pause()
     known = _find_earlier_releases(services, entered, planned) if question.reuse else []
-    earlier = reuse.choose_earlier_release(known, planned)
-    reused = earlier is not None
+    reused = reuse.choose_earlier_release(known, planned) is not None
     cost_nano, account, allowance = planned.epsilon_nano, entered.account, entered.allowance
     # Whoever rules a dataset may plan before it grants itself an allowance; a release it could not pay.
     spendable_nano = None if allowance is None else min(account.remaining_nano, allowance.remaining_nano)
@@ -56,12 +55,11 @@ def plan_release(services: Services, entered: Access, question: Question, extras
         "affordable": affordable,
         "repeatable": (spendable_nano or 0) // cost_nano,
     }
-    answering = planned if earlier is None else questions.plan_mechanism(earlier.mechanism, planned.alpha)
-    summary = summaries.summarise_plan(answering, reused=reused, affordable=affordable)
+    summary = summaries.summarise_plan(planned, reused=reused, affordable=affordable)
     purse = SpendableBudget(spendable_nano, lambda plan: reuse.choose_earlier_release(known, plan) is not None)
     more = _extra_members(planned, most_nano, extras, purse)
     with enter_if_large(services.database, planned.statistic.components, entered.principal.id):
-        return documents.encode_plan(entered.dataset, answering, summary=summary, budget=budget, reused=reused, **more)
+        return documents.encode_plan(entered.dataset, planned, summary=summary, budget=budget, reused=reused, **more)
 
 
 def _find_earlier_releases(services: Services, entered: Access, planned: Plan) -> list[EarlierRelease]:

@@ -60,6 +60,18 @@ def test_a_coarser_grid_does_not_answer_for_a_finer_one(table: Table) -> None:
     assert again.json()["mechanism"]["grid_refinement"] == 10
 
 
+def test_a_histogram_answers_only_where_none_of_its_radii_is_larger_than_planned(table: Table) -> None:
+    """At α a finer grid at less ε has the smaller radius, at α/101 it has not."""
+    histogram = {"kind": "histogram", "column": "x", "bins": 100, "bounds": [0, 100]}
+    table.fresh(histogram, epsilon="0.75", grid_refinement=10)
+    planned = table.plan(histogram, epsilon="0.99", grid_refinement=0).json()
+    assert planned["accuracy"]["simultaneous_radius"] == pytest.approx(17.375, abs=0.001)
+    assert planned["reused"] is False
+    answer = table.release(histogram, epsilon="0.99", grid_refinement=0)
+    assert answer.status_code == 201
+    assert answer.json()["accuracy"]["simultaneous_radius"] == planned["accuracy"]["simultaneous_radius"]
+
+
 def test_it_is_the_radius_at_the_asked_alpha_that_counts(table: Table) -> None:
     """At α = 0.9 the grid is most of the radius, at α = 1e-9 the scale: one of two releases is better at each."""
     fine = table.fresh(MEAN, epsilon="0.9", grid_refinement=10)
