@@ -118,4 +118,4 @@ def test_a_wrong_setting_is_refused_without_its_text(tmp_path: Path, setting: st
     )
     assert run.returncode != 0
     assert PASSWORD[:20] not in run.stdout + run.stderr
-    assert f"SNAPLEDGER_{setting}" in run.stderr or "the database's URL" in run.stderr
+    assert f"SNAPLEDGER_{setting}" in run.stderr or "the database URL" in run.stderr

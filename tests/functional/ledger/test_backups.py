@@ -158,11 +158,11 @@ def test_restores_that_are_refused(home: Home, table: Table, tmp_path: Path) -> 
     backup = tmp_path / "backup"
     assert home.run("backup", str(backup)).status == 0
     before = table.service.footprint()
-    refused(home.run("restore", str(tmp_path / "nothing")), "no backup")
+    refused(home.run("restore", str(tmp_path / "nothing")), "not a backup")
     refused(home.run("restore", str(backup)), "already")
     elsewhere = tmp_path / "elsewhere"
     refused(home.run("restore", str(backup), DATA_DIR=str(elsewhere)), "in use")
     assert list(elsewhere.iterdir()) == []
     assert table.service.footprint() == before
     (backup / "checkpoint.json").unlink()
-    refused(home.run("restore", str(backup), DATA_DIR=str(elsewhere)), "no backup")
+    refused(home.run("restore", str(backup), DATA_DIR=str(elsewhere)), "not a backup")

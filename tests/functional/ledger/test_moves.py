@@ -130,7 +130,7 @@ def test_a_ledger_is_moved(home: Home) -> None:
         assert service.admin.post("/v1/principals", json={"name": "late", "role": "owner"}).status_code == 503
         assert service.stranger.get("/readyz").status_code == 503
         assert service.stranger.get("/healthz").status_code == 200
-    refused(home.run("create-key", "admin"), "retired", "its ledger is in")
+    refused(home.run("create-key", "admin"), "retired", "which has its ledger now")
     refused(home.run("ledger", "write-off", table.name, "1", "--reason", "x"), "retired")
     refused(home.run("migrate-to", home.target), "retired")
     with pytest.raises(AssertionError, match="was retired at"), home.serving(home.source):
@@ -153,8 +153,8 @@ def test_killed_before_the_source_is_retired(home: Home, where: str) -> None:
         table, answer = filled(service)
         home.killed(where)
         if where.endswith("refuse_writes"):
-            refused(home.run("create-key", "admin", url=home.target), "not complete")
-            with pytest.raises(AssertionError, match="not complete"), home.serving(home.target):
+            refused(home.run("create-key", "admin", url=home.target), "incomplete")
+            with pytest.raises(AssertionError, match="incomplete"), home.serving(home.target):
                 pass
             other = Home(home.folder / "other", f"sqlite:///{home.folder}/other/ledger.sqlite3", home.target)
             other.folder.mkdir()
@@ -174,9 +174,9 @@ def test_killed_after_the_source_is_retired(home: Home) -> None:
         table, answer = filled(service)
     home.killed("app.services.operations.relocations._complete_move")
     refused(home.run("create-key", "admin"), "retired")
-    refused(home.run("create-key", "admin", url=home.target), "not complete")
+    refused(home.run("create-key", "admin", url=home.target), "incomplete")
     elsewhere = f"sqlite:///{home.folder}/elsewhere.sqlite3"
-    refused(home.run("migrate-to", elsewhere), "retired", "its ledger is in")
+    refused(home.run("migrate-to", elsewhere), "retired", "which has its ledger now")
     done = home.run("migrate-to", home.target)
     assert (done.status, "has come to its end" in done.out) == (0, True), done
     with home.serving(home.target) as service:
@@ -188,7 +188,7 @@ def test_moves_that_are_refused_change_nothing(home: Home, monkeypatch: pytest.M
     with home.serving(home.source) as service:
         filled(service)
         before = service.footprint()
-        refused(home.run("migrate-to", home.source), "is to be moved")
+        refused(home.run("migrate-to", home.source), "is the source database itself")
         for url, told in (
             ("mysql://user:secret@host/db", "must start with"),
             ("postgresql://user:secret@127.0.0.1:1/db", "away"),
@@ -236,7 +236,7 @@ def test_a_loss_on_the_way_is_noticed(home: Home, monkeypatch: pytest.MonkeyPatc
             connection.execute(text(statement))  # type: ignore[attr-defined]
 
         monkeypatch.setattr(database_copies, "copy_rows", lossy)
-        refused(home.run("migrate-to", home.target), "did not arrive")
+        refused(home.run("migrate-to", home.target), "differs from the source")
     monkeypatch.setattr(database_copies, "copy_rows", copy_rows)
     assert home.run("migrate-to", home.target).status == 0
 

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from itertools import dropwhile
 from pathlib import Path
 
 import httpx
@@ -132,5 +133,5 @@ def test_every_worker_logs_in_json(tmp_path: Path) -> None:
             httpx.get(f"{service.url}/healthz", headers={"X-Request-Id": "one-of-many"})
         while service.log.read_text().count("one-of-many") < 20:
             time.sleep(0.05)
-        lines = service.log.read_text().splitlines()[1:]
+        lines = list(dropwhile(lambda line: line[0] != "{", service.log.read_text().splitlines()))  # after the greeting
         assert len({json.loads(line)["timestamp"] for line in lines}) > 20
