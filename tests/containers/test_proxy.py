@@ -180,7 +180,7 @@ def test_the_replicas_count_calls_together(fleet: Fleet) -> None:
         assert other.get("/v1/me").status_code == 200
     finally:
         os.kill(fleet.rates.pid, signal.SIGCONT)
-    assert "the shared storage of rates is away: " in fleet.logs()
+    assert "the shared rate-limit storage does not answer: " in fleet.logs()
 
 
 def test_one_replica_is_enough_and_none_is_a_problem(fleet: Fleet) -> None:

@@ -208,7 +208,7 @@ def test_what_was_done_behind_the_service_s_back_is_found(operator: Operator) ->
     for statement, seq, told in [
         (update(audit).where(audit.c.seq == 2).values(actor="mallory"), 2, "differs"),
         (update(audit).where(audit.c.seq == 2).values(details="{}"), 2, "differs"),
-        (update(audit).where(audit.c.seq == 2).values(secret_id="0" * 16), 2, "not known"),
+        (update(audit).where(audit.c.seq == 2).values(secret_id="0" * 16), 2, "not configured"),
         (delete(audit).where(audit.c.seq == 3), 4, "missing"),
         (update(audit).where(audit.c.seq == 3).values(previous_hash=b"x" * 32), 3, "before it"),
         (delete(audit).where(audit.c.seq > 1), None, "without a record"),

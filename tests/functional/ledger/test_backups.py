@@ -161,7 +161,7 @@ def test_restores_that_are_refused(home: Home, table: Table, tmp_path: Path) -> 
     refused(home.run("restore", str(tmp_path / "nothing")), "not a backup")
     refused(home.run("restore", str(backup)), "already")
     elsewhere = tmp_path / "elsewhere"
-    refused(home.run("restore", str(backup), DATA_DIR=str(elsewhere)), "in use")
+    refused(home.run("restore", str(backup), DATA_DIR=str(elsewhere)), "has rows already")
     assert list(elsewhere.iterdir()) == []
     assert table.service.footprint() == before
     (backup / "checkpoint.json").unlink()

@@ -160,7 +160,7 @@ def test_killed_before_the_source_is_retired(home: Home, where: str) -> None:
             other.folder.mkdir()
             with other.serving(other.source):
                 pass
-            refused(other.run("migrate-to", home.target), "in use")  # what is there is another's
+            refused(other.run("migrate-to", home.target), "has rows already")  # what is there is another's
         table.fresh(MEAN, epsilon="0.125")
     assert home.run("migrate-to", home.target).status == 0
     with home.serving(home.target) as service:
@@ -191,7 +191,7 @@ def test_moves_that_are_refused_change_nothing(home: Home, monkeypatch: pytest.M
         refused(home.run("migrate-to", home.source), "is the source database itself")
         for url, told in (
             ("mysql://user:secret@host/db", "must start with"),
-            ("postgresql://user:secret@127.0.0.1:1/db", "away"),
+            ("postgresql://user:secret@127.0.0.1:1/db", "does not answer"),
             ("sqlite://", "is a file"),
         ):
             done = home.run("migrate-to", url)
@@ -216,7 +216,7 @@ def test_moves_that_are_refused_change_nothing(home: Home, monkeypatch: pytest.M
     used.mkdir()
     with serving(used, home.target):
         pass
-    refused(home.run("migrate-to", home.target), "in use")
+    refused(home.run("migrate-to", home.target), "has rows already")
 
 
 @one_way

@@ -101,7 +101,7 @@ def test_a_service_waits_for_its_database(tmp_path: Path, empty_database_url: st
     with ThreadPoolExecutor(1) as hands, ExitStack() as until_the_end:
         served = hands.submit(lambda: until_the_end.enter_context(serving(tmp_path, from_away, "--workers", "2")))
         for _ in range(600):
-            if log.exists() and "the database is away" in log.read_text():
+            if log.exists() and "the database does not answer" in log.read_text():
                 break
             time.sleep(0.05)
         assert not served.done()
@@ -119,7 +119,7 @@ def test_a_service_that_waits_can_be_stopped(tmp_path: Path, number: int) -> Non
     command = [sys.executable, "-m", "app.cli.service_commands", "serve", "--port", str(free_port())]
     with (tmp_path / "log").open("wb") as log:
         process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)  # noqa: S603
-    while "the database is away" not in (tmp_path / "log").read_text():
+    while "the database does not answer" not in (tmp_path / "log").read_text():
         assert process.poll() is None
         time.sleep(0.05)
     time.sleep(0.2)
