@@ -77,7 +77,7 @@ function kindsOf(columns, changed) {
     { kind: "standard_deviation", text: "Standard deviation", may: measured.length > 0, make: () => one("standard_deviation") },
     { kind: "sum", text: "Sum of all rows", may: measured.length > 0, make: () => one("sum") },
     { kind: "proportion", text: "Proportion", may: true, make: () => proportion(columns, changed) },
-    { kind: "mean", text: "Mean of some rows, or by group", may: measured.length > 0, make: () => one("mean", groupField(columns), rows()) },
+    { kind: "mean", text: "Mean of some rows", may: measured.length > 0, make: () => one("mean", groupField(columns), rows()) },
     { kind: "correlation", text: "Correlation", may: measured.length > 1, make: () => two("correlation") },
     { kind: "regression", text: "Regression line", may: measured.length > 1, make: () => two("regression") },
     { kind: "cumulative", text: "Cumulative counts", may: numbers.length > 0, make: () => cut("cumulative") },

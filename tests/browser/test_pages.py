@@ -27,7 +27,7 @@ PAGES = [
     ("mean", "ada", "#/datasets/penguins/releases/{mean}", "95 % confidence"),
     ("ledger", "olga", "#/datasets/penguins/ledger", "Entries, newest first"),
     ("rules", "olga", "#/datasets/penguins/rules", "Change the dataset's limit"),
-    ("register", "olga", "#/register", "Write what is known without looking at the data"),
+    ("register", "olga", "#/register", "write what you know without looking at the data"),
     ("principals", "admin", "#/principals", "owner: registers datasets and grants allowances"),
     ("audit", "vera", "#/audit", "Administrative acts, newest first"),
     ("account", "ada", "#/account", "Create a new key"),
@@ -121,7 +121,7 @@ def test_the_way_in_is_accessible(
 ) -> None:
     dashboard = Dashboard(browser, laboratory.url, viewport=size, color_scheme=scheme)
     dashboard.open().get_by_label("Key").wait_for()
-    assert_fit_to_be_seen(dashboard, "Kept by this tab alone", size["width"], pictures / f"sign-in-{scheme}.png")
+    assert_fit_to_be_seen(dashboard, "Only this tab keeps it", size["width"], pictures / f"sign-in-{scheme}.png")
     dashboard.close()
 
 
