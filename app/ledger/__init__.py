@@ -1,4 +1,4 @@
-"""Every invariant of the privacy budget: accounts, allowances, entries, idempotency keys, stored releases.
+"""The rules of the privacy budget: accounts, allowances, entries, idempotency keys and stored releases.
 
-Functions take a session first and never commit: a use case owns its transaction.
+Every function takes a session as its first argument and never commits: the caller owns the transaction.
 """

@@ -8,10 +8,10 @@ class Account:
     """The dataset's budget in ledger units, the number of its last entry, and the head of its chain.
 
     Attributes:
-        dataset: the dataset's name, which never changes and which the chain is bound to.
-        facts_hash: of the dataset's public facts and state, by `app.ledger.chain.facts`.
-        seal: of all the rest but `stored_bytes`; None in a ledger that was never sealed like that.
-        stored_bytes: what all answers on the dataset take in the database.
+        dataset: the dataset's name. It never changes, and every hash of the chain includes it.
+        facts_hash: the hash of the dataset's public facts and state, from `app.ledger.chain.facts`.
+        seal: the seal of all other fields except `stored_bytes`; None in an older ledger without such seals.
+        stored_bytes: how many bytes all answers on the dataset take in the database.
     """
 
     dataset_id: int
@@ -26,5 +26,5 @@ class Account:
 
     @property
     def remaining_nano(self) -> int:
-        """What can still be spent."""
+        """The budget that is left."""
         return self.limit_nano - self.spent_nano

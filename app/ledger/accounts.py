@@ -1,9 +1,11 @@
-"""A dataset's account: what may be spent on its rows, ever, and what was.
+"""A dataset's account: its lifetime limit and what has been spent.
+
+This invariant always holds, on both databases:
 
     0 <= spent_nano <= limit_nano
 
-always, on both databases: a debit is one conditional UPDATE that the database decides, never a balance that was read
-and then written. Spending never falls.
+A debit is one conditional UPDATE, so the database decides it. The code never reads a balance and then writes it back.
+Spending never decreases.
 """
 
 from sqlalchemy import bindparam, insert, select, update
@@ -44,8 +46,8 @@ _DEBIT = (
     update(accounts)
     .where(
         accounts.c.dataset_id == bindparam("dataset"),
-        # Of an open dataset. On Postgres a change of its state that this statement waited for is seen here, and would
-        # not be in another table.
+        # This hash is only that of an open dataset. If this statement waits for a change of state on Postgres, it sees
+        # the change in its own row; it would not see it in another table.
         accounts.c.facts_hash == bindparam("facts"),
         accounts.c.spent_nano + bindparam("cost") <= accounts.c.limit_nano,
     )
@@ -72,17 +74,17 @@ _ADJUST = (
 def open_account(  # noqa: PLR0913, PLR0917 - what, how much, who, when
     transaction: WriteSession, seal: Seal, dataset: Dataset, limit_nano: int, principal: str, at: str
 ) -> Account:
-    """Open the account of a new dataset, and seal what it is."""
+    """Open the account of a new dataset and seal the dataset's facts."""
     transaction.change(_INSERT, dataset_id=dataset.id, limit_nano=limit_nano, spent_nano=0, last_seq=0, head=None)
     account, facts_hash = find_account(transaction, dataset.id), facts.hash_facts(dataset)
     return entries.append_entry(transaction, seal, account, "open", principal, limit_nano, at, facts_hash=facts_hash)
 
 
 def find_account(session: Session, dataset_id: int) -> Account:
-    """A dataset's account as it is now.
+    """Return a dataset's account as it is now.
 
     Raises:
-        NotFoundError: there is none.
+        NotFoundError: the dataset has no account.
     """
     row = session.row(_FIND, dataset=dataset_id)
     if row is None:
@@ -91,15 +93,15 @@ def find_account(session: Session, dataset_id: int) -> Account:
 
 
 def list_accounts(session: Session) -> list[Account]:
-    """Every dataset's account, closed ones too, the oldest first."""
+    """Return the accounts of all datasets, including closed ones, oldest first."""
     return [Account(*row) for row in session.rows(_ALL)]
 
 
 def lock_account(transaction: WriteSession, dataset_id: int) -> Account:
-    """A dataset's account, which nobody else changes until the end of the transaction.
+    """Lock a dataset's account until the end of the transaction and return it.
 
     Raises:
-        NotFoundError: there is none.
+        NotFoundError: the dataset has no account.
     """
     row = transaction.row(_LOCK, dataset=dataset_id)
     if row is None:
@@ -108,14 +110,14 @@ def lock_account(transaction: WriteSession, dataset_id: int) -> Account:
 
 
 def lock_open_account(transaction: WriteSession, dataset_id: int) -> Account:
-    """As `lock`, for a dataset that nobody may close meanwhile.
+    """Lock and return the account of an open dataset, which stays open until the end of the transaction.
 
     Raises:
-        NotFoundError: there is none.
-        DatasetClosedError, DatasetStaleError: it is closed, or stale.
+        NotFoundError: the dataset has no account.
+        DatasetClosedError, DatasetStaleError: the dataset is closed or stale.
     """
     account = lock_account(transaction, dataset_id)
-    # A statement of its own: what was committed while we waited for the lock is visible to it.
+    # A separate statement sees what other transactions committed while this one waited for the lock.
     state = transaction.row(_STATE, dataset=dataset_id)
     if state != ("open",):
         raise DatasetStaleError if state == ("stale",) else DatasetClosedError
@@ -125,15 +127,20 @@ def lock_open_account(transaction: WriteSession, dataset_id: int) -> Account:
 def debit_account(
     transaction: WriteSession, dataset_id: int, facts_hash: bytes | None, cost_nano: int, stored_bytes: int = 0
 ) -> Account:
-    """Spend on an open dataset whose facts have this hash; the account after it, locked from here on.
+    """Debit an open dataset's account, keep it locked, and return it as it is after the debit.
 
-    `stored_bytes` is what is stored for it.
+    Args:
+        transaction: the transaction that answers.
+        dataset_id: the dataset.
+        facts_hash: the hash that the dataset's facts must have.
+        cost_nano: the cost in ledger units; positive.
+        stored_bytes: how many bytes the answer adds to the database.
 
     Raises:
-        NotFoundError: there is no account.
-        DatasetClosedError, DatasetStaleError: the dataset is closed, or stale.
-        SealBrokenError: its facts are others.
-        BudgetExhaustedError: it cannot bear the cost; nothing is spent.
+        NotFoundError: the dataset has no account.
+        DatasetClosedError, DatasetStaleError: the dataset is closed or stale.
+        SealBrokenError: the dataset's facts have another hash.
+        BudgetExhaustedError: the remaining budget is smaller than the cost; nothing is spent.
     """
     if cost_nano <= 0:
         raise ValueError("a debit costs something")
@@ -148,7 +155,7 @@ def debit_account(
 
 
 def store(transaction: WriteSession, dataset_id: int, stored_bytes: int) -> Account:
-    """Count what is stored on a dataset at no cost; the account after it."""
+    """Add the size of an answer that costs nothing to `stored_bytes`, and return the account after that."""
     return Account(*transaction.change_returning(_STORE, dataset=dataset_id, stored=stored_bytes))
 
 
@@ -161,11 +168,11 @@ def adjust_limit(  # noqa: PLR0913, PLR0917 - who, what, why, when
     reason: str | None,
     at: str,
 ) -> Account:
-    """Set another limit; the account after it.
+    """Change the limit and return the account after the change.
 
     Raises:
-        NotFoundError: there is no account.
-        InvalidRequestError: more is spent already.
+        NotFoundError: the dataset has no account.
+        InvalidRequestError: the new limit is below what is already spent.
     """
     lock_account(transaction, dataset_id)
     row = transaction.change_returning(_ADJUST, dataset=dataset_id, allowed=limit_nano)
@@ -177,12 +184,13 @@ def adjust_limit(  # noqa: PLR0913, PLR0917 - who, what, why, when
 def write_off_spending(  # noqa: PLR0913, PLR0917 - who, what, why, when
     transaction: WriteSession, seal: Seal, dataset_id: int, cost_nano: int, principal: str, reason: str, at: str
 ) -> Account:
-    """Spend for a release that nobody can name any more, as after a backup was restored; the account after it.
+    """Debit spending whose release is no longer recorded, and return the account after that.
 
-    It is the dataset's spending and no allowance's; `principal` is who decided it.
+    This happens when a restored backup lacks the latest releases. The account is debited but no allowance is.
+    `principal` is the name of the person who decided it.
 
     Raises:
-        As `debit`.
+        The same errors as `debit_account`.
     """
     account = debit_account(transaction, dataset_id, lock_open_account(transaction, dataset_id).facts_hash, cost_nano)
     return entries.append_entry(transaction, seal, account, "write_off", principal, cost_nano, at, reason=reason)

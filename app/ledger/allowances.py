@@ -1,12 +1,12 @@
-"""What one principal may spend on one dataset, and whether it has access at all.
+"""Allowances: what one principal may spend on one dataset, and whether it has access.
 
-Allowances together may exceed the dataset's limit, which holds anyway. Revoking takes the access and keeps the
-spending: whoever is granted access again goes on from there.
+The sum of all allowances may exceed the dataset's limit, which applies as well. Revoking an allowance ends the access
+but keeps the spending: if access is granted again later, the earlier spending still counts.
 
-An allowance with a window is renewed when the window has passed; its row keeps the start of the window in which it was
-last debited or granted, and what was spent since. The dataset's limit is never renewed.
+An allowance with a window is renewed when the window ends. Its row holds the start of the window in which it was last
+debited or granted, and what was spent since then. The dataset's limit is never renewed.
 
-Each change locks the dataset's account first, then the allowance: everybody in one order, so nobody waits in a circle.
+Every change locks the dataset's account first and the allowance second. The fixed order prevents deadlocks.
 """
 
 from collections.abc import Sequence
@@ -30,8 +30,8 @@ from app.ledger.windows import Window
 class Allowance:
     """A principal's budget on a dataset, in ledger units; `principal` is its name.
 
-    With a window `spent_nano` is what was spent in it; it is the one in which the session that looked took place.
-    `stored_bytes` is what the principal's answers on the dataset take in the database.
+    With a window, `window` is the one that was current in the session that read the allowance, and `spent_nano` is what
+    was spent in it. `stored_bytes` is how many bytes the principal's answers on the dataset take in the database.
     """
 
     principal_id: int
@@ -44,11 +44,14 @@ class Allowance:
 
     @property
     def remaining_nano(self) -> int:
-        """What it can still spend; the dataset may have less."""
+        """What is left of the allowance; the dataset itself may have less left."""
         return self.limit_nano - self.spent_nano
 
     def refusal(self, cost_nano: int) -> BudgetExhaustedError:
-        """Why it cannot bear a debit, and until when where that helps: a new window brings the limit, and no more."""
+        """Return the error for a debit that is too large.
+
+        The error has the time of the next renewal only if the cost would fit into a new window.
+        """
         renews_at = self.window.ends_at if self.window is not None and cost_nano <= self.limit_nano else None
         return BudgetExhaustedError("allowance", cost_nano, self.remaining_nano, self.limit_nano, renews_at)
 
@@ -67,7 +70,7 @@ _COLUMNS = (
 _OF_DATASET = allowances.c.dataset_id == bindparam("dataset")
 _OF_PRINCIPAL = allowances.c.principal_id == bindparam("grantee")
 _IN_FORCE = allowances.c.revoked.is_(False)
-# What counts in the window that starts at the parameter: a row from before it has spent nothing there.
+# What was spent in the window that starts at the parameter: 0 if the row belongs to an earlier window.
 _LAPSED = allowances.c.window_started_at < bindparam("window")
 _SPENT = case((_LAPSED, 0), else_=allowances.c.spent_nano)
 
@@ -125,7 +128,7 @@ _GRANT = upsert(
 
 
 def allowance_of_row(session: Session, row: Sequence[Any]) -> Allowance:
-    """A row as the present window makes of it. Without a window the clock is not read."""
+    """Convert a row to an allowance in the current window. Without a window, the clock is not read."""
     grantee, name, limit_nano, spent_nano, revoked, days, started_at, stored_bytes = row
     if days is None:
         return Allowance(grantee, name, limit_nano, spent_nano, revoked, stored_bytes=stored_bytes)
@@ -135,18 +138,18 @@ def allowance_of_row(session: Session, row: Sequence[Any]) -> Allowance:
 
 
 def find_allowance(session: Session, dataset_id: int, principal_id: int) -> Allowance | None:
-    """A principal's allowance on a dataset; None where it has no access, now or ever."""
+    """Return a principal's allowance on a dataset, or None if it was revoked or never granted."""
     row = session.row(_FIND, dataset=dataset_id, grantee=principal_id)
     return None if row is None else allowance_of_row(session, row)
 
 
 def list_allowances(session: Session, dataset_id: int) -> list[Allowance]:
-    """Every allowance on a dataset, revoked ones too: what they spent is spent."""
+    """Return every allowance on a dataset. Revoked ones are included, because their spending still counts."""
     return [allowance_of_row(session, row) for row in session.rows(_ALL_OF, dataset=dataset_id)]
 
 
 def list_allowances_of_principal(session: Session, principal_id: int) -> list[tuple[str, Allowance]]:
-    """The allowances that a principal has, with the names of their datasets, the oldest dataset first."""
+    """Return a principal's allowances in force with the names of their datasets, oldest dataset first."""
     return [(name, allowance_of_row(session, row)) for name, *row in session.rows(_OF, grantee=principal_id)]
 
 
@@ -159,14 +162,14 @@ def grant_allowance(  # noqa: PLR0913, PLR0917 - who gets what, on what, and whe
     at: str,
     window_days: int | None = None,
 ) -> Allowance:
-    """Give a principal access with a limit, change its limit or window, or renew what was revoked.
+    """Grant a principal an allowance, change its limit or window, or restore a revoked one.
 
-    What was spent in the present window counts on, whatever is changed. Windows of as many days as before go on in
-    their series; others begin now, by the database's clock, which is then the entry's time too.
+    What was spent in the current window still counts after the change. If the number of days stays the same, the series
+    of windows continues. Otherwise a new series starts now by the database's clock, and the entry has that time too.
 
     Raises:
         NotFoundError: the dataset has no account.
-        InvalidRequestError: it has spent more than that already.
+        InvalidRequestError: the principal has already spent more than the new limit.
     """
     account = accounts.lock_account(transaction, dataset_id)
     row = transaction.row(_FIND_ANY, dataset=dataset_id, grantee=principal.id)
@@ -194,10 +197,10 @@ def grant_allowance(  # noqa: PLR0913, PLR0917 - who gets what, on what, and whe
 
 
 def revoke_allowance(transaction: WriteSession, seal: Seal, dataset_id: int, principal: Principal, at: str) -> None:
-    """Take a principal's access away; its spending stays.
+    """Revoke a principal's access; its spending is kept.
 
     Raises:
-        NotFoundError: it has none, or the dataset has no account.
+        NotFoundError: the principal has no access, or the dataset has no account.
     """
     account = accounts.lock_account(transaction, dataset_id)
     if transaction.change(_REVOKE, dataset=dataset_id, grantee=principal.id) == 0:
@@ -206,7 +209,7 @@ def revoke_allowance(transaction: WriteSession, seal: Seal, dataset_id: int, pri
 
 
 def store(transaction: WriteSession, dataset_id: int, principal_id: int, stored_bytes: int) -> Allowance | None:
-    """Count what is stored for a principal at no cost; its allowance after it, None where it has none any more."""
+    """Add the size of an answer that costs nothing to `stored_bytes`, and return the allowance; None if revoked."""
     transaction.change(_STORE, dataset=dataset_id, grantee=principal_id, stored=stored_bytes)
     return find_allowance(transaction, dataset_id, principal_id)
 
@@ -214,16 +217,21 @@ def store(transaction: WriteSession, dataset_id: int, principal_id: int, stored_
 def debit_allowance(
     transaction: WriteSession, dataset_id: int, principal_id: int, cost_nano: int, stored_bytes: int = 0
 ) -> Allowance:
-    """Spend of an allowance, after the dataset's account was debited; the allowance after it.
+    """Debit an allowance and return it as it is after the debit. Debit the dataset's account first.
 
-    `stored_bytes` is what is stored for it.
+    The debit counts in the window of `transaction.time()`. The time is read here, as late as possible: a transaction
+    that waited for the account's lock until after the end of a window spends in the next window.
 
-    It counts in the window of `transaction.time()`, which is read here, as late as it can be: what waited for the
-    account's lock past the end of a window is spent in the next one.
+    Args:
+        transaction: the transaction that answers.
+        dataset_id: the dataset.
+        principal_id: the principal that pays.
+        cost_nano: the cost in ledger units; positive.
+        stored_bytes: how many bytes the answer adds to the database.
 
     Raises:
-        ForbiddenError: the access was revoked, or never granted.
-        BudgetExhaustedError: it cannot bear the cost; nothing is spent.
+        ForbiddenError: the access was revoked or never granted.
+        BudgetExhaustedError: the allowance has less left than the cost; nothing is spent.
     """
     if cost_nano <= 0:
         raise ValueError("a debit costs something")

@@ -1,4 +1,4 @@
-"""Who calls, before which dataset, with what account and allowance: one statement, since every call begins with it."""
+"""Finds the caller, the dataset, its account and the caller's allowance in one statement, since every call needs it."""
 
 from dataclasses import dataclass
 from itertools import islice
@@ -19,7 +19,7 @@ from app.ledger.chain.keyring import Keyring
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A principal; the dataset that it called, with its account, if there is one; its allowance, if it has one."""
+    """A principal, the dataset that its request names, the dataset's account and the principal's allowance, if any."""
 
     principal: Principal
     dataset: Dataset | None
@@ -62,7 +62,10 @@ _OF_SUBJECT = _ANY.where(*BY_SUBJECT)
 
 
 def find_standing(session: Session, credential: Credential, dataset_name: str) -> Standing | None:
-    """The standing of whoever has this credential; None where nobody has, or is disabled, or it has expired."""
+    """Return the standing of the principal with this credential.
+
+    The result is None if no principal has the credential, if it has expired, or if the principal is disabled.
+    """
     if isinstance(credential, Identity):
         row = session.row(_OF_SUBJECT, issuer=credential.issuer, subject=credential.subject, called=dataset_name)
     else:
@@ -81,7 +84,7 @@ def find_standing(session: Session, credential: Credential, dataset_name: str) -
 
 
 def find_mismatches(session: Session, keyring: Keyring) -> list[str]:
-    """The datasets whose facts or account are not what was sealed last, by their names; no chain is read for it."""
+    """Return the names of the datasets whose facts or account do not match their last seal, without reading a chain."""
     rows = session.rows(_ALL)
     parts = ((Dataset(*row[: len(_DATASET)]), Account(*row[len(_DATASET) :])) for row in rows)
     return [dataset.name for dataset, account in parts if not facts.match(keyring, dataset, account)]

@@ -1,4 +1,4 @@
-"""How a dataset's state changes: open, stale, open again, closed; each time by an entry that seals it."""
+"""Changes of a dataset's state: open, stale, open again, closed. Each change appends an entry that seals it."""
 
 from dataclasses import replace
 
@@ -22,12 +22,13 @@ _OWNER = select(principals.c.name).where(principals.c.id == bindparam("owner"))
 def mark(  # noqa: PLR0913 - what becomes of what, who found it, when
     transaction: WriteSession, keyring: Keyring, dataset_id: int, at: str, *, stale: bool, principal: str | None = None
 ) -> None:
-    """Make a dataset that is not closed stale, or open again; nothing is written where it is so already.
+    """Mark a dataset stale or open again. Nothing is written if it is closed or already in that state.
 
-    `principal` is the name of who found out: the dataset's owner, where it was found in answering somebody.
+    `principal` is the name of the principal who found out. The default is the dataset's owner, for a change that the
+    service noticed while it answered a request.
 
     Raises:
-        SealBrokenError: its facts are not what was sealed, and another entry would seal the changed ones.
+        SealBrokenError: the facts do not match their seal, and another entry would seal the changed facts.
     """
     account = accounts.lock_account(transaction, dataset_id)
     before = _find(transaction, dataset_id)
@@ -42,12 +43,13 @@ def mark(  # noqa: PLR0913 - what becomes of what, who found it, when
 
 
 def close(transaction: WriteSession, keyring: Keyring, dataset_id: int, principal: str, at: str) -> None:
-    """Close a dataset and forget where its data was. Its account stays, to be read.
+    """Close a dataset and delete the reference to its data. Its account stays readable.
 
-    One whose facts are not what was sealed is closed too, and neither these nor the changed ones are sealed then.
+    A dataset whose facts do not match their seal is closed too. Its entry then seals `facts.OF_NOTHING` instead of the
+    hash of the facts, so that no changed facts are sealed.
 
     Raises:
-        DatasetClosedError: it is closed already.
+        DatasetClosedError: the dataset is closed already.
     """
     account = accounts.lock_account(transaction, dataset_id)
     before = _find(transaction, dataset_id)
@@ -59,5 +61,5 @@ def close(transaction: WriteSession, keyring: Keyring, dataset_id: int, principa
 
 
 def _find(transaction: WriteSession, dataset_id: int) -> Dataset:
-    # A statement of its own: what was committed while we waited for the account's lock is visible to it.
+    # A separate statement sees what other transactions committed while this one waited for the account's lock.
     return Dataset(*transaction.row(_DATASET, dataset=dataset_id))

@@ -1,4 +1,4 @@
-"""The ledger's unit, 10⁻⁹ ε, and its decimal text. No float stands between the two."""
+"""The ledger's unit, 10⁻⁹ ε, and its decimal text. The conversions use no floating-point numbers."""
 
 from gmpy2 import mpq
 
@@ -8,18 +8,18 @@ MAX_EPSILON_NANO = 10**6 * NANO_PER_EPSILON
 
 
 def epsilon_text(epsilon_nano: int) -> str:
-    """The decimal text of an ε, without exponent or trailing zeros: 500000000 is `0.5`, 10**10 is `10`."""
+    """Return an ε as decimal text without an exponent or trailing zeros: 500000000 is `0.5`, 10**10 is `10`."""
     whole, part = divmod(epsilon_nano, NANO_PER_EPSILON)
     return f"{whole}.{part:09d}".rstrip("0").rstrip(".")
 
 
 def rounded_epsilon_text(epsilon_nano: int, *, up: bool = True) -> str:
-    """An ε for a sentence, with three significant digits: a cost is rounded up, and what is left down."""
+    """Return an ε with three significant digits, for a sentence. Round a cost up and a remaining budget down."""
     step = 10 ** max(len(str(epsilon_nano)) - _SENTENCE_DIGITS, 0)
     return epsilon_text((-(-epsilon_nano // step) if up else epsilon_nano // step) * step)
 
 
 def whole_units(epsilon: mpq) -> int | None:
-    """ε in ledger units, or None where it is no whole number of them."""
+    """Return ε in ledger units, or None if it is not a whole number of units."""
     units = epsilon * NANO_PER_EPSILON
     return int(units) if units.denominator == 1 else None

@@ -1,4 +1,4 @@
-"""Windows of an allowance: spans of whole days that follow each other without a gap, each with the limit anew."""
+"""Windows of an allowance: periods of whole days without gaps between them. The full limit is available in each."""
 
 from dataclasses import dataclass
 
@@ -9,20 +9,20 @@ MOST_DAYS = 36_500
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """One window: `days` of 24 hours from `started_at` on, up to and without `ends_at`."""
+    """One window of `days` × 24 hours, from `started_at` to before `ends_at`."""
 
     days: int
     started_at: str
 
     @property
     def ends_at(self) -> str:
-        """When the next one starts."""
+        """The time at which the next window starts."""
         return days_after(self.started_at, self.days)
 
     def at(self, time: str) -> "Window":
-        """The window of the same series in which a time lies.
+        """Return the window of the same series that contains a time.
 
-        Never an earlier one: a clock that is turned back gives nothing back.
+        It is never an earlier window: setting the clock back renews no budget.
         """
         passed = max(0, whole_days_between(self.started_at, time)) // self.days
         return Window(self.days, days_after(self.started_at, passed * self.days)) if passed else self

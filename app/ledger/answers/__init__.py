@@ -1,1 +1,1 @@
-"""Answers as they were given: releases, idempotency keys, and how both are stored."""
+"""Stored answers: releases, idempotency keys, and the storage format of both."""

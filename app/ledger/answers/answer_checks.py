@@ -1,6 +1,6 @@
-"""Whether what answers again is what was sealed: the candidates of reuse, and the answers of idempotency keys.
+"""Checks the seals of reuse candidates and of idempotency keys with their answers.
 
-Both are read in pages, by the releases that they belong to; releases themselves are checked with their debits.
+Both are read in pages; keys are sorted by their releases. The releases themselves are checked with their debits.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ _CANDIDATES = (
     select(
         reuse_candidates.c.statistic,
         reuse_candidates.c.slot,
-        type_coerce(reuse_candidates.c.score, NullType()).label("score"),  # as the driver has it: a float
+        type_coerce(reuse_candidates.c.score, NullType()).label("score"),  # unconverted: a float
         reuse_candidates.c.release_id,
         reuse_candidates.c.seal,
     )
@@ -35,7 +35,7 @@ _CANDIDATES = (
     .order_by(reuse_candidates.c.statistic, reuse_candidates.c.slot)
     .limit(literal_column(str(PAGE)))
 )
-# Of answers that are stored as they are the hashes are computed there: none of them is needed here.
+# The database computes the hashes of plain answers, so their content need not be fetched.
 _IS_PLAIN = func.substr(
     idempotency.c.body, literal_column("1"), literal_column("1"), type_=idempotency.c.body.type
 ).not_in([bindparam("compressed"), bindparam("reused")])
@@ -62,7 +62,7 @@ _KEYS = (
 
 
 def find_unsealed(session: Session, keyring: Keyring, dataset_id: int) -> Iterator[str]:
-    """What of a dataset's candidates and keys is not what was sealed."""
+    """Yield a problem for each of a dataset's candidates and keys that does not match its seal."""
     for row in _read_candidates(session, dataset_id):
         if not isinstance(row.score, float) or not keyring.is_sealed(
             row.seal,
@@ -78,7 +78,7 @@ def find_unsealed(session: Session, keyring: Keyring, dataset_id: int) -> Iterat
 
 
 def _compute_hash(session: Session, row: Any) -> bytes:  # noqa: ANN401 - a row of _KEYS
-    """The hash of an answer that is stored otherwise; that of nothing where it cannot be read."""
+    """The hash of an answer that is not stored plain; empty if the answer is damaged."""
     try:
         body = own_body(session, row.principal_id, row.key)
         computed = b"" if body is None else body.sha256()

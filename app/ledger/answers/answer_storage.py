@@ -1,14 +1,14 @@
-"""How answers are stored: small ones as they are, large ones compressed, and all of them read in pieces.
+"""The storage format of answers: small answers are plain, large ones are compressed, and all are read in pieces.
 
-The first byte of what is stored says which form it has:
+The first stored byte says which form the answer has:
 
     0x01   compressed: the header, then Zstandard frames
-    0x02   a reuse, by what differs from the release it points to (`reused_answers`): the header, then JSON
+    0x02   a reuse, stored as the differences from its release (`reused_answers`): the header, then JSON
     else   the answer itself
 
-The header is the form, the number of plain bytes (8 octets, big-endian) and their SHA-256. An answer of a million bins
-has some 45 MB and is never held as a whole: it is compressed while it is made, and read from the database, decompressed
-and sent piece by piece.
+The header is the form byte, the number of plain bytes (8 octets, big-endian) and their SHA-256. An answer with a
+million bins has about 45 MB and is never held in memory as a whole: it is compressed while it is rendered, and it is
+read from the database, decompressed and sent piece by piece.
 """
 
 import hashlib
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from hashlib import _Hash
 
 MAX_PLAIN_BYTES = 2**15
-"""Up to this size an answer is stored as it is, and held as a whole."""
+"""Up to this size an answer is stored without compression and held in memory as a whole."""
 
 COMPRESSED, REUSED = b"\x01", b"\x02"
 HEADER_BYTES = 1 + 8 + 32
 PIECE_BYTES = 2**18
 SLICE_BYTES = 2**20
-"""How much of what is stored is read from the database at a time."""
+"""How many stored bytes are read from the database at a time."""
 
 Read = Callable[[int, int], bytes]
-"""Reads what is stored: from an offset, at most so many bytes."""
+"""Reads stored bytes: from an offset, at most the given number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +42,9 @@ class StoredAnswer:
     """An answer as it is written to the database.
 
     Attributes:
-        content: what is stored.
-        size: of the plain answer, in bytes.
-        sha256: of the plain answer.
+        content: the stored bytes.
+        size: the size of the plain answer, in bytes.
+        sha256: the SHA-256 of the plain answer.
     """
 
     content: bytes
@@ -53,17 +53,20 @@ class StoredAnswer:
 
     @property
     def plain(self) -> bytes | None:
-        """The answer itself, if it is stored as it is."""
+        """The answer itself if it is stored plain, or else None."""
         return None if self.content[:1] in {COMPRESSED, REUSED} else self.content
 
 
 def header(form: bytes, size: int, sha256: bytes) -> bytes:
-    """What large answers begin with."""
+    """The header of a large stored answer."""
     return form + size.to_bytes(8, "big") + sha256
 
 
 class Opening:
-    """The beginning of an answer, up to what only its transaction knows; large ones are compressed as they come."""
+    """The first part of an answer, without the ending that only its transaction knows.
+
+    A large answer is compressed while its pieces arrive.
+    """
 
     __slots__ = ("_compressed", "_hash", "_plain", "_size")
 
@@ -96,11 +99,11 @@ class Opening:
 
     @property
     def stored_bytes(self) -> int:
-        """How much of the answer is to be stored, but for its ending."""
+        """How many bytes will be stored, without the ending."""
         return len(self._plain) if self._compressed is None else len(self._compressed)
 
     def complete(self, ending: bytes) -> StoredAnswer:
-        """The answer with its ending. It may be called again, with another one."""
+        """Return the answer with this ending. It may be called again with another ending."""
         size, digest = self._size + len(ending), self._hash.copy()
         digest.update(ending)
         sha256 = digest.digest()
@@ -111,15 +114,15 @@ class Opening:
 
 
 def store(plain: bytes) -> StoredAnswer:
-    """An answer that is there already, as it is to be stored."""
+    """Convert a complete answer to its stored form."""
     return Opening([plain]).complete(b"")
 
 
 class Body(ABC):
-    """The plain bytes of an answer that may be large: read in pieces, as often as they are asked for.
+    """The plain bytes of an answer that may be large. They can be read in pieces any number of times.
 
     Attributes:
-        stored_sha256: what is stored with the answer as its SHA-256, if anything is.
+        stored_sha256: the SHA-256 that is stored with the answer; None if none is stored.
     """
 
     stored_sha256: bytes | None = None
@@ -127,33 +130,33 @@ class Body(ABC):
     @property
     @abstractmethod
     def size(self) -> int:
-        """How many bytes there are."""
+        """The number of plain bytes."""
 
     @abstractmethod
     def pieces(self, start: int = 0, end: int | None = None) -> Iterator[bytes]:
         """The bytes from `start` to before `end`, a piece at a time.
 
         Raises:
-            DamagedAnswerError: what is stored is not what was written.
-            UnavailableError: the database is busy or away.
+            DamagedAnswerError: the stored answer is damaged.
+            UnavailableError: the database is busy or does not answer.
         """
 
     def content(self) -> bytes:
-        """All of it, where it may be held as a whole."""
+        """All bytes at once, for an answer that fits into memory."""
         return b"".join(self.pieces())
 
     def sha256(self) -> bytes:
-        """The SHA-256 of its bytes, computed now."""
+        """Compute the SHA-256 of the bytes."""
         digest = hashlib.sha256()
         for piece in self.pieces():
             digest.update(piece)
         return digest.digest()
 
     def checked_pieces(self) -> Iterator[bytes]:
-        """All of it, a piece at a time, and its SHA-256 compared at the end with the one that is stored, if one is.
+        """Yield all bytes in pieces, and at the end compare their SHA-256 with the stored one, if there is one.
 
         Raises:
-            DamagedAnswerError: it is another.
+            DamagedAnswerError: the hashes differ.
         """
         digest = hashlib.sha256()
         for piece in self.pieces():
@@ -164,7 +167,7 @@ class Body(ABC):
             raise DamagedAnswerError
 
     def require_sound(self) -> None:
-        """Read all of it, as `checked_pieces`."""
+        """Read and check all bytes, with the errors of `checked_pieces`."""
         if self.stored_sha256 is not None:
             for _ in self.checked_pieces():
                 pass
@@ -187,22 +190,22 @@ class _PlainBody(Body):
 
 
 class LargeBody(Body):
-    """One that has a header."""
+    """A body with a header."""
 
     def __init__(self, head: bytes) -> None:
         self._size, self.stored_sha256 = int.from_bytes(head[1:9], "big"), head[9:HEADER_BYTES]
 
     @property
     def size(self) -> int:
-        """As the header says."""
+        """The number of plain bytes, from the header."""
         return self._size
 
     @abstractmethod
     def _all_pieces(self) -> Iterator[bytes]:
-        """The bytes from the first on."""
+        """Yield all bytes from the first on."""
 
     def pieces(self, start: int = 0, end: int | None = None) -> Iterator[bytes]:
-        """As `Body.pieces`, and never more bytes than the header says."""
+        """Yield the same as `Body.pieces`, but never more bytes than the header says."""
         stop, position = self._size if end is None else min(end, self._size), 0
         for piece in self._all_pieces():
             within = piece[max(start - position, 0) : max(stop - position, 0)]
@@ -223,7 +226,7 @@ class _CompressedBody(LargeBody):
     def _all_pieces(self) -> Iterator[bytes]:
         try:
             with pa.CompressedInputStream(pa.PythonFile(_Frames(self._read), "r"), "zstd") as stream:
-                left = self._size + 1  # one more tells what is longer than it should be
+                left = self._size + 1  # one more byte shows that the content is longer than it should be
                 while left > 0 and (piece := stream.read(min(PIECE_BYTES, left))):
                     left -= len(piece)
                     yield piece
@@ -260,24 +263,24 @@ class _Frames:
 
 
 Reuse = Callable[[bytes, bytes], Body]
-"""Makes the body of a reuse from its header and the rest of what is stored of it."""
+"""Makes the body of a reuse from its header and the stored bytes after it."""
 
 
 def of_content(content: bytes) -> Read:
-    """Reads what is in memory already."""
+    """Return a reader of bytes that are already in memory."""
     return lambda offset, size: content[offset : offset + size]
 
 
 def open_body(read: Read, stored_bytes: int, reuse: Reuse | None = None) -> Body:
-    """The body of what is stored, which has `stored_bytes`.
+    """Open a stored answer.
 
     Args:
-        read: reads what is stored.
-        stored_bytes: how much of it there is.
-        reuse: makes the body of a reuse, where there may be one.
+        read: reads the stored bytes.
+        stored_bytes: how many stored bytes there are.
+        reuse: makes the body of a reuse; None if the answer cannot be a reuse.
 
     Raises:
-        DamagedAnswerError: it has no form that was written here.
+        DamagedAnswerError: the stored answer has an unknown form.
     """
     head = read(0, HEADER_BYTES)
     form = head[:1]

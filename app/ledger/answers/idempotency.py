@@ -1,6 +1,7 @@
-"""Idempotency keys: one key, one answer, byte for byte, for as long as its release exists.
+"""Idempotency keys: a key returns the same answer, byte for byte, for as long as its release exists.
 
-Nothing is claimed before the transaction that answers: of simultaneous twins the primary key lets one commit.
+A key is claimed in the transaction that answers. If two requests with the same key arrive at once, the primary key lets
+only one of them commit.
 """
 
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ VERSION = "snapledger-idempotency-v1"
 
 @dataclass(frozen=True, slots=True)
 class ReplayableAnswer:
-    """What a key was answered with, and the fingerprint of the request that it is bound to."""
+    """The answer of a key, and the fingerprint of the request that the key is bound to."""
 
     fingerprint: bytes
     status: int
@@ -35,7 +36,7 @@ class ReplayableAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A key that a principal bound to a request at a time."""
+    """The binding of a principal's key to a request, with the time at which it was made."""
 
     principal_id: int
     key: str
@@ -80,16 +81,16 @@ _ANSWER = (
 
 
 def sealed_members(claim: Claim, release_id: str, status: int, body_hash: bytes | None) -> tuple[Member, ...]:
-    """What is sealed of a key; `body_hash` is the SHA-256 of an answer of its own, where the release's is not it."""
+    """The sealed members of a key; `body_hash` is the SHA-256 of the key's own body, None if it uses the release's."""
     return claim.principal_id, claim.key, claim.fingerprint, release_id, status, claim.created_at, body_hash
 
 
 def find_answer(session: Session, rows: Rows, keyring: Keyring, principal_id: int, key: str) -> ReplayableAnswer | None:
-    """What a principal's key was answered with; None where it is unused. `rows` is where a large body is read from.
+    """Return the stored answer of a principal's key, or None if the key is unused. `rows` reads a large body.
 
     Raises:
-        DamagedAnswerError: the body is not one that was written here.
-        SealBrokenError: the key, or its answer, is not what was sealed.
+        DamagedAnswerError: the stored body is damaged.
+        SealBrokenError: the key or its answer does not match its seal.
     """
     row = session.row(_FIND, principal=principal_id, key=key, largest=MAX_PLAIN_BYTES)
     if row is None:
@@ -104,7 +105,7 @@ def find_answer(session: Session, rows: Rows, keyring: Keyring, principal_id: in
 
 
 def own_body(session: Session, principal_id: int, key: str) -> Body | None:
-    """The answer of its own that a key has; None where the release's is it."""
+    """The key's own body; None if its answer is the body of the release."""
     row = session.row(_FIND, principal=principal_id, key=key, largest=MAX_PLAIN_BYTES)
     return None if row is None or row.own_bytes is None else _own_body(row, session, principal_id, key)
 
@@ -122,10 +123,12 @@ def _slice(rows: Rows, principal_id: int, key: str, offset: int, size: int) -> b
 
 
 def claim_key(transaction: WriteSession, seal: Seal, claimed: Claim, release_id: str, status: int) -> bool:
-    """Bind a key to a release of this transaction, whose response will be its answer; False where it is bound already.
+    """Bind a key to a release of this transaction, whose response becomes the key's answer.
 
-    On Postgres it waits for a twin that has claimed the key and not committed yet; on SQLite the twin's transaction was
-    waited for when this one began. After False the transaction has nothing more to do: roll back and read the answer.
+    Returns False if the key is already bound. Then roll the transaction back and read the stored answer.
+
+    On Postgres this waits for another transaction that has claimed the key but has not committed yet. On SQLite this
+    transaction began only after the other one had ended.
     """
     changed = transaction.change(
         _CLAIM[transaction.dialect],
@@ -144,7 +147,7 @@ def claim_key(transaction: WriteSession, seal: Seal, claimed: Claim, release_id:
 def replace_answer(  # noqa: PLR0913, PLR0917 - a row's columns
     transaction: WriteSession, seal: Seal, claimed: Claim, release_id: str, status: int, body: StoredAnswer
 ) -> None:
-    """Replace what a claim of this transaction said: an earlier release answers, in a body of this request's own."""
+    """Change a claim of this transaction to a reuse: an earlier release answers, and the key has its own body."""
     transaction.change(
         _ANSWER,
         principal=claimed.principal_id,

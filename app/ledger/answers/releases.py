@@ -1,4 +1,4 @@
-"""Releases as they were answered, byte for byte, and which of them may answer again."""
+"""Stored releases with their answers, byte for byte, and the candidates for reuse."""
 
 import struct
 from collections.abc import Mapping, Sequence
@@ -19,12 +19,12 @@ from app.ledger.chain.canonical_json import Member
 from app.ledger.chain.keyring import Keyring, Seal
 
 SMALLEST_BOUND = 10_000
-"""The slot of the release with the smallest bound B; every other slot is the exponent of a grid, far below it."""
+"""The slot of the release with the smallest bound B. Every other slot is the exponent of a grid, far below this."""
 VERSION = "snapledger-release-v1"
 CANDIDATE_VERSION = "snapledger-candidate-v1"
 
 MAX_LISTED_BYTES = 2**12
-"""Up to this size an answer is read with its page; larger ones are read one by one, when it is their turn."""
+"""Up to this size an answer is read together with its page. Larger ones are read one by one when they are rendered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +32,10 @@ class Release:
     """A debited release. The fields are the columns, in order.
 
     Attributes:
-        statistic: the identity of what was asked, equal for equal statistics.
+        statistic: the identity of the statistic; equal statistics have equal identities.
         gamma: a fraction, as text: `1/20`.
-        response: the answer as it is stored (`app.ledger.answers.answer_storage`).
-        seal: of all the rest, by `seal_release`.
+        response: the answer in its stored form (`app.ledger.answers.answer_storage`).
+        seal: the seal of all other fields, from `seal_release`.
     """
 
     id: str
@@ -52,7 +52,7 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class ReuseCandidate:
-    """A release that may answer a question again: what its accuracy follows from."""
+    """A release that may be reused, with the parameters that determine its accuracy."""
 
     id: str
     epsilon_nano: int
@@ -105,7 +105,7 @@ def _page_query(*, of_dataset: bool, of_principal: bool, seen: bool) -> Select[*
 
 @cache
 def _upsert_candidates(candidacies: int) -> Mapping[str, Insert]:
-    """One statement for all candidacies of a release, by the name of the dialect."""
+    """One statement for all candidacies of a release, for each dialect by its name."""
     rows: list[dict[Any, Any]] = [
         {
             reuse_candidates.c.dataset_id: bindparam("dataset"),
@@ -138,12 +138,12 @@ def _upsert_candidates(candidacies: int) -> Mapping[str, Insert]:
 
 
 def seal_release(seal: Seal, release: Release, answer_hash: bytes) -> bytes:
-    """The seal of all that is stored of a release, the SHA-256 of whose answer this is."""
+    """The seal of a release; `answer_hash` is the SHA-256 of its answer."""
     return seal.seal_row(VERSION, *_members(release, answer_hash))
 
 
 def is_sealed(keyring: Keyring, release: Release, answer_hash: bytes) -> bool:
-    """Whether a release, the SHA-256 of whose stored answer this is, is what was sealed."""
+    """Whether a release matches its seal; `answer_hash` is the SHA-256 of its stored answer."""
     return keyring.is_sealed(release.seal, VERSION, *_members(release, answer_hash))
 
 
@@ -153,7 +153,7 @@ def _members(release: Release, answer_hash: bytes) -> tuple[Member, ...]:
 
 
 def candidate_members(dataset_id: int, statistic: str, slot: int, score: float, release_id: str) -> tuple[Member, ...]:
-    """What is sealed of a candidate, in this order; the score as the eight bytes of its double."""
+    """The sealed members of a candidate, in this order; the score is the eight bytes of its double."""
     return dataset_id, statistic, slot, struct.pack(">d", score), release_id
 
 
@@ -164,10 +164,10 @@ def insert_release(
     answer_hash: bytes,
     candidacies: Sequence[tuple[int, float]],
 ) -> None:
-    """Store a release that was debited, the SHA-256 of whose answer this is, under a seal.
+    """Seal and store a debited release; `answer_hash` is the SHA-256 of its answer.
 
-    `candidacies` are slots with the score by which the release may become the best of its statistic there: the lower
-    score stays, of equal scores the older release.
+    `candidacies` are pairs of a slot and a score. In each slot of a statistic the release with the lowest score stays;
+    if scores are equal, the older release stays.
     """
     transaction.change(
         _INSERT,
@@ -198,7 +198,7 @@ def insert_release(
 
 
 def find_release(session: Session, release_id: str, visible_to: int | None = None) -> Release | None:
-    """A release; None where there is none, or where its dataset is hidden from the principal `visible_to`."""
+    """Return a release, or None if it does not exist or the principal `visible_to` may not see its dataset."""
     if visible_to is None:
         row = session.row(_BY_ID, release=release_id)
     else:
@@ -207,7 +207,7 @@ def find_release(session: Session, release_id: str, visible_to: int | None = Non
 
 
 class Rows(Protocol):
-    """Where single rows are read: a session, or the database itself."""
+    """What reads single rows: a session or the database itself."""
 
     def row(self, query: Select[*tuple[Any, ...]], **parameters: object) -> Any:  # noqa: ANN401 - a named tuple, or None
         """The first row that the query finds, or None."""
@@ -215,14 +215,14 @@ class Rows(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StoredRelease:
-    """The answer of a release in the database: its content if that is small, and how much there is of it."""
+    """The stored answer of a release: its size, and its content if it is small."""
 
     id: str
     stored_bytes: int
     content: bytes | None
 
     def body(self, rows: Rows) -> Body:
-        """The answer; what is large is read from there when it is wanted."""
+        """Return the body of the answer. `rows` reads a large answer when the body is read."""
         if self.content is not None:
             return open_body(of_content(self.content), self.stored_bytes)
         return open_body(partial(_slice, rows, self.id), self.stored_bytes)
@@ -235,7 +235,7 @@ def _slice(rows: Rows, release_id: str, offset: int, size: int) -> bytes:
 
 
 def find_response(session: Session, release_id: str, visible_to: int | None = None) -> StoredRelease | None:
-    """What a release was answered with; None as `find_release`."""
+    """Return the stored answer of a release, or None under the conditions of `find_release`."""
     if visible_to is None:
         row = session.row(_ONE, release=release_id, largest=MAX_PLAIN_BYTES)
     else:
@@ -244,7 +244,7 @@ def find_response(session: Session, release_id: str, visible_to: int | None = No
 
 
 def response_body(rows: Rows, release_id: str) -> Body:
-    """The JSON that a release was answered with.
+    """Return the JSON answer of a release.
 
     Raises:
         NotFoundError: there is no such release.
@@ -256,11 +256,11 @@ def response_body(rows: Rows, release_id: str) -> Body:
 
 
 def find_sealed(rows: Rows, keyring: Keyring, release_id: str) -> tuple[Release, Body]:
-    """A release that answers again, and its answer.
+    """Return a release that is to be reused, and its answer, after checking its seal.
 
     Raises:
         NotFoundError: there is no such release.
-        SealBrokenError: it is not what was sealed.
+        SealBrokenError: the release does not match its seal.
     """
     row = rows.row(_SEALED, release=release_id, largest=MAX_PLAIN_BYTES)
     if row is None:
@@ -273,14 +273,14 @@ def find_sealed(rows: Rows, keyring: Keyring, release_id: str) -> tuple[Release,
 
 
 def find_hash(body: Body) -> bytes:
-    """The SHA-256 of an answer; of a large one as it is stored with it, which is compared when it is read."""
+    """Return the SHA-256 of an answer. For a large answer it is the stored one, which is checked when it is read."""
     if body.stored_sha256 is None or body.size <= MAX_PLAIN_BYTES:
         return body.sha256()
     return body.stored_sha256
 
 
 def committed_body(rows: Rows, release_id: str, answer: StoredAnswer) -> Body:
-    """The body of a large answer that is read from `rows` only when its transaction has been committed."""
+    """Return the body of a large answer. It reads from `rows`, so read the body only after the commit."""
     head = answer.content[:HEADER_BYTES]
 
     def read(offset: int, size: int) -> bytes:
@@ -298,10 +298,10 @@ def page_of_releases(  # noqa: PLR0913 - each filter by its name
     principal_id: int | None = None,
     visible_to: int | None = None,
 ) -> list[StoredRelease]:
-    """At most `limit` releases, oldest first, from behind the one whose id is `after`; the content of small ones.
+    """Return at most `limit` releases, oldest first, that follow the release with the id `after`.
 
-    Where they are given: only those of the dataset `dataset_id`, only those that the principal `principal_id` made,
-    only those of datasets that the principal `visible_to` may see now.
+    The content of small answers is included. Each filter applies if it is given: the dataset `dataset_id`, the
+    principal `principal_id` that made the release, the principal `visible_to` that may see its dataset now.
     """
     asked = {"dataset": dataset_id, "releaser": principal_id, "viewer": visible_to}
     query = _page_query(
@@ -313,5 +313,5 @@ def page_of_releases(  # noqa: PLR0913 - each filter by its name
 
 
 def list_candidates(session: Session, dataset_id: int, statistic: str) -> list[ReuseCandidate]:
-    """The releases of a statistic one of which has the smallest radius at every α, oldest first."""
+    """Return the candidates of a statistic, oldest first. At every α one of them has the smallest radius."""
     return [ReuseCandidate(*row) for row in session.rows(_CANDIDATES, dataset=dataset_id, statistic=statistic)]

@@ -1,8 +1,9 @@
-"""What is stored of a large answer that an earlier release gives again: only what differs from that release.
+"""The storage format of a large answer that reuses an earlier release: only the differences from that release.
 
-It is a list of segments, in the order of the answer: bytes that are copied from the release's answer, bytes of this
-answer's own, and the intervals around the release's values, which are computed again from the exact reach (radius +
-resolution). The SHA-256 of the whole answer is stored with it: what does not come out to the byte is not shown.
+The format is a list of segments in the order of the answer: bytes copied from the release's answer, bytes that only
+this answer has, and the intervals around the release's values. The intervals are recomputed from the exact reach
+(radius + resolution). The SHA-256 of the whole answer is stored too: if the rendered bytes differ, the answer counts as
+damaged.
 """
 
 import hashlib
@@ -31,7 +32,7 @@ from app.ledger.answers.answer_storage import (
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Bytes of this answer's own, which are UTF-8."""
+    """UTF-8 bytes that only this answer has."""
 
     content: bytes
 
@@ -46,9 +47,9 @@ class Copy:
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """Each number of the array that is the release's answer from `start` to before `end`, ± `reach`.
+    """The intervals around the numbers of an array in the release's answer, from byte `start` to before `end`.
 
-    They are cut to the range from `lowest` to `highest`.
+    Each interval is the number ± `reach`, clamped to the range from `lowest` to `highest`.
     """
 
     start: int
@@ -62,7 +63,7 @@ Segment: TypeAlias = Text | Copy | Intervals
 
 
 def render(release: Body, segments: Sequence[Segment]) -> Iterator[bytes]:
-    """The bytes that segments stand for, a piece at a time."""
+    """Yield the bytes that the segments describe, in pieces."""
     for segment in segments:
         match segment:
             case Text(content):
@@ -74,7 +75,7 @@ def render(release: Body, segments: Sequence[Segment]) -> Iterator[bytes]:
 
 
 class ReusedOpening:
-    """The beginning of the answer that a release gives again, up to what only its transaction knows."""
+    """The first part of an answer that reuses a release, without the ending that only its transaction knows."""
 
     def __init__(self, release: Body, segments: Sequence[Segment]) -> None:
         self._segments = tuple(segments)
@@ -91,11 +92,11 @@ class ReusedOpening:
 
     @property
     def stored_bytes(self) -> int:
-        """How much of the answer is to be stored, but for its ending."""
+        """How many bytes will be stored, without the ending."""
         return len(self._plain) if self._size <= MAX_PLAIN_BYTES else len(_encoded(self._segments))
 
     def complete(self, ending: bytes) -> StoredAnswer:
-        """The answer with its ending. It may be called again, with another one."""
+        """Return the answer with this ending. It may be called again with another ending."""
         size, digest = self._size + len(ending), self._hash.copy()
         digest.update(ending)
         sha256 = digest.digest()
@@ -134,10 +135,10 @@ def _decoded(text: bytes) -> tuple[Segment, ...]:
 
 
 class ReusedBody(LargeBody):
-    """The answer that a release gives again.
+    """The body of an answer that reuses a release.
 
     Raises:
-        DamagedAnswerError: what is stored is not what was written.
+        DamagedAnswerError: the stored segments are damaged.
     """
 
     def __init__(self, head: bytes, text: bytes, open_release: Callable[[], Body]) -> None:
@@ -153,10 +154,10 @@ class ReusedBody(LargeBody):
 
 
 def open_answer(answer: StoredAnswer, open_release: Callable[[], Body]) -> Body:
-    """The body of an answer that was just made; `open_release` opens that of the release that it may point to."""
+    """Open an answer that was just rendered. If it is a reuse, `open_release` opens the body of its release."""
     return open_stored(of_content(answer.content), len(answer.content), open_release)
 
 
 def open_stored(read: Read, stored_bytes: int, open_release: Callable[[], Body]) -> Body:
-    """As `open_body`, of what may be a reuse; `open_release` opens the answer of the release that it points to."""
+    """Open a stored answer that may be a reuse. If it is, `open_release` opens the body of its release."""
     return open_body(read, stored_bytes, lambda head, text: ReusedBody(head, text, open_release))

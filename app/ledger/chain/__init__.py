@@ -1,1 +1,1 @@
-"""What is sealed, and how: entries, the hash chain, the audit log, checkpoints and their keys."""
+"""What the ledger seals and how: entries, the hash chain, the audit log, checkpoints and their keys."""

@@ -1,7 +1,7 @@
-"""The record of administrative acts: who did what to what, when, and in which request.
+"""The audit log of administrative acts: who did what to what, when, and in which request.
 
-Records are numbered from 1 without a gap, appended in the transaction of what they tell of, and never changed. As in a
-dataset's ledger each seals all before it (docs/ledger.md).
+Records are numbered from 1 without a gap. Each is appended in the transaction of the act itself and never changed. As
+in a dataset's ledger, each record's hash includes the hash before it (docs/ledger.md).
 """
 
 import json
@@ -18,7 +18,7 @@ from app.ledger.chain.keyring import Seal
 
 VERSION = "snapledger-audit-v1"
 _KEY_VERSION = b"snapledger-key-v1\n"
-_APPENDING = 7_309_475_598_860_382_561  # the advisory lock's name: any number that nobody else uses
+_APPENDING = 7_309_475_598_860_382_561  # the advisory lock's number: any number that nothing else uses
 
 Via = Literal["principal", "command", "service"]
 Detail: TypeAlias = str | int | bool | None
@@ -26,7 +26,7 @@ Detail: TypeAlias = str | int | bool | None
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who acts: a principal by its name; who ran a command, by the system's name for it; or the service by itself."""
+    """Who acts: a principal by its name, the user of a command by the operating system's name, or the service."""
 
     via: Via
     name: str | None = None
@@ -37,13 +37,13 @@ class Record:
     """One administrative act. The fields are the columns, in order.
 
     Attributes:
-        via, actor: as of `Actor`.
-        action: such as `principal.create`.
-        target: on whom or what, as its path below `/v1`; None where it is the whole database.
-        details: a JSON object: public facts of the act, never a key, a token or a value of the data.
-        request_id: of the request that did it; None where none did.
-        secret_id: which of the operator's secrets sealed it.
-        previous_hash, hash: of the record before (None before the first), and its own.
+        via, actor: the fields of `Actor`.
+        action: the name of the act, such as `principal.create`.
+        target: the path below `/v1` of what the act changed; None if it concerns the whole database.
+        details: a JSON object with public facts of the act, never a key, a token or a value of the data.
+        request_id: the id of the request that did it; None if it was not a request.
+        secret_id: the id of the operator's secret that sealed the record.
+        previous_hash, hash: the hash of the record before (None for the first record), and the record's own hash.
     """
 
     seq: int
@@ -61,7 +61,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The last record at some time: its number and its hash."""
+    """The number and the hash of the last record at some time."""
 
     seq: int
     hash: bytes
@@ -77,15 +77,15 @@ encode_details = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separator
 
 
 def canonical_bytes(*sealed: str | int | bytes | None) -> bytes:
-    """The bytes of which a record's hash is the HMAC: a JSON array in the form of RFC 8785, hashes in hexadecimal.
+    """The bytes that a record's HMAC is computed over: a JSON array in the form of RFC 8785, with hashes as hex.
 
-    `sealed` are the columns but the last, in their order.
+    `sealed` are all columns except the last, in their order.
     """
     return encode_array(VERSION, *sealed)
 
 
 def key_seal(seal: Seal, key_hash: bytes) -> str:
-    """What a record tells of a key: it shows whether the key is another, and without the secret nothing of it."""
+    """Return a keyed hash of an API key for a record: it shows whether the key has changed and reveals nothing else."""
     return seal.hash(_KEY_VERSION + key_hash)[:16].hex()
 
 
@@ -98,9 +98,9 @@ def append_record(  # noqa: PLR0913, PLR0917 - who, what, on what, in which requ
     details: Mapping[str, Detail],
     request_id: str | None,
 ) -> Record:
-    """Write the next record, as the last thing before the commit: from here on nobody else writes one.
+    """Append the next record. Call it last before the commit, because it blocks all other writers of records.
 
-    Its time is the database's, read once nobody else can write one.
+    The record's time is read from the database's clock after the lock is held, so times follow the records' order.
     """
     if transaction.dialect == "postgresql":  # on SQLite the transaction itself is the lock
         transaction.row(_LOCK)
@@ -116,23 +116,23 @@ def append_record(  # noqa: PLR0913, PLR0917 - who, what, on what, in which requ
 
 
 def page_of_records(session: Session, after: int, limit: int) -> list[Record]:
-    """At most `limit` records, oldest first, from behind the one numbered `after`."""
+    """At most `limit` records, oldest first, that follow the record with the number `after`."""
     return [Record(*row) for row in session.rows(_PAGE, after=after, most=limit)]
 
 
 def find_last_secret_id(session: Session) -> str | None:
-    """Under which secret the last record was sealed; None where there is none."""
+    """The id of the secret that sealed the last record; None if there are no records."""
     last = session.row(_LAST)
     return None if last is None else last.secret_id
 
 
 def find_head(session: Session) -> Head | None:
-    """Where the records end; None where there is none."""
+    """The head of the audit log; None if there are no records."""
     last = session.row(_LAST)
     return None if last is None else Head(last.seq, last.hash)
 
 
 def chain_contains(session: Session, known: Head) -> bool:
-    """Whether the chain goes through a head that is known; otherwise it lacks records, or has others."""
+    """Whether the chain contains a known head. If not, records are missing or were replaced."""
     row = session.row(_HASH, number=known.seq)
     return row is not None and row.hash == known.hash

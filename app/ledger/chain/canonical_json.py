@@ -1,4 +1,4 @@
-"""JSON arrays in the form of RFC 8785, of which hashes and seals are computed (docs/ledger.md)."""
+"""JSON arrays in the form of RFC 8785. Hashes and seals are computed over them (docs/ledger.md)."""
 
 from json.encoder import encode_basestring
 

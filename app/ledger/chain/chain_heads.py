@@ -1,4 +1,4 @@
-"""The heads of all chains: what a checkpoint holds, and what a ledger is compared with."""
+"""The heads of all chains, which a checkpoint stores and a ledger is later compared with."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from app.ledger.chain import audit_log
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The last entry of a dataset's chain at some time: its number, its hash, and what was spent after it."""
+    """The last entry of a dataset's chain at some time: its number, its hash, and the total spending up to it."""
 
     dataset: str
     seq: int
@@ -46,12 +46,12 @@ _LAST_SECRETS = (
 
 
 def list_heads(session: Session) -> list[Head]:
-    """The head of every chain, by the datasets' names."""
+    """The head of every chain, sorted by the datasets' names."""
     return sorted((Head(*row) for row in session.rows(_ALL)), key=lambda head: head.dataset)
 
 
 def find_behind(session: Session, known: Sequence[Head]) -> list[str]:
-    """The datasets whose chain does not go through a head that is known: it lacks entries, or has others."""
+    """The names of the datasets whose chain does not contain its known head: entries are missing or were replaced."""
     return [
         head.dataset
         for head in known
@@ -60,6 +60,6 @@ def find_behind(session: Session, known: Sequence[Head]) -> list[str]:
 
 
 def list_secret_ids(session: Session) -> list[str | None]:
-    """Under which secrets the last entries of the chains, and the last record of an act, were sealed."""
+    """The ids of the secrets that sealed the last entry of each chain and the last record of the audit log."""
     of_record = audit_log.find_last_secret_id(session)
     return [row.secret_id for row in session.rows(_LAST_SECRETS)] + ([] if of_record is None else [of_record])

@@ -1,7 +1,8 @@
-"""Checkpoints: the heads of all chains at some time, signed, to be kept where nobody can turn them back.
+"""Checkpoints: the signed heads of all chains at some time, for storage outside the ledger's machine.
 
-A chain seals the order of what it holds; that all of it was put back to an earlier state, as from a backup, it cannot
-show. Who has a later checkpoint can, and needs no secret to check its signature (docs/ledger.md has the format).
+A chain proves the order of its entries. It cannot prove that the whole ledger was not rolled back to an earlier state,
+for example from a backup. A later checkpoint can, and checking its signature needs no secret. docs/ledger.md describes
+the format.
 """
 
 import json
@@ -25,12 +26,14 @@ _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",",
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """The heads at a time by the database's clock, in the order of the datasets' names.
+    """The heads at a time by the database's clock, sorted by the datasets' names.
 
     Attributes:
-        audit: of the record of administrative acts; None where there was none.
+        at: the time.
+        heads: the heads of the datasets' chains.
+        audit: the head of the audit log; None if it was empty.
         public_key: the Ed25519 key that checks the signature, 32 bytes.
-        signature: of `signed`, 64 bytes.
+        signature: the signature of `signed`, 64 bytes.
     """
 
     at: str
@@ -50,18 +53,18 @@ class Checkpoint:
 
     @property
     def signed(self) -> bytes:
-        """What the signature is of: all other members as JSON in the form of RFC 8785."""
+        """The signed bytes: all members except the signature as JSON in the form of RFC 8785."""
         return _encode(self._members()).encode()
 
     def encode(self) -> bytes:
-        """The file: all members in the same form, and a line feed."""
+        """The content of a checkpoint file: all members in the same form, followed by a line feed."""
         return _encode(self._members() | {"signature": self.signature.hex()}).encode() + b"\n"
 
     def require_signature(self, public_keys: Collection[bytes]) -> None:
-        """Refuse what none of the holders of these keys' secrets has signed.
+        """Check that one of these keys signed the checkpoint.
 
         Raises:
-            ValueError: the signature is another's, or of something else.
+            ValueError: another key signed it, or the signature is not valid.
         """
         if self.public_key not in public_keys:
             raise ValueError("the checkpoint was signed with another key than the given one")
@@ -81,17 +84,17 @@ def make_checkpoint(session: Session, keyring: Keyring) -> Checkpoint:
 
 
 def find_behind(session: Session, known: Checkpoint) -> list[str]:
-    """What is behind a checkpoint: datasets by their names, and the record of administrative acts."""
+    """Return what does not contain the checkpoint's heads: the names of datasets, and `ACTS` for the audit log."""
     found = chain_heads.find_behind(session, known.heads)
     acts_behind = known.audit is not None and not audit_log.chain_contains(session, known.audit)
     return [*found, ACTS] if acts_behind else found
 
 
 def decode_checkpoint(content: bytes) -> Checkpoint:
-    """A checkpoint's file.
+    """Parse the content of a checkpoint file.
 
     Raises:
-        ValueError: it is none, or not in the one form that a checkpoint has.
+        ValueError: it is not a checkpoint, or not in the canonical form.
     """
     try:
         members = json.loads(content)
@@ -110,9 +113,9 @@ def decode_checkpoint(content: bytes) -> Checkpoint:
 
 
 def parse_public_key(raw: bytes) -> bytes:
-    """The bytes of a public key, if they are that.
+    """Validate the bytes of an Ed25519 public key and return them.
 
     Raises:
-        ValueError: they are not.
+        ValueError: they are not a public key.
     """
     return Ed25519PublicKey.from_public_bytes(raw).public_bytes_raw()

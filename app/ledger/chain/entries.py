@@ -1,4 +1,4 @@
-"""A dataset's ledger: entries that are only ever appended, numbered without a gap, each sealing all before it."""
+"""A dataset's ledger: append-only entries, numbered without a gap. Each entry's hash includes the hash before it."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -20,18 +20,19 @@ class Entry:
     """One thing that happened to a dataset's budget. The fields are the columns, in order.
 
     Attributes:
-        principal: the name of whom it concerns: who released, who was granted access or lost it, who decided.
+        principal: the name of the principal that made the release, was granted or lost access, or decided the change.
         epsilon_nano: `open`, `adjust`: the dataset's limit from now on; `allow`: the allowance's; `debit`, `write_off`:
             the cost; others: 0.
-        spent_nano: what the dataset has spent after it.
-        release_id: of a `debit`.
-        answer_hash: of a `debit`: SHA-256 of the response that is stored with the release.
-        window_days: of an `allow`: how long each window of the allowance is; None where it is never renewed.
-        reason: of an `adjust` or a `write_off`.
-        secret_id: which of the operator's secrets sealed it.
-        previous_hash, hash: of the entry before (None before the first), and its own, by `app.ledger.chain.hash_chain`.
-        facts_hash: of the dataset's facts from now on, by `app.ledger.chain.facts`: of an `open`, and of `stale`,
-            `revalidate` and `close`, which change its state; `seal` has it where `open` has none, in an older ledger.
+        spent_nano: the dataset's total spending after the entry.
+        release_id: for a `debit`: the id of the release.
+        answer_hash: for a `debit`: the SHA-256 of the response that is stored with the release.
+        window_days: for an `allow`: the length of each window of the allowance; None if it is never renewed.
+        reason: for an `adjust` or a `write_off`: the stated reason.
+        secret_id: the id of the operator's secret that sealed the entry.
+        previous_hash, hash: the hash of the entry before (None for the first entry), and the entry's own hash, from
+            `app.ledger.chain.hash_chain`.
+        facts_hash: the hash of the dataset's facts after the entry, from `app.ledger.chain.facts`. `open`, `stale`,
+            `revalidate` and `close` have it. In an older ledger, where `open` has none, `seal` has it.
     """
 
     dataset_id: int
@@ -85,10 +86,10 @@ def append_entry(  # noqa: PLR0913, PLR0917 - what an entry says, by name where 
     reason: str | None = None,
     facts_hash: bytes | None = None,
 ) -> Account:
-    """Write the next entry of an account and make its hash the account's head; the account after it, sealed.
+    """Append the next entry of an account, make its hash the account's head, and return the sealed account.
 
-    The transaction has locked the account, and `account` is as it is now, so that number and head need not be asked
-    for: what was spent is what is sealed.
+    The transaction must hold the account's lock, and `account` must be its current value. So the number, the head and
+    the spending need not be read again.
     """
     seq = account.last_seq + 1
     sealed = (
@@ -132,5 +133,5 @@ def append_entry(  # noqa: PLR0913, PLR0917 - what an entry says, by name where 
 
 
 def page_of_entries(session: Session, dataset_id: int, after: int, limit: int) -> list[Entry]:
-    """At most `limit` entries of a dataset, oldest first, from behind the one numbered `after`."""
+    """At most `limit` entries of a dataset, oldest first, that follow the entry with the number `after`."""
     return [Entry(*row) for row in session.rows(_PAGE, dataset=dataset_id, after=after, most=limit)]

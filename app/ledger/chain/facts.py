@@ -1,7 +1,7 @@
-"""Whether a dataset's row and its account are what was sealed, as looked at before each release.
+"""Checks that a dataset's row and its account match their seal. Every release does this first.
 
-The hash of the facts is in the entry that opened the dataset and in each that changed its state, and so in the chain;
-beside the account's figures it is sealed once more, so that one HMAC tells of all of them.
+The hash of the facts is part of the chain: it is in the entry that opened the dataset and in every entry that changed
+its state. The account's seal covers it too, together with the account's figures, so that one HMAC checks all of them.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ ACCOUNT_VERSION = "snapledger-account-v1"
 
 
 def hash_facts(dataset: Dataset) -> bytes:
-    """SHA-256 of all that is stored of a dataset, its state too, but its number."""
+    """SHA-256 of all stored columns of a dataset except its id; the state is included."""
     return hashlib.sha256(
         encode_array(
             *(VERSION, dataset.name, dataset.description, dataset.owner_id, dataset.columns, dataset.n),
@@ -35,36 +35,36 @@ def _members(account: Account, facts_hash: bytes | None) -> tuple[Member, ...]:
 
 
 def seal_account(seal: Seal, account: Account) -> bytes:
-    """The seal of an account as it is."""
+    """The seal of an account's current figures."""
     return seal.seal_row(ACCOUNT_VERSION, *_members(account, account.facts_hash))
 
 
 def is_account_sealed(keyring: Keyring, account: Account) -> bool:
-    """Whether an account's figures are those that were sealed."""
+    """Whether an account's figures match their seal."""
     return keyring.is_sealed(account.seal, ACCOUNT_VERSION, *_members(account, account.facts_hash))
 
 
 def require_account_sealed(keyring: Keyring, account: Account) -> None:
-    """Refuse to append to an account that somebody changed: the entry's seal would be one of the changed figures.
+    """Check an account's seal before an entry is appended. Otherwise the new entry would seal manipulated figures.
 
     Raises:
-        SealBrokenError: it is not what was sealed.
+        SealBrokenError: the figures do not match their seal.
     """
     if not is_account_sealed(keyring, account):
         raise SealBrokenError
 
 
 def match(keyring: Keyring, dataset: Dataset, account: Account) -> bool:
-    """Whether a dataset's facts and its account's figures are those that were sealed last."""
+    """Whether a dataset's facts and its account's figures match their last seal."""
     facts_hash = hash_facts(dataset)
     return account.facts_hash == facts_hash and is_account_sealed(keyring, account)
 
 
 def require_match(keyring: Keyring, dataset: Dataset, account: Account) -> None:
-    """Refuse a dataset of which somebody without the secret has changed anything.
+    """Check that nobody without the secret has changed the dataset's facts or its account's figures.
 
     Raises:
-        SealBrokenError: they are not what was sealed.
+        SealBrokenError: they do not match their seal.
     """
     if not match(keyring, dataset, account):
         raise SealBrokenError

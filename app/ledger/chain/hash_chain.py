@@ -1,4 +1,4 @@
-"""The hash chain: what of an entry is sealed, as bytes that every program can make again (docs/ledger.md)."""
+"""The hash chain: the canonical bytes of an entry, which any program can reproduce (docs/ledger.md)."""
 
 from json.encoder import encode_basestring
 
@@ -22,12 +22,13 @@ def canonical_bytes(  # noqa: PLR0913, PLR0917 - an entry's fields, in the order
     previous_hash: bytes | None,
     facts_hash: bytes | None = None,
 ) -> bytes:
-    """The bytes of which an entry's hash is the HMAC: a JSON array in the form of RFC 8785, hashes in hexadecimal.
+    """The bytes that an entry's HMAC is computed over: a JSON array in the form of RFC 8785, with hashes as hex.
 
-    An entry with a hash of the dataset's facts has that as one more member, and another version; others are sealed as
-    they always were.
+    An entry with a hash of the dataset's facts has this hash as an additional last member, and another version. The
+    form of other entries is unchanged.
 
-    Spelt out, since a general encoder takes three times as long: verification has little else to do.
+    The array is written out by hand because a general encoder takes three times as long, and verification spends most
+    of its time here.
     """
     release = "null" if release_id is None else encode_basestring(release_id)
     answer = "null" if answer_hash is None else f'"{answer_hash.hex()}"'

@@ -1,7 +1,8 @@
 """The keys of the ledger, all derived from its operator's secrets (HKDF, RFC 5869, with SHA-256 and no salt).
 
-Each secret has three: an id, which is public and is written beside what it sealed; the key of the hash chain; and the
-seed of the Ed25519 key that signs checkpoints. No secret and no key is ever shown, logged or stored in a table.
+Three values are derived from each secret: a public id, which is stored with everything that the secret seals; the key
+of the hash chain; and the seed of the Ed25519 key that signs checkpoints. Secrets and keys are never shown, logged or
+stored in a table.
 """
 
 import hmac
@@ -15,7 +16,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from app.ledger.chain.canonical_json import Member, encode_array
 
 SHORTEST_SECRET = 32
-"""In characters; HKDF spreads a secret's entropy and adds none."""
+"""In characters. HKDF adds no entropy, so a short secret would stay weak."""
 
 ID_BYTES = 8
 
@@ -25,7 +26,7 @@ def _derive_key(secret: bytes, purpose: str, length: int) -> bytes:
 
 
 class Seal:
-    """What closes entries under one secret."""
+    """Computes hashes and seals under one secret."""
 
     __slots__ = ("_id", "_keyed", "secret_id")
 
@@ -42,7 +43,7 @@ class Seal:
         return started.finalize()
 
     def seal_row(self, version: str, *members: Member) -> bytes:
-        """What is stored beside a row so that a change of it is found: the secret's id, and an HMAC of the members."""
+        """The seal that is stored with a row and reveals changes to it: the secret's id and an HMAC of the members."""
         return self._id + self.hash(encode_array(version, *members))
 
 
@@ -53,7 +54,7 @@ class Keyring:
         secrets: the current secret first.
 
     Raises:
-        ValueError: there is none, or one is too short to be a secret.
+        ValueError: there is no secret, or one is too short.
     """
 
     __slots__ = ("_seals", "_signers", "seal")
@@ -68,11 +69,11 @@ class Keyring:
         self.seal = Seal(secrets[0])
 
     def find(self, secret_id: str | None) -> Seal | None:
-        """The seal of the secret of this id; None where it is not known."""
+        """The seal of the secret with this id; None if the secret is not configured."""
         return None if secret_id is None else self._seals.get(secret_id)
 
     def is_sealed(self, stored: bytes | None, version: str, *members: Member) -> bool:
-        """Whether a row's seal was made of these members, under any of the secrets."""
+        """Whether a row's seal matches these members under any of the secrets."""
         if not isinstance(stored, bytes):  # SQLite takes any value in any column
             return False
         seal = self._seals.get(stored[:ID_BYTES].hex())
@@ -84,5 +85,5 @@ class Keyring:
 
     @property
     def public_keys(self) -> list[bytes]:
-        """What signatures are checked with, 32 bytes each: the current secret's key, then those of earlier ones."""
+        """The keys that check signatures, 32 bytes each: the current secret's key, then the earlier secrets' keys."""
         return [signer.public_key().public_bytes_raw() for signer in self._signers]

@@ -1,1 +1,1 @@
-"""Whether what is stored is what was written: everything that can be computed again is compared."""
+"""Verification: everything in the ledger that can be recomputed is recomputed and compared."""

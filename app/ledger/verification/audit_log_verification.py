@@ -1,7 +1,8 @@
-"""Whether the records of administrative acts are what was written, and the principals what the records make of them.
+"""Verifies the records of the audit log, and that the principals agree with the records.
 
-Who can write to the database and has not the secret can neither change a record nor make, promote or let in anybody
-unnoticed: a principal without its record, or with another role, key, expiry or subject than recorded, is told.
+Somebody who can write to the database but does not have the secret cannot change a record or create, promote or admit
+a principal without being noticed. A principal without a record is reported, and so is one whose role, key, expiry or
+subject differs from the records.
 """
 
 import json
@@ -33,7 +34,7 @@ _TOLD = ("role", "key_seal", "key_expires_at", "issuer", "subject")
 
 @dataclass(slots=True)
 class _RecordedPrincipal:
-    """A principal as the records so far have made it; `secret_id` is that of its key's record."""
+    """A principal as recomputed from the records so far; `secret_id` is that of the record of its key."""
 
     facts: dict[str, Any] = field(default_factory=lambda: dict.fromkeys(_TOLD))
     disabled: bool = False
@@ -48,7 +49,7 @@ class _RecordedPrincipal:
 
 
 def verify_audit_log(session: Session, keyring: Keyring) -> Verification:
-    """Check all records and all principals, as of the session's snapshot."""
+    """Verify all records and all principals in the session's snapshot."""
     return _Verifier(session, keyring).run()
 
 

@@ -1,8 +1,9 @@
-"""Whether a dataset's ledger is what was written: everything that can be computed again is, and compared.
+"""Verifies a dataset's ledger: everything that can be recomputed is recomputed and compared.
 
-A chain is checked entry by entry: its number, the hash before it, its own hash under the secret that it names, what it
-says was spent; then against the account, the allowances and the releases. Memory does not grow with the ledger: entries
-come in pages, and problems are told up to `MOST_PROBLEMS`, the first bad entry first.
+A chain is checked entry by entry: the number, the hash of the entry before, the entry's own hash under the secret that
+it names, its spending and its release. Then the result is compared with the account, the allowances and the releases.
+Memory does not grow with the ledger: entries are read in pages, and at most `MOST_PROBLEMS` problems are reported, the
+first bad entry first.
 """
 
 from collections.abc import Iterator
@@ -33,7 +34,7 @@ PAGE = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong, and with which entry; None where it is with no entry but with what they should add up to."""
+    """What is wrong, and the number of the entry. `seq` is None if the problem is not in a single entry."""
 
     seq: int | None
     what: str
@@ -41,12 +42,12 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What was found in one dataset's ledger.
+    """The result of the verification of one chain.
 
     Attributes:
-        entries: how many there are.
-        head: the last one's hash as it is stored.
-        problems: the first bad entry's first; no more than `MOST_PROBLEMS`.
+        entries: how many entries were read.
+        head: the stored hash of the last of them.
+        problems: the problems, first bad entry first; at most `MOST_PROBLEMS`.
     """
 
     entries: int
@@ -65,7 +66,7 @@ _FACTS = (
     .where(datasets.c.id == bindparam("dataset"))
 )
 _NAMES = select(datasets.c.name).order_by(datasets.c.id)
-# The hashes of answers that are stored as they are are computed there: none of them is needed here.
+# The database computes the hashes of plain answers, so their content need not be fetched.
 _IS_PLAIN = func.substr(
     releases.c.response, literal_column("1"), literal_column("1"), type_=releases.c.response.type
 ) != bindparam("compressed")
@@ -105,15 +106,15 @@ _UNPAID = (
 
 
 def list_dataset_names(session: Session) -> list[str]:
-    """Of all datasets, closed ones too, the oldest first."""
+    """The names of all datasets, including closed ones, oldest first."""
     return [row.name for row in session.rows(_NAMES)]
 
 
 def verify_ledger(session: Session, keyring: Keyring, dataset_id: int) -> Verification:
-    """Check one dataset's ledger, as of the session's snapshot."""
+    """Verify one dataset's ledger in the session's snapshot."""
     try:
         account = accounts.find_account(session, dataset_id)
-    except NotFoundError:  # every dataset was registered with one
+    except NotFoundError:  # registration creates an account for every dataset
         return Verification(0, None, (Problem(None, "the dataset's account is missing"),))
     return _Verifier(session, keyring, account).run()
 
@@ -123,7 +124,7 @@ class _Verifier:
         self._session, self._keyring, self._account = session, keyring, account
         self._replay = LedgerReplay(session, account.dataset_id)
         self._last_seq, self._head = 0, None
-        self._sealed = account.seal is not None or account.facts_hash is not None  # else it is told once
+        self._sealed = account.seal is not None or account.facts_hash is not None  # if not, report it once
         self._entries = self._paid = 0
         self._problems: list[Problem] = []
 
@@ -145,7 +146,7 @@ class _Verifier:
         return Verification(self._entries, self._head, tuple(self._problems[:MOST_PROBLEMS]))
 
     def _wrong(self, row: Any) -> str | None:  # noqa: ANN401 - a row of _PAGE
-        # All three look at every entry: what is wrong with one must not be told of the sums of all.
+        # All three checks run on every entry, so that one bad entry does not make all later sums wrong.
         try:
             unchained, unfitting, unreleased = self._chained(row), self._replay.step(row), self._released(row)
         except (ArithmeticError, AttributeError, TypeError, ValueError):
@@ -156,7 +157,7 @@ class _Verifier:
         self._problems.append(Problem(seq, what))
 
     def _rows(self) -> Iterator[Any]:
-        """By ranges of numbers and not by LIMIT, for which Postgres may sort all that follows, page after page."""
+        """Read pages by ranges of numbers. With LIMIT, Postgres might sort all remaining rows for every page."""
         dataset_id, first = self._account.dataset_id, 0
         while True:
             within = {"dataset": dataset_id, "first": first, "last": first + PAGE - 1}
@@ -170,7 +171,7 @@ class _Verifier:
 
     def _chained(self, row: Any) -> str | None:  # noqa: ANN401 - a row of _PAGE
         """What is wrong with an entry's place in the chain."""
-        sealed, hash_, facts_hash = row[1:13], row[13], row[14]  # the columns in their order, but the dataset's
+        sealed, hash_, facts_hash = row[1:13], row[13], row[14]  # all columns except the dataset's, in their order
         if sealed[0] != self._last_seq + 1:
             return f"follows entry {self._last_seq}: the entries between them are missing"
         if sealed[-1] != self._head:
@@ -204,7 +205,7 @@ class _Verifier:
         return None
 
     def _computed_hash(self, release_id: str) -> bytes | None:
-        """The hash of an answer that is stored compressed; None where that is not what was written."""
+        """The hash of an answer that is stored compressed; None if the answer is damaged."""
         try:
             body = stored_releases.response_body(self._session, release_id)
             computed = body.sha256()

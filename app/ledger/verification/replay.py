@@ -1,4 +1,4 @@
-"""What a dataset's entries make of its account and its allowances, computed again from the first to the last."""
+"""Replays a dataset's entries from the first to the last to recompute its account and its allowances."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,16 +27,16 @@ _STORED = (
 
 @dataclass(slots=True)
 class _ReplayedAllowance:
-    """An allowance as the entries so far have made it; the window is the one of its last entry."""
+    """An allowance as recomputed from the entries so far; the window is the one of its last entry."""
 
     limit_nano: int
     spent_nano: int = 0
     revoked: bool = False
     window: Window | None = None
-    ends_at: str = ""  # of the window, kept because to compute it takes longer than all else
+    ends_at: str = ""  # the end of the window, stored because it takes longer to compute than everything else here
 
     def look(self, at: str) -> None:
-        """Let the windows that have passed pass."""
+        """Renew the allowance if its window has ended."""
         if self.window is not None and at >= self.ends_at:
             self._enter(self.window.at(at))
             self.spent_nano = 0
@@ -53,13 +53,13 @@ class _ReplayedAllowance:
         self.window, self.ends_at = window, window.ends_at
 
     def row(self) -> tuple[object, ...]:
-        """As it is stored."""
+        """The values of the allowance's columns."""
         window = (None, None) if self.window is None else (self.window.days, self.window.started_at)
         return self.limit_nano, self.spent_nano, self.revoked, *window
 
 
 class LedgerReplay:
-    """The state after the entries that were given to `step`."""
+    """The state after all entries that `step` has processed."""
 
     def __init__(self, session: Session, dataset_id: int) -> None:
         rows = session.rows(_STORED, dataset=dataset_id)
@@ -72,11 +72,11 @@ class LedgerReplay:
         self._is_open = False
 
     def name_of(self, principal_id: int) -> str | None:
-        """Of a principal that has or had an allowance on the dataset, as all who released have."""
+        """The name of a principal that has or had an allowance on the dataset; every debited principal has one."""
         return self._names.get(principal_id)
 
     def step(self, entry: Any) -> str | None:  # noqa: ANN401 - a row with an entry's columns
-        """Take in the next entry; what is wrong with it after those before it."""
+        """Process the next entry and return what is wrong with it, or None."""
         self.facts_hash = entry.facts_hash or self.facts_hash
         wrong = self._taken_in(entry)
         if entry.spent_nano != self.spent_nano:
@@ -122,7 +122,7 @@ class LedgerReplay:
         )
 
     def wrong_allowances(self) -> Iterator[str]:
-        """The principals whose allowance is stored otherwise, or not at all, or without an entry."""
+        """Yield the names of principals whose stored allowance differs, is missing, or has no entry."""
         for name in sorted(self._stored.keys() | self._allowances.keys()):
             replayed = self._allowances.get(name)
             if replayed is None or self._stored.get(name) != replayed.row():
