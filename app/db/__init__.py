@@ -1,1 +1,1 @@
-"""Engine, sessions and tables. All SQL of the service lives here and in `app.ledger`."""
+"""Engine, sessions and tables. All SQL of the service is here and in `app.ledger`."""

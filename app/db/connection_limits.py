@@ -1,4 +1,4 @@
-"""A limit on everything that waits."""
+"""Limits on connections and on every wait for the database."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ REQUEST_THREADS = 20
 """How many threads of a process serve requests; each has one session at a time."""
 
 AT_ONCE = {"sqlite": 1, "postgresql": 8}
-"""How many of them take calls at the same time, at most: more than one only where they wait more than they work."""
+"""At most how many of them handle requests at the same time. More than one helps only if they mostly wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,17 +14,18 @@ class Limits:
     """How many connections a process may hold, and how long anything may wait for the database.
 
     Attributes:
-        connections: at most, in one process; above the threads that serve requests, so that none waits for another, and
-            few enough for four processes beside each other: a Postgres server takes 97 by default (100, of which 3 are
-            its superusers'), and the operator's commands need some.
-        queue_seconds: for a free connection. On SQLite this is the queue of the process before its one writer.
-        lock_seconds: for a lock that another transaction or another process holds.
-        statement_seconds: for one statement (Postgres; on SQLite every statement is short or waits for a lock).
-        idle_seconds: between two statements of a transaction, after which Postgres ends it: a process that hangs must
-            not hold an account's lock for ever.
-        connect_seconds: for a connection to be made (Postgres).
-        migration_seconds: for another process that is migrating, and for a statement of a migration.
-        migration_lock_seconds: for a table that a migration changes (Postgres): while it waits, all others wait for it.
+        connections: the maximum in one process. It is larger than the number of threads that serve requests, so that
+            no thread waits for another. It is small enough for four processes on one Postgres server, which allows 97
+            connections by default (100, of which 3 are for superusers), and the operator's commands need some too.
+        queue_seconds: the wait for a free connection. On SQLite, the wait for the process's only writer.
+        lock_seconds: the wait for a lock that another transaction or another process holds.
+        statement_seconds: the time of one statement (Postgres; on SQLite a statement is short or waits for a lock).
+        idle_seconds: the time between two statements of a transaction. After it Postgres ends the transaction, so that
+            a process that hangs does not hold an account's lock for ever.
+        connect_seconds: the time to open a connection (Postgres).
+        migration_seconds: the wait for another process's migration, and the time of a migration's statement.
+        migration_lock_seconds: the wait for the lock of a table that a migration changes (Postgres). It is short
+            because everything else that uses the table waits behind the migration.
     """
 
     connections: int = 22

@@ -1,6 +1,6 @@
-"""Copies of the whole database as one SQLite file, whichever database it is in, and back.
+"""Copies the whole database, SQLite or Postgres, into one SQLite file, and restores it from such a file.
 
-The file has the same tables, so that whatever reads a ledger reads the copy too.
+The file has the same tables, so all code that reads a ledger can read the copy.
 """
 
 import hashlib
@@ -22,12 +22,12 @@ _BATCH = 1_000
 
 
 def sqlite_url(path: Path) -> str:
-    """The database in a file."""
+    """The URL of the SQLite database in a file."""
     return f"sqlite:///{path.absolute()}"
 
 
 def copy_database_to(session: ReadSession, path: Path) -> None:
-    """Copy the session's snapshot into a new file, which needs no other file beside it."""
+    """Copy the session's snapshot into one new file without a separate journal."""
     if session.dialect == "sqlite":
         copy = sqlite_connections.load_library().connect(str(path), isolation_level=None)
         try:
@@ -47,7 +47,7 @@ def copy_database_to(session: ReadSession, path: Path) -> None:
 
 
 def _merge_write_ahead_log(path: Path) -> None:
-    """Bring all of a copy into its one file: a write-ahead log beside it could be left behind."""
+    """Merge the write-ahead log into the copy's file, because a separate log could get lost."""
     copy = sqlite_connections.load_library().connect(str(path), isolation_level=None)
     try:
         mode = copy.execute("PRAGMA journal_mode = delete").fetchone()
@@ -59,16 +59,16 @@ def _merge_write_ahead_log(path: Path) -> None:
 
 
 def restore_database_from(path: Path, database: Database, then: Callable[[WriteSession], None]) -> None:
-    """Fill a database that has no rows from a copy, which is migrated first; all of it or nothing.
+    """Migrate a copy and restore it into an empty database, in one transaction.
 
     Args:
         path: the copy's file.
-        database: to be filled.
-        then: is called at the end of the same transaction.
+        database: the empty database.
+        then: a function that is called at the end of the same transaction.
 
     Raises:
-        ValueError: the database has rows, or the copy is of one that is retired.
-        UnavailableError: it is busy or away.
+        ValueError: the database has rows, or the copy was made of a retired or incomplete database.
+        UnavailableError: the database is busy or does not answer.
     """
     copy = Database(sqlite_url(path))
     try:
@@ -85,37 +85,37 @@ def restore_database_from(path: Path, database: Database, then: Callable[[WriteS
 
 
 def has_rows(connection: Connection) -> bool:
-    """Whether any table has any."""
+    """Whether any table has rows."""
     return any(connection.execute(select(table).limit(1)).first() for table in metadata.sorted_tables)
 
 
 def copy_rows(source: Connection, target: Connection) -> None:
-    """Copy all rows of all tables into another database that has none, within its transaction.
+    """Copy all rows into an empty database, in that database's transaction.
 
-    That a database is retired is said of that database alone, and is not copied.
+    The table `relocations` is not copied: it describes only the database that it is in.
     """
     for table in tables_to_copy():
         _insert_batches(target, table, _read_batches(source, table))
 
 
 def tables_to_copy() -> list[Table]:
-    """The tables that belong to the ledger wherever it is, those first that others refer to."""
+    """The tables to copy: all except `relocations`. Each table comes after the tables that it refers to."""
     return [table for table in metadata.sorted_tables if table is not tables.relocations]
 
 
 def table_fingerprint(connection: Connection, table: Table) -> tuple[int, int]:
-    """How many rows a table has, and a number that tables with the same rows share, on either database."""
+    """Return the number of rows of a table and a hash of them, which is the same on both databases."""
     count = total = 0
     for rows in _read_batches(connection, table):
         for row in rows:
             digest = hashlib.sha256(repr([row[column.key] for column in table.c]).encode()).digest()
-            count, total = count + 1, (total + int.from_bytes(digest)) % 2**256  # in whatever order they come
+            count, total = count + 1, (total + int.from_bytes(digest)) % 2**256  # a sum, independent of the order
     return count, total
 
 
 def _read_batches(connection: Connection, table: Table) -> Iterator[list[dict[str, Any]]]:
-    """All rows of a table, without ever holding all of them."""
-    # Options of the connection itself would stay, and no other statement could be run on it.
+    """Yield all rows of a table in batches, without holding all of them in memory."""
+    # The options are for this statement only: on the connection they would stay, and block every other statement.
     rows = connection.execute(select(table), execution_options={"stream_results": True, "yield_per": _BATCH})
     for batch in rows.mappings().partitions():
         yield [dict(row) for row in batch]
@@ -126,7 +126,7 @@ def _insert_batches(connection: Connection, table: Table, batches: Iterable[list
         for rows in batches:
             connection.execute(insert(table), rows)
         return
-    # INSERT may not say what Postgres numbers by itself; COPY may.
+    # Postgres accepts values for an identity column from COPY, but not from a plain INSERT.
     columns = ", ".join(connection.dialect.identifier_preparer.format_column(column) for column in table.c)
     driver: Any = connection.connection.driver_connection
     with driver.cursor() as cursor, cursor.copy(f"COPY {table.name} ({columns}) FROM STDIN") as copy:
@@ -135,6 +135,6 @@ def _insert_batches(connection: Connection, table: Table, batches: Iterable[list
                 copy.write_row([row[column.key] for column in table.c])
     for column in table.c:
         if column.identity is not None and (highest := connection.scalar(select(func.max(column)))) is not None:
-            # Of what it has numbered, Postgres goes on behind the highest.
+            # Let Postgres continue numbering after the highest id.
             sequence = func.pg_get_serial_sequence(table.name, column.name)
             connection.execute(select(func.setval(sequence, highest)))

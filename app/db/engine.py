@@ -1,4 +1,4 @@
-"""The database of the service: SQLite or Postgres behind the same two kinds of session."""
+"""The service's database: SQLite or Postgres, with the same two kinds of session."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -28,16 +28,17 @@ T = TypeVar("T")
 
 
 class Database:
-    """One database, shared by all threads of a process. Nothing is connected before the first session.
+    """One database, shared by all threads of a process. The first session opens the first connection.
 
     Args:
-        as_it_is: for readers alone, who must not change anything: no file is made and no journal switched.
-
+        url: the database's URL.
+        limits: limits on connections and waits; the defaults if None.
+        as_it_is: open for reading only: create no file and do not change the journal mode.
         synchronous_commit: when a commit on Postgres returns (`app.db.dialects.durability`).
 
     Raises:
-        ValueError: the URL is neither `sqlite:///path` (the directory is made) nor `postgresql://…`, or names a SQLite
-            database in memory. The text does not repeat the URL, in which there may be a password.
+        ValueError: the URL is neither `sqlite:///path` (the directory is created) nor `postgresql://…`, or names a
+            SQLite database in memory. The message does not repeat the URL, which may contain a password.
     """
 
     def __init__(
@@ -55,30 +56,30 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[ReadSession]:
-        """A snapshot to read from.
+        """Open a session that reads from one snapshot.
 
         Raises:
-            UnavailableError: the database is busy or away.
+            UnavailableError: the database is busy or does not answer.
         """
         with traces.span("database read"), translate_errors(), self._home.reading() as connection:
             yield from _ending_session(ReadSession(connection))
 
     @contextmanager
     def ask(self) -> Iterator[ReadSession]:
-        """A session without a transaction: each statement sees what is committed when it runs.
+        """Open a session without a transaction: each statement sees what is committed when it runs.
 
         Raises:
-            UnavailableError: the database is busy or away.
+            UnavailableError: the database is busy or does not answer.
         """
         with traces.span("database read"), translate_errors(), self._home.reading(begun=False) as connection:
             yield from _ending_session(ReadSession(connection))
 
     @contextmanager
     def write(self) -> Iterator[WriteSession]:
-        """A transaction that is rolled back unless its `commit()` has returned.
+        """Open a transaction that is rolled back unless its `commit()` has returned.
 
         Raises:
-            UnavailableError: the database is busy or away. If `commit()` raised it, the outcome is unknown.
+            UnavailableError: the database is busy or does not answer. If `commit()` raised it, the outcome is unknown.
         """
         self._require_changes()
         self.pause()
@@ -86,22 +87,22 @@ class Database:
             yield from _ending_session(WriteSession(connection))
 
     def row(self, query: Query, **parameters: object) -> Any:  # noqa: ANN401 - as `Session.row`
-        """The first row that a query finds, or None, by a statement of its own: for what is committed and stays.
+        """Return the first row of a query, or None, without a transaction. Use it for rows that do not change.
 
         Raises:
-            UnavailableError: the database is busy or away.
+            UnavailableError: the database is busy or does not answer.
         """
         with self.ask() as session:
             return session.row(query, **parameters)
 
     def transact(self, work: Callable[[WriteSession], T]) -> T:
-        """Do work in a transaction that it commits itself, and again if the database undid all of it.
+        """Run `work` in a transaction, which `work` commits, and retry if the database rolled the transaction back.
 
-        Postgres does so to one of two transactions in a deadlock. Nothing else is run again: where the outcome of a
-        commit is unknown, a second debit could be one too many. On a thread with a group the commit may come later.
+        Postgres rolls back one of two transactions in a deadlock. Other failures are not retried: if the outcome of a
+        commit is unknown, a retry could debit twice. On a thread with a commit group the commit may happen later.
 
         Raises:
-            UnavailableError: as `write`; a transaction that was undone every time too.
+            UnavailableError: as `write`, and if the database rolled back every attempt.
         """
         if (group := self._group) is not None:
             with traces.span("database write"), translate_errors():
@@ -116,10 +117,11 @@ class Database:
             return work(transaction)
 
     def group(self, follows: Callable[[], bool], told: Callable[[], None]) -> CommitGroup | None:
-        """Let the transactions of this thread be committed together; None on Postgres, which waits for others anyway.
+        """Commit the transactions of this thread in groups. Returns None on Postgres, where threads wait in parallel.
 
-        From then on `transact` returns before its commit if another may follow at once. Nobody may be shown what came
-        of it before the group's `commit` has returned. On both, `told` is called before what may take long.
+        From then on `transact` may return before its commit if another transaction may follow at once. Do not show its
+        result to anybody before the group's `commit` has returned. On both databases `told` is called before anything
+        that may take long.
         """
         self._thread.told = told
         if self.dialect == "sqlite":
@@ -128,18 +130,18 @@ class Database:
 
     @property
     def _group(self) -> CommitGroup | None:
-        """The group that this thread's transactions join, if they do."""
+        """The commit group of this thread, if it has one."""
         return getattr(self._thread, "group", None)
 
     def when_durable(self, then: Callable[[], None]) -> None:
-        """Do something once what this thread's last transaction wrote is durable; never, if it is not."""
+        """Call `then` when this thread's last transaction is durable; never if its commit fails."""
         if (group := self._group) is not None:
             group.when_durable(then)
         else:
             then()
 
     def pause(self) -> None:
-        """What this thread does next takes long: nobody else's commit must wait for it."""
+        """Commit this thread's group now. Call this before something slow, so that no commit waits for it."""
         if (group := self._group) is not None:
             group.pause()
         elif (told := getattr(self._thread, "told", None)) is not None:
@@ -147,10 +149,10 @@ class Database:
 
     @contextmanager
     def migrating(self) -> Iterator[Connection]:
-        """The transaction of a migration, the only one of its kind at a time; committed at the end.
+        """Open a migration's transaction, which is committed at the end. Only one can be open at a time.
 
         Raises:
-            UnavailableError: the database is away, or somebody else migrates for longer than the limit.
+            UnavailableError: the database does not answer, or another migration takes longer than the limit.
         """
         self._require_changes()
         with translate_errors(), self._home.migrating() as connection:
@@ -161,7 +163,7 @@ class Database:
             raise AssertionError("this database was opened for reading only")
 
     def close(self) -> None:
-        """Close the connections that no session holds."""
+        """Close the connections that no session uses."""
         self._home.close()
 
 

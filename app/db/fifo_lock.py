@@ -1,14 +1,14 @@
-"""Taking turns: a lock that is handed over in the order in which it was asked for."""
+"""A lock that threads get in the order in which they asked for it."""
 
 import threading
 from collections import deque
 
 
 class FifoLock:
-    """A mutual exclusion that is fair, and whose waits end.
+    """A fair mutual exclusion lock with a timeout.
 
-    A plain lock, or a pool of one connection, goes to whoever comes at the right instant: under load that is the thread
-    which has just let it go, and others wait until they are refused.
+    A plain lock, or a pool of one connection, goes to the thread that asks at the right instant. Under load that is
+    often the thread that has just released it, while others wait until they time out.
     """
 
     def __init__(self) -> None:
@@ -17,7 +17,7 @@ class FifoLock:
         self._waiting: deque[threading.Lock] = deque()
 
     def take(self, seconds: float) -> bool:
-        """Wait for one's turn, at most so long; whether it came."""
+        """Acquire the lock, waiting at most `seconds`; return whether it was acquired."""
         with self._mutex:
             if not self._taken:
                 self._taken = True
@@ -31,10 +31,10 @@ class FifoLock:
             if turn in self._waiting:
                 self._waiting.remove(turn)
                 return False
-        return True  # it came at the last instant
+        return True  # the lock was handed over just as the wait timed out
 
     def pass_on(self) -> None:
-        """End one's turn."""
+        """Release the lock to the thread that has waited longest."""
         with self._mutex:
             if self._waiting:
                 self._waiting.popleft().release()

@@ -1,4 +1,4 @@
-"""Write transactions that are committed together: a commit costs about as much, however much it makes durable."""
+"""Commits several write transactions together, because a commit costs about the same for one as for many."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
@@ -20,13 +20,13 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class GroupOutcome:
-    """What became of a group: `error` where it was not committed, or nobody knows."""
+    """The outcome of a group: `error` is set if the commit failed or its result is unknown."""
 
     error: Exception | None = None
 
 
 class _GroupedSession(WriteSession):
-    """A transaction of a group. Its `commit()` makes it a part of what the group commits."""
+    """A transaction of a group. Its `commit()` adds it to the group's commit."""
 
     __slots__ = ("wanted",)
 
@@ -35,21 +35,21 @@ class _GroupedSession(WriteSession):
         self.wanted = False
 
     def commit(self) -> None:
-        """End the session; durable it is when the group's commit has returned."""
+        """End the session. The transaction is durable when the group's commit has returned."""
         self.wanted = True
         self.end()
 
 
 class CommitGroup:
-    """The transactions of one thread, which follow each other so closely that they are made durable at once.
+    """Successive transactions of one thread that are committed together.
 
-    Each is undone by itself if it fails. Whoever sets the thread to work must show nobody what came of a transaction
-    before `commit` has returned and its outcome is without an error.
+    A transaction that fails is rolled back alone. The caller must not show the result of a transaction to anybody
+    before `commit` has returned and its outcome has no error.
 
     Args:
-        writing: begins the database's one write transaction.
-        follows: whether another transaction may follow at once; else this one is committed without delay.
-        told: called when what follows will take long: whoever waits for the outcome should be told now.
+        writing: begins the database's only write transaction.
+        follows: returns whether another transaction may follow at once. If not, this one is committed immediately.
+        told: called before something slow, so that the caller can send the results that are ready.
     """
 
     def __init__(
@@ -64,12 +64,12 @@ class CommitGroup:
         self._outcome = GroupOutcome()
         self._afterwards: list[Callable[[], None]] = []
         self.taken: GroupOutcome | None = None
-        """Of the last group that a transaction of this thread wrote to, or was refused by; unset by whoever asks."""
+        """The outcome of the last group that ran a transaction, even a rejected one. Its reader resets it to None."""
 
     def transact(self, work: Callable[[WriteSession], T]) -> T:
-        """As `Database.transact`, but for when the commit happens."""
+        """Do the same as `Database.transact`, except that the commit may happen later."""
         if self._connection is None:
-            self._told()  # to begin may take as long as another process writes
+            self._told()  # beginning may wait for another process's write
             self._outcome = GroupOutcome()
             self._connection = self._open.enter_context(self._writing())
         part = _GroupedSession(self._connection)
@@ -84,7 +84,7 @@ class CommitGroup:
             raise
         finally:
             part.end()
-            if self._connection is not None:  # a refusal too: it saw what is not committed yet
+            if self._connection is not None:  # also after a rejection: it read uncommitted data
                 self.taken = self._outcome
         if not (part.wanted and self._follows()):
             self.commit()
@@ -93,7 +93,7 @@ class CommitGroup:
         return result
 
     def commit(self) -> None:
-        """Make durable what is not yet. It raises nothing: the outcome says whether it succeeded."""
+        """Commit the group. This raises nothing: the outcome says whether it succeeded."""
         connection, self._connection = self._connection, None
         if connection is None:
             return
@@ -101,26 +101,26 @@ class CommitGroup:
         try:
             with translate_errors(), self._open.pop_all():
                 WriteSession(connection).commit()
-        except Exception as error:  # noqa: BLE001 - whatever it is, nobody may be told what came of it
+        except Exception as error:  # noqa: BLE001 - after any error the results must not be shown
             self._outcome.error = error
             return
         for each in afterwards:
             each()
 
     def when_durable(self, then: Callable[[], None]) -> None:
-        """Do something once the group is committed; never, if it is not."""
+        """Call `then` when the group is committed; never if the commit fails."""
         if self._connection is None:
             then()
         else:
             self._afterwards.append(partial(copy_context().run, then))
 
     def pause(self) -> None:
-        """What follows takes long: commit now, and have everybody told."""
+        """Commit now and call `told`, because something slow follows."""
         self.commit()
         self._told()
 
     def _undo(self, error: BaseException) -> None:
-        """Undo one part; where SQLite has undone everything, as on a full disk, the group has failed."""
+        """Roll back one transaction. If SQLite has rolled back everything, as on a full disk, the whole group fails."""
         try:
             self._run("ROLLBACK TO part")
             self._run("RELEASE part")

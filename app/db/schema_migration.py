@@ -1,4 +1,4 @@
-"""Bringing the schema up to date, from any directory and by several processes at once."""
+"""Migrates the schema. It works from any directory, and several processes may do it at once."""
 
 from collections.abc import Callable
 from functools import cache
@@ -13,21 +13,21 @@ from sqlalchemy import Connection
 from app.db.engine import Database
 from app.db.session import WriteSession
 
-SCRIPTS = Path(__file__).resolve().parents[2] / "migrations"  # beside `app`, in a checkout and in a wheel
+SCRIPTS = Path(__file__).resolve().parents[2] / "migrations"  # next to `app`, in a checkout and in a wheel
 
 
 def migrate(
     database: Database, revision: str = "head", then: Callable[[WriteSession, str, str], None] | None = None
 ) -> None:
-    """Run the migrations that are missing, all or none of them. Whoever comes second finds nothing left to do.
+    """Run all missing migrations in one transaction. A second process waits and then finds nothing to do.
 
     Args:
-        database: to be migrated.
-        revision: up to which.
-        then: is called in the same transaction with the revisions before and after, where there was a schema before.
+        database: the database to migrate.
+        revision: the revision to migrate to.
+        then: called in the same transaction with the revisions before and after, if an existing schema changed.
 
     Raises:
-        UnavailableError: the database is away, or another process migrates for too long.
+        UnavailableError: the database does not answer, or another process's migration takes too long.
     """
     with database.migrating() as connection:
         before = _revision(connection)
@@ -47,14 +47,14 @@ def is_current(database: Database) -> bool:
     """Whether the schema is the one that this code was written for.
 
     Raises:
-        UnavailableError: the database is busy or away.
+        UnavailableError: the database is busy or does not answer.
     """
     with database.read() as session:
         return set(MigrationContext.configure(session.connection).get_current_heads()) == _heads()
 
 
 def _revision(connection: Connection) -> str:
-    """Which one the schema is of; empty where there is none."""
+    """The revision of the schema; empty if there is no schema."""
     return ",".join(sorted(MigrationContext.configure(connection).get_current_heads()))
 
 

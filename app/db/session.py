@@ -1,4 +1,4 @@
-"""Sessions: one transaction each, over a Core connection. Who gets a `ReadSession` cannot write."""
+"""Sessions: one transaction each, on a Core connection. Code with a `ReadSession` cannot write."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,10 +11,10 @@ from app.db.compiled_statements import Query, Statement, compile_statement
 
 
 class Session:
-    """What both kinds of session can do: read, and all of it as of one transaction.
+    """The common part of both kinds of session: reads in one transaction.
 
-    Values go by the name of the statement's parameter. A statement is built once, when its module is imported, and
-    compiled once for each dialect. Rows are named tuples.
+    Values are passed by the names of the statement's parameters. A statement is built once, when its module is
+    imported, and compiled once for each dialect. Rows are named tuples.
     """
 
     __slots__ = ("_connection", "_cursor", "_ended", "_time")
@@ -22,29 +22,29 @@ class Session:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         if not connection.in_transaction():
-            connection.begin()  # Core does so before its own first statement, and else has nothing to commit
+            connection.begin()  # Core does so before its first statement; otherwise it commits nothing
         self._cursor = connection.connection.cursor()
         self._time: str | None = None
         self._ended = False
 
     def end(self) -> None:
-        """Refuse every further statement: it would belong to no transaction, or to another's."""
+        """End the session. Later statements raise an error: they would run in another transaction or in none."""
         self._ended = True
 
     @property
     def connection(self) -> Connection:
-        """The connection below, for what looks at the schema itself."""
+        """The underlying connection, for code that inspects the schema."""
         return self._connection
 
     @property
     def dialect(self) -> str:
-        """`sqlite` or `postgresql`: which of two spellings of a statement to run."""
+        """`sqlite` or `postgresql`, to choose between two forms of a statement."""
         return self._connection.dialect.name
 
     def time(self) -> str:
-        """The time by the database's clock, the same for all processes, when the session first asked for it.
+        """Return the time of the database's clock, which all processes share. Later calls return the same time.
 
-        Who must not be told a time before it had a lock asks after it has it.
+        If the time must not be earlier than the moment of getting a lock, call this after getting the lock.
         """
         if self._time is None:
             self._time = self.row(NOW_IN[self.dialect]).time
@@ -55,7 +55,7 @@ class Session:
         return next(iter(self._run(query, parameters)), None)
 
     def rows(self, query: Query, **parameters: object) -> list[Any]:
-        """Every row that the query finds."""
+        """All rows that the query finds."""
         return self._run(query, parameters)
 
     def _run(self, statement: Statement, parameters: Mapping[str, object]) -> list[Any]:
@@ -67,31 +67,31 @@ class Session:
 
 
 class ReadSession(Session):
-    """Reads of one snapshot: what commits meanwhile is not seen, and the database refuses every write."""
+    """Reads from one snapshot. Later commits are not visible, and the database rejects every write."""
 
     __slots__ = ()
 
 
 class WriteSession(Session):
-    """Reads and writes of one transaction, which is lost unless `commit()` returns."""
+    """Reads and writes in one transaction, which is rolled back unless `commit()` returns."""
 
     __slots__ = ()
 
     def change(self, statement: Insert | Update | Delete, **parameters: object) -> int:
-        """Run a statement; the number of rows that it changed."""
+        """Run a statement and return the number of rows that it changed."""
         self._run(statement, parameters)
         changed: int = self._cursor.rowcount
         return changed
 
     def change_returning(self, statement: Insert | Update | Delete, **parameters: object) -> Any:  # noqa: ANN401 - as row
-        """Run a statement with RETURNING that concerns one row; that row, or None where it changed none."""
+        """Run a statement with RETURNING for one row, and return that row, or None if it changed none."""
         return next(iter(self._run(statement, parameters)), None)
 
     def commit(self) -> None:
-        """Make it durable, and end the session. Until this has returned, nothing of it may be shown to anybody."""
+        """Commit and end the session. Do not show the result to anybody before this has returned."""
         try:
             self._connection.commit()
         except BaseException:
-            self._connection.invalidate()  # on SQLite the transaction would go on, and keep the lock, in the pool
+            self._connection.invalidate()  # otherwise on SQLite the transaction would keep its lock in the pool
             raise
         self.end()

@@ -1,7 +1,7 @@
-"""The tables as they are after the last migration, typed by column.
+"""The tables after the last migration, with a type for each column.
 
-ε is in ledger units (`…_nano`, 10⁻⁹ ε) as 64-bit integers. Times and ids of releases are text that sorts by time. The
-CHECK constraints are a second line of defence: `app.ledger` refuses first, and with words.
+ε is stored in ledger units (`…_nano`, 10⁻⁹ ε) as 64-bit integers. Times and release ids are text that sorts by time.
+The CHECK constraints are a second line of defence: `app.ledger` checks first, and its errors have clear messages.
 """
 
 from sqlalchemy import (
@@ -36,14 +36,14 @@ metadata = MetaData(
     }
 )
 
-# SQLite numbers rows by itself only in a column that is declared exactly INTEGER.
+# SQLite numbers rows automatically only in a column whose type is exactly INTEGER.
 ROW_ID = BigInteger().with_variant(Integer(), "sqlite")
-# Ids of releases compare byte by byte, whatever language the database was made for.
+# Release ids are compared byte by byte, independent of the database's locale.
 RELEASE_ID = Text().with_variant(Text(collation="C"), "postgresql")
 
 
 def _inserted_later(column: str) -> ForeignKey:
-    """A reference that is checked at the commit: the row it names is inserted later in the same transaction."""
+    """A foreign key that is checked at the commit, because its row is inserted later in the same transaction."""
     return ForeignKey(column, deferrable=True, initially="DEFERRED")
 
 
@@ -189,7 +189,7 @@ class _Releases(TypedColumns):
     gamma: Named[str] = Column(Text)
     grid_refinement: Named[int] = Column(Integer)
     created_at: Named[str] = Column(Text)
-    response: Named[bytes] = Column(LargeBinary)  # late, so that SQLite reads the others without walking through it
+    response: Named[bytes] = Column(LargeBinary)  # late, so that SQLite reads the others without reading this one
     seal: Named[bytes | None] = Column(LargeBinary)
 
     __row_pos__: tuple[str, int, int, str, int, str, int, str, bytes, bytes | None]
@@ -223,7 +223,7 @@ class _Idempotency(TypedColumns):
     principal_id: Named[int] = Column(ROW_ID, ForeignKey("principals.id"), primary_key=True)
     key: Named[str] = Column(Text, primary_key=True)
     fingerprint: Named[bytes] = Column(LargeBinary)
-    # Indexed because SQLite, while a reference is still open, looks for it in here when a release is inserted.
+    # Indexed because SQLite searches this column when a release is inserted while a deferred reference is unresolved.
     release_id: Named[str] = Column(RELEASE_ID, _inserted_later("releases.id"), index=True)
     status: Named[int] = Column(Integer)
     created_at: Named[str] = Column(Text)
@@ -269,7 +269,7 @@ class _Relocations(TypedColumns):
     __row_pos__: tuple[str, str, str, str]
 
 
-# A row is here for as long as this database may not be written to, for the sake of another.
+# This table has a row for as long as a move to or from another database forbids writes to this one.
 relocations = Table(
     "relocations", metadata, _Relocations, CheckConstraint("state IN ('arriving', 'retired')", name="state")
 )

@@ -1,4 +1,4 @@
-"""Identifiers that sort by the time at which they were made."""
+"""Identifiers that sort by their time of creation."""
 
 import secrets
 import time
@@ -9,9 +9,10 @@ _VARIANT = 0b10 << 62
 
 
 def time_ordered_id() -> str:
-    """A UUID of version 7 whose bits after the milliseconds are their fraction (RFC 9562, section 6.2, method 3).
+    """Return a UUID of version 7 with a fraction of the millisecond after its milliseconds (RFC 9562, 6.2, method 3).
 
-    Ids of one process sort by time down to a quarter of a microsecond; 62 random bits tell those of one instant apart.
+    Ids of one process sort by time with a resolution of a quarter of a microsecond. 62 random bits make ids unique
+    within that time.
     """
     milliseconds, rest = divmod(time.time_ns(), 1_000_000)
     fraction = (rest << 12) // 1_000_000

@@ -1,1 +1,1 @@
-"""What is special to SQLite and to Postgres: connections, durability, errors, upserts."""
+"""Code that differs between SQLite and Postgres: connections, durability, errors, upserts."""

@@ -1,4 +1,4 @@
-"""Whether a Postgres server keeps what it has acknowledged through a crash; on SQLite each connection sees to that."""
+"""Checks that a Postgres server keeps acknowledged commits after a crash. On SQLite each connection ensures it."""
 
 from typing import Literal, TypeAlias
 
@@ -8,9 +8,9 @@ from app.db.session import Session
 from app.db.tables import metadata
 
 SynchronousCommit: TypeAlias = Literal["on", "remote_apply"]
-"""When a commit returns: once its record is on the server's disk and on its synchronous standbys', or applied there.
+"""When a commit returns: after its record is on the disks of the server and its synchronous standbys, or applied there.
 
-The other values of the server's setting acknowledge what a crash, or the loss of one machine, can take back.
+With the other values of the server's setting, a crash or the loss of one machine can undo acknowledged commits.
 """
 
 _SETTINGS = text("SELECT current_setting('fsync') AS fsync, current_setting('full_page_writes') AS full_page_writes")
@@ -21,7 +21,7 @@ _UNLOGGED = text(
 
 
 def find_fault(session: Session) -> str | None:
-    """Why a crash of the server could lose acknowledged debits, and what to do about it; None if it could not."""
+    """Return why a crash of the server could lose acknowledged debits and what to do, or None if it cannot lose any."""
     if session.dialect != "postgresql":
         return None
     settings = session.connection.execute(_SETTINGS).mappings().one()
@@ -40,10 +40,10 @@ def find_fault(session: Session) -> str | None:
 
 
 def require_durable(session: Session) -> None:
-    """Refuse to work with a server that does not keep what it has acknowledged.
+    """Check that the server keeps acknowledged commits after a crash.
 
     Raises:
-        ValueError: a crash could lose acknowledged debits; the text says why and what to do.
+        ValueError: a crash could lose acknowledged debits; the message says why and what to do.
     """
     if (fault := find_fault(session)) is not None:
         raise ValueError(fault)

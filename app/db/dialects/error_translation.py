@@ -1,7 +1,6 @@
-"""Which failures of a database are nobody's mistake and pass with time. Decided here, for both databases, once.
+"""Classifies the transient failures of both databases, such as a lock timeout or a lost connection.
 
-Everything else (a constraint that broke, a table that is missing, SQL that makes no sense) is a defect of ours and goes
-up as it came.
+Every other error (a violated constraint, a missing table, wrong SQL) is a defect in this code and is raised unchanged.
 """
 
 from collections.abc import Iterator
@@ -12,8 +11,8 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.errors import TransactionAbortedError, UnavailableError
 
-# Primary result codes of SQLite (sqlite.org/rescode.html). Its driver calls all of them and a misspelt statement alike
-# an OperationalError, so the class tells nothing.
+# Primary result codes of SQLite (sqlite.org/rescode.html). The driver raises OperationalError for all of them and for
+# wrong SQL too, so the class of the error is not enough.
 _SQLITE_PASSING = frozenset(
     {
         5,  # BUSY: another connection has the lock
@@ -33,18 +32,18 @@ _SQLITE_PASSING = frozenset(
 RETIRED = "this database is retired"
 """The message of the triggers of `relocation_state`; the bundled SQLite's driver has no code for a trigger."""
 
-# Psycopg calls it an InternalError: the server became a standby, or the database is retired (`relocation_state`).
+# Psycopg raises InternalError for it: the server became a standby, or the database is retired (`relocation_state`).
 _READ_ONLY_SQL_TRANSACTION = "25006"
 
-# Postgres has rolled all of it back, at whatever statement it says so, COMMIT too: nothing of it can be there.
+# Postgres has rolled the whole transaction back, whichever statement reports it, even COMMIT. So it is safe to retry.
 _ABORTED = frozenset({"40001", "40P01"})  # serialization_failure, deadlock_detected
 
 
 @contextmanager
 def translate_errors() -> Iterator[None]:
-    """Turn a database that is busy or away into `UnavailableError`, whose text holds nothing of the statement.
+    """Translate transient database errors into `UnavailableError`, whose message contains nothing of the statement.
 
-    It is a `TransactionAbortedError` where it is certain that the transaction is undone and may run again at once.
+    It is a `TransactionAbortedError` if the transaction is certainly rolled back and can be retried at once.
     """
     try:
         yield
@@ -61,7 +60,7 @@ def translate_errors() -> Iterator[None]:
 
 
 def _is_transient(error: DBAPIError) -> bool:
-    if error.connection_invalidated:  # it broke, whatever the error that came of it
+    if error.connection_invalidated:  # the connection broke, whatever the error
         return True
     sqlite_code: int | None = getattr(error.orig, "sqlite_errorcode", None)
     if sqlite_code is not None:

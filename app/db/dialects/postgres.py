@@ -1,4 +1,4 @@
-"""Postgres as the ledger's home, by psycopg 3: what every connection asks of the server."""
+"""The ledger in Postgres with psycopg 3: the connections, their settings and their transactions."""
 
 import select
 from collections.abc import Iterator
@@ -15,21 +15,21 @@ from app.db.compiled_statements import execute_text, run_script
 from app.db.connection_limits import Limits
 from app.db.dialects.durability import SynchronousCommit
 
-_MIGRATION_LOCK = 7_309_475_598_860_382_560  # the advisory lock's name: any number that nobody else uses
+_MIGRATION_LOCK = 7_309_475_598_860_382_560  # the advisory lock's number: any number that nothing else uses
 
 
 class Postgres:
-    """Connections, made when they are needed and kept.
+    """A pool of connections that are opened when needed.
 
-    A transaction begins where we say so, by one statement that says of which kind it is, and a single statement has
-    none: the driver's way takes more round trips than most requests have statements.
+    The code begins each transaction explicitly with one statement that also sets its kind, and runs a single statement
+    without a transaction. The driver's own transactions take more round trips than most requests have statements.
     """
 
     dialect = "postgresql"
 
     def __init__(self, url: URL, limits: Limits, synchronous_commit: SynchronousCommit) -> None:
-        # In each transaction, not once for a connection: so it holds whatever the server's, the role's or the URL's
-        # settings say, and behind a pooler that gives a server's connection to one client after the other.
+        # This is set in each transaction and not once per connection. So it overrides the settings of the server, the
+        # role and the URL, and it works behind a pooler that shares a server connection among clients.
         self._durably = f"SET LOCAL synchronous_commit = {synchronous_commit}"
         self._pool = _engine(
             _spelled_out(url, limits, limits.statement_seconds, limits.lock_seconds),
@@ -51,10 +51,11 @@ class Postgres:
         self._lock_milliseconds = round(limits.migration_lock_seconds * 1000)
 
     def _require_alive(self, connection: Any, record: ConnectionPoolEntry, _: object) -> None:  # noqa: ANN401 - the driver's
-        """Before a kept connection is used: a server that was restarted costs a reconnection, not an error.
+        """Test a pooled connection before it is used, so that a restarted server causes a reconnection and no error.
 
-        Whoever closes a connection is heard of by it. Only then it is asked, which takes a round trip. A new one is
-        not: where it ends too its first statement fails, while the pool would give up with an error of its own.
+        If the server has closed the connection, its socket is readable. Only then the connection is pinged, which takes
+        a round trip. A new connection is not tested: if it is broken too, its first statement fails, while the pool
+        would raise an error of its own.
         """
         if "kept" not in record.info:
             record.info["kept"] = True
@@ -65,13 +66,13 @@ class Postgres:
             if heard.poll(0):
                 dialect.do_ping(connection)
         except dialect.loaded_dbapi.Error:
-            raise InvalidatePoolError from None  # and the pool makes another
+            raise InvalidatePoolError from None  # and the pool opens another
 
     @contextmanager
     def reading(self, *, begun: bool = True) -> Iterator[Connection]:
-        """One snapshot for all statements, as on SQLite; without a write it can never fail to serialise.
+        """Open one snapshot for all statements, as on SQLite. A read-only one never fails with a serialization error.
 
-        Of each statement by itself where no transaction is begun, which spares two round trips.
+        If `begun` is false, each statement has its own snapshot, which saves two round trips.
         """
         with self._pool.connect() as connection:
             if not begun:
@@ -79,20 +80,21 @@ class Postgres:
                 return
             execute_text(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             yield connection
-            execute_text(connection, "COMMIT")  # after a ROLLBACK the driver would have every statement prepared anew
+            execute_text(connection, "COMMIT")  # after a ROLLBACK the driver would prepare every statement again
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """A transaction whose every statement sees what was committed before it."""
+        """Open a transaction in which each statement sees what was committed before the statement."""
         with self._pool.connect() as connection:
             run_script(connection, f"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; {self._durably}")
             yield connection
 
     @contextmanager
     def migrating(self) -> Iterator[Connection]:
-        """A transaction that excludes others of its kind.
+        """Open a migration's transaction, which excludes other migrations.
 
-        For those it waits long; for a table that somebody works with not, since all who come later wait behind it.
+        It waits long for other migrations, but only briefly for a table that is in use, because all later users of the
+        table wait behind it.
         """
         with self._migrator.connect() as connection:
             connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})")
@@ -102,7 +104,7 @@ class Postgres:
             connection.commit()
 
     def close(self) -> None:
-        """Close the connections that nobody uses."""
+        """Close the unused connections."""
         self._pool.dispose()
 
 
@@ -113,14 +115,14 @@ def _engine(url: URL, isolation_level: IsolationLevel, poolclass: Any, **of_pool
         isolation_level=isolation_level,
         hide_parameters=True,
         use_insertmanyvalues=False,
-        use_native_hstore=False,  # or the server is asked for a type that no table has
+        use_native_hstore=False,  # avoids a query for a type that no table uses
         query_cache_size=500,
         **of_pool,
     )
 
 
 def _spelled_out(url: URL, limits: Limits, statement_seconds: float, lock_seconds: float) -> URL:
-    """The URL with what we ask for; where the operator's URL says otherwise, it wins."""
+    """The URL with our default options; options in the operator's URL take precedence."""
     settings = {
         "statement_timeout": statement_seconds,
         "lock_timeout": lock_seconds,
@@ -128,11 +130,11 @@ def _spelled_out(url: URL, limits: Limits, statement_seconds: float, lock_second
     }
     options = " ".join(f"-c {name}={round(seconds * 1000)}" for name, seconds in settings.items())
     asked = {
-        # Of two settings in the options the server takes the later.
+        # If an option is given twice, the server uses the later one.
         "options": " ".join([options, *url.normalized_query.get("options", ())]),
         "application_name": "snapledger",
-        "connect_timeout": str(max(2, round(limits.connect_seconds))),  # whole seconds, of which libpq takes 1 for 2
-        # A server that vanished without a word is noticed in about half a minute.
+        "connect_timeout": str(max(2, round(limits.connect_seconds))),  # whole seconds; libpq treats 1 as 2
+        # A server that disappears without closing the connection is detected in about half a minute.
         "keepalives": "1",
         "keepalives_idle": "10",
         "keepalives_interval": "5",

@@ -1,7 +1,7 @@
-"""SQLite as the ledger's home: one writer at a time, and readers that wait for nobody under a write-ahead log.
+"""The ledger in SQLite: one writer at a time, and readers that never wait when there is a write-ahead log.
 
-The threads of a process take turns at its single writer connection, and processes at the file's lock, which a write
-transaction takes when it begins.
+The threads of a process share one writer connection in turn. Processes share the file's lock, which a write transaction
+takes when it begins.
 """
 
 import time
@@ -25,14 +25,16 @@ from app.errors import UnavailableError
 
 
 class Sqlite:
-    """Connections in a transaction each, to one file.
+    """Connections to one file, with one transaction each.
 
     Args:
-        as_it_is: only read, and make or change nothing, not even a directory or the journal's mode.
+        url: the database's URL.
+        limits: limits on connections and waits.
+        as_it_is: read only, and create or change nothing, not even a directory or the journal mode.
 
     Raises:
-        ValueError: the URL names no file. A database in memory would forget every debit, and each connection would have
-            a ledger of its own.
+        ValueError: the URL does not name a file. A database in memory would lose every debit, and each connection would
+            have its own ledger.
     """
 
     dialect = "sqlite"
@@ -55,7 +57,7 @@ class Sqlite:
         self._turns = FifoLock()
         self._writer = _engine(partial(connect, path, limits.lock_seconds, polls=True))
         self._reader = _engine(reader)
-        # Kept as they are, or None where there is none yet: a pool's check-in and check-out take as long as two reads.
+        # Open connections, or None for one that is not open yet. SQLAlchemy's pool would take as long as two reads.
         self._kept_writer: Connection | None = None
         self._readers: LifoQueue[Connection | None] = LifoQueue()
         for _ in range(limits.connections):
@@ -64,7 +66,7 @@ class Sqlite:
 
     @contextmanager
     def reading(self, *, begun: bool = True) -> Iterator[Connection]:
-        """A snapshot, from the first statement on; of each statement by itself where no transaction is begun."""
+        """Open one snapshot, which begins with the first statement. If `begun` is false, each statement has its own."""
         try:
             connection = self._readers.get(timeout=self._limits.queue_seconds)
         except Empty:
@@ -88,7 +90,7 @@ class Sqlite:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """The one write transaction of all threads and processes."""
+        """Open the write transaction; only one can be open in all threads and processes."""
         if not self._turns.take(self._limits.queue_seconds):
             raise UnavailableError("too many transactions wait to write")
         try:
@@ -103,10 +105,10 @@ class Sqlite:
             self._turns.pass_on()
 
     def _begin(self, connection: Connection) -> None:
-        """Begin when no other process writes.
+        """Begin the transaction when no other process writes.
 
-        SQLite waits for a lock by looking ever more seldom, soon only ten times a second; beside a process that hardly
-        pauses, its look would hardly ever fall into a pause. So the writer's patience is short, and begins anew.
+        SQLite polls for a lock at growing intervals, soon only ten times a second. If another process writes almost
+        without pauses, a poll hardly ever hits a pause. So SQLite's own timeout is short, and this loop tries again.
         """
         deadline = time.monotonic() + self._limits.lock_seconds
         while True:
@@ -118,7 +120,7 @@ class Sqlite:
 
     @contextmanager
     def migrating(self) -> Iterator[Connection]:
-        """A write transaction that may rebuild a table which others refer to; in the end all must refer to rows."""
+        """Open a write transaction that may rebuild tables; all foreign keys are checked before its commit."""
         with self._migrator.connect() as connection:
             connection.exec_driver_sql("BEGIN IMMEDIATE")
             yield connection
@@ -128,7 +130,7 @@ class Sqlite:
             connection.commit()
 
     def close(self) -> None:
-        """Close the connections that nobody uses."""
+        """Close the unused connections."""
         idle = [self._readers.get() for _ in range(self._readers.qsize())]
         for connection in idle:
             if connection is not None:
@@ -140,7 +142,7 @@ class Sqlite:
 
 
 def _make_private(path: Path) -> None:
-    """Make the file, and see that nobody else may read it; SQLite gives its journals the file's own mode."""
+    """Create the file and make it private. SQLite gives its journals the same file mode."""
     private_files.make_private_directory(path.parent)
     private_files.make_private_file(path)
     for suffix in ("", "-wal", "-shm", "-journal"):
@@ -148,10 +150,10 @@ def _make_private(path: Path) -> None:
 
 
 def _was_rolled_back(connection: Connection) -> Connection | None:
-    """The connection without a transaction; None where it is of no use any more."""
+    """Roll back and return the connection, or close it and return None if it is broken."""
     if not (connection.closed or connection.invalidated):
         try:
-            connection.rollback()  # nothing, after a commit
+            connection.rollback()  # does nothing after a commit
         except DBAPIError:
             connection.invalidate()
         else:

@@ -1,4 +1,4 @@
-"""Connections to SQLite: which library, which journal, and what each connection promises."""
+"""Connections to SQLite: the library, the journal mode and the settings of each connection."""
 
 import hashlib
 import importlib
@@ -11,12 +11,12 @@ from typing import Any
 
 _BUSY = 5
 _POLLING_MILLISECONDS = 5
-_CHECKPOINT_PAGES = 4_000  # 16 MB: a page that is written again and again goes to the file once
+_CHECKPOINT_PAGES = 4_000  # 16 MB, so that a page with many writes is copied to the file once
 
 
 @cache
 def load_library() -> ModuleType:
-    """The driver with the newer SQLite: the bundled one where its wheel exists, or else the interpreter's own."""
+    """Return the driver with the newer SQLite: the bundled wheel if it is installed and newer, or else Python's own."""
     own: ModuleType = sqlite3
     try:
         bundled = importlib.import_module("pysqlite3.dbapi2")
@@ -26,37 +26,37 @@ def load_library() -> ModuleType:
 
 
 def keeps_commits_in_a_log(version: tuple[int, int, int]) -> bool:
-    """Whether this SQLite may be trusted with a write-ahead log.
+    """Whether this version of SQLite keeps all commits in a write-ahead log.
 
     Before 3.51.3 two connections that write or checkpoint at the same instant can lose acknowledged commits ("the WAL
-    reset bug", sqlite.org/wal.html); 3.50.7 and 3.44.6 have the correction too.
+    reset bug", sqlite.org/wal.html). 3.50.7 and 3.44.6 have the fix too.
     """
     return version >= (3, 51, 3) or (3, 50, 7) <= version < (3, 51) or (3, 44, 6) <= version < (3, 45)
 
 
 def is_busy(error: BaseException | None) -> bool:
-    """Whether it says that another connection holds the lock (SQLITE_BUSY, in any of its forms)."""
+    """Whether the error means that another connection holds the lock (any form of SQLITE_BUSY)."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF == _BUSY
 
 
 def connect(
     path: Path, lock_seconds: float, *, read_only: bool = False, foreign_keys: bool = True, polls: bool = False
 ) -> Any:  # noqa: ANN401 - either driver's
-    """A connection that begins and commits nothing by itself, and on which a commit that has returned survives a crash.
+    """Open a connection without automatic transactions, on which a commit that has returned survives a crash.
 
     Args:
         path: the database's file.
         lock_seconds: how long a statement waits for a lock of another connection.
-        read_only: refuse every write.
-        foreign_keys: check references; not while a migration rebuilds a table.
-        polls: its user begins transactions again and again while they are refused. In a log nothing else has to wait,
-            so SQLite's own patience is cut to some milliseconds.
+        read_only: reject every write.
+        foreign_keys: check foreign keys; false while a migration rebuilds a table.
+        polls: the caller retries to begin a transaction while the database is busy. With a write-ahead log no other
+            statement waits for a lock, so SQLite's own timeout is cut to a few milliseconds.
     """
     driver = load_library()
     connection = driver.connect(
         str(path),
         timeout=lock_seconds,  # PRAGMA busy_timeout
-        isolation_level=None,  # no BEGIN or COMMIT but ours
+        isolation_level=None,  # no automatic BEGIN or COMMIT
         check_same_thread=False,  # the pool hands a connection to one thread at a time
         cached_statements=256,
     )
@@ -68,8 +68,8 @@ def connect(
             if polls:
                 connection.execute(f"PRAGMA busy_timeout = {_POLLING_MILLISECONDS}")
         else:
-            # With FULL a power cut may bring a deleted journal back, which would undo the last commit: EXTRA also syncs
-            # its directory (sqlite.org/pragma.html#pragma_synchronous).
+            # With FULL, a deleted journal may reappear after a power failure and undo the last commit. EXTRA also syncs
+            # the journal's directory (sqlite.org/pragma.html#pragma_synchronous).
             _set_journal(connection, "delete", lock_seconds)
             connection.execute("PRAGMA synchronous = EXTRA")
         _add_functions(connection)
@@ -82,7 +82,7 @@ def connect(
 
 
 def connect_as_it_is(path: Path, lock_seconds: float) -> Any:  # noqa: ANN401 - either driver's
-    """A connection to a file that is there, of which nothing is changed: no table, no journal mode."""
+    """Open a read-only connection to an existing file without changing anything, not even the journal mode."""
     uri = f"{path.as_uri()}?mode=ro"
     connection = load_library().connect(
         uri, uri=True, timeout=lock_seconds, isolation_level=None, check_same_thread=False, cached_statements=256
@@ -92,7 +92,7 @@ def connect_as_it_is(path: Path, lock_seconds: float) -> Any:  # noqa: ANN401 - 
 
 
 def _add_functions(connection: Any) -> None:  # noqa: ANN401 - either driver's
-    """As Postgres has them: what is hashed need not be fetched."""
+    """Add the `sha256` function that Postgres has, so that values can be hashed without fetching them."""
     connection.create_function("sha256", 1, _sha256, deterministic=True)
 
 
@@ -101,7 +101,7 @@ def _sha256(value: bytes | None) -> bytes | None:
 
 
 def _set_journal(connection: Any, mode: str, lock_seconds: float) -> None:  # noqa: ANN401 - either driver's
-    """Switch the file's journal unless it is switched; SQLite itself does not wait for the lock that this takes."""
+    """Set the file's journal mode if it is another. SQLite does not wait for the lock that this needs, so retry."""
     deadline = time.monotonic() + lock_seconds
     while True:
         try:

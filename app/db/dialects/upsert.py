@@ -1,4 +1,4 @@
-"""INSERT … ON CONFLICT, which SQLAlchemy spells by database."""
+"""INSERT … ON CONFLICT, for which SQLAlchemy has a separate class in each dialect."""
 
 from collections.abc import Callable, Mapping
 from typing import TypeVar
@@ -10,9 +10,9 @@ S = TypeVar("S", bound=Insert)
 
 
 def upsert(table: Table, build: Callable[[postgresql.Insert], S]) -> Mapping[str, S]:
-    """The statement that `build` makes of an INSERT into the table, by the name of the session's dialect.
+    """Build a statement from an INSERT into the table for each dialect, by the dialect's name.
 
-    Both dialects' INSERT have the same methods; the one's type stands for both.
+    The INSERT classes of both dialects have the same methods, so the type of one is used for both.
     """
     return {
         "postgresql": build(postgresql.insert(table)),

@@ -1,4 +1,4 @@
-"""Registered tables: their public facts, and where their data is."""
+"""Registered tables: their public facts and the location of their data."""
 
 from dataclasses import dataclass
 
@@ -12,14 +12,14 @@ from app.errors import InvalidRequestError, NameTakenError
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A table of `n` rows of which one person may have `rows_per_unit`. The fields are the columns, in order.
+    """A table of `n` rows, at most `rows_per_unit` of them from one unit. The fields are the columns, in order.
 
     Attributes:
-        columns: JSON of the columns as declared.
-        state: `open`, `stale` (a live table that no longer has `n` rows) or `closed`.
-        file_id: where the data is; None once it is deleted.
-        succeeds: the name of the dataset whose people this one has data of again.
-        source: JSON of where the data came from, for its owner alone; None once it is deleted.
+        columns: the declared columns as JSON.
+        state: `open`, `stale` (a live table that is no longer the one that was registered) or `closed`.
+        file_id: the id of the file with the data; None after it was deleted.
+        succeeds: the name of an earlier dataset with data of the same people.
+        source: the origin of the data as JSON, which only the owner sees; None after the data was deleted.
     """
 
     id: int
@@ -47,7 +47,7 @@ class Dataset:
 
 
 def visible_to(principal_id: ColumnElement[int]) -> ColumnElement[bool]:
-    """The condition that a principal may see the dataset of a row: its own, or one that it has an allowance for."""
+    """The SQL condition that a principal may see a row's dataset: it owns the dataset or has an allowance on it."""
     granted = select(allowances.c.dataset_id).where(
         allowances.c.principal_id == principal_id, allowances.c.revoked.is_(False)
     )
@@ -108,7 +108,7 @@ def insert_dataset(  # noqa: PLR0913 - a row's columns, by name
     """Register a table.
 
     Raises:
-        NameTakenError: the name was given before, even to a dataset closed since.
+        NameTakenError: a dataset with this name exists, perhaps a closed one.
     """
     row = transaction.change_returning(
         _INSERT[transaction.dialect],
@@ -132,23 +132,23 @@ def insert_dataset(  # noqa: PLR0913 - a row's columns, by name
 
 
 def find_dataset(session: Session, name: str) -> Dataset | None:
-    """The dataset of this name, open or closed."""
+    """Return the dataset with this name, open or closed, or None."""
     row = session.row(_BY_NAME, name=name)
     return None if row is None else Dataset(*row)
 
 
 def page_of_datasets(session: Session, after: str | None, limit: int, visible_to: int | None) -> list[Dataset]:
-    """At most `limit` datasets, oldest first, from behind the one that is named `after`.
+    """Return at most `limit` datasets, oldest first, that follow the dataset with the name `after`.
 
-    They are those that the principal `visible_to` owns or has an allowance for; all where it is None.
+    They are the datasets that the principal `visible_to` owns or has an allowance on; all datasets if it is None.
 
     Raises:
-        InvalidRequestError: the list has no dataset that is named `after`.
+        InvalidRequestError: the list has no dataset with the name `after`.
     """
     viewer = {} if visible_to is None else {"viewer": visible_to}
     start = 0
     if after is not None:
-        # Seen with the same eyes, or the answer would tell whether a hidden dataset has that name.
+        # The same visibility applies to `after`, or the error would reveal whether a hidden dataset has the name.
         last = session.row(_VISIBLE_BY_NAME if viewer else _BY_NAME, name=after, **viewer)
         if last is None:
             raise InvalidRequestError(("after", "must be the `next` of an earlier page of this list"))
@@ -158,13 +158,13 @@ def page_of_datasets(session: Session, after: str | None, limit: int, visible_to
 
 
 def list_file_ids(session: Session) -> list[str]:
-    """Where the data of all open datasets is, the oldest first."""
+    """Return the ids of the files of all datasets that have one, oldest dataset first."""
     return [row.file_id for row in session.rows(_FILES)]
 
 
 @dataclass(frozen=True, slots=True)
 class Successor:
-    """A dataset that has data of the same people as an earlier one; `seen`: the viewer may know of it."""
+    """A dataset with data of the same people as an earlier one; `seen` says whether the viewer may see it."""
 
     succeeds: str
     name: str
@@ -172,7 +172,7 @@ class Successor:
 
 
 def list_successors(session: Session, first_id: int, last_id: int, visible_to: int | None) -> list[Successor]:
-    """Those of the datasets whose ids are from the first to the last, oldest first."""
+    """Return the successors of the datasets with ids from `first_id` to `last_id`, oldest first."""
     between = {"first": first_id, "last": last_id}
     if visible_to is None:
         rows = session.rows(_SUCCESSORS, **between)
@@ -182,15 +182,15 @@ def list_successors(session: Session, first_id: int, last_id: int, visible_to: i
 
 
 def close_dataset(transaction: WriteSession, dataset_id: int) -> bool:
-    """Close a dataset and forget where its data was; whether it was not closed yet."""
+    """Close a dataset and delete the reference to its data; return False if it was closed already."""
     return transaction.change(_CLOSE, dataset=dataset_id) == 1
 
 
 def mark_stale(transaction: WriteSession, dataset_id: int, *, stale: bool) -> None:
-    """Say of a dataset that is not closed whether its live table has another number of rows than was registered."""
+    """Set the state of a dataset that is not closed to `stale` or `open`."""
     transaction.change(_MARK, dataset=dataset_id, found="stale" if stale else "open")
 
 
 def has_file(session: Session, file_id: str) -> bool:
-    """Whether the data of a dataset is there."""
+    """Whether any dataset refers to this file."""
     return session.row(_HAS_FILE, file=file_id) is not None

@@ -1,4 +1,4 @@
-"""Who may call, found by the digest of a key, or by whom the provider of a token says it is."""
+"""Principals. They are found by the digest of a key, or by the issuer and subject of a token."""
 
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -15,12 +15,12 @@ from app.roles import Role
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Somebody who calls. The fields are the columns, in order.
+    """A person or a program that calls the service. The fields are the columns, in order.
 
     Attributes:
-        disabled_at: set for ever once its rights are taken away.
-        key_expires_at: from when on its key opens nothing; None where it never expires, or there is none.
-        subject: whom a provider's tokens name it; None where it only has a key.
+        disabled_at: when the principal was disabled, which is permanent; None if it is not disabled.
+        key_expires_at: when the key expires; None if it never expires or there is no key.
+        subject: the principal's name in the identity provider's tokens; None if it only has a key.
     """
 
     id: int
@@ -34,14 +34,14 @@ class Principal:
 
 @dataclass(frozen=True, slots=True)
 class KeyDigest:
-    """A key that was shown, by its SHA-256."""
+    """The SHA-256 of a key that a caller presented."""
 
     digest: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Whom a provider's token names, by the provider and its own name for it, and the role that the token grants."""
+    """The issuer and the subject of a token, and the role that the token grants."""
 
     issuer: str
     subject: str
@@ -82,7 +82,7 @@ _LASTING_ADMINS = (
         principals.c.subject.is_(None),
         or_(principals.c.key_expires_at.is_(None), principals.c.key_expires_at > bindparam("time")),
     )
-    .order_by(principals.c.id)  # the same order for all, or two could wait for each other
+    .order_by(principals.c.id)  # a fixed order prevents deadlocks
     .with_for_update()
 )
 _ANY = select(principals.c.id).limit(1)
@@ -100,7 +100,7 @@ _DISABLE = update(principals).where(principals.c.id == bindparam("principal")).v
 
 
 def is_in_force(principal: Principal, credential: Credential) -> Principal | None:
-    """The principal as its credential lets it act: with the role of a token, and not at all with an expired key."""
+    """Return the principal with the role that a token grants, or None if its key has expired."""
     if isinstance(credential, Identity):
         return replace(principal, role=credential.role)
     expired = principal.key_expires_at is not None and principal.key_expires_at <= now()
@@ -108,7 +108,7 @@ def is_in_force(principal: Principal, credential: Credential) -> Principal | Non
 
 
 def find_by_credential(session: Session, credential: Credential) -> Principal | None:
-    """The principal that has this credential, unless it is disabled or the credential has expired."""
+    """Return the principal with this credential, or None if it is disabled or the credential has expired."""
     if isinstance(credential, Identity):
         row = session.row(_BY_SUBJECT, issuer=credential.issuer, subject=credential.subject)
     else:
@@ -117,34 +117,34 @@ def find_by_credential(session: Session, credential: Credential) -> Principal | 
 
 
 def lock_by_key(transaction: WriteSession, key: KeyDigest) -> Principal | None:
-    """As `find_by_credential`, and nobody else replaces the key until the end of the transaction."""
+    """Do the same as `find_by_credential`, and lock the principal until the end of the transaction."""
     row = transaction.row(_BY_KEY_LOCKED, digest=key.digest)
     return None if row is None else is_in_force(Principal(*row), key)
 
 
 def lock_by_subject(transaction: WriteSession, identity: Identity) -> Principal | None:
-    """Whom a token names, with the role that is written down; nobody else changes it until the transaction ends."""
+    """Return a token's principal with its stored role, and lock it until the end of the transaction."""
     row = transaction.row(_BY_SUBJECT_LOCKED, issuer=identity.issuer, subject=identity.subject)
     return None if row is None else Principal(*row)
 
 
 def find_by_subject(session: Session, identity: Identity) -> Principal | None:
-    """Whom a token names, disabled or not, with the role that is written down, whatever the token grants."""
+    """Return a token's principal, disabled or not, with its stored role instead of the token's."""
     row = session.row(_OF_SUBJECT, issuer=identity.issuer, subject=identity.subject)
     return None if row is None else Principal(*row)
 
 
 def find_by_name(session: Session, name: str) -> Principal | None:
-    """The principal of this name, disabled or not."""
+    """Return the principal with this name, disabled or not, or None."""
     row = session.row(_BY_NAME, name=name)
     return None if row is None else Principal(*row)
 
 
 def page_of_principals(session: Session, after: str | None, limit: int) -> list[Principal]:
-    """At most `limit` principals, oldest first, from behind the one that is named `after`.
+    """Return at most `limit` principals, oldest first, that follow the principal with the name `after`.
 
     Raises:
-        InvalidRequestError: nobody is named `after`.
+        InvalidRequestError: there is no principal with the name `after`.
     """
     start = 0
     if after is not None:
@@ -166,11 +166,11 @@ def insert_principal(  # noqa: PLR0913 - a row's columns
     issuer: str | None = None,
     subject: str | None = None,
 ) -> Principal:
-    """Make a principal.
+    """Create a principal.
 
     Raises:
-        NameTakenError: the name was given before, even to a principal disabled since; or whom the provider names has
-            another.
+        NameTakenError: a principal with this name exists, perhaps a disabled one, or the token's subject already has a
+            principal.
     """
     statement = _INSERT if subject is None else _INSERT_SUBJECT
     row = transaction.change_returning(
@@ -190,24 +190,24 @@ def insert_principal(  # noqa: PLR0913 - a row's columns
 
 
 def replace_key(transaction: WriteSession, principal_id: int, digest: bytes, expires_at: str | None = None) -> None:
-    """Give a principal another key; the old one stops working when this commits."""
+    """Replace a principal's key. The old key stops working when this commits."""
     transaction.change(_REPLACE_KEY, principal=principal_id, digest=digest, until=expires_at)
 
 
 def set_role(transaction: WriteSession, principal_id: int, role: str) -> None:
-    """Write down another role."""
+    """Store another role for a principal."""
     transaction.change(_SET_ROLE, principal=principal_id, granted=role)
 
 
 def disable_principal(transaction: WriteSession, principal_id: int, at: str) -> None:
-    """Take a principal's rights away."""
+    """Disable a principal."""
     transaction.change(_DISABLE, principal=principal_id, since=at)
 
 
 def count_lasting_admins(transaction: WriteSession) -> list[int]:
-    """The ids of the admins whose keys open now and whom no provider names.
+    """Return the ids of the admins who have a valid key and no identity provider.
 
-    They are locked until the end of the transaction: two cannot disable each other at once.
+    They are locked until the end of the transaction, so that two admins cannot disable each other at the same time.
     """
     return [row.id for row in transaction.rows(_LASTING_ADMINS, time=now())]
 

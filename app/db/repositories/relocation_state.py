@@ -1,7 +1,7 @@
-"""Whether this database is the one to work with: a move to another leaves one of the two, never both.
+"""Whether this database is in use. After a move to another database only one of the two is in use, never both.
 
-A row in `relocations` says that this is not the one. In a retired database triggers refuse every write besides, so that
-a service which was running on it, of whatever version, can debit nothing there any more.
+A row in `relocations` says that this database is not in use. In a retired database, triggers also reject every write,
+so that a service of any version that still runs on it can debit nothing.
 """
 
 from dataclasses import dataclass
@@ -19,12 +19,13 @@ _TOLD = RETIRED.replace("'", "''")
 
 @dataclass(frozen=True, slots=True)
 class Relocation:
-    """A move that this database has a part in. The fields are the columns, in order.
+    """A move that this database takes part in. The fields are the columns, in order.
 
     Attributes:
-        id: of the move, the same in both databases.
-        state: `arriving` (the target, until the source is retired) or `retired` (the source, for ever).
+        id: the id of the move, the same in both databases.
+        state: `arriving` (the target, until the source is retired) or `retired` (the source, permanently).
         other: the other database, without its password.
+        at: when the row was written.
     """
 
     id: str
@@ -34,16 +35,16 @@ class Relocation:
 
 
 def find_relocation(session: Session) -> Relocation | None:
-    """The move that this database has a part in, if it has in any."""
+    """Return the move that this database takes part in, or None."""
     row = session.row(_ANY)
     return None if row is None else Relocation(*row)
 
 
 def require_not_relocated(session: Session) -> None:
-    """Refuse a database that was left for another, or to which another is still on its way.
+    """Check that this database is neither retired nor the target of an unfinished move.
 
     Raises:
-        ValueError: it is.
+        ValueError: it is one of these.
     """
     found = find_relocation(session)
     if found is None:
@@ -57,25 +58,25 @@ def require_not_relocated(session: Session) -> None:
 
 
 def write_relocation(connection: Connection, relocation: Relocation) -> None:
-    """Say that this database has a part in a move."""
+    """Record that this database takes part in a move."""
     row = {name: getattr(relocation, name) for name in Relocation.__slots__}
     connection.execute(insert(relocations).values(row))
 
 
 def delete_relocation(connection: Connection) -> None:
-    """Say that this database is the one to work with."""
+    """Delete the record of a move, so that this database is in use."""
     connection.execute(delete(relocations))
 
 
 def lock_out_writers(connection: Connection) -> None:
-    """Let nobody else write until the end of the transaction; on SQLite the transaction itself does that."""
+    """Block all other writers until the end of the transaction. On SQLite the transaction itself does that."""
     if connection.dialect.name == "postgresql":
         tables = ", ".join(table.name for table in metadata.sorted_tables)
         connection.execute(text(f"LOCK TABLE {tables} IN EXCLUSIVE MODE"))
 
 
 def refuse_writes(connection: Connection) -> None:
-    """Make every write fail from the end of this transaction on, as on a database that is read-only."""
+    """Make every write fail after this transaction, as in a read-only database."""
     if connection.dialect.name == "sqlite":
         for table in metadata.sorted_tables:
             for event in ("INSERT", "UPDATE", "DELETE"):
