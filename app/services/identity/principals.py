@@ -1,4 +1,4 @@
-"""Principals and their keys. A key leaves the service once, when it is made; only its digest is kept."""
+"""Principals and their keys. A key is shown once, when it is created; only its digest is stored."""
 
 import logging
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ ADMIN_KEY_FILE = "admin-key"
 
 @dataclass(frozen=True, slots=True)
 class IssuedKey:
-    """A principal with the key that was just made for it."""
+    """A principal with its new key."""
 
     principal: Principal
     key: str
@@ -38,11 +38,11 @@ class IssuedKey:
 def create_principal(  # noqa: PLR0913, PLR0917 - by whom, and what
     database: Database, seal: Seal, by: Principal | Actor, name: str, role: str, key_expires_at: str | None = None
 ) -> IssuedKey:
-    """Make a principal with a key, which opens nothing from `key_expires_at` on.
+    """Create a principal with a key that expires at `key_expires_at`, or never if it is None.
 
     Raises:
-        NameTakenError: the name was given before, even to a principal disabled since.
-        InvalidRequestError: the key would have expired already.
+        NameTakenError: a principal with this name exists, perhaps a disabled one.
+        InvalidRequestError: the expiry is not in the future.
     """
     with database.write() as transaction:
         issued = _create(transaction, seal, by, name, role, access.new_key(), key_expires_at)
@@ -73,40 +73,41 @@ def _require_future(key_expires_at: str | None) -> None:
 
 
 def require_admin(services: Services, credential: Credential) -> Principal:
-    """The caller, if it is an admin."""
+    """Return the caller if it is an admin, or raise an error."""
     principal = access.authenticate(services.database, credential)
     access.require(principal, Role.ADMIN)
     return principal
 
 
 def list_principals(services: Services, after: str | None, limit: int) -> list[Principal]:
-    """Principals, oldest first."""
+    """Return a page of principals, oldest first."""
     with services.database.read() as session:
         return principals.page_of_principals(session, after, limit)
 
 
 def describe_caller(services: Services, credential: Credential) -> tuple[Principal, list[tuple[str, Allowance]]]:
-    """The caller, and its allowances by dataset."""
+    """Return the caller and its allowances with the names of their datasets."""
     with services.database.read() as session:
         principal = access.principal_of(session, credential)
         return principal, allowances.list_allowances_of_principal(session, principal.id)
 
 
 def require_key(services: Services, credential: Credential) -> None:
-    """Refuse a caller with a token: what lasts for minutes must not be exchanged for what lasts for ever."""
+    """Reject a caller with a token, because a short-lived token must not be exchanged for a permanent key."""
     access.authenticate(services.database, credential)
     if isinstance(credential, Identity):
         raise ForbiddenError("Your identity provider renews your token; ask an admin if you need a key.")
 
 
 def replace_own_key(services: Services, credential: Credential, key_expires_at: str | None) -> IssuedKey:
-    """A new key for the caller; the old one stops working, and so does a second call with it.
+    """Replace the caller's key. The old key stops working, so a second call with it fails.
 
-    The new one expires when the old one would have, or earlier where that is asked for.
+    The new key expires at the same time as the old one, or at `key_expires_at` if that is earlier.
 
     Raises:
-        UnauthenticatedError: the key opens nothing any more.
-        InvalidRequestError: it would expire later than the old one, or has already.
+        ForbiddenError: the caller has a token and not a key.
+        UnauthenticatedError: the key is no longer valid.
+        InvalidRequestError: the expiry is later than the old key's, or not in the future.
     """
     if isinstance(credential, Identity):
         raise ForbiddenError
@@ -123,11 +124,11 @@ def replace_own_key(services: Services, credential: Credential, key_expires_at: 
 def replace_key(
     database: Database, seal: Seal, by: Principal | Actor, name: str, key_expires_at: str | None = None
 ) -> IssuedKey:
-    """A new key for a principal; the old one stops working.
+    """Replace a principal's key. The old key stops working.
 
     Raises:
-        NotFoundError: there is no such principal in force.
-        InvalidRequestError: the key would have expired already.
+        NotFoundError: the principal does not exist or is disabled.
+        InvalidRequestError: the expiry is not in the future.
     """
     with database.write() as transaction:
         principal = principals.find_by_name(transaction, require_name(name))
@@ -137,10 +138,10 @@ def replace_key(
 
 
 def require_in_force(services: Services, name: str) -> Principal:
-    """The principal of this name.
+    """Return the principal with this name.
 
     Raises:
-        NotFoundError: there is none in force.
+        NotFoundError: the principal does not exist or is disabled.
     """
     with services.database.read() as session:
         principal = principals.find_by_name(session, require_name(name))
@@ -163,11 +164,11 @@ def _replace_key(
 
 
 def disable_principal(services: Services, by: Principal, name: str) -> None:
-    """Disable a principal for good.
+    """Disable a principal permanently.
 
     Raises:
-        NotFoundError: there is no such principal in force.
-        LastAdminError: it is the last admin with a key that opens now and who needs no provider of tokens.
+        NotFoundError: the principal does not exist or is already disabled.
+        LastAdminError: it is the last admin who has a valid key and no identity provider.
     """
     with services.database.write() as transaction:
         admins = principals.count_lasting_admins(transaction)
@@ -184,14 +185,14 @@ def disable_principal(services: Services, by: Principal, name: str) -> None:
 
 
 def create_first_admin(database: Database, seal: Seal, data_dir: Path, configured_key: str | None) -> None:
-    """On an empty database, make the principal `admin`, with the configured key or a new one written to a file.
+    """Create the principal `admin` in an empty database, with the configured key or a new key, written to a file.
 
-    Of processes that start at once one makes it; the others wait for that, and find it made.
+    If several processes start at once, one creates it. The others wait and then find it.
     """
     with database.read() as session:
         if principals.has_principals(session):
             return
-    with database.migrating() as connection:  # the lock that each start takes, and only one process holds at a time
+    with database.migrating() as connection:  # each start takes this lock, and one process holds it at a time
         transaction = WriteSession(connection)
         if principals.has_principals(transaction):
             return
@@ -200,5 +201,5 @@ def create_first_admin(database: Database, seal: Seal, data_dir: Path, configure
         if configured_key is None:
             path = data_dir / ADMIN_KEY_FILE
             make_private_directory(path.parent)
-            durable_files.replace(path, f"{key}\n".encode(), 0o600)  # a leftover may be readable by others
+            durable_files.replace(path, f"{key}\n".encode(), 0o600)  # an old file may be readable by others
             log.warning("the key of the principal admin is in %s", path)

@@ -1,7 +1,7 @@
-"""The public keys of the provider of tokens, fetched when they are needed and kept for a while.
+"""The identity provider's public keys, fetched when needed and cached for a while.
 
-Nothing here waits in a thread: calls with keys of our own go on while the provider is away. However many tokens with
-unknown keys strangers send, the provider is asked once in `refetch_seconds` at most, by each process.
+Nothing here blocks a thread, so requests with the service's own keys continue while the provider does not answer. Each
+process asks the provider at most once in `refetch_seconds`, however many tokens with unknown keys arrive.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from app.errors import ProviderAwayError, UnauthenticatedError
 _MOST_BYTES: Final = 2**20
 _TIMEOUT_SECONDS: Final = 5
 _MOST_WAITING: Final = 64
-_USABLE_SECONDS: Final = 3_600  # how long keys are still trusted that cannot be fetched again
+_USABLE_SECONDS: Final = 3_600  # how long cached keys are trusted if fetching fails
 _SHORTEST_RSA_BITS: Final = 2_048
 _KEY_TYPES: Final = {"RS": "RSA", "PS": "RSA", "ES": "EC", "Ed": "OKP"}
 
@@ -46,10 +46,10 @@ async def _parse_json(client: httpx.AsyncClient, url: str) -> Mapping[str, Any]:
 
 
 async def fetch_key_set(issuer: str, jwks_url: str | None) -> Mapping[str, Any]:
-    """The provider's key set, from where its configuration says that it is, if that is not said.
+    """Fetch the provider's key set from `jwks_url`, or from the URL in the provider's configuration if it is None.
 
     Raises:
-        ValueError, TypeError, httpx.HTTPError: it does not answer as a provider does.
+        ValueError, TypeError, httpx.HTTPError: the request failed or the response is not valid.
     """
     async with httpx.AsyncClient(timeout=_TIMEOUT_SECONDS, follow_redirects=False) as client:
         if jwks_url is None:
@@ -61,9 +61,9 @@ async def fetch_key_set(issuer: str, jwks_url: str | None) -> Mapping[str, Any]:
 
 
 def select_usable_keys(document: Mapping[str, Any], algorithms: tuple[str, ...]) -> dict[tuple[str | None, str], PyJWK]:
-    """The keys of a set that may check signatures, by their ids and by the one algorithm that each is used with.
+    """Return the keys of a set that can verify signatures, by key id and algorithm.
 
-    A key for other uses, of another type than its algorithm, or too short, is none.
+    Keys with another use, with a type that does not fit the algorithm, or with too few bits are left out.
     """
     found: dict[tuple[str | None, str], PyJWK] = {}
     keys = document.get("keys")
@@ -76,7 +76,7 @@ def select_usable_keys(document: Mapping[str, Any], algorithms: tuple[str, ...])
             try:
                 key = PyJWK(data, algorithm=algorithm)
             except (PyJWTError, ValueError, TypeError, KeyError):
-                continue  # such as an elliptic curve that is another algorithm's
+                continue  # such as an elliptic curve of another algorithm
             if not isinstance(key.key, RSAPublicKey) or key.key.key_size >= _SHORTEST_RSA_BITS:
                 kid = data.get("kid")
                 found.setdefault((kid if isinstance(kid, str) else None, algorithm), key)
@@ -84,14 +84,14 @@ def select_usable_keys(document: Mapping[str, Any], algorithms: tuple[str, ...])
 
 
 class SigningKeys:
-    """What signatures are checked with.
+    """The cached keys that verify signatures.
 
     Args:
-        fetch: gives the provider's key set, or raises.
-        algorithms: those that are accepted.
-        keys_seconds: after which the keys are fetched again.
-        refetch_seconds: between two attempts, at least, whatever is asked for.
-        clock: seconds, for tests.
+        fetch: returns the provider's key set or raises an error.
+        algorithms: the accepted algorithms.
+        keys_seconds: the age at which the keys are fetched again.
+        refetch_seconds: the minimum time between two attempts.
+        clock: returns the time in seconds; tests replace it.
     """
 
     def __init__(
@@ -110,11 +110,11 @@ class SigningKeys:
         self._waiting = 0
 
     async def find(self, kid: str | None, algorithm: str) -> PyJWK:
-        """The key of an id. A token without an id needs a set with one key of its algorithm.
+        """Return the key with an id. For a token without a key id, the set must have exactly one key of the algorithm.
 
         Raises:
-            UnauthenticatedError: the provider has no such key, or it was asked for too short a time ago.
-            ProviderAwayError: whether it has cannot be said now.
+            UnauthenticatedError: the keys that were fetched last contain no such key.
+            ProviderAwayError: the keys are needed but cannot be fetched now.
         """
         key = self._known(kid, algorithm)
         if key is not None:
@@ -139,7 +139,7 @@ class SigningKeys:
         return candidates[0] if len(candidates) == 1 else None
 
     def _start(self) -> asyncio.Task[None] | None:
-        """The attempt that is being made; None where none may be made yet."""
+        """Return the running attempt to fetch the keys, start one if it is time, or return None."""
         if self._running is None and self._clock() - self._tried_at >= self._refetch_seconds:
             self._tried_at = self._clock()
             self._running = asyncio.get_running_loop().create_task(self._try())
@@ -150,7 +150,7 @@ class SigningKeys:
             raise ProviderAwayError
         self._waiting += 1
         try:
-            await asyncio.shield(running)  # who hangs up does not end it for others
+            await asyncio.shield(running)  # a disconnected client does not cancel it for others
         finally:
             self._waiting -= 1
 

@@ -1,4 +1,4 @@
-"""From whom a token names to its principal, which is made when it is first seen."""
+"""Finds the principal of a verified token, or creates it when the token's subject calls for the first time."""
 
 from app.db.clock import now
 from app.db.repositories import principals
@@ -12,11 +12,11 @@ _TAKEN = "The token is valid, but a principal of its name exists already and is 
 
 
 def enter_with_token(services: Services, claimed: TokenClaims) -> str:
-    """The name of the principal that a token names; what the token grants now is written down where it is new.
+    """Return the name of a token's principal. The principal or its new role is stored if necessary.
 
     Raises:
-        UnauthenticatedError: it is disabled, or the name that it would get is another's.
-        UnavailableError: the database is busy or away.
+        UnauthenticatedError: the principal is disabled, or its name belongs to another principal.
+        UnavailableError: the database is busy or does not answer.
     """
     identity = claimed.identity
     with services.database.ask() as session:
@@ -45,7 +45,7 @@ def _create_principal(services: Services, claimed: TokenClaims) -> str:
             transaction.commit()
     except NameTakenError:
         with services.database.read() as session:
-            found = principals.find_by_credential(session, identity)  # by a call at the same time
+            found = principals.find_by_credential(session, identity)  # created by a concurrent request
         if found is None:
             raise UnauthenticatedError(_TAKEN) from None
         return found.name
@@ -53,7 +53,7 @@ def _create_principal(services: Services, claimed: TokenClaims) -> str:
 
 
 def _write_role(services: Services, identity: Identity) -> None:
-    """The role as the provider now has it; each call goes by its own token's anyway."""
+    """Store the provider's current role. Each request uses the role of its own token anyway."""
     with services.database.write() as transaction:
         principal = principals.lock_by_subject(transaction, identity)
         if principal is None or principal.role == identity.role:

@@ -1,7 +1,7 @@
-"""Bearer tokens of an OpenID Connect provider: whom they name, and with which role.
+"""Verifies bearer tokens of an OpenID Connect provider and reads the subject and the role from them.
 
-What a token says of its own verification is not believed: the algorithm is one of the settings', the key one that the
-provider publishes for that algorithm. A token is never kept, logged or repeated.
+A token cannot choose how it is verified: the algorithm must be one from the settings, and the key must be one that the
+provider publishes for this algorithm. A token is never stored, logged or repeated.
 """
 
 import base64
@@ -35,13 +35,13 @@ NO_NAME: Final = "The token is valid, but none of its claims can name a principa
 
 
 def is_token(bearer: bytes) -> bool:
-    """Whether it has the form of a token; no key that the service makes has."""
+    """Whether the text has the form of a token. The service's own keys never have it."""
     return _SHAPE.fullmatch(bearer) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class TokenClaims:
-    """What a verified token says: who it is, and what a principal that it makes would be called."""
+    """The identity in a verified token, and the name for a principal that is created from it."""
 
     identity: Identity
     name: str
@@ -57,10 +57,10 @@ def _parse_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _parse_object(part: bytes) -> dict[str, Any]:
-    """A part of a token. A member that is given twice is refused: others might have read the other one.
+    """Parse a part of a token. Duplicate members are rejected, because another parser might use the other value.
 
     Raises:
-        ValueError: it is no JSON object in base64url.
+        ValueError: it is not a JSON object in base64url.
     """
     raw = base64.b64decode(part + b"=" * (-len(part) % 4), altchars=b"-_", validate=True)
     decoded = json.loads(raw.decode(), object_pairs_hook=_parse_members, parse_constant=_raise_unauthenticated)
@@ -68,9 +68,10 @@ def _parse_object(part: bytes) -> dict[str, Any]:
 
 
 def _find_claim(claims: dict[str, Any], path: str) -> Any:  # noqa: ANN401 - JSON is any value
-    """A claim by its name: a URI as it is, any other through objects by the names between its dots.
+    """Find a claim by its path: a URI is one name, any other path leads through nested objects, separated by dots.
 
-    The setting alone decides which it is, so that a token with a literal `realm_access.roles` has no more roles by it.
+    Only the setting decides which it is. So a token with a literal claim `realm_access.roles` gets no more roles from
+    it.
     """
     if "://" in path:
         return claims.get(path)
@@ -81,10 +82,11 @@ def _find_claim(claims: dict[str, Any], path: str) -> Any:  # noqa: ANN401 - JSO
 
 
 def _principal_name(claim: object) -> str:
-    """The name of a principal for a claim; different claims have different names.
+    """Return a principal's name for a claim. Different claims give different names.
 
-    A claim that is a name already is kept, such as ada. Of any other the readable part is followed by a digest of the
-    whole claim, such as ada-example-org-b2ef… of ada@example.org; and so is one that looks like such a name.
+    A claim that is a valid name, such as ada, is used unchanged. From any other claim the readable part is followed by
+    a digest of the whole claim: ada@example.org becomes ada-example-org-b2ef…. A claim that already looks like a name
+    with a digest gets a digest too.
     """
     text = claim if isinstance(claim, str) else ""
     if is_name(text) and not _DIGESTED.fullmatch(text):
@@ -96,24 +98,24 @@ def _principal_name(claim: object) -> str:
 
 
 class TokenVerifier:
-    """Verifies tokens by the settings, with the provider's keys."""
+    """Verifies tokens with the settings and the provider's keys."""
 
     def __init__(self, settings: Settings, keys: SigningKeys) -> None:
         self._settings, self._keys = settings, keys
 
     async def verify(self, token: bytes) -> TokenClaims:
-        """Whom a token names, and with which role.
+        """Verify a token and return its identity with the role.
 
         Raises:
-            UnauthenticatedError: it is not one of the provider's for this service, is not in force, or gives no role.
-            ProviderAwayError: the provider's keys are needed, and cannot be had now.
+            UnauthenticatedError: the token is not from the provider for this service, not valid now, or gives no role.
+            ProviderAwayError: the provider's keys are needed but cannot be fetched now.
         """
         if len(token) > _MOST_BYTES:
             raise UnauthenticatedError
         try:
             head, body, _ = token.split(b".")
             header = _parse_object(head)
-            _parse_object(body)  # for its form; what it says counts once the signature is known to be right
+            _parse_object(body)  # checks the form only; the claims count after the signature is verified
             kid, algorithm = self._from_header(header)
         except (ValueError, RecursionError):
             raise UnauthenticatedError from None
@@ -157,7 +159,7 @@ class TokenVerifier:
 
 
 def token_verifier(settings: Settings) -> TokenVerifier | None:
-    """What verifies tokens, if the settings name a provider."""
+    """Return a verifier of tokens, or None if the settings name no provider."""
     if settings.oidc_issuer is None:
         return None
     fetch = partial(fetch_key_set, settings.oidc_issuer, settings.oidc_jwks_url)
