@@ -1,4 +1,4 @@
-"""What may be spent on a dataset, by whom, and what was."""
+"""The budgets of datasets: limits, allowances, spending and the ledger's entries."""
 
 from app.db.clock import now
 from app.db.repositories import principals
@@ -19,7 +19,7 @@ from app.services.rendering.documents import Document
 
 
 def budget_figures(account: Account | Allowance) -> Document:
-    """The three figures of an account or an allowance."""
+    """Return the limit, the spending and the remaining budget of an account or an allowance."""
     return {
         "epsilon_limit": epsilon_text(account.limit_nano),
         "epsilon_spent": epsilon_text(account.spent_nano),
@@ -28,7 +28,7 @@ def budget_figures(account: Account | Allowance) -> Document:
 
 
 def allowance_document(allowance: Allowance) -> Document:
-    """An allowance, in its present window if it has one."""
+    """Return an allowance's figures and its current window, if it has one."""
     window = allowance.window
     return budget_figures(allowance) | {
         "window": None
@@ -38,7 +38,7 @@ def allowance_document(allowance: Allowance) -> Document:
 
 
 def budget_document(services: Services, entered: Access) -> Document:
-    """The dataset's account, the caller's allowance and, for those who oversee it, everybody's."""
+    """Return the account's figures, the caller's allowance and, for the owner, admins and auditors, all allowances."""
     with services.database.read() as session:
         account = accounts.find_account(session, entered.dataset.id)
         own = allowances.find_allowance(session, entered.dataset.id, entered.principal.id)
@@ -64,10 +64,10 @@ def _allowance_path(entered: Access, principal: Principal) -> str:
 
 
 def find_grantee(services: Services, name: str) -> Principal:
-    """Who is to get an allowance.
+    """Return the principal that is to get an allowance.
 
     Raises:
-        NotFoundError: there is no such principal in force.
+        NotFoundError: the principal does not exist or is disabled.
     """
     principal = _find_principal(services, name)
     if principal.disabled_at is not None:
@@ -78,12 +78,12 @@ def find_grantee(services: Services, name: str) -> Principal:
 def grant_allowance(
     services: Services, entered: Access, principal: Principal, limit_nano: int, window_days: int | None
 ) -> Document:
-    """Let a principal spend up to a limit on the dataset, or in each window of days, or change that.
+    """Grant or change an allowance: a limit on the dataset, in total or in each window of days.
 
     Raises:
-        DatasetClosedError: nothing can be spent on the dataset any more.
-        SealBrokenError: its account is not what was sealed.
-        InvalidRequestError: it is an auditor, or has spent more than that.
+        DatasetClosedError, DatasetStaleError: the dataset is closed or stale.
+        SealBrokenError: the dataset's account does not match its seal.
+        InvalidRequestError: the principal is an auditor or has already spent more than the limit.
     """
     if principal.role == Role.AUDITOR:
         raise InvalidRequestError(("principal", "is an auditor: auditors read, and have no allowances"))
@@ -98,11 +98,11 @@ def grant_allowance(
 
 
 def revoke_allowance(services: Services, entered: Access, name: str) -> None:
-    """Take a principal's access to the dataset away; what it spent stays spent.
+    """Revoke a principal's access to the dataset; its spending is kept.
 
     Raises:
-        NotFoundError: it has none.
-        SealBrokenError: the dataset's account is not what was sealed.
+        NotFoundError: the principal does not exist or has no access.
+        SealBrokenError: the dataset's account does not match its seal.
     """
     principal = _find_principal(services, name)
     with services.database.write() as transaction:
@@ -114,12 +114,12 @@ def revoke_allowance(services: Services, entered: Access, name: str) -> None:
 
 
 def adjust_limit(services: Services, entered: Access, limit_nano: int, reason: str) -> Document:
-    """Give the whole dataset another limit.
+    """Change the dataset's limit.
 
     Raises:
-        DatasetClosedError: nothing can be spent on it any more.
-        SealBrokenError: its account is not what was sealed.
-        InvalidRequestError: it is below what is spent.
+        DatasetClosedError, DatasetStaleError: the dataset is closed or stale.
+        SealBrokenError: the dataset's account does not match its seal.
+        InvalidRequestError: the limit is below what is already spent.
     """
     with services.database.write() as transaction:
         facts.require_account_sealed(services.keyring, accounts.lock_open_account(transaction, entered.dataset.id))
@@ -132,7 +132,7 @@ def adjust_limit(services: Services, entered: Access, limit_nano: int, reason: s
 
 
 def list_entries(services: Services, entered: Access, after: int, limit: int) -> list[Document]:
-    """Entries of the dataset's ledger, oldest first, with all that their hashes seal."""
+    """Return a page of the dataset's ledger, oldest entry first, with all members that the hashes cover."""
     with services.database.read() as session:
         return [_entry_document(entry) for entry in entries.page_of_entries(session, entered.dataset.id, after, limit)]
 

@@ -1,4 +1,4 @@
-"""Whether a dataset's ledger is what was written, as its overseers are told."""
+"""The verification of one dataset's ledger, for its owner, admins and auditors."""
 
 from app.ledger.verification import ledger_verification
 from app.services.access import Access
@@ -8,7 +8,7 @@ from app.services.rendering.verifications import verification_document
 
 
 def verify_dataset_ledger(services: Services, entered: Access) -> Document:
-    """Compute the dataset's chain and sums again, as of now."""
+    """Verify the dataset's chain and sums in a snapshot taken now."""
     with services.database.read() as session:
         found = ledger_verification.verify_ledger(session, services.keyring, entered.dataset.id)
     return verification_document(found)

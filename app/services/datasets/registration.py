@@ -1,4 +1,4 @@
-"""Tables: registered once, described by public facts, deleted for good."""
+"""Registers tables as datasets, describes them by their public facts, and closes them."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -40,7 +40,7 @@ SAME_PEOPLE = (
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """What an owner says of a table."""
+    """An owner's declarations about a table."""
 
     name: str
     description: str
@@ -55,18 +55,18 @@ class Registration:
 
 
 def require_owner(services: Services, credential: Credential) -> Principal:
-    """The caller, if it may register a dataset."""
+    """Return the caller if it may register datasets, or raise an error."""
     principal = access.authenticate(services.database, credential)
     access.require(principal, Role.OWNER, Role.ADMIN)
     return principal
 
 
 def check_registration(services: Services, owner: Principal, registration: Registration) -> None:
-    """Refuse what need not be read to be refused.
+    """Check everything that can be checked before the data is read.
 
     Raises:
-        NameTakenError: the name was given before.
-        InvalidRequestError: the columns make no sense, or it succeeds a dataset that its owner does not rule.
+        NameTakenError: a dataset with this name exists.
+        InvalidRequestError: the columns are not valid, or `succeeds` names a dataset that the caller does not manage.
         UnavailableError: the database did not answer.
     """
     columns.check_columns(columns.encode_columns(registration.columns))
@@ -79,15 +79,15 @@ def check_registration(services: Services, owner: Principal, registration: Regis
 def ingest(
     services: Services, registration: Registration, upload: BinaryIO | None, interrupted: Callable[[], bool]
 ) -> Ingested:
-    """Take the table of a checked registration in, from an upload or from its origin; `register` must follow.
+    """Ingest the table of a checked registration, from an upload or from its origin. Call `register_dataset` next.
 
-    This may take long, and ends early once `interrupted` says that nobody waits any more.
+    This may take long. It ends early when `interrupted` returns true because the client has disconnected.
 
     Raises:
-        InvalidRequestError: the file does not hold what the columns say or takes too much to read, or there is no such
+        InvalidRequestError: the file does not match the columns or needs too many resources, or there is no such
             connection.
-        OverloadedError: too many others are being read.
-        UnavailableError: the engine did not answer, or nobody waits.
+        OverloadedError: too many other files are being read.
+        UnavailableError: the engine did not answer, or the client has disconnected.
     """
     declared = list(columns.decode_columns(columns.encode_columns(registration.columns)).values())
     origin, units, tables = registration.origin, registration.units, services.tables
@@ -109,10 +109,10 @@ def ingest(
 
 
 def register_dataset(services: Services, owner: Principal, registration: Registration, ingested: Ingested) -> Document:
-    """Register a table that was taken in, and open its account; the owner's view of it.
+    """Register an ingested table, open its account, and return the owner's view of the dataset.
 
     Raises:
-        NameTakenError: the name was given meanwhile.
+        NameTakenError: a dataset with this name was registered meanwhile.
         UnavailableError: the database did not answer.
     """
     declared = columns.encode_columns(registration.columns)
@@ -142,7 +142,7 @@ def register_dataset(services: Services, owner: Principal, registration: Registr
             outcome_known = False
             transaction.commit()
     except Exception:
-        # Otherwise the dataset may be there, and would lack its file for ever.
+        # If the outcome is unknown, the dataset may exist and needs its file.
         (services.tables.drop if outcome_known else services.tables.leave)(ingested.file_id)
         raise
     services.tables.settle(ingested.file_id)
@@ -150,7 +150,7 @@ def register_dataset(services: Services, owner: Principal, registration: Registr
 
 
 def _source(registration: Registration, ingested: Ingested) -> str:
-    """Where the data came from, as its owner is shown it: never a URL, which may hold a password."""
+    """The origin of the data as JSON for its owner. It never contains a URL, which may include a password."""
     origin, units = registration.origin, registration.units
     of_origin = {"sha256": ingested.sha256} if origin is None else origin._asdict()
     of_units = {"unit_column": units and units.column, "truncate": units is not None and units.truncate}
@@ -158,7 +158,7 @@ def _source(registration: Registration, ingested: Ingested) -> str:
 
 
 def _require_predecessor(session: ReadSession, owner: Principal, name: str | None) -> None:
-    """Refuse to succeed what the owner does not rule; that stays so, since owners and names never change."""
+    """Check that the owner manages the predecessor. The result stays true because owners and names never change."""
     if name is None:
         return
     predecessor = datasets.find_dataset(session, name)
@@ -167,10 +167,10 @@ def _require_predecessor(session: ReadSession, owner: Principal, name: str | Non
 
 
 def close_dataset(services: Services, entered: Access) -> None:
-    """Delete the data and the sums; the ledger and the releases stay, and the name is never free again.
+    """Close a dataset and delete its data and sums. The ledger and the releases stay, and the name stays taken.
 
     Raises:
-        DatasetClosedError: it is closed already.
+        DatasetClosedError: the dataset is closed already.
     """
     entered.require_rule()
     with services.database.write() as transaction:
@@ -185,14 +185,14 @@ def close_dataset(services: Services, entered: Access) -> None:
 
 
 def revalidate_dataset(services: Services, entered: Access) -> Document:
-    """Look at a live table as when it was registered: it is open if it is what was registered then, else stale.
+    """Check a live table again and mark the dataset open if the table matches its registration, or stale if not.
 
     Raises:
-        DatasetClosedError: there is no data any more.
-        DatasetStaleError: it has another number of rows, a column another type or values that are missing, or a unit
-            too many rows; which of them is not told.
-        SealBrokenError: its facts are not what was sealed.
-        UnavailableError: the engine is busy, away or failed.
+        DatasetClosedError: the data is deleted.
+        DatasetStaleError: the number of rows or the type of a column has changed, a column has missing values, or a
+            unit has too many rows. The error does not say which.
+        SealBrokenError: the dataset's facts do not match their seal.
+        UnavailableError: the engine is busy, does not answer or failed.
     """
     entered.require_rule()
     if entered.dataset.file_id is None:
@@ -217,10 +217,10 @@ def revalidate_dataset(services: Services, entered: Access) -> Document:
 
 
 def _is_stale(services: Services, dataset: Dataset, file_id: str) -> bool:
-    """Whether a dataset's table is live and no longer what its registration says.
+    """Whether a dataset's table is live and no longer matches its registration.
 
     Raises:
-        EngineFailure: the engine is busy, away or failed.
+        EngineFailure: the engine is busy, does not answer or failed.
     """
     source = json.loads(dataset.source or "{}")
     origin = TableOrigin(source["connection"], source["table"], source["live"]) if "connection" in source else None
@@ -230,7 +230,7 @@ def _is_stale(services: Services, dataset: Dataset, file_id: str) -> bool:
 
 
 def list_datasets(services: Services, credential: Credential, after: str | None, limit: int) -> list[Document]:
-    """The datasets that the caller may see, oldest first."""
+    """Return a page of the datasets that the caller may see, oldest first."""
     with services.database.read() as session:
         principal = access.principal_of(session, credential)
         return _dataset_documents(
@@ -239,13 +239,13 @@ def list_datasets(services: Services, credential: Credential, after: str | None,
 
 
 def describe_dataset(services: Services, entered: Access) -> Document:
-    """The public facts of one dataset."""
+    """Return the public facts of one dataset."""
     with services.database.read() as session:
         return _dataset_documents(session, [entered.dataset], entered.principal)[0]
 
 
 def _dataset_documents(session: ReadSession, shown: Sequence[Dataset], principal: Principal) -> list[Document]:
-    """The public facts of datasets that are in the order of their ids. A successor is named to whom may see it."""
+    """The public facts of datasets, which must be in the order of their ids. Hidden successors are not named."""
     if not shown:
         return []
     viewer = access.viewer_id(principal)
@@ -259,7 +259,7 @@ def _dataset_documents(session: ReadSession, shown: Sequence[Dataset], principal
 
 
 def dataset_document(dataset: Dataset, successors: Sequence[Successor] = (), *, owned: bool) -> Document:
-    """The public facts of a dataset; none is computed from its values but `n`. Its owner also sees its source."""
+    """Return a dataset's public facts. Only `n` is computed from the data. The owner also sees the source."""
     facts = {
         "name": dataset.name,
         "description": dataset.description,
