@@ -1,1 +1,1 @@
-"""What operators do and what runs by itself: startup, backup, relocation, verification, metrics."""
+"""Operators' tasks and background work: startup, backup, relocation, verification and metrics."""

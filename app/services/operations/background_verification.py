@@ -1,6 +1,6 @@
-"""All ledgers verified again and again while the service runs, so that a ledger that was changed is found unasked.
+"""Verifies all ledgers periodically while the service runs, so that a manipulated ledger is found automatically.
 
-One process does it of those that share a data directory; another takes over when it ends.
+Of the processes that share a data directory, one does it. Another takes over when that process ends.
 """
 
 import fcntl
@@ -19,16 +19,16 @@ from app.services.context import Services
 from app.services.operations import full_verification, ledger_secrets
 
 _FIRST_SECONDS: Final = 60
-"""Until the first round, and until it is asked again whether the process that makes them is gone."""
+"""The time before the first round, and between two attempts to take over from another process."""
 
 log = structlog.stdlib.get_logger("snapledger.verification")
 
 
 class BackgroundVerification:
-    """The rounds of one process.
+    """The verification thread of one process.
 
     Args:
-        services: with the setting of how many seconds are between two rounds; none are made where it is 0.
+        services: the services; their setting `verify_seconds` is the time between two rounds, and 0 means no rounds.
     """
 
     def __init__(self, services: Services) -> None:
@@ -37,12 +37,12 @@ class BackgroundVerification:
         self._thread = threading.Thread(target=self._run, name="verification", daemon=True)
 
     def begin(self) -> None:
-        """Make them from now on."""
+        """Start the thread, unless the setting is 0."""
         if self._services.settings.verify_seconds:
             self._thread.start()
 
     def end(self) -> None:
-        """Make no more; a dataset's that is being verified is not waited for."""
+        """Stop the rounds without waiting for a verification that is running."""
         self._ended.set()
 
     def _run(self) -> None:
@@ -59,9 +59,9 @@ class BackgroundVerification:
             os.close(directory)
 
     def _round(self) -> None:
-        """Verify all, each as of a moment of its own, so that no snapshot is held for long."""
+        """Verify all ledgers, each in its own snapshot, so that no snapshot is held for long."""
         try:
-            # Read anew, so that what others sealed under a secret that came since is no false alarm.
+            # Load the secrets again, so that entries sealed under a new secret cause no false alarm.
             keyring = ledger_secrets.load_keyring(self._services.settings)
             with self._services.database.read() as session:
                 names = ledger_verification.list_dataset_names(session)
@@ -72,9 +72,9 @@ class BackgroundVerification:
                 with self._services.database.read() as session:
                     found[name] = full_verification.verify_dataset(session, keyring, name)
         except SnapledgerError:
-            return  # the database is away, which others tell; what was known stays known
+            return  # the database does not answer, which is reported elsewhere; keep the old result
         except Exception as error:  # noqa: BLE001 - a defect here must not end the rounds
-            log.error("fault", kind=type(error).__name__)  # noqa: TRY400 - its text could hold a value
+            log.error("fault", kind=type(error).__name__)  # noqa: TRY400 - its message could contain a value
             return
         wrong = [name for name, each in found.items() if not each.valid]
         for name in wrong:
@@ -84,7 +84,7 @@ class BackgroundVerification:
 
 
 def _try_lock(directory: int) -> bool:
-    """Whether this process is the one; the lock ends with it, however it ends."""
+    """Whether this process holds the lock. The system releases the lock when the process ends."""
     try:
         fcntl.flock(directory, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

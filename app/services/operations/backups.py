@@ -1,10 +1,10 @@
-"""Backups: the ledger, the tables' files and a checkpoint, consistent with each other, while the service runs.
+"""Makes and restores backups: a consistent copy of the ledger, the tables' files and a checkpoint, without downtime.
 
-    DIR/ledger.sqlite3      all tables of the database, whichever database they are in
+    DIR/ledger.sqlite3      all tables of the database, SQLite or Postgres
     DIR/data/….parquet      the file of every open dataset
     DIR/checkpoint.json     the heads of the chains in it, signed
 
-The ledger's secret is not in it: who has a backup must not be able to forge the ledger.
+A backup does not contain the ledger's secret, so nobody can forge the ledger with a backup alone.
 """
 
 import shutil
@@ -29,12 +29,12 @@ _MOST_ATTEMPTS = 5
 
 
 def back_up(settings: Settings, directory: Path) -> Checkpoint:
-    """Write a backup to a directory that is not there yet, and appears when it is complete.
+    """Write a backup to a new directory, which appears when it is complete, and return its checkpoint.
 
     Raises:
-        ValueError: the directory is there, a dataset's file is missing, or the secret is not the ledger's.
-        UnavailableError: the database is busy or away.
-        OSError: it cannot be written.
+        ValueError: the directory exists, a dataset's file is missing, or the secret is not the ledger's.
+        UnavailableError: the database is busy or does not answer.
+        OSError: the backup cannot be written.
     """
     if directory.exists():
         raise ValueError(f"{directory} exists already: give the backup a new directory")
@@ -55,7 +55,7 @@ def back_up(settings: Settings, directory: Path) -> Checkpoint:
 
 
 def _attempt(settings: Settings, directory: Path, *, last: bool) -> Checkpoint | None:
-    """One backup; None where a dataset was closed while its file was still to be copied."""
+    """Try to make a backup; return None if a dataset was closed before its file was copied."""
     ledger = directory / LEDGER
     with offline_ledger.open_ledger_snapshot(settings) as session:
         keyring = ledger_secrets.keyring_for_ledger(settings, session)
@@ -86,13 +86,13 @@ def _attempt(settings: Settings, directory: Path, *, last: bool) -> Checkpoint |
 
 
 def restore(settings: Settings, directory: Path) -> Checkpoint:
-    """Fill an empty database and the data directory from a backup; its checkpoint.
+    """Restore a backup into an empty database and the data directory, and return its checkpoint.
 
     Raises:
-        ValueError: the directory holds no backup, the database or the data directory is in use, or the secret is not
+        ValueError: the directory is not a backup, the database or the data directory is in use, or the secret is not
             the ledger's.
-        UnavailableError: the database is busy or away.
-        OSError: something cannot be read or written.
+        UnavailableError: the database is busy or does not answer.
+        OSError: a file cannot be read or written.
     """
     try:
         made = checkpoints.decode_checkpoint((directory / CHECKPOINT).read_bytes())
@@ -118,7 +118,7 @@ def restore(settings: Settings, directory: Path) -> Checkpoint:
 def _restore_ledger(settings: Settings, backup: Path, made_at: str) -> None:
     def recorded(transaction: WriteSession) -> None:
         keyring = ledger_secrets.keyring_for_ledger(settings, transaction)
-        sealing.seal_ledgers(transaction, keyring)  # of a backup that an earlier version made
+        sealing.seal_ledgers(transaction, keyring)  # if an earlier version made the backup
         audit_records.record(
             transaction, keyring.seal, audit_records.command_actor(), "database.restore", None, at=made_at
         )
@@ -126,7 +126,7 @@ def _restore_ledger(settings: Settings, backup: Path, made_at: str) -> None:
     scratch = settings.data_dir / f".{uuid4().hex}"
     scratch.mkdir(mode=0o700)
     try:
-        _copy(backup, scratch / LEDGER)  # to open it may change it, and a backup stays what it is
+        _copy(backup, scratch / LEDGER)  # opening may change the file, and a backup must not change
         with databases.opened_database(settings) as database:
             database_copies.restore_database_from(scratch / LEDGER, database, recorded)
     finally:

@@ -1,4 +1,4 @@
-"""What Prometheus is told of each dataset, for who may see every dataset."""
+"""Prometheus metrics of each dataset's budget, for callers who may see all datasets."""
 
 from collections.abc import Iterator
 
@@ -13,16 +13,16 @@ from app.services.context import Services
 
 
 class BudgetCollector(Collector):
-    """The limit, the spending and the rest of every dataset's budget, as they are when Prometheus asks.
+    """Collects the current limit, spending and remaining budget of every dataset at each scrape.
 
-    Prometheus keeps doubles: these are for graphs and alerts, and no decision is made by them.
+    Prometheus stores doubles, so the values are for graphs and alerts only. No decision depends on them.
     """
 
     def __init__(self, services: Services) -> None:
         self._services = services
 
     def collect(self) -> Iterator[Metric]:
-        """One family of gauges for each figure."""
+        """Yield one family of gauges for each figure."""
         with self._services.database.read() as session:
             found = accounts.list_accounts(session)
         figures = {
@@ -38,10 +38,10 @@ class BudgetCollector(Collector):
 
 
 def budget_collector(services: Services, credential: Credential) -> BudgetCollector:
-    """What a caller may be told of the datasets.
+    """Return the collector if the caller may see all datasets.
 
     Raises:
-        UnauthenticatedError, ForbiddenError: it is neither an admin nor an auditor.
+        UnauthenticatedError, ForbiddenError: the caller is neither an admin nor an auditor.
     """
     require(authenticate(services.database, credential), Role.ADMIN, Role.AUDITOR)
     return BudgetCollector(services)

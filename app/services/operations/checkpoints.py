@@ -1,4 +1,4 @@
-"""Checkpoints as files, and ledgers that must not be behind one."""
+"""Reads and writes checkpoint files, and checks that a ledger is not behind one."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -11,10 +11,10 @@ from app.ledger.chain.keyring import Keyring
 
 
 def read(path: Path, public_keys: Collection[bytes]) -> Checkpoint:
-    """A checkpoint from a file, signed with one of the keys.
+    """Read a checkpoint from a file and check that one of the keys signed it.
 
     Raises:
-        ValueError: there is none, it cannot be read, or its signature is wrong.
+        ValueError: the file cannot be read, is not a checkpoint, or its signature is wrong.
     """
     try:
         content = path.read_bytes()
@@ -26,11 +26,11 @@ def read(path: Path, public_keys: Collection[bytes]) -> Checkpoint:
 
 
 def write(session: Session, keyring: Keyring, path: Path) -> Checkpoint:
-    """Write a checkpoint of the ledger as of now; never over one that the ledger is behind.
+    """Write a checkpoint of the ledger's current state. It never overwrites a checkpoint that the ledger is behind.
 
     Raises:
-        ValueError: the file holds what is no checkpoint of this ledger's, or a later one.
-        OSError: it cannot be written.
+        ValueError: the file exists and is not a checkpoint of this ledger, or is a later one.
+        OSError: the file cannot be written.
     """
     if path.exists():
         require(session, read(path, keyring.public_keys))
@@ -40,10 +40,10 @@ def write(session: Session, keyring: Keyring, path: Path) -> Checkpoint:
 
 
 def require(session: Session, checkpoint: Checkpoint) -> None:
-    """Refuse a ledger that is behind a checkpoint.
+    """Check that a ledger is not behind a checkpoint.
 
     Raises:
-        ValueError: it lacks entries that the checkpoint names, or has others.
+        ValueError: entries that the checkpoint names are missing or were replaced.
     """
     if behind := checkpoints.find_behind(session, checkpoint):
         raise ValueError(f"the ledger is behind the checkpoint of {checkpoint.at}: {', '.join(behind)}")

@@ -1,4 +1,4 @@
-"""The ledger's database as the settings describe it, opened to be written to."""
+"""Opens the ledger's database for writing, as the settings describe it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,10 +9,10 @@ from app.db.engine import Database
 
 
 def open_database(settings: Settings, url: str | None = None) -> Database:
-    """The database of the settings, or another one, on a server that keeps what it has acknowledged.
+    """Open the database of the settings or at `url`, and check that its server keeps acknowledged commits.
 
     Raises:
-        UnavailableError: it is away.
+        UnavailableError: the database does not answer.
         ValueError: the URL is wrong, or a crash of the server could lose acknowledged debits.
     """
     database = Database(url or settings.database_url, synchronous_commit=settings.synchronous_commit)
@@ -27,7 +27,7 @@ def open_database(settings: Settings, url: str | None = None) -> Database:
 
 @contextmanager
 def opened_database(settings: Settings, url: str | None = None) -> Iterator[Database]:
-    """As `open_database`, closed at the end of the block."""
+    """Do the same as `open_database`, and close the database at the end of the block."""
     database = open_database(settings, url)
     try:
         yield database

@@ -1,4 +1,4 @@
-"""All ledgers checked at once, and held against a checkpoint."""
+"""Verifies all ledgers and compares them with a checkpoint."""
 
 from dataclasses import astuple, dataclass
 
@@ -17,9 +17,9 @@ from app.services.rendering.verifications import verification_document
 
 @dataclass(frozen=True, slots=True)
 class LedgerFindings:
-    """What was found by dataset; `behind` are those whose chain does not go through the checkpoint's head.
+    """The results by dataset; `behind` names those whose chain does not contain the checkpoint's head.
 
-    `audit` is what was found in the record of administrative acts; None where only one dataset's ledger was checked.
+    `audit` is the result for the audit log; None if only one dataset's ledger was verified.
     """
 
     verifications: dict[str, Verification]
@@ -34,7 +34,7 @@ class LedgerFindings:
         return not self.behind and all(each.valid for each in found)
 
     def document(self) -> Document:
-        """As JSON."""
+        """Return the results as a JSON document."""
         return {
             "valid": self.valid,
             "datasets": [
@@ -45,7 +45,7 @@ class LedgerFindings:
         }
 
     def text(self) -> str:
-        """As lines for people."""
+        """Return the results as lines of text."""
         lines = []
         for name, found in self.verifications.items():
             lines += _finding_lines(name, found, "entries", "entry")
@@ -64,7 +64,7 @@ def _finding_lines(name: str, found: Verification, many: str, one: str) -> list[
 
 
 def verify_dataset(session: Session, keyring: Keyring, name: str) -> Verification:
-    """Check one dataset's ledger, as of the session's snapshot.
+    """Verify one dataset's ledger in the session's snapshot.
 
     Raises:
         NotFoundError: there is no such dataset.
@@ -78,7 +78,7 @@ def verify_dataset(session: Session, keyring: Keyring, name: str) -> Verificatio
 def verify_ledgers(
     session: Session, keyring: Keyring, name: str | None, checkpoint: Checkpoint | None
 ) -> LedgerFindings:
-    """Check one dataset's ledger, or all and the record of administrative acts, as of the session's snapshot.
+    """Verify one dataset's ledger, or all ledgers and the audit log, in the session's snapshot.
 
     Raises:
         NotFoundError: there is no such dataset.

@@ -1,4 +1,4 @@
-"""Where the ledger's secrets come from: the settings, or a file of the service's own that it makes once."""
+"""Loads the ledger's secrets from the settings, or from a file that the service creates once."""
 
 import os
 import secrets
@@ -16,12 +16,13 @@ SECRET_FILE = "secret"  # noqa: S105 - a file's name
 
 
 def load_keyring(settings: Settings) -> Keyring:
-    """The keys by the settings: SNAPLEDGER_SECRET, or else SNAPLEDGER_SECRET_FILE, or else DATA_DIR/secret.
+    """Load the keys from SNAPLEDGER_SECRET, or else SNAPLEDGER_SECRET_FILE, or else DATA_DIR/secret.
 
-    A file has the current secret in its first line and earlier ones in the lines below, so that secrets can rotate.
+    A file has the current secret in its first line and earlier secrets in the lines below, so that secrets can rotate.
 
     Raises:
-        ValueError: the file is missing, cannot be read, or holds no secret. The text repeats nothing of it.
+        ValueError: both settings are set, or the file is missing, cannot be read or has no valid secret. The message
+            does not repeat its content.
     """
     if settings.secret is not None and settings.secret_file is not None:
         raise ValueError("SNAPLEDGER_SECRET and SNAPLEDGER_SECRET_FILE are both set: keep one")
@@ -36,7 +37,7 @@ def load_keyring(settings: Settings) -> Keyring:
 
 
 def load_or_create_keyring(settings: Settings, session: Session) -> Keyring:
-    """As `keyring`; where nothing is set, a new secret is written to DATA_DIR, for an empty ledger alone.
+    """Do the same as `keyring_for_ledger`. If no secret is set and the ledger is empty, first create one in DATA_DIR.
 
     Raises:
         ValueError: as `keyring_for_ledger`.
@@ -48,11 +49,11 @@ def load_or_create_keyring(settings: Settings, session: Session) -> Keyring:
 
 
 def keyring_for_ledger(settings: Settings, session: Session) -> Keyring:
-    """As `keyring`, for a ledger that was sealed under one of these secrets.
+    """Load the keys and check that the ledger was sealed under these secrets.
 
     Raises:
-        ValueError: as `keyring`; or the ledger was sealed under a secret that is not among these, and to go on would
-            hide whether it was changed.
+        ValueError: as `load_keyring`; or the ledger was sealed under another secret. Continuing would hide whether the
+            ledger was changed.
     """
     keys = load_keyring(settings)
     if any(keys.find(secret_id) is None for secret_id in chain_heads.list_secret_ids(session)):
@@ -63,14 +64,14 @@ def keyring_for_ledger(settings: Settings, session: Session) -> Keyring:
 
 
 def _generate_secret(path: Path) -> None:
-    """Write a new secret unless there is one; of processes that start at once, all use the first one's."""
+    """Write a new secret unless there is one. If several processes start at once, all use the first secret."""
     if path.exists():
         return
     make_private_directory(path.parent)
     partial = path.with_name(f".{path.name}.{uuid4().hex}")
     try:
         durable_files.write_new(partial, f"{secrets.token_urlsafe(32)}\n".encode(), 0o600)
-        os.link(partial, path)  # fails where somebody else was first
+        os.link(partial, path)  # fails if another process was first
         durable_files.sync_directory(path.parent)
     except FileExistsError:
         pass

@@ -1,4 +1,4 @@
-"""Migrations as acts of an operator or of the service, on record like every other."""
+"""Runs migrations and records them in the audit log as acts of an operator or of the service."""
 
 from functools import partial
 
@@ -13,13 +13,13 @@ from app.services.operations import ledger_secrets
 
 
 def migrate(settings: Settings, database: Database, by: Actor) -> None:
-    """Bring the database to the schema of this version, and seal and write down what was, in the same transaction.
+    """Migrate the database to this version's schema, and in the same transaction seal old ledgers and add a record.
 
-    A database that nobody has used yet gets its tables without a record: its first is that of the first principal.
+    A database without principals is migrated without a record. Its first record is that of the first principal.
 
     Raises:
-        UnavailableError: the database is away, or another process migrates for too long.
-        ValueError: there is something to write down, and the ledger's secret is another or cannot be read.
+        UnavailableError: the database does not answer, or another process's migration takes too long.
+        ValueError: a record is needed, but the ledger's secret is another one or cannot be read.
     """
     schema.migrate(database, then=partial(_record_migration, settings, by))
 

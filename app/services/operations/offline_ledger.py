@@ -1,4 +1,4 @@
-"""The ledger without the service: opened by the operator's commands, beside a service that may be running."""
+"""Opens the ledger for the operator's commands. The service may be running at the same time."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,11 +13,11 @@ from app.services.operations import databases
 
 @contextmanager
 def open_ledger_snapshot(settings: Settings) -> Iterator[ReadSession]:
-    """A snapshot of the ledger as it is; nothing is migrated, made or changed.
+    """Open a snapshot of the ledger without migrating, creating or changing anything.
 
     Raises:
-        UnavailableError: the database is busy or away.
-        ValueError: there is no such file, or it has another version's tables, or none.
+        UnavailableError: the database is busy or does not answer.
+        ValueError: the file does not exist, or its schema is missing or of another version.
     """
     with _open(Database(settings.database_url, as_it_is=True)) as database, database.read() as session:
         yield session
@@ -25,13 +25,13 @@ def open_ledger_snapshot(settings: Settings) -> Iterator[ReadSession]:
 
 @contextmanager
 def open_database(settings: Settings) -> Iterator[Database]:
-    """The database, to write to; it is not migrated.
+    """Open the database for writing without migrating it.
 
     Raises:
-        As `ledger`; ValueError too where it is the retired source, or the unfinished target, of a move, or where a
-            crash of its server could lose what it acknowledged.
+        As `open_ledger_snapshot`; also ValueError if the database is the retired source or the unfinished target of a
+            move, or if a crash of its server could lose acknowledged commits.
     """
-    with open_ledger_snapshot(settings) as session:  # where there is no ledger yet, none is made
+    with open_ledger_snapshot(settings) as session:  # does not create a missing ledger
         relocation_state.require_not_relocated(session)
     with databases.opened_database(settings) as opened:
         _require_current(opened)

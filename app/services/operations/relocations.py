@@ -1,13 +1,13 @@
-"""Moving the whole ledger to another database, SQLite or Postgres, such that never both can be written to.
+"""Moves the whole ledger to another database, SQLite or Postgres. At no time can both databases be written to.
 
-There is no transaction over two databases, so the move has three, each of which may be the last:
+A transaction cannot span two databases, so the move has three transactions. The command may fail after each of them:
 
-    1. the target is filled, verified, and marked as arriving     the source is usable, the target is refused
-    2. the source is marked as retired, and refuses every write   both are refused
-    3. the target's mark is taken away                            the target is usable
+    1. the target is filled, verified and marked as arriving      the source is usable, the target is not
+    2. the source is marked as retired and rejects every write    neither is usable
+    3. the target's mark is deleted                               the target is usable
 
-From the first to the second nobody else can write to the source. Whatever ends the command between them, the same
-command goes on: after the first it begins again with an empty target, after the second it does the third.
+Between the first and the second nobody else can write to the source. If the command fails, run it again: after the
+first transaction it starts again with an empty target, and after the second it does the third.
 """
 
 from dataclasses import dataclass
@@ -33,14 +33,14 @@ from app.services.operations import databases, full_verification, ledger_secrets
 
 @dataclass(frozen=True, slots=True)
 class MoveReport:
-    """What was moved: how many rows, and how many datasets' ledgers were verified."""
+    """The number of rows that were moved and of datasets' ledgers that were verified."""
 
     rows: int
     datasets: int
 
 
 def _display_url(url: str) -> str:
-    """A database's URL without its password and its options, and with the whole path of a file."""
+    """A database's URL without its password and options, and with the absolute path of a file."""
     try:
         parsed = make_url(url).set(query={})
     except (ArgumentError, ValueError):
@@ -51,15 +51,15 @@ def _display_url(url: str) -> str:
 
 
 def move_ledger(settings: Settings, url: str) -> MoveReport | None:
-    """Move all of the ledger into the database at `url`, which has no rows, and retire the one of the settings.
+    """Move the whole ledger into the empty database at `url` and retire the database of the settings.
 
-    None where that was done but for the end, which is done now.
+    Returns None if an earlier call had done everything except the last transaction, which is then done now.
 
     Raises:
-        ValueError: the target is in use, or is the same; the source is empty, has other tables than this version's, was
-            moved elsewhere, or is not valid; what arrived is not what left; or a server could lose what it has
-            acknowledged.
-        UnavailableError: a database is busy or away.
+        ValueError: the target is in use or is the source itself; the source is empty, has another version's schema, was
+            moved elsewhere or is not valid; the copy differs from the source; or a server could lose acknowledged
+            commits.
+        UnavailableError: a database is busy or does not answer.
     """
     from_, to = _display_url(settings.database_url), _display_url(url)
     if from_ == to:
@@ -75,7 +75,7 @@ def move_ledger(settings: Settings, url: str) -> MoveReport | None:
             _finish_move(source, target, left)
             return None
         with target.read() as session:
-            _require_free(session, from_)  # before anybody is locked out
+            _require_free(session, from_)  # before other writers are locked out
         with source.migrating() as connection:
             moved = _move_rows(connection, target, keyring, from_, to)
         _complete_move(target)
@@ -83,10 +83,10 @@ def move_ledger(settings: Settings, url: str) -> MoveReport | None:
 
 
 def _require_free(target: Session, from_: str) -> None:
-    """Refuse a target that has rows, unless they are what an unfinished move of the same source has left.
+    """Check that the target has no rows except those of an unfinished move from the same source.
 
     Raises:
-        ValueError: it has others.
+        ValueError: it has other rows.
     """
     found = relocation_state.find_relocation(target)
     unfinished = found is not None and (found.state, found.other) == ("arriving", from_)
@@ -95,7 +95,7 @@ def _require_free(target: Session, from_: str) -> None:
 
 
 def _finish_move(source: Database, target: Database, left: Relocation) -> None:
-    """End a move after which the source is retired already."""
+    """Finish a move whose source is already retired."""
     with source.read() as before, target.read() as after:
         arriving = relocation_state.find_relocation(after)
         if arriving is None or (left.state, arriving.state, arriving.id) != ("retired", "arriving", left.id):
@@ -116,10 +116,10 @@ def _complete_move(target: Database) -> None:
 
 
 def _move_rows(source: Connection, target: Database, keyring: Keyring, from_: str, to: str) -> MoveReport:
-    """The first two transactions; that of the source is committed by the caller."""
+    """Run the first transaction and prepare the second, which the caller commits."""
     relocation_state.lock_out_writers(source)
     leaving, move_id, at = WriteSession(source), uuid4().hex, now()
-    relocation_state.require_not_relocated(leaving)  # as of now, when nobody else can write
+    relocation_state.require_not_relocated(leaving)  # again, now that nobody else can write
     if not principals.has_principals(leaving):
         raise ValueError("there is nothing to move: this database has never been used")
     kinds = {"from": leaving.dialect, "to": target.dialect}
@@ -128,7 +128,7 @@ def _move_rows(source: Connection, target: Database, keyring: Keyring, from_: st
         relocation_state.lock_out_writers(connection)
         _require_free(Session(connection), from_)
         relocation_state.delete_relocation(connection)
-        for table in reversed(database_copies.tables_to_copy()):  # what an unfinished move has left
+        for table in reversed(database_copies.tables_to_copy()):  # the rows of an unfinished move
             connection.execute(delete(table))
         relocation_state.write_relocation(connection, Relocation(move_id, "arriving", from_, at))
         database_copies.copy_rows(source, connection)
@@ -139,7 +139,7 @@ def _move_rows(source: Connection, target: Database, keyring: Keyring, from_: st
 
 
 def _compare_rows(source: Connection, target: Connection) -> int:
-    """How many rows there are, all of them the same on both sides."""
+    """Check that both databases have the same rows, and return their number."""
     rows = 0
     for table in database_copies.tables_to_copy():
         found = database_copies.table_fingerprint(source, table)
@@ -150,7 +150,7 @@ def _compare_rows(source: Connection, target: Connection) -> int:
 
 
 def _verify_ledgers(connection: Connection, keyring: Keyring) -> int:
-    """How many datasets' ledgers there are, all of them valid, and the record of administrative acts too."""
+    """Check that all datasets' ledgers and the audit log are valid, and return the number of datasets."""
     found = full_verification.verify_ledgers(Session(connection), keyring, None, None)
     if not found.valid:
         raise ValueError("the ledger is not valid and was not moved: `snapledger ledger verify` says what is wrong")

@@ -1,4 +1,4 @@
-"""From settings to services, and back."""
+"""Opens the services from the settings, and closes them."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -26,20 +26,20 @@ log = structlog.stdlib.get_logger("snapledger.startup")
 
 
 def open_services(settings: Settings) -> Services:
-    """Open the database (migrated, unless that is left to somebody else) and the tables.
+    """Open the database and the tables. The database is migrated first if the setting `auto_migrate` is on.
 
     Raises:
-        UnavailableError: the database is away.
-        ValueError: the database's URL is wrong, or its server could lose what it acknowledged; the ledger's secret is
-            not the one it was sealed under, or cannot be read; or the database is the retired source, or the unfinished
-            target, of a move.
+        UnavailableError: the database does not answer.
+        ValueError: the database's URL is wrong, or its server could lose acknowledged commits; the ledger was sealed
+            under another secret, or the secret cannot be read; or the database is the retired source or the unfinished
+            target of a move.
     """
     database, keyring = _open_ledger(settings)
     configured = settings.admin_key
     key = configured.get_secret_value() if configured else None
     try:
         principals.create_first_admin(database, keyring.seal, settings.data_dir, key)
-        with database.read() as session:  # a process with another secret may have been the first to write
+        with database.read() as session:  # another process with another secret may have written first
             keyring = ledger_secrets.keyring_for_ledger(settings, session)
             _report_mismatches(caller_lookup.find_mismatches(session, keyring))
     except BaseException:
@@ -62,7 +62,7 @@ def _reader(settings: Settings) -> IngestReader:
 
 
 def _report_mismatches(names: list[str]) -> None:
-    """Say which datasets are not answered for: somebody changed them without the secret."""
+    """Log the datasets that were changed without the secret, whose requests are rejected."""
     for name in names:
         log.error("a dataset was changed after it was sealed", dataset=name)
     if names:
@@ -70,7 +70,7 @@ def _report_mismatches(names: list[str]) -> None:
 
 
 def require_ledger(settings: Settings) -> None:
-    """Refuse what no waiting would help, before any worker starts; a database that is away is theirs to wait for.
+    """Check for permanent errors before any worker starts. If the database does not answer, the workers wait for it.
 
     Raises:
         ValueError: as `open_services`.
@@ -91,7 +91,7 @@ def _open_ledger(settings: Settings) -> tuple[Database, Keyring]:
 
 
 def _open_migrated_database(settings: Settings) -> Database:
-    """The database, migrated if that is ours to do."""
+    """Open the database, and migrate it if the setting `auto_migrate` is on."""
     database = databases.open_database(settings)
     try:
         if settings.auto_migrate:
@@ -103,10 +103,10 @@ def _open_migrated_database(settings: Settings) -> Database:
 
 
 def is_ready(services: Services) -> bool:
-    """Whether the database is the one to work with, has the schema of this code, and keeps what it acknowledges.
+    """Whether the database takes part in no move, has this version's schema, and keeps acknowledged commits.
 
     Raises:
-        UnavailableError: it is busy or away.
+        UnavailableError: the database is busy or does not answer.
     """
     if not is_current(services.database):
         return False
@@ -120,11 +120,11 @@ def _is_registered(database: Database, file_id: str) -> bool:
 
 
 def require_checkpoint(settings: Settings, path: Path) -> None:
-    """Refuse to serve a ledger that is behind a checkpoint; migrate it first if that is ours to do.
+    """Check that the ledger is not behind a checkpoint. It is migrated first if the setting `auto_migrate` is on.
 
     Raises:
-        UnavailableError: the database is away.
-        ValueError: the ledger is behind, or the checkpoint is not one of its own.
+        UnavailableError: the database does not answer.
+        ValueError: the ledger is behind the checkpoint, or the checkpoint is not one of this ledger.
     """
     checkpoint = checkpoints.read(path, ledger_secrets.load_keyring(settings).public_keys)
     _open_migrated_database(settings).close()
@@ -133,6 +133,6 @@ def require_checkpoint(settings: Settings, path: Path) -> None:
 
 
 def close_services(services: Services) -> None:
-    """Let go of the connections."""
+    """Close all connections."""
     services.tables.close()
     services.database.close()

@@ -1,4 +1,4 @@
-"""Spending for what nobody can name any more: releases that a restored backup has forgotten."""
+"""Write-offs: debits for releases that a restored backup does not contain."""
 
 from app.db.clock import now
 from app.db.engine import Database
@@ -16,13 +16,13 @@ from app.services.names import require_name
 def write_off(  # noqa: PLR0913, PLR0917 - who, what, how much, why
     database: Database, keyring: Keyring, name: str, cost_nano: int, principal: str, reason: str
 ) -> Account:
-    """Debit a dataset without a release; the account after it.
+    """Debit a dataset without a release and return the account after the debit.
 
     Raises:
-        NotFoundError: there is no such dataset, or no such principal in force.
-        DatasetClosedError: nothing can be released from it any more, so there is nothing to write off.
-        BudgetExhaustedError: less is left.
-        SealBrokenError: the dataset's account is not what was sealed.
+        NotFoundError: the dataset does not exist, or the principal does not exist or is disabled.
+        DatasetClosedError, DatasetStaleError: the dataset is closed or stale.
+        BudgetExhaustedError: the remaining budget is smaller than the cost.
+        SealBrokenError: the dataset's account does not match its seal.
     """
     with database.write() as transaction:
         dataset = datasets.find_dataset(transaction, require_name(name))
