@@ -1,4 +1,4 @@
-"""Who is calling, and what they may see and do. The order is the interface's: 401, 404, 403."""
+"""Authentication and authorisation of callers. The errors come in the order of the interface: 401, 404, 403."""
 
 import hashlib
 import secrets
@@ -23,27 +23,27 @@ SEES_EVERY_DATASET = {Role.ADMIN, Role.AUDITOR}
 
 
 def new_key() -> str:
-    """A key of 256 random bits."""
+    """Generate a key with 256 random bits."""
     return secrets.token_urlsafe(32)
 
 
 def digest_of(key: str) -> bytes:
-    """What is stored of a key."""
+    """Return the SHA-256 of a key, which is stored instead of the key."""
     return hashlib.sha256(key.encode()).digest()
 
 
 def authenticate(database: Database, credential: Credential) -> Principal:
-    """The principal whose key or token this is.
+    """Return the principal with this key or token.
 
     Raises:
-        UnauthenticatedError: it opens nothing, or nothing any more.
+        UnauthenticatedError: the key or token is unknown or expired, or its principal is disabled.
     """
     with database.ask() as session:
         return principal_of(session, credential)
 
 
 def principal_of(session: ReadSession, credential: Credential) -> Principal:
-    """As `authenticate`, within a session."""
+    """Do the same as `authenticate`, in an open session."""
     principal = principals.find_by_credential(session, credential)
     if principal is None:
         raise UnauthenticatedError
@@ -51,28 +51,28 @@ def principal_of(session: ReadSession, credential: Credential) -> Principal:
 
 
 def viewer_id(principal: Principal) -> int | None:
-    """Whose eyes a list of datasets is seen with: the principal's id, or None for who sees them all."""
+    """Return the id to filter a list of datasets by: the principal's, or None if it may see all datasets."""
     return None if principal.role in SEES_EVERY_DATASET else principal.id
 
 
 def require(principal: Principal, *roles: Role) -> None:
-    """Refuse a principal of any other role.
+    """Check that a principal has one of the roles.
 
     Raises:
-        ForbiddenError: its role is another.
+        ForbiddenError: it has another role.
     """
     if principal.role not in roles:
         raise ForbiddenError(f"This needs the role {' or '.join(roles)}; yours is {principal.role}.")
 
 
 def rules(principal: Principal, dataset: Dataset) -> bool:
-    """Whether a principal decides about a dataset."""
+    """Whether a principal manages a dataset, as its owner or as an admin."""
     return principal.role == Role.ADMIN or dataset.owner_id == principal.id
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """A principal before a dataset that it may see, with what the account and the allowance were as it came."""
+    """A principal and a dataset that it may see, with the account and the allowance at the start of the request."""
 
     principal: Principal
     dataset: Dataset
@@ -81,29 +81,29 @@ class Access:
 
     @property
     def rules(self) -> bool:
-        """Whether the principal decides about this dataset."""
+        """Whether the principal manages this dataset."""
         return rules(self.principal, self.dataset)
 
     def require_rule(self) -> None:
-        """Refuse everybody but the dataset's owner and the admins."""
+        """Allow only the dataset's owner and admins."""
         if not self.rules:
             raise ForbiddenError("Only the dataset's owner and admins may do this.")
 
     def require_oversight(self) -> None:
-        """Refuse everybody but the dataset's owner, the admins and the auditors."""
+        """Allow only the dataset's owner, admins and auditors."""
         if not self.rules and self.principal.role != Role.AUDITOR:
             raise ForbiddenError("Only the dataset's owner, admins and auditors may do this.")
 
     def require_planning(self) -> None:
-        """Refuse auditors, who only read."""
+        """Reject auditors, who may only read."""
         if self.principal.role == Role.AUDITOR:
             raise ForbiddenError("Auditors may read, but not plan or release.")
 
     def require_allowance(self) -> Allowance:
-        """The allowance that a release is debited to.
+        """Return the allowance that pays for a release.
 
         Raises:
-            ForbiddenError: there is none.
+            ForbiddenError: the principal is an auditor or has no allowance.
         """
         self.require_planning()
         if self.allowance is None:
@@ -112,15 +112,15 @@ class Access:
 
 
 def enter(session: ReadSession, credential: Credential, name: str) -> Access:
-    """Authenticate, and find a dataset as this principal sees it.
+    """Authenticate the caller and find a dataset that it may see.
 
     Raises:
-        UnauthenticatedError: the key or token opens nothing, or nothing any more.
-        NotFoundError: there is no such dataset, or the principal may not know of it.
+        UnauthenticatedError: the key or token is unknown or expired, or its principal is disabled.
+        NotFoundError: the dataset does not exist, or the principal may not see it.
     """
     found = caller_lookup.find_standing(
         session, credential, name if is_name(name) else ""
-    )  # what is no name may hold what no text can
+    )  # an invalid name may contain characters that the database cannot store
     if found is None:
         raise UnauthenticatedError
     if found.dataset is None or found.account is None:

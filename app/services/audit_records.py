@@ -1,4 +1,4 @@
-"""Administrative acts on record, and who may read them."""
+"""Writes, reads and verifies the audit log of administrative acts."""
 
 import getpass
 import json
@@ -20,7 +20,7 @@ SERVICE = Actor("service")
 
 
 def command_actor() -> Actor:
-    """Who runs this command, as the system knows it."""
+    """Return the user of this command, by the operating system's name."""
     try:
         return Actor("command", getpass.getuser())
     except (KeyError, OSError):  # a container's user may have no name
@@ -28,19 +28,19 @@ def command_actor() -> Actor:
 
 
 def dataset_path(name: str) -> str:
-    """What a dataset is called in the records of administrative acts."""
+    """Return the path that identifies a dataset in the audit log."""
     return f"datasets/{name}"
 
 
 def principal_path(name: str) -> str:
-    """What a principal is called in them."""
+    """Return the path that identifies a principal in the audit log."""
     return f"principals/{name}"
 
 
 def record(
     transaction: WriteSession, seal: Seal, by: Principal | Actor, action: str, target: str | None, **details: Detail
 ) -> None:
-    """Write down an act in its own transaction, as the last thing before the commit."""
+    """Append a record of an act, in the act's own transaction. Call it last before the commit."""
     actor = by if isinstance(by, Actor) else Actor("principal", by.name)
     audit_log.append_record(transaction, seal, actor, action, target, details, request_id.get() or None)
 
@@ -50,19 +50,19 @@ def _find_reader(session: ReadSession, credential: Credential) -> None:
 
 
 def require_reader(services: Services, credential: Credential) -> None:
-    """Refuse everybody but admins and auditors."""
+    """Allow only admins and auditors."""
     with services.database.read() as session:
         _find_reader(session, credential)
 
 
 def list_records(services: Services, after: int, limit: int) -> list[Document]:
-    """Records, oldest first, with all that their hashes seal."""
+    """Return a page of records, oldest first, with all members that the hashes cover."""
     with services.database.read() as session:
         return [_record_document(each) for each in audit_log.page_of_records(session, after, limit)]
 
 
 def verify_records(services: Services) -> Document:
-    """Compute the chain of records again, and compare the principals with them, as of now."""
+    """Verify the chain of records and compare the principals with it, in a snapshot taken now."""
     with services.database.read() as session:
         found = audit_log_verification.verify_audit_log(session, services.keyring)
     return verification_document(found)

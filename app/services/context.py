@@ -1,4 +1,4 @@
-"""What every use case works with."""
+"""The objects that every use case needs."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The grammar of names and ids. What is outside it names nothing, and never reaches a database."""
+"""The grammar of names and ids. Text that does not match it is never used in a query."""
 
 import re
 
@@ -14,19 +14,19 @@ def is_name(text: str) -> bool:
 
 
 def require_name(text: str) -> str:
-    """The text, if it may name a dataset or a principal.
+    """Return the text if it is a valid name of a dataset or a principal.
 
     Raises:
-        NotFoundError: it cannot.
+        NotFoundError: it is not a valid name.
     """
     return _require(NAME_PATTERN, text)
 
 
 def require_release_id(text: str) -> str:
-    """The text, if it may be the id of a release.
+    """Return the text if it is a valid id of a release.
 
     Raises:
-        NotFoundError: it cannot.
+        NotFoundError: it is not a valid id.
     """
     return _require(RELEASE_ID_PATTERN, text)
 

@@ -1,8 +1,8 @@
-"""Seals for ledgers of versions that had none, in the transaction that migrates them.
+"""Adds seals to the ledgers of versions that had none, in the transaction of their migration.
 
-What the record already holds is compared first: the chain, the owner, the state, what was written down when the dataset
-was registered, and what its answers say of it and of themselves. A dataset that they contradict gets no seal, and so is
-not answered for. All else is sealed as it is at the migration (docs/ledger.md).
+First the dataset is compared with existing evidence: the chain, the owner, the state, the record of its registration,
+and its stored answers. If they contradict the dataset, it gets no seal, and so requests for it are rejected. Everything
+else is sealed in its state at the migration (docs/ledger.md).
 """
 
 import json
@@ -88,7 +88,7 @@ _SEAL_KEY = (
 
 
 def seal_ledgers(transaction: WriteSession, keyring: Keyring) -> None:
-    """Seal every dataset that was never sealed, unless its record contradicts it; the others stay as they are."""
+    """Seal every dataset that was never sealed, unless the evidence contradicts it. Sealed datasets are not changed."""
     for account in accounts.list_accounts(transaction):
         if account.facts_hash is None and account.seal is None:
             _seal_ledger(transaction, keyring, account)
@@ -122,7 +122,7 @@ def _seal_ledger(transaction: WriteSession, keyring: Keyring, account: Account) 
 
 
 def _is_as_recorded(transaction: WriteSession, dataset: Dataset) -> bool:
-    """Whether what is stored of a dataset is what its entries, its registration and its first answer say."""
+    """Whether the stored dataset agrees with its entries, its registration and its first answer."""
     if dataset.closed != (transaction.row(_CLOSES, dataset=dataset.id).found == 1):
         return False
     registered = transaction.row(_REGISTERED, path=audit_records.dataset_path(dataset.name))
@@ -133,13 +133,13 @@ def _is_as_recorded(transaction: WriteSession, dataset: Dataset) -> bool:
 
 
 def _says(answer: Mapping[str, Any], dataset: Dataset) -> bool:
-    """Whether an answer is of this dataset, as far as it says."""
+    """Whether the answer's name, n and rows per unit are those of this dataset."""
     told = answer["dataset"], answer["privacy"]["n"], answer["privacy"]["rows_per_unit"]
     return told == (dataset.name, dataset.n, dataset.rows_per_unit)
 
 
 def _is_as_answered(release: Release, answer: Mapping[str, Any], dataset: Dataset) -> bool:
-    """Whether what is stored of a release is what its answer says, whose hash is in the chain."""
+    """Whether the stored release agrees with its answer, whose hash is in the chain."""
     mechanism, kind = answer["mechanism"], answer["statistic"]["kind"]
     return (
         _says(answer, dataset)
@@ -150,7 +150,7 @@ def _is_as_answered(release: Release, answer: Mapping[str, Any], dataset: Datase
 
 
 def _seal_keys(transaction: WriteSession, seal: Seal, release: Release) -> None:
-    """Seal the keys that a release answers; one without an answer of its own belongs to who made the release."""
+    """Seal the keys of a release. A key without its own body must belong to the principal that made the release."""
     for row in transaction.rows(_KEYS, answering=release.id):
         body = idempotency.own_body(transaction, row.principal_id, row.key)
         if body is None and (row.principal_id, row.status) != (release.principal_id, 201):
@@ -164,7 +164,7 @@ def _seal_keys(transaction: WriteSession, seal: Seal, release: Release) -> None:
 
 
 def _releases(transaction: WriteSession, dataset_id: int) -> Iterator[Release]:
-    """All of a dataset, one at a time: an answer may be large."""
+    """Yield all releases of a dataset one at a time, because an answer may be large."""
     after = ""
     while (row := transaction.row(_NEXT, dataset=dataset_id, after=after)) is not None:
         yield (release := Release(*row))
