@@ -34,7 +34,7 @@ def _rate_limit(text: str) -> str:
 
 
 def _listed(value: object) -> object:
-    """A list that the environment has as words with commas between them."""
+    """Parse a comma-separated list from the environment."""
     return tuple(word.strip() for word in value.split(",") if word.strip()) if isinstance(value, str) else value
 
 
@@ -89,7 +89,7 @@ MIN_KEY_CHARACTERS, MIN_DIFFERENT_CHARACTERS = 32, 8
 
 
 def _unguessable(key: SecretStr) -> SecretStr:
-    """Refuse a key that can be guessed: a short one, of few different characters, or that repeats a part of itself."""
+    """Reject a key that is easy to guess: too short, with few different characters, or a repetition of a shorter text."""
     text = key.get_secret_value()
     repeats = text in (text + text)[1:-1]
     if len(text) < MIN_KEY_CHARACTERS or len(set(text)) < MIN_DIFFERENT_CHARACTERS or repeats:
@@ -195,7 +195,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - docker-compose's own
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - ours are named one by one
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """The environment, and the files that it names."""
+        """Return the sources of settings: the environment and the files that it names."""
         assert isinstance(env_settings, EnvSettingsSource)  # noqa: S101 - pydantic's own
         environment = env_settings.env_vars
         env_settings.env_vars = secret_files.others(environment)

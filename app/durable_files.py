@@ -1,4 +1,4 @@
-"""Files that are there as a whole or not at all, and stay when the power fails."""
+"""Writes files atomically and durably: a file is complete or missing, even after a power failure."""
 
 import os
 from pathlib import Path
@@ -33,12 +33,12 @@ def write_new(path: Path, content: bytes, mode: int) -> None:
 
 
 def sync(path: Path) -> None:
-    """Make what was written to a file durable."""
+    """Sync the content of a file to the disk."""
     _sync(path, os.O_RDONLY)
 
 
 def sync_directory(path: Path) -> None:
-    """Make the names in a directory durable."""
+    """Sync the names in a directory to the disk."""
     _sync(path, os.O_RDONLY | os.O_DIRECTORY)
 
 

@@ -52,7 +52,7 @@ def _around(settings: Settings) -> list[Middleware]:
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
-    """The service as an ASGI application; `settings` are read from the environment where none are given."""
+    """Create the ASGI application. If `settings` is None, the settings are read from the environment."""
     logs.configure_structlog()
     chosen = settings or Settings()
 

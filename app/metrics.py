@@ -26,7 +26,7 @@ from app import traces
 
 FILES = "PROMETHEUS_MULTIPROC_DIR"
 
-disable_created_metrics()  # type: ignore[no-untyped-call]  # a series more for each, which nobody reads
+disable_created_metrics()  # type: ignore[no-untyped-call]  # they add an unused series for each metric
 
 REQUESTS = Counter("snapledger_requests", "Answers, by route and status.", ["method", "route", "status"])
 SECONDS = Histogram("snapledger_request_seconds", "From a request's head to its answer's end.", ["method", "route"])
@@ -37,7 +37,7 @@ DEBITED = Counter("snapledger_epsilon_debited", "ε debited for fresh releases, 
 ENGINE_SECONDS = Histogram("snapledger_engine_seconds", "Exact sums that were computed, not kept.", ["outcome"])
 EXACT_DRAWS = Counter("snapledger_exact_path_draws", "Bins that the filter left to the exact draw.")
 
-# One process of all verifies: the others' gauges, which were never set, do not count.
+# Only one process verifies, so the unset gauges of the others must not count.
 LEDGERS_INVALID = Gauge(
     "snapledger_ledgers_invalid",
     "Ledgers, and the record of acts, that the latest round of verification found not valid.",
@@ -104,13 +104,13 @@ def exposition(*more: Collector, times: bool) -> bytes:
 
 
 def forget_process() -> None:
-    """Let the gauges of this process, which ends, count no more."""
+    """Remove the gauges of this process, which is about to end."""
     if os.environ.get(FILES):
         multiprocess.mark_process_dead(os.getpid())  # type: ignore[no-untyped-call]
 
 
 def _forget_killed(folder: str) -> None:
-    """Let the gauges of processes that could not say that they end count no more."""
+    """Remove the gauges of processes that ended without removing their own."""
     for path in Path(folder).glob("gauge_live*_*.db"):
         process = path.stem.rpartition("_")[2]
         if not Path(f"/proc/{process}").exists() and Path("/proc/self").exists():

@@ -29,7 +29,7 @@ class Told(SpanExporter):
         self._lost = 0
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        """Send a batch; one that is not taken is lost."""
+        """Send a batch; a batch that the collector does not accept is lost."""
         result = self._exporter.export(spans)
         if result is not SpanExportResult.SUCCESS:
             if not self._lost:
@@ -41,7 +41,7 @@ class Told(SpanExporter):
         return result
 
     def shutdown(self) -> None:
-        """Send no more."""
+        """Stop sending."""
         self._exporter.shutdown()
 
 

@@ -12,7 +12,7 @@ _MAX_DIFFERENCE = 3  # in length
 
 
 def suggest_name(given: object, names: Iterable[str]) -> str:
-    """`; did you mean 'income'?`, or nothing where no valid name is near."""
+    """Return `; did you mean 'income'?`, or an empty text if no valid name is similar."""
     if not isinstance(given, str) or len(given) > _MAX_CHARACTERS:
         return ""
     near = {name.lower(): name for name in islice(names, MAX_NAMES) if abs(len(name) - len(given)) <= _MAX_DIFFERENCE}

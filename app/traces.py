@@ -58,7 +58,7 @@ def begin() -> None:
 
 
 def end() -> None:
-    """Send what is left, if it is taken in time."""
+    """Send the remaining spans, if the collector accepts them in time."""
     if _provider is not None:
         sender = threading.Thread(target=_provider.shutdown, daemon=True)
         sender.start()
@@ -95,7 +95,7 @@ def span(name: str, *, server: bool = False, parent: str | None = None) -> Itera
 
 
 def finish(span: "Span", facts: Mapping[str, str | int], *, failed: bool) -> None:
-    """Add what is known at the end."""
+    """Add the attributes that are known at the end."""
     from opentelemetry.trace import Status, StatusCode  # noqa: PLC0415 - optional
 
     span.set_attributes(facts)
