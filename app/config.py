@@ -52,14 +52,14 @@ _ALGORITHMS = {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "E
 
 
 def _algorithms(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Signatures by a private key alone: what anybody could make with the public one is none."""
+    """Accept only asymmetric algorithms, because anybody could sign with a symmetric one and the public key."""
     if not names or not _ALGORITHMS.issuperset(names):
         raise ValueError(f"must be one or more of {', '.join(sorted(_ALGORITHMS))}, separated by commas")
     return names
 
 
 def _role_map(pairs: object) -> object:
-    """Such as `data-admins=admin,statistics=analyst`: the first value that a token has decides."""
+    """Parse pairs such as `data-admins=admin,statistics=analyst`. The first value that a token has gives the role."""
     if not isinstance(pairs, str):
         return pairs
     split = [word.strip().rpartition("=") for word in pairs.split(",") if word.strip()]
@@ -89,7 +89,7 @@ MIN_KEY_CHARACTERS, MIN_DIFFERENT_CHARACTERS = 32, 8
 
 
 def _unguessable(key: SecretStr) -> SecretStr:
-    """Reject a key that is easy to guess: too short, with few different characters, or a repetition of a shorter text."""
+    """Reject a key that is easy to guess: too short, with few different characters, or a repeated shorter text."""
     text = key.get_secret_value()
     repeats = text in (text + text)[1:-1]
     if len(text) < MIN_KEY_CHARACTERS or len(set(text)) < MIN_DIFFERENT_CHARACTERS or repeats:

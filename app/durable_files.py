@@ -6,10 +6,10 @@ from uuid import uuid4
 
 
 def replace(path: Path, content: bytes, mode: int) -> None:
-    """Write a file in the place of the one that may be there, which stays unless all of this has succeeded.
+    """Create or replace a file atomically. If this fails, an existing file stays unchanged.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the file cannot be written.
     """
     partial = path.with_name(f".{path.name}.{uuid4().hex}")
     try:
@@ -21,10 +21,10 @@ def replace(path: Path, content: bytes, mode: int) -> None:
 
 
 def write_new(path: Path, content: bytes, mode: int) -> None:
-    """Write a file that is not there yet; its directory is for the caller to sync.
+    """Write a new file and sync it. The caller must sync its directory.
 
     Raises:
-        OSError: it is there, or cannot be written.
+        OSError: the file exists or cannot be written.
     """
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
         file.write(content)

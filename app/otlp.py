@@ -46,10 +46,10 @@ class Told(SpanExporter):
 
 
 def require_protocol() -> None:
-    """Refuse a protocol that is not spoken here, rather than speak another one to its port.
+    """Check that OpenTelemetry's settings ask for the protocol that is supported here.
 
     Raises:
-        ValueError: the settings ask for one.
+        ValueError: they ask for another protocol.
     """
     wanted = next((os.environ[name] for name in _PROTOCOLS if os.environ.get(name)), _PROTOCOL)
     if wanted != _PROTOCOL:

@@ -10,25 +10,25 @@ _FILE_MODE, _DIRECTORY_MODE, _OTHERS = 0o600, 0o700, 0o077
 
 
 def make_private_directory(path: Path) -> None:
-    """Make a directory with mode 0700 unless it is there.
+    """Create a directory with mode 0700 unless it exists.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: it cannot be created.
     """
     path.mkdir(mode=_DIRECTORY_MODE, parents=True, exist_ok=True)
 
 
 def make_private_file(path: Path) -> None:
-    """Make an empty file with mode 0600 unless it is there.
+    """Create an empty file with mode 0600 unless it exists.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: it cannot be created.
     """
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, _FILE_MODE))
 
 
 def narrow(path: Path) -> None:
-    """Take away what others may do with a file or directory that is there; the log says so, or that it failed."""
+    """Remove other users' permissions on an existing file or directory, and log a change or a failure."""
     try:
         mode = path.stat().st_mode
         if mode & _OTHERS:

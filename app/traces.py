@@ -23,14 +23,14 @@ _tracer: "Tracer | None" = None
 
 
 def use(provider: "TracerProvider | None") -> None:
-    """Trace with a provider from now on, or not at all."""
+    """Set the provider for all further traces; None turns tracing off."""
     global _provider, _tracer  # noqa: PLW0603 - one a process, like the log
     _provider = provider
     _tracer = None if provider is None else provider.get_tracer("snapledger")
 
 
 def require() -> None:
-    """Refuse to start where traces are asked for and cannot be sent.
+    """Check that traces can be sent if they are configured.
 
     Raises:
         ValueError: the extra is not installed, or OpenTelemetry's settings ask for another protocol.
