@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and survive a power cut."""
+"""Atomic, durable file writes: a file appears complete or not at all, and survives a power failure."""
 
 import fcntl
 import os
@@ -14,10 +14,10 @@ PARTIAL = ".partial"
 
 @contextmanager
 def write_atomically(target: Path) -> Iterator[BinaryIO]:
-    """A file to write to, which becomes `target` when the block ends, and vanishes if the block raises.
+    """Yield a file to write to, which becomes `target` when the block ends and is deleted if the block raises.
 
-    Only its owner may read it. While it is written it is locked, which is how `remove_abandoned` knows the ones whose
-    writers died. Several may write the same target at once: one of them stays.
+    Only its owner may read it. The file is locked while it is written, so `remove_abandoned` can recognize a file whose
+    writer died. Several writers may write the same target at the same time: one of the files remains.
     """
     partial = target.with_name(f".{target.name}.{uuid4().hex}{PARTIAL}")
     try:
@@ -34,9 +34,9 @@ def write_atomically(target: Path) -> Iterator[BinaryIO]:
 
 
 def create_locked(path: Path) -> int:
-    """The descriptor of a new file that is locked: nobody sweeps it away while it is open.
+    """Create a locked file and return its descriptor; `remove_abandoned` does not delete the file while it is open.
 
-    Between the two somebody who looks for what was left behind may have taken it for that: then it is made again.
+    Another process may delete the file as abandoned before it is locked. Then the function creates it again.
     """
     while True:
         descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
@@ -47,13 +47,13 @@ def create_locked(path: Path) -> int:
 
 
 def remove(target: Path) -> None:
-    """Delete a file for good, if it is there."""
+    """Delete a file durably, if it exists."""
     target.unlink(missing_ok=True)
     sync_directory(target.parent)
 
 
 def scratch_directory(parent: Path) -> tuple[Path, int]:
-    """A new directory for what need not outlive the process, and the descriptor whose closing gives it up."""
+    """Return a new directory for temporary files, and the descriptor that keeps it locked until it is closed."""
     while True:
         scratch = parent / f".{uuid4().hex}{PARTIAL}"
         scratch.mkdir(mode=0o700)
@@ -68,7 +68,7 @@ def scratch_directory(parent: Path) -> tuple[Path, int]:
 
 
 def remove_abandoned(directory: Path) -> None:
-    """Delete the unfinished files and scratch directories of processes that were killed; the living keep theirs."""
+    """Delete the unfinished files and scratch directories of processes that were killed, and of no running process."""
     for partial in [*directory.glob(f".*{PARTIAL}"), *directory.glob(f"*.sums/.*{PARTIAL}")]:
         try:
             descriptor = os.open(partial, os.O_RDONLY)
@@ -85,7 +85,7 @@ def remove_abandoned(directory: Path) -> None:
 
 
 def sync_directory(directory: Path) -> None:
-    """Make the names in a directory survive a power cut."""
+    """Flush a directory's entries to disk, so that they survive a power failure."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

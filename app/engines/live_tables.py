@@ -1,4 +1,4 @@
-"""A live table: where it is, and how each declared column is stored there. One small file among the stored tables."""
+"""A live table: its location, and the type of each declared column there. It is one small file beside the tables."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -12,12 +12,12 @@ from app.engines.errors import StaleTable
 
 @dataclass(frozen=True, slots=True)
 class LiveColumn:
-    """A column of a table that somebody else keeps.
+    """A column of an external table.
 
     Attributes:
-        name: its name there, exactly.
-        kind, scale: what it is declared as.
-        type: the engine's name of its type.
+        name: its exact name in the external table.
+        kind, scale: the declared kind and scale.
+        type: the engine's name for its type.
     """
 
     name: str
@@ -31,9 +31,9 @@ class LiveTable:
     """A table of a configured connection that its owner declares immutable.
 
     Attributes:
-        connection: the connection's name; its URL, which may hold a password, is never written down.
+        connection: the connection's name; its URL may contain a password and is never stored.
         path: the names that lead to the table, outermost first.
-        n: how many rows it had when it was registered, which is public.
+        n: the number of rows at registration, which is public.
         columns: the declared columns.
     """
 
@@ -43,23 +43,23 @@ class LiveTable:
     columns: tuple[LiveColumn, ...]
 
     def column(self, name: str) -> LiveColumn:
-        """The declared column of this name."""
+        """Return the declared column with this name."""
         return next(column for column in self.columns if column.name == name)
 
     def require_rows(self, rows: int) -> None:
-        """Refuse to answer from a table that is not the one that was registered.
+        """Check that the table still has the registered number of rows.
 
         Raises:
-            StaleTable: it has another number of rows; how many is not told.
+            StaleTable: the number of rows has changed; the error does not say to what.
         """
         if rows != self.n:
             raise StaleTable
 
     def checked(self, needs: Needs, answer: Answer) -> Answer:
-        """An answer to `needs` whose statement counted as many rows as were registered.
+        """Return `answer` after checking that its statement counted the registered number of rows.
 
         Raises:
-            StaleTable: it counted another number.
+            StaleTable: the statement counted a different number of rows.
         """
         if isinstance(answer, Moments | CrossMoments):
             self.require_rows(answer.n)
@@ -69,20 +69,20 @@ class LiveTable:
 
 
 def write(table: LiveTable, target: Path) -> None:
-    """Store where a live table is.
+    """Write the description of a live table to `target`.
 
     Raises:
-        OSError: it could not be written; nothing is left behind.
+        OSError: the file could not be written; nothing is left behind.
     """
     with write_atomically(target) as file:
         file.write(json.dumps(asdict(table)).encode())
 
 
 def read(path: Path) -> LiveTable:
-    """Where a live table is.
+    """Read the description of a live table.
 
     Raises:
-        OSError: there is no such file.
+        OSError: the file does not exist or cannot be read.
     """
     table = json.loads(path.read_text("utf-8"))
     columns = tuple(LiveColumn(**{**column, "kind": Kind(column["kind"])}) for column in table["columns"])

@@ -1,4 +1,4 @@
-"""How an uploaded table is stored: one Parquet file, whose columns have one type for each kind."""
+"""The storage format of an uploaded table: one Parquet file, with one column type for each kind."""
 
 from collections.abc import Sequence
 
@@ -19,22 +19,22 @@ _TYPES = {
 
 
 def stored_name(name: str) -> str:
-    """The name of a column in the stored file: its UTF-8 bytes in hexadecimal.
+    """Return the name of a column in the stored file: its UTF-8 bytes in hexadecimal.
 
-    DuckDB's identifiers ignore case, so that of two columns `a` and `A` it would read the first under either name.
+    DuckDB's identifiers ignore case. If a table had the columns `a` and `A`, DuckDB would read the first for both.
     """
     return f"c{name.encode().hex()}"
 
 
 def stored_type(column: Column) -> pa.DataType:
-    """The Arrow type that a column's values are stored as."""
+    """Return the Arrow type in which a column's values are stored."""
     return _TYPES[column.kind]
 
 
 def stored_schema(columns: Sequence[Column]) -> pa.Schema:
-    """The schema of the stored file."""
+    """Return the schema of the stored file."""
     return pa.schema([pa.field(stored_name(column.name), stored_type(column)) for column in columns])
 
 
 UNIT = "unit"
-"""The column, in a file that is not kept, that says whose row it is; no stored name is like it."""
+"""The column of a temporary file that holds each row's unit; no stored name can be equal to it."""

@@ -1,1 +1,1 @@
-"""Stored tables, their kept sums, and files that belong to no dataset."""
+"""Stored tables, their stored sums, and files that belong to no dataset."""

@@ -1,4 +1,4 @@
-"""Databases in which tables live: those that the operator configured, by name."""
+"""The external databases that the operator has configured, by name."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from app.engines.live_tables import LiveTable
 
 
 class TableOrigin(NamedTuple):
-    """A table elsewhere: the name of a configured connection, the table's, and whether it stays where it is."""
+    """An external table: the name of a configured connection, the table's name, and whether the table stays live."""
 
     connection: str
     table: str
@@ -37,21 +37,24 @@ class Connections:
         return connection in self._engines
 
     def of(self, connection: str) -> ExternalEngine:
-        """The engine behind a connection.
+        """Return the engine for a connection.
 
         Raises:
-            EngineFailure: there is no such connection, or no longer.
+            EngineFailure: the connection is not configured, or is no longer configured.
         """
         if connection not in self._engines:
             raise EngineFailure
         return self._engines[connection]
 
     def validated(self, origin: TableOrigin, columns: Sequence[Column], units: Units | None) -> LiveTable:
-        """A table that may stay live: it has the declared columns, their values, and no unit with too many rows.
+        """Return the table after checking that it may stay live.
+
+        The table must have the declared columns, no missing value in a column that must be complete, at least the
+        minimum number of rows, and no unit with too many rows.
 
         Raises:
-            InvalidFile: it may not.
-            EngineFailure: the engine is busy, away or failed.
+            InvalidFile: the table fails a check.
+            EngineFailure: the engine is busy, unavailable or failed.
         """
         table = self.of(origin.connection).locate(origin.connection, origin.table, columns, live=True)
         try:
@@ -62,12 +65,12 @@ class Connections:
     def require_registered(
         self, origin: TableOrigin, table: LiveTable, columns: Sequence[Column], units: Units | None
     ) -> None:
-        """Refuse a live table that is not what was registered, by all that `validated` looks at.
+        """Check that a live table still matches its registration, with the same checks as `validated`.
 
         Raises:
-            StaleTable: it has another number of rows, a column another type, one that must have all its values lacks
-                some, or a unit has too many rows. What it is, and by how much, is not told.
-            EngineFailure: the engine is busy, away or failed.
+            StaleTable: the number of rows or a column's type has changed, a column that must be complete has missing
+                values, or a unit has too many rows. The error does not say which of these, nor how many.
+            EngineFailure: the engine is busy, unavailable or failed.
         """
         try:
             table.require_rows(self._counted_as_declared(origin, table, columns, units).n)
@@ -91,13 +94,13 @@ class Connections:
         return LiveTable(table.connection, table.path, n, table.columns)
 
     def close(self) -> None:
-        """Let go of the engines."""
+        """Close all engines."""
         for engine in self._engines.values():
             engine.close()
 
 
 def _count_rows(engine: ExternalEngine, table: LiveTable, complete: Sequence[str]) -> tuple[int, list[Problem]]:
-    """The number of rows, and what is wrong with columns that must have all their values."""
+    """Return the number of rows, and a problem for each column of `complete` that has missing values."""
     n, *lacking = engine.count(table, complete)
     told = zip(complete, lacking, strict=True)
     return n, [Problem(f"column {name}", f"has no value in {rows:,} rows") for name, rows in told if rows]

@@ -1,4 +1,4 @@
-"""Answers worth keeping: the most recent ones, each computed once however many ask for it at the same time."""
+"""A cache of the most recently used answers; concurrent requests for the same key share one computation."""
 
 import threading
 from collections import OrderedDict
@@ -11,12 +11,12 @@ Value = TypeVar("Value", bound=Sized)
 
 
 class SingleFlightCache(Generic[Key, Value]):
-    """The answers used last, bounded by their number and by their sizes together; safe for threads.
+    """A thread-safe LRU cache, limited in the number of its answers and in their total size.
 
-    A key is in one of three states. *Unknown*: the first who asks computes it. *Computed now*: whoever asks waits, and
-    shares the outcome, be it an answer or an error. *Kept*: the answer is there until it is the one longest unused
-    when room is needed, or is forgotten. An error leaves the key unknown, and an answer that was forgotten while it was
-    computed still serves those who wait for it, but is not kept.
+    A key is in one of three states. *Unknown*: the first caller computes the answer. *Computing*: other callers wait
+    and share the outcome, which is an answer or an error. *Cached*: the answer stays until the cache evicts it as the
+    least recently used one, or `forget` drops it. An error leaves the key unknown. If `forget` drops a key while its
+    answer is being computed, the waiting callers still get the answer, but the cache does not keep it.
     """
 
     def __init__(
@@ -31,21 +31,21 @@ class SingleFlightCache(Generic[Key, Value]):
         self._computing: dict[Key, Future[Value]] = {}
 
     def __contains__(self, key: Key) -> bool:
-        """Whether an answer is kept."""
+        """Whether an answer is cached."""
         with self._lock:
             return key in self._answers
 
     def get(self, key: Key, compute: Callable[[], Value]) -> Value:
-        """The answer of `key`, computed if need be. Raises what `compute` raises."""
+        """Return the answer for `key`, and compute it if necessary. Raises what `compute` raises."""
         return self.get_all([key], lambda _: [(key, compute())])[key]
 
     def get_all(
         self, keys: Iterable[Key], compute: Callable[[Sequence[Key]], Iterable[tuple[Key, Value]]]
     ) -> dict[Key, Value]:
-        """The answers of all keys; `compute` is given those that are unknown, and is asked for one after the other.
+        """Return the answers for all keys; `compute` gets the unknown keys and yields their answers one by one.
 
-        Raises what `compute` raises; what it answered before is kept. Nobody waits for others before having computed
-        what others may wait for, so no two can wait for each other.
+        Raises what `compute` raises; the answers that it yielded before the error stay cached. A caller computes its
+        own keys before it waits for other callers, so two callers can never deadlock.
         """
         answers: dict[Key, Value] = {}
         waiting: dict[Key, Future[Value]] = {}
@@ -64,7 +64,7 @@ class SingleFlightCache(Generic[Key, Value]):
         return answers | {key: future.result() for key, future in (mine | waiting).items()}
 
     def forget(self, condition: Callable[[Key], bool]) -> None:
-        """Drop the answers of all keys that meet the condition, those being computed too."""
+        """Drop the answers of all keys that meet the condition, including those that are being computed."""
         with self._lock:
             for key in [key for key in self._answers if condition(key)]:
                 self._size -= self._answers.pop(key)[1]
@@ -83,7 +83,7 @@ class SingleFlightCache(Generic[Key, Value]):
                 future.set_result(answer)
             if left:
                 raise AssertionError("not every key was answered")  # noqa: TRY301
-        except BaseException as error:  # noqa: BLE001  whatever it is, nobody may be left waiting
+        except BaseException as error:  # noqa: BLE001  after any error, no caller may be left waiting
             with self._lock:
                 for key, future in left.items():
                     self._end(key, future)
@@ -91,7 +91,7 @@ class SingleFlightCache(Generic[Key, Value]):
                 future.set_exception(error)
 
     def _end(self, key: Key, future: "Future[Value]") -> bool:
-        """End a computation; false if it was forgotten meanwhile (and perhaps begun anew)."""
+        """End a computation; return false if `forget` dropped it meanwhile (another may have started since)."""
         if self._computing.get(key) is not future:
             return False
         del self._computing[key]

@@ -1,7 +1,7 @@
-"""Exact sums beside the table that they are of: a restart, or another process, need not read the table again.
+"""Exact sums that are stored beside their table, so that a restart or another process need not read the table again.
 
-They tell as much of the table as its file does, and have the same protection: this directory, readable by its owner
-alone, and gone with the table.
+The sums are as sensitive as the table, and have the same protection: only the owner of the directory can read them,
+and they are deleted with the table.
 """
 
 import json
@@ -18,20 +18,20 @@ logger = logging.getLogger(__name__)
 
 MOST_ANSWERS = 256
 MOST_BYTES = 2**26
-"""Of one table; the longest unused go first."""
+"""The limit on the stored answers of one table; the least recently used are deleted first."""
 
 _GRAMMAR = "1"
-"""To be changed with the grammar of codes, so that sums of the old one are not taken for sums of the new one."""
+"""The version of the grammar of codes. Change it with the grammar, so that old sums are not used for the new one."""
 
 
 class StoredSums:
-    """The kept sums of all tables of a directory, one file each. What cannot be read or written is done without."""
+    """The stored sums of all tables of a directory, one file for each answer. Read and write errors are only logged."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
 
     def find(self, file_id: str, needs: Needs) -> Answer | None:
-        """The kept answer, if there is one."""
+        """Return the stored answer, or None if there is none."""
         path = self._path(file_id, needs)
         try:
             answer = _answer(needs, json.loads(path.read_bytes()))
@@ -44,7 +44,7 @@ class StoredSums:
         return answer
 
     def keep(self, file_id: str, needs: Needs, answer: Answer, table: Path) -> None:
-        """Keep an answer, unless `table`, the file that it was computed from, is gone by now."""
+        """Store an answer, unless `table`, the file from which it was computed, no longer exists."""
         path = self._path(file_id, needs)
         try:
             path.parent.mkdir(mode=0o700, exist_ok=True)
@@ -53,7 +53,7 @@ class StoredSums:
             self._make_room(path.parent)
         except (OSError, ValueError) as error:
             logger.warning("sums cannot be stored: %s", type(error).__name__)
-        if not table.exists():  # whoever drops it deletes its file first, then its sums
+        if not table.exists():  # `Tables.drop` deletes the file first, then the sums
             self.drop(file_id)
 
     def drop(self, file_id: str) -> None:
@@ -85,10 +85,10 @@ class StoredSums:
 
 
 def _answer(needs: Needs, numbers: object) -> Answer:
-    """What was read as an answer to `needs`.
+    """Return the numbers of a file as an answer to `needs`.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the numbers are no answer to `needs`.
     """
     if not isinstance(numbers, list) or not all(type(number) is int for number in numbers):
         raise ValueError("not a list of whole numbers")

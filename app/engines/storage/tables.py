@@ -1,4 +1,4 @@
-"""The tables that the service keeps, or knows of: taken in, summed, dropped."""
+"""Stored and live tables: ingest them, compute their sums, and drop them."""
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 Result = TypeVar("Result")
 
 MAX_KEPT_BYTES = 160 * 2**20
-"""Of all kept answers and what they answer: four of the largest histograms."""
+"""The limit on all cached answers with their keys; it holds four of the largest histograms."""
 
 _BYTES_PER_NUMBER, _BYTES_PER_CHARACTER, _BYTES_PER_ANSWER = 40, 12, 2_000
 
@@ -38,7 +38,7 @@ _LIVE = "live-"
 
 
 class Ingested(NamedTuple):
-    """A table taken in: the name to ask for it by, its number of rows, and the SHA-256 of its file if it was one."""
+    """An ingested table: its id, its number of rows, and the SHA-256 of its file, if it came from a file."""
 
     file_id: str
     n: int
@@ -46,26 +46,27 @@ class Ingested(NamedTuple):
 
 
 def _kept_bytes(key: tuple[str, Needs], answer: Answer) -> int:
-    """About how much memory an answer takes with its key, whose edges and values may be thousands.
+    """Estimate how much memory an answer takes with its key, which may contain thousands of edges and values.
 
-    Written down, a number or a text of a key has a twelfth of the bytes that it has in memory, or more.
+    The text of a key has at least one character for every twelve bytes of its numbers and texts in memory.
     """
     return _BYTES_PER_ANSWER + _BYTES_PER_NUMBER * len(answer) + _BYTES_PER_CHARACTER * len(repr(key))
 
 
 def data_file(directory: Path, file_id: str) -> Path:
-    """Where the table of this id is kept in a directory of tables, or what says where a live one is."""
+    """Return the path of a table's file: the rows of a stored table, or the description of a live table."""
     return directory / f"{file_id}.{'json' if file_id.startswith(_LIVE) else 'parquet'}"
 
 
 class Tables:
-    """Every table, one file each in one directory; safe for threads.
+    """All tables, one file each in one directory; safe for threads.
 
-    A file holds the rows (Parquet), or says where a live table is. Several processes may share the directory: a file
-    appears whole and never changes. A table that is taken in belongs to nothing until `settle` is called for it.
+    A file holds a table's rows (Parquet), or describes where a live table is. Several processes may share the
+    directory, because a file appears complete and never changes. An ingested table counts as unregistered until
+    `settle` is called for it.
 
     Args:
-        reader: reads files in processes of their own; without one they are read here, without limits.
+        reader: reads each file in a process of its own; without a reader, this process reads files without limits.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917 - limits, each with its default
@@ -88,7 +89,7 @@ class Tables:
         self._kept: SingleFlightCache[tuple[str, Needs], Answer] = SingleFlightCache(
             kept_sums, MAX_KEPT_BYTES, _kept_bytes
         )
-        # A live table is asked every time, so that a change is noticed; but only once for all who ask now.
+        # A live table is queried every time, so that a change is noticed; concurrent requests still share one query.
         self._asked: SingleFlightCache[tuple[str, Needs], Answer] = SingleFlightCache(0, 0)
         self._stored_sums = StoredSums(self._directory)
         self._reader = reader
@@ -105,9 +106,9 @@ class Tables:
         """Store the declared columns of a CSV or Parquet file.
 
         Raises:
-            InvalidFile: the file does not hold what is declared, or takes too much; nothing is left behind.
-            SlotsBusy: too many others are being read; nothing is left behind.
-            EngineFailure: it could not be written, or nobody waits any more; nothing is left behind.
+            InvalidFile: the file does not match its declaration, or exceeds a limit; nothing is left behind.
+            SlotsBusy: too many other files are being read; nothing is left behind.
+            EngineFailure: the table could not be stored, or `interrupted` became true; nothing is left behind.
         """
         texts = CsvFormat(null_values, delimiter)
 
@@ -134,13 +135,13 @@ class Tables:
         units: Units | None = None,
         interrupted: Interrupted = never,
     ) -> Ingested:
-        """Copy the declared columns of a table elsewhere, or note where it is if it stays live.
+        """Copy the declared columns of an external table, or store only its location if it stays live.
 
         Raises:
-            InvalidFile: it does not hold what is declared, or takes too much; nothing is left behind.
-            SlotsBusy: too many others are being read; nothing is left behind.
-            EngineFailure: the engine is busy, away or failed, nothing could be written, or nobody waits any more;
-                nothing is left behind.
+            InvalidFile: the table does not match its declaration, or exceeds a limit; nothing is left behind.
+            SlotsBusy: too many other files are being read; nothing is left behind.
+            EngineFailure: the engine is busy, unavailable or failed, the table could not be stored, or `interrupted`
+                became true; nothing is left behind.
         """
         if not origin.live:
             file_id = uuid4().hex
@@ -153,19 +154,21 @@ class Tables:
         return Ingested(file_id, table.n)
 
     def sums(self, file_id: str, needs: Needs) -> Answer:
-        """The exact integers that a statistic needs of a table: kept, or computed once for all who ask now.
+        """Return the exact integers that a statistic needs from a table, from the cache or from one computation.
+
+        Concurrent calls for the same integers share the computation.
 
         Raises:
-            EngineFailure: the engine is busy, away or failed, or the table is gone.
-            StaleTable: it is live, and has another number of rows, or a column another type, than was registered.
+            EngineFailure: the engine is busy, unavailable or failed, or the table no longer exists.
+            StaleTable: the table is live, and its number of rows or a column's type has changed since registration.
         """
         return self.all_sums(file_id, [needs])[needs]
 
     def all_sums(self, file_id: str, needs: Iterable[Needs]) -> dict[Needs, Answer]:
-        """As `sums` of several needs at once: those that must be computed share scans of the table.
+        """Return the answers to several needs, as `sums` does for one; the needs to compute share table scans.
 
         Raises:
-            As `sums`; what was computed before a failure is kept.
+            As `sums`; the answers that were computed before a failure stay cached.
         """
         is_live = file_id.startswith(_LIVE)
         kept, compute = (self._asked, self._computed_elsewhere) if is_live else (self._kept, self._found_or_computed)
@@ -184,10 +187,10 @@ class Tables:
     def is_stale(
         self, file_id: str, origin: TableOrigin | None, columns: Sequence[Column], units: Units | None
     ) -> bool:
-        """Whether a table is live and no longer what was registered, by looking at all that was looked at then.
+        """Whether a table is live and fails one of the checks that were made at its registration.
 
         Raises:
-            EngineFailure: the engine is busy, away or failed.
+            EngineFailure: the engine is busy, unavailable or failed.
         """
         if origin is None or not file_id.startswith(_LIVE):
             return False
@@ -198,19 +201,19 @@ class Tables:
         return False
 
     def settle(self, file_id: str) -> None:
-        """Say that a table taken in is registered."""
+        """Mark an ingested table as registered."""
         self._pending.clear(file_id)
 
     def leave(self, file_id: str) -> None:
-        """Say that nobody knows whether a table taken in is registered; `decide` will ask."""
+        """Leave an ingested table to `decide`, because it is not known whether the table was registered."""
         self._pending.let_go(file_id)
 
     def decide(self, registered: Callable[[str], bool]) -> None:
-        """Drop the tables that were taken in by processes which ended before they were registered."""
+        """Drop the ingested tables whose process ended before they were registered."""
         self._pending.decide(registered, self.drop)
 
     def drop(self, file_id: str) -> None:
-        """Delete a table for good, with everything computed from it. It may be gone already."""
+        """Delete a table and everything computed from it. The table may be deleted already."""
         remove(self._path(file_id))
         self._stored_sums.drop(file_id)
         self._kept.forget(lambda key: key[0] == file_id)
@@ -218,7 +221,7 @@ class Tables:
         self._pending.clear(file_id)
 
     def close(self) -> None:
-        """Let go of the engines; the files stay."""
+        """Close the reader and the engines; the files stay."""
         if self._reader is not None:
             self._reader.close()
         self._pending.close()

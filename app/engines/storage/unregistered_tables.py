@@ -1,4 +1,4 @@
-"""Files that belong to nothing yet: a process that is killed before it says so leaves a mark of what it wrote."""
+"""Marks for tables that are not registered yet, so that the tables of a killed process can be found and deleted."""
 
 import fcntl
 import os
@@ -12,10 +12,10 @@ _PENDING = ".pending"
 
 
 class UnregisteredTables:
-    """The marks of one directory: an empty file for each table that is written but not registered yet.
+    """The marks of one directory: an empty file for each table that is not registered yet.
 
-    A mark is locked while its process lives. Who finds one that is not locked asks whether its table was registered:
-    only files that have a mark are ever deleted for belonging to nothing.
+    A mark is locked while its process runs. For a mark that is not locked, `decide` checks whether the table was
+    registered. Only a table that has a mark can be deleted for not being registered.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -24,30 +24,30 @@ class UnregisteredTables:
         self._lock = threading.Lock()
 
     def mark(self, file_id: str) -> None:
-        """Mark a table before it is written."""
+        """Create the mark of a table; call this before the table is written."""
         descriptor = create_locked(self._path(file_id))
         with self._lock:
             self._held[file_id] = descriptor
 
     def clear(self, file_id: str) -> None:
-        """Take the mark away: the table is registered, or gone."""
+        """Delete the mark, because the table is registered or deleted."""
         self._path(file_id).unlink(missing_ok=True)
         self.let_go(file_id)
 
     def let_go(self, file_id: str) -> None:
-        """Leave a mark to be decided later."""
+        """Unlock a mark, so that a later `decide` handles it."""
         with self._lock:
             descriptor = self._held.pop(file_id, None)
         if descriptor is not None:
             os.close(descriptor)
 
     def decide(self, registered: Callable[[str], bool], drop: Callable[[str], None]) -> None:
-        """Of every table whose process died: drop it unless it is registered, and take its mark away."""
+        """Handle every mark that is not locked: drop its table unless it is registered, then delete the mark."""
         for mark in self._directory.glob(f".*{_PENDING}"):
             file_id = mark.name.removeprefix(".").removesuffix(_PENDING)
             try:
                 descriptor = os.open(mark, os.O_RDWR)
-            except FileNotFoundError:  # decided by another process
+            except FileNotFoundError:  # another process has handled it
                 continue
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -61,7 +61,7 @@ class UnregisteredTables:
                 os.close(descriptor)
 
     def close(self) -> None:
-        """Leave all marks to be decided later."""
+        """Unlock all marks, so that a later `decide` handles them."""
         for file_id in list(self._held):
             self.let_go(file_id)
 
