@@ -1,1 +1,1 @@
-"""Codes and exact sums over a table: one grammar of sqlglot nodes for every engine, and the tables that it reads."""
+"""Codes and exact sums of a table: one grammar of sqlglot nodes for all engines, and the tables that they read."""

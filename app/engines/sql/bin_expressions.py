@@ -12,7 +12,7 @@ from app.engines.stored_columns import INT64_LEAST, INT64_MOST
 
 
 class Cuts(NamedTuple):
-    """Where one interval ends and the next begins: ascending thresholds, and the bin of the values from each on.
+    """The cuts between intervals: ascending thresholds, and for each the bin of the values from it up to the next one.
 
     Values below all thresholds are in bin 0.
     """
@@ -22,10 +22,10 @@ class Cuts(NamedTuple):
 
 
 def cuts_between(bins: IntervalBins) -> Cuts:
-    """The distinct cuts between the intervals.
+    """Return the distinct cuts between the intervals.
 
-    Of intervals that hold no whole number, so that their thresholds coincide, only the last has a cut; those that begin
-    beyond 64 bits have none.
+    Thresholds coincide if the intervals between them hold no whole number; then only the last interval has a cut. An
+    interval that begins above the 64-bit range has no cut.
     """
     inner = bins.thresholds()[1:-1]
     if bins.kind is Kind.REAL:
@@ -35,10 +35,10 @@ def cuts_between(bins: IntervalBins) -> Cuts:
 
 
 def missing_bin(bins: IntervalBins | CategoryBins | BooleanBins) -> int:
-    """The bin of a missing value.
+    """Return the bin of a missing value.
 
-    Where the column is declared to have none, and a value is missing all the same, the row still counts: in the first
-    interval, as `other`, as false.
+    If the column is declared without missing values and a value is missing anyway, the row still counts: in the first
+    interval, as `other` or as false.
     """
     if bins.missing:
         return bins.count - 1
@@ -46,7 +46,7 @@ def missing_bin(bins: IntervalBins | CategoryBins | BooleanBins) -> int:
 
 
 def interval_bin(value: Node, bins: IntervalBins, cuts: Cuts) -> Node:
-    """The bin of a number, found among the cuts by halving."""
+    """Return a node for the bin of a number, which a binary search among the cuts finds."""
     missing = whole(missing_bin(bins))
     branches: list[Branch] = [(is_null(value), missing)]
     if bins.kind is Kind.REAL:
@@ -65,5 +65,5 @@ def interval_bin(value: Node, bins: IntervalBins, cuts: Cuts) -> Node:
 
 
 def boolean_bin(value: Node, bins: BooleanBins) -> Node:
-    """0 for false, 1 for true."""
+    """Return a node for the bin of a boolean: 0 for false, 1 for true."""
     return case([(is_null(value), whole(missing_bin(bins))), (value.copy(), whole(1))], whole(0))

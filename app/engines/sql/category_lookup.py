@@ -1,7 +1,7 @@
-"""The place of a text in the list of declared categories, found by a join of the rows with the list.
+"""The index of a text in the list of declared categories, found by joining the rows with the list.
 
-A join looks each row's text up once, whatever the text is: no statement groups rows by texts, so that neither its time
-nor its memory grows with the number of different texts that the owner did not declare.
+The join looks up each row's text once, whatever the text is. No statement groups rows by texts, so neither time nor
+memory grows with the number of distinct texts that the owner did not declare.
 """
 
 from sqlglot import exp
@@ -14,23 +14,23 @@ _TEXT, _PLACE = "listed_text", "listed_place"
 
 
 class CategoryLookup:
-    """The lists that one query joins its rows with, each column and list once.
+    """The category lists that one query joins its rows with; each pair of column and list is joined once.
 
-    The query selects from a nested one whose columns have names of our own, so that no name is ambiguous.
+    The query selects from a nested query whose columns have generated names, so that no name is ambiguous.
     """
 
     def __init__(self) -> None:
         self._names: dict[tuple[str, CategoryBins], str] = {}
 
     def bin_of(self, name: str, bins: CategoryBins) -> Node:
-        """The bin of the text in the nested query's column `name`; any text that is not listed is `other`."""
+        """Return the bin of the text in the nested query's column `name`; a text that is not listed is `other`."""
         listed = self._names.setdefault((name, bins), f"list{len(self._names)}")
         place = column(_PLACE, listed)
         missing, other = whole(missing_bin(bins)), whole(len(bins.categories))
         return case([(is_null(column(name)), missing), (is_null(place), other)], place)
 
     def join(self, query: exp.Select) -> exp.Select:
-        """The query, its rows joined with all lists that `bin_of` named."""
+        """Return the query with its rows joined with all lists that `bin_of` has used."""
         for (name, bins), listed in self._names.items():
             found = exp.EQ(this=column(name), expression=column(_TEXT, listed))
             query = query.join(_list(bins, listed), on=found, join_type="left", copy=False)

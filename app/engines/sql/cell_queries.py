@@ -1,7 +1,7 @@
-"""The query of a table of cells: two columns' bins at once, the rows that meet conditions, sums by group.
+"""The query that counts and sums by cell: two-way tables, the rows that meet conditions, sums by group.
 
-As everywhere in the grammar, no value may raise an error. SQL's own logic leaves rows without a value outside: a
-comparison with NULL is NULL, which CASE takes for false, and NaN is equal to no number and below none.
+As everywhere in the grammar, no value may raise an error. SQL's logic excludes rows without a value: a comparison with
+NULL is NULL, which CASE treats as false. NaN is not equal to any number, and not below any.
 """
 
 from collections.abc import Iterable
@@ -24,9 +24,9 @@ _INSIDE, _CELL, _CODE = "inside", "cell", "q"
 
 @cache_queries
 def cells_query(needs: CellSums, table: exp.Table | exp.Subquery, dialect: Dialect) -> str:
-    """A row for each cell that is not empty: its index, how many rows are in it and, if asked for, their sum.
+    """Return a query with one row per non-empty cell: its index, its number of rows and, if needed, their sum.
 
-    The rows outside are the cell after the last.
+    The rows that do not meet the conditions form one more cell, after the last.
     """
     keys = [f"a{i}" for i in range(len(needs.axes))]
     inside = case([(all_hold(needs.conditions), whole(1))], whole(0)) if needs.conditions else whole(1)
@@ -45,7 +45,7 @@ def cells_query(needs: CellSums, table: exp.Table | exp.Subquery, dialect: Diale
 
 
 def cells_answer(needs: CellSums, rows: Iterable[tuple[Any, ...]]) -> tuple[int, ...]:
-    """The answer to `needs` from the rows that `cells_query` found."""
+    """Build the answer to `needs` from the rows of `cells_query`."""
     answer = [0] * needs.answers
     for cell, count, *total in rows:
         answer[cell] = int(count)
@@ -63,7 +63,7 @@ def _named(value: Node, name: str) -> Node:
 
 
 def _coarse(value: Node, bins: Bins) -> Node:
-    """A number's or a boolean's bin; a text as it is."""
+    """Return the bin of a number or a boolean, or the unchanged value of a text column."""
     if isinstance(bins, CategoryBins):
         return value
     if isinstance(bins, BooleanBins):
@@ -83,7 +83,7 @@ def _cell(needs: CellSums, lookup: CategoryLookup) -> Node:
 
 
 def all_hold(conditions: tuple[Condition, ...]) -> Node:
-    """Whether a row meets all conditions."""
+    """Return a node that says whether a row meets all conditions."""
     met = [node for each in conditions for node in _tests(each)]
     together = met[0]
     for node in met[1:]:
@@ -96,7 +96,7 @@ def _tests(condition: Condition) -> list[Node]:
     if not isinstance(condition, OneOf):
         least, most = (_literal(end, condition.kind) for end in (condition.least, condition.most))
         return [exp.GTE(this=value, expression=least), exp.LTE(this=value.copy(), expression=most)]
-    if condition.kind is Kind.BOOLEAN:  # which Postgres cannot compare with numbers
+    if condition.kind is Kind.BOOLEAN:  # Postgres cannot compare a boolean with numbers
         value = case([(is_null(value), exp.null()), (value, whole(1))], whole(0))
     values = list(condition.values)
     if condition.kind is Kind.REAL and 0.0 in values:
@@ -105,7 +105,7 @@ def _tests(condition: Condition) -> list[Node]:
 
 
 def _literal(value: Stored, kind: Kind) -> Node:
-    """A value of a condition as a literal of its column's type: the type decides, never how it looks."""
+    """Return a condition's value as a literal; the column's type decides the literal's type, never the value's form."""
     if kind is Kind.CATEGORY:
         return exp.Literal.string(str(value))
     return double(float(value)) if kind is Kind.REAL else whole(int(value))

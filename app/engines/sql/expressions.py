@@ -1,7 +1,7 @@
 """The code of a value as sqlglot nodes: the grammar that every engine understands.
 
-No value in a row may raise an error: it would tell something of that row. So every branch that could (an overflow, an
-underflow, a cast out of range) is shut off by the comparisons before it, and comparisons never raise.
+No value in a row may raise an error, because the error would reveal something about that row. Comparisons never raise.
+So comparisons guard every branch that could raise through an overflow, an underflow or a cast out of range.
 """
 
 import math
@@ -19,37 +19,37 @@ Branch: TypeAlias = tuple[Node, Node]
 
 
 def column(name: str, table: str | None = None) -> Node:
-    """A column by its exact name."""
+    """Return a reference to a column by its exact name."""
     return exp.column(name, table=table, quoted=True)
 
 
 def double(value: float) -> Node:
-    """The very double: as a bare number engines would read a decimal, and some round it."""
+    """Return exactly this double; engines would read a bare number as a decimal, and some of them round it."""
     return exp.cast(exp.Literal.string(repr(value)), exp.DataType.Type.DOUBLE)
 
 
 def whole(value: int) -> Node:
-    """A 64-bit whole number; as a bare number -2⁶³ would be the negative of something too large."""
+    """Return a 64-bit whole number; a bare -2⁶³ would be parsed as the negative of a number beyond 64 bits."""
     return exp.cast(exp.Literal.string(str(value)), exp.DataType.Type.BIGINT)
 
 
 def case(branches: list[Branch], otherwise: Node) -> Node:
-    """The first branch whose condition holds."""
+    """Return a node for the value of the first branch whose condition holds, else `otherwise`."""
     return exp.Case(ifs=[exp.If(this=condition, true=value) for condition, value in branches], default=otherwise)
 
 
 def is_null(value: Node) -> Node:
-    """Whether there is no value."""
+    """Return a node that says whether a value is NULL."""
     return exp.Is(this=value.copy(), expression=exp.null())
 
 
 def is_nan(value: Node) -> Node:
-    """Whether a double is not a number. Every engine holds NaN equal to itself; not every one has `isnan`."""
+    """Return a node that says whether a double is NaN. NaN equals itself in every engine; not all have `isnan`."""
     return exp.EQ(this=value.copy(), expression=double(math.nan))
 
 
 def code(value: Node, codes: Codes) -> Node:
-    """The code of a stored value, a whole number in [0, codes.steps] (docs/mathematics, section 2)."""
+    """Return a node for the code of a stored value, an integer in [0, codes.steps] (docs/mathematics, section 2)."""
     missing = (is_null(value), whole(codes.null_code))
     if codes.kind is Kind.BOOLEAN:
         # Postgres cannot cast a boolean to a number.
@@ -60,11 +60,11 @@ def code(value: Node, codes: Codes) -> Node:
 
 
 def _real_code(value: Node, codes: Codes) -> Node:
-    """The code of a double: in the one branch that nearly all rows take it costs two comparisons more than arithmetic.
+    """Return the code of a double; the branch that nearly all rows take costs two comparisons and the arithmetic.
 
-    What is within a quarter of a step of a bound has that bound's code, and is not multiplied. So no product can
-    underflow, where Postgres raises an error; and what is multiplied stays three quarters of a step below what would be
-    rounded beyond the last code, many thousand times as much as doubles err there.
+    A value within a quarter of a step of a bound gets that bound's code, and is not multiplied. So no product can
+    underflow, which is an error in Postgres. A product stays three quarters of a step below the first value that would
+    be rounded beyond the last code. That margin is many thousand times the rounding error of doubles there.
     """
     quarter = codes.width / (4 * MOST_STEPS)
     first, last = double(to_nearest_double(codes.lower + quarter)), double(to_nearest_double(codes.upper - quarter))
@@ -86,7 +86,7 @@ def _real_code(value: Node, codes: Codes) -> Node:
 def _whole_code(value: Node, codes: Codes, missing: Branch) -> Node:
     """The code of an integer, or of a decimal in units of its scale.
 
-    The bounds, in the same unit, need be neither whole nor within 64 bits. Subtracting waits for the comparisons.
+    The bounds, in the same unit, need not be whole or within 64 bits. The subtraction comes after the comparisons.
     """
     unit = 10**codes.scale
     lower, upper = codes.lower * unit, codes.upper * unit
@@ -97,7 +97,7 @@ def _whole_code(value: Node, codes: Codes, missing: Branch) -> Node:
     if upper <= INT64_MOST:
         at_least = exp.GTE(this=value.copy(), expression=whole(_clipped(math.ceil(upper))))
         branches.append((at_least, whole(codes.steps)))
-    first = _clipped(math.ceil(lower))  # the least whole number that gets past the comparisons, or the one before it
+    first = _clipped(math.ceil(lower))  # the least whole number that passes the comparisons, or the one before it
     if codes.exact:
         distance = exp.Sub(this=value.copy(), expression=whole(first))
         beyond = _clipped(int(first - lower))  # 0, unless the lower bound is beyond 64 bits
@@ -108,7 +108,7 @@ def _whole_code(value: Node, codes: Codes, missing: Branch) -> Node:
     rounded = exp.cast(exp.Sub(this=exact, expression=whole(first)), exp.DataType.Type.DOUBLE)
     per_unit: Rational = codes.steps / (upper - lower)
     code_of = _rounded(rounded, to_nearest_double(per_unit), to_nearest_double((first - lower) * per_unit))
-    # Neither can be null; sqlglot would otherwise write the whole of it twice to say so.
+    # Neither can be null. Without `ignore_nulls`, sqlglot would write the whole expression twice to handle NULL.
     return case(branches, exp.Least(this=whole(codes.steps), expressions=[code_of], ignore_nulls=True))
 
 

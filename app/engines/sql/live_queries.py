@@ -1,4 +1,4 @@
-"""A live table as the grammar of sums wants it, and the questions that are asked of it when it is registered."""
+"""A live table in the form that the grammar of sums needs, and the queries that check it at registration."""
 
 from collections.abc import Callable, Sequence
 
@@ -17,27 +17,27 @@ No value may make it raise an error.
 
 
 def table_node(path: Sequence[str]) -> exp.Table:
-    """A table by its exact names."""
+    """Return a reference to a table by its exact names, outermost first."""
     names = [exp.to_identifier(name, quoted=True) for name in path]
     return exp.Table(**dict(zip(("this", "db", "catalog"), reversed(names), strict=False)))
 
 
 def needed_columns(needs: Needs) -> tuple[str, ...]:
-    """The columns that are needed."""
+    """Return the names of the columns that `needs` reads."""
     if isinstance(needs, CellSums):
         return needs.columns
     return (needs.x, needs.y) if isinstance(needs, PairSums) else (needs.column,)
 
 
 def stored_view(table: LiveTable, names: Sequence[str], normal: Normal) -> exp.Subquery:
-    """The named columns as they would be stored."""
+    """Return a subquery with the named columns, in the types in which they would be stored."""
     columns = [table.column(name) for name in dict.fromkeys(names)]
     selected = [exp.alias_(normal(column), column.name, quoted=True, copy=False) for column in columns]
     return exp.select(*selected, copy=False).from_(table_node(table.path), copy=False).subquery("live", copy=False)
 
 
 def registration_query(table: LiveTable, complete: Sequence[str], normal: Normal) -> exp.Select:
-    """One row: the number of rows, then for each of the columns `complete` the number of rows that lack its value."""
+    """Return a query for one row: the number of rows, then the number of missing values of each column `complete`."""
     lacking = []
     for name in complete:
         value = column(name)
@@ -50,7 +50,7 @@ def registration_query(table: LiveTable, complete: Sequence[str], normal: Normal
 
 
 def units_over_query(table: LiveTable, unit: str, most: int, normal: Normal) -> exp.Select:
-    """One row: how many units have more than `most` rows."""
+    """Return a query for one row: how many units have more than `most` rows."""
     rows = exp.Count(this=exp.Star())
     grouped = (
         exp.select(column(unit), exp.alias_(rows, "rows", quoted=True), copy=False)

@@ -1,11 +1,11 @@
-"""Which numbers of a column, by its type alone, can be read where they are without an error."""
+"""Decide from a column's type alone whether a live query can read all its numbers without an error."""
 
 from typing import NamedTuple
 
 from app.dp.table.columns import Column, Kind
 
 MOST_DIGITS = 18
-"""Whatever has them is within 64 bits."""
+"""Every whole number with at most this many digits is within 64 bits."""
 
 MOST_DIGITS_OF_A_DOUBLE = 300  # before and after the point: no conversion overflows or underflows
 
@@ -19,7 +19,7 @@ class Digits(NamedTuple):
 
 
 def unfit(digits: Digits, column: Column) -> str | None:
-    """Why a column's numbers could not all be read where they are as what it is declared to be, if so."""
+    """Return why a live query could fail to read a column's numbers as declared, or None if it cannot fail."""
     before, after, whole = digits
     if column.kind is Kind.REAL:
         return None if max(before, after) <= MOST_DIGITS_OF_A_DOUBLE else "may have too many digits to stay live"

@@ -16,7 +16,7 @@ from app.engines.sql.query_cache import cache_queries
 Dialect: TypeAlias = Literal["duckdb", "postgres", "spark"]
 
 Source: TypeAlias = exp.Table | exp.Subquery
-"""What has a column for each of the table's, in the type in which it is stored."""
+"""A table or subquery whose columns have the types in which they are stored."""
 
 MOST_HALVED_CUTS = 127
 """With more cuts than this a sorted join (DuckDB: 8 million rows a second) beats planning nested comparisons."""
@@ -26,10 +26,10 @@ CUTS, THRESHOLD, FIRST_BIN = "cuts", "threshold", "bin"
 
 
 class Query(NamedTuple):
-    """A query, and the cuts that the engine must lay beside the table for it, if any.
+    """A query, and the cuts that the engine must pass with it, if any.
 
     Attributes:
-        bin_of_place: where the rows have a place among the cuts, or -1, instead of a bin: the bin of each.
+        bin_of_place: the bin of each place, if the query returns places among the cuts (or -1) instead of bins.
     """
 
     text: str
@@ -39,7 +39,7 @@ class Query(NamedTuple):
 
 @cache_queries
 def sums_query(needs: ColumnSums | PairSums, table: Source, dialect: Dialect) -> str:
-    """One row: the number of rows, then the sums in the order of `Moments` or `CrossMoments`."""
+    """Return a query for one row: the number of rows, then the sums in the order of `Moments` or `CrossMoments`."""
     q, r = column("q"), column("r")
     if isinstance(needs, ColumnSums):
         codes = [_named(code(column(needs.column), needs.codes), "q")]
@@ -55,7 +55,7 @@ def sums_query(needs: ColumnSums | PairSums, table: Source, dialect: Dialect) ->
 
 
 def counts_query(needs: BinCounts, table: Source, dialect: Dialect) -> Query:
-    """A row for each bin that is not empty: its index, or a place, and how many rows are in it, in no order."""
+    """Return a query with one row per non-empty bin, in no order: its index or a place, and its number of rows."""
     bins, value, source = needs.bins, column(needs.column), table.copy()
     if isinstance(bins, CategoryBins):
         return Query(render(_category_counts(value, bins, source), dialect))
@@ -74,19 +74,19 @@ def counts_query(needs: BinCounts, table: Source, dialect: Dialect) -> Query:
 
 
 def render(query: exp.Select, dialect: Dialect) -> str:
-    """The query as text; what the dialect has no words for is an error, never left out."""
+    """Render the query as text; an expression that the dialect does not support raises an error."""
     return query.sql(dialect, copy=False, unsupported_level=ErrorLevel.RAISE)
 
 
 def _category_counts(value: Node, bins: CategoryBins, table: Source) -> exp.Select:
-    """Each row's text is looked up in the declared list: texts that are not in it never become groups."""
+    """Look up each row's text in the declared list; a text that is not in the list never becomes a group."""
     lookup = CategoryLookup()
     place = _named(lookup.bin_of("text", bins), "bin")
     return _counts(lookup.join(_select(_nested(_select(table, _named(value, "text"))), place)))
 
 
 def _joined_counts(value: Node, bins: IntervalBins, table: Source) -> exp.Select:
-    """Each value is joined with the greatest cut that is not above it (ASOF JOIN, DuckDB's own)."""
+    """Join each value with the greatest cut that is not above it (ASOF JOIN, which only DuckDB has)."""
     present = case([(is_nan(value), exp.null())], value) if bins.kind is Kind.REAL else value
     values = _nested(_select(table, _named(present, "value")), "present")
     found, first_bin = column("value", "present"), column(FIRST_BIN, CUTS)
@@ -97,9 +97,9 @@ def _joined_counts(value: Node, bins: IntervalBins, table: Source) -> exp.Select
 
 
 def _searched_counts(value: Node, bins: IntervalBins, table: Source) -> exp.Select:
-    """How many rows have each place among the cuts, which are given as an array: WIDTH_BUCKET halves (Postgres's own).
+    """Count the rows by their place among the cuts, which are an array; Postgres's WIDTH_BUCKET is a binary search.
 
-    The place is the number of cuts that are not above the value; -1 of a missing one.
+    The place is the number of cuts that are not above the value, or -1 if the value is missing.
     """
     real = bins.kind is Kind.REAL
     cuts = exp.cast(exp.Parameter(this=exp.Literal.number(1)), "ARRAY<DOUBLE>" if real else "ARRAY<BIGINT>")
@@ -110,13 +110,13 @@ def _searched_counts(value: Node, bins: IntervalBins, table: Source) -> exp.Sele
 
 
 def _halved_counts(value: Node, bins: IntervalBins, table: Source, cuts: int) -> exp.Select:
-    """As `_searched_counts`, of cuts that are given as a table of one row: an array, halved step by step (Spark)."""
+    """Count as `_searched_counts`, on Spark: the cuts are an array in a one-row table; nested queries search it."""
     found, thresholds, place = column("value"), column(THRESHOLD), column("place")
     present = case([(is_nan(value), exp.null())], value) if bins.kind is Kind.REAL else value
     query = _select(table, _named(present, "value"), _named(whole(0), "place"))
     query = _select(_nested(query), found, place, thresholds).join(exp.to_table(CUTS), join_type="cross")
     for step in reversed([2**i for i in range(cuts.bit_length())]):
-        # Behind the last cut there is none, which is above no value.
+        # GET returns NULL beyond the last cut, and a comparison with NULL does not hold.
         behind = exp.Add(this=place, expression=whole(step - 1))
         cut = exp.func("GET", thresholds, exp.cast(behind, "INT"))
         further = case([(exp.LTE(this=cut, expression=found), whole(step))], whole(0))
@@ -130,7 +130,7 @@ def _counts(binned: exp.Select) -> exp.Select:
 
 
 def _select(source: Node, *expressions: Node) -> exp.Select:
-    # Nodes are put in place, never copied: trees of comparisons are large.
+    # Nodes are used without a copy, because trees of comparisons are large.
     return exp.Select().select(*expressions, copy=False).from_(source, copy=False)
 
 
@@ -147,7 +147,7 @@ def _rows() -> Node:
 
 
 def exact_sum(value: Node, dialect: Dialect) -> Node:
-    """A sum of 64-bit whole numbers that cannot overflow: on DuckDB and Postgres it is as wide as it must be."""
+    """Return a sum of 64-bit whole numbers that cannot overflow; Spark needs a cast, DuckDB and Postgres widen it."""
     if dialect == "spark":
         value = exp.cast(value, exp.DataType.build("DECIMAL(38, 0)"))
     return exp.Sum(this=value.copy())

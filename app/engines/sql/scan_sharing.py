@@ -1,7 +1,7 @@
-"""Which needs one statement answers together, so that a batch of questions reads a table a few times.
+"""Group needs into shared statements, so that a batch of requests scans a table only a few times.
 
-Two sorts go together: needs that one row of sums answers, and needs that count rows by a key. What is neither, or is
-large, has a statement to itself.
+Two kinds of needs can share a statement: needs that one row of sums answers, and needs that count rows by a key. A need
+of another kind, or a large one, gets a statement of its own.
 """
 
 from collections.abc import Iterable
@@ -11,17 +11,17 @@ from app.dp.table.conditions import OneOf
 from app.dp.table.sums import BinCounts, CellSums, ColumnSums, Needs, PairSums
 
 MOST_NEEDS = 16
-"""In one statement, which has the time of one: the reading is shared, the arithmetic of each need is not."""
+"""The most needs in one statement. They share one timeout and one scan, but each adds its own arithmetic."""
 
 MOST_LITERALS, MOST_LITERALS_EACH = 1024, 256
-"""In one statement, so that planning it takes little beside a scan, and of a need that shares one."""
+"""The most literals in one statement, so that planning takes little time, and in a need that shares a statement."""
 
 MOST_CATEGORIES = 16
-"""In each list that one statement joins the rows with; a longer one has a statement to itself."""
+"""The most categories in a list of a shared statement; a need with a longer list gets a statement of its own."""
 
 
 def scans_of(needs: Iterable[Needs]) -> list[tuple[Needs, ...]]:
-    """The needs, each once, by the statement that answers them."""
+    """Group the distinct needs by the statement that answers them."""
     scans: list[tuple[Needs, ...]] = []
     filling: dict[bool, list[Needs]] = {True: [], False: []}
     for each in dict.fromkeys(needs):
@@ -37,12 +37,12 @@ def scans_of(needs: Iterable[Needs]) -> list[tuple[Needs, ...]]:
 
 
 def in_one_row(needs: Needs) -> bool:
-    """Whether one row of sums answers it."""
+    """Whether one row of sums answers the need."""
     return isinstance(needs, ColumnSums | PairSums) or (isinstance(needs, CellSums) and not needs.axes)
 
 
 def axes_of(needs: Needs) -> tuple[tuple[str, Bins], ...]:
-    """The columns by whose bins rows are counted."""
+    """Return the columns, with their bins, by which the need counts rows."""
     if isinstance(needs, CellSums):
         return needs.axes
     return ((needs.column, needs.bins),) if isinstance(needs, BinCounts) else ()
@@ -50,14 +50,14 @@ def axes_of(needs: Needs) -> tuple[tuple[str, Bins], ...]:
 
 def _can_share(needs: Needs) -> bool:
     axes = axes_of(needs)
-    if axes and isinstance(needs, CellSums) and needs.summed:  # each sum would be made for every key
+    if axes and isinstance(needs, CellSums) and needs.summed:  # the statement would compute each sum for every key
         return False
     few = all(not isinstance(bins, CategoryBins) or len(bins.categories) <= MOST_CATEGORIES for _, bins in axes)
     return few and _literals(needs) <= MOST_LITERALS_EACH
 
 
 def _literals(needs: Needs) -> int:
-    """About how many literals it takes."""
+    """Estimate how many literals the need takes in a statement."""
     conditions = needs.conditions if isinstance(needs, CellSums) else ()
     listed = sum(len(each.values) if isinstance(each, OneOf) else 2 for each in conditions)
     return 8 + listed + sum(bins.count for _, bins in axes_of(needs))

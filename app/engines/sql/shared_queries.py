@@ -25,19 +25,19 @@ from app.engines.sql.scan_sharing import axes_of, in_one_row
 
 @cache_queries
 def shared_query(scan: tuple[Needs, ...], table: Source, dialect: Dialect) -> str:
-    """The statement that answers the needs of one of `scans_of`."""
+    """Return the statement that answers one group of needs from `scans_of`."""
     query = _sums(scan, table.copy(), dialect) if in_one_row(scan[0]) else _counts(scan, table.copy())
     return render(query, dialect)
 
 
 def shared_answers(scan: Sequence[Needs], rows: Sequence[Sequence[Any]]) -> list[Answer]:
-    """The answer to each need from the rows that `shared_query` found."""
+    """Build the answer to each need from the rows of `shared_query`."""
     if in_one_row(scan[0]):
         ((n, *totals),) = rows
-        # Sums over no rows at all are no numbers; that n is 0 tells that the table is another one.
+        # A sum over no rows is NULL. Then n is 0, which shows that the table has changed.
         left = iter([int(total or 0) for total in totals])
         return [_from_row(each, int(n), left) for each in scan]
-    counts = [[0] * (_keys(each) + isinstance(each, CellSums)) for each in scan]  # the last one is outside
+    counts = [[0] * (_keys(each) + isinstance(each, CellSums)) for each in scan]  # the last: rows outside the cells
     for *keys, count in rows:
         ((place, key),) = [(place, key) for place, key in enumerate(keys) if key is not None]
         counts[place][int(key)] += int(count)
@@ -45,9 +45,9 @@ def shared_answers(scan: Sequence[Needs], rows: Sequence[Sequence[Any]]) -> list
 
 
 def _sums(scan: Sequence[Needs], table: Source, dialect: Dialect) -> exp.Select:
-    """One row: the number of rows, then the sums of each need in the order in which `_from_row` takes them.
+    """Return a query for one row: the number of rows, then the sums of each need in the order that `_from_row` reads.
 
-    What several needs have in common, a column's codes or conditions, is worked out once for each row.
+    Codes and conditions that several needs share are computed once for each row.
     """
     names: dict[tuple[str, Codes] | tuple[Condition, ...], str] = {}
     values: list[Node] = []
@@ -90,7 +90,7 @@ def _from_row(needs: Needs, n: int, left: Iterator[int]) -> Answer:
 
 
 def _counts(scan: Sequence[Needs], table: Source) -> exp.Select:
-    """A row for each key of each need that some row has: the key in the need's own column, then the number of rows."""
+    """Return a query with one row per non-empty key of each need: the key in that need's column, and the row count."""
     names = [f"k{i}" for i in range(len(scan))]
     lookup, values = CategoryLookup(), _RowValues()
     keys = [
@@ -106,26 +106,26 @@ def _counts(scan: Sequence[Needs], table: Source) -> exp.Select:
 
 
 class _RowValues:
-    """What is worked out of each row before its keys are, each once, by a name."""
+    """The named values that the query computes from each row before the keys; each distinct value is computed once."""
 
     def __init__(self) -> None:
         self._values: dict[Hashable, Node] = {}
         self._names: dict[Hashable, str] = {}
 
     def name_of(self, key: Hashable, value: Callable[[], Node]) -> str:
-        """The name of a value; it is made only for a key that is new."""
+        """Return the name of a value; `value` is called only for a new key."""
         if key not in self._names:
             self._names[key] = f"v{len(self._names)}"
             self._values[key] = value()
         return self._names[key]
 
     def named(self) -> list[Node]:
-        """All values, by their names."""
+        """Return all values, aliased to their names."""
         return [exp.alias_(self._values[key], name, quoted=True, copy=False) for key, name in self._names.items()]
 
 
 def _key(needs: Needs, values: _RowValues, lookup: CategoryLookup) -> Node:
-    """The index of the bin or cell in which a row is, which is never NULL."""
+    """Return the index of a row's bin or cell, which is never NULL."""
     index: Node | None = None
     for name, bins in axes_of(needs):
         place = _bin(name, bins, values, lookup)
