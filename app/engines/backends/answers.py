@@ -1,4 +1,4 @@
-"""The answers to one scan: the statement that an engine runs, and what its rows mean."""
+"""Compute the answers to one scan: build the statement, run it, and read its rows."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
@@ -12,11 +12,11 @@ from app.engines.sql.queries import Dialect, Source, counts_query, sums_query
 from app.engines.sql.shared_queries import shared_answers, shared_query
 
 RunQuery: TypeAlias = Callable[[str, Cuts | None], Any]
-"""Runs a statement, with the cuts that it needs beside the table if any; its rows are tuples or an array."""
+"""Runs a statement, with the cuts that it needs, if any, and returns its rows as tuples or as an array."""
 
 
 def compute_answers(scan: Sequence[Needs], table: Source, dialect: Dialect, run: RunQuery) -> list[Answer]:
-    """The exact integers of each need of one of `scans_of`, by one statement over `table`."""
+    """Return the exact integers for each need of a scan from `scans_of`, with one statement over `table`."""
     if len(scan) > 1:
         return shared_answers(scan, run(shared_query(tuple(scan), table, dialect), None))
     (needs,) = scan
@@ -25,7 +25,7 @@ def compute_answers(scan: Sequence[Needs], table: Source, dialect: Dialect, run:
     if isinstance(needs, CellSums):
         return [cells_answer(needs, run(cells_query(needs, table, dialect), None))]
     (row,) = run(sums_query(needs, table, dialect), None)
-    # Sums over no rows at all are no numbers; that n is 0 tells that the table is another one.
+    # A sum over no rows is NULL. Then n is 0, which shows that the table has changed.
     return [(CrossMoments if isinstance(needs, PairSums) else Moments)(*(int(total or 0) for total in row))]
 
 

@@ -35,8 +35,8 @@ _TABLE = exp.Table(this=exp.ReadParquet(expressions=[exp.Placeholder(this=_FILE)
 class DuckDBEngine:
     """Exact sums over stored Parquet files.
 
-    One database without data of its own, that can read one directory and nothing else. Every query has a cursor to
-    itself, which is DuckDB's unit of concurrency, so any number of threads may ask at once.
+    The database has no data of its own, and can read one directory and nothing else. Every query has its own cursor,
+    which is DuckDB's unit of concurrency, so any number of threads may run queries at the same time.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class DuckDBEngine:
         if max_spilled_bytes is not None:
             settings["max_temp_directory_size"] = f"{max_spilled_bytes}B"
         self._connection = duckdb.connect(":memory:", config=settings)
-        # A Parquet file's least and greatest values leave NaN out: without this, DuckDB 2 concludes that there is none.
+        # A Parquet file's statistics do not count NaN. Without this setting, DuckDB 2 assumes that there is no NaN.
         self._connection.execute("SET GLOBAL parquet_can_have_nan = true")
         # In this order: each statement forbids the ones before it.
         self._connection.execute("SET allowed_directories = [$directory]", {"directory": str(directory)})
@@ -68,10 +68,10 @@ class DuckDBEngine:
         self._connection.execute("SET lock_configuration = true")
 
     def compute(self, path: Path, scan: Sequence[Needs]) -> list[Answer]:
-        """The exact integers of each need of one of `scans_of`, by one statement over the table stored at `path`.
+        """Return the exact integers for each need of a scan from `scans_of`, with one statement over a stored table.
 
         Raises:
-            EngineFailure: whatever went wrong; engines put values into their messages, so only its kind is logged.
+            EngineFailure: the statement failed. Only the error's type is logged, because its message can show values.
         """
         stored = [_stored(each) for each in scan]
         return translate_engine_errors(
@@ -84,11 +84,11 @@ class DuckDBEngine:
         return self._scratch
 
     def units_over(self, path: Path, most: int) -> int:
-        """How many units have more than `most` rows of a table with the column `unit`.
+        """Return how many units have more than `most` rows in a table with the column `unit`.
 
         Raises:
-            MemoryError: it takes more memory, or disk, than the engine may use.
-            EngineFailure: it could not be counted.
+            MemoryError: the query needs more memory or disk than the engine may use.
+            EngineFailure: the query failed.
         """
 
         def count() -> int | None:
@@ -103,13 +103,13 @@ class DuckDBEngine:
         return over
 
     def rows_of_units(self, path: Path, schema: pa.Schema, most: int) -> Iterator[pa.RecordBatch]:
-        """The columns of `schema` of at most `most` rows of each unit, chosen by a keyed hash of the row.
+        """Yield the columns of `schema` for at most `most` rows of each unit, chosen by a keyed hash of the row.
 
-        The key is random and forgotten: who knows a row, or wrote it, cannot know or bring about that it is kept, and
-        which rows of a unit are kept depends on no other unit.
+        The key is random and is never stored. So a person who knows or wrote a row can neither predict nor influence
+        whether it is kept. The choice of a unit's rows does not depend on any other unit.
 
         Raises:
-            MemoryError: it takes more memory, or disk, than the engine may use.
+            MemoryError: the query needs more memory or disk than the engine may use.
         """
         values = ", ".join(f'"{name}"' for name in schema.names)
         query = (
@@ -143,7 +143,7 @@ class DuckDBEngine:
 
 
 def _stored(needs: Needs) -> Needs:
-    """The same of the columns by the names that they have in stored files."""
+    """Return the same needs with the column names of stored files."""
     if isinstance(needs, CellSums):
         return needs.renamed(stored_name)
     if isinstance(needs, PairSums):

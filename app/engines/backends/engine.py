@@ -1,4 +1,4 @@
-"""What every engine over somebody else's tables is: backends say how to find a table and how to run a statement."""
+"""The base class of engines over external tables: a backend adds how to find a table and how to run a statement."""
 
 import logging
 from abc import ABC, abstractmethod
@@ -21,8 +21,8 @@ class Rows(NamedTuple):
     """A table's rows as CSV with a header.
 
     Attributes:
-        null: the one text that stands for a missing value.
-        cancel: makes a read that waits for rows fail, from any thread.
+        null: the only text that stands for a missing value.
+        cancel: makes a blocked read fail; any thread may call it.
     """
 
     file: BinaryIO
@@ -31,7 +31,7 @@ class Rows(NamedTuple):
 
 
 class ExternalEngine(ABC):
-    """Exact sums over tables of one configured connection, which it only ever reads, on any thread."""
+    """Exact sums over the tables of one configured connection; it only reads them, and is safe for threads."""
 
     name: ClassVar[str]
     dialect: ClassVar[Dialect]
@@ -46,59 +46,59 @@ class ExternalEngine(ABC):
         """Find a table and its declared columns in the catalogue; its rows are not counted.
 
         Raises:
-            InvalidFile: the table or a column is not there, or cannot be what is declared.
-            EngineFailure: the engine is busy, away or failed.
+            InvalidFile: the table or a column does not exist, or does not fit its declaration.
+            EngineFailure: the engine is busy, unavailable or failed.
         """
 
     @abstractmethod
     def copied(self, table: LiveTable) -> AbstractContextManager[Rows]:
-        """A snapshot of a table's columns, streamed; whatever goes wrong in the block ends it."""
+        """Stream a snapshot of a table's columns; any error in the block ends the stream."""
 
     @abstractmethod
     def close(self) -> None:
-        """Give up what the engine holds; it can compute no more."""
+        """Release the engine's resources; it cannot compute after this."""
 
     @abstractmethod
     def _rows(self, table: LiveTable, query: str, cuts: Cuts | None = None) -> Sequence[tuple[Any, ...]]:
-        """The rows of a statement over a table, with the cuts that it needs, if any.
+        """Return the rows of a statement over a table, with the cuts that it needs, if any.
 
         Raises:
-            StaleTable: a column has another type than was registered.
+            StaleTable: a column's type has changed since registration.
         """
 
     @staticmethod
     @abstractmethod
     def _normal(live: LiveColumn) -> Node:
-        """A column's values as they would be stored; no cast in it can fail."""
+        """Return a node for a column's values in their stored type; no cast in it can fail."""
 
     def count(self, table: LiveTable, complete: Sequence[str] = ()) -> tuple[int, ...]:
-        """The number of rows, and for each of the columns `complete` how many lack its value.
+        """Return the number of rows, and the number of missing values of each column `complete`.
 
         Raises:
-            EngineFailure: the engine is busy, away or failed.
-            StaleTable: a column has another type than was registered.
+            EngineFailure: the engine is busy, unavailable or failed.
+            StaleTable: a column's type has changed since registration.
         """
         query = render(registration_query(table, complete, self._normal), self.dialect)
         (row,) = translate_engine_errors(self.logger, self.name, lambda: self._rows(table, query))
         return tuple(int(number or 0) for number in row)
 
     def units_over(self, table: LiveTable, unit: str, most: int) -> int:
-        """How many units have more than `most` rows.
+        """Return how many units have more than `most` rows.
 
         Raises:
-            EngineFailure: the engine is busy, away or failed.
-            StaleTable: a column has another type than was registered.
+            EngineFailure: the engine is busy, unavailable or failed.
+            StaleTable: a column's type has changed since registration.
         """
         query = render(units_over_query(table, unit, most, self._normal), self.dialect)
         ((over,),) = translate_engine_errors(self.logger, self.name, lambda: self._rows(table, query))
         return int(over or 0)
 
     def compute(self, table: LiveTable, scan: Sequence[Needs]) -> list[Answer]:
-        """The exact integers of each need of one of `scans_of`, by one statement over a live table.
+        """Return the exact integers for each need of a scan from `scans_of`, with one statement over a live table.
 
         Raises:
-            EngineFailure: the engine is busy, away or failed.
-            StaleTable: it has another number of rows, or a column another type, than was registered.
+            EngineFailure: the engine is busy, unavailable or failed.
+            StaleTable: the number of rows or a column's type has changed since registration.
         """
 
         def compute() -> list[Answer]:

@@ -1,4 +1,4 @@
-"""Which of a Postgres table's columns can be what their owner declares, by the catalogue alone."""
+"""Check from the catalogue alone whether a Postgres table's columns fit their declaration."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -63,10 +63,10 @@ class CatalogueColumn(NamedTuple):
 def locate_columns(
     connection: psycopg.Connection[Any], path: tuple[str, ...], columns: Sequence[Column], *, live: bool
 ) -> tuple[LiveColumn, ...]:
-    """The declared columns as they are in the table.
+    """Return the declared columns with their types in the table.
 
     Raises:
-        InvalidFile: the table or a column is not there, may not be read, or cannot be what is declared.
+        InvalidFile: the table or a column does not exist, may not be read, or does not fit its declaration.
     """
     found = _find_columns(connection, path)
     if not found:
@@ -83,13 +83,13 @@ def locate_columns(
 
 
 def require_types(connection: psycopg.Connection[Any], table: LiveTable) -> None:
-    """Refuse a table whose columns are no longer of the types that it was registered with.
+    """Check that a table's columns still have the types of its registration.
 
-    The transaction has locked the table, so that they stay what they are until it ends.
+    The transaction has locked the table, so the types cannot change until it ends.
 
     Raises:
-        StaleTable: a column is gone, may not be read, has another type, or is now computed when it is read.
-        EngineFailure: nothing of the table may be read.
+        StaleTable: a column was removed, may not be read, has another type, or is now computed when it is read.
+        EngineFailure: no column of the table may be read.
     """
     found = _find_columns(connection, table.path)
     if not found:
@@ -105,7 +105,7 @@ def _find_columns(connection: psycopg.Connection[Any], path: tuple[str, ...]) ->
 
 
 def _unsuitable_type(found: CatalogueColumn, column: Column, *, live: bool) -> str | None:
-    """What is wrong with a column's type, if anything."""
+    """Return what is wrong with a column's type, or None if the type is suitable."""
     if live and not found.stays:
         return (
             "is computed when it is read, so it cannot stay live: use a column of a table or materialized view without "

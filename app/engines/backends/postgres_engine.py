@@ -1,4 +1,4 @@
-"""Postgres where the data lives: tables are copied from it, or answer from where they are."""
+"""The Postgres engine: it copies external tables, or queries them live."""
 
 import io
 import logging
@@ -33,9 +33,9 @@ _MOST_UNITS = 10**MOST_DIGITS
 
 
 class PostgresEngine(ExternalEngine):
-    """Exact sums over tables of one Postgres database, which it only ever reads.
+    """Exact sums over the tables of one Postgres database, which it only reads.
 
-    Each statement has a connection to itself, so any number of threads may ask; more than a few at a time wait.
+    Each statement has its own connection, so any number of threads may call; the number of connections is limited.
     """
 
     name = "Postgres"
@@ -50,8 +50,8 @@ class PostgresEngine(ExternalEngine):
         """Find a table and its declared columns in the catalogue; its rows are not counted.
 
         Raises:
-            InvalidFile: the table or a column is not there, or cannot be what is declared.
-            EngineFailure: the database is busy, away or failed.
+            InvalidFile: the table or a column does not exist, or does not fit its declaration.
+            EngineFailure: the database is busy, unavailable or failed.
         """
         path = parse_table_name(table, "public", 2)
 
@@ -63,8 +63,8 @@ class PostgresEngine(ExternalEngine):
 
     @contextmanager
     def copied(self, table: LiveTable) -> Iterator[Rows]:
-        """A snapshot of a table's columns, streamed; whatever goes wrong in the block ends it."""
-        null = secrets.token_hex(16)  # a text that no value is
+        """Stream a snapshot of a table's columns; any error in the block ends the stream."""
+        null = secrets.token_hex(16)  # a random text that no value is equal to
         columns = [exp.alias_(_text(column), column.name, quoted=True) for column in table.columns]
         query = render(exp.select(*columns).from_(table_node(table.path)), self.dialect)
         statement = f"COPY ({query}) TO STDOUT (FORMAT csv, HEADER true, NULL '{null}', ENCODING 'UTF8')"
@@ -76,19 +76,19 @@ class PostgresEngine(ExternalEngine):
             yield Rows(io.BufferedReader(_Chunks(copy), 2**20), null, session.cancel)
 
     def close(self) -> None:
-        """Nothing is held between statements."""
+        """Do nothing: the engine holds no resources between statements."""
 
     @staticmethod
     def _normal(live: LiveColumn) -> Node:
         return _stored_value(live)
 
     def _rows(self, table: LiveTable, query: str, cuts: Cuts | None = None) -> list[tuple[Any, ...]]:
-        """The rows of a statement over a table that is, and until its end stays, what was registered."""
+        """Return the rows of a statement; the columns' types match the registration until the statement ends."""
         parameters = None if cuts is None else [list(cuts.thresholds)]
         with self._connected(self._statement_seconds) as session, psycopg.RawCursor(session) as cursor:
             session.isolation_level = psycopg.IsolationLevel.READ_COMMITTED  # types as they are once we have the lock
             with session.transaction():
-                # It locks the table, and neither plans nor reads; LOCK TABLE would need a right to all of its columns.
+                # PREPARE locks the table without planning or reading. LOCK TABLE would need a right to all columns.
                 lock = f"PREPARE lock_table AS SELECT FROM {table_node(table.path).sql(self.dialect)}"
                 session.execute(f"{lock}; DEALLOCATE lock_table".encode())
                 require_types(session, table)
@@ -96,7 +96,7 @@ class PostgresEngine(ExternalEngine):
 
     @contextmanager
     def _connected(self, statement_seconds: int) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
-        """A connection that reads, and whose every statement ends in time."""
+        """Yield a read-only connection whose statements all have a timeout."""
         if not self._turns.acquire(timeout=self._statement_seconds):
             raise EngineFailure
         try:
@@ -107,7 +107,7 @@ class PostgresEngine(ExternalEngine):
                 "extra_float_digits": 1,  # doubles are written so that they read back as themselves
                 "standard_conforming_strings": "on",
                 "search_path": "pg_catalog",  # functions, operators and types are the server's own
-                "row_security": "off",  # a policy that would hide rows is an error, and never another table
+                "row_security": "off",  # a policy that would hide rows raises an error
             }
             with psycopg.connect(
                 self._url,
@@ -127,7 +127,7 @@ class PostgresEngine(ExternalEngine):
 
 
 class _Chunks(io.RawIOBase):
-    """What a COPY sends, as a file."""
+    """The output of a COPY as a file."""
 
     def __init__(self, copy: psycopg.Copy) -> None:
         self._copy = copy
@@ -145,15 +145,15 @@ class _Chunks(io.RawIOBase):
 
 
 def _stored_value(live: LiveColumn) -> Node:
-    """A column's values as they would be stored.
+    """Return a node for a column's values in their stored type.
 
-    No cast can fail: the catalogue has seen to the types, and numbers that these types do not hold are not cast.
+    No cast can fail: the catalogue check allows only suitable types, and a number beyond the target type is not cast.
     """
     value = column(live.name)
     if live.kind is Kind.BOOLEAN:
         return value
     if live.kind is Kind.CATEGORY:
-        # Byte by byte: a column may have a collation for which different texts are equal.
+        # Compare byte by byte, because some collations treat different texts as equal.
         return exp.Collate(this=exp.cast(value, "TEXT"), expression=exp.to_identifier("C", quoted=True))
     if live.kind is Kind.REAL:
         return _numeric_as_double(value) if live.type == "numeric" else exp.cast(value, "DOUBLE")
@@ -164,7 +164,7 @@ def _stored_value(live: LiveColumn) -> Node:
 
 
 def _as_whole(live: LiveColumn, units: Node, most: int) -> Node:
-    """A whole number of units as 64 bits; of a `numeric` column NaN, and what is above `most`, is a missing value."""
+    """Return units as a 64-bit number; in a `numeric` column NaN and magnitudes above `most` become missing values."""
     whole = exp.cast(units, "BIGINT")
     if live.type != "numeric":
         return whole
@@ -173,7 +173,7 @@ def _as_whole(live: LiveColumn, units: Node, most: int) -> Node:
 
 
 def _numeric_as_double(value: Node) -> Node:
-    """A `numeric` as a double, without an overflow or an underflow; NaN, and what is too large, is a missing value."""
+    """Return a `numeric` as a double, without overflow or underflow; NaN and too large numbers become missing."""
     least, most = f"1e-{MOST_DIGITS_OF_A_DOUBLE}", f"1e{MOST_DIGITS_OF_A_DOUBLE}"
     double = exp.cast(value, "DOUBLE")
     return case(
@@ -196,13 +196,13 @@ def _is_between(value: Node, least: Node, most: Node) -> Node:
 
 
 def _text(live: LiveColumn) -> Node:
-    """A column's values as a CSV has them."""
+    """Return a node for a column's values as CSV texts."""
     text = exp.cast(column(live.name), "TEXT")
     return text if live.kind in {Kind.REAL, Kind.CATEGORY, Kind.BOOLEAN} else _without_nan(live, text)
 
 
 def _without_nan(live: LiveColumn, otherwise: Node) -> Node:
-    """Of columns whose values are exact NaN is a missing one, as it is in files."""
+    """Return a node that replaces NaN by a missing value, as in files; for columns that are declared exact."""
     value = column(live.name)
     if live.type in {"float4", "float8"}:
         return case([(is_nan(value), exp.null())], otherwise)

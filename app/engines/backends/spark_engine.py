@@ -1,4 +1,4 @@
-"""Spark where the data lives, by Spark Connect. Needs the extra `snapledger[spark]`, imported when it is used."""
+"""The Spark engine, over Spark Connect. It needs the extra `snapledger[spark]`, and imports it on first use."""
 
 import logging
 import secrets
@@ -32,7 +32,7 @@ _RETRIES = 3
 
 
 class SparkEngine(ExternalEngine):
-    """Exact sums over tables that a Spark Connect server knows; they stay where they are."""
+    """Exact sums over the tables of a Spark Connect server, which are always live and never copied."""
 
     name = "Spark"
     dialect = "spark"
@@ -48,8 +48,8 @@ class SparkEngine(ExternalEngine):
         """Find a table and its declared columns; its rows are not counted.
 
         Raises:
-            InvalidFile: it is to be copied, the table or a column is not there, or cannot be what is declared.
-            EngineFailure: the server is busy, away or failed.
+            InvalidFile: `live` is false, the table or a column does not exist, or does not fit its declaration.
+            EngineFailure: the server is busy, unavailable or failed.
         """
         if not live:
             raise InvalidFile([Problem("source.live", "must be true: the service does not copy Spark tables")])
@@ -70,7 +70,7 @@ class SparkEngine(ExternalEngine):
         )
 
     def copied(self, table: LiveTable) -> AbstractContextManager[Rows]:
-        """Never asked for: `locate` refuses what is to be copied."""
+        """Raise NotImplementedError: `locate` refuses every table that is not live, so nothing calls this."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -81,7 +81,7 @@ class SparkEngine(ExternalEngine):
             session.stop()
 
     def _schema(self, path: Sequence[str]) -> dict[str, str] | None:
-        """The names and types of a table's columns; None if it is none, or one that is computed when it is read."""
+        """Return the names and types of a table's columns, or None if it does not exist or is computed when read."""
         with self._asked() as session:
             name = render_table(path)
             return _types(session, name) if session.catalog.tableExists(name) else None
@@ -91,14 +91,14 @@ class SparkEngine(ExternalEngine):
         return _stored_value(live)
 
     def _rows(self, table: LiveTable, query: str, cuts: Cuts | None = None) -> list[tuple[Any, ...]]:
-        """The rows of a statement over a table that is what was registered, before the statement and after it.
+        """Return the rows of a statement; the table must match its registration before and after the statement.
 
-        Spark has no lock that keeps it so meanwhile. What was changed under the statement is stale whether that failed
-        or not, since a failure could depend on a value.
+        Spark has no lock that prevents a change in between. If the table has changed, it is stale whether or not the
+        statement failed, because a failure could depend on a value.
 
         Raises:
-            EngineFailure: the server is busy, away or failed.
-            StaleTable: it is not what was registered.
+            EngineFailure: the server is busy, unavailable or failed.
+            StaleTable: the table no longer matches its registration.
         """
         self._require_types(table)
         rows = None
@@ -110,11 +110,11 @@ class SparkEngine(ExternalEngine):
         return rows
 
     def _require_types(self, table: LiveTable) -> None:
-        """Refuse a table that has other columns than were registered, or is computed when it is read.
+        """Check that a table still has the registered columns and is not computed when it is read.
 
         Raises:
-            EngineFailure: the server is busy, away or failed, or there is no such table.
-            StaleTable: it has, or is.
+            EngineFailure: the server is busy, unavailable or failed, or the table does not exist.
+            StaleTable: a column has changed, or the table is now computed when it is read.
         """
 
         def types() -> dict[str, str] | None:
@@ -127,7 +127,7 @@ class SparkEngine(ExternalEngine):
 
     def _scan(self, table: LiveTable, query: str, cuts: Cuts | None) -> list[tuple[Any, ...]]:
         with self._asked() as session:
-            session.catalog.refreshTable(render_table(table.path))  # or files that others added are not seen
+            session.catalog.refreshTable(render_table(table.path))  # otherwise Spark misses files that others added
             if cuts is None:
                 return _fetched(session, query)
             with self._cuts_lock:  # the session has one table of cuts
@@ -139,7 +139,7 @@ class SparkEngine(ExternalEngine):
 
     @contextmanager
     def _asked(self) -> Iterator[Any]:
-        """The session; what this thread asks of it ends in time. One that failed is replaced by the next call."""
+        """Yield the session, with a timeout on this thread's work. After an error, the next call opens a new one."""
         session, tag = self._opened(), secrets.token_hex(8)
         session.addTag(tag)
         timer = threading.Timer(self._statement_seconds, session.interruptTag, [tag])
@@ -175,26 +175,26 @@ class SparkEngine(ExternalEngine):
 _STORED = {"MANAGED", "EXTERNAL"}
 
 _FORMATS = {"parquet", "orc", "delta", "iceberg", "hudi"}
-"""Those that store typed values. Texts that are parsed when they are read, and other databases, may fail on a value."""
+"""The formats that store typed values. Text formats and other databases may fail on a value when they are read."""
 
 
 def render_table(path: Sequence[str]) -> str:
-    """A table's name, quoted."""
+    """Return a table's name as quoted Spark SQL."""
     return table_node(path).sql("spark")
 
 
 def _types(session: Any, name: str) -> dict[str, str] | None:  # noqa: ANN401 - as above
-    """The types of a table's columns by their names; None of what is computed when it is read."""
+    """Return the types of a table's columns by name, or None if the table is computed when it is read."""
     if session.catalog.getTable(name).tableType not in _STORED:
         return None
-    session.catalog.refreshTable(name)  # or columns are those that the session saw first
+    session.catalog.refreshTable(name)  # otherwise Spark shows the columns that the session saw first
     if _format_of(session, name) not in _FORMATS:
         return None
     return {field.name: field.dataType.simpleString() for field in session.table(name).schema.fields}
 
 
 def _format_of(session: Any, name: str) -> str:  # noqa: ANN401 - as above
-    """A table's format in lower case; empty where Spark does not name it."""
+    """Return a table's format in lower case, or an empty text if Spark does not name it."""
     described = session.sql(f"DESCRIBE TABLE EXTENDED {name}").toArrow().to_pylist()
     return next((str(row["data_type"]).lower() for row in reversed(described) if row["col_name"] == "Provider"), "")
 
@@ -210,7 +210,7 @@ def _fetched(session: Any, query: str) -> list[tuple[Any, ...]]:  # noqa: ANN401
 
 
 def _unsuitable(found: str, declared: Column) -> str | None:
-    """What is wrong with a column's type, if anything."""
+    """Return what is wrong with a column's type, or None if the type is suitable."""
     if declared.kind is Kind.CATEGORY:
         is_unit = not declared.categories and found in _WHOLE_DIGITS
         return None if found == "string" or is_unit else "must be of a text type, compared byte by byte"
@@ -227,7 +227,7 @@ def _unsuitable(found: str, declared: Column) -> str | None:
 
 
 def _stored_value(live: LiveColumn) -> Node:
-    """A column's values as they would be stored; their types make sure that no cast can fail."""
+    """Return a node for a column's values in their stored type; the check of the types ensures that no cast fails."""
     value = column(live.name)
     if live.kind is Kind.BOOLEAN:
         return value

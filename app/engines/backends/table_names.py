@@ -1,4 +1,4 @@
-"""The names that lead to a table, as an owner writes them: `people`, `public.people`, `"a.b"."c"`."""
+"""Parse qualified table names as an owner writes them: `people`, `public.people`, `"a.b"."c"`."""
 
 import re
 
@@ -8,15 +8,15 @@ _PART = r'(?:"(?:[^"]|"")+"|[^".]+)'
 
 
 def parse_table_name(table: str, default: str, most: int) -> tuple[str, ...]:
-    """The names, outermost first and exactly as written, without folding their case; a lone one is in `default`.
+    """Return the parts of a table name, outermost first, in their exact case; a single name gets the schema `default`.
 
     Args:
-        table: what the owner wrote; a part that has a dot itself stands in double quotes.
+        table: the name as the owner wrote it; a part that contains a dot is in double quotes.
         default: the schema of a table that is named without one.
-        most: how many names lead to a table at most.
+        most: the most parts that a name may have.
 
     Raises:
-        InvalidFile: it is no such name.
+        InvalidFile: `table` is not a valid table name.
     """
     if not re.fullmatch(rf"{_PART}(?:\.{_PART}){{0,{most - 1}}}", table):
         raise InvalidFile(
