@@ -13,13 +13,13 @@ from app.engines.ingest.problems import Problems
 _PARQUET_MAGIC = b"PAR1", b"PARE"  # plain, encrypted
 
 Batches: TypeAlias = Callable[[Sequence[Column], Problems], Iterator[pa.RecordBatch]]
-"""The declared columns as they are stored, batch by batch; what is wrong goes to the problems."""
+"""Yields the declared columns in their stored types, batch by batch, and adds what is wrong to the problems."""
 
 
 class Units(NamedTuple):
-    """Whose rows are counted: `column` says to which unit a row belongs, and nobody has more than `most` rows.
+    """The units of a table: `column` holds each row's unit, and no unit may have more than `most` rows.
 
-    Where somebody has more the table is refused, unless `truncate` keeps `most` rows of each.
+    A table in which a unit has more rows is refused, unless `truncate` keeps only `most` rows of each unit.
     """
 
     column: str
@@ -28,7 +28,7 @@ class Units(NamedTuple):
 
     @property
     def declared(self) -> Column:
-        """The column, as texts of which none is missing."""
+        """The unit column, declared as texts without missing values."""
         return Column(self.column, Kind.CATEGORY, nullable=False)
 
 

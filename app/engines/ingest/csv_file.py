@@ -1,4 +1,4 @@
-"""CSV as RFC 4180 has it: UTF-8, a header, quoted fields that may span lines."""
+"""Read CSV as defined by RFC 4180: UTF-8, a header, and quoted fields that may span lines."""
 
 import csv
 from collections import Counter
@@ -19,7 +19,7 @@ MOST_IN_FIELD = 131_072
 """Characters of a field, csv's own limit."""
 
 MOST_IN_ROW = 2**23
-"""Bytes of a row, and of the lines that a row spans: memory is bounded whatever is sent."""
+"""The most bytes of a row, with all lines that it spans; this bounds the memory for any upload."""
 
 DELIMITERS = (",", ";", "\t", "|")
 
@@ -37,8 +37,8 @@ class CsvFormat:
 
     Attributes:
         null_values: the texts that mean a missing value.
-        delimiter: what is between two fields; None where the header is to tell.
-        place: what problems are placed by; rows are counted where there never was a file.
+        delimiter: the text between two fields; None to detect it from the header.
+        place: whether problems give line or row numbers; row numbers are for streams that are not files.
     """
 
     null_values: Sequence[str] = ()
@@ -76,9 +76,9 @@ def csv_batches(
 
 
 def detect_delimiter(upload: BinaryIO, columns: Sequence[Column]) -> str:
-    """What stands between the fields, told from the header: that by which most declared columns are found.
+    """Return the delimiter with which the header contains the most declared columns.
 
-    A comma, unless another finds more. The file is left at its beginning.
+    It is a comma, unless another delimiter finds more. The file is left at its beginning.
     """
     names = {column.name for column in columns}
     return _best_delimiter(upload, lambda rows: len(names.intersection(next(rows, ()))))

@@ -1,4 +1,4 @@
-"""What is wrong with a file, collected for its owner."""
+"""Collect the problems of a file for its owner."""
 
 from collections.abc import Mapping
 from typing import NoReturn
@@ -6,7 +6,7 @@ from typing import NoReturn
 from app.engines.errors import InvalidFile, Problem
 
 MOST_PROBLEMS = 10
-"""How many problems an owner is told of at a time; reading stops there."""
+"""The most problems that one error reports; reading stops after that many."""
 
 
 class Problems:
@@ -19,7 +19,7 @@ class Problems:
         """Note a problem.
 
         Raises:
-            InvalidFile: there are enough of them.
+            InvalidFile: the number of problems has reached `MOST_PROBLEMS`.
         """
         self._found.append(Problem(where, what))
         if len(self._found) == MOST_PROBLEMS:
@@ -46,7 +46,7 @@ class Problems:
         """Refuse the file if it has a problem.
 
         Raises:
-            InvalidFile: it has.
+            InvalidFile: the file has at least one problem.
         """
         if self._found:
             raise InvalidFile(self._found)

@@ -1,4 +1,4 @@
-"""One typed Parquet file out of batches of checked values."""
+"""Write batches of checked values to one typed Parquet file."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path

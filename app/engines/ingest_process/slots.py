@@ -1,4 +1,4 @@
-"""How many files are read at once, over all processes that share a directory of tables."""
+"""Limit how many files are read at once, across all processes that share a directory of tables."""
 
 import fcntl
 import os
@@ -16,18 +16,18 @@ _LOOK_SECONDS = 0.1
 
 
 class SlotsBusy(EngineFailure):
-    """Other files are being read, as many as may be at once."""
+    """The limit on how many files are read at once is reached."""
 
 
 @contextmanager
 def hold_slot(parent: Path, count: int, seconds: float, interrupted: Interrupted) -> Iterator[Path]:
-    """One of `count` directories, empty and ours alone until the end of the block, which then is gone.
+    """Yield one of `count` directories: empty, exclusive to the caller, and deleted at the end of the block.
 
-    It is locked while it is held: one that is not locked was left behind by a process that was killed, and is taken.
+    The directory is locked while it is held. A killed process leaves one that is not locked, which can be taken.
 
     Raises:
-        SlotsBusy: none became free in time.
-        IngestInterrupted: nobody waits any more.
+        SlotsBusy: no directory became free in time.
+        IngestInterrupted: `interrupted` became true.
     """
     deadline = time.monotonic() + seconds
     while True:
@@ -49,7 +49,7 @@ def hold_slot(parent: Path, count: int, seconds: float, interrupted: Interrupted
 
 
 def _take(directory: Path) -> int | None:
-    """The descriptor that locks a directory, new and empty; None if somebody has it."""
+    """Create and lock a directory; return its descriptor, or None if it is in use."""
     try:
         directory.mkdir(mode=0o700)
     except FileExistsError:
