@@ -1,4 +1,4 @@
-"""What a process is told to read, and what it tells: the only two messages between it and the service."""
+"""The job that the service sends to a process, and the messages that come back."""
 
 import json
 import pickle
@@ -49,16 +49,16 @@ class Job:
 
 
 def send_job(connection: socket.socket, job: Job) -> None:
-    """Tell a process what to read. It trusts us: what it tells is never unpickled."""
+    """Send a job to a process, pickled. The service never unpickles what the process sends."""
     content = pickle.dumps(job)
     connection.sendall(_LENGTH.pack(len(content)) + content)
 
 
 def receive_job(connection: BinaryIO) -> Job:
-    """What the service told.
+    """Return the job that the service sent.
 
     Raises:
-        EOFError: it hung up.
+        EOFError: the service closed the connection.
     """
     head = connection.read(_LENGTH.size)
     content = connection.read(_LENGTH.unpack(head)[0]) if len(head) == _LENGTH.size else b""
@@ -68,12 +68,12 @@ def receive_job(connection: BinaryIO) -> Job:
 
 
 def send_message(connection: socket.socket, message: Message) -> None:
-    """Tell the service something, in a line."""
+    """Send a message to the service as one line of JSON."""
     connection.sendall(json.dumps(message).encode() + b"\n")
 
 
 def read_messages(content: bytes) -> Message:
-    """All that was told, together."""
+    """Return the members of all messages as one dictionary."""
     told: Message = {}
     for line in content.splitlines():
         told.update(json.loads(line))

@@ -14,7 +14,7 @@ from app.engines.errors import EngineFailure, InvalidFile, Problem
 from app.engines.ingest_process.job import Job, Limits, Message, read_messages, send_job
 
 Interrupted: TypeAlias = Callable[[], bool]
-"""Whether nobody waits for the outcome any more."""
+"""Returns true when the caller no longer waits for the outcome."""
 
 _LOOK_SECONDS = 0.1
 _KILL_SECONDS = 30  # in which a process that is given up has ended, unless its server hangs
@@ -33,11 +33,11 @@ _SETTINGS = {
     "PYTHONDONTWRITEBYTECODE": "1",
 }
 _MEMORY_SHARE = 0.8
-"""A process that crashed with this much of its memory crashed for want of it: not every library can say so."""
+"""A process that crashed with at least this share of its memory in use counts as out of memory."""
 
 
 class IngestInterrupted(EngineFailure):
-    """Nobody waits for the outcome any more; nothing was stored."""
+    """The caller no longer waits for the outcome; nothing was stored."""
 
 
 class IngestProcesses:
@@ -81,7 +81,7 @@ class IngestProcesses:
                 elif time.monotonic() > deadline:
                     given_up = _exceeded("seconds", job.limits)
                 if given_up is not None:
-                    connection.shutdown(socket.SHUT_WR)  # whereupon the server kills the process
+                    connection.shutdown(socket.SHUT_WR)  # then the server kills the process
                     deadline = time.monotonic() + _KILL_SECONDS
         if given_up is not None:
             raise given_up
@@ -138,12 +138,12 @@ def _receive(connection: socket.socket) -> bytes | None:
         return connection.recv(2**16)
     except TimeoutError:
         return None
-    except ConnectionError:  # it ended without a look at the job
+    except ConnectionError:  # the process ended before it read the job
         return b""
 
 
 def _outcome(told: Message, limits: Limits) -> tuple[int, str | None]:
-    """What came of a file, by what was told of it."""
+    """Return the row count and digest from a process's messages, or raise the error that they report."""
     if "n" in told:
         return int(told["n"]), told.get("sha256")
     if "problems" in told:

@@ -1,4 +1,4 @@
-"""Files and streams into stored tables, each read by a process of its own when its turn has come."""
+"""Read files and streams into stored tables, each in a process of its own, when a slot is free."""
 
 import os
 import threading
@@ -17,14 +17,14 @@ from app.engines.ingest_process.pool import IngestProcesses, Interrupted
 from app.engines.ingest_process.slots import hold_slot
 
 MAX_WAIT_SECONDS = 60
-"""How long a file waits until fewer others are being read."""
+"""How long a file waits for a free slot."""
 
 _PIECE_BYTES = 2**16
 _LOOK_SECONDS = 0.1
 
 
 def never() -> bool:
-    """Somebody waits to the end."""
+    """Return false: the caller waits to the end."""
     return False
 
 
@@ -55,7 +55,7 @@ class IngestReader:
 
         Raises:
             InvalidFile: the file does not hold what is declared, or takes more than a limit; nothing is left behind.
-            SlotsBusy, IngestInterrupted, EngineFailure, OSError: it was not read; nothing is left behind.
+            SlotsBusy, IngestInterrupted, EngineFailure, OSError: the file was not stored; nothing is left behind.
         """
         descriptor = upload.fileno()  # which writes to the disk what is in memory
         upload.flush()
@@ -112,7 +112,7 @@ def _publish(stored: Path, target: Path) -> None:
 class _Pump:
     """Copies a stream into a pipe, in a thread: `source` is the pipe's other end.
 
-    Where the stream fails the pipe is not closed, so that nobody takes what came for all of it.
+    If the stream fails, the pipe stays open, so that the reader does not take an incomplete stream for a complete one.
     """
 
     def __init__(self, stream: BinaryIO, cancel: Callable[[], None]) -> None:
@@ -130,7 +130,7 @@ class _Pump:
         self.stop()
 
     def stop(self) -> None:
-        """Copy no more: all was read, or nobody reads. The pipe is closed at both ends then."""
+        """Stop copying, and close both ends of the pipe."""
         if self.source < 0:
             return
         os.close(self.source)

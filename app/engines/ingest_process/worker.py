@@ -1,4 +1,4 @@
-"""One process, one file: reads it within its limits, tells the outcome and ends."""
+"""The process that reads one file within its limits, reports the outcome and ends."""
 
 import errno
 import os
@@ -13,14 +13,14 @@ from app.engines.ingest_process.intake import Counting, ingest_file, ingest_stre
 from app.engines.ingest_process.job import Job, Message, receive_job, send_message
 
 _NICENESS = 5
-"""Answers come before uploads."""
+"""Lowers the priority of uploads below that of requests."""
 
 _FILES_WITH_UNITS = 3
 """A staged table, the stored one, and what DuckDB spills."""
 
 
 def work(connection: socket.socket, upload: BinaryIO) -> None:
-    """Read the upload as the service says, and tell it how that went; never a value of the data."""
+    """Read the upload as the job says, and report the outcome, which never contains a value of the data."""
     _silence()
     job = receive_job(connection.makefile("rb"))
     _limit(job)
@@ -67,7 +67,7 @@ def _data_bytes() -> int:
 
 def _outcome(job: Job, upload: BinaryIO) -> Message:
     def open_engine() -> DuckDBEngine:
-        # What DuckDB counts is not all that it takes.
+        # DuckDB uses more memory than it counts.
         return DuckDBEngine(
             job.directory,
             threads=1,
