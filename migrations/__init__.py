@@ -1,1 +1,1 @@
-"""The schema's history: one module a revision in `versions`, run by `app.db.schema_migration`."""
+"""The database migrations: one module for each revision in `versions`, run by `app.db.schema_migration`."""

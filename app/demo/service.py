@@ -1,4 +1,4 @@
-"""A temporary service on a free port, with a ledger and data that vanish with it."""
+"""Run a temporary service on a free port, with a ledger and data that are deleted when it stops."""
 
 import os
 import secrets
@@ -37,10 +37,10 @@ def _wait(client: httpx.Client, process: subprocess.Popen[bytes]) -> None:
 
 @contextmanager
 def temporary() -> Iterator[httpx.Client]:
-    """A client of a new service, as its admin; the service stops and its files go when the block ends.
+    """Yield an admin client of a new service; at the end of the block the service stops and its files are deleted.
 
     Raises:
-        RuntimeError: the service does not start.
+        RuntimeError: the service did not start.
     """
     admin_key = secrets.token_urlsafe(32)
     with tempfile.TemporaryDirectory(prefix="snapledger-demo-") as folder:

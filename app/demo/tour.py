@@ -88,7 +88,7 @@ def _call(client: httpx.Client, method: str, path: str, **options: Any) -> dict[
 
 
 def register_penguins(admin: httpx.Client) -> str:
-    """Make an owner, the table and an analyst with an allowance; the analyst's key."""
+    """Create an owner, the table and an analyst with an allowance; return the analyst's key."""
     owner = _call(admin, "POST", "/v1/principals", json={"name": "station", "role": "owner"})
     analyst = _call(admin, "POST", "/v1/principals", json={"name": "ada", "role": "analyst"})
     headers = {"Authorization": f"Bearer {owner['key']}"}
@@ -127,7 +127,7 @@ def _table(title: str, *columns: str) -> Table:
 
 
 def run() -> None:
-    """Run the tour and print it; what was started is stopped again.
+    """Run the tour and print it, then stop the service.
 
     Raises:
         RuntimeError: the service did not start, or did not do what it promises.
@@ -184,7 +184,7 @@ def _releases(client: httpx.Client, advance: Callable[[str], None]) -> Table:
 
 
 def _free(client: httpx.Client, advance: Callable[[str], None]) -> list[str]:
-    """Reuse and replay: what is known already costs nothing."""
+    """Show reuse and replay: a repeated release costs nothing."""
     advance("asking again")
     step = STEPS[0]
     question = {"statistic": step.statistic, "accuracy": "150"}
@@ -208,7 +208,7 @@ def _free(client: httpx.Client, advance: Callable[[str], None]) -> list[str]:
 
 
 def _refusal(client: httpx.Client, advance: Callable[[str], None]) -> str:
-    """A question that the budget cannot bear."""
+    """Show that a request beyond the remaining budget is refused."""
     advance("running out of budget")
     body = {"statistic": {"kind": "mean", "column": "bill_length_mm", "bounds": [32, 60]}, "epsilon": "2.5"}
     refused = client.post("/v1/datasets/penguins/releases", json=body)

@@ -7,7 +7,7 @@ from importlib.resources import files
 
 
 def table() -> bytes:
-    """The file."""
+    """Return the content of the CSV file."""
     return files("app.demo").joinpath("penguins.csv").read_bytes()
 
 
@@ -16,25 +16,25 @@ def _column(name: str) -> list[str]:
 
 
 def numbers(name: str, bounds: tuple[int, int]) -> list[Fraction]:
-    """A column's values within the bounds; a missing one counts as their middle, as for the service."""
+    """Return a column's values, clipped to the bounds; a missing value becomes their midpoint, as in the service."""
     lower, upper = map(Fraction, bounds)
     middle = (lower + upper) / 2
     return [middle if text == "NA" else min(max(Fraction(text), lower), upper) for text in _column(name)]
 
 
 def mean(values: list[Fraction]) -> Fraction:
-    """The mean."""
+    """Return the mean."""
     return sum(values, Fraction()) / len(values)
 
 
 def covariance(first: list[Fraction], second: list[Fraction]) -> Fraction:
-    """The sample covariance; of a column with itself, the sample variance."""
+    """Return the sample covariance; for a column with itself this is the sample variance."""
     centre, other_centre = mean(first), mean(second)
     products = ((x - centre) * (y - other_centre) for x, y in zip(first, second, strict=True))
     return sum(products, Fraction()) / (len(first) - 1)
 
 
 def counts(name: str, categories: list[str]) -> list[int]:
-    """How often each category occurs."""
+    """Return the number of rows in each category."""
     counted = Counter(_column(name))
     return [counted[category] for category in categories]

@@ -1,4 +1,4 @@
-"""Principals, datasets, their budgets, and the releases that were paid of them."""
+"""Principals, datasets, their budgets, and the releases that were charged to them."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -6,8 +6,8 @@ from alembic import op
 revision = "0001"
 down_revision = None
 
-# A revision is complete in itself and says what the tables were then, so nothing of app.db.tables is used. Constraints
-# get their full names by its naming convention.
+# A revision describes the tables as they were then, so it does not import app.db.tables. The naming convention there
+# still gives the constraints their full names.
 ROW_ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 RELEASE_ID = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 

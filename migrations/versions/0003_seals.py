@@ -53,7 +53,7 @@ def _replace_condition(kinds: tuple[str, ...]) -> None:
 
 
 def _entries(kinds: tuple[str, ...], *more: sa.Column[bytes]) -> sa.Table:
-    """The table before the revision with another condition, for SQLite, which changes one by rebuilding the table."""
+    """Return the old table with a new check constraint; SQLite changes a constraint by rebuilding the table."""
     return sa.Table(
         "entries",
         sa.MetaData(),
