@@ -1,4 +1,4 @@
-"""The texts of a CSV column as stored values.
+"""Convert the texts of a CSV column to stored values.
 
 Each kind has one grammar, `read_…`, which also says what is wrong with a text. Where a column of a batch consists of
 plain texts only, Python's own conversions agree with the grammars and are used instead: they are several times faster.
@@ -16,7 +16,7 @@ from app.engines.ingest.checks import flag_places
 from app.engines.stored_columns import INT64_LEAST, INT64_MOST, stored_type
 
 MOST_IN_TEXT = 10_000
-"""Characters of a category."""
+"""The most characters of a category."""
 
 TOO_LONG = f"has more than {MOST_IN_TEXT:,} characters"
 
@@ -32,7 +32,7 @@ _MOST_DIGITS = len(str(INT64_MOST))
 
 
 class UnreadableError(ValueError):
-    """A text, or a value, is none of its column's kind; the message says why without repeating it."""
+    """A text or value does not match its column's kind; the message says why without repeating it."""
 
 
 class CellReader:
@@ -91,10 +91,10 @@ class CellReader:
 
 
 def without_undeclared(texts: pa.Array, column: Column) -> pa.Array:
-    """The texts, with one and the same in the place of all that are not declared: nobody can ask for these apart.
+    """Replace all undeclared texts by one common text, because no release can tell them apart.
 
-    So nothing of them is stored, and no time or size tells how many of them differ. A unit's column has no categories,
-    and keeps its texts.
+    So no undeclared text is stored, and neither time nor size reveals how many of them are distinct. A unit column has
+    no categories, and keeps its texts.
     """
     if not column.categories:
         return texts

@@ -1,4 +1,4 @@
-"""How much memory the pages of a Parquet file claim. Arrow believes a page's header, and makes room before it looks.
+"""Compute how much memory a Parquet file's pages claim; Arrow trusts a page's header and allocates before it checks.
 
 The fields are those of the format's own definition (apache/parquet-format, parquet.thrift).
 """

@@ -1,4 +1,4 @@
-"""Parquet files as others write them."""
+"""Read Parquet files from any writer."""
 
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO

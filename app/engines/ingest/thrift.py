@@ -15,7 +15,7 @@ _MOST_NESTED = 16
 
 
 class MalformedError(ValueError):
-    """It is no struct of the compact protocol."""
+    """The bytes are not a struct of the compact protocol."""
 
 
 class Compact:

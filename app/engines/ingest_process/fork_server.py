@@ -49,7 +49,7 @@ class ForkServer:
             os.set_blocking(end, False)
 
     def run(self) -> None:
-        """Fork until the service hangs up."""
+        """Fork for each file until the service closes the connection."""
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(self._woken_end, warn_on_full_buffer=False)
         self._poll.register(self._control, select.POLLIN)
