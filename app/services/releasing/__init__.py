@@ -1,1 +1,1 @@
-"""From a plan to an answer in one transaction: releases, batches, derived statistics, reuse, exact sums, history."""
+"""Answers planned requests in one transaction: releases, batches, derived statistics, reuse, exact sums, history."""

@@ -1,4 +1,4 @@
-"""Many releases at once: all of them are debited, or none is."""
+"""Plans and answers batches: all new releases of a batch are debited, or none is."""
 
 from collections.abc import Sequence
 
@@ -24,10 +24,11 @@ from app.services.rendering.release_answers import SettledRelease
 
 
 def plan_batch(services: Services, entered: Access, batch: Batch) -> bytes:
-    """The JSON of what the batch would cost now, item by item; nothing is read of the data, and nothing is debited.
+    """Return the JSON of what each item of the batch would cost now. It does not read the data or debit anything.
 
     Raises:
-        DatasetClosedError, DatasetStaleError: there is no data any more, or not the one that was registered.
+        DatasetClosedError: the dataset is deleted.
+        DatasetStaleError: the live table is not the one that was registered.
         InvalidRequestError: the batch or one of its items is refused.
     """
     facts.require_match(services.keyring, entered.dataset, entered.account)
@@ -64,11 +65,11 @@ def _plan(services: Services, entered: Access, batch: Batch) -> bytes:
 
 
 def release_batch(services: Services, access: Access, batch: Batch, key: Key | None) -> Answer:
-    """Answer every item of a batch with a release: an earlier one, or a fresh one; all are debited, or none.
+    """Answer every item of a batch with an earlier release or a fresh one. All fresh ones are debited, or none is.
 
     Raises:
-        As `release_flow.answer_request`; what the shares do not fit is an InvalidRequestError that names the item, and
-        a BudgetExhaustedError is about the cost of all items together.
+        As `release_flow.answer_request`. If the shared ε does not fit an item, the InvalidRequestError names it. A
+        BudgetExhaustedError is about the cost of all items together.
     """
 
     def plan() -> PlannedRequest:

@@ -1,4 +1,4 @@
-"""Bulkheads around work that is long: however much of it is asked for, the other calls have threads and memory."""
+"""Bulkheads limit how many long tasks run at once, so that other requests always have threads and memory."""
 
 import threading
 from collections import Counter
@@ -14,11 +14,11 @@ MAX_WAITING_SECONDS = 30
 class Bulkhead:
     """Lets a few calls work at once and a few more wait, and refuses the rest.
 
-    One caller has at most half of the places, rounded up: it cannot keep everybody else out.
+    One caller can take at most half of the places, rounded up, so it cannot block everybody else.
 
     Args:
-        max_working: how many work at once.
-        max_waiting: how many more wait for them. Each holds a thread.
+        max_working: how many calls may work at once.
+        max_waiting: how many more calls may wait. Each waiting call holds a thread.
     """
 
     def __init__(self, max_working: int, max_waiting: int) -> None:
@@ -29,10 +29,13 @@ class Bulkhead:
 
     @contextmanager
     def enter(self, caller: Hashable) -> Iterator[None]:
-        """Work within.
+        """Run the body of the `with` statement once a place is free.
+
+        Args:
+            caller: who takes the place; each caller's places are counted.
 
         Raises:
-            OverloadedError: as many wait as may, or it waited too long.
+            OverloadedError: all places are taken, the caller has its share already, or it waited too long.
         """
         self._take_place(caller)
         try:
@@ -59,20 +62,25 @@ class Bulkhead:
 
 
 LARGE_ANSWERS = Bulkhead(max_working=1, max_waiting=6)
-"""One of a million bins takes seconds of a processor, and some hundred MiB while it is drawn."""
+"""An answer with a million bins takes seconds of CPU time, and some hundred MiB while it is drawn."""
 
 LARGE_BATCHES = Bulkhead(max_working=1, max_waiting=2)
-"""One of a thousand items takes seconds of a processor."""
+"""A batch of a thousand items takes seconds of CPU time."""
 
 LARGE_COMPONENTS = 20_000
-"""From how many numbers on an answer is large."""
+"""An answer with at least this many numbers is large."""
 
 LARGE_ITEMS = 100
-"""From how many items on a batch is large."""
+"""A batch with at least this many items is large."""
 
 
 def enter_if_large(database: Database, components: int, caller: Hashable) -> AbstractContextManager[None]:
-    """Work within `LARGE_ANSWERS` where an answer has so many numbers that it is large.
+    """Return a context manager that enters `LARGE_ANSWERS` if the answer is large, and does nothing otherwise.
+
+    Args:
+        database: the database; other requests' commits go before the large answer.
+        components: how many numbers the answer has.
+        caller: who takes the place.
 
     Raises:
         OverloadedError: as `Bulkhead.enter`.
@@ -81,7 +89,12 @@ def enter_if_large(database: Database, components: int, caller: Hashable) -> Abs
 
 
 def enter_if_many(database: Database, items: int, caller: Hashable) -> AbstractContextManager[None]:
-    """Work within `LARGE_BATCHES` where a batch has so many items that it is large.
+    """Return a context manager that enters `LARGE_BATCHES` if the batch is large, and does nothing otherwise.
+
+    Args:
+        database: the database; other requests' commits go before the large batch.
+        items: how many items the batch has.
+        caller: who takes the place.
 
     Raises:
         OverloadedError: as `Bulkhead.enter`.
@@ -91,7 +104,7 @@ def enter_if_many(database: Database, items: int, caller: Hashable) -> AbstractC
 
 @contextmanager
 def _enter(database: Database, bulkhead: Bulkhead, caller: Hashable) -> Iterator[None]:
-    """Work within a bulkhead, for which no commit of others waits."""
+    """Enter a bulkhead, but first let other requests' commits go on, so that none waits for this work."""
     database.pause()
     with bulkhead.enter(caller):
         yield

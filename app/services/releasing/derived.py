@@ -1,4 +1,7 @@
-"""What follows from releases: charged only for the components that are not known yet, all of them or none."""
+"""Plans and answers derived statistics.
+
+Only the components that no earlier release answers are charged: all of them, or none.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -37,7 +40,7 @@ from app.services.rendering.release_answers import SettledRelease
 
 @dataclass(frozen=True, slots=True)
 class DerivedQuestion:
-    """What an analyst asks: a derived statistic, and the ε (in ledger units) that its components may cost together."""
+    """An analyst's question: a derived statistic and the ε (in ledger units) that its components may cost together."""
 
     derived: Mapping[str, Any]
     epsilon_nano: int
@@ -48,11 +51,12 @@ class DerivedQuestion:
 
 
 def plan_derived(services: Services, entered: Access, question: DerivedQuestion) -> bytes:
-    """The JSON of what the derived statistic would cost now, and of which components; nothing is read of the data.
+    """Return the JSON of what the derived statistic and each component would cost now. It does not read the data.
 
     Raises:
-        DatasetClosedError: there is no data any more.
-        InvalidRequestError and the rest of `questions.make`'s: the question is refused.
+        DatasetClosedError: the dataset is deleted.
+        DatasetStaleError: the live table is not the one that was registered.
+        InvalidRequestError and the other errors of `questions.make_plan`: the question is refused.
     """
     facts.require_match(services.keyring, entered.dataset, entered.account)
     exact_sums.require_open(entered.dataset)
@@ -84,7 +88,7 @@ def plan_derived(services: Services, entered: Access, question: DerivedQuestion)
 
 
 def release_derived(services: Services, access: Access, question: DerivedQuestion, key: Key | None) -> Answer:
-    """Answer with a derived statistic, for which the components that are missing are released and debited.
+    """Answer with a derived statistic; release and debit the components that no earlier release answers.
 
     Raises:
         As `release_flow.answer_request`.
@@ -103,7 +107,7 @@ def release_derived(services: Services, access: Access, question: DerivedQuestio
     )
 
 
-def _compose(  # noqa: PLR0913, PLR0917 - what, of which releases, and what remains
+def _compose(  # noqa: PLR0913, PLR0917 - the question, the releases and the remaining budget
     dataset: Dataset,
     derived: DerivedStatistic,
     question: DerivedQuestion,
@@ -112,7 +116,7 @@ def _compose(  # noqa: PLR0913, PLR0917 - what, of which releases, and what rema
     allowance: Allowance | None,
     rows: Rows,
 ) -> bytes:
-    """The answer that the components' releases make."""
+    """Return the JSON of the derived statistic, computed from the releases of its components."""
     found = {role: each.read_facts(rows) for role, each in zip(derived.components, releases, strict=True)}
     known = {
         role: estimates.known_component(each.release.plan, component)
@@ -152,7 +156,7 @@ def _build_derived(dataset: Dataset, question: DerivedQuestion) -> DerivedStatis
 def _plan_components(
     services: Services, dataset: Dataset, derived: DerivedStatistic, question: DerivedQuestion
 ) -> dict[str, Plan]:
-    """The plans of the components, by their roles: ε by their weights, each at α divided by their number."""
+    """Return each component's plan by role. ε is shared by weight, and α is divided by the number of components."""
     roles = derived.components
     shares = by_weight(mpq(question.epsilon_nano, NANO_PER_EPSILON), [mpq(derived.weights[role]) for role in roles])
     epsilons_nano = [int(share * NANO_PER_EPSILON) for share in shares]

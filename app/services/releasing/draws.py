@@ -1,4 +1,4 @@
-"""Fresh releases: exact sums and a draw for each. Nothing is debited yet, and nobody may see them."""
+"""Draws fresh releases from exact sums. They are not debited yet, so nobody may see them."""
 
 from collections.abc import Sequence
 
@@ -17,25 +17,26 @@ from app.services.releasing import exact_sums
 from app.services.rendering.release_answers import PreparedRelease, prepare_fresh_release
 
 MOST_QUICK = 100
-"""Components, up to which draws take no longer than the rest of a release."""
+"""Up to this many components, the draws take no longer than the rest of a release."""
 
 log = structlog.stdlib.get_logger("snapledger.releases")
 
 
 def draw_releases(services: Services, access: Access, plans: Sequence[Plan]) -> list[PreparedRelease]:
-    """A fresh release for each plan; they share scans of the table.
+    """Draw a fresh release for each plan. The plans share scans of the table.
 
     Raises:
-        DatasetClosedError, DatasetStaleError: there is no data to ask, or it has another number of rows.
-        UnavailableError: the engine failed or answered to other needs, as from a file that was exchanged under it, or
-            the source of bits is broken.
+        DatasetClosedError: the dataset is deleted.
+        DatasetStaleError: the live table has a different number of rows than was registered.
+        UnavailableError: the engine failed, its sums do not fit the plan (as when a file was replaced while in use),
+            or the source of random bits is broken.
     """
     if not plans:
         return []
     needs = [plan.needs for plan in plans]
     many = sum(plan.statistic.components for plan in plans) > MOST_QUICK
     if many or not all(exact_sums.are_cached(services, access.dataset, each) for each in needs):
-        services.database.pause()  # others' commits go first
+        services.database.pause()  # other requests' commits go first
     sums = exact_sums.compute_exact_sums(services, access.dataset, needs)
     return [_draw_release(access, plan, sums[plan.needs]) for plan in plans]
 
@@ -44,7 +45,7 @@ def _draw_release(access: Access, plan: Plan, sums: Sums) -> PreparedRelease:
     try:
         drawn = plan.mechanism.draw(sums, SystemBits())
     except (ValueError, DrawExhausted) as error:
-        log.error("not drawn", why=type(error).__name__)  # noqa: TRY400 - its text may hold values
+        log.error("not drawn", why=type(error).__name__)  # noqa: TRY400 - the error's text may contain values of the data
         raise UnavailableError from None
     metrics.EXACT_DRAWS.inc(drawn.exact)
     return prepare_fresh_release(time_ordered_id(), access.dataset, plan, drawn)

@@ -1,4 +1,4 @@
-"""From a dataset to exact sums. What an engine cannot answer becomes one of the interface's refusals here."""
+"""Computes the exact sums of a dataset, and translates engine failures into the errors of the interface."""
 
 from collections.abc import Iterable
 
@@ -12,11 +12,11 @@ from app.services.context import Services
 
 
 def require_open(dataset: Dataset) -> None:
-    """Refuse a dataset whose data cannot be asked.
+    """Refuse a dataset whose data cannot be queried.
 
     Raises:
-        DatasetClosedError: it is deleted.
-        DatasetStaleError: its live table is not the one that was registered.
+        DatasetClosedError: the dataset is deleted.
+        DatasetStaleError: the live table is not the one that was registered.
     """
     if dataset.closed:
         raise DatasetClosedError
@@ -25,19 +25,19 @@ def require_open(dataset: Dataset) -> None:
 
 
 def are_cached(services: Services, dataset: Dataset, needs: Needs) -> bool:
-    """Whether `compute_exact_sums` would answer at once."""
+    """Return whether `compute_exact_sums` can answer from the cache."""
     return dataset.file_id is not None and services.tables.are_known(dataset.file_id, needs)
 
 
 def compute_exact_sums(services: Services, dataset: Dataset, needs: Iterable[Needs]) -> dict[Needs, Answer]:
-    """The exact integers that statistics need of a dataset, by as few scans as can be.
+    """Return the exact integers that statistics need of a dataset, with as few scans as possible.
 
     Raises:
-        DatasetClosedError: there is no data any more.
-        DatasetStaleError: the live table has another number of rows than was registered. From then on nobody is
-            answered until its owner acts: the one refusal that depends on more than public facts, and it never tells
-            the number.
-        UnavailableError: the engine is busy, away or failed.
+        DatasetClosedError: the dataset is deleted.
+        DatasetStaleError: the live table has a different number of rows than was registered. The dataset is marked
+            stale and refuses every new question until its owner acts. This is the only refusal that depends on more
+            than public facts, and it never tells the number of rows.
+        UnavailableError: the engine is busy, cannot be reached, or failed.
     """
     if dataset.file_id is None:
         raise DatasetClosedError

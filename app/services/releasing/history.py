@@ -1,4 +1,4 @@
-"""Earlier releases, as they were answered."""
+"""Reads earlier releases, exactly as they were answered."""
 
 from app.errors import NotFoundError
 from app.ledger.answers import releases
@@ -11,13 +11,13 @@ from app.services.names import require_release_id
 
 
 def list_dataset_releases(services: Services, entered: Access, after: str | None, limit: int) -> list[StoredRelease]:
-    """A dataset's releases, oldest first."""
+    """Return a page of a dataset's releases, oldest first."""
     with services.database.read() as session:
         return releases.page_of_releases(session, after, limit, dataset_id=entered.dataset.id)
 
 
 def list_own_releases(services: Services, credential: Credential, after: str | None, limit: int) -> list[StoredRelease]:
-    """The caller's own releases, on the datasets that it still sees, oldest first."""
+    """Return a page of the caller's own releases on the datasets that it can still see, oldest first."""
     with services.database.read() as session:
         principal = access.principal_of(session, credential)
         return releases.page_of_releases(
@@ -26,11 +26,11 @@ def list_own_releases(services: Services, credential: Credential, after: str | N
 
 
 def find_release(services: Services, credential: Credential, release_id: str) -> Body:
-    """The answer of one release.
+    """Return the answer of one release.
 
     Raises:
-        NotFoundError: there is none, or it is of a dataset that the caller may not see.
-        SealBrokenError: it is not what was sealed.
+        NotFoundError: there is no such release, or the caller may not see its dataset.
+        SealBrokenError: the stored release is not what was sealed.
     """
     with services.database.read() as session:
         principal = access.principal_of(session, credential)

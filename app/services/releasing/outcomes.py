@@ -1,4 +1,4 @@
-"""What became of each question, told to the log and the metrics; never what the answer was."""
+"""Records each question's outcome (fresh, reused or replayed) in the log and the metrics, but never the answer."""
 
 from collections.abc import Iterable
 
@@ -13,13 +13,13 @@ log = structlog.stdlib.get_logger("snapledger.releases")
 
 
 def record_releases(access: Access, settled: Iterable[SettledRelease]) -> None:
-    """Tell of fresh and reused releases, once they may be shown."""
+    """Record fresh and reused releases. Call this only once they may be shown."""
     for each in settled:
         _record(access, each.release.plan.statistic.kind, "reused" if each.reused else "fresh", each.charged_nano)
 
 
 def record_replays(access: Access, kinds: Iterable[str]) -> None:
-    """Tell of an answer that was given before, to questions of these kinds."""
+    """Record the replay of a stored answer to questions about statistics of these kinds."""
     for kind in kinds:
         _record(access, kind, "replayed", 0)
 

@@ -1,4 +1,4 @@
-"""The free half of the main job: what a release would cost and promise."""
+"""Plans releases: what a release would cost and promise. A plan is free."""
 
 from dataclasses import dataclass
 
@@ -24,19 +24,20 @@ from app.services.rendering.documents import Document
 
 @dataclass(frozen=True, slots=True)
 class PlanExtras:
-    """What a plan says beyond what a release would be: a curve, and the bias at a guess."""
+    """Optional parts of a plan: a curve, and the bias at a guess."""
 
     curve: Curve | None = None
     guess: mpq | None = None
 
 
 def plan_release(services: Services, entered: Access, question: Question, extras: PlanExtras) -> bytes:
-    """The JSON of what a release of the question would be; nothing is read of the data, and nothing is debited.
+    """Return the JSON of what a release would cost and promise. It does not read the data or debit anything.
 
     Raises:
-        DatasetClosedError, DatasetStaleError: there is no data any more, or not the one that was registered.
-        InvalidRequestError and the rest of `questions.make`'s: the question is refused.
-        OverloadedError: as many large answers are being made as may.
+        DatasetClosedError: the dataset is deleted.
+        DatasetStaleError: the live table is not the one that was registered.
+        InvalidRequestError and the other errors of `questions.make_plan`: the question is refused.
+        OverloadedError: too many large answers are in progress.
         EpsilonTooLargeError: the curve ends beyond what one release may cost.
     """
     facts.require_match(services.keyring, entered.dataset, entered.account)
@@ -48,7 +49,7 @@ def plan_release(services: Services, entered: Access, question: Question, extras
     known = _find_earlier_releases(services, entered, planned) if question.reuse else []
     reused = reuse.choose_earlier_release(known, planned) is not None
     cost_nano, account, allowance = planned.epsilon_nano, entered.account, entered.allowance
-    # Whoever rules a dataset may plan before it grants itself an allowance; a release it could not pay.
+    # An owner or admin may plan before it grants itself an allowance, but it cannot pay for a release without one.
     spendable_nano = None if allowance is None else min(account.remaining_nano, allowance.remaining_nano)
     affordable = spendable_nano is not None and (reused or cost_nano <= spendable_nano)
     budget = documents.charge_document(0 if reused else cost_nano, account.remaining_nano, allowance) | {
@@ -70,11 +71,11 @@ def _find_earlier_releases(services: Services, entered: Access, planned: Plan) -
 def plan_without_data(
     services: Services, principal: Principal, statistic: Statistic, question: Question, extras: PlanExtras
 ) -> bytes:
-    """The JSON of what a release of a statistic would be on any dataset like that.
+    """Return the JSON of what a release of a statistic would cost and promise, without a dataset.
 
     Raises:
         EpsilonTooLargeError, AccuracyTrivialError, AccuracyUnattainableError: as their names say.
-        OverloadedError: as many large answers are being made as may.
+        OverloadedError: too many large answers are in progress.
     """
     most_nano = services.settings.max_epsilon_nano
     planned = questions.plan_statistic(statistic, question, most_nano)
@@ -95,7 +96,7 @@ def _extra_members(planned: Plan, most_nano: int, extras: PlanExtras, purse: Spe
 
 
 def _cliff_document(planned: Plan, most_nano: int) -> Document | None:
-    """The next ε above at which the radius jumps, and the radius there; None where no release may cost that."""
+    """Return the next cliff above the plan's ε and the radius there; None if no release may cost that much."""
     beyond = planned.beyond_cliff
     if beyond is None:
         return None

@@ -1,8 +1,8 @@
-"""The main job: private statistics, debited and on record; one way for a release, a batch and a derived statistic.
+"""Answers a request for a release, a batch or a derived statistic; all three take the same path.
 
-The order of events is what the promises rest on: refusals, replays and reuse are decided by reads; then come the exact
-sums and the draws; then one transaction holds idempotency row, debits, entries and answers. A crash before its commit
-costs nothing, one after it loses nothing.
+The order of the steps matters. First, reads decide about refusals, replays and reuse. Then the exact sums are computed
+and the releases drawn. Then one transaction writes the idempotency row, the debits, the entries and the answers. A
+crash before its commit costs nothing; a crash after it loses nothing.
 """
 
 from collections.abc import Sequence
@@ -25,15 +25,17 @@ from app.services.releasing.storage_limits import require_storage
 
 
 def answer_request(services: Services, access: Access, request: ReleaseRequest, key: Key | None) -> Answer:
-    """Answer every question with a release, all of them or none: a stored one, an earlier one, or a fresh one.
+    """Answer every question of a request, or none: with a replay, earlier releases or fresh releases.
 
     Raises:
-        KeyRequiredError, KeyReusedError: about the idempotency key.
-        DatasetClosedError, DatasetStaleError, BudgetExhaustedError: the present state refuses it.
-        StorageExhaustedError: there is no room for another answer.
-        InvalidRequestError and the rest of `questions.make_plan`'s: a question is refused.
-        SealBrokenError: what is stored of the dataset is not what was sealed.
-        UnavailableError: the database or the engine did not answer; nothing was debited, or the key replays what was.
+        KeyRequiredError, KeyReusedError: the idempotency key is missing, or was used for a different request.
+        DatasetClosedError, DatasetStaleError: the dataset is deleted, or its live table has changed.
+        BudgetExhaustedError: the account or the allowance cannot pay the cost.
+        StorageExhaustedError: the storage limit for answers is reached.
+        InvalidRequestError and the other errors of `questions.make_plan`: a question is refused.
+        SealBrokenError: the stored facts of the dataset are not what was sealed.
+        UnavailableError: the database or the engine did not answer. If a debit was made nevertheless, a retry with the
+            same idempotency key replays its answer.
     """
     access.require_allowance()
     if key is None and not request.reuse:
@@ -47,7 +49,7 @@ def answer_request(services: Services, access: Access, request: ReleaseRequest, 
         components = sum(plan.statistic.components for plan in planned.plans)
         with enter_if_large(services.database, components, access.principal.id):
             answer = _Attempt(services, access, request, planned, key).answer()
-        # A twin's answer is looked through only now: a large one needs a place in the bulkhead of its own.
+        # Read a concurrent request's answer only now: to check a large one takes its own place in the bulkhead.
         return answer or _tell_replay(access, request, replays.find_twin_answer(services, access, key))
 
 
@@ -58,7 +60,7 @@ def _tell_replay(access: Access, request: ReleaseRequest, stored: Answer) -> Ans
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """A request on its way from its plans to its answer."""
+    """A planned request, and the steps that answer it."""
 
     services: Services
     access: Access
@@ -67,7 +69,7 @@ class _Attempt:
     key: Key | None
 
     def answer(self) -> Answer | None:
-        """The answer; None where a twin with the same key committed first."""
+        """Return the answer; None if a concurrent request with the same key committed first."""
         database, plans = self.services.database, self.planned.plans
         earlier: list[EarlierRelease | None] = [None] * len(plans)
         if self.request.reuse:
@@ -88,7 +90,7 @@ class _Attempt:
         return settled.answer(database)
 
     def _refuse(self, earlier: Sequence[EarlierRelease | None]) -> None:
-        """Refuse early what the transaction would refuse: no scan and no draw for a debit that cannot be made."""
+        """Refuse early what the transaction would refuse, so that no scan or draw is wasted on it."""
         plans, access = self.planned.plans, self.access
         cost_nano = sum(plan.epsilon_nano for plan, known in zip(plans, earlier, strict=True) if known is None)
         if cost_nano or self.key is not None:
@@ -97,7 +99,7 @@ class _Attempt:
             require_budget(access.account, access.require_allowance(), cost_nano)
 
     def _open_known(self, rows: Rows, earlier: Sequence[EarlierRelease | None]) -> Prepared:
-        """The answers that releases from before the request give."""
+        """Open the releases from before this request that answer its questions, by position."""
         keyring = self.services.keyring
         return {
             place: reuse.open_earlier_release(rows, keyring, each, plan)
@@ -106,13 +108,13 @@ class _Attempt:
         }
 
     def _draw(self, earlier: Sequence[EarlierRelease | None]) -> Prepared:
-        """Fresh releases where there is none."""
+        """Draw fresh releases for the questions that no earlier release answers, by position."""
         fresh = {place: self.planned.plans[place] for place, each in enumerate(earlier) if each is None}
         drawn = draws.draw_releases(self.services, self.access, list(fresh.values()))
         return dict(zip(fresh, drawn, strict=True))
 
     def _settle_free(self, known: Prepared) -> SettledRequest:
-        """The answer of earlier releases alone, with the budget as it was when the caller was let in."""
+        """Answer with earlier releases alone. The budget shown is the one read when the request was authorised."""
         account, allowance, rows = self.access.account, self.access.allowance, self.services.database
         releases = [known[place].settle(0, account, allowance) for place in range(len(known))]
         compose = self.planned.compose

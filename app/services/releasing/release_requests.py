@@ -1,4 +1,4 @@
-"""What a single release, a batch and a derived statistic differ in: their questions, and how their answer is made."""
+"""Describes a request for a single release, a batch or a derived statistic: its questions and how it is answered."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from app.services.rendering.release_answers import SettledRelease
 CREATED, OK = 201, 200
 
 Compose = Callable[[Sequence[SettledRelease], Account, Allowance | None, Rows], bytes]
-"""Makes the answer to several questions of their releases and of what remains after them."""
+"""Composes the answer to several questions from their releases and the remaining account and allowance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class PlannedRequest:
     """The plans of a request's questions.
 
     Attributes:
-        compose: makes the answer; None where the only release is the answer.
+        compose: composes the answer; None if there is one release and it is the answer.
     """
 
     plans: Sequence[Plan]
@@ -34,9 +34,9 @@ class ReleaseRequest:
 
     Attributes:
         reuse: whether earlier releases may answer.
-        items: how many items a batch has; else 1.
-        kinds: tells the kinds of the questions' statistics.
-        plan: plans the questions, or refuses them.
+        items: how many items the batch has; 1 if the request is not a batch.
+        kinds: returns the kinds of the questions' statistics.
+        plan: returns the plans of the questions, or raises an error that refuses them.
     """
 
     reuse: bool
@@ -47,18 +47,21 @@ class ReleaseRequest:
 
 @dataclass(frozen=True, slots=True)
 class SettledRequest:
-    """The answer to a request, which may be shown once it is committed; `body` is None as `PlannedRequest.compose`."""
+    """The answer to a request, which may be shown once it is committed.
+
+    `body` is None if `PlannedRequest.compose` is None: then the only release is the answer.
+    """
 
     releases: Sequence[SettledRelease]
     body: bytes | None
 
     @property
     def status(self) -> int:
-        """Created if any release is fresh."""
+        """The HTTP status: 201 (Created) if any release is fresh, else 200 (OK)."""
         return OK if all(each.reused for each in self.releases) else CREATED
 
     def answer(self, rows: Rows) -> Answer:
-        """What the caller is answered; what is large is read from there while it is sent."""
+        """Return the answer for the caller. A large body is read from `rows` while it is sent."""
         if self.body is not None:
             return Answer(self.status, self.body)
         (release,) = self.releases

@@ -1,4 +1,4 @@
-"""The one transaction of a request: its idempotency row, debits, entries, releases and answer; all of it or nothing."""
+"""Commits a request in one transaction: its idempotency row, debits, entries, releases and answer."""
 
 from collections.abc import Mapping
 
@@ -23,14 +23,14 @@ from app.services.releasing.storage_limits import ROW_BYTES, require_storage
 from app.services.rendering.release_answers import PreparedRelease, SettledRelease
 
 Prepared = Mapping[int, PreparedRelease]
-"""What was prepared for a request's questions, by their places; nothing where a release of an earlier place answers."""
+"""The prepared releases by the position of their question; no entry if an earlier question's release answers it."""
 
 
 def require_budget(account: Account, allowance: Allowance | None, cost_nano: int) -> None:
-    """Refuse what the account or the allowance cannot bear.
+    """Refuse a cost that the account or the allowance cannot pay.
 
     Raises:
-        BudgetExhaustedError: it says which, of both the one that has less, and what remains of it.
+        BudgetExhaustedError: names the one of the two that has less left, and says how much.
         ForbiddenError: there is no allowance.
     """
     if allowance is None:
@@ -42,18 +42,18 @@ def require_budget(account: Account, allowance: Allowance | None, cost_nano: int
 
 
 class ReleaseTransaction:
-    """A transaction that answers a request, in the one order.
+    """Answers a request in one transaction, with its steps always in the same order.
 
     Args:
-        services: what it works with.
-        access: of who asks.
-        request: what is asked.
-        key: which the answer is bound to, if there is one.
+        services: the services, with the settings and the keyring.
+        access: the caller's access to the dataset.
+        request: the plans of the request's questions.
+        key: the idempotency key that the answer is bound to, if there is one.
         may_reuse: whether earlier releases may answer.
-        transaction: the session that does it.
+        transaction: the database session to write with.
     """
 
-    def __init__(  # noqa: PLR0913, PLR0917 - who, what, how, where
+    def __init__(  # noqa: PLR0913, PLR0917 - all of it belongs to one request
         self,
         services: Services,
         access: Access,
@@ -69,13 +69,16 @@ class ReleaseTransaction:
         self._balance: tuple[Account, Allowance | None] | None = None
 
     def commit(self, prepared: Prepared) -> SettledRequest | None:
-        """Answer, and commit; nobody sees an answer before this has returned. None where the key is a twin's already.
+        """Answer the request and commit. Nobody may see the answer before this has returned.
+
+        Returns:
+            The answer; None if a concurrent request with the same idempotency key has committed first.
 
         Raises:
-            UnavailableError: what is prepared does not answer any more.
+            UnavailableError: the prepared releases no longer match what the transaction needs.
             As `require_budget`, `accounts.debit_account`, `allowances.debit_allowance` and `require_storage`.
         """
-        first = prepared[0].release_id  # of no other question, since there is none before it
+        first = prepared[0].release_id  # always prepared: no earlier question can answer the first one
         if self._claim is not None and not idempotency.claim_key(
             self._transaction, self._seal, self._claim, first, CREATED
         ):
@@ -89,7 +92,7 @@ class ReleaseTransaction:
         cost_nano = sum(
             plan.epsilon_nano for plan, known in zip(self._request.plans, earlier, strict=True) if known is None
         )
-        if cost_nano and len(earlier) > 1:  # before any debit: the refusal is about the whole
+        if cost_nano and len(earlier) > 1:  # before any debit, so that the refusal names the total cost
             require_budget(*self._read_balance(), cost_nano)
         settled = [
             self._debit(prepared.get(place)) if known is None else self._reuse(prepared.get(place), place, known)
@@ -109,9 +112,9 @@ class ReleaseTransaction:
         return request
 
     def _lock_and_find_earlier(self, prepared: Prepared) -> list[EarlierRelease | None]:
-        """Earlier releases as they are now, and stay: nobody else releases before the end of the transaction."""
+        """Lock the account where needed, so that nobody else releases meanwhile, and find the earlier releases."""
         plans, dataset = self._request.plans, self._access.dataset
-        if self._may_reuse or len(plans) > 1:  # else the debit itself is what locks the account
+        if self._may_reuse or len(plans) > 1:  # otherwise the debit itself locks the account
             accounts.lock_open_account(self._transaction, dataset.id)
         if not self._may_reuse:
             return [None] * len(plans)
@@ -119,7 +122,7 @@ class ReleaseTransaction:
         return reuse.find_earlier_releases(self._transaction, dataset, plans, draws)
 
     def _read_balance(self) -> tuple[Account, Allowance | None]:
-        """The account and the caller's allowance, as this transaction has left them."""
+        """Return the account and the caller's allowance as this transaction sees them."""
         if self._balance is None:
             dataset_id, principal_id = self._access.dataset.id, self._access.principal.id
             self._balance = (
@@ -140,7 +143,7 @@ class ReleaseTransaction:
         return settled
 
     def _count_stored(self, stored_bytes: int) -> tuple[Account, Allowance | None]:
-        """Count what is stored of an answer beside its releases; the account and the allowance after it."""
+        """Count the bytes stored for an answer besides its releases; return the account and the allowance after it."""
         added, dataset_id = stored_bytes + ROW_BYTES, self._access.dataset.id
         account = accounts.store(self._transaction, dataset_id, added)
         allowance = allowances.store(self._transaction, dataset_id, self._access.principal.id, added)
@@ -149,7 +152,7 @@ class ReleaseTransaction:
 
     def _debit(self, drawn: PreparedRelease | None) -> SettledRelease:
         if drawn is None or drawn.reused:
-            raise UnavailableError  # what the reads found is found again, since releases are never deleted
+            raise UnavailableError  # cannot be: releases are never deleted, so every one found is found again
         transaction, at = self._transaction, self._at
         dataset, principal, cost_nano = self._access.dataset, self._access.principal, drawn.plan.epsilon_nano
         stored_bytes = drawn.opening.stored_bytes + ROW_BYTES
@@ -159,7 +162,7 @@ class ReleaseTransaction:
         self._balance = account, allowance
         require_storage(self._services.settings, account, allowance, stored_bytes)
         if allowance.window is not None:
-            at = transaction.time()  # the one that decided in which window it counts
+            at = transaction.time()  # the time that decided which window the debit counts in
         settled = drawn.settle(cost_nano, account, allowance, at)
         entries.append_entry(
             *(transaction, self._seal, account, "debit", principal.name, cost_nano, at),

@@ -1,4 +1,4 @@
-"""A single release."""
+"""Answers a question with a single release."""
 
 from app.services.access import Access
 from app.services.context import Services
@@ -10,7 +10,7 @@ from app.services.releasing.replays import Answer, Key
 
 
 def release(services: Services, access: Access, question: Question, key: Key | None) -> Answer:
-    """Answer a question with a release: a stored one, an earlier one, or a fresh one that is debited.
+    """Answer a question with a replayed answer, an earlier release, or a fresh release that is debited.
 
     Raises:
         As `release_flow.answer_request`.

@@ -1,4 +1,4 @@
-"""Answers that were given before, by idempotency key: replayed as they were."""
+"""Replays stored answers by idempotency key, exactly as they were given."""
 
 from dataclasses import dataclass
 
@@ -21,9 +21,9 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A status and a body, which is read from the database piece by piece where it is large.
+    """A status and a body. A large body is read from the database piece by piece.
 
-    `replayed` where both were stored before.
+    `replayed` is true if both were stored by an earlier request.
     """
 
     status: int
@@ -32,12 +32,12 @@ class Answer:
 
 
 def find_replay(services: Services, access: Access, key: Key) -> Answer | None:
-    """What the key was answered with, if it was.
+    """Return the stored answer for an idempotency key, or None.
 
     Raises:
-        KeyReusedError: that was to another request.
-        DamagedAnswerError: it is not what was written.
-        OverloadedError: as many large answers are being made or looked through as may.
+        KeyReusedError: the key was used for a different request.
+        DamagedAnswerError: the stored answer is not what was written.
+        OverloadedError: too many large answers are being made or checked.
     """
     with services.database.ask() as session:
         stored = _find_stored_answer(services, session, access, key)
@@ -47,10 +47,10 @@ def find_replay(services: Services, access: Access, key: Key) -> Answer | None:
 
 
 def find_twin_answer(services: Services, access: Access, key: Key | None) -> Answer:
-    """What a twin with the same key was answered, which committed first: our draws are discarded.
+    """Return the answer of a concurrent request with the same key that committed first. Our own draws are discarded.
 
     Raises:
-        UnavailableError: there is none, after all.
+        UnavailableError: no such answer is stored.
     """
     twin = None if key is None else find_replay(services, access, key)
     if twin is None:
@@ -68,7 +68,7 @@ def _find_stored_answer(services: Services, session: Session, access: Access, ke
 
 
 def _require_sound(services: Services, access: Access, stored: Answer) -> None:
-    """Look through a large answer before the first byte of it is sent."""
+    """Check a whole large answer before its first byte is sent."""
     body = stored.body
     if isinstance(body, Body) and body.size > MAX_PLAIN_BYTES:
         services.database.pause()

@@ -1,6 +1,6 @@
-"""The free answer: an earlier release of the same statistic that is accurate enough.
+"""Reuse: answers a question at no cost with an earlier release of the same statistic that is accurate enough.
 
-Chosen by public facts alone (its radius at the asked α, then its age), never by its value.
+The release is chosen by public facts alone (its radius at the requested α, then its age), never by its value.
 """
 
 import math
@@ -25,12 +25,12 @@ from app.services.planning.questions import Plan
 from app.services.rendering.release_answers import PreparedRelease, prepare_reused_release
 
 NOT_DRAWN = ""
-"""The id, not given yet, of a release of the same request."""
+"""Stands for the id of a release of the same request that is not drawn yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class EarlierRelease:
-    """An earlier release that answers a plan, and its mechanism."""
+    """An earlier release that may answer a plan, with its mechanism and its radius at the plan's α."""
 
     release_id: str
     dataset_id: int
@@ -41,9 +41,9 @@ class EarlierRelease:
 def find_earlier_releases(
     session: Session, dataset: Dataset, plans: Sequence[Plan], draws: Mapping[int, str] = MappingProxyType({})
 ) -> list[EarlierRelease | None]:
-    """For each plan the release that answers it: an earlier one, or that of a plan before it, or none.
+    """Return for each plan the release that answers it: an earlier one, that of a preceding plan, or None.
 
-    `draws` are the ids of the releases that were drawn for plans, by their places.
+    `draws` maps the positions of plans to the ids of the releases that were drawn for them.
     """
     known: dict[tuple[str, mpq], list[EarlierRelease]] = {}
     found: list[EarlierRelease | None] = []
@@ -60,7 +60,7 @@ def find_earlier_releases(
 
 
 def list_earlier_releases(session: Session, dataset: Dataset, statistic: Statistic, alpha: mpq) -> list[EarlierRelease]:
-    """The releases of a statistic that may answer questions at this α, oldest first."""
+    """Return the releases of a statistic that may answer questions at this α, oldest first."""
     found = []
     for candidate in releases.list_candidates(session, dataset.id, statistic.identity):
         try:
@@ -73,7 +73,7 @@ def list_earlier_releases(session: Session, dataset: Dataset, statistic: Statist
 
 
 def choose_earlier_release(earlier: Sequence[EarlierRelease], plan: Plan) -> EarlierRelease | None:
-    """Of releases that are known at the plan's α, oldest first, the one that answers it."""
+    """Return the release that answers the plan, or None; `earlier` has radii at the plan's α, oldest first."""
     best: EarlierRelease | None = None
     for each in earlier:
         if _is_enough(each, plan) and (best is None or round_up(each.radius) < round_up(best.radius)):
@@ -82,9 +82,10 @@ def choose_earlier_release(earlier: Sequence[EarlierRelease], plan: Plan) -> Ear
 
 
 def _is_enough(earlier: EarlierRelease, plan: Plan) -> bool:
-    """Whether no radius that the plan promises is larger than the earlier release's.
+    """Whether the earlier release is accurate enough: a single number within the wanted radius also suffices.
 
-    As reported: radii that differ beyond a double's digits, as γ makes them, are the same to a reader.
+    Otherwise none of its radii may be larger than the plan's. They are compared as reported, after rounding to
+    doubles: γ can make radii differ beyond a double's digits, which no reader sees.
     """
     if plan.statistic.components == 1 and earlier.radius <= plan.wanted:
         return True
@@ -96,11 +97,11 @@ def _is_enough(earlier: EarlierRelease, plan: Plan) -> bool:
 
 
 def open_earlier_release(rows: Rows, keyring: Keyring, earlier: EarlierRelease, plan: Plan) -> PreparedRelease:
-    """An earlier release as the answer to this plan: all as it was, with the accuracy at the plan's α.
+    """Return an earlier release as the answer to this plan: unchanged but for the accuracy, which is at the plan's α.
 
     Raises:
-        DamagedAnswerError: its answer is not what was written.
-        SealBrokenError: the release is not what was sealed, or is of another statistic than was found by.
+        DamagedAnswerError: the stored answer is not what was written.
+        SealBrokenError: the release is not what was sealed, or belongs to another dataset or statistic.
     """
     release, stored = releases.find_sealed(rows, keyring, earlier.release_id)
     if (release.dataset_id, release.statistic) != (earlier.dataset_id, plan.statistic.identity):
@@ -109,10 +110,11 @@ def open_earlier_release(rows: Rows, keyring: Keyring, earlier: EarlierRelease, 
 
 
 def reuse_slots(mechanism: Mechanism) -> list[tuple[int, float]]:
-    """Where a release is kept as a candidate, each with a score of which the smallest wins.
+    """Return the slots in which a release competes as a candidate for reuse, each with its score; the smallest wins.
 
-    At any α the radius is min(ln(1/α)/ε' + grid/2, 2B): among releases of one grid the smallest scale λ' = 1/ε' is
-    best, and among all of them the smallest B. So the best of each grid and the smallest bound are all that is needed.
+    At any α the radius is min(ln(1/α)/ε' + grid/2, 2B). Among releases with the same grid, the one with the smallest
+    scale λ' = 1/ε' is best; among all releases, the one with the smallest bound B. So the ledger only needs the best
+    release of each grid and the release with the smallest bound.
     """
     parameters = mechanism.parameters
     exponent = round(math.log2(parameters.grid))  # a power of two, exactly

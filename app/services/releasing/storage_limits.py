@@ -1,7 +1,7 @@
-"""How many bytes of answers may be stored on a dataset, by all and by one principal.
+"""Limits how many bytes of answers may be stored for a dataset, in total and by one principal.
 
-Decided by what is stored already, which follows from answers that were given: an answer that is begun below the limit
-is stored whatever its size.
+The limit is compared with what is stored already, before the new answer. An answer that begins below the limit is
+stored whatever its size.
 """
 
 from app.config import Settings
@@ -10,20 +10,20 @@ from app.ledger.account import Account
 from app.ledger.allowances import Allowance
 
 ROW_BYTES = 1_024
-"""What an answer takes beyond its large part: its ending, its entry, its key and the indexes."""
+"""The bytes that an answer takes besides its large part: its ending, its entry, its key and the indexes."""
 
 
 def require_storage(settings: Settings, account: Account, allowance: Allowance | None, added_bytes: int = 0) -> None:
-    """Refuse another answer where as much is stored as may be.
+    """Refuse another answer if the storage limit is reached.
 
     Args:
         settings: the limits.
-        account: the dataset's.
-        allowance: the caller's.
-        added_bytes: what both count of this very answer already.
+        account: the dataset's account.
+        allowance: the caller's allowance.
+        added_bytes: the bytes of this answer that the account and the allowance already count.
 
     Raises:
-        StorageExhaustedError: which of both it is, and how much there is.
+        StorageExhaustedError: names the limit that is reached, and how much is stored.
     """
     if allowance is not None:
         _require("allowance", allowance.stored_bytes - added_bytes, settings.max_stored_bytes_per_allowance)
