@@ -64,7 +64,7 @@ def test_an_owner_grants_changes_and_revokes(opened: Opened, penguins: Penguins,
     page.get_by_label("Limit (ε)", exact=True).fill("2")
     page.get_by_label("Days (optional)").fill("")
     page.get_by_role("button", name="Save the allowance").click()
-    expect(page.get_by_text("ε 0 of 2 spent; 2 remains")).to_be_visible()
+    expect(page.get_by_text("ε 0 of 2 spent; 2 left")).to_be_visible()
     page.get_by_role("button", name=f"Revoke the allowance of {name}").click()
     page.get_by_role("button", name="Cancel").click()
     assert client.get(penguins.table.path).status_code == 200
@@ -116,7 +116,7 @@ def test_an_owner_changes_the_limit_and_is_told_what_cannot_be(opened: Opened, p
     expect(page.get_by_role("alert")).to_contain_text("epsilon_limit")
     page.get_by_label("New limit (ε)").fill("12")
     page.get_by_role("button", name="Change the limit").click()
-    expect(page.get_by_text("ε 1 of 12 spent; 11 remains")).to_be_visible()
+    expect(page.get_by_text("ε 1 of 12 spent; 11 left")).to_be_visible()
     page.get_by_role("link", name="Ledger").click()
     expect(page.get_by_text("less trust")).to_be_visible()
 

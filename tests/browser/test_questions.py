@@ -63,7 +63,7 @@ def test_a_condition_can_be_removed(opened: Opened, penguins: Penguins) -> None:
     only(page, "bill_length_mm")
     page.get_by_role("button", name="Remove the condition on bill_length_mm").click()
     expect(page.get_by_label("Filter by", exact=True)).to_be_focused()
-    expect(page.locator("#status")).to_have_text("No condition on bill_length_mm any more.")
+    expect(page.locator("#status")).to_have_text("The condition on bill_length_mm is removed.")
     statistic = released(page)
     assert statistic == {"kind": "count", "group_by": "species", "where": {"body_mass_g": {"in": ["3750", "3800"]}}}
 
@@ -160,7 +160,7 @@ def conditions_planned(page: Page, act: Callable[[], object]) -> object:
 
 def test_each_column_has_one_condition_and_the_plan_follows(opened: Opened, penguins: Penguins) -> None:
     page = planner(opened(), penguins, "count")
-    expect(page.get_by_role("alert")).to_contain_text("a count needs a filter or groups")  # nothing is asked any more
+    expect(page.get_by_role("alert")).to_contain_text("a count needs `where` or `group_by`")  # nothing is asked any more
     choice = page.get_by_label("Filter by", exact=True)
     add = page.get_by_role("button", name="Add a condition")
     offered = choice.locator("option")

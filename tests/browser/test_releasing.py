@@ -174,7 +174,7 @@ def test_what_the_budget_cannot_bear_is_refused_and_said(opened: Opened, service
     expect(page.locator("output")).to_contain_text("for more than you have left")
     alert = page.get_by_role("alert")
     expect(alert).to_contain_text("Budget exhausted")
-    expect(alert).to_contain_text("The allowance has less left than this costs")
+    expect(alert).to_contain_text("0.4 of your allowance is left")
     assert debits(penguins) == []
     assert page.evaluate("sessionStorage.getItem('snapledger.pending')") == "[]"
 

@@ -178,7 +178,7 @@ def test_killed_after_the_source_is_retired(home: Home) -> None:
     elsewhere = f"sqlite:///{home.folder}/elsewhere.sqlite3"
     refused(home.run("migrate-to", elsewhere), "retired", "which has its ledger now")
     done = home.run("migrate-to", home.target)
-    assert (done.status, "has come to its end" in done.out) == (0, True), done
+    assert (done.status, "move is complete now" in done.out) == (0, True), done
     with home.serving(home.target) as service:
         still_works(service, table, answer)
 
