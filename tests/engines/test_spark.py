@@ -323,7 +323,7 @@ def test_a_server_that_is_away_tells_nothing(tmp_path: Path, caplog: pytest.LogC
 def test_a_statement_ends_in_time(near: Tables, lake: Any, spark_url: str, tmp_path: Path, monkeypatch: Any) -> None:
     file_id = taken(near, make(lake, "SELECT id AS x FROM range(1000)"), [X]).file_id
     shutil.copy(near._path(file_id), tmp_path)
-    opened = Tables(tmp_path, connections={"lake": spark_url}, statement_seconds=2)
+    opened = Tables(tmp_path, connections={"lake": spark_url}, statement_seconds=10)
     with monkeypatch.context() as patched:
         hours = "SELECT COUNT(*), SUM(a.id % 7), SUM(b.id % 7) FROM range(10000000) a CROSS JOIN range(10000000) b"
         patched.setattr(answers, "sums_query", lambda *_: hours)
