@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pytest
 from gmpy2 import mpq
 
+from app.dp.mechanism import ratio_accuracy
 from app.dp.mechanism.accuracy import tight_radius
 from app.dp.mechanism.parameters import Parameters, derive_parameters
 from app.dp.mechanism.ratio_accuracy import RatioError, pair_quantile
@@ -124,3 +125,36 @@ def test_the_ends_are_those_of_the_set(x: str, y: str) -> None:
     for end, furthest in ((low, min(inside)), (high, max(inside))):
         if end is not None and abs(furthest) < 30 and mpq(y) >= 8:
             assert abs(end - furthest) <= mpq(1, 50) + abs(furthest) / 1000
+
+
+@pytest.mark.parametrize("alpha", [mpq(1, 2), mpq(1, 20)])
+@pytest.mark.parametrize(("x", "y"), [("-3/2", "1/8"), ("3", "1/4"), ("1", "3"), ("0", "1")])
+def test_the_ends_hold_the_true_ratio_as_often_as_is_said(x: str, y: str, alpha: mpq) -> None:
+    """Where y is about 0, a ratio may be far on the other side of 0 than the releases are."""
+    above, below = (derive_parameters(mpq(epsilon), mpq(3), mpq(1, 20), 1) for epsilon in (2, 3))
+    error, truth = ratio_error(above, below, alpha), mpq(x) / mpq(y)
+    missed = 0.0
+    for (error_x, chance_x), (error_y, chance_y) in itertools.product(
+        *(zip(*error_distribution(each, mpq(at)), strict=True) for each, at in ((above, x), (below, y)))
+    ):
+        low, high = error.ratios(mpq(x) + mpq(float(error_x)), mpq(y) + mpq(float(error_y)))
+        if not ((low is None or low <= truth) and (high is None or truth <= high)):
+            missed += chance_x * chance_y
+    assert missed <= float(alpha) + 1e-12
+
+
+@pytest.mark.parametrize("alpha", ["0.9999999999", "0.5", "1e-30"])
+def test_a_quantile_takes_a_few_steps_at_any_confidence(alpha: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = 0
+    is_within = ratio_accuracy._is_within
+
+    def count(*given: mpq) -> bool:
+        nonlocal seen
+        seen += 1
+        return is_within(*given)
+
+    monkeypatch.setattr(ratio_accuracy, "_is_within", count)
+    for t in (mpq(0), mpq(1, 2), 1 - mpq(1, 10**5), 1 - mpq(1, 10**7), mpq(1)):
+        seen = 0
+        pair_quantile(mpq(1), t, mpq(alpha))
+        assert seen < 40

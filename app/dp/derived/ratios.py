@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 from gmpy2 import mpq
 
@@ -21,6 +21,7 @@ from app.dp.mechanism.ratio_accuracy import RatioError
 from app.dp.numbers.exact import Rational
 from app.dp.statistics import build
 from app.dp.statistics.base import parse_pair
+from app.dp.statistics.centred_sum import CentredSum
 from app.dp.table.codes import Codes
 from app.dp.table.columns import Column
 
@@ -43,17 +44,29 @@ class FilteredMean(DerivedStatistic):
         """The mean that a request asks for, or InvalidStatistic."""
         if spec.get("where") is None:
             raise InvalidStatistic("where", "is missing: for the mean of all rows, release the statistic `mean`")
-        asked = {"kind": "sum", "centred": True, **{member: spec.get(member) for member in cls.members}}
-        counted = {"kind": "count", "where": spec["where"]}
-        total: Any = build(asked, columns, n, rows_per_unit)
-        described = {name: value for name, value in total.describe().items() if name != "centred"}
-        return cls(n, {"sum": asked, "count": counted}, described | {"kind": cls.kind}, total.codes)
+        components, described, total = mean_components(spec, columns, n, rows_per_unit)
+        return cls(n, components, described, total.codes)
 
     def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
         """The mean; none where no row was counted."""
         (total,), (count,) = known["sum"].raw, known["count"].raw
         error = RatioError.of(known["sum"].mechanism, known["count"].mechanism, total_alpha(known))
         return {self.kind: centred_mean(self.codes, error, total, count)}
+
+
+def mean_components(
+    spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int
+) -> tuple[dict[str, Any], dict[str, Any], CentredSum]:
+    """The centred sum and the count that a mean of some rows, or of groups, follows from.
+
+    Returns:
+        Both requests by their roles, the description of the mean, and the sum.
+    """
+    rows = {member: spec.get(member) for member in ("where", "group_by")}
+    asked = {"kind": "sum", "centred": True, "column": spec.get("column"), "bounds": spec.get("bounds"), **rows}
+    total = cast("CentredSum", build(asked, columns, n, rows_per_unit))
+    described = {name: value for name, value in total.describe().items() if name != "centred"} | {"kind": "mean"}
+    return {"sum": asked, "count": {"kind": "count", **rows}}, described, total
 
 
 def centred_mean(codes: Codes, error: RatioError, total: Rational, count: Rational) -> Estimate:

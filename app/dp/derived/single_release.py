@@ -77,13 +77,10 @@ class Proportion(DerivedStatistic):
             return cls(n, {"count": asked}, build(asked, columns, n, rows_per_unit).describe() | {"kind": cls.kind})
         column = find_column(columns, name, "column")
         described = {"kind": cls.kind, "column": name}
-        if column.kind is Kind.BOOLEAN and category is None:
+        wanted = parse_share(column, category)
+        if wanted is True:
             return cls(n, {"mean": {"kind": "mean", "column": name}}, described)
-        if column.kind is not Kind.CATEGORY:
-            raise InvalidStatistic("column", "must be a boolean or category column")
-        if category not in column.categories:
-            raise InvalidStatistic("category", "is not one of the declared categories", column.categories, category)
-        asked = {"kind": "count", "where": {name: {"one_of": [category]}}}
+        asked = {"kind": "count", "where": {name: {"one_of": [wanted]}}}
         return cls(n, {"count": asked}, described | {"category": category})
 
     def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
@@ -93,3 +90,14 @@ class Proportion(DerivedStatistic):
         divisor = 1 if role == "mean" else self.n
         share: Range = around.times(mpq(1, divisor))
         return {self.kind: Estimate(value / divisor, share)}
+
+
+def parse_share(column: Column, category: Any) -> Any:  # noqa: ANN401 - whatever a request holds there
+    """The value whose share is asked for: true of a boolean column, or a declared category; else InvalidStatistic."""
+    if column.kind is Kind.BOOLEAN and category is None:
+        return True
+    if column.kind is not Kind.CATEGORY:
+        raise InvalidStatistic("column", "must be a boolean or category column")
+    if category not in column.categories:
+        raise InvalidStatistic("category", "is not one of the declared categories", column.categories, category)
+    return category

@@ -23,7 +23,7 @@ from app.dp.mechanism.accuracy import tight_radius
 from app.dp.mechanism.parameters import GUARD_BITS, Parameters
 from app.dp.numbers.exact import Rational, Real, down, log_up, real, up
 
-_STEPS = 60  # of a golden section: θ is known to the last digits of a double
+_STEPS = 24  # of a golden section: near the best θ the bound hardly depends on it
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
 

@@ -96,7 +96,10 @@ def _extra_members(planned: Plan, most_nano: int, extras: PlanExtras, purse: Spe
 
 
 def _cliff_document(planned: Plan, most_nano: int) -> Document | None:
-    """Return the next cliff above the plan's ε and the radius there; None if no release may cost that much."""
+    """Return the next cliff above the plan's ε and the radius there.
+
+    None if it hardly changes the radius, costs more than three times the plan's ε or more than a release may cost.
+    """
     beyond = planned.beyond_cliff
     if beyond is None:
         return None

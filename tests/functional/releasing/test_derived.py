@@ -218,6 +218,15 @@ def test_what_follows_from_nothing_is_refused(one_service: Service, statistic: d
         assert "OR 1=1" not in answer.text
 
 
+def test_more_groups_than_have_intervals_are_refused(one_service: Service) -> None:
+    """Intervals are computed while the account is locked, so a request may not make them take long."""
+    columns = {"x": X_COLUMNS["x"], "k": {"kind": "category", "categories": [f"c{i}" for i in range(999)]}}
+    table = one_service.table(columns, "x,k\n1,c1\n2,c2\n")
+    answer = plan(table, {"kind": "mean", "column": "x", "group_by": "k"}, epsilon="1")
+    assert (answer.status_code, answer.json()["errors"][0]["where"]) == (422, "derived.group_by")
+    assert "at most 1,000 groups" in answer.text
+
+
 def test_other_refusals(one_service: Service) -> None:
     table = one_service.table(X_COLUMNS, numbers_csv(100))
     statistic = {"kind": "standard_deviation", "column": "x"}
