@@ -160,7 +160,9 @@ def conditions_planned(page: Page, act: Callable[[], object]) -> object:
 
 def test_each_column_has_one_condition_and_the_plan_follows(opened: Opened, penguins: Penguins) -> None:
     page = planner(opened(), penguins, "count")
-    expect(page.get_by_role("alert")).to_contain_text("a count needs `where` or `group_by`")  # nothing is asked any more
+    expect(page.get_by_role("alert")).to_contain_text(
+        "a count needs `where` or `group_by`"
+    )  # nothing is asked any more
     choice = page.get_by_label("Filter by", exact=True)
     add = page.get_by_role("button", name="Add a condition")
     offered = choice.locator("option")

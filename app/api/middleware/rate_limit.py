@@ -48,12 +48,14 @@ class RateLimit:
         """
         if not self._limits:
             return
+        is_counted = False
         if self._shared is not None and time.monotonic() >= self._away_until:
-            await run_in_threadpool(self._count_together, self._shared, principal)
-        else:
+            is_counted = await run_in_threadpool(self._is_counted_by, self._shared, principal)
+        if not is_counted:  # always in the event loop, which is one thread
             self._count(self._alone.count, principal)
 
-    def _count_together(self, shared: SlidingWindowCounterRateLimiter, principal: str) -> None:
+    def _is_counted_by(self, shared: SlidingWindowCounterRateLimiter, principal: str) -> bool:
+        """Count a call in the shared storage; False where that does not answer."""
         try:
             self._count(partial(_count_in, shared), principal)
         except RateLimitedError:
@@ -61,7 +63,8 @@ class RateLimit:
         except Exception as error:  # noqa: BLE001 - of whatever client library the storage has
             self._away_until = time.monotonic() + _AWAY_SECONDS
             log.warning("the shared rate-limit storage does not answer: %s", type(error).__name__)
-            self._count(self._alone.count, principal)
+            return False
+        return True
 
     def _count(self, count: Callable[[RateLimitItem, str], float | None], principal: str) -> None:
         for limit in self._limits:
