@@ -231,6 +231,16 @@ def test_cumulative_counts_and_quantiles_hold_the_truth(rows: list[Any], data: A
         assert all(ends(e.range)[1] - ends(e.range)[0] == edges[1] for e in quantiles)
 
 
+def test_intervals_of_counts_that_contradict_each_other_are_intervals() -> None:
+    """With a probability of at most α the noise is larger than is said: what is known is wrong then, but has two ends."""
+    known = {"histogram": histogram_known([10, 0, 0, 0], [0, -8, 5, -9], 9, 10)}
+    cumulative = estimates_of({"kind": "cumulative", "column": "x", "bins": mpq(3)}, 10, known, 0)["cumulative"]
+    lowers, uppers = zip(*(ends(each.range) for each in cumulative), strict=True)
+    assert list(lowers) == sorted(lowers)
+    assert list(uppers) == sorted(uppers)
+    assert all(low <= each.value <= high for low, each, high in zip(lowers, cumulative, uppers, strict=True))
+
+
 def test_a_margin_adds_cells_up() -> None:
     spec: dict[str, Any] = {"kind": "margin", "columns": ("k", "b"), "column": "k"}
     counts = list(range(12))

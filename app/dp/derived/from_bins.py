@@ -56,18 +56,20 @@ class FromHistogram(DerivedStatistic, ABC):
         All counts are n together, so the fewer of the bins before an edge and those behind it tell how many there are.
         """
         intervals, everything = self.intervals.edges.intervals, len(known.raw)
-        alpha, total, behind = known.alpha / intervals, mpq(self.n), sum(known.raw)
+        alpha, rows, counted = known.alpha / intervals, mpq(self.n), sum(known.raw)
         ranges = []
         for i, below in enumerate(accumulate(known.raw[:intervals]), 1):
-            near, far = (below, i) if 2 * i <= everything else (total - (behind - below), everything - i)
-            around = Range(near, near).widen(sum_error(known, far, alpha)).cut(mpq(0), total)
+            near, far = (below, i) if 2 * i <= everything else (rows - (counted - below), everything - i)
+            around = Range(near, near).widen(sum_error(known, far, alpha)).cut(mpq(0), rows)
             ranges.append(ends(around))
         least = list(accumulate((low for low, _ in ranges), max))
         most = list(accumulate((high for _, high in reversed(ranges)), min))[::-1]
         values = fit_ascending(list(accumulate(known.raw[:intervals])))
+        # Where the noises are larger than is said, what one edge tells may contradict another: both ends are kept.
+        pairs = [(min(pair), max(pair)) for pair in zip(least, most, strict=True)]
         return [
             Estimate(min(max(value, low), high), Range(low, high))
-            for value, low, high in zip(values, least, most, strict=True)
+            for value, (low, high) in zip(values, pairs, strict=True)
         ]
 
 
