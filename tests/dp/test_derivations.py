@@ -232,7 +232,7 @@ def test_cumulative_counts_and_quantiles_hold_the_truth(rows: list[Any], data: A
 
 
 def test_intervals_of_counts_that_contradict_each_other_are_intervals() -> None:
-    """With a probability of at most α the noise is larger than is said: what is known is wrong then, but has two ends."""
+    """The noise is larger than is said with probability α at most: what is known is wrong then, but has two ends."""
     known = {"histogram": histogram_known([10, 0, 0, 0], [0, -8, 5, -9], 9, 10)}
     cumulative = estimates_of({"kind": "cumulative", "column": "x", "bins": mpq(3)}, 10, known, 0)["cumulative"]
     lowers, uppers = zip(*(ends(each.range) for each in cumulative), strict=True)
