@@ -1,1 +1,1 @@
-"""HTTP: routers, schemas, who is calling, problems. No SQL and no arithmetic."""
+"""The HTTP layer: routers, schemas, authentication and problems. It has no SQL and no arithmetic."""

@@ -1,7 +1,7 @@
-"""What a route takes in: who calls, and a body or a query that is read but not yet judged.
+"""The parameters of routes: the caller, and a body or a query that is read but not yet validated.
 
-A route decides 401, 404 and 403 first and only then asks for the validated body, so a refusal never depends on more
-than the caller may know. Nothing here blocks: the routes themselves run in threads.
+A route decides 401, 404 and 403 before it validates the body, so a refusal never reveals more than the caller may
+know. Nothing in this module blocks: the routes themselves run in threads.
 """
 
 import re
@@ -38,24 +38,29 @@ Model = TypeVar("Model", bound=BaseModel)
 DEFAULT_PAGE, LARGEST_PAGE = 100, 1_000
 LONGEST_KEY = 255
 MAX_CACHE_BYTES = 2**25
-"""Of all bodies that are cached, with what is made of them."""
+"""The limit on all cached bodies together, parsed values included."""
 
 LARGE_BODY_BYTES = 2**16
-"""Longer bodies are read one at a time, by process: others, which are short, then wait for one of them at most."""
+"""Each process parses longer bodies one at a time, so that a short body waits for at most one of them."""
 
 _large_bodies = Lock()
-_BYTES_PER_BODY, _BYTES_PER_BYTE = 6_000, 100  # a number of two bytes is a text and a fraction
+_BYTES_PER_BODY, _BYTES_PER_BYTE = 6_000, 100  # two bytes of JSON, such as `1,`, become a text and a fraction
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """By what the caller is known, and the services it calls."""
+    """The caller's credential, and the services that it calls."""
 
     credential: Credential
     services: Services
 
     def enter(self, name: str) -> Access:
-        """Find a dataset as the caller sees it (401, 404)."""
+        """Return the caller's access to a dataset.
+
+        Raises:
+            UnauthenticatedError: the credential is not valid.
+            NotFoundError: the dataset does not exist, or the caller may not see it.
+        """
         with self.services.database.ask() as session:
             return access.enter(session, self.credential, name)
 
@@ -69,12 +74,12 @@ CallerOf = Annotated[Caller, Depends(_read_caller)]
 BEARER = Depends(
     HTTPBearer(scheme_name="key", description="A principal's key, or a token of its provider.", auto_error=False)
 )
-"""Tells the OpenAPI document how a caller is known; `AuthenticationGate` has answered 401 before any route is asked."""
+"""Describes authentication in the OpenAPI document; `AuthenticationGate` checks the credential before any route."""
 
 
 @dataclass(frozen=True)
 class _ParsedBody(Generic[Model]):
-    """A body as its model and as what was written."""
+    """A body as its model and as its JSON value; `size` is in bytes."""
 
     model: Model
     value: Any
@@ -82,7 +87,7 @@ class _ParsedBody(Generic[Model]):
 
     @cached_property
     def canonical(self) -> str:
-        """What bodies of equal JSON values share."""
+        """The canonical text, which is the same for equal JSON values."""
         return canonical_text(self.value)
 
 
@@ -92,14 +97,14 @@ class _ParsedBody(Generic[Model]):
     lock=Lock(),
 )
 def _parse_body(model: type[Model], body: bytes) -> _ParsedBody[Model]:
-    """Parse and validate. What is asked again, byte for byte, as dashboards do, is read once."""
+    """Parse and validate a body. The result is cached, because dashboards send the same bytes again and again."""
     with _large_bodies if len(body) > LARGE_BODY_BYTES else nullcontext():
         value = decode(body)
         return _ParsedBody(validate(model, value), value, len(body))
 
 
 class JsonBody(Generic[Model]):
-    """A route's body as bytes, until `validated` is asked for. To FastAPI's document it is a body of the model."""
+    """A body that stays bytes until the route calls `validated`. FastAPI documents it as a body of the model."""
 
     __slots__ = ("_bytes", "_headers", "_model", "_optional", "_path")
 
@@ -109,16 +114,16 @@ class JsonBody(Generic[Model]):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:  # noqa: ANN401
-        """The schema of the model."""
+        """Return the schema of the model."""
         return handler(get_args(source)[0])
 
     def validated(self) -> Model:
-        """The body as its model.
+        """Return the body as its model.
 
         Raises:
-            UnsupportedMediaError: it is not announced as plain JSON.
-            MalformedJsonError: it is no JSON.
-            InvalidRequestError: it does not fit the model.
+            UnsupportedMediaError: the Content-Type is not JSON, or the body is compressed.
+            MalformedJsonError: the body is not JSON.
+            InvalidRequestError: the body does not fit the model.
         """
         if self._optional and not self._bytes:
             return self._model()
@@ -127,23 +132,23 @@ class JsonBody(Generic[Model]):
         return model
 
     def fingerprint(self) -> bytes:
-        """What an idempotency key is bound to: the path and the JSON value of a validated body."""
+        """Return the fingerprint that an idempotency key is bound to: of the path and the JSON value of the body."""
         return fingerprint(self._path, _parse_body(self._model, self._bytes).canonical)
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The query of a list, until `limit` and `after` are asked for."""
+    """The query parameters of a list, each validated when it is read."""
 
     raw_limit: str | int
     after: str | None
 
     @property
     def limit(self) -> int:
-        """How many to list.
+        """The maximum number of items to list.
 
         Raises:
-            InvalidRequestError: it is no whole number from 1 to 1,000.
+            InvalidRequestError: it is not a whole number from 1 to 1,000.
         """
         if re.fullmatch("[0-9]{1,4}", str(self.raw_limit)) and 1 <= int(self.raw_limit) <= LARGEST_PAGE:
             return int(self.raw_limit)
@@ -151,10 +156,10 @@ class Page:
 
     @property
     def after_number(self) -> int:
-        """`after` in a list that is numbered.
+        """`after` in a numbered list; 0 if it was not sent.
 
         Raises:
-            InvalidRequestError: it is no number.
+            InvalidRequestError: it is not a number.
         """
         if self.after is None:
             return 0
@@ -167,7 +172,7 @@ class Page:
         """`after` in a list of names.
 
         Raises:
-            InvalidRequestError: it is no name.
+            InvalidRequestError: it is not a valid name.
         """
         if self.after is None or re.fullmatch(NAME_PATTERN, self.after):
             return self.after
@@ -178,7 +183,7 @@ class Page:
         """`after` in a list of releases.
 
         Raises:
-            InvalidRequestError: it is no release's id.
+            InvalidRequestError: it is not the id of a release.
         """
         if self.after is None or re.fullmatch(RELEASE_ID_PATTERN, self.after):
             return self.after
@@ -213,14 +218,14 @@ KeyHeaders = Annotated[
     ),
     WithJsonSchema({"type": "string", "minLength": 1, "maxLength": LONGEST_KEY}),
 ]
-"""Every header that may hold an idempotency key."""
+"""All values of the header Idempotency-Key: more than one is refused."""
 
 
 def idempotency_key(headers: list[str] | None, body: JsonBody[Any]) -> Key | None:
-    """The idempotency key with what it is bound to, if there is one.
+    """Return the idempotency key with the fingerprint of its request; None if no key was sent.
 
     Raises:
-        InvalidRequestError: it is not 1 to 255 printable ASCII characters.
+        InvalidRequestError: the header was sent twice, or is not 1 to 255 printable ASCII characters.
     """
     if not headers:
         return None
@@ -233,14 +238,14 @@ def idempotency_key(headers: list[str] | None, body: JsonBody[Any]) -> Key | Non
 
 
 class DirectRoute(APIRoute):
-    """A route whose parameters are declared to FastAPI as usual, and handed over unjudged, for the route to judge late.
+    """A route that declares its parameters to FastAPI as usual, but receives them before they are validated.
 
-    They are taken in here: FastAPI's way through dependencies takes a large part of a plan's time, and it would judge
-    a body before the route could answer 404, on the event loop.
+    It reads the parameters itself for two reasons. FastAPI's dependency resolution takes a large part of a plan's
+    time. FastAPI also validates a body before the route can answer 404, and does so on the event loop.
     """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """What answers a request: the parameters, then the route itself in a thread."""
+        """Return a handler that reads the parameters on the event loop, then runs the route in a thread."""
         endpoint, declared = self.endpoint, self.dependant
         dependencies = [(str(each.name), _take_in(each)) for each in declared.dependencies if each.name is not None]
         headers = [(each.name, each.alias) for each in declared.header_params]
@@ -267,7 +272,7 @@ class DirectRoute(APIRoute):
 
 
 def _take_in(dependency: Dependant) -> Callable[[Request], Coroutine[Any, Any, Any]]:
-    """Call an asynchronous dependency, either of the request or of its query, as text."""
+    """Return a function that calls an asynchronous dependency with the request, or with its query parameters."""
     call = cast("Callable[..., Coroutine[Any, Any, Any]]", dependency.call)
     if not dependency.query_params:
         return call

@@ -1,6 +1,6 @@
-"""JSON in, with every number in a request kept as the decimal that was written.
+"""A JSON decoder for requests that keeps every number as the decimal that was written.
 
-A JSON number arrives as `JsonNumber`, its own text: no float is made of it, and no digits are lost or invented.
+A number becomes a `JsonNumber`, which holds its text. It is never converted to a float, so it loses no digits.
 """
 
 import hashlib
@@ -11,13 +11,13 @@ from typing import Any, Final, NoReturn
 from app.errors import InvalidRequestError, MalformedJsonError
 
 MAX_JSON_VALUES: Final = 100_000
-"""In one body: each takes some sixty bytes of memory, however short it is written."""
+"""The limit for one body: each value takes about sixty bytes of memory, however short its text is."""
 
-_STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)  # never tried twice, closed or not
+_STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)  # possessive: no backtracking, so the time is linear
 
 
 class JsonNumber(str):
-    """The text of a number literal, told apart from a JSON string."""
+    """The text of a JSON number; its type distinguishes it from a JSON string."""
 
     __slots__ = ()
 
@@ -39,17 +39,17 @@ _decoder = json.JSONDecoder(
 
 
 def _require_few_values(body: bytes) -> None:
-    """Refuse a body with more values than it may have, by the commas between them, before any value is made."""
+    """Refuse a body with too many values. It counts commas outside strings, so no value is built before the check."""
     if body.count(b",") >= MAX_JSON_VALUES and _STRING.sub(b"", body).count(b",") >= MAX_JSON_VALUES:
         raise InvalidRequestError(("body", f"has too many values: at most {MAX_JSON_VALUES:,} are allowed"))
 
 
 def decode(body: bytes) -> Any:  # noqa: ANN401 - JSON is any value
-    """Parse a body of UTF-8 JSON (RFC 8259; a member given twice is refused).
+    """Parse a body of UTF-8 JSON (RFC 8259; a duplicate member is an error).
 
     Raises:
-        MalformedJsonError: it is no JSON, is nested too deep, or holds NaN or Infinity.
-        InvalidRequestError: it has too many values.
+        MalformedJsonError: the body is not JSON, is nested too deeply, or contains NaN or Infinity.
+        InvalidRequestError: the body has too many values.
     """
     _require_few_values(body)
     try:
@@ -63,7 +63,7 @@ def decode(body: bytes) -> Any:  # noqa: ANN401 - JSON is any value
 
 
 def _canonical_number(text: str) -> str:
-    """A form that equal decimals share: 1.0, 10e-1 and 1 are `1e0`, without writing an exponent out in zeros."""
+    """Return the same text for equal decimals: 1.0, 10e-1 and 1 become `1e0`. Exponents are never expanded."""
     mantissa, _, exponent = text.lower().partition("e")
     whole, _, decimals = mantissa.lstrip("+-").partition(".")
     digits = (whole + decimals).lstrip("0")
@@ -75,7 +75,7 @@ def _canonical_number(text: str) -> str:
 
 
 def canonical_text(value: Any) -> str:  # noqa: ANN401 - JSON is any value
-    """A text that equal JSON values share, members in any order, numbers however they are written."""
+    """Return the same text for equal JSON values, whatever the order of members and the form of numbers."""
     if isinstance(value, JsonNumber):
         return _canonical_number(value)
     if isinstance(value, dict):
@@ -86,5 +86,5 @@ def canonical_text(value: Any) -> str:  # noqa: ANN401 - JSON is any value
 
 
 def fingerprint(path: str, canonical_body: str) -> bytes:
-    """SHA-256 of a request at one path, by its body as `canonical` has it."""
+    """Return the SHA-256 of a request's path and its canonical body (`canonical_text`)."""
     return hashlib.sha256(f"{path}\n{canonical_body}".encode()).digest()

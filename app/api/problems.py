@@ -1,4 +1,4 @@
-"""Every refusal as `application/problem+json` (RFC 9457), from one table. No problem repeats a value that was sent."""
+"""All errors as `application/problem+json` (RFC 9457), from one table. No problem repeats a value that was sent."""
 
 import logging
 from collections.abc import Callable
@@ -59,7 +59,7 @@ def _budget_detail(error: errors.BudgetExhaustedError) -> str:
 
 
 def _retry_after_seconds(problem: "Problem", error: object) -> str | None:
-    """For how many seconds to wait, where waiting helps."""
+    """Return the value of Retry-After in seconds; None if waiting does not help."""
     if isinstance(error, errors.RateLimitedError):
         return str(error.seconds)
     if isinstance(error, errors.BudgetExhaustedError) and error.renews_at is not None:
@@ -204,7 +204,7 @@ _INTERNAL = Problem(
 )
 
 for _problem in (*PROBLEMS.values(), _INTERNAL):
-    metrics.REFUSALS.labels(_problem.slug)  # from 0 on, or Prometheus would see no rise when the first one comes
+    metrics.REFUSALS.labels(_problem.slug)  # start at 0, so that Prometheus sees the first increase
 
 
 def _encode_problem(problem: Problem, error: object) -> bytes:
@@ -214,7 +214,7 @@ def _encode_problem(problem: Problem, error: object) -> bytes:
 
 
 def render_problem(problem: Problem, error: object) -> Response:
-    """The response of one problem."""
+    """Return the response for a problem; `error` supplies its further members and headers."""
     headers = {}
     if problem.status == 401:
         headers["WWW-Authenticate"] = "Bearer"
@@ -225,7 +225,7 @@ def render_problem(problem: Problem, error: object) -> Response:
 
 
 def render_error(error: errors.SnapledgerError) -> Response:
-    """The response of one of the domain's errors, by the nearest class of the table."""
+    """Return the response for a domain error, from the table's entry of its class or of the nearest base class."""
     if isinstance(error, errors.SealBrokenError):
         log.error("a record does not match its seal: snapledger ledger verify says which")
     elif isinstance(error, errors.UnavailableError):
@@ -239,7 +239,7 @@ def _on_domain_error(_: Request, error: Exception) -> Response:
 
 
 def _allowed_methods(request: Request) -> str:
-    """Every method of a path of ours; Starlette names those of the first route only."""
+    """Return all methods of the request's path, for the header Allow; Starlette names only those of the first route."""
     routes = [route for route in request.app.routes if not isinstance(route, Mount)]
     return ", ".join(
         method
@@ -259,12 +259,12 @@ def _on_http_error(request: Request, error: Exception) -> Response:
 
 
 def encode_bad_request(detail: str) -> bytes:
-    """The body of the answer to what is no HTTP."""
+    """Return the body of the response to a request that is not valid HTTP."""
     return _encode_problem(Problem(400, *_UNREADABLE, detail), None)
 
 
 def render_internal_error(error: Exception) -> Response:
-    """The answer to a defect of ours; the log gets its class and place, since its text could hold a value."""
+    """Return the 500 response. The log gets the error's class and place, but not its text, which could hold a value."""
     traceback = error.__traceback__
     while traceback is not None and traceback.tb_next is not None:
         traceback = traceback.tb_next
@@ -274,6 +274,6 @@ def render_internal_error(error: Exception) -> Response:
 
 
 def install(app: FastAPI) -> None:
-    """Answer every error of this application as a problem; defects are the outermost middleware's."""
+    """Answer every domain and HTTP error of this application as a problem; `ErrorBarrier` answers all others."""
     app.add_exception_handler(errors.SnapledgerError, _on_domain_error)
     app.add_exception_handler(HTTPException, _on_http_error)

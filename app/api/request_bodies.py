@@ -1,4 +1,4 @@
-"""Bodies as they come in. They are counted while they are read, so memory stays bounded."""
+"""Reads request bodies. Their bytes are counted during reading, so memory stays bounded."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,15 +16,15 @@ _NEEDED: Final = "must be multipart/form-data with exactly two parts: metadata (
 
 
 def media_type(headers: Headers) -> str:
-    """What a body is announced as, without parameters."""
+    """Return the media type from Content-Type, in lower case and without parameters."""
     return headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def require_form(headers: Headers, form: str) -> None:
-    """Refuse a body of another form than a call reads.
+    """Refuse a body unless its Content-Type is `form` and it is not compressed.
 
     Raises:
-        UnsupportedMediaError: it is announced as another media type, or as encoded.
+        UnsupportedMediaError: the headers announce another media type or a content encoding.
     """
     if media_type(headers) != form:
         raise UnsupportedMediaError(f"Send the body with the header Content-Type: {form}.")
@@ -33,11 +33,11 @@ def require_form(headers: Headers, form: str) -> None:
 
 
 async def _chunks(request: Request, most_bytes: int) -> AsyncGenerator[bytes, None]:
-    """The body in pieces.
+    """Yield the body in pieces.
 
     Raises:
-        BodyTooLargeError: it is announced as over the limit (then none of it is read), or turns out to be.
-        ClientDisconnect: it ends before it is complete.
+        BodyTooLargeError: Content-Length is over the limit (then nothing is read), or the body itself is.
+        ClientDisconnect: the client disconnected before the body was complete.
     """
     left = most_bytes
     if int(request.headers.get("content-length", 0)) > left:
@@ -50,10 +50,10 @@ async def _chunks(request: Request, most_bytes: int) -> AsyncGenerator[bytes, No
 
 
 async def read_json(request: Request) -> bytes:
-    """A body of JSON, not yet parsed.
+    """Return a JSON body, not yet parsed.
 
     Raises:
-        BodyTooLargeError: it is over 1 MiB.
+        BodyTooLargeError: the body is over 1 MiB.
     """
     return b"".join([chunk async for chunk in _chunks(request, MAX_JSON_BYTES)])
 
@@ -66,7 +66,7 @@ class Upload(NamedTuple):
 
 
 class _Parts(MultiPartParser):
-    """Keeps texts in memory up to the limit of JSON, and files on the disk once they are larger than that."""
+    """A multipart parser that limits text parts to the size of a JSON body; large files are stored on disk."""
 
     def on_part_data(self, data: bytes, start: int, end: int) -> None:
         part = self._current_part
@@ -77,21 +77,21 @@ class _Parts(MultiPartParser):
 
 @asynccontextmanager
 async def read_upload(request: Request, most_file_bytes: int) -> AsyncIterator[Upload]:
-    """The parts of an upload, which are gone at the end of the block.
+    """Yield the parts of an upload, and delete them at the end of the block.
 
     Raises:
-        BodyTooLargeError: the file is over its limit, or the metadata over that of JSON.
-        InvalidRequestError: it is malformed, or has other parts than these two.
-        UnavailableError: there is no room for it.
+        BodyTooLargeError: the file is over `most_file_bytes`, or the metadata over 1 MiB.
+        InvalidRequestError: the body is malformed, or does not have exactly these two parts.
+        UnavailableError: the disk is full.
     """
-    # As Latin-1 a text is its bytes; whether they are UTF-8 is for the JSON decoder to say.
+    # Latin-1 keeps the bytes as they are; the JSON decoder checks later that they are UTF-8.
     headers = Headers({"content-type": f"{request.headers['content-type']}; charset=latin-1"})
     chunks = _chunks(request, most_file_bytes + _MULTIPART_OVERHEAD_BYTES)
     try:
         form = await _Parts(headers, chunks, max_files=2, max_fields=2).parse()
     except MultiPartException:
         raise InvalidRequestError(("body", _NEEDED)) from None
-    except OSError as error:  # no room for the file, where it waits until it is checked
+    except OSError as error:  # no room for the temporary file
         raise UnavailableError from error
     try:
         metadata, file = form.get("metadata"), form.get("file")

@@ -1,4 +1,4 @@
-"""Responses: JSON documents, and bytes that many responses share."""
+"""Responses: JSON documents, lists, stored answers, and static bytes that many responses share."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -13,16 +13,16 @@ from app.ledger.answers.releases import Rows, StoredRelease
 
 MEDIA_TYPE = "application/json"
 MAX_PAGE_BYTES = 2**23
-"""Of the releases of a page, unless its first one alone is larger."""
+"""The limit on the releases of one page; the first release is included even if it alone is larger."""
 
 MIN_PIECE_BYTES = 2**16
 
 
 class SharedResponse(Response):
-    """Bytes that all answers share, sent in pieces that wait for the socket: they count as no answer's memory."""
+    """A response whose bytes are shared. It is sent in pieces, so that it does not count as memory of one response."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - ASGI's
-        """Send it."""
+        """Send the response."""
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         for begin in range(0, len(self.body), MAX_PIECE_BYTES):
             piece = self.body[begin : begin + MAX_PIECE_BYTES]
@@ -31,14 +31,18 @@ class SharedResponse(Response):
 
 
 def json_response(document: Any, status: int = 200) -> Response:  # noqa: ANN401 - JSON is any value
-    """A document as a response."""
+    """Return a document as a JSON response."""
     return Response(encode_json(document), status, media_type=MEDIA_TYPE)
 
 
 def list_response(name: str, documents: Sequence[Any], limit: int, key: str) -> Response:
-    """A page of a list. `next` is the `after` of the page that follows, or null.
+    """Return a page of a list, in which `next` is the `after` of the next page, or null.
 
-    The list was fetched with one item more than the limit, to know whether anything follows.
+    Args:
+        name: the member that holds the page.
+        documents: up to `limit` + 1 items; the last one only shows that another page follows.
+        limit: the maximum number of items on the page.
+        key: the member whose value is the `after` of the next page.
     """
     page = documents[:limit]
     following = page[-1][key] if len(documents) > limit else None
@@ -46,7 +50,7 @@ def list_response(name: str, documents: Sequence[Any], limit: int, key: str) -> 
 
 
 def answer_response(body: bytes | Body, status: int = 200, *, replayed: bool = False) -> Response:
-    """An answer, in pieces where it is large; a replay says that it is one."""
+    """Return a stored answer as a response, streamed if it is large; `replayed` adds the header of a replay."""
     headers = {"Idempotency-Replayed": "true"} if replayed else {}
     if isinstance(body, Body):
         if body.size > MAX_PLAIN_BYTES:
@@ -57,10 +61,10 @@ def answer_response(body: bytes | Body, status: int = 200, *, replayed: bool = F
 
 
 def releases_response(releases: Sequence[StoredRelease], limit: int, rows: Rows) -> Response:
-    """A page of stored releases, whose bytes are passed on as they are.
+    """Return a page of stored releases, with their stored bytes unchanged.
 
-    It ends before the release with which it would be larger than `MAX_PAGE_BYTES`, unless that is its first. What is
-    not there yet is read from `rows` when it is its turn.
+    The page ends before the release that would make it larger than `MAX_PAGE_BYTES`, but has at least one release.
+    Content that is not loaded yet is read from `rows` while the response is sent.
     """
     pieces = _page_pieces(releases, limit, rows)
     if all(release.content is not None for release in releases):
@@ -85,7 +89,7 @@ def _page_pieces(releases: Sequence[StoredRelease], limit: int, rows: Rows) -> I
 
 
 def _at_least(size: int, pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The same bytes in fewer pieces: each is sent by itself."""
+    """Yield the same bytes in pieces of at least `size` bytes, because each piece is sent separately."""
     gathered: list[bytes] = []
     length = 0
     for piece in pieces:

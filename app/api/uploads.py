@@ -1,4 +1,4 @@
-"""Uploads that are open: being received, waiting for their turn, or being read."""
+"""Open uploads: those that are being received, are waiting, or are being checked."""
 
 import asyncio
 import threading
@@ -16,12 +16,12 @@ Result = TypeVar("Result")
 
 
 class OpenUploads:
-    """Bounds how many uploads are open in this process; used on the event loop alone.
+    """Limits the number of open uploads in this process; used only on the event loop.
 
-    They have threads of their own, since they may wait long: threads that answer other calls never wait with them.
+    Uploads have threads of their own, because they may wait long and must not block other requests.
 
     Args:
-        max_open: in all. One owner may have half of them.
+        max_open: the limit for all owners together; one owner may have half of it.
     """
 
     def __init__(self, max_open: int) -> None:
@@ -35,7 +35,7 @@ class OpenUploads:
         """Count an upload of this owner during the block.
 
         Raises:
-            OverloadedError: there are too many, or too many of this owner.
+            OverloadedError: too many uploads are open, in total or from this owner.
         """
         if self._open.total() >= self._max_open or self._open[owner] >= self._max_for_one:
             raise OverloadedError
@@ -46,10 +46,14 @@ class OpenUploads:
             self._open -= Counter({owner: 1})
 
     async def run(self, request: Request, call: Callable[[Callable[[], bool]], Result]) -> Result:
-        """What the call returns, in a thread; it is given a function that says whether the client has hung up.
+        """Run `call` in a thread and return its result.
+
+        Args:
+            request: whose body was read completely.
+            call: its argument is a function that returns whether the client has disconnected.
 
         Raises:
-            ClientDisconnect: the client hung up, and the call ended for it.
+            ClientDisconnect: the client disconnected, and the call stopped because of that.
         """
         has_left = threading.Event()
         watcher = asyncio.create_task(_set_when_left(request, has_left))
@@ -60,12 +64,12 @@ class OpenUploads:
                 raise ClientDisconnect from None
             raise
         finally:
-            has_left.set()  # so that the thread ends where this task was cancelled
+            has_left.set()  # so that the thread stops if this task was cancelled
             watcher.cancel()
 
 
 async def _set_when_left(request: Request, has_left: threading.Event) -> None:
-    """Set the event when the client has hung up. The body was read, so that nothing else is received."""
+    """Set the event when the client has disconnected. The body was read, so no other message arrives."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
     has_left.set()

@@ -1,1 +1,1 @@
-"""What every request passes before its route, as pure ASGI: request log, limits, error barrier, authentication."""
+"""Pure ASGI middleware that every request passes: request log, limits, error barrier, authentication."""

@@ -1,4 +1,4 @@
-"""What happens before a call is routed, as pure ASGI: the fault barrier, and who calls."""
+"""ASGI middleware before routing: the error barrier and authentication."""
 
 import hashlib
 from typing import Final
@@ -27,13 +27,13 @@ CREDENTIAL: Final = "snapledger.credential"
 
 
 class ErrorBarrier:
-    """A defect becomes a 500 without its text, here and in the log."""
+    """Answers an unexpected exception with 500. Neither the response nor the log contains the exception's text."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the call on and catch what it raises."""
+        """Pass the request on, and catch every exception."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -47,7 +47,7 @@ class ErrorBarrier:
         try:
             await self._app(scope, receive, watched)
         except ClientDisconnect:
-            return  # nobody is left to answer, and nothing was done
+            return  # the client has disconnected, and nothing was changed
         except Exception as error:  # noqa: BLE001 - the barrier is for all of them
             response = problems.render_internal_error(error)
             if not started:
@@ -55,10 +55,10 @@ class ErrorBarrier:
 
 
 def read_bearer(scope: Scope) -> bytes:
-    """The key or the token that a call brings.
+    """Return the key or the token from the request's Authorization header.
 
     Raises:
-        UnauthenticatedError: it brings none, or several.
+        UnauthenticatedError: there is none, or more than one.
     """
     values = [value for name, value in scope["headers"] if name == b"authorization"]
     scheme, _, bearer = (values[0] if len(values) == 1 else b"").partition(b" ")
@@ -68,10 +68,10 @@ def read_bearer(scope: Scope) -> bytes:
 
 
 def read_key(scope: Scope) -> KeyDigest:
-    """The key that a call brings, by its SHA-256.
+    """Return the SHA-256 of the key from the request's Authorization header.
 
     Raises:
-        UnauthenticatedError: it brings none, or several.
+        UnauthenticatedError: there is none, or more than one.
     """
     return _digest(read_bearer(scope))
 
@@ -81,15 +81,15 @@ def _digest(bearer: bytes) -> KeyDigest:
 
 
 class AuthenticationGate:
-    """Refuses a call without a key or a token in force before its body is read.
+    """Refuses a request without a valid key or token before its body is read.
 
-    For a second after one was found to be in force it is let through from memory, which is emptied when a key changes
-    in this process. Whether it still is in force is decided again in the call's own transaction: what another process
-    took away costs one read of a bounded body, never access.
+    A valid credential is cached for one second; the cache is cleared when a key changes in this process. The request's
+    own transaction checks the credential again. A key that another process has revoked can therefore make the service
+    read one bounded body, but never gives access.
 
     Args:
-        rate: counts the calls of each principal.
-        tokens: verifies tokens; None where only keys are taken.
+        rate: counts the requests of each principal.
+        tokens: verifies tokens; None if only keys are accepted.
     """
 
     def __init__(self, app: ASGIApp, rate: RateLimit, tokens: TokenVerifier | None) -> None:
@@ -99,7 +99,7 @@ class AuthenticationGate:
         self._seen: TTLCache[KeyDigest, tuple[Credential, str]] = TTLCache(_REMEMBERED_KEYS, _REMEMBERED_SECONDS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a call to `/v1` through if it brings a key or a token."""
+        """Pass a request on if its path is not under `/v1`, or if it has a valid key or token."""
         if scope["type"] != "http" or not scope["path"].startswith("/v1/"):
             await self._app(scope, receive, send)
             return
@@ -121,7 +121,7 @@ class AuthenticationGate:
         await self._app(scope, receive, forgetting)
 
     async def _recognised(self, scope: Scope) -> tuple[Credential, str]:
-        """By what the caller is known, and its name."""
+        """Return the caller's credential and the principal's name."""
         bearer = read_bearer(scope)
         shown = _digest(bearer)
         found = self._seen.get(shown)

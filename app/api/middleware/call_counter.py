@@ -1,6 +1,6 @@
-"""Counts calls in the memory of this process, by the sliding window counter that the limits library has too.
+"""Counts requests in the memory of this process, with the sliding window counter of the limits library.
 
-The library's memory storage starts a timer thread at almost every count, which cost a twentieth of a release.
+The library's own memory storage starts a timer thread at almost every count, which took 5 % of a release's time.
 """
 
 import time
@@ -10,20 +10,21 @@ from cachetools import LRUCache
 from limits import RateLimitItem
 
 MAX_COUNTED: Final = 100_000
-"""Pairs of a principal and a limit; beyond them the ones that were quiet for longest begin anew."""
+"""The number of pairs of a principal and a limit; beyond it, the least recently used pairs start again from zero."""
 
 
 class CallCounter:
-    """Calls of each principal in the present window and the one before it.
+    """The requests of each principal in the current window and in the previous one.
 
-    The window slides: of the one before it counts the part that the last `limit.get_expiry()` seconds still reach.
+    The window slides: the previous window counts in proportion to its overlap with the last `limit.get_expiry()`
+    seconds.
     """
 
     def __init__(self) -> None:
         self._counts: LRUCache[tuple[RateLimitItem, str], tuple[int, int, int]] = LRUCache(MAX_COUNTED)
 
     def count(self, limit: RateLimitItem, principal: str) -> float | None:
-        """Count a call if the limit allows it; else the seconds until the next one is allowed."""
+        """Count a request and return None if the limit allows it; otherwise return the seconds to wait."""
         seconds, now = limit.get_expiry(), time.time()
         window, passed = divmod(now, seconds)
         known, before, present = self._counts.get((limit, principal), (0, 0, 0))
@@ -37,6 +38,6 @@ class CallCounter:
 
 def _seconds_until_allowed(limit: RateLimitItem, before: int, present: int, passed: float) -> float:
     seconds, room = limit.get_expiry(), limit.amount - 1 - present
-    if room >= 0:  # enough of the window before slides out while this one lasts
+    if room >= 0:  # enough of the previous window slides out before the current one ends
         return max(0.0, seconds * (1 - room / before) - passed)
     return seconds - passed + seconds * (1 - (limit.amount - 1) / present)

@@ -1,4 +1,4 @@
-"""The limit on requests that are answered at once, as pure ASGI: a request has a slot until its answer is written."""
+"""The limit on concurrent requests, as ASGI middleware: a request holds a slot until its response is written."""
 
 import asyncio
 from collections.abc import Callable
@@ -15,24 +15,24 @@ from app.errors import BodyTooSlowError, OverloadedError
 
 SLOT: Final = "snapledger.slot"
 ABORT: Final = "snapledger.abort"
-"""The extension of ASGI by which a server lets a connection be aborted."""
+"""The ASGI extension through which our server lets the application abort a connection."""
 
 MAX_PIECE_BYTES: Final = 2**16
 MAX_HELD_BYTES = 2**28
 MAX_OPERATIONS_SLOTS: Final = 32
 BODY_GRACE_SECONDS = 20
-"""For a body of any size; beyond it, it has a second more for each 32 KiB of it that came."""
+"""The time for a body of any size; each 32 KiB received adds one second."""
 
 RESPONSE_GRACE_SECONDS = 60
-"""For an answer of any size; beyond it, it has a second more for each 32 KiB that were taken."""
+"""The time for a response of any size; each 32 KiB that the client has read adds one second."""
 
-_ALWAYS_ANSWERED: Final = "/healthz"  # in no thread, and of a few bytes
+_ALWAYS_ANSWERED: Final = "/healthz"  # it needs no thread and a few bytes
 _OF_OPERATORS: Final = frozenset({"/metrics", "/readyz"})
 
 
 @lru_cache(1024)
 def _network_of(host: str) -> str:
-    """What one client can call from: an address, of IPv6 the first 64 bits."""
+    """Return the network that one client controls: an IPv4 address, or the first 64 bits of an IPv6 address."""
     try:
         address = ip_address(host)
     except ValueError:
@@ -43,16 +43,16 @@ def _network_of(host: str) -> str:
 
 
 def _credential_of(scope: Scope) -> int | None:
-    """The hash of what a request proves its principal with."""
+    """Return the hash of the request's Authorization header; None if it has none."""
     if not scope["path"].startswith("/v1/"):
         return None
     return next((hash(value) for name, value in scope["headers"] if name == b"authorization"), None)
 
 
 class ConcurrencyLimit:
-    """Refuses a request at once where as many are being answered as memory is meant for.
+    """Refuses a request at once if the process already answers as many as its memory allows.
 
-    Whether the process is alive is always answered, and what else operators ask has slots of its own.
+    `/healthz` is always answered. `/readyz` and `/metrics` have slots of their own.
     """
 
     def __init__(self, app: ASGIApp, max_requests: int) -> None:
@@ -61,7 +61,7 @@ class ConcurrencyLimit:
         self._operators_pool = SlotPool(MAX_OPERATIONS_SLOTS, MAX_HELD_BYTES)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, if there is a slot for it."""
+        """Pass the request on if there is a slot for it."""
         if scope["type"] != "http" or scope["path"] == _ALWAYS_ANSWERED:
             await self._app(scope, receive, send)
             return
@@ -81,7 +81,7 @@ class ConcurrencyLimit:
 
 
 class _Exchange:
-    """Reads the body and writes the answer of a request in pieces, and tells its slot how far they are."""
+    """Reads the body and writes the response of a request in pieces, and reports the progress to its slot."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, slot: Slot) -> None:
         self._scope, self._receive, self._send, self._slot = scope, receive, send, slot
@@ -95,10 +95,10 @@ class _Exchange:
         self._is_aborted = False
 
     async def receive(self) -> Message:
-        """The next piece of the body.
+        """Return the next piece of the body.
 
         Raises:
-            BodyTooSlowError: it does not come in its time, or its slot was given to another request.
+            BodyTooSlowError: the body did not arrive in time, or another request took the slot.
         """
         if self._body_is_read or self._start is not None or self._writing is not None:
             return await self._receive()  # it waits for a disconnect
@@ -132,7 +132,7 @@ class _Exchange:
             self._abort()
 
     async def send(self, message: Message) -> None:
-        """Write a message, a large one in pieces. The last one has returned once the connection took all of them."""
+        """Write a message, a large one in pieces. The call for the last message returns when all data is sent."""
         if message["type"] == "http.response.start":
             self._start = message
             return

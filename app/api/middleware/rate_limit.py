@@ -1,4 +1,4 @@
-"""How often a principal may call."""
+"""The rate limit of each principal."""
 
 import logging
 import math
@@ -17,7 +17,7 @@ from app.api.middleware.call_counter import CallCounter
 from app.errors import RateLimitedError
 
 OFF: Final = "off"
-_AWAY_SECONDS: Final = 5  # for which a shared storage that failed is not asked again
+_AWAY_SECONDS: Final = 5  # how long a shared storage that failed is not tried again
 _REDIS_OPTIONS: Final = {"socket_timeout": 1, "socket_connect_timeout": 1}
 
 log = logging.getLogger("snapledger.rates")
@@ -26,12 +26,12 @@ log = logging.getLogger("snapledger.rates")
 class RateLimit:
     """The limits of each principal, counted in the process or in a storage that all processes share.
 
-    While a shared storage is away each process counts for itself: a limit that is too wide for some seconds, rather
-    than a service that answers nobody. No budget depends on it.
+    If a shared storage does not respond, each process counts for itself: the limit is then too high for some seconds,
+    but the service keeps working. No privacy budget depends on this limit.
 
     Args:
-        rate: as `600/minute`, several with `;` between them, or `off`.
-        storage: where it is counted, as the limits library has it: `memory://`, `redis://…`.
+        rate: such as `600/minute`; several are separated by `;`, and `off` means no limit.
+        storage: the URL of the counters, as the limits library defines it: `memory://`, `redis://…`.
     """
 
     def __init__(self, rate: str, storage: str) -> None:
@@ -41,21 +41,21 @@ class RateLimit:
         self._away_until = -math.inf
 
     async def count(self, principal: str) -> None:
-        """Count a call.
+        """Count a request.
 
         Raises:
-            RateLimitedError: it is one too many.
+            RateLimitedError: the principal has reached a limit.
         """
         if not self._limits:
             return
         is_counted = False
         if self._shared is not None and time.monotonic() >= self._away_until:
             is_counted = await run_in_threadpool(self._is_counted_by, self._shared, principal)
-        if not is_counted:  # always in the event loop, which is one thread
+        if not is_counted:  # always on the event loop, so the counter needs no lock
             self._count(self._alone.count, principal)
 
     def _is_counted_by(self, shared: SlidingWindowCounterRateLimiter, principal: str) -> bool:
-        """Count a call in the shared storage; False where that does not answer."""
+        """Count a request in the shared storage; return False if the storage does not respond."""
         try:
             self._count(partial(_count_in, shared), principal)
         except RateLimitedError:
@@ -73,7 +73,7 @@ class RateLimit:
 
 
 def _count_in(shared: SlidingWindowCounterRateLimiter, limit: RateLimitItem, principal: str) -> float | None:
-    """As `CallCounter.count`."""
+    """Count a request in the shared storage, with the result of `CallCounter.count`."""
     if shared.hit(limit, principal):
         return None
     reset_at, _ = shared.get_window_stats(limit, principal)
@@ -81,7 +81,7 @@ def _count_in(shared: SlidingWindowCounterRateLimiter, limit: RateLimitItem, pri
 
 
 def _open_shared_limiter(storage: str) -> SlidingWindowCounterRateLimiter | None:
-    """A limiter on a storage that processes share; None for the memory of each.
+    """Return a limiter for a shared storage; None if each process counts in its own memory.
 
     Raises:
         ValueError: there is no such storage, or its client is not installed. The text does not repeat the URL.

@@ -1,4 +1,4 @@
-"""What every call has around it, as pure ASGI: an id, a line in the log, metrics."""
+"""ASGI middleware that gives every request an id, a line in the log, metrics and security headers."""
 
 import os
 import re
@@ -14,12 +14,12 @@ from app.logs import request_id
 PRINCIPAL: Final = "snapledger.principal"
 _REQUEST_ID: Final = re.compile(rb"[0-9A-Za-z._-]{1,64}")
 _HEADERS: Final = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
-_UNLESS_SAID: Final = (  # a page says otherwise itself; a problem in its place does not
+_UNLESS_SAID: Final = (  # pages set their own; an error response instead of a page does not
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
     (b"x-frame-options", b"DENY"),
     (b"cache-control", b"no-store"),
 )
-_KEPT: Final = b"etag"  # of a file of ours, which browsers may keep
+_KEPT: Final = b"etag"  # only our static files have one, and browsers may cache those
 _UNROUTED: Final = "unrouted"
 _METHODS: Final = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"})
 
@@ -27,7 +27,7 @@ log = structlog.stdlib.get_logger("snapledger.requests")
 
 
 def _request_id_of(scope: Scope) -> str:
-    """The caller's own id for the request if it is one, so that a trail can be followed through a proxy."""
+    """Return the caller's request id if it is valid, so that a proxy's id can be followed here; else a new id."""
     for name, value in scope["headers"]:
         if name == b"x-request-id" and _REQUEST_ID.fullmatch(value):
             return str(value, "ascii")
@@ -35,7 +35,7 @@ def _request_id_of(scope: Scope) -> str:
 
 
 def _add_security_headers(own: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """The headers that keep an answer to itself, as far as it does not say them."""
+    """Return the headers of a response with the security headers that it does not set itself."""
     said = {name for name, _ in own}
     if _KEPT in said:
         said.add(b"cache-control")
@@ -43,13 +43,13 @@ def _add_security_headers(own: list[tuple[bytes, bytes]]) -> list[tuple[bytes, b
 
 
 class RequestLog:
-    """The outermost layer: nothing is answered that it does not see."""
+    """The outermost middleware: it sees every response."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a call on, and record it."""
+        """Pass a request on, and record it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -82,25 +82,25 @@ def _header(scope: Scope, wanted: bytes) -> str | None:
 
 
 def _finish_span(span: Any, scope: Scope, identity: str, status: int) -> None:  # noqa: ANN401 - OpenTelemetry's, if it is there
-    """What a trace tells of a request: as the log and the metrics, its route and never its path."""
+    """Add a request's attributes to its span; like the log and the metrics, the route and never the path."""
     if span is None:
         return
     method, route = _method(scope), _route_template(scope)
     span.update_name(f"{method} {route}")
     told: dict[str, str | int] = {"http.request.method": method, "http.route": route}
     told["snapledger.request_id"] = identity
-    if status:  # none, where the caller hung up
+    if status:  # none if the client disconnected
         told["http.response.status_code"] = status
     traces.finish(span, told, failed=status >= 500)
 
 
 def _method(scope: Scope) -> str:
-    """A method, unless it is a stranger's word."""
+    """Return the request's method, or a fixed word for an unknown one, because a caller can send any text."""
     return scope["method"] if scope["method"] in _METHODS else "other"
 
 
 def _log_request(scope: Scope, identity: str, status: int, seconds: float) -> None:
-    """A line and the metrics, both by the route's template: a path names what somebody asked about."""
+    """Log and count a request under its route's template, because a path reveals what somebody asked about."""
     route, method = _route_template(scope), _method(scope)
     metrics.REQUESTS.labels(method, route, str(status or "none")).inc()
     metrics.SECONDS.labels(method, route).observe(seconds)

@@ -1,8 +1,8 @@
-"""How many requests a process answers at once, and how many bytes of their answers it holds, shared among its callers.
+"""The slots for concurrent requests and the bytes of responses held in memory, shared fairly among callers.
 
-A caller is a principal or, without a key, an address. One of them can have seven eighths of what there is. The last
-eighth is for callers that have little, so that nobody can shut out all others. Where there is no slot left, a transfer
-that is behind the minimum rate gives way to the newcomer.
+A caller is a principal or, without a key, a network address. One caller can use at most seven eighths of the slots.
+The last eighth is for callers with few slots, so that nobody can lock out all others. If no slot is free, a transfer
+that is slower than the minimum rate loses its slot to the new request.
 """
 
 import asyncio
@@ -19,22 +19,22 @@ from app.errors import OverloadedError
 _MAX_KNOWN_CALLERS: Final = 10_000
 
 LEAST_BYTES_PER_SECOND: Final = 2**15
-"""The minimum rate."""
+"""The minimum rate of a transfer."""
 
 MAX_LAG_SECONDS: Final = 1.0
-"""How far a transfer may be behind the minimum rate before it can lose its slot to a newcomer."""
+"""How far a transfer may be behind the minimum rate before it can lose its slot to a new request."""
 
 MAX_LEAD_SECONDS: Final = 4.0
-"""How far ahead of it a fast one can be: who stops half way does not live on that for ever."""
+"""How far ahead of the minimum rate a transfer can get, so that a fast start does not allow a long pause later."""
 
 
 @dataclass(slots=True, eq=False)
 class Transfer:
-    """A body that is read or an answer that is written.
+    """A body that is read, or a response that is written.
 
     Attributes:
-        stop: ends it.
-        due_at: when what went through so far would have, at the minimum rate, by the clock of the event loop.
+        stop: ends the transfer.
+        due_at: the time at which a transfer at the minimum rate would be as far as this one, by the event loop's clock.
         waits: whether it waits for the client now.
     """
 
@@ -43,12 +43,12 @@ class Transfer:
     waits: bool = False
 
     def advance(self, size: int, now: float) -> None:
-        """Count bytes that went through."""
+        """Count transferred bytes."""
         self.due_at = min(self.due_at + size / LEAST_BYTES_PER_SECOND, now + MAX_LEAD_SECONDS)
 
 
 class Slot:
-    """The place of one request among those that are answered at once; `transfer` is what it exchanges now."""
+    """The slot of one request; `transfer` is its current transfer, if any."""
 
     __slots__ = ("_pool", "caller", "credential", "held_bytes", "transfer")
 
@@ -60,15 +60,15 @@ class Slot:
         self.transfer: Transfer | None = None
 
     def assign_to(self, principal: str) -> None:
-        """Count the request as the principal's from now on.
+        """Count the slot as the principal's from now on.
 
         Raises:
-            OverloadedError: the principal has as many slots as it can.
+            OverloadedError: the principal already has its maximum of slots.
         """
         self._pool.assign(self, f"principal {principal}")
 
     def hold_bytes(self, size: int) -> None:
-        """Count an answer that is in memory as a whole until the slot is free again.
+        """Reserve bytes for a response that is held in memory as a whole, until the slot is released.
 
         Raises:
             OverloadedError: there is no room for it.
@@ -76,13 +76,13 @@ class Slot:
         self._pool.hold_bytes(self, size)
 
     def lag(self, now: float) -> float:
-        """How many seconds its transfer is behind the minimum rate."""
+        """Return how many seconds the transfer is behind the minimum rate."""
         transfer = self.transfer
         return now - transfer.due_at if transfer is not None and transfer.waits else -math.inf
 
 
 class _Shares:
-    """Divides an amount among callers."""
+    """The amounts that callers have of a limited resource."""
 
     def __init__(self, maximum: int) -> None:
         self._maximum = maximum
@@ -90,11 +90,11 @@ class _Shares:
         self._of_caller: Counter[str] = Counter()
 
     def of(self, caller: str) -> int:
-        """What a caller has."""
+        """Return the amount that a caller has."""
         return self._of_caller[caller]
 
     def take(self, caller: str, amount: int) -> bool:
-        """Give a caller more; whether there was enough."""
+        """Give a caller more; return False, and change nothing, if there is not enough."""
         total, own = self._total + amount, self._of_caller[caller] + amount
         for_all = self._maximum - self._maximum // 8
         if total > for_all and self._total and (total > self._maximum or own > max(1, self._maximum // 32)):
@@ -103,7 +103,7 @@ class _Shares:
         return True
 
     def give_back(self, caller: str, amount: int) -> None:
-        """Take back what a caller no longer needs."""
+        """Take back an amount that a caller no longer needs."""
         self._total -= amount
         self._of_caller[caller] -= amount
         if not self._of_caller[caller]:
@@ -114,8 +114,8 @@ class SlotPool:
     """The slots of a process.
 
     Args:
-        max_slots: how many requests are answered at once.
-        max_bytes: how much of answers is held in memory; a single larger one is taken if it is alone.
+        max_slots: the maximum number of concurrent requests.
+        max_bytes: the maximum size of all responses in memory; a larger single response is allowed if it is alone.
     """
 
     def __init__(self, max_slots: int, max_bytes: int) -> None:
@@ -125,13 +125,13 @@ class SlotPool:
         self._bytes = _Shares(max_bytes)
 
     def take(self, network: str, credential: int | None) -> Slot:
-        """A slot for a request.
+        """Return a slot for a request.
 
-        It is its principal's if the same credential was verified before, else its network's, where those that bring a
-        credential are apart from those that bring none.
+        The slot counts for the principal if the same credential was verified before, and else for the network.
+        Requests with and without a credential from one network count separately.
 
         Raises:
-            OverloadedError: there is none, and no transfer is slow enough to give way.
+            OverloadedError: no slot is free, and no transfer is slow enough to lose its slot.
         """
         caller = network if credential is None else self._callers.get(credential, f"{network} with a key")
         while not self._count.take(caller, 1):
@@ -141,19 +141,19 @@ class SlotPool:
         return slot
 
     def release(self, slot: Slot) -> None:
-        """Take a slot back, unless that has happened already."""
+        """Release a slot, unless it was released before."""
         if slot in self._slots:
             self._slots.remove(slot)
             self._count.give_back(slot.caller, 1)
             self._bytes.give_back(slot.caller, slot.held_bytes)
 
     def assign(self, slot: Slot, caller: str) -> None:
-        """Count a slot as another caller's (see `Slot.assign_to`)."""
+        """Count a slot for another caller (see `Slot.assign_to`)."""
         if slot.credential is not None:
             self._callers[slot.credential] = caller
         if caller == slot.caller:
             return
-        if slot not in self._slots:  # it had to give way
+        if slot not in self._slots:  # it was given to another request
             raise OverloadedError
         self._count.give_back(slot.caller, 1)
         self._bytes.give_back(slot.caller, slot.held_bytes)
@@ -165,16 +165,16 @@ class SlotPool:
         self._slots.add(slot)
 
     def hold_bytes(self, slot: Slot, size: int) -> None:
-        """Count an answer that is held in memory (see `Slot.hold_bytes`)."""
+        """Reserve bytes for a response that is held in memory (see `Slot.hold_bytes`)."""
         while not self._bytes.take(slot.caller, size):
             self._stop_slowest(slot.caller, holding=True)
         slot.held_bytes += size
 
     def _stop_slowest(self, newcomer: str, *, holding: bool = False) -> None:
-        """End the slowest transfer of the caller with the most slots, if that has no fewer than the newcomer.
+        """End the slowest transfer of the caller with the most slots, unless that caller has fewer than the newcomer.
 
         Raises:
-            OverloadedError: no transfer is slow.
+            OverloadedError: no transfer is slow enough.
         """
         now = asyncio.get_running_loop().time()
         slow = [

@@ -1,1 +1,1 @@
-"""The OpenAPI document: description, examples, and what FastAPI cannot see of a route."""
+"""The OpenAPI document: its description, its examples, and what FastAPI cannot derive from a route."""

@@ -1,6 +1,6 @@
 """The OpenAPI document and its page.
 
-FastAPI makes it from the routes' signatures; what is added here is what all of them share, and the examples.
+FastAPI generates the document from the routes' signatures. This module adds what all routes share, and the examples.
 """
 
 from functools import cache
@@ -37,7 +37,7 @@ _ALWAYS, _OF_BODY, _OF_PAGE = (401, 429, 503), (400, 408, 413, 415, 422), (422,)
 _REFERENCE = "#/components/schemas/{model}"
 _ASSETS = "/docs/assets"
 _OF_PAGE_ITSELF = {
-    # Swagger UI starts by a script in the page, and styles its parts by attributes.
+    # Swagger UI starts with an inline script, and uses style attributes.
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; connect-src 'self'; "
         "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -53,12 +53,12 @@ def _problem_response(status: int) -> dict[str, Any]:
 
 
 def probe_responses(model: type[BaseModel], description: str) -> dict[int | str, dict[str, Any]]:
-    """The `responses` of a route that anybody may ask whether the service is well."""
+    """Return the `responses` of a public health route."""
     return {200: {"model": model, "description": description}, 503: _problem_response(503)}
 
 
 def metrics_response() -> dict[str, Any]:
-    """What the route of the metrics answers, as arguments of its decorator."""
+    """Return the arguments of the metrics route's decorator that describe its response."""
     text = '# TYPE snapledger_refusals_total counter\nsnapledger_refusals_total{reason="not-found"} 1.0\n'
     examples_ = {"a counter": {"value": text}}
     exposition = {"description": "The text format of Prometheus.", "content": {"text/plain": {"examples": examples_}}}
@@ -89,9 +89,13 @@ UPLOAD: dict[str, Any] = {
 def describe_responses(
     success: dict[int, tuple[type[BaseModel] | None, str]], *refusals: int
 ) -> dict[int | str, dict[str, Any]]:
-    """The `responses` of a route under `/v1`: what it answers, by status, and the statuses of its own problems.
+    """Return the `responses` of a route under `/v1`.
 
-    Those that every such route, every body and every page has are added to the document.
+    `_add_common_problems` adds the problems that all routes, all bodies or all pages share.
+
+    Args:
+        success: the model and the description of each successful status.
+        refusals: the statuses of the problems that are specific to the route.
     """
     responses: dict[int | str, dict[str, Any]] = {}
     for status, (model, description) in success.items():
@@ -100,7 +104,7 @@ def describe_responses(
 
 
 def _add_common_problems(document: dict[str, Any]) -> None:
-    """Tell of the problems of every key, body and page. FastAPI's own 422 goes: nothing is validated by it."""
+    """Add the problems that all keys, bodies and pages share. Remove FastAPI's own 422: FastAPI validates nothing."""
     for operations in document["paths"].values():
         for operation in operations.values():
             responses = operation["responses"]
@@ -132,7 +136,7 @@ def _build_document(app: FastAPI) -> dict[str, Any]:
 
 
 def install(app: FastAPI) -> None:
-    """Serve `/openapi.json` and `/docs` from our own files: the page asks no other host."""
+    """Serve `/openapi.json` and `/docs` from our own files, so that the page makes no request to another host."""
     app.openapi = lambda: _build_document(app)  # type: ignore[method-assign]
     description = cache(lambda: encode_json(app.openapi()))
 

@@ -1,4 +1,4 @@
-"""Examples for the OpenAPI document: one story, told call by call. A test tells it to a service and compares."""
+"""Examples for the OpenAPI document: one sequence of requests. A test sends them to a service and compares."""
 
 import json
 from functools import cache
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 
 class Example(NamedTuple):
-    """A call and its answer. `parameters` fill the path; `caller` is who calls, in the story's words."""
+    """A request and its response. `parameters` are those of the path; `caller` is the name of the caller."""
 
     name: str
     caller: str
@@ -21,12 +21,12 @@ class Example(NamedTuple):
 
 @cache
 def load_examples() -> list[Example]:
-    """The calls, in their order."""
+    """Return the examples in the order in which the requests are sent."""
     return [Example(**call) for call in json.loads((files("app.api.openapi") / "examples.json").read_text("utf-8"))]
 
 
 def add_examples(document: dict[str, Any]) -> None:
-    """Give each operation of an OpenAPI document its examples."""
+    """Add the examples to the operations of an OpenAPI document."""
     for example in load_examples():
         operation = document["paths"][example.path][example.method.lower()]
         for parameter in operation.get("parameters", ()):
@@ -40,7 +40,7 @@ def add_examples(document: dict[str, Any]) -> None:
 
 def _add(described: dict[str, Any], name: str, value: Any) -> None:  # noqa: ANN401 - JSON is any value
     media = described["content"]
-    # The one body that comes in two forms is told apart as the service does.
+    # Registration takes JSON or multipart/form-data; only an upload has a file.
     is_upload = isinstance(value, dict) and "file" in value
     content = media["multipart/form-data"] if is_upload else next(media[form] for form in media if "json" in form)
     content.setdefault("examples", {})[name] = {"value": value}

@@ -1,4 +1,4 @@
-"""The dashboard at `/`: static files of ours, and plotly's bundle as its package delivers it."""
+"""The dashboard at `/`: our static files, and the bundle from the plotly package."""
 
 import gzip
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ _PLOTLY: Final = files(plotly.__name__) / "package_data" / "plotly.min.js"
 PLOTLY_PATH: Final = "/web/plotly.min.js"
 
 HEADERS: Final = {
-    # plotly puts its rules into a style element and positions by style attributes; nothing else needs 'unsafe-inline'.
+    # Only plotly needs 'unsafe-inline': it adds a style element and style attributes.
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; "
         "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -29,18 +29,18 @@ HEADERS: Final = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=()",
     "X-Frame-Options": "DENY",
-    "Cache-Control": "no-cache",  # kept, but asked about each time: a new version shows at once
+    "Cache-Control": "no-cache",  # cached, but revalidated each time, so that a new version shows at once
 }
 
 
 class WithHeaders:
-    """Adds headers to every answer of another application, errors too."""
+    """Adds headers to every response of another application, including errors."""
 
     def __init__(self, app: ASGIApp, headers: Mapping[str, str]) -> None:
         self._app, self._headers = app, headers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the call on."""
+        """Pass the request on, and add the headers to its response."""
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -57,7 +57,7 @@ def _plotly_bytes() -> bytes:
 
 @cache
 def _compress_plotly() -> bytes:
-    """A third of the bundle's 4.8 MB; compressed once a process, when a browser first asks for it."""
+    """Return the bundle of 4.8 MB compressed to a third. Each process does this once, at the first request."""
     return gzip.compress(_plotly_bytes(), mtime=0)
 
 
@@ -73,7 +73,7 @@ def _serve_plotly(request: Request) -> Response:
 
 
 def install(app: FastAPI) -> None:
-    """Serve the dashboard. Its files are public: what they show comes from `/v1`, by the key of who looks."""
+    """Serve the dashboard. Its files are public; all data comes from `/v1`, with the user's own key."""
 
     @app.get("/", include_in_schema=False)
     def dashboard() -> FileResponse:

@@ -1,4 +1,4 @@
-"""The guide at `/guide`: the site that `make docs` builds from `docs/`, public as the dashboard's files are."""
+"""The guide at `/guide`: the site that `make docs` builds from `docs/`. Like the dashboard's files, it is public."""
 
 from pathlib import Path
 from typing import Final
@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from app.api import problems
 from app.api.pages import dashboard
 
-# The form is that of the search, which leads to another page of the guide.
+# The search form leads to another page of the guide.
 HEADERS: Final = dashboard.HEADERS | {
     "Content-Security-Policy": dashboard.HEADERS["Content-Security-Policy"].replace(
         "form-action 'none'", "form-action 'self'"
@@ -36,14 +36,14 @@ If the guide was built elsewhere, set <code>SNAPLEDGER_GUIDE_DIRECTORY</code> to
 
 
 class _Guide:
-    """Answers from the folder as it is now, so that a guide is there as soon as it is built."""
+    """Serves the folder as it is at each request, so that a new guide needs no restart."""
 
     def __init__(self, folder: Path) -> None:
         self._index = folder / "index.html"
         self._files = StaticFiles(directory=folder, html=True, check_dir=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer with a file; where there is no guide, say how to have one."""
+        """Answer with a file, or with a page that says how to build the guide."""
         answer: ASGIApp = self._files
         if not self._index.is_file():
             is_start = scope["path"] in _START and scope["method"] in {"GET", "HEAD"}
@@ -52,7 +52,7 @@ class _Guide:
 
 
 def install(app: FastAPI, folder: Path) -> None:
-    """Serve the guide that is in `folder`, whose links are relative to `/guide/`."""
+    """Serve the guide in `folder`; its links are relative to `/guide/`."""
 
     @app.get("/guide", include_in_schema=False)
     def to_the_index() -> RedirectResponse:
