@@ -43,7 +43,7 @@ def _network_of(host: str) -> str:
 
 
 def _credential_of(scope: Scope) -> int | None:
-    """Return the hash of the request's Authorization header; None if it has none."""
+    """Return the hash of the Authorization header of a request under `/v1`; None for any other request."""
     if not scope["path"].startswith("/v1/"):
         return None
     return next((hash(value) for name, value in scope["headers"] if name == b"authorization"), None)

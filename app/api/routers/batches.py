@@ -1,4 +1,4 @@
-"""Batches: many releases, all of them or none."""
+"""Batches: many releases in one transaction, all of them or none."""
 
 from fastapi import APIRouter
 from starlette.responses import Response

@@ -30,19 +30,19 @@ router = APIRouter(prefix="/v1", tags=["datasets"], dependencies=[BEARER])
 
 
 def declared_columns(columns: Mapping[str, DeclaredColumn]) -> DeclaredColumns:
-    """What an owner declares of columns, without what was left out."""
+    """Return the owner's declarations of columns, without members that are null or only matter for drafts."""
     return {name: column.model_dump(exclude_none=True, exclude={"unconfirmed"}) for name, column in columns.items()}
 
 
 def _read_elsewhere(body: bytes) -> Registration:
-    """What a JSON body registers; a long one takes a while, so this runs in a thread."""
+    """Return the registration in a JSON body, of a table in a database. A long body takes time: call it in a thread."""
     request = validate(SourcedDatasetRequest, decode(body))
     source = request.source
     return _to_registration(request, TableOrigin(source.connection, source.table, source.live))
 
 
 def _read_metadata(metadata: bytes) -> Registration:
-    """As `_read_elsewhere`, of the metadata of an upload."""
+    """Return the registration in the metadata of an upload. Long metadata takes time: call it in a thread."""
     return _to_registration(validate(DatasetRequest, decode(metadata)))
 
 

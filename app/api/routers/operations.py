@@ -16,7 +16,7 @@ router = APIRouter(tags=["operations"])
 
 
 @router.get("/healthz", responses={200: {"model": Health, "description": "Alive."}})
-async def alive() -> Response:  # not in a thread: it answers while all of them wait for a database
+async def alive() -> Response:  # not in a thread, so that it answers while all threads wait for a database
     """The process answers."""
     return json_response({"status": "ok"})
 

@@ -16,7 +16,7 @@ router = APIRouter(prefix="/v1", tags=["releases"], route_class=DirectRoute, dep
 
 
 def question_of(request: ReleaseRequest) -> Question:
-    """What a request asks for."""
+    """Return the question that a request asks."""
     return Question(
         statistic=request.statistic.model_dump(),
         epsilon_nano=request.epsilon,

@@ -1,1 +1,1 @@
-"""The shapes of requests and answers."""
+"""The schemas of requests and responses."""

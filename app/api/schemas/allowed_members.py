@@ -1,4 +1,4 @@
-"""What a body may have at a place, as its models say: so that a refusal can tell what is allowed there."""
+"""Finds the members that a body's models allow at a location, so that an error message can list them."""
 
 from collections.abc import Iterator, Sequence
 from types import UnionType
@@ -8,7 +8,7 @@ from pydantic import BaseModel, Tag
 
 
 class _Alternative(NamedTuple):
-    """A type that a value may have, and what pydantic's locations call it where there are several."""
+    """One type of a union, and the tags by which pydantic's locations name it."""
 
     of: Any
     tags: frozenset[str]
@@ -19,12 +19,12 @@ class _Alternative(NamedTuple):
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The `kind` of an object, where it has one."""
+        """The values of the member `kind`, if the model has one."""
         field = None if self.model is None else self.model.model_fields.get("kind")
         return get_args(field.annotation) if field and get_origin(field.annotation) is Literal else ()
 
     def inside(self, step: str | int) -> Any:  # noqa: ANN401 - an annotation
-        """The annotation of what is one step further in; None where there is no such step."""
+        """Return the annotation of a member or item; None if there is no such member."""
         if self.model is not None:
             fields = self.model.model_fields
             return next((each.annotation for name, each in fields.items() if (each.alias or name) == step), None)
@@ -45,7 +45,7 @@ def _alternatives(annotation: Any, tags: frozenset[str] = frozenset()) -> Iterat
 
 
 def _at(model: type[BaseModel], location: Sequence[str | int]) -> list[_Alternative]:
-    """The types that a value at one of pydantic's locations may have."""
+    """Return the types that a value at one of pydantic's locations may have."""
     found = list(_alternatives(model))
     for step in location:
         tagged = [each for each in found if step in each.tags]
@@ -57,11 +57,11 @@ def _at(model: type[BaseModel], location: Sequence[str | int]) -> list[_Alternat
 
 
 def members(model: type[BaseModel], location: Sequence[str | int]) -> list[str]:
-    """The names of the members that an object at this location of a body may have."""
+    """Return the names of the members that an object at this location of a body may have."""
     models = [each.model for each in _at(model, location) if each.model is not None]
     return list(dict.fromkeys(field.alias or name for each in models for name, field in each.model_fields.items()))
 
 
 def kinds(model: type[BaseModel], location: Sequence[str | int]) -> list[str]:
-    """The `kind` that an object at this location of a body may have."""
+    """Return the values of `kind` that an object at this location of a body may have."""
     return list(dict.fromkeys(kind for each in _at(model, location) for kind in each.kinds))

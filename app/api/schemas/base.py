@@ -1,4 +1,4 @@
-"""What all request bodies have in common, and how a refusal of one is told: where and what, never the input."""
+"""The base of all request bodies, and the errors of validation, which say where and what but never repeat the input."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,9 +21,9 @@ from app.errors import InvalidRequestError
 from app.spelling import suggest_name
 
 _QUOTED = re.compile("'([^']*)'")
-MOST_PROBLEMS = 10  # an answer must not grow with what was sent
+MOST_PROBLEMS = 10  # a response must not grow with the request
 _PIECE = 16
-"""Members of a large object that are validated together: problems are looked for no further than in one piece."""
+"""The number of members of a large object that are validated together; validation stops after a piece with errors."""
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -36,7 +36,7 @@ class RequestModel(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _limit_unknown_members(cls, value: Any) -> Any:  # noqa: ANN401 - JSON is any value
-        """Leave out all but the first unknown members: one is enough to refuse the object, and each costs time."""
+        """Drop unknown members except the first few: one is enough to refuse the object, and each costs time."""
         known = _member_names(cls)
         if not isinstance(value, dict) or len(value) <= len(known) + MOST_PROBLEMS:
             return value
@@ -50,7 +50,7 @@ def _member_names(model: type[BaseModel]) -> frozenset[str]:
 
 
 def limit_members(most: int) -> WrapValidator:
-    """Validate an object's members a few at a time, up to the first that is refused; refuse more than `most` unseen."""
+    """Return a validator that refuses more than `most` members, and validates a few at a time up to the first error."""
 
     def validate(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ANN401 - JSON is any value
         if not isinstance(value, dict) or len(value) <= _PIECE:
@@ -68,7 +68,7 @@ def limit_members(most: int) -> WrapValidator:
     return WrapValidator(validate)
 
 
-# Pydantic's own texts may quote the input; these say the same without it.
+# Pydantic's own messages may quote the input; these do not.
 _WHAT = {
     "missing": "is missing",
     "extra_forbidden": "has an unknown member{named}: its members are {members}{meant}",
@@ -91,14 +91,14 @@ _WHAT = {
 
 
 class _Body:
-    """A refused body, to say where in it a problem is. A name that the caller made up is told by its position."""
+    """An invalid body, which knows the path to a problem. A name that the caller chose is replaced by its position."""
 
     def __init__(self, body: Any) -> None:  # noqa: ANN401 - JSON is any value
         self._body = body
-        self._positions: dict[int, dict[str, str]] = {}  # of the members of an object, by its identity
+        self._positions: dict[int, dict[str, str]] = {}  # the positions of an object's members, by the object's id
 
     def path(self, location: Sequence[str | int], *, unknown_member: bool) -> str:
-        """A path into the body in our own words."""
+        """Return the path to one of pydantic's locations, such as `columns.2.bounds`."""
         path: list[str] = []
         body = self._body
         for index, step in enumerate(location):
@@ -113,7 +113,7 @@ class _Body:
                 body = body[step] if isinstance(body, list) and step < len(body) else None
             elif last and not unknown_member and not isinstance(body, list):
                 path.append(step)
-            # Anything else is pydantic's name of the branch of a union.
+            # Any other step is pydantic's name for a branch of a union.
         return ".".join(path) or "body"
 
     def _position(self, members: Mapping[str, Any], name: str) -> str:
@@ -123,13 +123,13 @@ class _Body:
 
 
 def _describe_error(problem: Mapping[str, Any], model: type[BaseModel], body: _Body) -> tuple[str, str]:
-    """One of pydantic's problems as (where, what), with what is allowed there; the input is looked at, never told."""
+    """Return one of pydantic's problems as (where, what), with the allowed values; the text never repeats the input."""
     kind, location, context = problem["type"], problem["loc"], dict(problem.get("ctx", {}))
     where = body.path(location, unknown_member=kind == "extra_forbidden")
     if kind == "extra_forbidden":
         members = allowed_members.members(model, location[:-1])
         context["meant"] = suggest_name(location[-1], members)
-        context["named"] = f" '{location[-1]}'" if context["meant"] else ""  # nothing is repeated but a near miss
+        context["named"] = f" '{location[-1]}'" if context["meant"] else ""  # only a near miss is repeated
         context["members"] = ", ".join(members)
     elif kind in {"literal_error", "union_tag_invalid"}:
         valid = _QUOTED.findall(context.get("expected") or context["expected_tags"])
@@ -144,7 +144,7 @@ def _describe_error(problem: Mapping[str, Any], model: type[BaseModel], body: _B
 
 
 def _different(problems: Sequence[Mapping[str, Any]], model: type[BaseModel], body: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401
-    """Each problem once, as (where, what)."""
+    """Yield each problem once, as (where, what)."""
     refused, told = _Body(body), set()
     for each in problems:
         problem = _describe_error(each, model, refused)
@@ -154,15 +154,15 @@ def _different(problems: Sequence[Mapping[str, Any]], model: type[BaseModel], bo
 
 
 def describe_problems(error: ValidationError, model: type[BaseModel], body: Any) -> list[tuple[str, str]]:  # noqa: ANN401
-    """The first different problems of a body that is no such model, each as (where, what)."""
+    """Return the first distinct problems of an invalid body, each as (where, what)."""
     return list(islice(_different(error.errors(include_url=False), model, body), MOST_PROBLEMS))
 
 
 def validate(model: type[Model], body: Any) -> Model:  # noqa: ANN401 - JSON is any value
-    """The body as a model.
+    """Return the body as a model.
 
     Raises:
-        InvalidRequestError: it does not fit.
+        InvalidRequestError: the body is not valid.
     """
     try:
         return model.model_validate(body)

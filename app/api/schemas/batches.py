@@ -1,4 +1,4 @@
-"""Batches: what is asked, and what is answered."""
+"""Requests and responses of batches."""
 
 from typing import Annotated, Literal, Self
 

@@ -1,4 +1,4 @@
-"""Derived statistics: what is asked, one model a kind, and what is answered. See `app.dp.derived`."""
+"""Requests and responses of derived statistics, with one model for each kind of request. See `app.dp.derived`."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""Filters. What their values mean to a column is decided in `app.dp.table.conditions`."""
+"""The schema of filters. `app.dp.table.conditions` decides what their values mean for a column."""
 
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
@@ -10,17 +10,17 @@ from app.api.schemas.base import RequestModel, limit_members
 from app.api.schemas.numbers import Bound, ColumnName, refuse, text, to_exact
 
 MAX_VALUES = 10_000
-"""In one list."""
+"""The limit on values in one list."""
 
 MAX_CONDITIONS = 100
-"""In one filter."""
+"""The limit on conditions in one filter."""
 
 MAX_REQUEST_VALUES, MAX_REQUEST_CONDITIONS = 20_000, 5_000
-"""In all filters of a request together, those of a batch's items included."""
+"""The limits on all filters of a request together, including those of a batch's items."""
 
 
 def _value(value: object) -> Any:  # noqa: ANN401  one of three types
-    """A boolean, an exact number, or a text, which is a number too where a column has numbers."""
+    """Return a boolean, an exact number, or a text, which a numeric column will read as a number."""
     if isinstance(value, bool):
         return value
     if isinstance(value, JsonNumber):
@@ -52,7 +52,11 @@ class ConditionRequest(RequestModel):
 
 
 def require_few_conditions(filters: Iterable[Mapping[str, ConditionRequest]]) -> None:
-    """Refuse a request whose filters have more conditions or values together than a request may have."""
+    """Refuse a request whose filters together have too many conditions or values.
+
+    Raises:
+        PydanticCustomError: there are more than the limits allow.
+    """
     conditions = [condition for each in filters for condition in each.values()]
     if len(conditions) > MAX_REQUEST_CONDITIONS:
         raise refuse(f"has too many conditions: at most {MAX_REQUEST_CONDITIONS:,} are allowed in all its filters")

@@ -1,4 +1,4 @@
-"""What is written to a ledger by hand."""
+"""The schema of ledger entries that an operator writes by hand."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""The number grammar of the interface, as pydantic types. Every number is exact from here on."""
+"""The API's numbers as pydantic types, which parse every number exactly."""
 
 import re
 from collections.abc import Callable
@@ -20,15 +20,15 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 def refuse(what: str) -> PydanticCustomError:
-    """A refusal whose text is ours: pydantic's own texts quote the input."""
+    """Return a validation error with our own text, because pydantic's texts quote the input."""
     return PydanticCustomError("refused", what)
 
 
 def to_exact(value: object) -> mpq:
-    """The number that was written: a JSON number, or a string of the same grammar.
+    """Return the exact number that a JSON number, or a string of the same grammar, stands for.
 
     Raises:
-        PydanticCustomError: it is anything else; `true` is no number.
+        PydanticCustomError: the value is anything else, such as `true`.
     """
     if isinstance(value, str) and (number := parse_exact(value)) is not None:
         return number
@@ -83,7 +83,7 @@ def _accuracy(value: object) -> mpq:
 
 
 def _whole(value: object) -> object:
-    """JSON numbers reach pydantic's own integer checks as integers, or not at all."""
+    """Return a JSON number as an int for pydantic's own checks, or refuse it."""
     number = to_exact(value)
     if number.denominator != 1:
         raise refuse("must be a whole number")
@@ -106,7 +106,7 @@ def _flag(value: object) -> bool:
 
 
 def text(value: object) -> object:
-    """A JSON number is held as its text; where a text is asked for, it is none."""
+    """Refuse a JSON number where a text is expected, although `JsonNumber` is a `str`."""
     if isinstance(value, JsonNumber) or not isinstance(value, str):
         raise refuse("must be a string")
     if _UNSTORABLE.search(value):

@@ -1,4 +1,4 @@
-"""What plans are asked with beyond a release, and what those without a dataset answer."""
+"""Requests and responses of plans, with a dataset and without one."""
 
 from typing import Annotated, Self
 

@@ -1,4 +1,4 @@
-"""What a plan and a release are asked with; both take the same body."""
+"""The request body of releases, which plans extend."""
 
 from typing import Self
 

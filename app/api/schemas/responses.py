@@ -1,4 +1,4 @@
-"""The shapes of all answers, for the OpenAPI document. The documents themselves are made in `app.services`."""
+"""The schemas of all responses, for the OpenAPI document. `app.services` builds the documents themselves."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""A role as requests and answers have it."""
+"""The schema of a role in requests and responses."""
 
 from typing import Annotated
 
@@ -7,6 +7,6 @@ from pydantic_core import core_schema
 
 from app.roles import Role
 
-# A literal, so that the document spells the roles out where they are used and has no schema of its own for them.
+# A literal, so that the OpenAPI document lists the roles where they are used, without a schema of their own.
 _LITERAL = core_schema.literal_schema([role.value for role in Role])
 RoleName = Annotated[str, GetPydanticSchema(lambda *_: core_schema.no_info_after_validator_function(Role, _LITERAL))]

@@ -1,4 +1,4 @@
-"""The statistic asked for, one model a kind. What its numbers mean is decided in `app.dp.statistics`."""
+"""The requests for statistics, with one model for each kind. `app.dp.statistics` decides what the numbers mean."""
 
 from typing import Annotated, Any, Literal
 
@@ -101,7 +101,7 @@ AnyHistogramRequest = Annotated[
 
 
 def _flat(schema: dict[str, Any]) -> None:
-    """One list of all models: OpenAPI's mapping from a kind to a model has no room for the two of a histogram."""
+    """Make one list of all models. OpenAPI maps a kind to one model, but a histogram has two."""
     schema.pop("discriminator", None)
     schema["oneOf"] = [model for choice in schema["oneOf"] for model in choice.get("oneOf", [choice])]
 

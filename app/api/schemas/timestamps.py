@@ -1,4 +1,4 @@
-"""Times of requests: RFC 3339, with a zone, as the database keeps them."""
+"""Times in requests: RFC 3339 with a time zone, converted to the form in which the database stores them."""
 
 import re
 from datetime import datetime
@@ -19,7 +19,7 @@ def _time(value: object) -> str:
     try:
         if _RFC_3339.fullmatch(given):
             return clock.to_stored_time(datetime.fromisoformat(given.upper()))
-    except (ValueError, OverflowError):  # a day that is in no calendar, or before or after all of them
+    except (ValueError, OverflowError):  # a date that does not exist, or is out of Python's range
         pass
     raise refuse("must be a time with its zone (RFC 3339), such as 2027-01-31T12:00:00Z")
 

@@ -1,1 +1,1 @@
-"""What runs requests: the worker pool, the HTTP protocol and its limits, and waiting for the database at the start."""
+"""The server side of requests: the worker pool, the HTTP protocol with its limits, and the wait for the database."""

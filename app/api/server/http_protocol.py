@@ -1,4 +1,4 @@
-"""HTTP/1.1 as uvicorn speaks it over httptools, with limits that both lack: on heads, silence, buffers, connections."""
+"""Uvicorn's HTTP/1.1 protocol with more limits: on request heads, idle time, buffers and connections."""
 
 import asyncio
 import socket
@@ -15,46 +15,47 @@ from app.api.middleware.concurrency_limit import ABORT
 MAX_HEAD_BYTES: Final = 2**16
 MAX_HEADERS: Final = 128
 MAX_PIPELINED_REQUESTS: Final = 16
-_MAX_KERNEL_BYTES: Final = 2**17  # of answers, which the kernel has taken and not sent yet
+_MAX_KERNEL_BYTES: Final = 2**17  # of responses that are in the kernel's send buffer and not sent yet
 _KERNEL_OPTION: Final = getattr(socket, "TCP_NOTSENT_LOWAT", None)  # not on every system
 HEAD_SECONDS = 20
 LISTEN_SECONDS = 60
 
 
 class _Flow(FlowControl):
-    """Reads nothing further while requests wait for the answers before theirs."""
+    """Stops reading while pipelined requests wait for earlier responses."""
 
     def __init__(self, transport: asyncio.Transport, protocol: "HttpProtocol") -> None:
         super().__init__(transport)
         self._protocol = protocol
 
     def resume_reading(self) -> None:
-        """Read on, unless requests wait."""
+        """Resume reading, unless pipelined requests wait."""
         if not self._protocol.pipeline:
             super().resume_reading()
 
 
 class HttpProtocol(HttpToolsProtocol):
-    """Hangs up on a head, or on trailers, that go on for ever: they would fill the memory before a key is asked for.
+    """A protocol that limits what a connection can use before and while a request is answered.
 
-    A connection that does not come to the end of a head in time, or takes nothing of its answer, is closed: it would
-    hold a descriptor, or a place among the calls that are answered at once. Beyond uvicorn's `limit_concurrency`, which
-    is the number of connections here, the one that has waited for its client for the longest time makes room.
+    It closes a connection whose request head or trailers are too large, since these are read before authentication. It
+    also closes a connection that does not complete a head in time or does not read its response, since that would hold
+    a file descriptor or a slot. Uvicorn's `limit_concurrency` is the maximum number of connections here: beyond it, the
+    connection that has waited longest for its client is closed.
     """
 
     _waiting: ClassVar[WeakKeyDictionary[ServerState, dict["HttpProtocol", None]]] = WeakKeyDictionary()
 
-    _pending_bytes = 0  # received since a head, a piece of a body or a message was last complete
-    _head_timer: asyncio.TimerHandle | None = None  # there while a head is waited for
-    _listen_timer: asyncio.TimerHandle | None = None  # there while an answer is not taken
+    _pending_bytes = 0  # received since the last complete head, piece of a body or message
+    _head_timer: asyncio.TimerHandle | None = None  # set while a head is expected
+    _listen_timer: asyncio.TimerHandle | None = None  # set while the client does not read the response
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Wait for the first head."""
+        """Start the timeout of the first head."""
         super().connection_made(transport)  # type: ignore[arg-type]  # uvicorn narrows it
-        self.limit_concurrency = None  # uvicorn itself would refuse every request beyond it
+        self.limit_concurrency = None  # with a limit, uvicorn itself would answer 503
         self._wait_for_client = self._waiting.setdefault(self.server_state, {})
         self.flow = _Flow(self.transport, self)
-        self.transport.set_write_buffer_limits(high=0)  # who writes waits until all is taken
+        self.transport.set_write_buffer_limits(high=0)  # a writer waits until the kernel has everything
         if _KERNEL_OPTION is not None and (connection := transport.get_extra_info("socket")) is not None:
             connection.setsockopt(socket.IPPROTO_TCP, _KERNEL_OPTION, _MAX_KERNEL_BYTES)
         self._await_head()
@@ -62,14 +63,14 @@ class HttpProtocol(HttpToolsProtocol):
         self._wait_for_client[self] = None
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait for nothing any more."""
+        """Cancel the timers."""
         self._wait_for_client.pop(self, None)
         self._have_head()
         self._is_taken()
         super().connection_lost(exc)
 
     def _make_room(self) -> None:
-        """Close the connection that has waited for its client the longest, or else the new one, beyond the limit."""
+        """If there are too many connections, close the one that has waited longest for its client, else this one."""
         limit = self.config.limit_concurrency
         if limit is not None and len(self.connections) > limit:
             oldest = next(iter(self._wait_for_client), self)
@@ -78,37 +79,37 @@ class HttpProtocol(HttpToolsProtocol):
             oldest.transport.abort()
 
     def data_received(self, data: bytes) -> None:
-        """Take in what a connection sent."""
+        """Parse received bytes, and refuse a request whose headers are too large."""
         self._pending_bytes += len(data)
         super().data_received(data)
         if self._pending_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
             self.send_400_response("The request's headers are too large.")
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is no HTTP, as a problem too, and hang up."""
+        """Answer a request that is not valid HTTP with a problem, and close the connection."""
         body = problems.encode_bad_request(msg)
         head = f"HTTP/1.1 400 Bad Request\r\ncontent-type: {problems.MEDIA_TYPE}\r\ncontent-length: {len(body)}"
         self.transport.write(head.encode() + b"\r\nx-content-type-options: nosniff\r\nconnection: close\r\n\r\n" + body)
         self.transport.close()
 
     def on_message_begin(self) -> None:
-        """Wait for the end of a head that has begun."""
+        """Start the timeout of a head."""
         super().on_message_begin()
         self.scope["extensions"] = {ABORT: {"abort": self.transport.abort}}
         self._await_head()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take in a header: each takes many times its bytes, and stays until the connection is collected.
+        """Add a header. The number is limited, because each takes many times its size in memory.
 
         Raises:
-            ValueError: it is one too many, which the parser turns into a refusal.
+            ValueError: there are too many headers; the parser then calls `send_400_response`.
         """
         if len(self.headers) == MAX_HEADERS:
             raise ValueError("too many headers")
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """Begin with a body."""
+        """Stop the timeout of the head, and start the request."""
         self._pending_bytes = 0
         self._have_head()
         if len(self.pipeline) == MAX_PIPELINED_REQUESTS:
@@ -120,17 +121,17 @@ class HttpProtocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
-        """Go on with a body."""
+        """Pass on a piece of the body."""
         self._pending_bytes = 0
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """End a message."""
+        """End the request."""
         self._pending_bytes = 0
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """Wait for the next head: what is left of a refused body has no longer than that."""
+        """Wait for the next head. The rest of a refused body must arrive within the same timeout."""
         super().on_response_complete()
         if self.cycle.response_complete and not self.transport.is_closing():
             self._wait_for_client[self] = None
@@ -138,13 +139,13 @@ class HttpProtocol(HttpToolsProtocol):
                 self._await_head()
 
     def pause_writing(self) -> None:
-        """Wait for the other side to take what was written."""
+        """Start the timeout for a client that does not read."""
         super().pause_writing()
         self._listen_timer = self.loop.call_later(LISTEN_SECONDS, self.transport.abort)
         self._wait_for_client[self] = None
 
     def resume_writing(self) -> None:
-        """Write on."""
+        """Stop the timeout for a client that does not read."""
         self._is_taken()
         super().resume_writing()
         if self.cycle is not None and not self.cycle.response_complete:

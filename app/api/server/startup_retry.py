@@ -1,4 +1,4 @@
-"""Starting while the database is away: to wait for it, rather than to end and take the other workers along."""
+"""Waits for the database at the start. If a worker ended instead, the server would stop all other workers too."""
 
 import asyncio
 import signal
@@ -22,7 +22,7 @@ log = structlog.stdlib.get_logger("snapledger.startup")
 
 @contextmanager
 def _signals_end_process() -> Iterator[None]:
-    """Let signals end the process at once: nothing is served yet, and the server would wait for its start to end."""
+    """Let signals end the process at once. The server's own handlers would wait until the start has finished."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -35,10 +35,10 @@ def _signals_end_process() -> Iterator[None]:
 
 
 async def open_services_with_retry(settings: Settings) -> Services:
-    """The services, as soon as their database can be reached.
+    """Return the services, as soon as their database responds.
 
     Raises:
-        ValueError: as `open_services`; no waiting would help.
+        ValueError: `open_services` failed for a reason that waiting does not change.
     """
     tries = 0
     while True:

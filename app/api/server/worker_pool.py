@@ -1,10 +1,13 @@
-"""Threads that answer calls: one at work, more where calls wait for a network, and another whenever they are held up.
+"""A pool of threads that run requests with few thread switches.
 
-A pool hands each call to a thread that sleeps. Most of a call's time then goes into changing threads: they take turns
-at the interpreter's lock, which is let go at every statement. Here the thread that has answered a call takes the next
-that waits, and tells the event loop of several answers at once. What their transactions wrote on SQLite is made durable
-together, and nobody is told before that. Where nobody makes progress for some milliseconds, as in a scan or at another
-process's lock, one is replaced, and rests when it is done.
+An ordinary pool hands each call to a sleeping thread. Most of a call's time then goes into switching threads, because
+they compete for the interpreter's lock, which each SQL statement releases. Here a thread that has finished a call takes
+the next waiting one, and delivers several results to the event loop at once. On SQLite it also commits several
+transactions together (group commit), and delivers no result before that.
+
+Normally one thread works. The pool adds threads when calls wait for a network. If no call finishes for some
+milliseconds, as during a scan or while another process holds a lock, the pool replaces the thread that is held up, and
+this one rests when its call ends.
 """
 
 import asyncio
@@ -24,10 +27,10 @@ from app.db.group_commit import GroupOutcome
 _PATIENCE_SECONDS: Final = 0.005
 _MOST_TOGETHER: Final = 16
 _MOST_UNTOLD: Final = 4
-"""Answers that may wait for each other where their transactions are not committed together."""
+"""How many results are delivered together if the database has no group commit."""
 
 _IDLE, _BUSY = 0.45, 0.7
-"""How much of a processor the process uses where another worker would help, and where one less would."""
+"""Processor use, in processors, below which the pool adds a worker, and above which it removes one."""
 
 _QUICK: Final = "snapledger_quick"
 
@@ -35,9 +38,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def mark_quick(call: F) -> F:
-    """Mark a call that takes about a millisecond, or says before what takes long (`Database.pause`).
+    """Mark a function that takes about a millisecond, or calls `Database.pause` before anything that takes longer.
 
-    Answers before it may wait for it.
+    Results that are ready may wait for such a call, to be delivered together with its result.
     """
     setattr(call, _QUICK, True)
     return call
@@ -45,7 +48,7 @@ def mark_quick(call: F) -> F:
 
 @dataclass(slots=True, eq=False)
 class _Call:
-    """A call, and who waits for its answer."""
+    """A call, and the future that waits for its result."""
 
     work: Callable[[], Any]
     quick: bool
@@ -54,17 +57,17 @@ class _Call:
     future: asyncio.Future[Any]
     result: Any = None
     error: BaseException | None = None
-    outcome: GroupOutcome | None = None  # of what it wrote
+    outcome: GroupOutcome | None = None  # of the group commit with its writes
 
     def answer(self) -> None:
-        """Find the answer, which nobody is told yet."""
+        """Run the call, and keep its result until `tell`."""
         try:
             self.result = self.context.run(self.work)
         except BaseException as error:  # noqa: BLE001 - whatever it is, it is the caller's
             self.error = error
 
     def tell(self) -> None:
-        """Tell it, on the event loop."""
+        """Set the future's result; on the event loop."""
         if self.future.cancelled():
             return
         undone = None if self.outcome is None else self.outcome.error
@@ -77,14 +80,14 @@ class _Call:
 
 @dataclass(frozen=True, slots=True)
 class _LoadSample:
-    """What was seen at a moment: how many calls had been taken, and how long the processors had worked for us."""
+    """The number of calls taken so far and the processor seconds used so far, at one time."""
 
     taken: int
     at: float = field(default_factory=time.monotonic)
     worked: float = field(default_factory=time.process_time)
 
     def busy_since(self, before: "_LoadSample") -> float:
-        """The processors used, on average, since an earlier look."""
+        """Return the average number of processors in use since an earlier sample."""
         return (self.worked - before.worked) / max(self.at - before.at, 1e-9)
 
 
@@ -94,12 +97,12 @@ def _deliver_answers(calls: Sequence[_Call]) -> None:
 
 
 class WorkerPool:
-    """Answers calls in the order in which they came, in threads that are made when they are needed, and kept.
+    """Runs calls in the order of arrival, in threads that are created on demand and kept.
 
     Args:
-        database: makes durable what the calls write.
-        most: how many threads there may be. Calls beyond wait.
-        at_once: how many of them take calls, at most.
+        database: commits what the calls write.
+        most: the maximum number of threads; further calls wait.
+        at_once: the maximum number of threads that take new calls.
     """
 
     def __init__(self, database: Database, most: int, at_once: int = 1) -> None:
@@ -110,13 +113,13 @@ class WorkerPool:
         self._made = 0
         self._waiting: deque[_Call] = deque()
         self._mutex = threading.Lock()
-        self._at_work: deque[_Worker] = deque()  # who take calls, and answer
+        self._at_work: deque[_Worker] = deque()  # those that take new calls
         self._resting: list[_Worker] = []
         self._taken = 0
         self._watched = False
 
     async def run(self, call: Callable[..., Any], /, **arguments: object) -> Any:  # noqa: ANN401 - what the call returns
-        """What the call returns, or raises, in a thread, with the context variables of whoever awaits it."""
+        """Run a call in a thread, with the caller's context variables, and return its result or raise its error."""
         loop = asyncio.get_running_loop()
         future = loop.create_future()
         work, is_quick = partial(call, **arguments), getattr(call, _QUICK, False)
@@ -130,7 +133,7 @@ class WorkerPool:
         return await future
 
     def _watch(self, loop: asyncio.AbstractEventLoop, before: "_LoadSample") -> None:
-        """On the event loop, as long as there is something to do: see to it that it goes on."""
+        """Check periodically, on the event loop, that waiting calls make progress; stop when no worker is busy."""
         with self._mutex:
             look = _LoadSample(self._taken)
             if self._waiting:
@@ -140,7 +143,7 @@ class WorkerPool:
             loop.call_later(_PATIENCE_SECONDS, self._watch, loop, look)
 
     def _see_to_it(self, look: "_LoadSample", before: "_LoadSample") -> None:
-        """Calls wait: have the workers at it that can be used."""
+        """Adapt the number of workers while calls wait: add one if none progresses or processors are idle."""
         busy = look.busy_since(before)
         if look.taken == before.taken:
             self._appoint()
@@ -153,7 +156,7 @@ class WorkerPool:
                 self._at_work.popleft()
 
     def _appoint(self) -> None:
-        """Let another worker take calls, if there may be another; where enough do, in the place of one of them."""
+        """Let another worker take calls, within the maximum; if enough already do, it replaces the oldest."""
         if self._resting:
             worker = self._resting.pop()
             worker.called.release()
@@ -168,7 +171,7 @@ class WorkerPool:
         self._at_work.append(worker)
 
     def take(self, worker: "_Worker") -> _Call | None:
-        """The next call, if this worker is to take it."""
+        """Return the next call, or None if there is none or this worker may not take calls now."""
         with self._mutex:
             if not self._waiting or not self._may_work(worker):
                 return None
@@ -176,12 +179,12 @@ class WorkerPool:
             return self._waiting.popleft()
 
     def follows(self, worker: "_Worker") -> bool:
-        """Whether this worker will take a quick call at once."""
+        """Return whether the next call is a quick one that this worker will take at once."""
         with self._mutex:
             return bool(self._waiting) and self._waiting[0].quick and worker in self._at_work
 
     def rest(self, worker: "_Worker") -> bool:
-        """Whether the worker may rest, until it is called."""
+        """Let the worker rest until it is called; return False if it must take a call instead."""
         with self._mutex:
             if self._may_work(worker):
                 if self._waiting:
@@ -191,7 +194,7 @@ class WorkerPool:
             return True
 
     def _may_work(self, worker: "_Worker") -> bool:
-        """Whether it takes calls: if not, it begins to where there are too few."""
+        """Return whether the worker may take calls; if too few workers do, it becomes one of them."""
         if worker not in self._at_work:
             if len(self._at_work) == self._at_once:
                 return False
@@ -200,7 +203,7 @@ class WorkerPool:
 
 
 class _Worker:
-    """A thread of the crew. `called` is held but for the moment in which it is called from its rest."""
+    """A thread of the pool. The lock `called` is always held; releasing it once wakes the resting thread."""
 
     def __init__(self, crew: WorkerPool) -> None:
         self.called = threading.Lock()
@@ -208,7 +211,7 @@ class _Worker:
         self._answered: list[_Call] = []
 
     def work(self) -> None:
-        """Answer calls for ever."""
+        """Run calls until the process ends."""
         self.called.acquire()
         group = self._crew.database.group(self._follows, self._tell)
         most = _MOST_UNTOLD if group is None else _MOST_TOGETHER
@@ -223,7 +226,7 @@ class _Worker:
                 if group is not None:
                     call.outcome, group.taken = group.taken, None
                 self._answered.append(call)
-                del call  # with what it holds, which may be large
+                del call  # it may refer to large values
             elif self._crew.rest(self):
                 self.called.acquire()
 
@@ -233,5 +236,5 @@ class _Worker:
     def _tell(self) -> None:
         answered, self._answered = self._answered, []
         if answered:
-            with suppress(RuntimeError):  # the loop was closed: nobody waits any more
+            with suppress(RuntimeError):  # the loop is closed, so nothing waits for the results
                 answered[0].loop.call_soon_threadsafe(partial(_deliver_answers, answered))
