@@ -1,1 +1,1 @@
-"""Groups of commands of the command line, one module each."""
+"""The command line."""

@@ -1,4 +1,4 @@
-"""What all commands have in common: the application without its commands, and how errors are reported."""
+"""What all commands share: the application without its commands, and the report of errors."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ ABOUT_EXIT_CODES = (
 
 
 def application() -> typer.Typer:
-    """The command line without its commands."""
+    """Return the command line application without any command."""
     app = typer.Typer(epilog=ABOUT_EXIT_CODES, no_args_is_help=True, pretty_exceptions_enable=False)
     app.callback(help=ABOUT)(_take_options)
     return app
@@ -33,12 +33,12 @@ def _take_options(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Take the options that come before any command."""
+    """Accept the options that come before a command."""
 
 
 @contextmanager
 def report_errors_in_a_line() -> Iterator[None]:
-    """Tell what cannot be done in a line, and end with exit status 1."""
+    """Print an error of the block in one line on standard error, and exit with status 1."""
     from app.errors import SnapledgerError  # noqa: PLC0415
 
     try:

@@ -1,4 +1,4 @@
-"""`snapledger dataset …`: what an owner does from a terminal, with a running service."""
+"""`snapledger dataset suggest` and `add`: draft the metadata of a table, and upload it."""
 
 import json
 import re
@@ -69,7 +69,7 @@ def add(
                 f"{url.rstrip('/')}/v1/datasets",
                 headers={"Authorization": f"Bearer {key}"},
                 files={"metadata": (None, schema.read_bytes()), "file": (file.name, content)},
-                timeout=httpx.Timeout(30, read=None, write=None),  # a large table takes its time to be checked
+                timeout=httpx.Timeout(30, read=None, write=None),  # the check of a large table takes long
             )
     except httpx.HTTPError as error:
         session.fail(f"{url} does not answer: {type(error).__name__}", session.NO_ANSWER)
@@ -96,7 +96,7 @@ def _print_problem(answer: httpx.Response, schema: Path) -> None:
 
 
 def _name_column(where: str, schema: Path) -> str:
-    """A place in the metadata with the column's name, of which the service tells the position alone."""
+    """Return a path in the metadata with the column's name in place of its position, which the service sends."""
     metadata = json.loads(schema.read_bytes())
     columns = metadata.get("columns") if isinstance(metadata, dict) else None
     head, _, rest = where.partition(".")

@@ -1,7 +1,7 @@
-"""Where `snapledger` starts: only what a command needs is loaded, since the service's own modules take seconds.
+"""The entry point of `snapledger`. It imports only what a command needs, since the service's modules take seconds.
 
-`app.cli.service_commands` has all commands. Those that speak to a running service are put together here without the
-others, and the overview of all of them needs none.
+`app.cli.service_commands` has all commands. For a command that talks to a running service, this module builds an
+application without the others. The overview of all commands imports none of them.
 """
 
 import os
@@ -40,7 +40,7 @@ _COMPLETION = "_SNAPLEDGER_COMPLETE"
 
 
 def all_commands() -> typer.Typer:
-    """All commands by their names: for help, and for what completes a name."""
+    """Return an application with the names of all commands, for help and shell completion."""
     app = application()
     for name, about in (OPERATORS | REMOTE).items():
         app.command(name, help=about)(_placeholder_command)
@@ -48,12 +48,12 @@ def all_commands() -> typer.Typer:
 
 
 def _placeholder_command() -> None:
-    """What stands for a command is never run: `main` knows which one is asked for."""
+    """Stand for a command in help and completion; it never runs, since `main` runs the real command."""
 
 
 def remote() -> typer.Typer:
-    """The commands that speak to a running service."""
-    from app.cli import dataset  # noqa: PLC0415 - as late as all here
+    """Return an application with the commands that talk to a running service."""
+    from app.cli import dataset  # noqa: PLC0415 - imported late, like everything here
     from app.cli import remote as of_service  # noqa: PLC0415
 
     app = application()
@@ -63,7 +63,7 @@ def remote() -> typer.Typer:
 
 
 def command_words() -> Sequence[str]:
-    """The words of the command line but its options; to be completed, those before the last."""
+    """Return the words of the command line without options; for shell completion, those before the incomplete word."""
     if os.environ.get(_COMPLETION):
         words = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS", "")
         position = os.environ.get("COMP_CWORD", "")
@@ -74,7 +74,7 @@ def command_words() -> Sequence[str]:
 
 
 def main() -> None:
-    """Run the command line; what cannot be done is told in a line, with exit status 1."""
+    """Run the command line. An error is printed in one line, with exit status 1."""
     words = command_words()
     if words and words[0] not in REMOTE and list(words[:2]) != ["ledger", "show"]:
         from app.cli import service_commands  # noqa: PLC0415 - the service's own modules

@@ -1,4 +1,4 @@
-"""`snapledger ledger …`: what an operator and an auditor do with the ledger itself, beside the running service."""
+"""`snapledger ledger …`: commands of operators and auditors that open the ledger's database directly."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""The command line."""
+"""All commands of the command line, and the code of those that run or maintain the service."""
 
 import errno
 import os
@@ -26,10 +26,10 @@ from app.services import audit_records
 from app.services.identity import principals
 from app.services.operations import backups, databases, ledger_secrets, migrations, offline_ledger, relocations, startup
 
-_KEEP_ALIVE_SECONDS = 75  # longer than a proxy keeps a connection that it may be about to use
-_UNHEARD_SECONDS = 30  # after which a worker is taken for hung: long, since a machine may be busy, and it is killed
-_OTHER_DESCRIPTORS = 256  # of files, the database and what the process itself needs
-_GRACE_SECONDS = 30  # for what is being answered when the service is told to stop
+_KEEP_ALIVE_SECONDS = 75  # longer than proxies keep idle connections, so that they never use one that we close
+_UNHEARD_SECONDS = 30  # a silent worker is then killed as hung; long, since a machine may be busy
+_OTHER_DESCRIPTORS = 256  # for files, the database and the process itself
+_GRACE_SECONDS = 30  # for requests in progress when the service stops
 
 app = application()
 app.add_typer(dataset.app, name="dataset")
@@ -49,7 +49,7 @@ def serve(
 ) -> None:
     """Start the service; it migrates its database first unless SNAPLEDGER_AUTO_MIGRATE is false."""
     settings = Settings()
-    # What no waiting would help is told here, in a line, and not by each worker.
+    # Errors that waiting cannot change are printed here, once, and not by each worker.
     traces.require()
     port = _free_port(host, port)
     if require_checkpoint is not None:
@@ -58,7 +58,7 @@ def serve(
     typer.echo(describe_start(settings, host, port))
     several = workers > 1
     with tempfile.TemporaryDirectory(prefix="snapledger-metrics-") if several else nullcontext() as folder:
-        if folder is not None:  # each counts for itself, in a file there
+        if folder is not None:  # each worker counts in a file of its own there
             os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", folder)
         uvicorn.run(
             "app.main:create_app",
@@ -72,7 +72,7 @@ def serve(
             forwarded_allow_ips=list(settings.trusted_proxies),
             limit_concurrency=_max_connections(settings),
             timeout_keep_alive=_KEEP_ALIVE_SECONDS,
-            access_log=False,  # the path of a call names what somebody asked about
+            access_log=False,  # a request's path reveals what somebody asked about
             log_config=logs.configuration(settings.log_level),
             server_header=False,
             timeout_graceful_shutdown=_GRACE_SECONDS,
@@ -81,7 +81,7 @@ def serve(
 
 
 def _max_connections(settings: Settings) -> int:
-    """How many connections a process accepts, so that enough descriptors are left for files and the database."""
+    """Return how many connections a process may accept, so that it keeps enough descriptors for other files."""
     descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if descriptors == resource.RLIM_INFINITY:
         return settings.max_connections
@@ -89,10 +89,10 @@ def _max_connections(settings: Settings) -> int:
 
 
 def _free_port(host: str, port: int) -> int:
-    """The port, or for 0 one that is free.
+    """Return the port, or a free one if it is 0.
 
     Raises:
-        ValueError: nothing can listen there.
+        ValueError: the service cannot listen on this address and port.
     """
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
@@ -209,19 +209,19 @@ remote.attach(app)
 
 
 def _settings_fault(problem: Mapping[str, Any]) -> str:
-    """Which variable is wrong and why; what several do not fit names them itself."""
+    """Return which variable is wrong and why; an error about several variables names them in its own text."""
     told = problem["msg"].removeprefix("Value error, ")
     name = "_".join(("SNAPLEDGER", *map(str, problem["loc"]))).upper()
     return f"{name}: {told}" if problem["loc"] else told
 
 
 def main() -> None:
-    """Run the command line; what cannot be done is told in a line, with exit status 1."""
+    """Run the command line. An error is printed in one line, with exit status 1."""
     with report_errors_in_a_line():
         try:
             app(prog_name="snapledger")
         except ValidationError as error:
-            # Settings: pydantic's own text would show the value, which may be a secret.
+            # Of Settings: pydantic's own text would show the value, which may be a secret.
             raise ValueError("; ".join(map(_settings_fault, error.errors()))) from None
 
 

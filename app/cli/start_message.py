@@ -1,4 +1,4 @@
-"""What `snapledger serve` tells a person: where to look, how to sign in, how to stop."""
+"""The message of `snapledger serve`: the URL, how to sign in and how to stop."""
 
 from app.config import Settings
 from app.services.identity.principals import ADMIN_KEY_FILE
@@ -7,7 +7,7 @@ _EVERY_ADDRESS = {"0.0.0.0": "localhost", "::": "localhost"}  # noqa: S104 - nam
 
 
 def describe_start(settings: Settings, host: str, port: int) -> str:
-    """Three lines; the log is for operators."""
+    """Return three lines for the person who starts the service; the log is for operators."""
     name = _EVERY_ADDRESS.get(host, f"[{host}]" if ":" in host else host)
     url = f"http://{name}:{port}"
     key = f"in {(settings.data_dir / ADMIN_KEY_FILE).resolve()}"

@@ -1,4 +1,4 @@
-"""Commands that speak to a service through the client, as any analyst or owner may; `attach` adds them to the rest."""
+"""Commands that talk to a running service through the client; `attach` adds them to an application."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from app.cli.remote import budgets, datasets, multiple_releases, principals, que
 
 
 def _find_group(app: typer.Typer, name: str, about: str) -> typer.Typer:
-    """The group of this name: commands that work without a service may have made it already."""
+    """Return the group with this name. It may exist already, with commands that need no service."""
     for registered in app.registered_groups:
         if registered.name == name and registered.typer_instance is not None:
             return registered.typer_instance
@@ -18,7 +18,7 @@ def _find_group(app: typer.Typer, name: str, about: str) -> typer.Typer:
 
 
 def attach(app: typer.Typer) -> None:
-    """Add all of them, after the groups that they have a part in."""
+    """Add all commands of this package to an application; its own groups must be added before."""
     commands: dict[str, Callable[..., None]] = {
         "login": sign_in.login,
         "logout": sign_in.logout,

@@ -1,4 +1,4 @@
-"""Where the service is and with which key: from the environment, or from what `snapledger login` stored."""
+"""The service's URL and key: from the environment, or from the file that `snapledger login` stored."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import typer
 
 
 class Credentials(NamedTuple):
-    """A URL and a key, whose text is never shown."""
+    """A URL and a key; its text form does not show the key."""
 
     url: str
     key: str
@@ -20,15 +20,15 @@ class Credentials(NamedTuple):
 
 
 def find_file() -> Path:
-    """The file, in the user's own configuration directory."""
+    """Return the path of the credentials file, in the user's configuration directory."""
     return Path(typer.get_app_dir("snapledger")) / "credentials.json"
 
 
 def store_credentials(credentials: Credentials) -> None:
-    """Write the file; it is readable by its owner alone from the first byte on."""
+    """Write the credentials file. Only its owner can read it, from the first byte on."""
     target = find_file()
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=".credentials-")  # made with mode 0600
+    descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=".credentials-")  # created with mode 0600
     try:
         with os.fdopen(descriptor, "w") as file:
             json.dump(credentials._asdict(), file)
@@ -39,7 +39,7 @@ def store_credentials(credentials: Credentials) -> None:
 
 
 def delete_credentials() -> bool:
-    """Delete the file; whether there was one."""
+    """Delete the credentials file, and return whether it existed."""
     try:
         find_file().unlink()
     except FileNotFoundError:
@@ -58,10 +58,10 @@ def _read_stored() -> Credentials | None:
 
 
 def load() -> Credentials:
-    """SNAPLEDGER_URL and SNAPLEDGER_KEY, or what is stored; a stored key is for its own service only.
+    """Return SNAPLEDGER_URL and SNAPLEDGER_KEY, or the stored credentials; a stored key is sent only to its service.
 
     Raises:
-        ValueError: there is none.
+        ValueError: there are no credentials.
     """
     url, key = os.environ.get("SNAPLEDGER_URL"), os.environ.get("SNAPLEDGER_KEY")
     if url and key:

@@ -21,7 +21,7 @@ def list_datasets(*, as_json: AsJson = False) -> None:
 
 
 def _describe_values(column: Mapping[str, Any]) -> str:
-    """Which values a column has, as its owner declared them."""
+    """Return the values that a column can have, as its owner declared them."""
     if "bounds" in column:
         lower, upper = column["bounds"]
         return f"{format_column_value(lower)} to {format_column_value(upper)}"
@@ -29,7 +29,7 @@ def _describe_values(column: Mapping[str, Any]) -> str:
 
 
 def _quote_category(category: str) -> str:
-    """A category's text as it is, or as JSON writes it where it could be taken for several, or for nothing."""
+    """Return a category's text, quoted as JSON if it could be read as several categories or as none."""
     ambiguous = "," in category or '"' in category or category != category.strip() or not category
     return json.dumps(category, ensure_ascii=False) if ambiguous else category
 

@@ -1,4 +1,4 @@
-"""`snapledger batch` and `snapledger derived`: what is several releases."""
+"""`snapledger batch` and `snapledger derived`: commands that make several releases."""
 
 import json
 import uuid
@@ -21,7 +21,7 @@ Planned = Annotated[bool, typer.Option("--plan", help="Only show what it would c
 
 
 class Kind(StrEnum):
-    """What may follow from releases."""
+    """The kinds of derived statistics."""
 
     STANDARD_DEVIATION = "standard_deviation"
     SUM = "sum"
@@ -35,10 +35,10 @@ class Kind(StrEnum):
 
 
 COLUMNS_OF = {Kind.PROPORTION: (0, 1), Kind.CORRELATION: (2,), Kind.REGRESSION: (2,), Kind.MARGIN: (3,)}
-"""How many columns a kind has, where that is not one; a margin's own, then both of its table."""
+"""The numbers of columns that a kind can have, if not one. A margin has its own column, then both of its table."""
 
 NAMES = {Kind.SUM: "sum of all rows", Kind.MEAN: "mean of some rows"}
-"""What is printed of a kind whose name a statistic has too."""
+"""The printed names of the kinds that share their name with a statistic."""
 
 
 def _build_sum(column: str, bounds: Bounds | None = None) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def _build_proportion(
 
 
 BUILDERS: dict[Kind, Any] = {Kind.SUM: _build_sum, Kind.MEAN: _build_mean, Kind.PROPORTION: _build_proportion}
-"""Of the kinds whose function is not named as they are."""
+"""The functions of the kinds for which `snapledger_client` has no function of the same name and parameters."""
 
 
 def release_batch(  # noqa: PLR0913 - as many options as a batch has
@@ -97,9 +97,9 @@ def release_batch(  # noqa: PLR0913 - as many options as a batch has
 
 
 def _parse_batch(text: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """The items, and what they are asked with."""
+    """Return the items of a batch, and its other members."""
     try:
-        document = json.loads(text, parse_float=str)  # a number is the decimal that was written
+        document = json.loads(text, parse_float=str)  # keep each number as the decimal that was written
     except ValueError:
         fail("the batch is not valid JSON", USAGE)
     whole = {"items": document} if isinstance(document, list) else document
@@ -182,5 +182,5 @@ def release_derived(  # noqa: PLR0913 - as many options as a question has
 
 
 def _format_label(of: str | float) -> str:
-    """A bin, what is below an edge, or a probability."""
+    """Return the label of a bin, of an edge or of a probability."""
     return of if isinstance(of, str) else format_column_value(of)

@@ -1,4 +1,4 @@
-"""Options that several commands have, and what is meant by them."""
+"""Options that several commands share, and their parsers."""
 
 import json
 from collections.abc import Callable
@@ -10,7 +10,7 @@ import typer
 from app.cli.remote.session import USAGE, fail
 
 NONE = "-"
-"""What stands for a column that has no bounds, edges or bins of its own."""
+"""The value of an option for a column without bounds, edges or bins of its own."""
 
 COLUMN_NUMBERS = ("no column", "one column", "two columns", "three columns")
 
@@ -43,15 +43,15 @@ def build_statistic(
     binned: int,
     **options: Any,  # noqa: ANN401 - as each option is
 ) -> dict[str, Any]:
-    """The document that a function of the client's makes of columns and options; what it does not take is refused.
+    """Return the JSON document of a statistic; exit with an error for an option that the statistic does not have.
 
     Args:
-        what: the statistic's name, for people.
-        make: has a parameter for each column and for each option that the statistic takes.
-        columns: as they were given.
-        wanted: how many of them there may be.
-        binned: of how many columns there may be bounds, edges and bins.
-        options: as they were given, by their names.
+        what: the statistic's name in messages.
+        make: the client's function, with a parameter for each column and each option of the statistic.
+        columns: the names of the columns.
+        wanted: the allowed numbers of columns.
+        binned: the number of columns that can have bounds, edges and bins.
+        options: the options by name, as they were typed.
     """
     if len(columns) not in wanted:
         fail(f"a {what} takes {' or '.join(COLUMN_NUMBERS[each] for each in wanted)}, not {len(columns)}", USAGE)
@@ -73,7 +73,7 @@ def _format_option(option: str) -> str:
 
 
 def _parse_option(option: str, given: Any, columns: int) -> Any:  # noqa: ANN401 - as each option is
-    """An option's value, or one for each of several columns."""
+    """Return an option's parsed value, or a list with a value for each of several columns."""
     if option == "where":
         return parse_where(given)
     if option == "probabilities":
@@ -88,7 +88,7 @@ def _parse_option(option: str, given: Any, columns: int) -> Any:  # noqa: ANN401
 
 
 def parse_bounds(text: str) -> tuple[str, str]:
-    """A pair of bounds."""
+    """Return the lower and the upper bound of `LOWER,UPPER`."""
     lower, comma, upper = text.partition(",")
     if not comma:
         fail("--bounds must be LOWER,UPPER, such as 0,120", USAGE)
@@ -96,23 +96,23 @@ def parse_bounds(text: str) -> tuple[str, str]:
 
 
 def parse_numbers(text: str) -> list[str]:
-    """Edges, or probabilities, between commas."""
+    """Return comma-separated edges or probabilities as a list."""
     return [number.strip() for number in text.split(",")]
 
 
 def parse_bins(text: str) -> int:
-    """A number of bins."""
+    """Return a number of bins."""
     if not (text.isascii() and text.isdigit()):
         fail("--bins must be a whole number", USAGE)
     return int(text)
 
 
 PARSERS: dict[str, Callable[[str], Any]] = {"bounds": parse_bounds, "edges": parse_numbers, "bins": parse_bins}
-"""Of the options that each column has for itself."""
+"""The parsers of the options that each column has separately."""
 
 
 def parse_where(texts: list[str]) -> dict[str, Any]:
-    """A filter of all conditions."""
+    """Return the filter with all these conditions."""
     conditions: dict[str, Any] = {}
     for text in texts:
         for column, condition in _parse_conditions(text).items():

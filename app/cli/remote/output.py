@@ -1,4 +1,4 @@
-"""What commands print: tables for people, JSON for programs. No text of the service's can command the terminal."""
+"""The output of commands: tables for people, JSON for programs. Texts from the service cannot control the terminal."""
 
 import json
 import sys
@@ -12,17 +12,17 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-FILE_WIDTH = 240  # columns, where it is no terminal: a file has no edge to fold at
+FILE_WIDTH = 240  # in characters, if the output is not a terminal: a file needs no line breaks
 
 
 def make_cell(value: object) -> Text:
-    """A cell: no markup, and no control or formatting character."""
+    """Return a table cell without markup and without control or formatting characters."""
     text = "" if value is None else str(value)
     return Text("".join("�" if unicodedata.category(each) in {"Cc", "Cf"} else each for each in text))
 
 
 def make_console() -> Console:
-    """Standard output."""
+    """Return a console on standard output."""
     return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, width=FILE_WIDTH)
 
 

@@ -26,7 +26,7 @@ def _parse_time(text: str | None) -> datetime | None:
 
 
 def _print_key(issued: IssuedKey, *, as_json: bool) -> None:
-    """The key alone on standard output, so that it can be handed on."""
+    """Print only the key on standard output, so that a script can use it."""
     if as_json:
         output.print_json(issued.to_dict())
         return

@@ -24,7 +24,7 @@ from snapledger_client.formatting import format_number
 
 
 class Kind(StrEnum):
-    """A statistic."""
+    """The kinds of statistics."""
 
     MEAN = "mean"
     VARIANCE = "variance"
@@ -35,7 +35,7 @@ class Kind(StrEnum):
 
 
 COLUMNS_OF = {Kind.COVARIANCE: (2,), Kind.COUNT: (0,)}
-"""How many columns a kind has, where that is not one. A histogram of two is a table."""
+"""The numbers of columns that a kind can have, if not one. A histogram of two columns is a two-way table."""
 
 BUILDERS: dict[Kind, Any] = {
     Kind.MEAN: statistics.mean,
@@ -65,7 +65,7 @@ Guess = Annotated[str | None, typer.Option(help="A guess of the value: shows the
 
 
 def _build_statistic(kind: Kind, columns: list[str], **asked: Any) -> dict[str, Any]:  # noqa: ANN401 - as each option is
-    """The statistic that was described; what one kind does not have must not be ignored."""
+    """Return the JSON document of a statistic. An option that its kind does not have is an error, never ignored."""
     of_two = kind is Kind.HISTOGRAM and len(columns) > 1
     what, make = ("two-way table", statistics.table) if of_two else (kind.value, BUILDERS[kind])
     return options.build_statistic(
@@ -74,7 +74,7 @@ def _build_statistic(kind: Kind, columns: list[str], **asked: Any) -> dict[str, 
 
 
 def _collect_options(*, fresh: bool, refinement: str | None, **numbers: str | None) -> StatisticOptions:
-    """What was asked for, without what is left to the service."""
+    """Return the options that were set; the service has defaults for the others."""
     if (numbers["epsilon"] is None) == (numbers["accuracy"] is None):
         fail("give either --epsilon or --accuracy, not both", USAGE)
     given: dict[str, Any] = {name: number for name, number in numbers.items() if number is not None}
@@ -86,7 +86,7 @@ def _collect_options(*, fresh: bool, refinement: str | None, **numbers: str | No
 
 
 def parse_refinement(text: str) -> int | str:
-    """A number of halvings, or whatever else the service may know."""
+    """Return a number of halvings, or the text itself, such as `auto`, which the service checks."""
     return int(text) if text.isascii() and text.isdigit() else text
 
 

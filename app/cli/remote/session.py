@@ -47,7 +47,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs."
 
 
 def find_exit_code(error: SnapledgerError) -> int:
-    """What a script is told: by the problem's class, and for other refusals of a request as usage."""
+    """Return the exit code of an error's class; any other refused request counts as invalid usage."""
     for kind, code in EXIT_CODES.items():
         if isinstance(error, kind):
             return code
@@ -56,7 +56,7 @@ def find_exit_code(error: SnapledgerError) -> int:
 
 
 def describe_error(error: SnapledgerError) -> str:
-    """What went wrong, and what to do about it at a terminal."""
+    """Return what went wrong, and what to do about it at a terminal."""
     if isinstance(error, Unauthenticated):
         reason = error.reason or "The service does not know this key: it may be mistyped, replaced or expired."
         return f"{error.title}. {reason} Run `snapledger login` with another key, or set SNAPLEDGER_KEY."
@@ -64,14 +64,14 @@ def describe_error(error: SnapledgerError) -> str:
 
 
 def fail(message: str, code: int) -> NoReturn:
-    """Print the message on standard error, and end with the code."""
+    """Print the message on standard error, and exit with the code."""
     typer.echo(f"snapledger: {message}", err=True)
     raise typer.Exit(code)
 
 
 @contextmanager
 def connect() -> Iterator[Client]:
-    """A client of the known service; while it waits, a terminal shows that it does."""
+    """Yield a client of the service that the user signed in to; a terminal shows when it waits."""
     try:
         known = credentials.load()
     except ValueError as error:
@@ -82,7 +82,7 @@ def connect() -> Iterator[Client]:
 
 @contextmanager
 def connect_with(known: credentials.Credentials) -> Iterator[Client]:
-    """A client with these credentials; what goes wrong in the block is told, and ends the command with its code."""
+    """Yield a client with these credentials. An error in the block is printed, and ends the command with its code."""
     try:
         with Client(known.url, known.key) as client, Console(stderr=True).status("waiting for the service …"):
             yield client
@@ -95,7 +95,7 @@ def connect_with(known: credentials.Credentials) -> Iterator[Client]:
 
 
 def complete_dataset_names(incomplete: str) -> list[str]:
-    """The datasets that a shell may complete; none where the service does not say at once."""
+    """Return the dataset names for shell completion; none if the service does not respond at once."""
     try:
         known = credentials.load()
         with Client(known.url, known.key, timeout=2, retries=0) as client:

@@ -11,7 +11,7 @@ from app.cli.remote.session import USAGE, connect_with, fail
 
 
 def _read_key() -> str:
-    """The key, from the environment, a question that does not show it, or standard input; never an argument."""
+    """Return the key from the environment, a hidden prompt or standard input; never from an argument."""
     if key := os.environ.get("SNAPLEDGER_KEY"):
         return key
     if sys.stdin.isatty():
