@@ -24,7 +24,7 @@ from app.roles import Role
 
 
 def _rate_limit(text: str) -> str:
-    """Such as `600/minute` or `20/second;600/minute`; `off` for none."""
+    """Accept a rate limit such as `600/minute` or `20/second;600/minute`; `off` means no limit."""
     if text != "off":
         try:
             limits.parse_many(text)
@@ -39,7 +39,7 @@ def _listed(value: object) -> object:
 
 
 def _networks(texts: tuple[str, ...]) -> tuple[str, ...]:
-    """Addresses and networks, such as `10.0.0.5,10.1.0.0/16`."""
+    """Accept addresses and networks, such as `10.0.0.5,10.1.0.0/16`."""
     for text in texts:
         try:
             ipaddress.ip_network(text)
@@ -69,7 +69,7 @@ def _role_map(pairs: object) -> object:
 
 
 def is_private_url(url: str) -> bool:
-    """Whether nobody on the way can change what is answered there: HTTPS, or this machine."""
+    """Return whether nobody on the network can change responses from this URL: it is HTTPS, or on this machine."""
     try:
         parts = urlsplit(url)
         host = parts.hostname
@@ -104,24 +104,24 @@ ConnectionName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{
 
 
 def _connectable(url: SecretStr) -> SecretStr:
-    """Refuse a URL of what we cannot connect to; its text is not repeated, since it may hold a password."""
+    """Reject a URL of an unsupported database. The message does not repeat it, since it may contain a password."""
     if urlsplit(url.get_secret_value()).scheme not in {"postgresql", "sc"}:
         raise ValueError("must be a URL that begins with postgresql:// or sc://")
     return url
 
 
 def traces_asked_for() -> bool:
-    """Whether OpenTelemetry's own settings ask for traces; its packages read the rest of them."""
+    """Return whether OpenTelemetry's own settings ask for traces; its packages read all further settings."""
     if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true" or os.environ.get("OTEL_TRACES_EXPORTER") == "none":
         return False
     return any(os.environ.get(f"OTEL_EXPORTER_OTLP_{kind}ENDPOINT") for kind in ("", "TRACES_"))
 
 
 class Settings(BaseSettings):
-    """What an operator may set, each as `SNAPLEDGER_…`.
+    """The operator's settings, each read from a variable `SNAPLEDGER_…`.
 
-    What is a secret may be in a file instead, whose path is the same variable's with `_FILE` after its name. Relative
-    paths are taken from the directory in which the service was started.
+    A secret can be in a file instead: the variable with `_FILE` added to its name then holds the path. Relative paths
+    start at the directory in which the service was started.
     """
 
     model_config = SettingsConfigDict(
@@ -162,7 +162,7 @@ class Settings(BaseSettings):
     max_connections: int = Field(default=2_048, ge=1)
     trusted_proxies: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed), AfterValidator(_networks)] = ()
     cors_origins: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = ()
-    guide_directory: Path = Path(__file__).parent / "guide"  # where `make docs` builds it, and the wheel has it
+    guide_directory: Path = Path(__file__).parent / "guide"  # `make docs` builds it here, and the wheel includes it
     oidc_issuer: Annotated[str, AfterValidator(_private)] | None = None
     oidc_audience: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = ()
     oidc_jwks_url: Annotated[str, AfterValidator(_private)] | None = None
@@ -204,5 +204,5 @@ class Settings(BaseSettings):
 
     @property
     def max_epsilon_nano(self) -> int:
-        """The most that one release may cost, in ledger units of 10⁻⁹ ε."""
+        """The maximum cost of one release, in ledger units of 10⁻⁹ ε."""
         return int(self.max_epsilon_per_release * 10**9)

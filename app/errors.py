@@ -1,7 +1,7 @@
-"""The domain's error tree, free of any framework.
+"""The errors of the domain, independent of any framework.
 
-Each class carries the public facts of its problem; `app.api.problems` puts them into words. No error may hold a value
-of the data, or a value that a caller sent.
+Each class carries the public facts of its problem; `app.api.problems` writes the message. No error may hold a value of
+the data, or a value that a caller sent.
 """
 
 

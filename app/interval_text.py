@@ -1,6 +1,6 @@
-"""The intervals around the counts of an answer, as JSON: one list of two numbers for each of a million bins.
+"""Formats the intervals around the counts of a histogram as JSON, for up to a million bins.
 
-Each number that occurs is spelled once, and nothing is held but some ten thousand entries at a time.
+Equal counts are formatted only once, and only some ten thousand entries are in memory at a time.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,14 +17,28 @@ CHUNK_BYTES = 2**18
 
 
 def interval_texts(middles: Doubles, reach: mpq, lowest: float, highest: float) -> pa.StringArray:
-    """Each middle ± reach, rounded outwards and cut to the public range, as `[lower,upper]`."""
+    """Return the text `[lower,upper]` of each interval middle ± reach, rounded outwards and cut to the public range.
+
+    Args:
+        middles: the released values.
+        reach: the half-width of all intervals, in the statistic's units.
+        lowest: the lower end of the statistic's public range.
+        highest: the upper end of the statistic's public range.
+    """
     lower = double_texts(np.maximum(add_rounding_down(middles, -reach), lowest))
     upper = double_texts(np.minimum(add_rounding_up(middles, reach), highest))
     return pc.binary_join_element_wise("[", lower, ",", upper, "]", "")
 
 
 def interval_pieces(values: Iterable[bytes], reach: mpq, lowest: float, highest: float) -> Iterator[bytes]:
-    """The intervals around each number of an array, which is given in pieces of its JSON and not empty."""
+    """Yield the JSON array of the intervals around the numbers of an array.
+
+    Args:
+        values: the pieces of a JSON array of numbers that is not empty.
+        reach: the half-width of all intervals, in the statistic's units.
+        lowest: the lower end of the statistic's public range.
+        highest: the upper end of the statistic's public range.
+    """
     separator = b"["
     for numbers in _whole_entries(values):
         entries = dictionary_entries(numbers)
@@ -36,7 +50,7 @@ def interval_pieces(values: Iterable[bytes], reach: mpq, lowest: float, highest:
 
 
 def _whole_entries(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The text between an array's brackets, cut at commas into chunks."""
+    """Yield the text between an array's brackets in chunks that end between two entries."""
     rest = b""
     for piece in pieces:
         rest += piece

@@ -1,7 +1,7 @@
-"""Where the members of a JSON object are, which may be larger than what is held at once.
+"""Locates the members of a JSON object that may be too large to hold in memory.
 
-One that comes in a piece is parsed. Of others only the structure is read: quotes, escapes, brackets, and what stands
-between the object's own members.
+An object in one piece is parsed. For an object in several pieces, only the structure is scanned: quotes, escapes,
+brackets, and the commas and colons between the object's own members.
 """
 
 import json
@@ -20,7 +20,13 @@ _SEPARATORS[list(b",:")] = True
 
 
 class MemberPlace(NamedTuple):
-    """Where a member is: from `start`, the brace or comma before its name, to before `end`; its value from `value`."""
+    """The byte positions of a member.
+
+    Attributes:
+        start: the brace or comma before its name.
+        value: the first byte of its value.
+        end: the first byte after its value.
+    """
 
     start: int
     value: int
@@ -28,10 +34,13 @@ class MemberPlace(NamedTuple):
 
 
 def locate_members(pieces: Iterable[bytes]) -> dict[str, MemberPlace]:
-    """The members of an object that is given in pieces, compact and not empty, by their names, which are ASCII.
+    """Return the positions of an object's members by their names.
+
+    Args:
+        pieces: the JSON of an object that is compact and not empty, and whose member names are ASCII.
 
     Raises:
-        ValueError: it is no such object.
+        ValueError: the pieces are not a JSON object.
     """
     remaining = iter(pieces)
     first, second = next(remaining, b""), next(remaining, b"")
@@ -41,7 +50,7 @@ def locate_members(pieces: Iterable[bytes]) -> dict[str, MemberPlace]:
 
 
 def _locate_by_parsing(content: bytes) -> dict[str, MemberPlace]:
-    text = content.decode("latin-1")  # one character for each byte: places are those of the bytes
+    text = content.decode("latin-1")  # one character for each byte, so that positions count bytes
     places: dict[str, MemberPlace] = {}
     start, end = 0, len(text) - 1
     while start < end:
@@ -69,7 +78,7 @@ def _locate_by_structure(pieces: Iterable[bytes]) -> dict[str, MemberPlace]:
             else:
                 name, value = (unread + piece[taken:at])[1:].decode().strip('"'), position + at + 1
             taken = at
-        unread += piece[taken:] if value <= start else b""  # a name that goes on in the next piece
+        unread += piece[taken:] if value <= start else b""  # the name continues in the next piece
         position += len(piece)
     if not scanner.at_end or value <= start:
         raise ValueError("not a JSON object")
@@ -78,7 +87,7 @@ def _locate_by_structure(pieces: Iterable[bytes]) -> dict[str, MemberPlace]:
 
 
 class _StructureScanner:
-    """Finds the commas and colons between an object's own members, not those within strings or values."""
+    """Finds the commas and colons between an object's own members, but not those inside strings or values."""
 
     def __init__(self) -> None:
         self._depth, self._in_string, self._escaped = 0, 0, False
@@ -89,7 +98,7 @@ class _StructureScanner:
         return self._depth == 0 and not self._in_string
 
     def find_separators(self, piece: bytes) -> list[int]:
-        """Where they are in the next piece."""
+        """Return the positions of the separators in the next piece."""
         text = piece
         if self._escaped or b"\\" in piece:
             text = (b" " + piece[1:]) if self._escaped and piece else piece

@@ -1,6 +1,6 @@
-"""JSON as text: whole documents, and arrays with an entry for each of a million bins.
+"""Writes JSON: whole documents, and arrays with up to a million entries.
 
-The arrays are made by Arrow, without a Python object for each entry.
+Arrow formats the arrays, so there is no Python object for each entry.
 """
 
 import json
@@ -20,7 +20,7 @@ from app.dp.numbers.exact import shortest_text
 Doubles = npt.NDArray[np.float64]
 
 SMALLEST, LARGEST = 1e-4, 1e10
-"""Between these sizes Arrow writes a double as Python does, by its shortest digits and without an exponent."""
+"""Absolute values between which Arrow writes a double as Python does: with the shortest digits, without an exponent."""
 
 
 BATCH = 2**16
@@ -29,19 +29,23 @@ _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 
 
 def encode_json(value: Any) -> bytes:  # noqa: ANN401 - JSON is any value
-    """Compact UTF-8 JSON. NaN and Infinity would be a defect of ours, and raise."""
+    """Return a value as compact UTF-8 JSON.
+
+    Raises:
+        ValueError: the value contains NaN or Infinity, which would be a bug of the caller.
+    """
     if type(value) is float and isfinite(value):
-        return repr(value).encode()  # as the encoder does, which takes its time to begin
+        return repr(value).encode()  # the same text as the encoder's, without its start-up time
     return _encoder.encode(value).encode()
 
 
 def join_object(members: Mapping[str, bytes]) -> bytes:
-    """The object with these members, each of them JSON already."""
-    return b"".join([*open_object(members), b"}"])  # members may be megabytes: each is copied once
+    """Return the JSON object with these members, whose values are JSON already."""
+    return b"".join([*open_object(members), b"}"])  # members may be megabytes, so copy each only once
 
 
 def open_object(members: Mapping[str, bytes | Iterable[bytes]]) -> Iterator[bytes]:
-    """The pieces of an object with these members, each JSON already or in pieces itself, without the last brace."""
+    """Yield the pieces of a JSON object without its closing brace; each value is JSON already, whole or in pieces."""
     separator = b"{"
     for name, member in members.items():
         yield separator
@@ -55,34 +59,34 @@ def open_object(members: Mapping[str, bytes | Iterable[bytes]]) -> Iterator[byte
 
 @cache
 def _encode_name(name: str) -> bytes:
-    """A member's name before its value; there are some dozens."""
+    """Return a member's name as JSON with a colon; cached, since there are only some dozens."""
     return encode_json(name) + b":"
 
 
 def number_texts(doubles: Doubles) -> pa.StringArray:
-    """Each double as `app.dp.numbers.exact.shortest_text` has it: whole numbers up to 2⁵³ without a decimal point."""
+    """Return each double as `app.dp.numbers.exact.shortest_text` writes it: whole numbers up to 2⁵³ have no point."""
     return _format_texts(doubles, shortest_text, "")
 
 
 def double_texts(doubles: Doubles) -> pa.StringArray:
-    """Each double with a decimal point or an exponent."""
+    """Return each double as text with a decimal point or an exponent."""
     return _format_texts(doubles, float, ".0")
 
 
 def texts_array(spelled: Iterable[str]) -> pa.StringArray:
-    """Texts that are JSON already, taken a few at a time: Python's own strings are several times larger."""
+    """Return texts as an Arrow array, read a few at a time, because Python's strings are several times larger."""
     remaining = iter(spelled)
     batches = iter(lambda: pa.array(islice(remaining, BATCH), pa.string()), pa.array([], pa.string()))
     return pa.concat_arrays(batches)
 
 
 def join_array(texts: pa.StringArray) -> bytes:
-    """The array of these entries, each of them JSON already."""
+    """Return the JSON array with these entries, each JSON already."""
     return b"".join(array_pieces(texts, np.arange(len(texts))))
 
 
 def array_pieces(texts: pa.StringArray, places: npt.NDArray[np.intp]) -> Iterator[bytes]:
-    """The array of the texts at these places, each of them JSON already; a few entries at a time."""
+    """Yield the pieces of the JSON array with the texts at these indices, each JSON already."""
     for start in range(0, len(places), BATCH):
         yield b"," if start else b"["
         yield joined(texts.take(pa.array(places[start : start + BATCH])))
@@ -90,14 +94,14 @@ def array_pieces(texts: pa.StringArray, places: npt.NDArray[np.intp]) -> Iterato
 
 
 def joined(texts: pa.StringArray) -> bytes:
-    """The texts with commas between them."""
+    """Return the texts with commas between them."""
     (text,) = pc.binary_join(pa.ListArray.from_arrays([0, len(texts)], texts), ",")
     encoded: bytes = text.as_buffer().to_pybytes()
     return encoded
 
 
 def dictionary_entries(text: bytes) -> pa.DictionaryArray:
-    """The entries of an array of numbers, given without its brackets, each different text kept once."""
+    """Return the entries of a JSON array without its brackets; each distinct text is stored once."""
     return pc.split_pattern(pa.array([text.decode()]), ",").values.dictionary_encode()
 
 

@@ -1,6 +1,7 @@
-"""The log: a JSON object a line, on standard error, from the service and its server.
+"""The log of the service and its server: one JSON object on each line, on standard error.
 
-No library is heard, since its messages may quote what it was given; and nothing here is given a value, a key or a body.
+Messages of other libraries are dropped, since they may quote their input. Our own messages contain no value of the
+data, no key and no body.
 """
 
 from contextvars import ContextVar
@@ -10,7 +11,7 @@ import structlog
 from structlog.typing import EventDict
 
 request_id: ContextVar[str] = ContextVar("request_id", default="")
-"""Of the request that is being answered; a thread that answers it has it too."""
+"""The id of the current request, also in the thread that runs it."""
 
 
 def _with_request_id(_: Any, __: str, event: EventDict) -> EventDict:  # noqa: ANN401 - structlog's own
@@ -28,7 +29,7 @@ _SHARED: list[structlog.typing.Processor] = [
 
 
 def configure_structlog() -> None:
-    """Hand what structlog's loggers say to `logging`; each process of the service does it for itself."""
+    """Send the messages of structlog's loggers to `logging`. Each process of the service must call this."""
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,
@@ -41,7 +42,7 @@ def configure_structlog() -> None:
 
 
 def configuration(level: str) -> dict[str, Any]:
-    """A configuration of `logging`; it takes what structlog's loggers and plain ones say."""
+    """Return a configuration of `logging` for structlog's loggers and plain ones, from `level` on."""
     formatter = {
         "()": structlog.stdlib.ProcessorFormatter,
         "foreign_pre_chain": _SHARED,

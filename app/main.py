@@ -1,4 +1,4 @@
-"""`create_app()` and the lifespan; nothing else."""
+"""Creates the ASGI application: `create_app()` and the lifespan."""
 
 import gc
 from collections.abc import AsyncIterator
@@ -32,7 +32,7 @@ from app.services.operations.background_verification import BackgroundVerificati
 
 
 def _around(settings: Settings) -> list[Middleware]:
-    """What every call passes, from the outside in."""
+    """Return the middleware that every request passes, from the outermost to the innermost."""
     rate = RateLimit(settings.rate_limit, settings.rate_limit_storage.get_secret_value())
     around = [Middleware(RequestLog)]
     if settings.cors_origins:
@@ -46,7 +46,7 @@ def _around(settings: Settings) -> list[Middleware]:
                 allow_credentials=False,
             )
         )
-    # Within, so that a page of another origin can read what a refusal says, and for how long to wait.
+    # Inside the CORS middleware, so that a page of another origin can read the text and Retry-After of an error.
     around += [Middleware(ConcurrencyLimit, settings.max_concurrent_requests), Middleware(ErrorBarrier)]
     return [*around, Middleware(AuthenticationGate, rate, tokens.token_verifier(settings))]
 
@@ -66,7 +66,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         app.state.uploads = OpenUploads(chosen.max_open_uploads)
         rounds = BackgroundVerification(services)
         rounds.begin()
-        # What there is after the start stays: the collector need not look through it ever again.
+        # Objects from the start live as long as the process, so the garbage collector need not check them again.
         gc.collect()
         gc.freeze()
         try:
@@ -81,7 +81,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         title="Snapledger",
         version=version("snapledger"),
         description=document.DESCRIPTION,
-        openapi_url=None,  # `documentation` serves it
+        openapi_url=None,  # `document.install` serves it
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,

@@ -1,6 +1,6 @@
-"""What is counted and timed for Prometheus. No label holds a value, a key or a name that a stranger could have sent.
+"""The metrics for Prometheus. No label holds a value, a key or any text that a caller can choose.
 
-Several workers write to the files of `PROMETHEUS_MULTIPROC_DIR`, which the command line sets before it starts them.
+Several workers write to files in `PROMETHEUS_MULTIPROC_DIR`, which the command line sets before it starts them.
 """
 
 import os
@@ -50,14 +50,14 @@ LEDGERS_VERIFIED = Gauge(
 )
 
 KEY_FETCHES = Counter("snapledger_token_key_fetches", "Fetches of the token provider's public keys.", ["outcome"])
-for _outcome in ("done", "failed"):  # from 0 on, or Prometheus would see no rise when the first one comes
+for _outcome in ("done", "failed"):  # start at 0, so that Prometheus sees the first increase
     ENGINE_SECONDS.labels(_outcome)
     KEY_FETCHES.labels(_outcome)
 
 
 @contextmanager
 def engine_timed() -> Iterator[None]:
-    """Time a computation of the data engine, as `done` or as `failed`."""
+    """Measure the time of a data engine's computation, with the outcome `done` or `failed`."""
     started, outcome = time.perf_counter(), "failed"
     try:
         with traces.span("engine"):
@@ -68,16 +68,16 @@ def engine_timed() -> Iterator[None]:
 
 
 class _CountsOnly(Collector):
-    """Another collector's metrics without their times: of a histogram only how many observations there are.
+    """Another collector's metrics without times: of a histogram, only the number of observations.
 
-    Times could tell whoever sees them grow what somebody else's question took.
+    A caller who watches the times could learn how long somebody else's request took.
     """
 
     def __init__(self, all_metrics: Collector) -> None:
         self._all_metrics = all_metrics
 
     def collect(self) -> Iterator[Metric]:
-        """Each family; a histogram has its last bucket alone, which is its count."""
+        """Yield each metric family; of a histogram, only the last bucket, which is its count."""
         for family in self._all_metrics.collect():
             if family.type == "histogram":
                 family.samples = [each for each in family.samples if _is_count(each)]
@@ -89,7 +89,12 @@ def _is_count(sample: Sample) -> bool:
 
 
 def exposition(*more: Collector, times: bool) -> bytes:
-    """All of it, with or without times, and what `more` collects now, in the text format of Prometheus."""
+    """Return all metrics in Prometheus's text format.
+
+    Args:
+        more: collectors of further metrics, always included.
+        times: whether histograms include times.
+    """
     registry: CollectorRegistry = REGISTRY
     if folder := os.environ.get(FILES):
         _forget_killed(folder)

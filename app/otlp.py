@@ -1,4 +1,4 @@
-"""Where spans go with the extra `snapledger[otel]`: by OTLP over HTTP, in batches, from a thread beside the answers."""
+"""Sends spans by OTLP over HTTP, in batches from a background thread; needs the extra `snapledger[otel]`."""
 
 import logging
 import os
@@ -16,13 +16,13 @@ _PROTOCOL: Final = "http/protobuf"
 _PROTOCOLS: Final = (
     "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL",
     "OTEL_EXPORTER_OTLP_PROTOCOL",
-)  # the first that is set counts
+)  # the first one that is set applies
 
 log = logging.getLogger("snapledger.traces")
 
 
 class Told(SpanExporter):
-    """An exporter whose failures are in our log, which hears no library: once when they begin, once when they end."""
+    """An exporter that logs when its failures begin and when they end, since our log drops the library's messages."""
 
     def __init__(self, exporter: SpanExporter) -> None:
         self._exporter = exporter
@@ -57,9 +57,9 @@ def require_protocol() -> None:
 
 
 def provider() -> TracerProvider:
-    """A provider of this process's own that sends to OTEL_EXPORTER_OTLP_ENDPOINT, by OpenTelemetry's own settings."""
+    """Return a new provider that sends to OTEL_EXPORTER_OTLP_ENDPOINT, as OpenTelemetry's own settings say."""
     ours = {"service.name": "snapledger", "service.version": version("snapledger"), "service.instance.id": str(uuid4())}
-    resource = Resource.create(ours).merge(OTELResourceDetector().detect())  # what an operator calls it counts
+    resource = Resource.create(ours).merge(OTELResourceDetector().detect())  # the operator's own names win
     made = TracerProvider(resource=resource, shutdown_on_exit=False)
     made.add_span_processor(BatchSpanProcessor(Told(OTLPSpanExporter())))
     return made

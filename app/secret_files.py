@@ -1,4 +1,4 @@
-"""Settings whose values are secrets, read from files: an environment is inherited and shown, a file need not be."""
+"""Reads secret settings from files: child processes inherit an environment and tools display it, but not a file."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -11,7 +11,7 @@ _BY_NAME = "connection_"
 
 
 def _named(variable: str) -> str | None:
-    """The setting whose file a variable names; None for any other variable."""
+    """Return the setting whose file a variable names; None for any other variable."""
     if not (variable.startswith(PREFIX) and variable.endswith(_SUFFIX)):
         return None
     setting = variable[len(PREFIX) : -len(_SUFFIX)]
@@ -20,16 +20,16 @@ def _named(variable: str) -> str | None:
 
 
 def others(environment: Mapping[str, str | None]) -> dict[str, str | None]:
-    """The variables that name no file of a secret; all names are in lower case."""
+    """Return the variables that do not name the file of a secret; all names are in lower case."""
     return {variable: value for variable, value in environment.items() if _named(variable) is None}
 
 
 def contents(environment: Mapping[str, str | None]) -> dict[str, Any]:
-    """The settings that are in files: `SNAPLEDGER_ADMIN_KEY_FILE` is where `SNAPLEDGER_ADMIN_KEY` is, and so on.
+    """Return the settings that are in files: `SNAPLEDGER_ADMIN_KEY_FILE` is the path of the file with the admin key.
 
     Raises:
-        ValueError: a file cannot be read or is empty, or its setting is in the environment too. The text repeats
-            nothing of it.
+        ValueError: a file cannot be read or is empty, or the setting is in the environment too. The text does not
+            repeat the file's content.
     """
     found: dict[str, Any] = {}
     for setting, path in _files(environment):

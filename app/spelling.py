@@ -1,11 +1,11 @@
-"""The valid name that a misspelt one was probably meant to be."""
+"""Suggests the valid name for a misspelt one."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 from itertools import islice
 
 MAX_NAMES = 500
-"""That a misspelt name is compared with, which takes about a millisecond."""
+"""The number of valid names that are compared with a misspelt one, which takes about a millisecond."""
 
 _MAX_CHARACTERS = 64
 _MAX_DIFFERENCE = 3  # in length

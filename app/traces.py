@@ -1,7 +1,7 @@
-"""Traces for OpenTelemetry, with the extra `snapledger[otel]` and where its own OTEL_… settings ask for them.
+"""OpenTelemetry traces, if the extra `snapledger[otel]` is installed and OpenTelemetry's OTEL_… settings ask for them.
 
-A span tells which route, which kind of work, how long and with which status: never a path, a statement, a body, a key,
-or the text of an error.
+A span has the route, the kind of work, the duration and the status. It never has a path, an SQL statement, a body, a
+key or the text of an error.
 """
 
 import threading
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer
 
 _LAST_SECONDS: Final = 5
-"""For what is left to send when the service stops. Whoever stops it is not kept waiting for a collector."""
+"""How long the service waits for the collector when it stops."""
 
 _provider: "TracerProvider | None" = None
 _tracer: "Tracer | None" = None
@@ -45,10 +45,10 @@ def require() -> None:
 
 
 def begin() -> None:
-    """Trace if that is asked for, to where OTEL_EXPORTER_OTLP_ENDPOINT says.
+    """Start tracing to OTEL_EXPORTER_OTLP_ENDPOINT if OpenTelemetry's settings ask for it.
 
     Raises:
-        ValueError: as `require`.
+        ValueError: the extra is not installed, or OpenTelemetry's settings ask for another protocol.
     """
     require()
     if traces_asked_for():
@@ -68,12 +68,12 @@ def end() -> None:
 
 @contextmanager
 def span(name: str, *, server: bool = False, parent: str | None = None) -> Iterator["Span | None"]:
-    """A span around a block; None where nothing is traced.
+    """Open a span around a block; it is None if tracing is off.
 
     Args:
-        name: of the kind of work.
-        server: whether it is the answer to a call from outside.
-        parent: a header `traceparent` that the call came with.
+        name: the kind of work.
+        server: whether the span is of a request from outside.
+        parent: the value of the request's header `traceparent`.
     """
     if _tracer is None:
         yield None
@@ -84,7 +84,7 @@ def span(name: str, *, server: bool = False, parent: str | None = None) -> Itera
         name,
         _context(parent),
         SpanKind.SERVER if server else SpanKind.INTERNAL,
-        record_exception=False,  # its text may hold what must not be told
+        record_exception=False,  # its text may contain confidential values
         set_status_on_exception=False,
     ) as started:
         try:
@@ -95,7 +95,7 @@ def span(name: str, *, server: bool = False, parent: str | None = None) -> Itera
 
 
 def finish(span: "Span", facts: Mapping[str, str | int], *, failed: bool) -> None:
-    """Add the attributes that are known at the end."""
+    """Add the attributes that are known only at the end, and mark a failure."""
     from opentelemetry.trace import Status, StatusCode  # noqa: PLC0415 - optional
 
     span.set_attributes(facts)
@@ -110,5 +110,5 @@ def _context(parent: str | None) -> Any:  # noqa: ANN401 - OpenTelemetry's own
         TraceContextTextMapPropagator,
     )
 
-    # Without the header `tracestate`, in which a stranger could write what it likes.
+    # Ignore the header `tracestate`: a caller could write any text into it.
     return TraceContextTextMapPropagator().extract({"traceparent": parent})
