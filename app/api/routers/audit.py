@@ -16,8 +16,8 @@ router = APIRouter(prefix="/v1/audit", tags=["audit"], route_class=DirectRoute, 
 def records(caller: CallerOf, page: PageOf) -> Response:
     """Every administrative act, oldest first: who did what to what, when, and in which request.
 
-    For admins and auditors. Each was written in the transaction of its act and seals all before it. None holds a key, a
-    token or a value of the data.
+    For admins and auditors. Each record was written in the transaction of its act, and its hash seals all records
+    before it. No record contains a key, a token or a value of the data.
     """
     audit_records.require_reader(caller.services, caller.credential)
     return list_response(
@@ -27,9 +27,9 @@ def records(caller: CallerOf, page: PageOf) -> Response:
 
 @router.get("/verification", responses=describe_responses({200: (responses.Verification, "What was found.")}, 403))
 def verification(caller: CallerOf) -> Response:
-    """Whether the records are what was written, and every principal what they make of it: all computed again.
+    """Verify the records: compute every hash again, and compare every principal with its records.
 
-    A principal that was made, promoted or given a key in the database, and not by the service, is found by it.
+    This finds a principal that was created, promoted or given a key directly in the database.
     """
     audit_records.require_reader(caller.services, caller.credential)
     return json_response(audit_records.verify_records(caller.services))

@@ -29,11 +29,11 @@ def grant(
     caller: CallerOf,
     body: JsonBody[AllowanceRequest],
 ) -> Response:
-    """Let a principal see the dataset and spend up to a limit on it; 0 allows the reuse of what is known.
+    """Let a principal see the dataset and spend up to a limit on it; 0 allows only the reuse of releases.
 
     With `window_days` the allowance is renewed: each window begins with nothing spent. A release counts in the window
-    in which it is committed, by the database's clock. What was spent in the present window stays spent, whatever is
-    changed. The dataset's limit is never renewed.
+    in which it is committed, by the database's clock. A change of the allowance keeps what was spent in the current
+    window. The dataset's limit is never renewed.
     """
     entered = caller.enter(name)
     entered.require_rule()
@@ -47,7 +47,7 @@ def grant(
     "/allowances/{principal}", status_code=204, responses=describe_responses({204: (None, "Revoked.")}, 403, 404)
 )
 def revoke(name: str, principal: str, caller: CallerOf) -> Response:
-    """Take a principal's access to the dataset away; what it spent stays spent."""
+    """Revoke a principal's access to the dataset; what it has spent stays spent."""
     entered = caller.enter(name)
     entered.require_rule()
     budgets.revoke_allowance(caller.services, entered, principal)
@@ -60,7 +60,7 @@ def revoke(name: str, principal: str, caller: CallerOf) -> Response:
     responses=describe_responses({201: (responses.Budget, "The budget.")}, 403, 404, 409),
 )
 def adjust(name: str, caller: CallerOf, body: JsonBody[AdjustmentRequest]) -> Response:
-    """Give the dataset another limit, and say why. It is for these rows and for ever: no window renews it."""
+    """Change the dataset's limit, with a reason. The limit holds for the dataset's whole life: no window renews it."""
     entered = caller.enter(name)
     entered.require_rule()
     request = body.validated()
@@ -80,11 +80,11 @@ def ledger(name: str, caller: CallerOf, page: PageOf) -> Response:
     "/ledger/verification", responses=describe_responses({200: (responses.Verification, "What was found.")}, 403, 404)
 )
 def verification(name: str, caller: CallerOf) -> Response:
-    """Whether the ledger is what was written: every entry's hash, and all sums, computed again.
+    """Verify the ledger: compute every entry's hash and all sums again.
 
-    It compares each entry with the one before it and with its release, and what they add up to with the account and the
-    allowances. It takes a while for a long ledger, and holds nobody up. What no look at the ledger itself can find is
-    that all of it was turned back to an earlier state: the operator's checkpoints are for that.
+    Each entry is compared with the previous entry and with its release, and the sums with the account and the
+    allowances. A long ledger takes a while, but other requests do not wait. Verification cannot detect that the whole
+    ledger was reset to an earlier state: the operator's checkpoints are for that.
     """
     entered = caller.enter(name)
     entered.require_oversight()

@@ -69,10 +69,8 @@ def _to_registration(request: DatasetRequest, origin: TableOrigin | None = None)
     openapi_extra={"requestBody": UPLOAD},
 )
 async def register(request: Request, caller: CallerOf) -> Response:
-    """Register a table: `metadata` says what it is, `file` holds it; or, as JSON, `source` says where it is.
-
-    The one route that is not a plain function: its body is a file, which is read only once the caller may send one.
-    """
+    """Register a table. In an upload, `metadata` describes the table in `file`; in JSON, `source` says where it is."""
+    # Asynchronous, unlike the other routes: it reads an uploaded file only after it knows that the caller may send one.
     owner = await run_in_threadpool(datasets.require_owner, caller.services, caller.credential)
     uploads: OpenUploads = request.app.state.uploads
     if media_type(request.headers) == "application/json":
@@ -119,9 +117,9 @@ def one_dataset(name: str, caller: CallerOf) -> Response:
     responses=describe_responses({200: (responses.Dataset, "The dataset.")}, 403, 404, 409),
 )
 def revalidate(name: str, caller: CallerOf) -> Response:
-    """Check a live table again as when it was registered: a stale dataset opens if rows, types and units are as then.
+    """Repeat the checks of registration on a live table: a stale dataset opens if rows, types and units are as then.
 
-    Otherwise it is, or stays, stale: only its owner may ask, and nobody is told how many rows there are.
+    Otherwise the dataset is stale. Only its owner may call this, and the response does not reveal the number of rows.
     """
     return json_response(datasets.revalidate_dataset(caller.services, caller.enter(name)))
 

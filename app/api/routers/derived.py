@@ -1,4 +1,4 @@
-"""Derived statistics: what follows from releases, and the releases that are missing for it."""
+"""Derived statistics, which follow from releases. Missing releases are made."""
 
 from fastapi import APIRouter
 from starlette.responses import Response
@@ -29,7 +29,7 @@ def _question(request: DerivedRequest) -> DerivedQuestion:
     responses=describe_responses({200: (DerivedPlan, "The plan.")}, 403, 404, 409),
 )
 def plan_derived(name: str, caller: CallerOf, body: JsonBody[DerivedRequest]) -> Response:
-    """Which releases a derived statistic follows from, and what those cost that are missing: free."""
+    """The releases that a derived statistic follows from, and what the missing ones would cost: free."""
     entered = caller.enter(name)
     entered.require_planning()
     return Response(derived.plan_derived(caller.services, entered, _question(body.validated())), media_type=MEDIA_TYPE)
@@ -49,7 +49,7 @@ def plan_derived(name: str, caller: CallerOf, body: JsonBody[DerivedRequest]) ->
     ),
 )
 def derive(name: str, caller: CallerOf, body: JsonBody[DerivedRequest], keys: KeyHeaders = None) -> Response:
-    """A statistic that follows from releases; those that are missing are made and debited, all of them or none."""
+    """Derive a statistic from releases; the missing ones are made and debited, all of them or none."""
     entered = caller.enter(name)
     entered.require_allowance()
     question = _question(body.validated())

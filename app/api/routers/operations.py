@@ -1,4 +1,4 @@
-"""Whether the service is alive, and whether it can do its work."""
+"""Health checks and metrics."""
 
 from fastapi import APIRouter, Request
 from prometheus_client import CONTENT_TYPE_LATEST
@@ -17,13 +17,13 @@ router = APIRouter(tags=["operations"])
 
 @router.get("/healthz", responses={200: {"model": Health, "description": "Alive."}})
 async def alive() -> Response:  # not in a thread, so that it answers while all threads wait for a database
-    """The process answers."""
+    """The process is alive."""
     return json_response({"status": "ok"})
 
 
 @router.get("/readyz", responses=probe_responses(Health, "The database is reachable and migrated."))
 def ready(request: Request) -> Response:
-    """The database is reachable, its schema is the one that this version works with, and it was not moved elsewhere."""
+    """The database is reachable, has the schema of this version, and was not retired by `migrate-to`."""
     if not startup.is_ready(request.app.state.services):
         raise UnavailableError
     return json_response({"status": "ok"})

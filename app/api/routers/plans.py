@@ -1,4 +1,4 @@
-"""Plans: free, whether there is a dataset or not."""
+"""Plans, with a dataset and without one. All are free."""
 
 from fastapi import APIRouter
 from starlette.responses import Response

@@ -41,7 +41,7 @@ def _issued_document(issued: IssuedKey) -> dict[str, object]:
     responses=describe_responses({201: (responses.IssuedKey, "The principal, with its key.")}, 403, 409),
 )
 def create(caller: CallerOf, body: JsonBody[PrincipalRequest]) -> Response:
-    """Make a principal; its key is shown this once."""
+    """Create a principal; its key is shown only once."""
     admin = principals.require_admin(caller.services, caller.credential)
     request, seal = body.validated(), caller.services.keyring.seal
     asked = (request.name, request.role, request.key_expires_at)
@@ -64,7 +64,7 @@ def list_principals(caller: CallerOf, page: PageOf) -> Response:
     responses=describe_responses({201: (responses.IssuedKey, "The principal, with its new key.")}, 403, 404),
 )
 def replace_key(name: str, caller: CallerOf, body: KeyBody) -> Response:
-    """A new key for a principal; the old one stops working. Without a body the new one never expires."""
+    """Give a principal a new key; the old one stops working. Without a body, the new key never expires."""
     admin = principals.require_admin(caller.services, caller.credential)
     named = principals.require_in_force(caller.services, name)
     expires_at, seal = body.validated().key_expires_at, caller.services.keyring.seal
@@ -102,9 +102,9 @@ def me(caller: CallerOf) -> Response:
     responses=describe_responses({201: (responses.IssuedKey, "The caller, with its new key.")}, 403),
 )
 def replace_own_key(caller: CallerOf, body: KeyBody) -> Response:
-    """A new key for the caller; the one it called with stops working.
+    """Give the caller a new key; the key of this request stops working.
 
-    It expires when the old one would have, or earlier where that is asked for. Tokens are not exchanged for keys: 403.
+    The new key expires when the old one would have, or earlier if requested. 403 for a caller who sends a token.
     """
     principals.require_key(caller.services, caller.credential)
     expires_at = body.validated().key_expires_at

@@ -43,7 +43,7 @@ def question_of(request: ReleaseRequest) -> Question:
 )
 @mark_quick
 def release(name: str, caller: CallerOf, body: JsonBody[ReleaseRequest], keys: KeyHeaders = None) -> Response:
-    """A private statistic, debited; 200 when an earlier release answers at no cost."""
+    """Release a differentially private statistic and debit its ε; 200 if an earlier release answers at no cost."""
     entered = caller.enter(name)
     entered.require_allowance()
     question = question_of(body.validated())
@@ -68,5 +68,5 @@ def own_releases(caller: CallerOf, page: PageOf) -> Response:
 
 @router.get("/releases/{release_id}", responses=describe_responses({200: (responses.Release, "The release.")}, 404))
 def one_release(release_id: str, caller: CallerOf) -> Response:
-    """One release, as it was answered."""
+    """One release, as it was first answered."""
     return answer_response(history.find_release(caller.services, caller.credential, release_id))

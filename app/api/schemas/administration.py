@@ -23,13 +23,13 @@ class PrincipalRequest(RequestModel):
 
 
 class KeyRequest(RequestModel):
-    """What a new key is to be like; no body asks for one with the defaults."""
+    """The properties of a new key; without a body, the defaults apply."""
 
     key_expires_at: Moment | None = Field(default=None, description=_EXPIRY)
 
 
 class AllowanceRequest(RequestModel):
-    """How much of a dataset's budget one principal may spend; 0 allows the reuse of what is known."""
+    """How much of a dataset's budget one principal may spend; 0 allows only the reuse of releases."""
 
     epsilon_limit: LimitNano
     window_days: Annotated[Whole, Field(ge=1, le=MOST_DAYS)] | None = Field(

@@ -64,7 +64,7 @@ class BatchRequest(RequestModel):
 
 
 class PlannedItem(Described):
-    """What one item would be, and cost now."""
+    """What one item would promise, and what it would cost now."""
 
     accuracy: PlannedAccuracy
     charged: EpsilonText
@@ -72,7 +72,7 @@ class PlannedItem(Described):
 
 
 class BatchPlan(AnswerModel):
-    """What each item would be, in their order, and what they cost together."""
+    """What each item would promise, in the order of the items, and what they would cost together."""
 
     dataset: str
     items: list[PlannedItem]
@@ -81,7 +81,7 @@ class BatchPlan(AnswerModel):
 
 
 class BatchAnswer(AnswerModel):
-    """Each item's release, in their order, and what they cost together."""
+    """The release of each item, in the order of the items, and what they cost together."""
 
     dataset: str
     items: list[Release]

@@ -50,7 +50,7 @@ class ProportionRequest(RequestModel):
 class FilteredMeanRequest(RequestModel):
     """The mean over the rows that meet `where`, in all or for each group, from their number and their centred sum.
 
-    It needs `where` or `group_by`. Of no rows there is no mean; the interval is about the case that there are some.
+    It needs `where` or `group_by`. If no row meets `where`, there is no mean: the interval assumes at least one row.
     """
 
     kind: Literal["mean"]
@@ -71,7 +71,7 @@ class CorrelationRequest(RequestModel):
 class RegressionRequest(RequestModel):
     """`slope` and `intercept` of the least-squares line of the second column on the first.
 
-    Where the variance of the first may be 0, nothing is known of them: the ends of their intervals are null.
+    If the variance of the first column may be 0, nothing is known about them: the ends of their intervals are null.
     """
 
     kind: Literal["regression"]
@@ -91,7 +91,7 @@ class CumulativeRequest(RequestModel):
 
 
 class QuantileRequest(RequestModel):
-    """The value at each of the `probabilities`, as exactly as the bins of a histogram tell."""
+    """The value at each of the `probabilities`, as precisely as the bins of a histogram allow."""
 
     kind: Literal["quantile"]
     column: ColumnName
@@ -148,9 +148,10 @@ End = float | None
 
 
 class Estimate(AnswerModel):
-    """What follows from the components. Null where they define no value, and where nothing is known of an end.
+    """A derived value and its interval. The value is null if the components define none.
 
-    The interval holds with probability at least 1 - alpha; of lists, all intervals at once.
+    An end of the interval is null if nothing is known about it. The interval holds with probability at least
+    1 - alpha; in lists, all intervals hold at once.
     """
 
     value: float | list[float] | None
@@ -158,7 +159,7 @@ class Estimate(AnswerModel):
 
 
 class _Component(AnswerModel):
-    """A release that the whole follows from; its `accuracy` is at alpha divided by the number of components."""
+    """A release that the statistic follows from; its `accuracy` is at alpha divided by the number of components."""
 
     role: str
     statistic: StatisticRequest
@@ -168,13 +169,13 @@ class _Component(AnswerModel):
 
 
 class PlannedComponent(_Component):
-    """`release_id` is null where it would be a new one."""
+    """A component of a plan; `release_id` is null if it would be a new release."""
 
     release_id: str | None
 
 
 class Component(_Component):
-    """A release, by its id."""
+    """A component of a derived statistic, with the id of its release."""
 
     release_id: str
 
@@ -192,14 +193,14 @@ class _Derived(AnswerModel):
 
 
 class DerivedPlan(_Derived):
-    """Which components there are, and which of them are known."""
+    """The components, and which of them exist already."""
 
     components: list[PlannedComponent]
     budget: DerivedBudget
 
 
 class DerivedAnswer(_Derived):
-    """What follows, and from what. It is no release itself: its components are."""
+    """A derived statistic and its components. It is not a release itself; its components are."""
 
     estimates: dict[str, Estimate] = Field(description="By name: the kind, or `slope` and `intercept`.")
     edges: list[float] | None = Field(default=None, description="Cumulative counts: each is of the values below it.")

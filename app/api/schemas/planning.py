@@ -15,7 +15,7 @@ MAX_ROWS = 10**15
 
 
 class CurveRequest(RequestModel):
-    """Which ε a plan's curve is of: `points` from `from` to `to`, evenly spaced in their logarithm, and every cliff."""
+    """The ε of a plan's curve: `points` values from `from` to `to`, evenly spaced in the logarithm, and every cliff."""
 
     from_: EpsilonNano = Field(alias="from")
     to: EpsilonNano
@@ -29,7 +29,7 @@ class CurveRequest(RequestModel):
 
 
 class PlanRequest(ReleaseRequest):
-    """As a release, with what only a plan is asked."""
+    """The members of a release's request, and those that only a plan has."""
 
     curve: CurveRequest | None = None
     guess: Bound | None = Field(
@@ -42,11 +42,11 @@ class PlanRequest(ReleaseRequest):
 
 
 class FreePlanRequest(PlanRequest):
-    """As a plan on a dataset, with the public facts of one.
+    """The members of a plan's request on a dataset, and the public facts of a dataset.
 
-    Without `columns` those of the statistic are implied: numeric where it has `bounds` or `edges` (whole numbers where
-    these are whole, else reals), nullable as by default; a histogram with `bins` and no bounds is of categories, with
-    so many bins in all.
+    Without `columns`, the columns follow from the statistic. A column with `bounds` or `edges` is numeric: integer if
+    these are whole numbers, else real, and nullable as by default. A histogram with `bins` and no bounds is of
+    categories, with so many bins in total.
     """
 
     n: Annotated[Whole, Field(ge=2, le=MAX_ROWS)] = Field(description="The number of rows.")
@@ -57,7 +57,7 @@ class FreePlanRequest(PlanRequest):
 
 
 class Bias(AnswerModel):
-    """E[value] - statistic, in the statistic's units: if the statistic is `guess`, and the largest size of it."""
+    """The bias E[value] - statistic, in the statistic's units: at `guess`, and its largest absolute value."""
 
     guess: float
     at_guess: float
@@ -74,21 +74,21 @@ class CurvePoint(AnswerModel):
 
 
 class PricedPoint(CurvePoint):
-    """With `reused`, whether an earlier release answers already, and `affordable`, whether it can be had now."""
+    """A point of a dataset's curve: whether an earlier release answers (`reused`), and whether it is affordable now."""
 
     reused: bool
     affordable: bool
 
 
 class DatasetPlan(Plan):
-    """What a release would be, and what was asked about it beside."""
+    """What a release would promise and cost, and the requested extras."""
 
     bias: Bias | None = None
     curve: list[PricedPoint] | None = None
 
 
 class FreePlan(Described):
-    """What a release would be on a dataset like that."""
+    """What a release would promise on a dataset with these public facts."""
 
     accuracy: PlannedAccuracy
     cliff: Cliff | None

@@ -21,7 +21,7 @@ class AnswerModel(BaseModel):
 
 
 class Problem(BaseModel):
-    """RFC 9457, with members of the problem's own."""
+    """A problem (RFC 9457). Some types have further members."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -43,7 +43,7 @@ class Principal(AnswerModel):
 
 
 class IssuedKey(Principal):
-    """A principal with its new key, which is shown this once."""
+    """A principal with its new key, which is shown only once."""
 
     key: str
 
@@ -56,7 +56,7 @@ class Principals(AnswerModel):
 
 
 class Figures(AnswerModel):
-    """What an account may bear, bears and can still bear."""
+    """What an account may spend, has spent and has left."""
 
     epsilon_limit: EpsilonText
     epsilon_spent: EpsilonText
@@ -64,7 +64,7 @@ class Figures(AnswerModel):
 
 
 class Window(AnswerModel):
-    """The present window of an allowance: from `started_at` on, and up to and without `ends_at`."""
+    """The current window of an allowance: from `started_at` to just before `ends_at`."""
 
     days: int
     started_at: Time
@@ -72,20 +72,20 @@ class Window(AnswerModel):
 
 
 class Allowance(Figures):
-    """One principal's part in a dataset's budget: in the present window, or for ever where `window` is null."""
+    """One principal's part of a dataset's budget: in the current window, or without end if `window` is null."""
 
     window: Window | None
 
 
 class PrincipalAllowance(Allowance):
-    """An allowance and whose it is. One that is `revoked` gives no access any more; what it spent stays spent."""
+    """An allowance and its principal. A `revoked` allowance gives no access; what was spent stays spent."""
 
     principal: str
     revoked: bool
 
 
 class DatasetAllowance(Allowance):
-    """An allowance and what it is on."""
+    """An allowance and its dataset."""
 
     dataset: str
 
@@ -110,8 +110,8 @@ class Budget(Figures):
 class Entry(AnswerModel):
     """A line of a dataset's ledger.
 
-    `hash` seals all the rest of it under the operator's secret `secret_id` and, by `previous_hash` (null for the first
-    one), all before it. `answer_hash` is the SHA-256 of a debit's answer.
+    `hash` seals the rest of the entry under the operator's secret `secret_id` and, through `previous_hash` (null in the
+    first entry), all entries before it. `answer_hash` is the SHA-256 of a debit's answer.
     """
 
     seq: int
@@ -138,14 +138,14 @@ class Entries(AnswerModel):
 
 
 class LedgerProblem(AnswerModel):
-    """What is wrong with the entry numbered `seq`, or, where that is null, with what the entries should add up to."""
+    """What is wrong with the entry numbered `seq`, or with the sums of the entries if `seq` is null."""
 
     seq: int | None
     what: str
 
 
 class Verification(AnswerModel):
-    """What was found in a ledger: how many entries, the last one's hash, and problems, the first bad entry's first."""
+    """The result of a verification: the number of entries, the last one's hash, and the problems, first entry first."""
 
     valid: bool
     entries: int
@@ -221,7 +221,7 @@ class Datasets(AnswerModel):
 
 
 class Bin(AnswerModel):
-    """What one position of a histogram's lists counts; `lower` and `upper` are an interval's."""
+    """What one position of a histogram's lists counts. Only an interval has `lower` and `upper`."""
 
     kind: Literal["interval", "category", "other", "missing", "outside"]
     label: str
@@ -230,7 +230,7 @@ class Bin(AnswerModel):
 
 
 class Axis(AnswerModel):
-    """The bins of one column of a two-way table; of more than 1,000 intervals, their edges."""
+    """The bins of one column of a two-way table, or the edges if it has more than 1,000 intervals."""
 
     bins: list[Bin] | None
     edges: list[float] | None = None
@@ -239,7 +239,7 @@ class Axis(AnswerModel):
 class PlannedAccuracy(AnswerModel):
     """|release - statistic| is at most `radius` with probability 1 - alpha or more, whatever the data.
 
-    `tight_radius` is the smallest radius of which that can be said; `resolution` is what codes and doubles add.
+    `tight_radius` is the smallest radius for which this holds. `resolution` is what rounding to codes and doubles adds.
     """
 
     alpha: float
@@ -250,13 +250,13 @@ class PlannedAccuracy(AnswerModel):
 
 
 class Accuracy(PlannedAccuracy):
-    """With the interval around the value (around each, for a histogram)."""
+    """The accuracy, with the interval around the value (around each value of a histogram)."""
 
     interval: Interval | list[Interval]
 
 
 class Privacy(AnswerModel):
-    """What was paid, and what it protects: the values in `rows_per_unit` rows of the `n`."""
+    """The ε of the release, and what it protects: the values in `rows_per_unit` of the `n` rows."""
 
     epsilon: EpsilonText
     neighbours: Literal["replace_one"]
@@ -290,7 +290,7 @@ class ReleaseBudget(AnswerModel):
 
 
 class PlanBudget(ReleaseBudget):
-    """What it would cost now, and how often that could be paid."""
+    """What a release would cost now, and how often the budget could pay for it."""
 
     affordable: bool
     repeatable: int
@@ -304,7 +304,7 @@ class Cliff(AnswerModel):
 
 
 class Described(AnswerModel):
-    """What plans and releases say of a statistic."""
+    """The members that plans and releases share."""
 
     statistic: StatisticRequest
     privacy: Privacy
@@ -324,7 +324,7 @@ class _OfDataset(Described):
 
 
 class Plan(_OfDataset):
-    """What a release would be."""
+    """What a release would promise and cost."""
 
     accuracy: PlannedAccuracy
     budget: PlanBudget
@@ -351,6 +351,6 @@ class Releases(AnswerModel):
 
 
 class Health(AnswerModel):
-    """Alive, or ready."""
+    """The state of the service."""
 
     status: Literal["ok"]
