@@ -1,4 +1,4 @@
-"""Private statistics from a Snapledger service: never charged twice, typed, and drawn in notebooks.
+"""A typed client for Snapledger. No request is charged twice, and notebooks display the results as drawings.
 
 Examples:
     >>> from snapledger_client import Client

@@ -1,3 +1,3 @@
-"""The version of the service and of the client, in this one place: both packages are built with it."""
+"""The version of both packages, the service and the client."""
 
 __version__ = "1.0.0"

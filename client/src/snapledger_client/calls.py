@@ -1,4 +1,4 @@
-"""Every call of the interface, as what is sent and how its answer is read. Nothing here touches a network."""
+"""All calls of the API: what each sends, and how its response is parsed. This module does no network access."""
 
 import json
 import uuid
@@ -47,7 +47,7 @@ PAGE_SIZE = 1_000
 
 @dataclass(frozen=True)
 class Call(Generic[T]):
-    """One call. One that is `repeatable` has the same effect however often it arrives."""
+    """One call. A `repeatable` call has the same effect however often the service receives it."""
 
     method: str
     path: str
@@ -64,29 +64,29 @@ class Call(Generic[T]):
         return self.headers.get(KEY_HEADER)
 
     def with_json(self, body: Mapping[str, Any], key: str | None = None) -> Self:
-        """The call with a JSON body and, for a release, its idempotency key."""
+        """Return the call with a JSON body and, for a release, an idempotency key."""
         keyed = {} if key is None else {KEY_HEADER: key}
         return replace(self, body=_encode_json(body), headers={"Content-Type": "application/json"} | keyed)
 
 
 @dataclass(frozen=True)
 class Page(Generic[T]):
-    """A part of a list, and what the next part comes after, if there is one."""
+    """A page of a list, and the `after` of the next page, or None."""
 
     items: list[T]
     next: str | int | None
 
 
 Pages = Callable[[str | int | None], Call[Page[T]]]
-"""Makes the call for the page after a name, number or id."""
+"""A function that returns the call for the page after a name, number or id."""
 
 
 def read_response(call: Call[T], response: httpx.Response) -> T:
-    """What a response says.
+    """Return the parsed response to a call.
 
     Raises:
-        Problem: it refuses.
-        UnexpectedAnswer: it is none of this interface's.
+        Problem: the service refused the call.
+        UnexpectedAnswer: the response is not one of this API.
     """
     if response.is_success:
         try:
@@ -105,7 +105,7 @@ def read_response(call: Call[T], response: httpx.Response) -> T:
 
 
 def _make_path(*parts: str) -> str:
-    """A path below /v1; a part that is empty or dots would name something else."""
+    """Return a path below /v1. Refuse an empty or dotted part, which would lead to another resource."""
     if any(part.strip(".") == "" for part in parts):
         raise ValueError("a name or an id must have letters or digits")
     return "/v1/" + "/".join(quote(part, safe="") for part in parts)
@@ -144,7 +144,7 @@ _DECIMAL_OPTIONS = {"epsilon", "accuracy", "alpha", "gamma", "guess"}
 
 
 def _make_body(options: Mapping[str, Any], **members: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON is any value
-    """The members and the options but for the key, which is a header."""
+    """Return a body with the members and the options, but without the idempotency key, which is a header."""
     for name, value in options.items():
         if name == "curve":
             first, last, points = value
@@ -155,24 +155,24 @@ def _make_body(options: Mapping[str, Any], **members: Any) -> dict[str, Any]:  #
 
 
 def _post_plan(read: Callable[[bytes], T], path: str, body: Mapping[str, Any]) -> Call[T]:
-    """What is free."""
+    """Return a call that is free."""
     return Call("POST", path, read).with_json(body)
 
 
 def _post_release(read: Callable[[bytes], T], path: str, body: Mapping[str, Any], key: str | None) -> Call[T]:
-    """What may be charged: it is repeatable, since its key is the same each time."""
+    """Return a call that may be charged. It is repeatable, since each attempt sends the same key."""
     return Call("POST", path, read).with_json(body, key or uuid.uuid4().hex)
 
 
 def plan(dataset: str, statistic: Statistic, **options: Unpack[PlanOptions]) -> Call[Plan]:
-    """What a release would cost and promise."""
+    """Plan a release: what it would cost and promise."""
     return _post_plan(Plan.parse, _make_path("datasets", dataset, "plan"), _make_body(options, statistic=statistic))
 
 
 def plan_without_dataset(
     statistic: Statistic, n: int, rows_per_unit: int, columns: Mapping[str, Any] | None, **options: Unpack[PlanOptions]
 ) -> Call[FreePlan]:
-    """What a release would promise on any dataset of so many rows."""
+    """Plan a release on any dataset of `n` rows."""
     public = {"n": n, "rows_per_unit": rows_per_unit} | ({} if columns is None else {"columns": columns})
     return _post_plan(FreePlan.parse, _make_path("plan"), _make_body(options, statistic=statistic, **public))
 
@@ -183,42 +183,42 @@ def _release(read: Callable[[bytes], T], dataset: str, statistic: Statistic, opt
 
 
 def release(dataset: str, statistic: Statistic, **options: Unpack[ReleaseOptions]) -> Call[Release]:
-    """A release of any statistic."""
+    """Release any statistic."""
     return _release(parse_release, dataset, statistic, options)
 
 
 def release_estimate(dataset: str, statistic: Statistic, **options: Unpack[ReleaseOptions]) -> Call[Estimate]:
-    """A release of one number."""
+    """Release a statistic that is one number."""
     return _release(Estimate.parse, dataset, statistic, options)
 
 
 def release_histogram(dataset: str, statistic: Statistic, **options: Unpack[ReleaseOptions]) -> Call[Histogram]:
-    """A release of a number for each bin."""
+    """Release a statistic that has a number for each bin."""
     return _release(Histogram.parse, dataset, statistic, options)
 
 
 def plan_batch(
     dataset: str, items: Sequence[Mapping[str, Any]], **options: Unpack[BatchPlanOptions]
 ) -> Call[BatchPlan]:
-    """What a batch would cost and promise."""
+    """Plan a batch: what it would cost and promise."""
     path = _make_path("datasets", dataset, "batches", "plan")
     return _post_plan(BatchPlan.parse, path, _make_body(options, items=list(items)))
 
 
 def release_batch(dataset: str, items: Sequence[Mapping[str, Any]], **options: Unpack[BatchOptions]) -> Call[Batch]:
-    """Many releases at once."""
+    """Release many statistics at once."""
     path = _make_path("datasets", dataset, "batches")
     return _post_release(Batch.parse, path, _make_body(options, items=list(items)), options.get("key"))
 
 
 def plan_derived(dataset: str, derived: DerivedStatistic, **options: Unpack[DerivedPlanOptions]) -> Call[DerivedPlan]:
-    """What a derived statistic would cost, and from what it would follow."""
+    """Plan a derived statistic: its components, and what they would cost."""
     path = _make_path("datasets", dataset, "derived", "plan")
     return _post_plan(DerivedPlan.parse, path, _make_body(options, derived=derived))
 
 
 def derive(dataset: str, derived: DerivedStatistic, **options: Unpack[DerivedOptions]) -> Call[Derived]:
-    """A derived statistic."""
+    """Derive a statistic from releases."""
     path = _make_path("datasets", dataset, "derived")
     return _post_release(Derived.parse, path, _make_body(options, derived=derived), options.get("key"))
 
@@ -227,27 +227,27 @@ def derive(dataset: str, derived: DerivedStatistic, **options: Unpack[DerivedOpt
 
 
 def get_release(release_id: str) -> Call[Release]:
-    """An earlier release."""
+    """Get an earlier release."""
     return Call("GET", _make_path("releases", release_id), parse_release)
 
 
 def list_own_releases() -> Pages[Release]:
-    """The caller's releases."""
+    """List the caller's releases."""
     return _list_pages(_make_path("releases"), "releases", parse_release)
 
 
 def list_releases(dataset: str) -> Pages[Release]:
-    """A dataset's releases."""
+    """List a dataset's releases."""
     return _list_pages(_make_path("datasets", dataset, "releases"), "releases", parse_release)
 
 
 def list_ledger(dataset: str) -> Pages[Entry]:
-    """A dataset's ledger."""
+    """List the entries of a dataset's ledger."""
     return _list_pages(_make_path("datasets", dataset, "ledger"), "entries", Entry.model_validate)
 
 
 def verify_ledger(dataset: str) -> Call[Verification]:
-    """A ledger's verification."""
+    """Verify a dataset's ledger."""
     return Call("GET", _make_path("datasets", dataset, "ledger", "verification"), Verification.parse)
 
 
@@ -255,7 +255,7 @@ def verify_ledger(dataset: str) -> Call[Verification]:
 
 
 def register_dataset(metadata: Mapping[str, Any], file: bytes | IO[bytes]) -> Call[DatasetFacts]:
-    """A new dataset."""
+    """Register a dataset."""
     files: dict[str, tuple[str | None, bytes | IO[bytes]]] = {
         "metadata": (None, _encode_json(metadata)),
         "file": ("table", file),
@@ -264,12 +264,12 @@ def register_dataset(metadata: Mapping[str, Any], file: bytes | IO[bytes]) -> Ca
 
 
 def list_datasets() -> Pages[DatasetFacts]:
-    """The datasets that the caller may see."""
+    """List the datasets that the caller may see."""
     return _list_pages(_make_path("datasets"), "datasets", DatasetFacts.model_validate)
 
 
 def describe_dataset(dataset: str) -> Call[DatasetFacts]:
-    """A dataset's public facts."""
+    """Get a dataset's public facts."""
     return Call("GET", _make_path("datasets", dataset), DatasetFacts.parse)
 
 
@@ -279,7 +279,7 @@ def delete_dataset(dataset: str) -> Call[None]:
 
 
 def get_budget(dataset: str) -> Call[Budget]:
-    """A dataset's budget."""
+    """Get a dataset's budget."""
     return Call("GET", _make_path("datasets", dataset, "budget"), Budget.parse)
 
 
@@ -305,17 +305,17 @@ def adjust_budget(dataset: str, epsilon_limit: Number, reason: str) -> Call[Budg
 
 
 def get_me() -> Call[Me]:
-    """Who the caller is."""
+    """Get the caller's name, role and allowances."""
     return Call("GET", _make_path("me"), Me.parse)
 
 
 def replace_own_key() -> Call[IssuedKey]:
-    """A new key for the caller."""
+    """Replace the caller's key."""
     return Call("POST", _make_path("me", "key"), IssuedKey.parse, repeatable=False)
 
 
 def list_principals() -> Pages[Principal]:
-    """All principals."""
+    """List all principals."""
     return _list_pages(_make_path("principals"), "principals", Principal.model_validate)
 
 
@@ -328,24 +328,24 @@ def _encode_expiry(key_expires_at: datetime | None) -> dict[str, str]:
 
 
 def create_principal(name: str, role: str, key_expires_at: datetime | None = None) -> Call[IssuedKey]:
-    """A new principal."""
+    """Create a principal."""
     call = Call("POST", _make_path("principals"), IssuedKey.parse, repeatable=False)
     return call.with_json({"name": name, "role": role} | _encode_expiry(key_expires_at))
 
 
 def replace_key(name: str, key_expires_at: datetime | None = None) -> Call[IssuedKey]:
-    """A new key for a principal."""
+    """Replace a principal's key."""
     call = Call("POST", _make_path("principals", name, "keys"), IssuedKey.parse, repeatable=False)
     return call.with_json(_encode_expiry(key_expires_at))
 
 
 def list_audit() -> Pages[AuditRecord]:
-    """The record of administrative acts."""
+    """List the records of administrative acts."""
     return _list_pages(_make_path("audit"), "records", AuditRecord.model_validate)
 
 
 def verify_audit() -> Call[Verification]:
-    """That record's verification."""
+    """Verify the records of administrative acts."""
     return Call("GET", _make_path("audit", "verification"), Verification.parse)
 
 

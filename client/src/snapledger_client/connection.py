@@ -1,4 +1,4 @@
-"""Options of httpx: where the service is, with which key, and how a call is sent."""
+"""Options for httpx: the service's URL, the key, and how a call is sent."""
 
 import os
 from typing import Any
@@ -9,22 +9,22 @@ from snapledger_client.calls import Call
 
 
 def make_client_options(url: str | None, key: str | None, timeout: float) -> dict[str, Any]:
-    """Options of an httpx client, from the arguments or, where they are None, SNAPLEDGER_URL and SNAPLEDGER_KEY.
+    """Return the options of an httpx client; the defaults of `url` and `key` are SNAPLEDGER_URL and SNAPLEDGER_KEY.
 
     Raises:
-        ValueError: one of them is given nowhere, or cannot be one.
+        ValueError: the URL or the key is missing or not valid.
     """
     url, key = url or os.environ.get("SNAPLEDGER_URL"), key or os.environ.get("SNAPLEDGER_KEY")
     if not url:
         raise ValueError("no URL of a service: give url=…, or set SNAPLEDGER_URL")
     if not _is_service_url(url):
-        complete = f"http://{url}"  # as it was meant, if only the scheme is missing; never with somebody's password
+        complete = f"http://{url}"  # suggested if only the scheme is missing
         meant = f", such as {complete}" if "://" not in url and "@" not in url and _is_service_url(complete) else ""
         raise ValueError(f"the service's URL must begin with https:// or http:// and name a host{meant}")
     if not key:
         raise ValueError("no key: give key=…, or set SNAPLEDGER_KEY")
     if not (key.isascii() and key.isprintable()):
-        raise ValueError("this is not a key: it has characters that keys never have")  # and the key is not repeated
+        raise ValueError("this is not a key: it has characters that keys never have")  # never show the key
     headers = {"Authorization": f"Bearer {key}", "Accept": "application/json", "User-Agent": "snapledger-client"}
     return {"base_url": url, "headers": headers, "timeout": timeout, "follow_redirects": False}
 
@@ -39,7 +39,7 @@ def _is_service_url(url: str) -> bool:
 
 
 def make_request_options(call: Call[Any], timeout: float) -> dict[str, Any]:
-    """Options of an httpx request; an upload's answer may take as long as reading the table does."""
+    """Return the options of an httpx request. An upload has no read timeout: checking a large table takes long."""
     timeouts = httpx.Timeout(timeout, read=None) if call.files else httpx.Timeout(timeout)
     return {
         "method": call.method,

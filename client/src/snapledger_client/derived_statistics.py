@@ -1,7 +1,7 @@
-"""Derived statistics, which follow from releases, as the documents that the service's interface describes.
+"""Functions that return the JSON documents of derived statistics, which follow from releases.
 
-They are charged only for the components that are not known yet. Ask for them by the methods of `Dataset` with the same
-names, or, with what these functions make, by `Dataset.derive` and `Dataset.plan_derived`.
+A derived statistic costs only what its missing components cost. Pass a document to `Dataset.derive` or
+`Dataset.plan_derived`, or use the methods of `Dataset` with the same names as these functions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from snapledger_client.numbers import Number, decimal_text
 from snapledger_client.statistics import Bounds, Pair, PairOfBounds, Where
 
 DerivedStatistic = Mapping[str, Any]
-"""A derived statistic: what these functions make, what an answer tells of itself, or a document of one's own.
+"""The JSON document of a derived statistic: from these functions, from an answer, or written by hand.
 
 Examples:
     >>> from snapledger_client import DerivedStatistic
@@ -50,7 +50,7 @@ def proportion(column: str | None = None, category: str | None = None, where: Wh
 
 
 def filtered_mean(column: str, where: Where, bounds: Bounds | None = None) -> dict[str, Any]:
-    """The mean over the rows that meet `where`, how many they are being secret: their sum divided by their count.
+    """The mean over the rows that meet `where`: a released sum divided by a released count.
 
     Examples:
         >>> from snapledger_client import filtered_mean
@@ -63,7 +63,7 @@ def filtered_mean(column: str, where: Where, bounds: Bounds | None = None) -> di
 def mean_by_group(
     column: str, group_by: str, where: Where | None = None, bounds: Bounds | None = None
 ) -> dict[str, Any]:
-    """The mean of a column over the rows of each declared category of `group_by`, of those that meet `where`.
+    """The mean of a column in each declared category of `group_by`, over the rows that meet `where`.
 
     Examples:
         >>> from snapledger_client import mean_by_group
@@ -119,7 +119,7 @@ def cumulative(
     bounds: Bounds | None = None,
     where: Where | None = None,
 ) -> dict[str, Any]:
-    """How many rows are below each edge of a histogram but the first.
+    """The number of rows below each edge of a histogram except the first.
 
     Examples:
         >>> from snapledger_client import cumulative
@@ -137,7 +137,7 @@ def quantile(  # noqa: PLR0913, PLR0917 - a histogram's, and the probabilities
     bounds: Bounds | None = None,
     where: Where | None = None,
 ) -> dict[str, Any]:
-    """The value that a share of a column's values is not above, for each of the `probabilities`, from a histogram.
+    """The quantile of a column at each of the `probabilities`, from a histogram.
 
     Examples:
         >>> from snapledger_client import quantile
@@ -157,7 +157,7 @@ def margin(  # noqa: PLR0913, PLR0917 - a two-way table's, and the column
     bounds: PairOfBounds | None = None,
     where: Where | None = None,
 ) -> dict[str, Any]:
-    """The counts of one `column`'s bins, from the two-way table of `first` and `second`.
+    """The counts of one `column`'s bins, added up from the two-way table of `first` and `second`.
 
     Examples:
         >>> from snapledger_client import margin

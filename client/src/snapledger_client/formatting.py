@@ -1,41 +1,41 @@
-"""Numbers, intervals and statistics as text. What an answer says as a whole is in `display`."""
+"""Formats numbers, intervals and statistics as text. `display` renders whole answers."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-MAX_LISTED = 4  # values of a list, in a line
+MAX_LISTED = 4  # values of a list that are shown in a line
 
 
 def format_number(number: float) -> str:
-    """A number as people read it: six digits or all whole ones, thousands apart; an exponent only if it is needed."""
+    """Return a number for reading: six significant digits or all whole ones, with thousands separators."""
     return f"{number:,.0f}" if 1e6 <= abs(number) < 1e15 else f"{number:,.6g}"
 
 
 def format_column_value(number: float) -> str:
-    """A value of a column with all its digits and no separators: a year is one too."""
+    """Return a value of a column with all its digits and without separators, since it may be a year."""
     return f"{number:.0f}" if number == int(number) and abs(number) <= 1e15 else repr(number)
 
 
 def choose_number_format(kind: str) -> Callable[[float], str]:
-    """The format for the numbers of a statistic: quantiles are values of a column, some of which are years."""
+    """Return the format function for a kind of statistic. Quantiles are values of a column, which may be years."""
     return (lambda number: format_number(number).replace(",", "")) if kind == "quantile" else format_number
 
 
 def format_level(alpha: float) -> str:
-    """A confidence level: `95 %`."""
+    """Return the confidence level of an alpha: `95 %`."""
     return f"{100 * (1 - alpha):.10g} %"
 
 
 def format_radius(radius: float, alpha: float) -> str:
-    """An error bar: `± 50 (95 %)`."""
+    """Return an error bar: `± 50 (95 %)`."""
     return f"± {format_number(radius)} ({format_level(alpha)})"
 
 
 def format_interval(
     lower: float | None, upper: float | None, number_format: Callable[[float], str] = format_number
 ) -> str:
-    """An interval; an end may be unknown."""
+    """Return an interval as text; an end may be unknown (None)."""
     if lower is None and upper is None:
         return "anything"
     if lower is None or upper is None:
@@ -44,13 +44,13 @@ def format_interval(
 
 
 def label_intervals(edges: Sequence[float]) -> list[str]:
-    """The name of each interval between edges; the last one is closed."""
+    """Return the label of each interval between edges; the last one is closed."""
     pairs = [(format_column_value(lower), format_column_value(upper)) for lower, upper in pairwise(edges)]
     return [f"[{lower}, {upper}{']' if at == len(pairs) else ')'}" for at, (lower, upper) in enumerate(pairs, 1)]
 
 
 def describe_statistic(statistic: Mapping[str, Any]) -> str:
-    """A statistic's document in words: `mean of body_mass_g`, `count by species where year between 2007 and 2008`."""
+    """Return a statistic in words: `mean of body_mass_g`, `count by species where year between 2007 and 2008`."""
     columns = statistic.get("columns") or [statistic.get("column")]
     names = " and ".join(str(column) for column in columns if column is not None)
     if statistic["kind"] == "margin":

@@ -1,4 +1,4 @@
-"""Pandas, which not everybody has."""
+"""Imports pandas, which is optional."""
 
 import importlib
 from typing import Any
@@ -8,7 +8,7 @@ def import_pandas() -> Any:  # noqa: ANN401 - it has no types of its own
     """Import pandas.
 
     Raises:
-        ImportError: it is not installed; the text says how it gets there.
+        ImportError: pandas is not installed; the message says how to install it.
     """
     try:
         return importlib.import_module("pandas")

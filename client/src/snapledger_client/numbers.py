@@ -1,9 +1,9 @@
-"""Numbers on their way to the service: as the decimal that was written, since ε, bounds and edges are exact there."""
+"""Converts numbers to exact decimal texts for requests, since the service reads ε, bounds and edges exactly."""
 
 from decimal import Decimal
 
 Number = str | int | Decimal | float
-"""What may stand for a number. A float stands for its shortest decimal, as it is printed.
+"""The accepted types of numbers. A float stands for its shortest decimal, as Python prints it.
 
 Examples:
     >>> from decimal import Decimal
@@ -13,10 +13,10 @@ Examples:
 
 
 def decimal_text(number: Number) -> str:
-    """The decimal that a number stands for.
+    """Return the decimal that a number stands for.
 
     Raises:
-        TypeError: it is no number; true and false are none.
+        TypeError: it is not a number; a bool is not one either.
         ValueError: it is NaN or infinite.
 
     Examples:

@@ -6,10 +6,11 @@ from snapledger_client.numbers import Number
 
 
 class StatisticOptions(TypedDict, total=False):
-    """How a statistic is asked for: exactly one of `epsilon` and `accuracy`, and whatever differs from the defaults.
+    """Options of a statistic: exactly one of `epsilon` and `accuracy`; all others have defaults.
 
-    `epsilon` is what the release may cost, `accuracy` the radius wanted; it holds with probability 1 - `alpha`, by
-    default 0.95. `gamma` and `grid_refinement` shape the mechanism. With `reuse=False` no earlier release answers.
+    `epsilon` is what the release may cost. `accuracy` is the wanted radius, in the statistic's units, at confidence
+    level 1 - `alpha` (default 0.95). `gamma` and `grid_refinement` are parameters of the mechanism. With
+    `reuse=False`, an earlier release is not reused.
 
     Examples:
         >>> from snapledger_client import StatisticOptions
@@ -27,7 +28,7 @@ class StatisticOptions(TypedDict, total=False):
 
 
 class ReleaseOptions(StatisticOptions, total=False):
-    """Options of a release: `StatisticOptions`, and the idempotency `key`, by default a new one.
+    """Options of a release: `StatisticOptions`, and the idempotency `key` (default: a new one).
 
     Examples:
         >>> from snapledger_client import ReleaseOptions
@@ -41,7 +42,7 @@ class ReleaseOptions(StatisticOptions, total=False):
 
 
 class PlanOptions(StatisticOptions, total=False):
-    """Options of a plan: `StatisticOptions`, a `curve` as (first ε, last ε, points), and a `guess` to tell the bias at.
+    """Options of a plan: `StatisticOptions`, a `curve` as (first ε, last ε, points), and a `guess` for the bias.
 
     Examples:
         >>> from snapledger_client import PlanOptions
@@ -55,7 +56,7 @@ class PlanOptions(StatisticOptions, total=False):
 
 
 class DerivedPlanOptions(TypedDict, total=False):
-    """How a derived statistic is planned: the `epsilon` that its components share, and the rest as `StatisticOptions`.
+    """Options of a derived statistic's plan: the `epsilon` that its components share, and others of `StatisticOptions`.
 
     Examples:
         >>> from snapledger_client import DerivedPlanOptions
@@ -72,7 +73,7 @@ class DerivedPlanOptions(TypedDict, total=False):
 
 
 class DerivedOptions(DerivedPlanOptions, total=False):
-    """Options of a derived statistic: `DerivedPlanOptions`, and the idempotency `key`, by default a new one.
+    """Options of a derived statistic: `DerivedPlanOptions`, and the idempotency `key` (default: a new one).
 
     Examples:
         >>> from snapledger_client import DerivedOptions
@@ -86,7 +87,7 @@ class DerivedOptions(DerivedPlanOptions, total=False):
 
 
 class BatchPlanOptions(DerivedPlanOptions, total=False):
-    """How a batch is planned: an `epsilon` to share by weight, or with `equalise="relative"` for equal radii.
+    """Options of a batch's plan: an `epsilon` to share by weight or, with `equalise="relative"`, for equal radii.
 
     Examples:
         >>> from snapledger_client import BatchPlanOptions
@@ -100,7 +101,7 @@ class BatchPlanOptions(DerivedPlanOptions, total=False):
 
 
 class BatchOptions(BatchPlanOptions, total=False):
-    """Options of a batch: `BatchPlanOptions`, and the idempotency `key`, by default a new one.
+    """Options of a batch: `BatchPlanOptions`, and the idempotency `key` (default: a new one).
 
     Examples:
         >>> from snapledger_client import BatchOptions

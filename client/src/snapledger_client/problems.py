@@ -1,4 +1,4 @@
-"""The exceptions: one class for each problem (RFC 9457) of the service, with its members."""
+"""The exceptions of the client, with one class for each problem (RFC 9457) of the service."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 
 class SnapledgerError(Exception):
-    """Anything that kept a call from being answered; `idempotency_key` is that of a release, to be repeated with it.
+    """Any failure of a call. `idempotency_key` is the key of a failed release: repeat the release with it.
 
     Examples:
         >>> from snapledger_client import SnapledgerError
@@ -21,7 +21,7 @@ class SnapledgerError(Exception):
 
 
 class Unreachable(SnapledgerError):
-    """No answer came, however often it was tried. Whether a release was charged is open: repeat it with its key.
+    """The service did not respond to any attempt. A release may have been charged: repeat it with the same key.
 
     Examples:
         >>> from snapledger_client import Client, Unreachable
@@ -35,7 +35,7 @@ class Unreachable(SnapledgerError):
 
 
 class UnexpectedAnswer(SnapledgerError):
-    """What answered does not speak as this service does: a proxy's page perhaps, or another version.
+    """The response is not one of this service, but perhaps a proxy's page or from another version.
 
     Examples:
         >>> from snapledger_client import UnexpectedAnswer
@@ -45,9 +45,9 @@ class UnexpectedAnswer(SnapledgerError):
 
 
 class Problem(SnapledgerError):
-    """The service's refusal: `type`, `title`, `status`, `detail`, and `members`, which has all of these and its own.
+    """A problem that the service reports: `type`, `title`, `status` and `detail`; `members` has all members.
 
-    A problem whose type is unknown here is an instance of this class itself.
+    A problem of a type that this client does not know is an instance of this class itself.
 
     Examples:
         >>> from snapledger_client import Problem
@@ -61,12 +61,12 @@ class Problem(SnapledgerError):
     slug: ClassVar[str] = ""
 
     def __init__(self, members: Mapping[str, Any]) -> None:
-        super().__init__(members)  # what pickle makes it again from
+        super().__init__(members)  # pickle passes these arguments again
         self.members = dict(members)
 
     @property
     def type(self) -> str:
-        """A stable path that names the problem."""
+        """The stable path that identifies the type of problem."""
         return str(self.members.get("type", "about:blank"))
 
     @property
@@ -89,7 +89,7 @@ class Problem(SnapledgerError):
 
 
 class BudgetExhausted(Problem):
-    """The dataset or the caller's allowance has less left than this costs; nothing was charged.
+    """The dataset or the caller's allowance has less left than the request costs; nothing was charged.
 
     Examples:
         >>> from snapledger_client import BudgetExhausted
@@ -104,12 +104,12 @@ class BudgetExhausted(Problem):
 
     @property
     def scope(self) -> str:
-        """Whose budget it is: `dataset` or `allowance`."""
+        """Which budget is exhausted: `dataset` or `allowance`."""
         return str(self.members["scope"])
 
     @property
     def requested(self) -> Decimal:
-        """The ε that was asked for."""
+        """The ε that the request would cost."""
         return Decimal(self.members["requested"])
 
     @property
@@ -119,12 +119,12 @@ class BudgetExhausted(Problem):
 
     @property
     def limit(self) -> Decimal:
-        """The ε that may be spent in all."""
+        """The total ε of this budget."""
         return Decimal(self.members["limit"])
 
 
 class AccuracyUnattainable(Problem):
-    """The wanted accuracy costs more than one release may; `epsilon` is what it would take.
+    """The requested accuracy costs more than one release may; `epsilon` is what it would cost.
 
     Examples:
         >>> from snapledger_client import AccuracyUnattainable
@@ -139,12 +139,12 @@ class AccuracyUnattainable(Problem):
 
     @property
     def epsilon(self) -> Decimal:
-        """The ε that it would take."""
+        """The ε that the accuracy would cost."""
         return Decimal(self.members["epsilon"])
 
 
 class EpsilonTooLarge(Problem):
-    """One release may cost `limit` at most.
+    """The ε is larger than `limit`, the maximum for one release.
 
     Examples:
         >>> from snapledger_client import EpsilonTooLarge
@@ -159,7 +159,7 @@ class EpsilonTooLarge(Problem):
 
     @property
     def limit(self) -> Decimal:
-        """The most that one release may cost."""
+        """The maximum ε of one release."""
         return Decimal(self.members["limit"])
 
 
@@ -179,7 +179,7 @@ class InvalidRequest(Problem):
 
     @property
     def errors(self) -> list[tuple[str, str]]:
-        """Each as (where, what)."""
+        """The errors of the request, each as (where, what)."""
         return [(error["where"], error["what"]) for error in self.members["errors"]]
 
     def __str__(self) -> str:
@@ -187,7 +187,7 @@ class InvalidRequest(Problem):
 
 
 class Unauthenticated(Problem):
-    """The key is missing, replaced or of somebody who was disabled.
+    """The key is missing, unknown, replaced or expired, or its principal is disabled.
 
     Examples:
         >>> from snapledger_client import Unauthenticated
@@ -201,8 +201,8 @@ class Unauthenticated(Problem):
 
     @property
     def reason(self) -> str:
-        """Why the token of an identity provider is refused; empty for a key, about which nothing is said."""
-        return "" if "Authorization" in self.detail else self.detail  # a header is not what users of this client send
+        """Why a token of an identity provider was refused; empty for a key, whose refusal has no stated reason."""
+        return "" if "Authorization" in self.detail else self.detail  # users of this client do not see headers
 
     def __str__(self) -> str:
         reason = self.reason or "The service does not know this key: it may be mistyped, replaced or expired."
@@ -223,7 +223,7 @@ class Forbidden(Problem):
 
 
 class NotFound(Problem):
-    """There is no such thing, or the key does not show it.
+    """The resource does not exist, or the caller may not see it.
 
     Examples:
         >>> from snapledger_client import NotFound
@@ -236,7 +236,7 @@ class NotFound(Problem):
 
 
 class AccuracyTrivial(Problem):
-    """The statistic's public range is within the wanted radius already.
+    """The statistic's public range already guarantees the requested accuracy.
 
     Examples:
         >>> from snapledger_client import AccuracyTrivial
@@ -263,7 +263,7 @@ class KeyReused(Problem):
 
 
 class NameTaken(Problem):
-    """A name is given once, and for ever.
+    """The name is or was in use; a name is never used twice.
 
     Examples:
         >>> from snapledger_client import NameTaken
@@ -276,7 +276,7 @@ class NameTaken(Problem):
 
 
 class StorageExhausted(Problem):
-    """The stored answers of the dataset or the caller take as many bytes as they may; nothing was charged.
+    """The stored answers of the dataset or the caller have reached their limit in bytes; nothing was charged.
 
     Examples:
         >>> from snapledger_client import StorageExhausted
@@ -288,7 +288,7 @@ class StorageExhausted(Problem):
 
     @property
     def scope(self) -> str:
-        """Whose answers they are: those of the whole `dataset`, or of the caller's `allowance`."""
+        """Whose answers reached the limit: those of the whole `dataset`, or of the caller's `allowance`."""
         return str(self.members["scope"])
 
     @property
@@ -315,7 +315,7 @@ class DatasetClosed(Problem):
 
 
 class DatasetStale(Problem):
-    """The table behind the dataset is not the one that was registered; nothing can be released of it.
+    """The dataset's table is no longer as it was registered, so no new release is possible.
 
     Examples:
         >>> from snapledger_client import DatasetStale
@@ -363,7 +363,7 @@ class KeyRequired(Problem):
 
 
 class TooLarge(Problem):
-    """The body is larger than the service takes.
+    """The body is larger than the service accepts.
 
     Examples:
         >>> from snapledger_client import TooLarge
@@ -375,7 +375,7 @@ class TooLarge(Problem):
 
 
 class TooSlow(Problem):
-    """The body did not come in the time that it has; nothing was done.
+    """The body did not arrive in time; nothing was changed.
 
     Examples:
         >>> from snapledger_client import TooSlow
@@ -387,7 +387,7 @@ class TooSlow(Problem):
 
 
 class UnsupportedMediaType(Problem):
-    """The form of the body is not read there.
+    """The service does not accept this media type here.
 
     Examples:
         >>> from snapledger_client import UnsupportedMediaType
@@ -399,7 +399,7 @@ class UnsupportedMediaType(Problem):
 
 
 class MethodNotAllowed(Problem):
-    """The service does not know this call: it may be of another version.
+    """The service does not have this method at this path: it may be another version.
 
     Examples:
         >>> from snapledger_client import MethodNotAllowed
@@ -411,7 +411,7 @@ class MethodNotAllowed(Problem):
 
 
 class BadRequest(Problem):
-    """The request cannot be read.
+    """The request is not valid HTTP, or cannot be parsed.
 
     Examples:
         >>> from snapledger_client import BadRequest
@@ -423,7 +423,7 @@ class BadRequest(Problem):
 
 
 class RateLimited(Problem):
-    """Too many requests, after all retries; wait a little.
+    """The caller has sent too many requests, even after all retries; wait a little.
 
     Examples:
         >>> from snapledger_client import RateLimited
@@ -435,7 +435,7 @@ class RateLimited(Problem):
 
 
 class Unavailable(Problem):
-    """The service is busy or away, after all retries. Repeat a release with the same key: it is never charged twice.
+    """The service is unavailable after all retries. Repeat a release with the same key: it is never charged twice.
 
     Examples:
         >>> from snapledger_client import Unavailable
@@ -447,7 +447,7 @@ class Unavailable(Problem):
 
 
 class Overloaded(Problem):
-    """The service has too many calls at once, after all retries; nothing was done.
+    """The service has too many concurrent requests, even after all retries; nothing was changed.
 
     Examples:
         >>> from snapledger_client import Overloaded
@@ -459,7 +459,7 @@ class Overloaded(Problem):
 
 
 class SealBroken(Problem):
-    """What is stored was changed outside the service; nothing was charged. Tell the operator.
+    """A stored record was changed outside the service; nothing was charged. Tell the operator.
 
     Examples:
         >>> from snapledger_client import SealBroken
@@ -471,7 +471,7 @@ class SealBroken(Problem):
 
 
 class Internal(Problem):
-    """A fault of the service's own.
+    """An internal error of the service.
 
     Examples:
         >>> from snapledger_client import Internal
@@ -486,13 +486,13 @@ PROBLEM_TYPES = {kind.slug: kind for kind in Problem.__subclasses__()}
 
 
 def parse_problem(status: int, document: object) -> Problem:
-    """The problem that a refusal's document describes; whatever it is, there is one."""
+    """Return the problem for a JSON document of an error; any document gives a `Problem`."""
     members = dict(document) if isinstance(document, Mapping) else {"title": f"HTTP status {status}"}
     members["status"] = status
     try:
         known = PROBLEM_TYPES[str(members["type"]).rpartition("/")[2]](members)
         for member in [name for name, of_kind in vars(type(known)).items() if isinstance(of_kind, property)]:
             getattr(known, member)
-    except (ArithmeticError, KeyError, TypeError, ValueError):  # not known here, or not as it is known
+    except (ArithmeticError, KeyError, TypeError, ValueError):  # an unknown type, or without its members
         return Problem(members)
     return known

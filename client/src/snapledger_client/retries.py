@@ -1,8 +1,8 @@
-"""When a call is sent again, and after how long. Pure, so that both clients decide alike.
+"""Decides when a call is sent again, and after how long. Both clients use these functions.
 
-A call that is repeatable, as every release is by its key, is sent again when its answer was lost on the way (by the
-network, or by a proxy's 502 or 504) or was a 503. Any other one only if it surely had no effect: it was never
-sent, or was a 429. A refusal is an answer, and is never asked again.
+A repeatable call is sent again if its response was lost (in the network, or with a proxy's 502 or 504) or was a 503.
+Every release is repeatable, since it has an idempotency key. Any other call is sent again only if it certainly had no
+effect: it was never sent, or the response was a 429. Any other error is final.
 """
 
 import random
@@ -17,7 +17,7 @@ from snapledger_client.calls import Call
 from snapledger_client.problems import Unreachable
 
 MAX_BACKOFF = 10.0  # seconds
-MAX_RETRY_AFTER = 120.0  # seconds; a longer wait is left to the caller
+MAX_RETRY_AFTER = 120.0  # seconds; for a longer wait the call fails, and the caller decides
 _LOST_STATUSES = frozenset({502, 503, 504})
 
 Outcome = httpx.Response | httpx.RequestError
@@ -25,19 +25,19 @@ Outcome = httpx.Response | httpx.RequestError
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """How often a call is sent again, and the first pause in seconds; each pause doubles."""
+    """The maximum number of retries, and the first pause in seconds; each further pause is twice as long."""
 
     retries: int
     backoff: float
 
     def find_pause(self, call: Call[Any], attempt: int, outcome: Outcome) -> float | None:
-        """How long to wait before the next attempt (the first one is 0); None if the outcome stands."""
+        """Return the seconds to wait after attempt number `attempt` (from 0), or None if the outcome is final."""
         if attempt >= self.retries or not _is_retryable(call, outcome):
             return None
         retry_after = _read_retry_after(outcome)
         if retry_after > MAX_RETRY_AFTER:
             return None
-        jitter = random.uniform(0.5, 1)  # noqa: S311 - it parts callers, and hides nothing
+        jitter = random.uniform(0.5, 1)  # noqa: S311 - it spreads the retries of many callers, not for security
         backoff = min(self.backoff * 2.0**attempt, MAX_BACKOFF)
         return max(retry_after, backoff * jitter)
 
@@ -52,7 +52,7 @@ def _is_retryable(call: Call[Any], outcome: Outcome) -> bool:
 
 
 def _read_retry_after(outcome: Outcome) -> float:
-    """The seconds that `Retry-After` asks for, as a number or as a date; 0 without it."""
+    """Return the seconds that `Retry-After` asks for, as a number or a date; 0 without the header."""
     text = outcome.headers.get("Retry-After", "") if isinstance(outcome, httpx.Response) else ""
     if text.isascii() and text.isdigit():
         return float(text)
@@ -64,7 +64,7 @@ def _read_retry_after(outcome: Outcome) -> float:
 
 
 def make_unreachable(call: Call[Any], error: httpx.RequestError) -> Unreachable:
-    """The error for a call that no answer came to."""
+    """Return the error for a call that received no response."""
     problem = Unreachable(f"{call.method} {call.path} was not answered: {type(error).__name__}")
     problem.idempotency_key = call.key
     return problem

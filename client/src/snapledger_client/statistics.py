@@ -1,4 +1,4 @@
-"""The statistics that can be asked for, as the documents that the service's interface describes."""
+"""Functions that return the JSON documents of statistics."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from snapledger_client.numbers import Number, decimal_text
 
 Statistic = Mapping[str, Any]
-"""A statistic: what these functions make, what a release tells of itself, or a document of one's own.
+"""The JSON document of a statistic: from these functions, from a release, or written by hand.
 
 Examples:
     >>> from snapledger_client import Statistic, mean
@@ -39,7 +39,7 @@ Examples:
 """
 
 Where = Mapping[str, Mapping[str, Any]]
-"""Which rows: for each column `{"in": […]}` or `{"between": (least, most)}`, all of which a row must meet.
+"""A filter of rows: for each column `{"in": […]}` or `{"between": (least, most)}`. A row must meet all conditions.
 
 Examples:
     >>> from snapledger_client import Where
@@ -50,7 +50,7 @@ Examples:
 
 
 def _add_members(document: dict[str, Any], **members: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON is any value
-    """Add those of the members that are not None, numbers as exact texts."""
+    """Add the members that are not None to the document, numbers as exact texts, and return it."""
     for name, value in members.items():
         if value is not None:
             document[name] = [decimal_text(each) for each in value] if name in {"bounds", "edges"} else value
@@ -58,7 +58,7 @@ def _add_members(document: dict[str, Any], **members: Any) -> dict[str, Any]:  #
 
 
 def _add_pairs(document: dict[str, Any], **members: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON is any value
-    """The same where each member has a value, or None, for each of two columns."""
+    """Add the members that are not None, each with a value or None for each of two columns, and return the document."""
     for name, values in members.items():
         if values is not None:
             document[name] = [_add_members({}, **{name: value}).get(name) for value in values]
@@ -131,7 +131,7 @@ def histogram(
 ) -> dict[str, Any]:
     """How many rows are in each bin: numeric columns by `edges`, or by `bins` of equal width; others by category.
 
-    With `where` only rows that meet it are in the bins; the last one is of all others.
+    With `where`, the bins count only rows that meet it; the last count is of all other rows.
 
     Examples:
         >>> from snapledger_client import histogram
@@ -151,7 +151,7 @@ def table(  # noqa: PLR0913, PLR0917 - as many as a two-way table has
     bounds: PairOfBounds | None = None,
     where: Where | None = None,
 ) -> dict[str, Any]:
-    """A two-way table: how many rows are in each pair of the bins of two columns, each given as a histogram's.
+    """A two-way table: how many rows are in each pair of bins of two columns, which are given as for a histogram.
 
     Examples:
         >>> from snapledger_client import table
@@ -165,7 +165,7 @@ def table(  # noqa: PLR0913, PLR0917 - as many as a two-way table has
 def item(
     statistic: Statistic, epsilon: Number | None = None, accuracy: Number | None = None, weight: Number | None = None
 ) -> dict[str, Any]:
-    """A statistic in a batch, with an ε or an accuracy of its own, or the weight of its part in the batch's ε.
+    """An item of a batch: a statistic with its own ε or accuracy, or with a weight for its share of the batch's ε.
 
     Examples:
         >>> from snapledger_client import item, mean

@@ -1,4 +1,4 @@
-"""What sends calls: connections, retries, and lists page by page."""
+"""Sends calls to the service, repeats them after failures, and reads lists page by page."""
 
 import asyncio
 from collections.abc import AsyncIterator

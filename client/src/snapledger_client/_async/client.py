@@ -1,4 +1,4 @@
-"""The client of a service: what does not belong to one dataset."""
+"""The client of a service, with the calls that do not belong to one dataset."""
 
 from collections.abc import AsyncIterator, Awaitable, Mapping
 from datetime import datetime
@@ -17,9 +17,9 @@ from snapledger_client.statistics import Statistic
 class AsyncClient(AsyncBaseClient):
     """A service, as one principal calls it: calls are awaited, lists are asynchronous iterators.
 
-    `url` and `key` are taken from SNAPLEDGER_URL and SNAPLEDGER_KEY where they are not given. A call waits `timeout`
-    seconds for its answer; it is sent again up to `retries` times, after `backoff` seconds and then twice as long each
-    time, if that cannot have an effect twice. Tasks may share it. As a context manager it closes its connections.
+    The defaults of `url` and `key` are SNAPLEDGER_URL and SNAPLEDGER_KEY. A call waits `timeout` seconds for its
+    answer. If repeating it is safe, a failed call is sent again up to `retries` times: first after `backoff` seconds,
+    then after twice as long each time. Tasks may share a client. As a context manager it closes its connections.
 
     Examples:
         >>> from snapledger_client import AsyncClient
@@ -29,7 +29,7 @@ class AsyncClient(AsyncBaseClient):
     """
 
     def dataset(self, name: str) -> AsyncDataset:
-        """A dataset, to ask of it; nothing is sent yet.
+        """Return a dataset by its name, without sending anything.
 
         Examples:
             >>> client.dataset("penguins").name
@@ -47,8 +47,8 @@ class AsyncClient(AsyncBaseClient):
     ) -> Awaitable[FreePlan]:
         """What a release would promise on any dataset of `n` rows: no dataset is needed. See `PlanOptions`.
 
-        Bounds imply the columns; what names columns without them (a filter, groups) needs `columns`, declared as at a
-        registration.
+        The statistic's bounds imply its column. A statistic that names other columns (in a filter, or as groups) needs
+        `columns`, declared as in a registration.
 
         Examples:
             >>> plan = await client.plan(mean("body_mass_g", bounds=(2000, 7000)), n=344, accuracy=50)
@@ -67,7 +67,7 @@ class AsyncClient(AsyncBaseClient):
         return self._send(calls.get_me())
 
     def replace_own_key(self) -> Awaitable[IssuedKey]:
-        """A new key for the caller; the one that this client calls with stops working.
+        """Replace the caller's key and return the new one; the key of this client stops working.
 
         Examples:
             >>> issued = await admin.create_principal("grace", "analyst")
@@ -87,7 +87,7 @@ class AsyncClient(AsyncBaseClient):
         return self._iterate(calls.list_datasets())
 
     def register(self, metadata: Mapping[str, Any], file: bytes | IO[bytes]) -> Awaitable[DatasetFacts]:
-        r"""Register a table, for owners: `metadata` says what it is, `file` is CSV or Parquet.
+        r"""Register a table, for owners: `metadata` describes it, `file` is CSV or Parquet.
 
         Examples:
             >>> columns = {"age": {"kind": "integer", "bounds": [0, 120]}}
@@ -127,9 +127,9 @@ class AsyncClient(AsyncBaseClient):
         return self._iterate(calls.list_principals())
 
     def create_principal(self, name: str, role: str, key_expires_at: datetime | None = None) -> Awaitable[IssuedKey]:
-        """Make a principal, for admins: an `admin`, `owner`, `auditor` or `analyst`. Its key is shown this once.
+        """Create a principal, for admins: an `admin`, `owner`, `auditor` or `analyst`. Its key is shown only once.
 
-        From `key_expires_at` on, a time with its zone, the key opens nothing; None: it never expires.
+        The key expires at `key_expires_at`, a time with a time zone, or never if that is None.
 
         Examples:
             >>> (await admin.create_principal("grace", "analyst")).role
@@ -138,9 +138,9 @@ class AsyncClient(AsyncBaseClient):
         return self._send(calls.create_principal(name, role, key_expires_at))
 
     def replace_key(self, name: str, key_expires_at: datetime | None = None) -> Awaitable[IssuedKey]:
-        """A new key for a principal, for admins; the old one stops working.
+        """Replace a principal's key and return the new one, for admins; the old one stops working.
 
-        It expires at `key_expires_at`, a time with its zone, or never.
+        The new key expires at `key_expires_at`, a time with a time zone, or never if that is None.
 
         Examples:
             >>> old = await admin.create_principal("grace", "analyst")
@@ -153,7 +153,7 @@ class AsyncClient(AsyncBaseClient):
         return self._send(calls.replace_key(name, key_expires_at))
 
     def disable_principal(self, name: str) -> Awaitable[None]:
-        """Take a principal's access away for good, for admins.
+        """Disable a principal for good, for admins.
 
         Examples:
             >>> _ = await admin.create_principal("grace", "analyst")
@@ -171,7 +171,7 @@ class AsyncClient(AsyncBaseClient):
         return self._iterate(calls.list_audit())
 
     def verify_audit(self) -> Awaitable[Verification]:
-        """Have the service check the record of acts, and every principal against it, for admins and auditors.
+        """Let the service verify the record of acts and compare every principal with it, for admins and auditors.
 
         Examples:
             >>> (await admin.verify_audit()).valid

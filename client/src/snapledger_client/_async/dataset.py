@@ -1,4 +1,4 @@
-"""A dataset: its facts, releases, budget and ledger, and what its owner does with it."""
+"""A dataset: its facts, releases, budget and ledger, and the calls for its owner."""
 
 from collections.abc import AsyncIterator, Awaitable
 
@@ -10,7 +10,7 @@ from snapledger_client.numbers import Number
 
 
 class AsyncDataset(AsyncDatasetQueries):
-    """A dataset, as its analysts and its owner call it; `AsyncClient.dataset` makes one.
+    """A dataset, with the calls for analysts and for its owner; `AsyncClient.dataset` returns one.
 
     Examples:
         >>> penguins = client.dataset("penguins")
@@ -22,7 +22,7 @@ class AsyncDataset(AsyncDatasetQueries):
         return f"AsyncDataset({self.name!r})"
 
     def describe(self) -> Awaitable[DatasetFacts]:
-        """Its public facts.
+        """The public facts of the dataset.
 
         Examples:
             >>> (await penguins.describe()).state
@@ -59,7 +59,7 @@ class AsyncDataset(AsyncDatasetQueries):
         return self._iterate(calls.list_ledger(self.name))
 
     def verify(self) -> Awaitable[Verification]:
-        """Have the service compute every hash and sum of the ledger again, for owners and auditors.
+        """Let the service compute every hash and sum of the ledger again, for owners and auditors.
 
         Examples:
             >>> (await owner.dataset("penguins").verify()).valid
@@ -68,7 +68,7 @@ class AsyncDataset(AsyncDatasetQueries):
         return self._send(calls.verify_ledger(self.name))
 
     def allow(self, principal: str, epsilon_limit: Number, window_days: int | None = None) -> Awaitable[Budget]:
-        """Let a principal see the dataset and spend on it, for owners; with `window_days`, renewed after as many days.
+        """Let a principal see the dataset and spend ε on it, for owners; `window_days` renews the limit periodically.
 
         Examples:
             >>> budget = await owner.dataset("penguins").allow("ada", 500)
@@ -78,7 +78,7 @@ class AsyncDataset(AsyncDatasetQueries):
         return self._send(calls.set_allowance(self.name, principal, epsilon_limit, window_days))
 
     def revoke(self, principal: str) -> Awaitable[None]:
-        """Take a principal's access away, for owners; what it spent stays spent.
+        """Revoke a principal's access to the dataset, for owners; what it has spent stays spent.
 
         Examples:
             >>> _ = await admin.create_principal("grace", "analyst")
@@ -88,7 +88,7 @@ class AsyncDataset(AsyncDatasetQueries):
         return self._send(calls.revoke_allowance(self.name, principal))
 
     def adjust(self, epsilon_limit: Number, reason: str) -> Awaitable[Budget]:
-        """Give the whole dataset another limit, for owners, and say why.
+        """Change the limit of the whole dataset, with a reason; for owners.
 
         Examples:
             >>> (await owner.dataset("penguins").adjust(1000, "nothing changes")).epsilon_limit

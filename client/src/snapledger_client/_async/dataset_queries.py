@@ -1,4 +1,4 @@
-"""What an analyst asks of a dataset: plans, releases, batches and derived statistics."""
+"""The queries of a dataset: plans, releases, batches and derived statistics."""
 
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any, Unpack
@@ -184,7 +184,7 @@ class AsyncDatasetQueries:
         return self._send(calls.plan_batch(self.name, items, **options))
 
     def batch(self, items: Sequence[Mapping[str, Any]], **options: Unpack[BatchOptions]) -> Awaitable[Batch]:
-        """Release up to 1,000 statistics at once: all are paid, or none. See `item` and `BatchOptions`.
+        """Release up to 1,000 statistics at once: all of them or none. See `item` and `BatchOptions`.
 
         Examples:
             >>> items = [item(mean("body_mass_g"), epsilon="0.2"), item(histogram("species"), accuracy=30)]
@@ -195,7 +195,7 @@ class AsyncDatasetQueries:
         return self._send(calls.release_batch(self.name, items, **options))
 
     def plan_derived(self, derived: DerivedStatistic, **options: Unpack[DerivedPlanOptions]) -> Awaitable[DerivedPlan]:
-        """What a derived statistic follows from, and what the unknown components cost: free. See `DerivedPlanOptions`.
+        """The components of a derived statistic, and what the missing ones cost: free. See `DerivedPlanOptions`.
 
         Examples:
             >>> plan = await penguins.plan_derived(regression("bill_length_mm", "body_mass_g"), epsilon=4)
@@ -205,7 +205,7 @@ class AsyncDatasetQueries:
         return self._send(calls.plan_derived(self.name, derived, **options))
 
     def derive(self, derived: DerivedStatistic, **options: Unpack[DerivedOptions]) -> Awaitable[Derived]:
-        """What follows from releases; only those that are not known yet are paid. See `DerivedOptions`.
+        """Derive a statistic from releases, and pay only for those that do not exist yet. See `DerivedOptions`.
 
         Examples:
             >>> masses = await penguins.derive({"kind": "sum", "column": "body_mass_g"}, epsilon="0.5")
@@ -243,9 +243,9 @@ class AsyncDatasetQueries:
     def filtered_mean(
         self, column: str, where: Where, bounds: Bounds | None = None, **options: Unpack[DerivedOptions]
     ) -> Awaitable[Derived]:
-        """The mean of a column over the rows that meet `where`; no end of it is known where there may be none.
+        """The mean of a column over the rows that meet `where`. See `DerivedOptions`.
 
-        See `DerivedOptions`.
+        The ends of its interval are None if there may be no such row.
 
         Examples:
             >>> of_gentoo = await penguins.filtered_mean("body_mass_g", {"species": {"in": ["Gentoo"]}}, epsilon=1)
@@ -324,7 +324,7 @@ class AsyncDatasetQueries:
         where: Where | None = None,
         **options: Unpack[DerivedOptions],
     ) -> Awaitable[Derived]:
-        """How many rows are below each edge of a histogram but the first. See `DerivedOptions`.
+        """The number of rows below each edge of a histogram except the first. See `DerivedOptions`.
 
         Examples:
             >>> below = await penguins.cumulative("body_mass_g", edges=[2000, 4000, 7000], epsilon="0.1")
@@ -344,7 +344,7 @@ class AsyncDatasetQueries:
         where: Where | None = None,
         **options: Unpack[DerivedOptions],
     ) -> Awaitable[Derived]:
-        """The value at each of the `probabilities`, as exactly as a histogram's bins tell. See `DerivedOptions`.
+        """The value at each of the `probabilities`, as precisely as a histogram's bins allow. See `DerivedOptions`.
 
         Examples:
             >>> quartiles = await penguins.quantile("body_mass_g", [0.25, 0.5, 0.75], bins=10, epsilon="0.5")
@@ -365,7 +365,7 @@ class AsyncDatasetQueries:
         where: Where | None = None,
         **options: Unpack[DerivedOptions],
     ) -> Awaitable[Derived]:
-        """The counts of one column's bins, from the two-way table of two. See `DerivedOptions`.
+        """The counts of one column's bins, added up from a two-way table. See `DerivedOptions`.
 
         Examples:
             >>> by_species = await penguins.margin("species", "species", "body_mass_g", bins=(None, 2), epsilon="0.5")

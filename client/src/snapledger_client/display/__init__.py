@@ -1,4 +1,4 @@
-"""How answers are displayed: importing this registers a text and, for notebooks, HTML for each class of them."""
+"""The display of answers. Importing this package registers a text and HTML for notebooks for each class of answer."""
 
 from snapledger_client.display import html, text
 

@@ -1,4 +1,4 @@
-"""Answers as notebooks show them: cards of lines and drawings. Every text is escaped."""
+"""Renders answers as HTML for notebooks: cards with lines of text and drawings. Every text is escaped."""
 
 from collections.abc import Sequence
 from html import escape
@@ -24,7 +24,7 @@ MAX_LABELS = 24
 
 
 def _render_card(title: str, *parts: str) -> str:
-    """A heading and what is below it; the parts are HTML already."""
+    """Return a heading with the parts below it, which are HTML already."""
     return f'<div style="max-width:{WIDTH}px"><strong>{escape(title)}</strong>{"".join(parts)}</div>'
 
 
@@ -34,7 +34,7 @@ def _render_line(text: str) -> str:
 
 @render_html.register
 def render_budget(budget: Budget) -> str:
-    """A gauge for each account that the caller sees."""
+    """Render a gauge for each account that the caller may see."""
     accounts: list[tuple[str, Account]] = [("dataset", budget)]
     if budget.allowance is not None:
         accounts.append(("your allowance", budget.allowance))
@@ -51,7 +51,7 @@ def _render_account(name: str, account: Account) -> str:
 @render_html.register(Release)
 @render_html.register(PlannedItem)
 def render_sentence(answer: Release | PlannedItem) -> str:
-    """What has no drawing of its own, in words."""
+    """Render an answer that has no drawing as text."""
     return _render_card(describe_statistic(answer.statistic), _render_line(str(answer)))
 
 
@@ -61,7 +61,7 @@ def _render_cost(release: Release) -> str:
 
 @render_html.register
 def render_estimate(release: Estimate) -> str:
-    """The number, its error bar within the statistic's public range, what it cost and what remains."""
+    """Render the number, its error bar in the statistic's public range, its cost and the remaining budget."""
     radius = format_radius(release.accuracy.radius, release.accuracy.alpha)
     value = f"{format_number(release.value_in_range)} {radius}"
     interval = format_interval(*release.interval)
@@ -77,7 +77,7 @@ def render_estimate(release: Estimate) -> str:
 
 @render_html.register
 def render_histogram(release: Histogram) -> str:
-    """Bars with their error bars; bars too narrow to see are added up, and then have none."""
+    """Render bars with error bars. If there are too many bars, add neighbouring ones up and omit the error bars."""
     values, intervals, labels = release.value_in_range, release.interval, release.labels
     merged = -(-len(values) // MAX_BARS)
     if merged > 1:
@@ -97,7 +97,7 @@ def render_histogram(release: Histogram) -> str:
 
 @render_html.register
 def render_plan(plan: FreePlan) -> str:
-    """What a release would promise and cost, and its curve."""
+    """Render what a release would promise and cost, and its curve."""
     epsilon = f"ε = {plan.privacy.epsilon:f}"
     parts = [_render_line(format_radius(plan.accuracy.radius, plan.accuracy.alpha))]
     if isinstance(plan, Plan):
@@ -117,7 +117,7 @@ def render_plan(plan: FreePlan) -> str:
 
 
 def _render_curve(curve: Sequence[CurvePoint], planned: tuple[float, float]) -> str:
-    """The radius against ε; cliffs are steps, and the plan is a dot."""
+    """Draw the radius against ε; a cliff is a step, and the plan is a dot."""
     ends = "; ".join(f"ε = {each.epsilon:f}: ± {format_number(each.radius)}" for each in (curve[0], curve[-1]))
     points = [(float(point.epsilon), point.radius) for point in curve]
     return draw_curve(f"radius against ε: {ends}", points, planned) + _render_line(ends)
@@ -125,13 +125,13 @@ def _render_curve(curve: Sequence[CurvePoint], planned: tuple[float, float]) -> 
 
 @render_html.register
 def render_batch(batch: Batch) -> str:
-    """Each release, and what they cost together."""
+    """Render each release, and what they cost together."""
     return f"<div>{''.join(map(render_html, batch.items))}{_render_card('Together', _render_line(batch.summary))}</div>"
 
 
 @render_html.register
 def render_batch_plan(plan: BatchPlan) -> str:
-    """What each item would be, and what they would cost together."""
+    """Render what each item would promise, and what they would cost together."""
     return _render_card(
         f"Plan: {len(plan.items)} statistics", *map(_render_line, [*map(str, plan.items), plan.summary])
     )
@@ -139,13 +139,13 @@ def render_batch_plan(plan: BatchPlan) -> str:
 
 @render_html.register
 def render_derived_plan(plan: DerivedPlan) -> str:
-    """From what the statistic would follow, and what that would cost."""
+    """Render the components of a derived statistic, and what they would cost."""
     return _render_card(f"Plan: {describe_statistic(plan.derived)}", _render_line(str(plan)))
 
 
 @render_html.register
 def render_derived(derived: Derived) -> str:
-    """Each number with its interval, what was paid and what it follows from."""
+    """Render each number with its interval, the cost and the components."""
     roles = ", ".join(f"{each.role}{' (known)' if each.reused else ''}" for each in derived.components)
     paid = f"ε = {derived.budget.charged:f} paid; {describe_remaining(derived.budget)} (dataset {derived.dataset})"
     return _render_card(

@@ -1,4 +1,4 @@
-"""Drawings for notebooks, from plain numbers. They take the notebook's own colours, light or dark."""
+"""Draws numbers as SVG for notebooks, in the notebook's own colours, light or dark."""
 
 import math
 from collections.abc import Sequence
@@ -25,12 +25,12 @@ def _scale_x(share: float) -> float:
 
 
 def _scale_y(share: float) -> float:
-    """A height in the drawing; shares are counted from its top."""
+    """Return the vertical position of a share of the height, counted from the top."""
     return MARGIN + (HEIGHT - 2 * MARGIN) * share
 
 
 def draw_gauge(label: str, share: float) -> str:
-    """A bar of which a share is filled."""
+    """Draw a bar of which a share (0 to 1) is filled."""
     bar = (
         f'<rect width="{WIDTH}" height="8" fill="currentColor" opacity="0.15"/>'
         f'<rect width="{WIDTH * share:.1f}" height="8" fill="currentColor" opacity="0.7"/>'
@@ -39,7 +39,7 @@ def draw_gauge(label: str, share: float) -> str:
 
 
 def draw_error_bar(label: str, value: float, interval: tuple[float, float], lowest: float, width: float) -> str:
-    """A value and its interval on the line of what is possible, from `lowest` on."""
+    """Draw a value and its interval on a line from `lowest` to `lowest + width`, the statistic's public range."""
 
     def place(number: float) -> float:
         return _scale_x(min(max((number - lowest) / width, 0.0), 1.0))
@@ -58,7 +58,7 @@ def draw_error_bar(label: str, value: float, interval: tuple[float, float], lowe
 def draw_bars(
     label: str, values: Sequence[float], intervals: Sequence[tuple[float, float]], titles: Sequence[str]
 ) -> str:
-    """A bar for each value, with its error bar where there are intervals."""
+    """Draw a bar for each value, with error bars if there are intervals."""
     highest = max([*values, *(upper for _, upper in intervals), 1e-300])
     slot = (WIDTH - 2 * MARGIN) / len(values)
 
@@ -80,7 +80,7 @@ def draw_bars(
 
 
 def draw_curve(label: str, points: Sequence[tuple[float, float]], marked: tuple[float, float]) -> str:
-    """A curve, both axes logarithmic, with a dot on the point that is marked, where it is within."""
+    """Draw a curve on two logarithmic axes, with a dot at the marked point if it is in the drawing."""
     xs, ys = [math.log(x) for x, _ in points], [math.log(y) for _, y in points]
     width, height = (max(xs) - min(xs)) or 1.0, (max(ys) - min(ys)) or 1.0
 

@@ -1,4 +1,4 @@
-"""Answers in words."""
+"""Renders answers as text."""
 
 from snapledger_client.formatting import (
     MAX_LISTED,
@@ -19,7 +19,7 @@ from snapledger_client.models.releases import Charge, Estimate, Histogram, Relea
 
 @render_text.register
 def describe_budget(budget: Budget) -> str:
-    """What is spent, and what the caller can still spend."""
+    """Return what is spent, and what the caller can still spend."""
     spent = f"ε = {budget.epsilon_spent:f} of {budget.epsilon_limit:f} spent"
     if budget.allowance is None:
         return spent
@@ -27,7 +27,7 @@ def describe_budget(budget: Budget) -> str:
 
 
 def describe_remaining(charge: Charge) -> str:
-    """What is left to spend."""
+    """Return what is left to spend."""
     of_dataset = f"{charge.dataset_remaining:f} of the dataset's budget"
     if charge.allowance_remaining is None:
         return f"you have no allowance; {of_dataset} is left"
@@ -37,19 +37,19 @@ def describe_remaining(charge: Charge) -> str:
 @render_text.register(FreePlan)
 @render_text.register(PlannedItem)
 def describe_promise(plan: FreePlan | PlannedItem) -> str:
-    """What a release would be and cost."""
+    """Return what a release would promise and cost."""
     radius = format_radius(plan.accuracy.radius, plan.accuracy.alpha)
     return f"{describe_statistic(plan.statistic)}: within {radius} for ε = {plan.privacy.epsilon:f}"
 
 
 @render_text.register
 def describe_plan(plan: Plan) -> str:
-    """What a release would be and cost, and whether that can be paid."""
+    """Return what a release would promise and cost, and whether the budget covers it."""
     return f"{describe_promise(plan)}; {describe_prospect(plan)}"
 
 
 def describe_prospect(plan: Plan) -> str:
-    """What a planned release would do to the budget."""
+    """Return what a planned release would do to the budget."""
     if plan.reused:
         return "an earlier release answers it at no cost"
     if not plan.budget.affordable:
@@ -63,7 +63,7 @@ def describe_prospect(plan: Plan) -> str:
 
 @render_text.register
 def describe_release(release: Release) -> str:
-    """A release with its error bar and cost."""
+    """Return a release with its error bar and cost."""
     value = ""
     if isinstance(release, Estimate):
         value = f"{format_number(release.value_in_range)} "
@@ -74,7 +74,7 @@ def describe_release(release: Release) -> str:
 
 
 def describe_cost(release: Release) -> str:
-    """What a release cost and what remains."""
+    """Return what a release cost and what remains."""
     paid = "an earlier release, at no cost" if release.reused else f"ε = {release.budget.charged:f} paid"
     return f"{paid}; {describe_remaining(release.budget)}"
 
@@ -82,13 +82,13 @@ def describe_cost(release: Release) -> str:
 @render_text.register(Batch)
 @render_text.register(BatchPlan)
 def describe_batch(batch: Batch | BatchPlan) -> str:
-    """Each item on a line, and the service's summary."""
+    """Return each item on a line, and the service's summary."""
     return "\n".join([*map(str, batch.items), batch.summary])
 
 
 @render_text.register
 def describe_derived(derived: Derived) -> str:
-    """The estimates with their confidence level and cost."""
+    """Return the estimates with their confidence level and cost."""
     charged = derived.budget.charged
     paid = f"ε = {charged:f} paid" if charged else "from earlier releases, at no cost"
     estimates = ", ".join(describe_estimates(derived))
@@ -97,7 +97,7 @@ def describe_derived(derived: Derived) -> str:
 
 
 def describe_estimates(derived: Derived) -> list[str]:
-    """Each estimate with its interval; of long lists only how many there are."""
+    """Return a line for each estimate with its interval; for a long list, only the number of estimates."""
     lines, format_value = [], choose_number_format(derived.derived["kind"])
     for name, estimate in derived.estimates.items():
         rows = estimate.rows
@@ -112,7 +112,7 @@ def describe_estimates(derived: Derived) -> list[str]:
 
 @render_text.register
 def describe_derived_plan(plan: DerivedPlan) -> str:
-    """The components, and what they would cost."""
+    """Return the components, and what they would cost."""
     components = ", ".join(
         f"{each.role} ({'known' if each.reused else f'ε = {each.charged:f}'})" for each in plan.components
     )

@@ -1,1 +1,1 @@
-"""The answers of the service, typed. How they are displayed is in `display`, which nothing here imports."""
+"""The service's answers as typed models. They do not import `display`, which renders them."""

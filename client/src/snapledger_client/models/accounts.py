@@ -21,10 +21,10 @@ class Account(Answer):
 
 
 class Window(Answer):
-    """The present window of an allowance: from `started_at` on, and up to and without `ends_at`.
+    """The current window of an allowance: from `started_at` to just before `ends_at`.
 
     Examples:
-        >>> penguins.budget().allowance.window is None  # it is for ever
+        >>> penguins.budget().allowance.window is None  # it is never renewed
         True
     """
 
@@ -34,9 +34,9 @@ class Window(Answer):
 
 
 class Allowance(Account):
-    """One principal's part in a dataset's budget: in the present window, or for ever where `window` is None.
+    """One principal's part of a dataset's budget: in the current window, or without end if `window` is None.
 
-    `principal` and `revoked` are for owners, admins and auditors; `dataset` is set in the answer of `me()`.
+    Only owners, admins and auditors see `principal` and `revoked`. `dataset` is set in the answer of `me()`.
 
     Examples:
         >>> client.me().allowances[0].dataset
@@ -50,7 +50,7 @@ class Allowance(Account):
 
 
 class Budget(Account, DisplayedAnswer):
-    """A dataset's account, and the caller's allowance on it; `allowances` is for its owner, admins and auditors.
+    """A dataset's account and the caller's allowance on it; only its owner, admins and auditors see `allowances`.
 
     Examples:
         >>> penguins.budget().allowance.epsilon_limit
@@ -85,9 +85,10 @@ class Budget(Account, DisplayedAnswer):
 
 
 class Entry(Answer):
-    """A line of a dataset's ledger; `epsilon_spent` is what the dataset has spent after it.
+    """An entry of a dataset's ledger; `epsilon_spent` is the dataset's total after this entry.
 
-    `hash` seals the rest of it and, by `previous_hash`, all before it. `reason` is an adjustment's or a write-off's.
+    `hash` seals the rest of the entry and, through `previous_hash`, all entries before it. Adjustments and write-offs
+    have a `reason`.
 
     Examples:
         >>> next(owner.dataset("penguins").ledger()).kind
@@ -110,7 +111,7 @@ class Entry(Answer):
 
 
 class LedgerProblem(Answer):
-    """What is wrong with the entry numbered `seq`; with what all should add up to, where that is None.
+    """What is wrong with the entry numbered `seq`, or with the sums of the entries if `seq` is None.
 
     Examples:
         >>> owner.dataset("penguins").verify().problems  # none
@@ -122,7 +123,7 @@ class LedgerProblem(Answer):
 
 
 class Verification(Answer):
-    """What was found in a ledger: how many entries, the last one's hash, and problems.
+    """The result of a verification: the number of entries, the last one's hash, and the problems.
 
     Examples:
         >>> owner.dataset("penguins").verify().valid
@@ -139,7 +140,7 @@ class AuditRecord(Answer):
     """An administrative act: who did what to what, when, and in which request.
 
     `via` says whether a `principal`, a `command` or the `service` itself did it; `target` is a path below `/v1`, or
-    None for the whole database. `hash` seals the rest of it and, by `previous_hash`, all before it.
+    None for the whole database. `hash` seals the rest of the record and, through `previous_hash`, all records before.
 
     Examples:
         >>> 'principal.create' in [record.action for record in admin.audit()]
@@ -160,7 +161,7 @@ class AuditRecord(Answer):
 
 
 class DatasetFacts(Answer):
-    """What everybody with access may know of a dataset; nothing of it is computed from values but `n`.
+    """The public facts of a dataset, for everybody with access. Only `n` is computed from the data.
 
     Examples:
         >>> facts = penguins.describe()
@@ -182,9 +183,9 @@ class DatasetFacts(Answer):
 
 
 class Principal(Answer):
-    """Somebody, or some program, that may call the service.
+    """A person or a program that may call the service.
 
-    From `key_expires_at` on its key opens nothing; None: it never expires.
+    Its key expires at `key_expires_at`, or never if that is None.
 
     Examples:
         >>> first = next(admin.principals())
@@ -200,7 +201,7 @@ class Principal(Answer):
 
 
 class IssuedKey(Principal):
-    """A principal with its new key, which is shown this once; the key is left out where it is printed.
+    """A principal with its new key, which is shown only once; `repr` omits the key.
 
     Examples:
         >>> issued = admin.create_principal("grace", "analyst")

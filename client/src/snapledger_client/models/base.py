@@ -1,4 +1,4 @@
-"""What all answers have in common, and the two functions by which they are displayed."""
+"""The base classes of all answers, and the two functions that display an answer."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, PlainSerializer
 from pydantic_core import from_json
 
 Exact = Annotated[Decimal, PlainSerializer(lambda number: format(number, "f"), return_type=str, when_used="json")]
-"""A decimal that the service gives as a text, since every digit counts."""
+"""A decimal that the service sends as a JSON string, since every digit matters."""
 
 Time = Annotated[
     datetime,
@@ -21,12 +21,12 @@ Time = Annotated[
 
 
 class Answer(BaseModel):
-    """An answer: frozen, typed, and with whatever members a later version of the service adds."""
+    """An answer: typed and frozen. It keeps unknown members, which a later version of the service may add."""
 
     model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
 
     def to_dict(self) -> dict[str, Any]:
-        """The answer as the service gave it, with every ε as an exact text.
+        """Return the answer as the service sent it, with every ε as an exact string.
 
         Examples:
             >>> penguins.budget().to_dict()["allowance"]["window"] is None
@@ -36,28 +36,28 @@ class Answer(BaseModel):
 
     @classmethod
     def parse(cls, content: bytes) -> Self:
-        """Read an answer's body.
+        """Parse the body of a response.
 
         Raises:
-            ValueError: it is no such answer.
+            ValueError: the body does not fit this class.
         """
         return cls.model_validate(from_json(content))
 
 
 @singledispatch
 def render_text(answer: "DisplayedAnswer") -> str:
-    """An answer in a line or a few; `display.text` registers how, by the answer's class."""
+    """Return an answer as text of one or a few lines; `display.text` registers a function for each class."""
     return repr(answer)
 
 
 @singledispatch
 def render_html(answer: "DisplayedAnswer") -> str:
-    """What a notebook shows of an answer; `display.html` registers it, by the answer's class."""
+    """Return an answer as HTML for notebooks; `display.html` registers a function for each class."""
     return f"<pre>{escape(str(answer))}</pre>"
 
 
 class DisplayedAnswer(Answer):
-    """An answer that reads as a sentence, and that notebooks show."""
+    """An answer with a text (`str`) and with HTML for notebooks."""
 
     def __str__(self) -> str:
         return render_text(self)

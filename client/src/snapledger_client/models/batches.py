@@ -25,14 +25,14 @@ class Batch(DisplayedAnswer):
 
     @classmethod
     def parse(cls, content: bytes) -> Self:
-        """Read a batch's body; each item becomes an estimate or a histogram."""
+        """Parse the body of a batch; each item becomes an `Estimate` or a `Histogram`."""
         document = from_json(content)
         if not isinstance(document, dict) or not isinstance(document.get("items"), list):
             raise ValueError("the answer is not a batch")  # noqa: TRY004 - as of every other body
         return cls.model_validate(document | {"items": [parse_release(each) for each in document["items"]]})
 
     def to_dict(self) -> dict[str, Any]:
-        """The answer as the service gave it, with every ε as an exact text.
+        """Return the answer as the service sent it, with every ε as an exact string.
 
         Examples:
             >>> batch = penguins.batch([item(mean("body_mass_g"), epsilon="0.2")])
@@ -43,7 +43,7 @@ class Batch(DisplayedAnswer):
 
 
 class PlannedItem(DisplayedAnswer):
-    """What one item of a batch would be, and cost now.
+    """What one item of a batch would promise, and what it would cost now.
 
     Examples:
         >>> penguins.plan_batch([item(mean("body_mass_g"), epsilon="0.5")], reuse=False).items[0].accuracy.radius
@@ -63,7 +63,7 @@ class PlannedItem(DisplayedAnswer):
 
 
 class BatchPlan(DisplayedAnswer):
-    """What each item of a batch would be, in their order, and what they cost together.
+    """What each item of a batch would promise, in the order of the items, and what they would cost together.
 
     Examples:
         >>> plan = penguins.plan_batch([item(mean("body_mass_g"), weight=1), item(count(group_by="species"), weight=3)],

@@ -1,4 +1,4 @@
-"""Derived statistics: what follows from releases, and plans of it."""
+"""Derived statistics, which follow from releases, and their plans."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Component(Answer):
-    """A release that something follows from, by its `role`; in a plan `release_id` is None if it would be a new one.
+    """A release that a derived statistic follows from; in a plan, `release_id` is None if it does not exist yet.
 
     Examples:
         >>> plan = penguins.plan_derived(correlation("bill_length_mm", "body_mass_g"), epsilon="0.3")
@@ -30,7 +30,7 @@ class Component(Answer):
 
 
 class DerivedPlan(DisplayedAnswer):
-    """Which components a derived statistic has, which of them are known, and what the others cost.
+    """The components of a derived statistic, which of them exist already, and what the others cost.
 
     Examples:
         >>> plan = penguins.plan_derived(standard_deviation("body_mass_g"), epsilon="0.2")
@@ -46,7 +46,7 @@ class DerivedPlan(DisplayedAnswer):
 
 
 End = float | None
-"""An end of an interval; None where nothing is known of it.
+"""An end of an interval; None if nothing is known about it.
 
 Examples:
     >>> from snapledger_client import End
@@ -57,7 +57,7 @@ Examples:
 
 
 class DerivedEstimate(Answer):
-    """A value and its interval, or a list of each; None where the components define or bound none.
+    """A value and its interval, or lists of both. A value or an end is None if the components do not define it.
 
     Examples:
         >>> line = penguins.regression("bill_length_mm", "body_mass_g", epsilon=4).estimates
@@ -70,7 +70,7 @@ class DerivedEstimate(Answer):
 
     @property
     def rows(self) -> list[tuple[float | None, End, End]]:
-        """Each value with both ends of its interval.
+        """Tuples of each value and both ends of its interval.
 
         Examples:
             >>> [(sd, least, most)] = penguins.standard_deviation("body_mass_g", epsilon="0.2").estimates[
@@ -86,9 +86,9 @@ class DerivedEstimate(Answer):
 
 
 class Derived(DisplayedAnswer):
-    """What follows from releases, with conservative intervals: all of them hold with probability 1 - `alpha` at least.
+    """A derived statistic with conservative intervals: together they hold with probability at least 1 - `alpha`.
 
-    It is no release itself: its `components` are. `estimates` are by name: the kind, or `slope` and `intercept`.
+    It is not a release itself; its `components` are. The keys of `estimates` are the kind, or `slope` and `intercept`.
 
     Examples:
         >>> spread = penguins.standard_deviation("body_mass_g", epsilon="0.2")
@@ -126,7 +126,7 @@ class Derived(DisplayedAnswer):
 
     @property
     def interval(self) -> tuple[tuple[End, End], ...] | tuple[End, End]:
-        """Where the truth lies, or for each value of a list where; an end is None where nothing is known.
+        """The interval of the value, or of each value of a list; an end is None if nothing is known about it.
 
         Raises:
             ValueError: there are several estimates, as of a regression.
@@ -140,7 +140,7 @@ class Derived(DisplayedAnswer):
 
     @property
     def summary(self) -> str:
-        """What follows, with its interval, what it cost and what remains.
+        """The derived value with its interval, its cost and the remaining budget.
 
         Examples:
             >>> penguins.standard_deviation("body_mass_g", epsilon="0.2").summary[:34]
@@ -150,7 +150,7 @@ class Derived(DisplayedAnswer):
 
     @property
     def labels(self) -> Sequence[str | float]:
-        """What each value of a list is of: a bin, what is below an edge, or a probability; empty for one number.
+        """The label of each value of a list: a bin, an edge or a probability; empty for one number.
 
         Examples:
             >>> penguins.quantile("body_mass_g", [0.25, 0.5], bins=10, epsilon="0.5").labels
@@ -161,10 +161,10 @@ class Derived(DisplayedAnswer):
         return self.edges if self.edges is not None else tuple(self.derived.get("probabilities", ()))
 
     def to_frame(self) -> "pd.DataFrame":
-        """A pandas frame with a row for each value.
+        """Return a pandas frame with a row for each value.
 
         Raises:
-            ImportError: pandas is not there.
+            ImportError: pandas is not installed.
 
         Examples:
             >>> penguins.quantile("body_mass_g", [0.25, 0.5], bins=10, epsilon="0.5").to_frame().columns.to_list()

@@ -35,7 +35,7 @@ class Cliff(Answer):
 
 
 class Bias(Answer):
-    """How far the mean of `value` is from the statistic, in its units, if that is `guess`; and at most in its range.
+    """The bias of `value`, in the statistic's units: `at_guess` if the true statistic is `guess`, and the `largest`.
 
     Examples:
         >>> penguins.plan(mean("body_mass_g"), epsilon="0.5", guess=4200).bias.at_guess
@@ -48,7 +48,9 @@ class Bias(Answer):
 
 
 class CurvePoint(Answer):
-    """What one ε would buy; at a `cliff` the grid is finer than a unit of 1e-9 before. The last two are a dataset's.
+    """What one ε would buy. At a `cliff` the grid is finer than at an ε that is 1e-9 smaller.
+
+    Only a plan on a dataset has the last two members.
 
     Examples:
         >>> plan = penguins.plan(mean("body_mass_g"), epsilon="0.5", curve=("0.01", 10, 50))
@@ -65,7 +67,7 @@ class CurvePoint(Answer):
 
 
 class FreePlan(DisplayedAnswer):
-    """What a release would promise, on any dataset of so many rows.
+    """What a release would promise on any dataset of `n` rows.
 
     Examples:
         >>> plan = client.plan(mean("body_mass_g", bounds=(2000, 7000)), n=344, accuracy=50)
@@ -86,11 +88,11 @@ class FreePlan(DisplayedAnswer):
     curve: tuple[CurvePoint, ...] | None = None
 
     def to_frame(self) -> "pd.DataFrame":
-        """The curve as a pandas frame, a row for each point.
+        """Return the curve as a pandas frame with a row for each point.
 
         Raises:
-            ImportError: pandas is not there.
-            ValueError: no curve was asked for.
+            ImportError: pandas is not installed.
+            ValueError: the plan was requested without a curve.
 
         Examples:
             >>> plan = penguins.plan(mean("body_mass_g"), epsilon="0.5", curve=("0.01", 10, 50))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Interval = tuple[float, float]
-"""A lower and an upper end.
+"""The lower and the upper end of an interval.
 
 Examples:
     >>> from snapledger_client import Interval
@@ -24,7 +24,7 @@ Examples:
 
 
 class Accuracy(Answer):
-    """How far the true statistic is from the release: more than `radius` with probability `alpha` at most.
+    """The accuracy: the true statistic differs from the release by more than `radius` with probability at most `alpha`.
 
     Examples:
         >>> penguins.plan(mean("body_mass_g"), epsilon="0.5").accuracy.radius
@@ -50,7 +50,7 @@ class EstimateAccuracy(Accuracy):
 
 
 class HistogramAccuracy(Accuracy):
-    """The accuracy of each bin, with their intervals; `simultaneous_radius` is for all bins at once.
+    """The accuracy of each bin, with its interval; `simultaneous_radius` holds for all bins at once.
 
     Examples:
         >>> accuracy = penguins.histogram("species", epsilon="0.5").accuracy
@@ -62,7 +62,7 @@ class HistogramAccuracy(Accuracy):
 
 
 class Privacy(Answer):
-    """What the release tells of anybody, at most: ε for neighbours that differ in `rows_per_unit` rows.
+    """The privacy guarantee: ε for neighbouring datasets that differ in the values of `rows_per_unit` rows.
 
     Examples:
         >>> penguins.plan(mean("body_mass_g"), epsilon="0.5", reuse=False).privacy.epsilon
@@ -76,7 +76,7 @@ class Privacy(Answer):
 
 
 class Mechanism(Answer):
-    """The figures of the mechanism that draws, in the statistic's units (for a histogram, per bin).
+    """The parameters of the snapping mechanism, in the statistic's units (for a histogram, per bin).
 
     Examples:
         >>> penguins.plan(mean("body_mass_g"), epsilon="0.5", reuse=False).mechanism.grid
@@ -112,7 +112,7 @@ class Bin(Answer):
 
 
 def _label_positions(bins: tuple[Bin, ...] | None, edges: tuple[float, ...] | None, count: int = 0) -> list[str]:
-    """The name of each position; where there are only edges, those behind the intervals are `missing`."""
+    """Return the label of each position. If there are only edges, positions after the intervals are `missing`."""
     if bins is not None:
         return [each.label for each in bins]
     labels = label_intervals(edges or ())
@@ -133,7 +133,7 @@ class Axis(Answer):
 
     @property
     def labels(self) -> list[str]:
-        """What each of its positions is called.
+        """The label of each position.
 
         Examples:
             >>> penguins.plan(table("species", "body_mass_g", bins=(None, 2)), epsilon="0.5").axes[0].labels
@@ -143,7 +143,7 @@ class Axis(Answer):
 
 
 class Charge(Answer):
-    """What a release cost, and what was left when it was answered; None where the caller has no allowance.
+    """What a release cost, and what remained then; the allowance's part is None if the caller has no allowance.
 
     Examples:
         >>> penguins.mean("body_mass_g", epsilon="0.5", reuse=False).budget.charged
@@ -156,7 +156,7 @@ class Charge(Answer):
 
 
 class Release(DisplayedAnswer):
-    """A private statistic that was released: an `Estimate` or a `Histogram`; `summary` is a sentence.
+    """A released statistic: an `Estimate` or a `Histogram`; `summary` is a sentence.
 
     Examples:
         >>> from snapledger_client import Release
@@ -177,7 +177,7 @@ class Release(DisplayedAnswer):
 
 
 class Estimate(Release):
-    """One number; `value` is the mechanism's output, `value_in_range` is it within the statistic's public range.
+    """One number; `value` is the mechanism's output, `value_in_range` the same cut to the statistic's public range.
 
     Examples:
         >>> estimate = penguins.mean("body_mass_g", epsilon="0.5")
@@ -192,7 +192,7 @@ class Estimate(Release):
 
     @property
     def interval(self) -> Interval:
-        """Where the true statistic lies, with probability 1 - alpha at least.
+        """An interval that contains the true statistic with probability at least 1 - alpha.
 
         Examples:
             >>> lower, upper = penguins.mean("body_mass_g", epsilon="0.5").interval
@@ -202,10 +202,10 @@ class Estimate(Release):
         return self.accuracy.interval
 
     def to_frame(self) -> "pd.DataFrame":
-        """A pandas frame of one row.
+        """Return a pandas frame with one row.
 
         Raises:
-            ImportError: pandas is not there.
+            ImportError: pandas is not installed.
 
         Examples:
             >>> penguins.mean("body_mass_g", epsilon="0.5").to_frame().columns.to_list()
@@ -225,9 +225,9 @@ class Estimate(Release):
 
 
 class Histogram(Release):
-    """A number for each bin or group, in the order of `bins`; over 1,000 intervals `edges` stands instead of `bins`.
+    """A number for each bin or group, in the order of `bins`. With more than 1,000 intervals, `edges` replaces `bins`.
 
-    Of a two-way table the cells stand row by row, and `axes` has the bins of both columns.
+    The cells of a two-way table are listed row by row, and `axes` has the bins of both columns.
 
     Examples:
         >>> histogram = penguins.histogram("species", epsilon="0.5")
@@ -247,7 +247,7 @@ class Histogram(Release):
 
     @property
     def interval(self) -> tuple[Interval, ...]:
-        """For each bin, where its true count lies, with probability 1 - alpha at least for that bin.
+        """For each bin, an interval that contains its true count with probability at least 1 - alpha.
 
         Examples:
             >>> all(lower <= upper for lower, upper in penguins.histogram("species", epsilon="0.5").interval)
@@ -257,7 +257,7 @@ class Histogram(Release):
 
     @property
     def labels(self) -> list[str]:
-        """What each position is called.
+        """The label of each position.
 
         Examples:
             >>> penguins.histogram("species", epsilon="0.5").labels
@@ -269,11 +269,11 @@ class Histogram(Release):
         return cells + [each.label for each in self.bins or ()]
 
     def to_table(self) -> "pd.DataFrame":
-        """A two-way table as a pandas frame: its values, a row for each bin of the first column.
+        """Return the values of a two-way table as a pandas frame, with a row for each bin of the first column.
 
         Raises:
-            ImportError: pandas is not there.
-            ValueError: it is no two-way table.
+            ImportError: pandas is not installed.
+            ValueError: this is not a two-way table.
 
         Examples:
             >>> penguins.table("species", "body_mass_g", bins=(None, 2), epsilon="0.5").to_table().shape
@@ -282,15 +282,15 @@ class Histogram(Release):
         if self.axes is None:
             raise ValueError("only a two-way table has rows and columns")
         rows, columns = (axis.labels for axis in self.axes)
-        cells = self.value_in_range[: len(rows) * len(columns)]  # what a filter leaves out is no cell
+        cells = self.value_in_range[: len(rows) * len(columns)]  # the count `outside` a filter is not a cell
         values = [cells[at : at + len(columns)] for at in range(0, len(cells), len(columns))]
         return import_pandas().DataFrame(values, index=rows, columns=columns)
 
     def to_frame(self) -> "pd.DataFrame":
-        """A pandas frame with a row for each bin.
+        """Return a pandas frame with a row for each bin.
 
         Raises:
-            ImportError: pandas is not there.
+            ImportError: pandas is not installed.
 
         Examples:
             >>> penguins.histogram("species", epsilon="0.5").to_frame()["bin"].to_list()
@@ -303,10 +303,10 @@ class Histogram(Release):
 
 
 def parse_release(content: bytes | dict[str, Any]) -> Release:
-    """Read a release's JSON.
+    """Parse the JSON of a release.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is not a release.
     """
     document = from_json(content) if isinstance(content, bytes) else content
     several = isinstance(document, dict) and isinstance(document.get("value"), list)
