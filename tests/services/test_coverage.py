@@ -74,6 +74,7 @@ COVARIANCE = statistics.covariance(MASS, BILL)
 SLOPE = COVARIANCE / statistics.variance(MASS)
 PRESENT = sorted(float(row["body_mass_g"]) for row in ROWS if row["body_mass_g"] != "NA")
 HISTOGRAM = {"column": "body_mass_g", "edges": tuple(map(mpq, EDGES))}
+SEARCHED = {"column": "body_mass_g", "bins": mpq(100), "method": "search"}
 PAIR = {"columns": ("body_mass_g", "bill_length_mm")}
 
 RELEASED: list[tuple[dict[str, Any], list[float]]] = [
@@ -102,6 +103,14 @@ DERIVED: list[tuple[dict[str, Any], list[float]]] = [
     (
         {"kind": "quantile", **HISTOGRAM, "probabilities": (mpq(1, 4), mpq(1, 2), mpq(9, 10))},
         [PRESENT[ceil(p * len(PRESENT)) - 1] for p in (Fraction(1, 4), Fraction(1, 2), Fraction(9, 10))],
+    ),
+    (
+        {"kind": "quantile", **SEARCHED, "probabilities": (mpq(1, 2),)},
+        [PRESENT[ceil(Fraction(len(PRESENT), 2)) - 1]],
+    ),
+    (
+        {"kind": "quantile", **SEARCHED, "probabilities": (mpq(9, 10), mpq(1, 4))},
+        [PRESENT[ceil(p * len(PRESENT)) - 1] for p in (Fraction(9, 10), Fraction(1, 4))],
     ),
     (
         {"kind": "margin", "columns": ("species", "year"), "bins": (None, mpq(3)), "column": "species"},
@@ -223,7 +232,9 @@ def test_what_follows_holds_as_often_as_it_says(
 
 
 def test_every_kind_is_simulated() -> None:
-    assert {spec["kind"] for spec, _ in RELEASED} == set(STATISTICS)
+    """What the counts of a search are of depends on the counts before: that is seen in the quantiles of a search."""
+    searched = {"quantile_search" for spec, _ in DERIVED if spec.get("method") == "search"}
+    assert {spec["kind"] for spec, _ in RELEASED} | searched == set(STATISTICS)
 
 
 def test_how_many_misses_are_too_many() -> None:

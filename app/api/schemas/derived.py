@@ -91,7 +91,7 @@ class CumulativeRequest(RequestModel):
 
 
 class QuantileRequest(RequestModel):
-    """The value at each of the `probabilities`, as precisely as the bins of a histogram allow."""
+    """The value at each of the `probabilities`, as precisely as the bins allow."""
 
     kind: Literal["quantile"]
     column: ColumnName
@@ -102,6 +102,11 @@ class QuantileRequest(RequestModel):
     bins: Bins | None = None
     bounds: Bounds | None = None
     where: Where | None = None
+    method: Literal["histogram", "search"] | None = Field(
+        default=None,
+        description="From the counts of all bins, or from a search that counts below a few edges, each chosen by the"
+        " counts before it. Left out, it is what tells more for the same ε.",
+    )
 
 
 class MarginRequest(RequestModel):

@@ -223,7 +223,7 @@ class Datasets(AnswerModel):
 class Bin(AnswerModel):
     """What one position of a histogram's lists counts. Only an interval has `lower` and `upper`."""
 
-    kind: Literal["interval", "category", "other", "missing", "outside"]
+    kind: Literal["interval", "category", "other", "missing", "outside", "step"]
     label: str
     lower: float | None = None
     upper: float | None = None

@@ -6,10 +6,11 @@ from pydantic import Discriminator, Field, Tag
 
 from app.api.schemas.base import RequestModel
 from app.api.schemas.filters import Where
-from app.api.schemas.numbers import Bound, ColumnName, Flag, Whole
+from app.api.schemas.numbers import Alpha, Bound, ColumnName, Flag, Whole
 
 MAX_EDGES = 10_000
 MAX_BINS = 1_000_000
+MAX_SEARCHED = 5
 
 Bounds = Annotated[list[Bound], Field(min_length=2, max_length=2, examples=[[2000, 7000]])]
 Edges = Annotated[list[Bound], Field(max_length=MAX_EDGES, fail_fast=True)]
@@ -90,6 +91,23 @@ class SumRequest(RequestModel):
     )
 
 
+class QuantileSearchRequest(RequestModel):
+    """How many values are below edges of a histogram that are chosen one after the other, to find quantiles.
+
+    The derived statistic `quantile` asks for it, and says what the counts tell.
+    """
+
+    kind: Literal["quantile_search"]
+    column: ColumnName
+    probabilities: Annotated[
+        list[Alpha], Field(min_length=1, max_length=MAX_SEARCHED, fail_fast=True, examples=[[0.5]])
+    ]
+    edges: Edges | None = None
+    bins: Bins | None = None
+    bounds: Bounds | None = None
+    where: Where | None = None
+
+
 def _ways(value: Any) -> str:  # noqa: ANN401  JSON, or a model of it
     columns = value.get("columns") if isinstance(value, dict) else getattr(value, "columns", None)
     return "one_way" if columns is None else "two_way"
@@ -107,6 +125,12 @@ def _flat(schema: dict[str, Any]) -> None:
 
 
 StatisticRequest = Annotated[
-    MeanRequest | VarianceRequest | CovarianceRequest | AnyHistogramRequest | CountRequest | SumRequest,
+    MeanRequest
+    | VarianceRequest
+    | CovarianceRequest
+    | AnyHistogramRequest
+    | CountRequest
+    | SumRequest
+    | QuantileSearchRequest,
     Field(discriminator="kind", json_schema_extra=_flat),
 ]

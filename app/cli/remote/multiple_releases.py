@@ -34,6 +34,13 @@ class Kind(StrEnum):
     MARGIN = "margin"
 
 
+class Method(StrEnum):
+    """How quantiles are found."""
+
+    HISTOGRAM = "histogram"
+    SEARCH = "search"
+
+
 COLUMNS_OF = {Kind.PROPORTION: (0, 1), Kind.CORRELATION: (2,), Kind.REGRESSION: (2,), Kind.MARGIN: (3,)}
 """The numbers of columns that a kind can have, if not one. A margin has its own column, then both of its table."""
 
@@ -130,6 +137,10 @@ def release_derived(  # noqa: PLR0913 - as many options as a question has
     probabilities: Annotated[
         str | None, typer.Option(help="The probabilities of quantiles, such as 0.25,0.5,0.75.")
     ] = None,
+    method: Annotated[
+        Method | None,
+        typer.Option(help="How quantiles are found; left out, it is what tells more for the same ε."),
+    ] = None,
     alpha: Alpha = None,
     gamma: Gamma = None,
     grid_refinement: Refinement = None,
@@ -152,6 +163,7 @@ def release_derived(  # noqa: PLR0913 - as many options as a question has
         edges=edges,
         bins=bins,
         probabilities=probabilities,
+        method=method,
     )
     refinement = None if grid_refinement is None else parse_refinement(grid_refinement)
     numbers = {"epsilon": epsilon, "alpha": alpha, "gamma": gamma, "grid_refinement": refinement}

@@ -5,7 +5,8 @@ from typing import Any
 
 from app.dp.derived.base import DerivedStatistic, KnownComponent
 from app.dp.derived.by_group import MeanByGroup, ProportionByGroup
-from app.dp.derived.from_bins import Cumulative, Margin, Quantile
+from app.dp.derived.from_bins import Cumulative, Margin
+from app.dp.derived.quantile import Quantile
 from app.dp.derived.ratios import Correlation, FilteredMean, Regression
 from app.dp.derived.single_release import DerivedSum, Proportion, StandardDeviation
 from app.dp.errors import InvalidStatistic

@@ -1,7 +1,6 @@
-"""What follows from the counts of a histogram: cumulative counts, quantiles, the margin of a two-way table."""
+"""What follows from the counts of bins: cumulative counts, the margin of a two-way table."""
 
 from abc import ABC
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -13,16 +12,14 @@ from app.dp.derived.base import DerivedStatistic, Estimate, Estimates, KnownComp
 from app.dp.derived.interval_arithmetic import Range, ends
 from app.dp.errors import InvalidStatistic
 from app.dp.mechanism.sum_accuracy import sum_radius
-from app.dp.numbers.exact import Rational, json_probability
+from app.dp.numbers.exact import Rational
 from app.dp.statistics import build
 from app.dp.statistics.histogram import MOST_JOINT_INTERVALS
 from app.dp.table.bins import Bins, IntervalBins
 from app.dp.table.cells import Cells, WithOutside
 from app.dp.table.columns import Column
 
-MOST_PROBABILITIES = 100
-
-_HISTOGRAM = ("column", "edges", "bins", "bounds", "where")
+HISTOGRAM_MEMBERS = ("column", "edges", "bins", "bounds", "where")
 
 
 @dataclass(frozen=True)
@@ -36,11 +33,11 @@ class FromHistogram(DerivedStatistic, ABC):
     intervals: IntervalBins
 
     @classmethod
-    def _histogram(
+    def parse_histogram(
         cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int
     ) -> tuple[dict[str, Any], dict[str, Any], IntervalBins]:
         """The request for the histogram, its description as one of this kind, and the bins."""
-        asked = {"kind": "histogram", **{member: spec.get(member) for member in _HISTOGRAM}}
+        asked = {"kind": "histogram", **{member: spec.get(member) for member in HISTOGRAM_MEMBERS}}
         histogram = build(asked, columns, n, rows_per_unit)
         bins = histogram.bins.inside if isinstance(histogram.bins, WithOutside) else histogram.bins
         if not isinstance(bins, IntervalBins):
@@ -50,7 +47,7 @@ class FromHistogram(DerivedStatistic, ABC):
             raise InvalidStatistic(where, f"must make at most {MOST_JOINT_INTERVALS:,} intervals")
         return asked, histogram.describe() | {"kind": cls.kind}, bins
 
-    def _cumulative(self, known: KnownComponent) -> list[Estimate]:
+    def count_below(self, known: KnownComponent) -> list[Estimate]:
         """How many rows have a value below each edge but the first (at most the last): ascending, and so are both ends.
 
         All counts are n together, so the fewer of the bins before an edge and those behind it tell how many there are.
@@ -78,56 +75,22 @@ class Cumulative(FromHistogram):
     """How many rows have a value below each edge, the last edge included in its count: never descending."""
 
     kind: ClassVar[str] = "cumulative"
-    members: ClassVar[frozenset[str]] = frozenset(_HISTOGRAM)
+    members: ClassVar[frozenset[str]] = frozenset(HISTOGRAM_MEMBERS)
 
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
         """The cumulative counts that a request asks for, or InvalidStatistic."""
-        asked, described, bins = cls._histogram(spec, columns, n, rows_per_unit)
+        asked, described, bins = cls.parse_histogram(spec, columns, n, rows_per_unit)
         return cls(n, {"histogram": asked}, described, bins)
 
     def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
         """The cumulative counts: those nearest to the sums of the released ones among all that never descend."""
-        return {self.kind: self._cumulative(known["histogram"])}
+        return {self.kind: self.count_below(known["histogram"])}
 
     @property
     def edges(self) -> list[int | float]:
         """The edges but the first."""
         return self.intervals.edge_values()[1:]
-
-
-@dataclass(frozen=True)
-class Quantile(FromHistogram):
-    """For each probability p the ⌈pN⌉-th smallest of the N values (rows without one, or outside, are left out).
-
-    What is known of it is as wide as the bins: a value below an edge is known to be in some bin before it. Values are
-    clamped to the outer edges.
-    """
-
-    probabilities: tuple[Rational, ...]
-
-    kind: ClassVar[str] = "quantile"
-    members: ClassVar[frozenset[str]] = frozenset({*_HISTOGRAM, "probabilities"})
-
-    @classmethod
-    def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
-        """The quantiles that a request asks for, or InvalidStatistic."""
-        asked, described, bins = cls._histogram(spec, columns, n, rows_per_unit)
-        probabilities = tuple(spec.get("probabilities") or ())
-        if not 1 <= len(probabilities) <= MOST_PROBABILITIES:
-            raise InvalidStatistic("probabilities", f"must have 1 to {MOST_PROBABILITIES} probabilities")
-        for i, probability in enumerate(probabilities):
-            if not 0 < probability < 1:
-                raise InvalidStatistic(f"probabilities.{i}", "must be above 0 and below 1")
-        shown = {"probabilities": [json_probability(probability) for probability in probabilities]}
-        return cls(n, {"histogram": asked}, described | shown, bins, probabilities)
-
-    def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
-        """The quantiles in the order asked for; a greater probability never has a smaller one."""
-        edges = self.intervals.edges.stored(self.intervals.kind)
-        cumulative = self._cumulative(known["histogram"])
-        counts = [mpq(0), *(each.value or mpq(0) for each in cumulative)]
-        return {self.kind: [_quantile(probability, edges, cumulative, counts) for probability in self.probabilities]}
 
 
 @dataclass(frozen=True)
@@ -182,33 +145,6 @@ def sum_error(counts: KnownComponent, number: int, alpha: Rational) -> Rational:
     # Counts are whole numbers, and so is what is subtracted before the draw.
     on_grid = mechanism.parameters.grid <= 1
     return sum_radius(mechanism.parameters, number, alpha, on_grid=on_grid) + number * mechanism.resolution
-
-
-def _quantile(
-    p: Rational, edges: Sequence[Rational], cumulative: Sequence[Estimate], counts: Sequence[Rational]
-) -> Estimate:
-    """Between two edges: at least one below which there are certainly too few values, at most one with enough.
-
-    The value is interpolated in the first bin in which the cumulative counts reach the share.
-    """
-    few, many = (p * end for end in ends(cumulative[-1].range))
-    # Both ends and the counts ascend. There may be hundreds of probabilities, and thousands of edges.
-    lower = edges[bisect_left(cumulative, few, hi=len(cumulative) - 1, key=_highest)]
-    enough = bisect_left(cumulative, many, key=_lowest) + 1 if many > 0 else len(edges)
-    upper = edges[min(enough, len(edges) - 1)]
-    wanted = p * counts[-1]
-    i = min(bisect_left(counts, wanted, lo=1), len(counts) - 1)
-    step = counts[i] - counts[i - 1]
-    value = edges[i - 1] + (edges[i] - edges[i - 1]) * ((wanted - counts[i - 1]) / step if step else mpq(1, 2))
-    return Estimate(min(max(value, lower), upper), Range(lower, upper))
-
-
-def _lowest(estimate: Estimate) -> Rational:
-    return ends(estimate.range)[0]
-
-
-def _highest(estimate: Estimate) -> Rational:
-    return ends(estimate.range)[1]
 
 
 def fit_ascending(values: Sequence[Rational]) -> list[Rational]:

@@ -14,6 +14,7 @@ from app.dp.numbers.exact import Rational, half_ulp
 from app.dp.numbers.random_bits import VectorBitSource
 from app.dp.statistics.base import Statistic
 from app.dp.statistics.count_base import Counts, SharedCounts
+from app.dp.statistics.quantile_search import QuantileSearch
 from app.dp.table.sums import Answer
 
 AUTO: Final = "auto"
@@ -107,6 +108,12 @@ class Mechanism:
         centre, sensitivity = statistic.centre, statistic.sensitivity
         if isinstance(statistic, SharedCounts):
             normalised = draw_whole_numbers(statistic.from_centre(answer), parameters, bits)
+        elif isinstance(statistic, QuantileSearch):
+
+            def release(count: Rational) -> Rational:
+                return centre + sensitivity * draw((count - centre) / sensitivity, parameters, bits)
+
+            return ReleasedValues.several(statistic.search(answer, sensitivity * parameters.scale, release))
         else:
             values = statistic.values(answer)
             normalised = ReleasedValues.several(

@@ -10,6 +10,7 @@ from app.dp.statistics.count import Count, GroupedCount
 from app.dp.statistics.covariance import Covariance
 from app.dp.statistics.histogram import Histogram
 from app.dp.statistics.mean import Mean
+from app.dp.statistics.quantile_search import QuantileSearch
 from app.dp.statistics.sum import Sum
 from app.dp.statistics.two_way import TwoWay
 from app.dp.statistics.variance import Variance
@@ -18,7 +19,7 @@ from app.dp.table.columns import Column
 __all__ = ["STATISTICS", "Statistic", "build"]
 
 STATISTICS: dict[str, type[Statistic]] = {
-    statistic.kind: statistic for statistic in (Mean, Variance, Covariance, Histogram, Count, Sum)
+    statistic.kind: statistic for statistic in (Mean, Variance, Covariance, Histogram, Count, Sum, QuantileSearch)
 }
 
 _MEMBERS = frozenset().union(*(statistic.members for statistic in STATISTICS.values()), TwoWay.members)
@@ -29,7 +30,7 @@ def build(spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_p
 
     Args:
         spec: the members of the request's statistic (`kind`, `column` or `columns`, `bounds`, `edges`, `bins`,
-            `where`, `group_by`), absent ones missing or None, numbers as exact rationals.
+            `where`, `group_by`, `centred`, `probabilities`), absent ones missing or None, numbers as exact rationals.
         columns: the dataset's declared columns by name.
         n: the public number of rows.
         rows_per_unit: how many rows the same person may have.

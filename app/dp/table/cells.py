@@ -1,4 +1,4 @@
-"""What the numbers of a release stand for, beyond one column's bins: two columns' cells, and the rows outside a filter.
+"""What the numbers of a release stand for, beyond one column's bins: cells, rows outside a filter, steps.
 
 Like bins, they cover every row and are there whatever the data.
 """
@@ -40,4 +40,20 @@ class WithOutside:
         return [*([] if isinstance(self.inside, Cells) else self.inside.describe()), OUTSIDE]
 
 
-Partition: TypeAlias = Bins | Cells | WithOutside
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The counts of a search, one after the other."""
+
+    labels: tuple[str, ...]
+
+    @property
+    def count(self) -> int:
+        """The number of steps."""
+        return len(self.labels)
+
+    def describe(self) -> list[dict[str, Any]]:
+        """The steps in order, ready for JSON: kind and label."""
+        return [{"kind": "step", "label": label} for label in self.labels]
+
+
+Partition: TypeAlias = Bins | Cells | WithOutside | Steps

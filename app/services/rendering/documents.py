@@ -12,7 +12,7 @@ from app.dp.mechanism import bias as biases
 from app.dp.mechanism.mechanism import Mechanism
 from app.dp.numbers.exact import json_number, json_probability, round_up
 from app.dp.table.bins import Bins, IntervalBins
-from app.dp.table.cells import Cells, WithOutside
+from app.dp.table.cells import Cells, Steps, WithOutside
 from app.json_text import encode_json, join_array, join_object, number_texts
 from app.ledger.allowances import Allowance
 from app.ledger.units import epsilon_text
@@ -106,7 +106,7 @@ def encode_bins(mechanism: Mechanism) -> Mapping[str, bytes]:
     return _encode_bins_of(described if isinstance(described, WithOutside) else inside)
 
 
-def _encode_bins_of(described: Bins | WithOutside) -> Mapping[str, bytes]:
+def _encode_bins_of(described: Bins | WithOutside | Steps) -> Mapping[str, bytes]:
     inside = described.inside if isinstance(described, WithOutside) else described
     if isinstance(inside, IntervalBins) and inside.edges.intervals > MOST_LISTED_INTERVALS:
         return {"bins": encode_json(None), "edges": join_array(number_texts(inside.edges.doubles()))}

@@ -60,6 +60,8 @@ def statistic_in_words(statistic: Statistic) -> str:
     grouped = f" by {described['group_by']}" if "group_by" in described else ""
     if statistic.kind == "histogram":
         return f"the {statistic.components:,} counts by {of_columns} of {rows}"
+    if statistic.kind == "quantile_search":
+        return f"the {statistic.components:,} counts of a search for quantiles of {of_columns} over {rows}"
     if statistic.kind == "count":
         return (
             f"the {statistic.components:,} counts{grouped} of {rows}"

@@ -5,7 +5,7 @@ A derived statistic costs only what its missing components cost. Pass a document
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from snapledger_client import statistics
 from snapledger_client.numbers import Number, decimal_text
@@ -136,8 +136,12 @@ def quantile(  # noqa: PLR0913, PLR0917 - a histogram's, and the probabilities
     bins: int | None = None,
     bounds: Bounds | None = None,
     where: Where | None = None,
+    method: Literal["histogram", "search"] | None = None,
 ) -> dict[str, Any]:
-    """The quantile of a column at each of the `probabilities`, from a histogram.
+    """The quantile of a column at each of the `probabilities`, from a histogram or a search.
+
+    A search counts the values below a few edges only. By default, the service uses the method that tells more for the
+    same ε.
 
     Examples:
         >>> from snapledger_client import quantile
@@ -145,7 +149,8 @@ def quantile(  # noqa: PLR0913, PLR0917 - a histogram's, and the probabilities
         ['0.25', '0.5']
     """
     statistic = _replace_kind("quantile", statistics.histogram(column, edges, bins, bounds, where))
-    return statistic | {"probabilities": [decimal_text(probability) for probability in probabilities]}
+    statistic["probabilities"] = [decimal_text(probability) for probability in probabilities]
+    return statistic if method is None else statistic | {"method": method}
 
 
 def margin(  # noqa: PLR0913, PLR0917 - a two-way table's, and the column

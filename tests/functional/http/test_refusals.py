@@ -145,7 +145,7 @@ def test_a_statistic_that_is_none(table: Table, statistic: dict[str, Any]) -> No
     assert all(error["where"].startswith("statistic") for error in problem["errors"])
 
 
-KINDS = "'mean', 'variance', 'covariance', 'histogram', 'count', 'sum'"
+KINDS = "'mean', 'variance', 'covariance', 'histogram', 'count', 'sum', 'quantile_search'"
 NAMED = "has an unknown member: its members are "
 NO_COLUMN = "is not a column of this dataset: 'x', 'y', 'kind', 'yes'"
 

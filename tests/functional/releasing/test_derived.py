@@ -86,6 +86,49 @@ def test_quantiles_are_as_exact_as_the_bins(table: Table) -> None:
     assert estimate["value"] == sorted(estimate["value"])
 
 
+def test_a_median_is_searched_for(table: Table) -> None:
+    """Of many bins only a few counts are released, for the ε that was asked for; a histogram tells more of a few."""
+    statistic = {"kind": "quantile", "column": "accuracy", "bins": 100, "probabilities": [0.5]}
+    planned = plan(table, statistic, epsilon="700").json()
+    assert planned["budget"]["charged"] == "700"
+    answer = ask(table, statistic, key="median", epsilon="700")
+    document = answer.json()
+    assert document["derived"] == statistic | {"bounds": [0, 100], "method": "search"} == planned["derived"]
+    assert document["estimates"]["quantile"]["interval"] == [[30, 31]]
+    (component,) = document["components"]
+    assert (component["role"], component["charged"], document["budget"]["charged"]) == ("search", "700", "700")
+    assert component["statistic"] == planned["components"][0]["statistic"]
+    stored = table.analyst.get(f"/v1/releases/{component['release_id']}").json()
+    steps = [each["label"] for each in stored["bins"]]
+    assert steps == [f"step {step}" for step in range(1, 8)]
+    assert all(0 <= count <= 200 for count in stored["value_in_range"])
+    assert stored["mechanism"]["epsilon_per_bin"] == 100
+    assert table.entries()[-1]["epsilon"] == "700"
+    assert ask(table, statistic, key="median", epsilon="700").content == answer.content
+    again = ask(table, document["derived"], epsilon="600")
+    assert (again.status_code, again.json()["estimates"]) == (200, document["estimates"])
+    # The whole search is released as well, by itself and for nothing now.
+    search = table.release(component["statistic"], epsilon="700")
+    assert (search.status_code, search.json()["id"]) == (200, component["release_id"])
+
+
+def test_quantiles_follow_from_what_is_asked_for(table: Table) -> None:
+    statistic = {"kind": "quantile", "column": "accuracy", "bins": 100, "probabilities": [0.5]}
+    histogram = table.release({"kind": "histogram", "column": "accuracy", "bins": 100}, **PRECISE).json()
+    known = ask(table, statistic | {"method": "histogram"}).json()
+    assert (known["budget"]["charged"], known["components"][0]["release_id"]) == ("0", histogram["id"])
+    rows = {"where": {"k": {"in": ["a"]}}}
+    quartiles = ask(table, statistic | rows | {"method": "search", "probabilities": [0.75, 0.25]}).json()
+    (component,) = quartiles["components"]
+    assert component["statistic"]["probabilities"] == [0.25, 0.75]
+    low, high = quartiles["estimates"]["quantile"]["interval"][::-1]
+    assert low[0] <= 10 <= low[1]
+    assert high[0] <= 20 <= high[1]
+    stored = table.analyst.get(f"/v1/releases/{component['release_id']}").json()
+    assert stored["bins"][0] == {"kind": "step", "label": "all values"}
+    assert stored["value_in_range"][0] == pytest.approx(80, abs=1)
+
+
 def test_only_what_is_missing_is_charged(table: Table) -> None:
     variance = table.release({"kind": "variance", "column": "x"}, **(PRECISE | {"epsilon": "1000"})).json()
     statistic = {"kind": "correlation", **LINE}
@@ -205,6 +248,17 @@ HOSTILE: list[tuple[dict[str, Any], str]] = [
     ({"kind": "cumulative", "column": "x", "bins": 10001}, "derived.bins"),
     ({"kind": "quantile", "column": "x", "bins": 3, "probabilities": []}, "derived.probabilities"),
     ({"kind": "quantile", "column": "x", "bins": 3, "probabilities": [0.5, 1]}, "derived.probabilities.1"),
+    ({"kind": "quantile", "column": "x", "bins": 3, "probabilities": [0.5], "method": "guess"}, "derived.method"),
+    (
+        {
+            "kind": "quantile",
+            "column": "x",
+            "bins": 3,
+            "probabilities": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6],
+            "method": "search",
+        },
+        "derived.probabilities",
+    ),
     ({"kind": "margin", "columns": ["k", "b"], "column": "x"}, "derived.column"),
 ]
 

@@ -1,7 +1,7 @@
 """The queries of a dataset: plans, releases, batches and derived statistics."""
 
 from collections.abc import Awaitable, Mapping, Sequence
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 from snapledger_client import calls, derived_statistics, statistics
 from snapledger_client._async.base_client import AsyncBaseClient
@@ -342,16 +342,17 @@ class AsyncDatasetQueries:
         bins: int | None = None,
         bounds: Bounds | None = None,
         where: Where | None = None,
+        method: Literal["histogram", "search"] | None = None,
         **options: Unpack[DerivedOptions],
     ) -> Awaitable[Derived]:
-        """The value at each of the `probabilities`, as precisely as a histogram's bins allow. See `DerivedOptions`.
+        """The value at each of the `probabilities`, as precisely as the bins allow. See `DerivedOptions`.
 
         Examples:
             >>> quartiles = await penguins.quantile("body_mass_g", [0.25, 0.5, 0.75], bins=10, epsilon="0.5")
             >>> list(quartiles.value) == sorted(quartiles.value)
             True
         """
-        statistic = derived_statistics.quantile(column, probabilities, edges, bins, bounds, where)
+        statistic = derived_statistics.quantile(column, probabilities, edges, bins, bounds, where, method)
         return self._send(calls.derive(self.name, statistic, **options))
 
     def margin(  # noqa: PLR0913, PLR0917 - as many as it has

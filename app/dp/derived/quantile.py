@@ -1,0 +1,163 @@
+"""Quantiles, from the counts of a histogram or from a search, whichever tells more of them for the same ε."""
+
+import math
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self, cast
+
+from gmpy2 import mpq
+
+from app.dp.derived.base import Estimate, Estimates, KnownComponent
+from app.dp.derived.from_bins import HISTOGRAM_MEMBERS, FromHistogram, fit_ascending
+from app.dp.derived.interval_arithmetic import Range, ends
+from app.dp.errors import InvalidStatistic
+from app.dp.mechanism.mechanism import Mechanism
+from app.dp.mechanism.parameters import WHOLE, derive_parameters
+from app.dp.mechanism.ratio_accuracy import RatioError
+from app.dp.mechanism.sum_accuracy import sum_radius
+from app.dp.numbers.exact import Rational, json_probability
+from app.dp.statistics import build
+from app.dp.statistics.quantile_search import MAX_SEARCHED, QuantileSearch
+from app.dp.table.columns import Column
+
+MOST_PROBABILITIES = 100
+
+METHODS = ("histogram", "search")
+
+_ALPHA = mpq(1, 20)
+_BEYOND = mpq(8, 5)
+"""How far from a quantile the ends of a search are in units of its reach, by which it is compared (simulated)."""
+
+
+@dataclass(frozen=True)
+class Quantile(FromHistogram):
+    """For each probability p the ⌈pN⌉-th smallest of the N values (rows without one, or outside, are left out).
+
+    What is known of it is as wide as the bins: a value below an edge is known to be in some bin before it. Values are
+    clamped to the outer edges.
+
+    Attributes:
+        search: the search that it follows from; None if it follows from a histogram.
+    """
+
+    probabilities: tuple[Rational, ...]
+    search: QuantileSearch | None
+
+    kind: ClassVar[str] = "quantile"
+    members: ClassVar[frozenset[str]] = frozenset({*HISTOGRAM_MEMBERS, "probabilities", "method"})
+
+    @classmethod
+    def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
+        """The quantiles that a request asks for, or InvalidStatistic."""
+        asked, described, bins = cls.parse_histogram(spec, columns, n, rows_per_unit)
+        probabilities = tuple(spec.get("probabilities") or ())
+        if not 1 <= len(probabilities) <= MOST_PROBABILITIES:
+            raise InvalidStatistic("probabilities", f"must have 1 to {MOST_PROBABILITIES} probabilities")
+        for i, probability in enumerate(probabilities):
+            if not 0 < probability < 1:
+                raise InvalidStatistic(f"probabilities.{i}", "must be above 0 and below 1")
+        method = spec.get("method")
+        if method not in {None, *METHODS}:
+            raise InvalidStatistic("method", f"must be one of {', '.join(METHODS)}")
+        search = None
+        if method == "search" or (method is None and len(set(probabilities)) <= MAX_SEARCHED):
+            wanted = asked | {"kind": QuantileSearch.kind, "probabilities": probabilities}
+            search = cast("QuantileSearch", build(wanted, columns, n, rows_per_unit))
+            if method is None and not _is_narrower(search.components, tests_of(search), bins.edges.intervals):
+                search = None
+        shown = {
+            "probabilities": [json_probability(probability) for probability in probabilities],
+            "method": METHODS[search is not None],
+        }
+        components = {"histogram": asked} if search is None else {"search": wanted}
+        return cls(n, components, described | shown, bins, probabilities, search)
+
+    def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
+        """The quantiles in the order asked for; a greater probability never has a smaller one."""
+        if self.search is not None:
+            return {self.kind: self._search_estimates(self.search, known["search"])}
+        edges = self.intervals.edges.stored(self.intervals.kind)
+        cumulative = self.count_below(known["histogram"])
+        counts = [mpq(0), *(each.value or mpq(0) for each in cumulative)]
+        return {self.kind: [_quantile(probability, edges, cumulative, counts) for probability in self.probabilities]}
+
+    def _search_estimates(self, search: QuantileSearch, known: KnownComponent) -> list[Estimate]:
+        """What the counts below the pivots tell: an edge is told apart if its count is farther from pN than the error.
+
+        The value is interpolated between the edges that were asked about.
+        """
+        mechanism, edges = known.mechanism, self.intervals.edges.stored(self.intervals.kind)
+        pivots, asked = search.replay(known.raw, mechanism.statistic.sensitivity * mechanism.parameters.scale)
+        reach = search_reach(search, mechanism, known.alpha)
+        places = sorted(pivots.known)
+        counts = fit_ascending([pivots.known[place] for place in places])
+        found = []
+        for probability in self.probabilities:
+            target = pivots.targets[search.probabilities.index(probability)]
+            released = list(zip(asked, known.raw[search.counts_values :], strict=True))
+            few = max([0, *(pivot for pivot, count in released if count < target - reach)])
+            many = min([len(edges) - 1, *(pivot for pivot, count in released if count >= target + reach)])
+            lower, upper = edges[min(few, many)], edges[max(few, many)]
+            value = _interpolate([edges[place] for place in places], counts, target)
+            found.append(Estimate(min(max(value, lower), upper), Range(lower, upper)))
+        return found
+
+
+def tests_of(search: QuantileSearch) -> int:
+    """How many errors on one side must not be too large, so that all that a search tells is true.
+
+    A pivot is on one side of one quantile; among several it is above one and below another. Where the number of values
+    was counted, its error adds to that of the pivot with a factor that is largest for the first and the last quantile.
+    """
+    several = len(search.probabilities) > 1
+    return search.pivot_steps * (2 if several else 1) * (2 if search.counts_values else 1)
+
+
+def search_reach(search: QuantileSearch, mechanism: Mechanism, alpha: Rational) -> Rational:
+    """How far from its quantile's count a count must be, for all edges to be told apart with probability 1 - α."""
+    spread = search.probabilities[-1] - search.middle if search.counts_values else mpq(0)
+    return RatioError.of(mechanism, mechanism, 2 * alpha / tests_of(search)).reach(spread)
+
+
+def _is_narrower(steps: int, tests: int, intervals: int) -> bool:
+    """Whether a search tells more than a histogram of so many intervals at the same ε.
+
+    Both errors fall as 1/ε, so they are compared at ε = 1: that of the count of half of the bins, and the reach of the
+    search and what is beyond it. It is decided by what is public, since it is part of the plan.
+    """
+    bins = derive_parameters(mpq(1, 2), mpq(25_000), grid_refinement=WHOLE)
+    by_histogram = sum_radius(bins, max(intervals // 2, 1), _ALPHA / intervals, on_grid=True)
+    return bool(_BEYOND * steps * math.log(tests / (2 * _ALPHA)) < by_histogram)
+
+
+def _interpolate(edges: Sequence[Rational], counts: Sequence[Rational], wanted: Rational) -> Rational:
+    """The value between two edges at which the counts below them, ascending, reach what is wanted."""
+    i = min(max(bisect_left(counts, wanted), 1), len(counts) - 1)
+    step = counts[i] - counts[i - 1]
+    part = min(max((wanted - counts[i - 1]) / step, mpq(0)), mpq(1)) if step else mpq(1, 2)
+    return edges[i - 1] + (edges[i] - edges[i - 1]) * part
+
+
+def _quantile(
+    p: Rational, edges: Sequence[Rational], cumulative: Sequence[Estimate], counts: Sequence[Rational]
+) -> Estimate:
+    """Between two edges: at least one below which there are certainly too few values, at most one with enough.
+
+    The value is interpolated in the first bin in which the cumulative counts reach the share.
+    """
+    few, many = (p * end for end in ends(cumulative[-1].range))
+    # Both ends and the counts ascend. There may be hundreds of probabilities, and thousands of edges.
+    lower = edges[bisect_left(cumulative, few, hi=len(cumulative) - 1, key=_highest)]
+    enough = bisect_left(cumulative, many, key=_lowest) + 1 if many > 0 else len(edges)
+    upper = edges[min(enough, len(edges) - 1)]
+    value = _interpolate(edges, counts, p * counts[-1])
+    return Estimate(min(max(value, lower), upper), Range(lower, upper))
+
+
+def _lowest(estimate: Estimate) -> Rational:
+    return ends(estimate.range)[0]
+
+
+def _highest(estimate: Estimate) -> Rational:
+    return ends(estimate.range)[1]
