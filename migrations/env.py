@@ -1,4 +1,4 @@
-"""How alembic runs a migration: on the connection, and in the transaction, that `app.db.schema_migration` gives it."""
+"""Runs alembic's migrations on the connection, and in the transaction, that `app.db.schema_migration` passes."""
 
 from alembic import context
 
@@ -8,7 +8,7 @@ context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=metadata,
     transaction_per_migration=False,
-    render_as_batch=True,  # SQLite changes a table by rebuilding it
+    render_as_batch=True,  # SQLite can change a table only by rebuilding it
     compare_type=True,
 )
 context.run_migrations()

@@ -1,7 +1,7 @@
-"""Whether an advisory is known about anything that the lock files pin.
+"""Looks for security advisories about the packages that the lock files pin.
 
-pip-audit is asked first. It passes over a package that its source does not know, without a word in its exit status:
-whatever it did not look up is compared with the list in this directory. Exit status 1 where something is affected.
+pip-audit checks first. It skips packages that its source does not know, and does not report that in its exit status.
+So all packages that it skipped are compared with `advisories.toml`. Exit status 1 if a pinned version is affected.
 
 Run: python tools/audit.py [LOCK …]
 """
@@ -32,7 +32,11 @@ class Finding(NamedTuple):
 
 
 def pinned(lock: Path) -> dict[str, str]:
-    """The version of each package in a lock file."""
+    """Return the version of each package in a lock file.
+
+    Raises:
+        ValueError: the file pins nothing.
+    """
     found = {name.lower().replace("_", "-"): version for name, version in _PINNED.findall(lock.read_text("utf-8"))}
     if not found:
         raise ValueError(f"{lock} pins nothing")
@@ -40,7 +44,7 @@ def pinned(lock: Path) -> dict[str, str]:
 
 
 def looked_up(lock: Path) -> tuple[set[str], list[Finding]]:
-    """The packages that pip-audit has looked up, and what it found."""
+    """Return the packages that pip-audit checked, and its findings."""
     command = [sys.executable, "-m", "pip_audit", "--requirement", str(lock), "--require-hashes", "--disable-pip"]
     command += ["--format", "json", "--progress-spinner", "off", "--timeout", "10"]
     try:
@@ -58,7 +62,7 @@ def looked_up(lock: Path) -> tuple[set[str], list[Finding]]:
 
 
 def listed(versions: Mapping[str, str], advisories: Iterable[Mapping[str, object]]) -> list[Finding]:
-    """What the list says about pinned versions."""
+    """Return the findings of our own list for these versions."""
     found = []
     for advisory in advisories:
         package, affected = str(advisory["package"]), SpecifierSet(str(advisory["affected"]), prereleases=True)
@@ -69,7 +73,7 @@ def listed(versions: Mapping[str, str], advisories: Iterable[Mapping[str, object
 
 
 def main(locks: list[Path]) -> int:
-    """Audit each lock file; the number of findings."""
+    """Audit each lock file, print the findings and return their number."""
     kept = tomllib.loads((HERE / "advisories.toml").read_text("utf-8"))
     findings = 0
     for lock in locks:

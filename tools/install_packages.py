@@ -1,4 +1,4 @@
-"""Install what a lock file pins, by pip, and show how far it is: `install_packages.py LOCK`."""
+"""Install the packages of a lock file with pip, and show the progress: `install_packages.py LOCK`."""
 
 import re
 import subprocess
@@ -6,14 +6,14 @@ import sys
 import time
 from pathlib import Path
 
-# A line of pip's about one of the file's packages, found in the index, in a folder, or installed already.
+# pip's line about one of the lock file's packages: from the index, from a folder, or installed already.
 _PACKAGE = re.compile(r"(?:Collecting|Processing|Requirement already satisfied:) (\S+) .*\(from -r ")
 _INSTALLING = "Installing collected packages"
-_SECONDS_BETWEEN_LINES = 5  # where no terminal shows them
+_SECONDS_BETWEEN_LINES = 5  # if the output is not a terminal
 
 
 def main(lock: str) -> int:
-    """Install; pip's exit status."""
+    """Install the packages, and return pip's exit status."""
     command = [sys.executable, "-u", "-m", "pip", "--disable-pip-version-check", "install", "--progress-bar", "off"]
     command += ["--require-hashes", "-r", lock]
     is_terminal, seen, shown_at = sys.stdout.isatty(), 0, float("-inf")

@@ -1,11 +1,11 @@
 """List all texts that people read: `make messages` writes docs/messages.md, so that they can be read in one go.
 
-Python is read as a syntax tree: a text is a string of two words or more that is neither a docstring nor SQL. Of the
-dashboard's scripts every string is taken that is no attribute for machines. Help of the command line comes from its
-own commands. `{name}` stands for what a message fills in.
+In a Python module, a text is a string of two words or more that is neither a docstring nor SQL. In the dashboard's
+scripts, it is any string that is not an attribute for machines. The help of the command line comes from its commands.
+`{name}` stands for a value that is filled in.
 
 Run: python tools/list_messages.py [--check]
-With --check nothing is written; exit status 1 if the page is stale.
+With --check, the script writes nothing and exits with status 1 if the page is stale.
 """
 
 import ast
@@ -49,7 +49,7 @@ MACHINE_KEYS = {"class", "role", "type", "for", "scope", "autocomplete", "href",
 
 
 def _text_of(node: ast.expr) -> str | None:
-    """The text of a string or an f-string; what is filled in is named by the last word of its expression."""
+    """Return the text of a string or an f-string, whose values are named by the last word of their expressions."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.JoinedStr):
@@ -72,7 +72,7 @@ def _name_of(expression: ast.expr) -> str:
 
 
 def _strings(tree: ast.AST) -> Iterator[str]:
-    """All strings of a tree in their order, without docstrings and without the parts of f-strings."""
+    """Yield all strings of a tree in their order, without docstrings and without the parts of f-strings."""
     for node in ast.iter_child_nodes(tree):
         text = _text_of(node) if isinstance(node, ast.expr) else None
         if text is not None:
@@ -82,12 +82,12 @@ def _strings(tree: ast.AST) -> Iterator[str]:
 
 
 def find_python_texts(source: str) -> list[str]:
-    """The texts for people in a module."""
+    """Return the texts for people in a Python module."""
     return [text for text in _strings(ast.parse(source)) if TWO_WORDS.search(text) and not NOT_FOR_PEOPLE.search(text)]
 
 
 def find_script_texts(source: str) -> list[str]:
-    """The texts for people in one of the dashboard's scripts: words with a space between them, or labels."""
+    """Return the texts for people in one of the dashboard's scripts: several words, or a label."""
     found = []
     for match in SCRIPT_TOKEN.finditer(source):
         text, key = match["text"], (match["key"] or "").rstrip(": ").strip('"')
@@ -100,7 +100,7 @@ def find_script_texts(source: str) -> list[str]:
 
 
 class _PageText(html.parser.HTMLParser):
-    """The text nodes of a page."""
+    """Collects the text nodes of a page."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -112,7 +112,7 @@ class _PageText(html.parser.HTMLParser):
 
 
 def find_page_texts(source: str) -> list[str]:
-    """The texts of a page of HTML."""
+    """Return the texts of an HTML page."""
     parser = _PageText()
     parser.feed(source)
     return parser.texts
@@ -129,7 +129,7 @@ def _command_texts(command: Any, path: str) -> Iterator[str]:  # noqa: ANN401 - 
 
 
 def find_command_texts() -> list[str]:
-    """The help of every command and option."""
+    """Return the help of every command and option."""
     from app.cli import entry, service_commands  # noqa: PLC0415 - the service's own modules
 
     applications = [service_commands.app, entry.remote()]
@@ -159,7 +159,7 @@ def _block(title: str, texts: Iterable[str]) -> str:
 
 
 def render_page() -> str:
-    """The page, as it should be."""
+    """Return the page as the sources say."""
     parts = [HEAD]
     for section, places in SECTIONS.items():
         parts.append(f"\n## {section}\n")
@@ -174,7 +174,7 @@ def render_page() -> str:
 
 
 def main() -> int:
-    """Write the page, or only say whether it is stale."""
+    """Write the page or, with --check, only say whether it is stale; return the exit status."""
     page = render_page()
     stale = not PAGE.exists() or PAGE.read_text("utf-8") != page
     if stale:

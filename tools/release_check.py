@@ -1,6 +1,7 @@
 """Build both packages into `dist/`, try them in empty environments, and list their components (CycloneDX).
 
-Run by `make release-check`, in an environment with what `requirements-release.lock` pins; the guide is built before.
+`make release-check` runs this in an environment with the packages of `requirements-release.lock`, after it has built
+the guide.
 """
 
 import json
@@ -18,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 DIST = ROOT / "dist"
 LOCK = ROOT / "requirements.lock"
 VERSION = runpy.run_path(str(ROOT / "client/src/snapledger_client/_version.py"))["__version__"]
-# Nothing of the checkout is imported from here on, and no setting of the shell reaches the service.
+# Commands run without these variables, so that they import nothing from the checkout and get no setting of the shell.
 ENVIRONMENT = {
     name: value
     for name, value in os.environ.items()
@@ -27,10 +28,10 @@ ENVIRONMENT = {
 
 
 def run(*command: str | Path, folder: Path = ROOT, quiet: bool = True) -> str:
-    """Run a command; its output.
+    """Run a command and return its output.
 
     Raises:
-        SystemExit: it failed, and all that it printed was printed here.
+        SystemExit: the command failed; its output is printed first.
     """
     done = subprocess.run(command, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode or not quiet:
@@ -41,7 +42,7 @@ def run(*command: str | Path, folder: Path = ROOT, quiet: bool = True) -> str:
 
 
 def build_packages() -> None:
-    """Build each source archive, and the wheel from it, and check what they say of themselves."""
+    """Build each source archive and the wheel from it, and check their metadata with twine."""
     shutil.rmtree(DIST, ignore_errors=True)
     for project in (ROOT, ROOT / "client"):
         run(sys.executable, "-m", "build", "--no-isolation", "--outdir", DIST, project)
@@ -49,7 +50,12 @@ def build_packages() -> None:
 
 
 def create_environment(folder: Path, *installations: tuple[str | Path, ...]) -> Path:
-    """An environment with what pip installs, each time with these arguments, and no conflicts; its Python."""
+    """Create an environment, install packages into it, check for conflicts, and return its Python.
+
+    Args:
+        folder: the environment's directory.
+        installations: the arguments of each call of `pip install`.
+    """
     venv.create(folder, symlinks=True)
     python = folder / "bin" / "python"
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python)
@@ -60,22 +66,22 @@ def create_environment(folder: Path, *installations: tuple[str | Path, ...]) -> 
 
 
 def write_constraints(path: Path) -> Path:
-    """The lock file's versions, for packages of which only some are to be installed."""
+    """Write the versions of the lock file as constraints for pip, to install only some of the packages."""
     path.write_text("\n".join(re.findall(r"^(\S+==[^\\]*?) *\\?$", LOCK.read_text("utf-8"), re.MULTILINE)), "utf-8")
     return path
 
 
 def write_component_list(path: Path) -> None:
-    """Write the components that the lock file pins as CycloneDX."""
+    """Write the packages of the lock file as a list of components in CycloneDX format."""
     pyproject = ROOT / "pyproject.toml"
     command = ("-m", "cyclonedx_py", "requirements", "--output-reproducible", "--pyproject", pyproject, LOCK)
     listed = json.loads(run(sys.executable, "-W", "ignore", *command))
-    listed["metadata"]["component"]["version"] = VERSION  # pyproject.toml only says where it is
+    listed["metadata"]["component"]["version"] = VERSION  # pyproject.toml does not contain the version itself
     path.write_text(json.dumps(listed, indent=1) + "\n", "utf-8")
 
 
 def main() -> None:
-    """Check a release."""
+    """Build and check a release."""
     print("Building and checking the packages …", flush=True)
     build_packages()
     (wheel,), (client_wheel,) = DIST.glob("snapledger-*.whl"), DIST.glob("snapledger_client-*.whl")

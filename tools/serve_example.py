@@ -1,4 +1,4 @@
-"""Run a command before a temporary service that has the penguins, as the analyst who may ask about them.
+"""Run a command with a temporary service that has the penguins, as an analyst with an allowance on them.
 
 `tools/release_check.py` runs this in the environment of an installed service: `serve_example.py VERSION COMMAND …`.
 """
@@ -13,7 +13,7 @@ PAGES = ("/", "/docs", "/guide/", "/guide/tutorial-analyst.html", "/web/main.js"
 
 
 def main(version: str, *command: str) -> None:
-    """Look for what a package must have, then run the command."""
+    """Check the pages and the version of the installed package, then run the command."""
     with service.temporary() as admin:
         for page in PAGES:
             admin.get(page).raise_for_status()

@@ -6,8 +6,8 @@ from alembic import op
 revision = "0001"
 down_revision = None
 
-# A revision describes the tables as they were then, so it does not import app.db.tables. The naming convention there
-# still gives the constraints their full names.
+# A revision describes the tables as they were at that time, so it does not import app.db.tables. The naming convention
+# there still gives the constraints their full names.
 ROW_ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 RELEASE_ID = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 

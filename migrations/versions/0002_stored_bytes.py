@@ -1,4 +1,4 @@
-"""How many bytes of answers are stored, by dataset and by principal and dataset, so that there can be a limit."""
+"""Add the number of stored bytes of answers to datasets and allowances, so that they can be limited."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -6,7 +6,7 @@ from alembic import op
 revision = "0002"
 down_revision = "0001"
 
-# One pass over the answers, whose lengths are known without reading them.
+# One pass over the answers; the database knows their lengths without reading them.
 _COUNT = """
 CREATE TEMPORARY TABLE counted AS
 SELECT dataset_id, principal_id, sum(stored) AS stored FROM (

@@ -1,6 +1,7 @@
-"""Seals of what answers depend on: facts of datasets, accounts, releases, reuse candidates and idempotency keys.
+"""Add seals to the facts of datasets, accounts, releases, reuse candidates and idempotency keys.
 
-The columns are empty after this: a migration has no secret. `app.services.sealing` fills them in the same transaction.
+This migration leaves the columns empty, since it does not have the secret. `app.services.sealing` fills them in the
+same transaction.
 """
 
 import sqlalchemy as sa
