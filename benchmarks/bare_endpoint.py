@@ -1,6 +1,6 @@
-"""The peer: a bare FastAPI endpoint that parses the same body and, if asked to, makes one durable commit.
+"""The baseline: a bare FastAPI endpoint that parses the same body and, on some paths, makes one durable commit.
 
-`BARE_DATABASE` is a SQLite file, or the URL of a Postgres database, of which each worker keeps some connections.
+`BARE_DATABASE` is a SQLite file or the URL of a Postgres database; each worker has a pool of Postgres connections.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ app = FastAPI(lifespan=lifespan)
 one_writer = threading.Lock()
 if ON_POSTGRES:
     with psycopg.connect(DATABASE, autocommit=True) as administration:
-        administration.execute("SELECT pg_advisory_lock(1)")  # the workers come at once
+        administration.execute("SELECT pg_advisory_lock(1)")  # all workers start at the same time
         administration.execute("CREATE TABLE IF NOT EXISTS answers (id BIGSERIAL PRIMARY KEY, body TEXT)")
 else:
     connection = sqlite.connect(DATABASE, isolation_level=None, check_same_thread=False)
@@ -46,7 +46,7 @@ else:
 
 
 class Question(BaseModel):
-    """The body of a plan or a release, as pydantic reads it."""
+    """The body of a plan or a release, as pydantic parses it."""
 
     statistic: dict[str, Any]
     epsilon: str
@@ -58,13 +58,13 @@ class Question(BaseModel):
 
 @app.post("/plain")
 def plain(question: Question) -> Question:
-    """Parse and answer, as a plain function."""
+    """Parse and answer, in a plain function."""
     return question
 
 
 @app.post("/durable")
 def durable(question: Question) -> Question:
-    """Parse, commit one row durably in SQLite, answer, as a plain function; so are the service's routes."""
+    """Parse, commit one row durably in SQLite, and answer, in a plain function like the service's routes."""
     body = question.model_dump_json()
     with one_writer:
         connection.execute("INSERT INTO answers (body) VALUES (?)", (body,))
@@ -79,7 +79,7 @@ async def plain_async(question: Question) -> Question:
 
 @app.post("/durable-async")
 async def durable_async(question: Question) -> Question:
-    """Parse, commit one row durably, answer, on the event loop: on SQLite everything else waits for the disk."""
+    """Parse, commit one row durably, and answer, on the event loop; on SQLite all other requests wait for the disk."""
     body = question.model_dump_json()
     if not ON_POSTGRES:
         connection.execute("INSERT INTO answers (body) VALUES (?)", (body,))

@@ -1,6 +1,6 @@
-"""The peer of a morning: FastAPI over OpenDP's Laplace mechanism, with one durable debit in Postgres for each release.
+"""The baseline of `morning.py`: FastAPI over OpenDP's Laplace mechanism, with a durable debit in Postgres per release.
 
-It keeps the table in memory and what it released in a dictionary of each process; `BARE_DATABASE` is the URL.
+It keeps the table in memory and its releases in a dictionary of each process. `BARE_DATABASE` is the database's URL.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ async def lifespan(_: FastAPI) -> AsyncIterator[None]:
 
 app = FastAPI(lifespan=lifespan)
 with psycopg.connect(os.environ["BARE_DATABASE"], autocommit=True) as administration:
-    administration.execute("SELECT pg_advisory_lock(1)")  # the workers come at once
+    administration.execute("SELECT pg_advisory_lock(1)")  # all workers start at the same time
     administration.execute("CREATE TABLE IF NOT EXISTS budget (epsilon NUMERIC NOT NULL)")
     administration.execute("CREATE TABLE IF NOT EXISTS debits (id BIGSERIAL PRIMARY KEY, body TEXT)")
     administration.execute("INSERT INTO budget SELECT 1000000 WHERE NOT EXISTS (SELECT 1 FROM budget)")
@@ -57,7 +57,7 @@ class Question(BaseModel):
 
 @lru_cache(1024)
 def measurement(bounds: tuple[float, float], epsilon: str) -> tuple[dp.Measurement, float]:
-    """A mean by OpenDP, and its scale."""
+    """Return OpenDP's measurement of a mean, and its noise scale."""
     space = dp.vector_domain(dp.atom_domain(T=float, nan=False), size=len(ROWS)), dp.symmetric_distance()
     mean = space >> dp.t.then_clamp(bounds) >> dp.t.then_mean()
     scale = mean.map(2) / float(epsilon)
@@ -71,14 +71,14 @@ def _of(question: Question) -> tuple[dp.Measurement, float]:
 
 @app.post("/plan")
 async def plan(question: Question) -> dict[str, Any]:
-    """What a release would promise."""
+    """Return what a release would promise."""
     _, scale = _of(question)
     return {"epsilon": question.epsilon, "radius": dp.laplacian_scale_to_accuracy(scale, question.alpha)}
 
 
 @app.post("/releases")
 async def release(question: Question) -> dict[str, Any]:
-    """What is known, or a draw and its debit."""
+    """Return an earlier release, or draw a new one and debit it."""
     identity = json.dumps(question.statistic, sort_keys=True)
     if question.reuse and identity in known:
         return {"value": known[identity], "reused": True}

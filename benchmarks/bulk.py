@@ -1,4 +1,4 @@
-"""Histograms of 10 to 1,000,000 bins over HTTP: seconds, and the memory of the service.
+"""Measures histograms of 10 to 1,000,000 bins over HTTP: seconds, and the memory of the service.
 
 Run: python benchmarks/bulk.py
 """
@@ -18,7 +18,7 @@ ROWS = 10**6
 
 
 def main() -> None:
-    """Ask for one fresh histogram of each size, and for it again; numpy counts beside it, without privacy."""
+    """Request two fresh histograms of each size, and compare with numpy's counting without privacy."""
     values = np.random.default_rng(1).normal(50, 20, ROWS)
     table = Table("bins", "first s", "again, counts kept s", "answer MiB", "service MiB", "numpy counts s")
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:

@@ -1,4 +1,4 @@
-"""Nanoseconds a draw, one at a time and in bulk, beside OpenDP's make_laplace and diffprivlib's Snapping.
+"""Measures nanoseconds per draw, one at a time and in bulk, and the same of OpenDP and diffprivlib.
 
 Run: make bench-setup, then .venv-bench/bin/python benchmarks/draws.py
 """
@@ -23,11 +23,11 @@ from app.dp.numbers.random_bits import SystemBits
 ROUNDS = 5
 SINGLE = 5_000
 SIZES = (10**3, 10**4, 10**5, 10**6)
-MOST_OF_PEERS = 10**5  # what takes tens of microseconds a draw is measured on no more
+MOST_OF_PEERS = 10**5  # peers that take tens of microseconds per draw are measured up to this size
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """The median of some runs."""
+    """Return the median time of some runs."""
     times = []
     for _ in range(ROUNDS):
         started = time.perf_counter()
@@ -37,12 +37,12 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def parameters_for(rows: int) -> Parameters:
-    """Of a count among so many rows, ε = 1."""
+    """Return the mechanism's parameters for a count of so many rows, with ε = 1."""
     return derive_parameters(mpq(1), mpq(rows, 2), mpq(1, 20), 0)
 
 
 def opendp_laplace(size: int) -> Callable[[], object]:
-    """A vector of so many floating-point numbers with Laplace noise of scale 1."""
+    """Return a function that adds Laplace noise of scale 1 to a vector of `size` floats."""
     space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.l1_distance(T=float)
     measurement = dp.m.make_laplace(*space, scale=1.0)
     values = [0.0] * size
@@ -50,13 +50,13 @@ def opendp_laplace(size: int) -> Callable[[], object]:
 
 
 def diffprivlib_snapping(size: int) -> Callable[[], object]:
-    """So many draws, one after the other: the library has no other way."""
+    """Return a function that makes `size` draws one after the other, since the library has no vectors."""
     mechanism = Snapping(epsilon=1.0, sensitivity=1.0, lower=-172.0, upper=172.0)
     return lambda: [mechanism.randomise(3.0) for _ in range(size)]
 
 
 def main() -> None:
-    """Measure the peers beside us, at each size."""
+    """Measure our draws and the peers' at each size."""
     dp.enable_features("contrib")
     warnings.simplefilter("ignore")
     bits, table = SystemBits(), Table("draws at once", "snapledger ns", "OpenDP ns", "diffprivlib ns", "least ratio")

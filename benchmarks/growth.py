@@ -1,4 +1,4 @@
-"""Latency of plans and releases with 100 to 1,000,000 stored releases.
+"""Measures the latency of plans and releases with 100 to 1,000,000 stored releases.
 
 Run: python benchmarks/growth.py
 """
@@ -22,7 +22,7 @@ _keys = itertools.count()
 
 
 def _grow(path: Path, wanted: int) -> None:
-    """Copy the last release, its entry and its key until so many are stored, as if each had been asked for."""
+    """Copy the last release, its ledger entry and its idempotency key until `wanted` releases are stored."""
     ledger = sqlite3.connect(path, isolation_level=None)
     ledger.execute("PRAGMA cache_size = -500000")
     stored = ledger.execute("SELECT count(*) FROM releases").fetchone()[0]
@@ -33,7 +33,7 @@ def _grow(path: Path, wanted: int) -> None:
         "SELECT dataset_id, principal, epsilon_nano, spent_nano, at, secret_id, previous_hash, hash "
         "FROM entries ORDER BY seq DESC LIMIT 1"
     )
-    base = (0x01A0 << 112) + (7 << 76) + (2 << 62) + stored  # ids older than any of the service's
+    base = (0x01A0 << 112) + (7 << 76) + (2 << 62) + stored  # these ids sort before those of the service
     ids = [str(uuid.UUID(int=base + index)) for index in range(wanted - stored)]
     ledger.execute("BEGIN IMMEDIATE")
     ledger.executemany(
@@ -57,7 +57,7 @@ def _grow(path: Path, wanted: int) -> None:
 
 
 def main() -> None:
-    """Grow the ledger between measurements; every request is sent by one client."""
+    """Measure with one client, and grow the ledger between measurements."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--requests", type=int, default=2000)
     parser.add_argument("--most", type=int, default=10**6)
@@ -81,7 +81,7 @@ def main() -> None:
         first = None
         for size in (size for size in SIZES if size <= asked.most):
             _grow(Path(folder) / "ledger.sqlite3", size)
-            for make in (planned, release):  # what a cache has to see once is not what grows
+            for make in (planned, release):  # fill the caches first, so that only growth is measured
                 load.measure(service.port, make, clients=1, most=200)
             plans = load.measure(service.port, planned, clients=1, most=asked.requests)
             releases = load.measure(service.port, release, clients=1, most=asked.requests)

@@ -1,6 +1,6 @@
-"""Durable releases by database and workers, beside bare commits of the same database in the same run.
+"""Measures durable releases by database and number of workers, and bare commits of the same database in the same run.
 
-Each release is fresh, has a key of its own, and is in one dataset: its account is what all of them wait for.
+Each release is fresh and has its own key. All are on one dataset, so they all wait for the lock of its account.
 
 Run: python benchmarks/ledger.py
 """
@@ -64,7 +64,7 @@ def _contest(table: Table, home: str, workers: int, server: str, asked: argparse
 
 
 def main() -> None:
-    """Alternate between the peers, so that both meet the same machine; print medians."""
+    """Alternate between the servers, so that both have the same conditions, and print medians."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--clients", type=int, default=16)
     parser.add_argument("--seconds", type=float, default=5)

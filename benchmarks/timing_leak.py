@@ -1,8 +1,8 @@
-"""What time tells about the noise: Welch's t between draws with much and with little noise.
+"""Tests whether times reveal the noise: Welch's t between draws with much noise and draws with little noise.
 
 Run: python benchmarks/timing_leak.py
 
-A t beyond ±4.5 is the usual sign of a leak (TVLA, Goodwill et al. 2011): by chance it comes once in 150,000 tests.
+A t beyond ±4.5 is the usual sign of a leak (TVLA, Goodwill et al. 2011); by chance, one test in 150,000 exceeds it.
 """
 
 import argparse
@@ -29,15 +29,18 @@ ROWS = 344
 
 
 def welch(one: Sequence[float], other: Sequence[float]) -> float:
-    """Welch's t of two samples."""
+    """Return Welch's t of two samples."""
     spread = statistics.variance(one) / len(one) + statistics.variance(other) / len(other)
     return (statistics.fmean(one) - statistics.fmean(other)) / spread**0.5
 
 
 def split(pairs: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
-    """The times of the half with the larger noise, and of the other; without each side's slowest twentieth.
+    """Return the times of the half with more noise and of the other half, each without its slowest 5 %.
 
-    Those are interruptions of the machine, which would hide a small difference in their variance.
+    The slowest times are interruptions of the machine, whose variance would hide a small difference.
+
+    Args:
+        pairs: the size of the noise and the time in seconds of each draw.
     """
     middle = statistics.median(noise for noise, _ in pairs)
     sides = [sorted(time_ for noise, time_ in pairs if (noise > middle) is large) for large in (True, False)]
@@ -46,7 +49,7 @@ def split(pairs: Sequence[tuple[float, float]]) -> tuple[list[float], list[float
 
 
 def of_draws(count: int) -> list[tuple[float, float]]:
-    """The size of the noise of single draws, and their seconds."""
+    """Return the size of the noise and the seconds of single draws."""
     bits, x = SystemBits(), mpq(3)
     parameters = derive_parameters(
         mpq(1), mpq(ROWS, 2), mpq(1, 20), 10
@@ -60,7 +63,7 @@ def of_draws(count: int) -> list[tuple[float, float]]:
 
 
 def of_requests(client: httpx.Client, truth: float, count: int) -> list[tuple[float, float]]:
-    """The size of the noise of releases, and the seconds until their answers were there."""
+    """Return the size of the noise and the response time in seconds of releases."""
     asked = {"statistic": {"kind": "mean", "column": "x"}, "epsilon": "0.01", "grid_refinement": 10, "reuse": False}
     body, found = json.dumps(asked), []
     for number in range(count):
@@ -73,7 +76,7 @@ def of_requests(client: httpx.Client, truth: float, count: int) -> list[tuple[fl
 
 
 def main() -> None:
-    """Measure draws alone, then whole requests to a service on this machine: nobody is nearer to it."""
+    """Measure draws alone, then whole requests to a service on this machine, where no network disturbs the times."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=100_000)
     parser.add_argument("--requests", type=int, default=100_000)

@@ -1,4 +1,4 @@
-"""What time tells about texts that the owner did not declare: scans of tables whose texts are all equal, or all differ.
+"""Tests whether times reveal undeclared texts: compares scans of tables whose texts are all equal or all different.
 
 Run: python benchmarks/timing_of_texts.py
 """
@@ -27,7 +27,7 @@ TEXTS: dict[str, Callable[[int], str]] = {
 
 
 def milliseconds(tables: Tables, file_id: str, needs: BinCounts | CellSums, rounds: int) -> float:
-    """The median time of a scan, which the engine makes anew each time."""
+    """Return the median time of a scan in milliseconds, without cached results."""
     found = []
     for _ in range(rounds):
         started = time.perf_counter()
@@ -37,7 +37,7 @@ def milliseconds(tables: Tables, file_id: str, needs: BinCounts | CellSums, roun
 
 
 def main() -> None:
-    """Time a histogram and a two-way table of the same column."""
+    """Measure a histogram and a two-way table of the same column."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--rounds", type=int, default=15)

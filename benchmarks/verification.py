@@ -1,6 +1,6 @@
-"""How fast and in how much memory a ledger is verified, with 10^5 and 10^6 debits in one dataset.
+"""Measures the time and the memory of verifying a ledger with 10^5 and 10^6 debits on one dataset.
 
-Every debit has a release with a stored answer of a mean's size, which is hashed too.
+Every debit has a release with a stored answer as large as that of a mean, which verification hashes too.
 
 Run: python benchmarks/verification.py
 """
@@ -37,7 +37,7 @@ MANY = 10_000
 
 
 def _fill(database: Database, debits: int) -> int:
-    """A dataset with as many debits as if each had been asked for; its id."""
+    """Create a dataset with so many debits, like those of real releases, and return its id."""
     migrate(database)
     seal, at = KEYRING.seal, now()
     with database.write() as transaction:
@@ -94,7 +94,7 @@ def _memory_mib() -> float:
 
 
 def main() -> None:
-    """Fill a ledger, and verify it three times; print the median."""
+    """Fill each ledger, verify it three times, and print the median."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--most", type=int, default=10**6)
     asked = parser.parse_args()
