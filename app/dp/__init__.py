@@ -1,4 +1,5 @@
 """The mathematics of a release: pure functions of public facts, exact sums and random bits.
 
-Nothing here imports anything else of the application, reads the environment or keeps state.
+This package imports no other package of the application, reads no environment variables and keeps no state but caches.
+Docstrings call Covington's "Snapping Mechanism Notes" (2020) "the notes".
 """

@@ -1,16 +1,16 @@
-"""What the mathematics refuses."""
+"""The errors that the mathematics raises."""
 
 from collections.abc import Sequence
 
 
 class InvalidStatistic(ValueError):  # noqa: N818  the name that callers read: the statistic is invalid
-    """The statistic asked for does not exist on this dataset.
+    """The requested statistic does not exist on this dataset.
 
     Attributes:
         where: dotted path into the statistic, such as `column`, `bounds.1` or `edges.3`.
-        what: a predicate about that place that never repeats what was sent.
-        declared: the names of which one is allowed there, as the dataset's columns declare them.
-        sent: what was sent instead of one of them, to find the one that was meant.
+        what: a predicate about that place; it never repeats the value that was sent.
+        declared: the declared names that are allowed there, if only declared names are.
+        sent: the value that was sent instead of a declared name, to suggest a similar one.
     """
 
     def __init__(self, where: str, what: str, declared: Sequence[str] = (), sent: object = None) -> None:
@@ -22,8 +22,8 @@ class InvalidStatistic(ValueError):  # noqa: N818  the name that callers read: t
 
 
 class AccuracyTrivial(ValueError):  # noqa: N818  a fact about the accuracy, not a failure
-    """The statistic's public range already answers to the accuracy asked for; no privacy need be spent on it."""
+    """The statistic's public range already guarantees the requested accuracy, so a release would be pointless."""
 
 
 class DrawExhausted(RuntimeError):  # noqa: N818  a state of the draw
-    """So many random bits left the draw undecided that the source of bits must be broken (probability below 2⁻⁴⁰⁰⁰)."""
+    """A draw is still undecided after 4,096 bits (probability below 2⁻⁴⁰⁰⁰), so the source of bits must be broken."""

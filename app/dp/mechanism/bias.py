@@ -1,7 +1,8 @@
-"""How far the mean of a release is from the statistic, for a guess of the statistic: never from the data.
+"""The bias of a release in closed form: the difference between its mean and a guessed statistic, never the true one.
 
-In normalised units, in closed form. The notes multiply a partial expectation by a probability instead, which is wrong.
-Numbers are exact rationals until an exponential is taken, by MPFR with more than 100 bits beyond what cancels.
+All numbers are in normalised units. The formula differs from the notes, which multiply a partial expectation by a
+probability by mistake. Numbers are exact rationals until MPFR takes an exponential, with over 100 bits to spare after
+cancellation.
 """
 
 from collections.abc import Iterator
@@ -15,28 +16,27 @@ from app.dp.numbers.exact import Rational, Real
 
 
 def bias(parameters: Parameters, guess: Rational) -> Rational:
-    """E[z] - x for the normalised statistic x that is `guess`, cut to [-B', B'].
+    """Return the bias E[z] - x for the normalised statistic x = `guess`, clamped to [-B', B'] (mathematics, "Bias").
 
     With J = ⌊B/G⌋, q = B - JG, e = (J + 1/2)G, M = ⌊x/G + 1/2⌋ and θ = x - MG, G being the grid and λ the scale, it is
 
         G·sinh(θ/λ)/(2·sinh(G/(2λ))) - θ - 1/2·[exp((x - e)/λ) - exp(-(x + e)/λ)]·(G/(1 - exp(-G/λ)) - q)
 
-    The first two terms are what rounding to the grid does, the last is what the outer clamp does. It is odd in x.
-    The error is below 2⁻¹⁰⁰ grids.
+    The first two terms are the effect of rounding to the grid, the last is the effect of the outer clamp. The bias is
+    an odd function of x. The error of the computation is below 2⁻¹⁰⁰ grids.
     """
     x = min(max(guess, -parameters.b_prime), parameters.b_prime)
     return mpq(_ClosedForm.of(parameters).at(x, _cell_index(x, parameters)))
 
 
 def largest_bias(parameters: Parameters) -> Rational:
-    """The largest |E[z] - x| over all x in [-B', B'].
+    """Return the largest bias |E[z] - x| over all x in [-B', B'], rounded up by less than 2⁻⁹⁹ grids.
 
-    It is at B', at an end of one of the two outermost cells, or inside these where the derivative is 0: in the cells
-    further inside, the rounding's part repeats and the clamp's is smaller. Never below the truth, and above it by less
-    than 2⁻⁹⁹ grids.
+    The maximum is at B', at an end of one of the two outermost cells, or inside them where the derivative is 0. Cells
+    further inside cannot have a larger bias: the effect of rounding repeats and the effect of the clamp is smaller.
     """
     closed = _ClosedForm.of(parameters)
-    # As rationals: abs() of an MPFR number would round to the thread's precision.
+    # Convert to rationals first, because abs() of an MPFR number rounds to the precision of the thread's context.
     return max(abs(mpq(closed.at(x, m))) for x, m in closed.candidates()) + parameters.grid / 2**100
 
 
@@ -51,12 +51,12 @@ class _ClosedForm:
     parameters: Parameters
     context: gmpy2.context
     edge: Rational  # e, where the outermost cell begins
-    weight: Real  # G/(1 - exp(-G/λ)) - q: how far the clamp cuts on average, once it binds
+    weight: Real  # G/(1 - exp(-G/λ)) - q: the mean distance that the clamp removes when it binds
     width: Real  # W = 2·sinh(G/(2λ))
 
     @classmethod
     def of(cls, parameters: Parameters) -> "_ClosedForm":
-        # sinh(θ/λ)/W cancels with θ to some (G/λ)², which is 2^-2r; a weight is about λ, so 2^r grids.
+        # G·sinh(θ/λ)/W - θ loses about 2r bits by cancellation, (G/λ)² = 2^-2r; the weight is about λ, so 2^r grids.
         precision = parameters.precision_bits + GUARD_BITS + 4 * parameters.grid_refinement
         context = gmpy2.context(precision=precision)
         grid, scale = parameters.grid, parameters.scale
@@ -73,7 +73,7 @@ class _ClosedForm:
         )
 
     def at(self, x: Rational, m: int) -> Real:
-        """The closed form at x in the cell m, either of which may be taken where two meet."""
+        """Return the closed form at x in the cell m; where two cells meet, both are valid."""
         context, grid, scale = self.context, self.parameters.grid, self.parameters.scale
         theta = x - m * grid
         rounded = context.div(context.mul(grid, context.sinh(mpfr(theta / scale, 0, context))), self.width)
@@ -82,7 +82,7 @@ class _ClosedForm:
         return context.sub(context.sub(rounded, theta), clamped)
 
     def candidates(self) -> Iterator[tuple[Rational, int]]:
-        """Where |bias| may be largest, each with a cell: for x >= 0, since the bias is odd."""
+        """Yield the x >= 0 at which |bias| can be largest, each with its cell; x < 0 is symmetric."""
         parameters = self.parameters
         grid, most = parameters.grid, parameters.b_prime
         last = _cell_index(most, parameters)
@@ -96,7 +96,7 @@ class _ClosedForm:
                     yield x, m
 
     def _stationary(self, m: int) -> Iterator[Rational]:
-        """Where the derivative in cell m is 0: x = mG + λ·ln y with a·y² - λ·y + b = 0."""
+        """Yield the x at which the derivative in cell m is 0: x = mG + λ·ln y with a·y² - λ·y + b = 0."""
         context, grid, scale = self.context, self.parameters.grid, self.parameters.scale
         half = context.div(grid, context.mul(2, self.width))
         a, b = (
@@ -107,7 +107,7 @@ class _ClosedForm:
         if discriminant < 0:
             return
         root = context.sqrt(discriminant)
-        # One of the two by the sum, which does not cancel, and the other from their product b/a.
+        # Compute one root from the sum, which does not cancel, and the other from the product of both, b/a.
         sum_ = context.add(mpfr(scale, 0, context), root)
         roots = [context.div(context.mul(2, b), sum_)] + ([context.div(sum_, context.mul(2, a))] if a else [])
         for y in roots:

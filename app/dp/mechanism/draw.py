@@ -2,14 +2,14 @@
 
     z = clamp_B( ⌊ clamp_B(x) + s·λ'·(-ln U) ⌉_Λ' )
 
-The uniform U is revealed bit by bit. A prefix u of N bits says that U lies between u/2^N and (u + 1)/2^N; when both
-ends give the same z, so does every number between them, and z is the answer. Otherwise the draw is undecided, 64 more
-bits are appended and both ends are computed again, 64 bits more precisely. The result is post-processing of an ideal
-Laplace mechanism at ε' <= ε, so no rounding is left that could cost privacy.
+The uniform U is revealed bit by bit. The first N bits u place U between u/2^N and (u + 1)/2^N. If both ends give the
+same z, then every number between them gives it too, and the draw returns z. Otherwise the draw is undecided: it reads
+64 more bits and computes both ends again with 64 more bits of precision. The result is post-processing of an ideal
+Laplace mechanism at ε' <= ε, so no rounding error can cost privacy.
 
-States: undecided (N = p + 128) → decided, or undecided (N + 64) → …, or exhausted beyond 4,096 bits. All but a share of
-2⁻¹⁰⁰ of the draws are decided at once, with the same number of bits and the same steps, whatever the noise (Jin et al.
-2022).
+A draw starts undecided with N = p + 128 bits. Each step ends decided, undecided with N + 64 bits, or exhausted beyond
+4,096 bits. All but a fraction of 2⁻¹⁰⁰ of the draws are decided at the first step, so they use the same number of bits
+and operations whatever the noise is. This prevents timing attacks (Jin et al. 2022).
 """
 
 import gmpy2
@@ -30,14 +30,14 @@ def round_to_grid(t: Rational, grid: Rational) -> Rational:
 
 
 def first_bits(parameters: Parameters) -> int:
-    """N, how many bits of U a draw starts with."""
+    """Return N, the number of bits of U that a draw starts with."""
     return parameters.precision_bits + GUARD_BITS
 
 
 def draw(x: Rational, parameters: Parameters, bits: BitSource) -> Rational:
-    """One release of the normalised statistic `x`, in normalised units.
+    """Return one release of the normalised statistic `x`, in normalised units.
 
-    Takes one sign bit (0 is +) and N bits of U in a single call, and further bits with probability below 2⁻¹⁰⁰.
+    It reads one sign bit (0 is +) and N bits of U in a single call, and more bits with probability below 2⁻¹⁰⁰.
 
     Raises:
         DrawExhausted: if 4,096 bits of U do not decide.
@@ -48,7 +48,7 @@ def draw(x: Rational, parameters: Parameters, bits: BitSource) -> Rational:
 
 
 def resolve_draw(x: Rational, parameters: Parameters, sign: int, u: int, length: int, bits: BitSource) -> Rational:  # noqa: PLR0913, PLR0917  the state of a draw
-    """Decide a draw whose `sign` and first `length` bits `u` of U are known, with further bits only if they do not.
+    """Finish a draw with a known `sign` and the first `length` bits `u` of U; read more bits only if needed.
 
     Raises:
         DrawExhausted: if 4,096 bits of U do not decide.
@@ -64,10 +64,10 @@ def resolve_draw(x: Rational, parameters: Parameters, sign: int, u: int, length:
 
 
 def _interval_ends(x: Rational, parameters: Parameters, sign: int, u: int, length: int) -> tuple[Rational, Rational]:
-    """The releases at both ends of what the first `length` bits of U leave open, rounded outwards at that precision."""
+    """Return the releases at both ends of the interval of U given by its first `length` bits, rounded outwards."""
     below, above = down(length), up(length)
-    # In units of the grid, so that ⌊t⌉_Λ' is Λ'·⌊t/Λ' + 1/2⌋. Operators would round as the thread's context says:
-    # every operation on MPFR numbers is called on the context that names its direction.
+    # In units of the grid, so that ⌊t⌉_Λ' is Λ'·⌊t/Λ' + 1/2⌋. Operators on MPFR numbers round as the thread's context
+    # says, so every operation is called on a context with the wanted direction instead.
     start = _clamp(x, parameters.bound) / parameters.grid + mpq(1, 2)
     slope = real(-sign * parameters.scale / parameters.grid, below)  # exact: the scale has p + 128 bits
     least_log = below.log(mpq(u, 1 << length))  # -∞ for u = 0
@@ -79,10 +79,10 @@ def _interval_ends(x: Rational, parameters: Parameters, sign: int, u: int, lengt
 
 
 def _round_and_clamp(t: Real, context: gmpy2.context, parameters: Parameters) -> Rational:
-    """The multiple of the grid at or below `t`, in units of the grid and perhaps infinite, after the outer clamp."""
+    """Return the largest multiple of the grid that is at most `t` grids, after the outer clamp; `t` may be infinite."""
     if t.is_infinite():
         return parameters.bound if t > 0 else -parameters.bound
-    # Exact, as `t` has the context's precision; floor() of the number itself would round to the thread's.
+    # Exact, because `t` has the context's precision; floor() without a context would round to the thread's.
     return _clamp(parameters.grid * context.floor(t), parameters.bound)
 
 

@@ -1,4 +1,4 @@
-"""How one ε is shared among several releases."""
+"""Shares one ε among several releases."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,11 +11,11 @@ from app.dp.numbers.exact import Rational
 from app.dp.statistics import Statistic
 
 _BITS = 40
-_FINEST = mpq(1, 2**400)  # a radius that no ε of a ledger buys
+_FINEST = mpq(1, 2**400)  # so small that no ε within a ledger's limit reaches it
 
 
 def by_weight(epsilon: Rational, weights: Sequence[Rational]) -> list[Rational]:
-    """The part of ε that each weight has of their sum, in whole units rounded down: together never more than ε."""
+    """Return each weight's proportional share of ε, rounded down to whole ledger units, so the sum is at most ε."""
     per_weight = epsilon / UNIT / sum(weights)
     return [UNIT * (per_weight * weight).__floor__() for weight in weights]
 
@@ -27,12 +27,22 @@ def equal_radius(
     gamma: Rational,
     grid_refinement: GridRefinement,
 ) -> Rational | None:
-    """The smallest radius, as a part of each statistic's public range, that all can have at `alpha` for ε together.
+    """Return the smallest relative radius that all statistics can reach together for a total of ε.
 
-    Each is then released at the smallest ε at which its radius is at most that. It is found to 40 bits, from above, so
-    that the sum is never more than ε; None where not even a radius just below the ranges can be had.
+    A relative radius is a fraction of the statistic's public range. Each statistic is then released at the smallest ε
+    that reaches it. The result is found by bisection to 40 bits and rounded up, so the costs never exceed ε in total.
+
+    Args:
+        statistics: the statistics to release.
+        epsilon: ε, their total cost.
+        alpha: each radius holds with probability at least 1 - α.
+        gamma: γ, the largest probability with which the outer clamp may bind.
+        grid_refinement: by how many halvings the grid is finer than the notes', or "auto".
+
+    Returns:
+        The fraction, or None if ε does not even buy radii just below the ranges.
     """
-    # Many statistics are one normalised mechanism: all means over n rows are.
+    # Statistics with the same normalised mechanism cost the same: all means over n rows, for example.
     kinds = Counter(
         (
             *((each.upper - each.lower) / each.sensitivity, each.b_prime, each.mechanisms),

@@ -1,4 +1,4 @@
-"""One statistic released at one ε: the normalised mechanism in the statistic's own units."""
+"""The mechanism of one statistic at one ε, in the statistic's own units."""
 
 from dataclasses import dataclass
 from typing import Final, Literal, Self
@@ -19,14 +19,14 @@ from app.dp.table.sums import Answer
 
 AUTO: Final = "auto"
 GridRefinement = int | Literal["auto"]
-"""r, by how many halvings the grid is finer than the notes' (0 to 30), or what suits the statistic."""
+"""r, by how many halvings the grid is finer than the notes' (0 to 30), or "auto" for the statistic's default."""
 
 DEFAULT_REFINEMENT: Final = 10
-"""What "auto" is for all but counts: half a grid is then less than a thousandth of the radius."""
+"""What "auto" means for all statistics but counts: half a grid is then less than a thousandth of the radius."""
 
 
 def refinement_for(statistic: Statistic, requested: GridRefinement) -> Refinement:
-    """How fine the grid is: "auto" keeps the releases of counts whole numbers, and is 10 for other statistics."""
+    """Return the grid refinement: "auto" gives counts a whole-number grid, and other statistics a refinement of 10."""
     if requested != AUTO:
         return requested
     return WHOLE if isinstance(statistic, Counts) else DEFAULT_REFINEMENT
@@ -40,8 +40,8 @@ class Mechanism:
         statistic: what is released.
         epsilon: ε, the total privacy cost, shared by the statistic's mechanisms.
         gamma: γ, the largest probability with which the outer clamp may bind.
-        grid_refinement: what was asked for; `parameters` have the r that follows.
-        parameters: of each of the statistic's mechanisms, in normalised units.
+        grid_refinement: the requested refinement; `parameters` has the resulting r.
+        parameters: the parameters of each of the statistic's mechanisms, in normalised units.
     """
 
     statistic: Statistic
@@ -54,7 +54,7 @@ class Mechanism:
     def for_epsilon(
         cls, statistic: Statistic, epsilon: Rational, gamma: Rational, grid_refinement: GridRefinement
     ) -> Self:
-        """The mechanism that costs `epsilon` in all; ValueError as `derive`."""
+        """Return the mechanism whose total cost is `epsilon`; ValueError as in `derive_parameters`."""
         refinement = refinement_for(statistic, grid_refinement)
         parameters = derive_parameters(epsilon / statistic.mechanisms, statistic.b_prime, gamma, refinement)
         return cls(statistic, epsilon, gamma, grid_refinement, parameters)
@@ -63,11 +63,11 @@ class Mechanism:
     def for_accuracy(
         cls, statistic: Statistic, accuracy: Rational, alpha: Rational, gamma: Rational, grid_refinement: GridRefinement
     ) -> Self:
-        """The cheapest mechanism whose radius at `alpha` is at most `accuracy`, in the statistic's units.
+        """Return the cheapest mechanism whose radius at `alpha` is at most `accuracy`, in the statistic's units.
 
         Raises:
-            AccuracyTrivial: if the public range is no wider than that.
-            ValueError: if `accuracy` is not positive, or as `derive` does.
+            AccuracyTrivial: if the public range is not wider than `accuracy`.
+            ValueError: if `accuracy` is not positive, or as in `derive_parameters`.
         """
         if accuracy >= statistic.upper - statistic.lower:
             raise AccuracyTrivial
@@ -79,29 +79,35 @@ class Mechanism:
         return cls.for_epsilon(statistic, epsilon, gamma, grid_refinement)
 
     def radius(self, alpha: Rational) -> Rational:
-        """The notes' radius at `alpha`, of each component, in the statistic's units."""
+        """Return the notes' radius of each component at `alpha`, in the statistic's units."""
         return self.statistic.sensitivity * radii.radius(self.parameters, alpha)
 
     def tight_radius(self, alpha: Rational) -> Rational:
-        """The smallest radius at `alpha`, of each component, in the statistic's units."""
+        """Return the smallest valid radius of each component at `alpha`, in the statistic's units."""
         return self.statistic.sensitivity * radii.tight_radius(self.parameters, alpha)
 
     def simultaneous_radius(self, alpha: Rational) -> Rational:
-        """The notes' radius at which all components hold at once with probability at least 1 - `alpha`."""
+        """Return the radius that holds for all components at once with probability at least 1 - `alpha`.
+
+        In the statistic's units, by the union bound.
+        """
         return self.radius(alpha / self.statistic.components)
 
     @property
     def resolution(self) -> Rational:
-        """What no ε removes: the rounding of values to codes, and of the release to a double."""
+        """The error that no ε removes: the rounding of values to codes and of the release to a double.
+
+        In the statistic's units.
+        """
         statistic = self.statistic
         furthest = abs(statistic.centre) + statistic.sensitivity * self.parameters.bound
         return statistic.rounding + half_ulp(furthest)
 
     def draw(self, answer: Answer, bits: VectorBitSource) -> ReleasedValues:
-        """A fresh release of each component, exact, from what the engine answered to the statistic's needs.
+        """Draw an exact release of each component from the engine's answer to the statistic's needs.
 
         Raises:
-            ValueError: if the answer is not to them.
+            ValueError: if the answer does not match the needs.
             DrawExhausted: if the source of bits is broken.
         """
         statistic, parameters = self.statistic, self.parameters
@@ -122,7 +128,7 @@ class Mechanism:
         return normalised.map(lambda z: centre + sensitivity * z)
 
     def cliff(self) -> Rational:
-        """The smallest ε above this one, in whole units, at which the grid is finer."""
+        """Return the smallest total ε above this one, in whole units, at which the grid is finer."""
         statistic = self.statistic
         refinement = refinement_for(statistic, self.grid_refinement)
         return planning.next_cliff(self.epsilon, statistic.b_prime, self.gamma, refinement, statistic.mechanisms)

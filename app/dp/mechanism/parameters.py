@@ -1,4 +1,4 @@
-"""What follows from ε and the range of the statistic: clamping bound, precision, noise and grid."""
+"""The mechanism's parameters, derived from ε and the statistic's range: clamping bound, precision, noise, grid."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,10 +16,10 @@ FINEST_REFINEMENT = 30
 
 WHOLE: Final = "whole"
 Refinement = int | Literal["whole"]
-"""r, or that the grid is 1 (in normalised units) wherever the notes' grid is no finer than that."""
+"""r, or "whole": the grid is 1 (in normalised units) unless the notes' grid is finer."""
 
 GUARD_BITS = 128
-"""How many bits more than the precision p the working precision and a draw's first prefix have."""
+"""The number of bits that the working precision and a draw's first prefix have in addition to the precision p."""
 
 _EXACT_LOGARITHM_BITS = 118  # the notes, section 3: enough to round the logarithm of a double exactly
 _MANTISSA_BITS = 52
@@ -31,11 +31,11 @@ class Parameters:
 
     Attributes:
         epsilon: ε, the privacy cost of this mechanism.
-        b_prime: B', the largest size of the normalised statistic.
+        b_prime: B', the largest absolute value of the normalised statistic.
         gamma: γ, the largest probability with which the outer clamp may bind.
         grid_refinement: r, by how many halvings the grid is finer than the notes'.
         precision_bits: p, so that η = 2^-p.
-        epsilon_prime: ε', what is left of ε for the Laplace noise; rounded down.
+        epsilon_prime: ε', the part of ε that is left for the Laplace noise; rounded down.
         scale: λ' = 1/ε', the scale of the noise; rounded up.
         coarse_grid: Λ', the smallest power of two that is at least λ'.
         grid: Λ'/2^r, the grid that releases are rounded to.
@@ -58,10 +58,16 @@ class Parameters:
 def derive_parameters(
     epsilon: Rational, b_prime: Rational, gamma: Rational = GAMMA, grid_refinement: Refinement = 0
 ) -> Parameters:
-    """The parameters at a privacy cost ε and a normalised range [-B', B'] (Covington's notes, sections 5 and 6.5).
+    """Return the parameters for a privacy cost ε and a normalised range [-B', B'] (the notes, sections 5 and 6.5).
 
-    Every rounding goes against the release, never against privacy: B up, ε' down, λ' up, and Λ' from that λ'. The grid
-    does not enter the privacy cost: the draw is post-processing of the ideal Laplace mechanism.
+    Every rounding favours privacy over accuracy: B up, ε' down, λ' up, and Λ' from the rounded λ'. The privacy cost
+    does not depend on the grid, because the draw is post-processing of the ideal Laplace mechanism.
+
+    Args:
+        epsilon: ε, the cost of this one mechanism.
+        b_prime: B', in units of the sensitivity.
+        gamma: γ, the largest probability with which the outer clamp may bind.
+        grid_refinement: r, or "whole".
 
     Raises:
         ValueError: if ε is at most 2⁻¹¹⁷, B' is not positive, γ is not in (0, 1] or r is not from 0 to 30.
@@ -92,15 +98,16 @@ def derive_parameters(
 
 
 def clamping_bound(epsilon: Rational, b_prime: Rational, gamma: Rational) -> tuple[int, Rational]:
-    """The precision p in bits and the clamping bound B, rounded up at p + 128 bits or more.
+    """Return the precision p in bits and the clamping bound B, rounded up (the notes, sections 5 and 6.5.1).
 
-    B binds with probability at most γ (in fact γ²); p keeps B·η within 2⁻⁵² (Covington's notes, sections 5 and 6.5.1,
-    there without that). The notes' other demand on p, 2η below ε, holds at 118 bits for every ε above 2⁻¹¹⁷.
+    The clamp binds with probability at most γ (in fact at most γ²). The condition B·η <= 2⁻⁵² on p is added to the
+    notes. Their condition 2η < ε holds with 118 bits for every ε above 2⁻¹¹⁷.
     """
     k = (2 + mpq(24, 2**52)) / (epsilon - mpq(1, 2**117))
     precision_bits = _EXACT_LOGARITHM_BITS
     while True:
-        # The precision needs the bound and the bound a precision; a finer bound is never larger, so this ends.
+        # The precision depends on the bound, which is computed with that precision. More bits never raise the bound,
+        # so the loop ends.
         working_precision = precision_bits + GUARD_BITS
         logarithm = mpq(log_up(1 / gamma, working_precision))
         bound = mpq(real(b_prime + k / 2 * (1 + 2 * logarithm), up(working_precision)))

@@ -1,21 +1,22 @@
-"""What is known of the ratio θ = x/y of two statistics from a release of each, whatever the data (Fieller 1954).
+"""A confidence set for the ratio θ = x/y of two statistics, from a release X of x and Y of y (Fieller 1954).
 
-For the true θ, x - θy = 0, so X - θY is an error alone: that of two independent noises of scales s = λ_x and
-t = |θ|·λ_y, half a grid of each, and what codes and doubles round away. Its size is at most q(θ) with probability at
-least 1 - α, so the set {θ : |X - θY| <= q(θ)} has the true θ with that probability.
+For the true θ, x - θy = 0, so X - θY contains only errors: two independent noises of scales s = λ_x and t = |θ|·λ_y,
+half a grid for each, and the rounding to codes and doubles. Its absolute value is at most q(θ) with probability at
+least 1 - α, so the set {θ : |X - θY| <= q(θ)} contains the true θ with that probability, whatever the data.
 
-Two Laplace noises of scales s and t are beyond ±v together with probability
+The sum of two Laplace noises of scales s and t is beyond ±v with probability
 
-    T(v) = (s²·e^(-v/s) - t²·e^(-v/t))/(s² - t²),   or (1 + v/(2s))·e^(-v/s) where s = t.
+    T(v) = (s²·e^(-v/s) - t²·e^(-v/t))/(s² - t²),   or (1 + v/(2s))·e^(-v/s) if s = t.
 
-The outer clamps change that little: a clamped error is above an unclamped one only where its noise is beyond the lower
-clamp (probability p at most) and the other one alone makes up for it, for which T(v) is enough: so q is taken at
-α/(1 + p_x + p_y), with L = ln of its reciprocal.
+The outer clamps change little. A clamped error exceeds the unclamped one only if its noise is beyond the lower clamp,
+which has a probability of at most p, and then the other error alone must exceed v, which has a probability of at most
+T(v). So q is computed at α/(1 + p_x + p_y). Below, L is the logarithm of the reciprocal of that.
 
-T is that of symmetric and unimodal noises, so it grows with each scale (Anderson 1955). Hence q(θ) grows with |θ| and
-q(θ)/|θ| falls, so that for X >= 0, Y > 0 whether a θ > 0 is in the set changes once below X/Y and once above it.
-T((s + t)·L) is at most e^(-L): with r = t/s and g(u) = (1 - e^(-uL))/u, which falls, that is g(r) >= g(1/r) for r < 1.
-So q(θ) exceeds q(0) by |θ|·(L·λ_y + the slack of y) at most, and the set has an end on both sides if Y is above that.
+The noises are symmetric and unimodal, so T grows with each scale (Anderson 1955). Hence q(θ) grows with |θ|, and
+q(θ)/|θ| falls. For X >= 0 and Y > 0, the positive θ of the set therefore form an interval around X/Y. T((s + t)·L) is
+at most e^(-L): with r = t/s and the falling function g(u) = (1 - e^(-uL))/u, this says g(r) >= g(1/r) for r < 1. So
+q(θ) exceeds q(0) by at most |θ|·(L·λ_y + the slack of y), and the set is bounded if Y is larger than that factor of
+|θ|.
 """
 
 import math
@@ -30,19 +31,19 @@ from app.dp.mechanism.sum_accuracy import clamp_probability
 from app.dp.numbers.exact import Rational, down, log_up, real, up
 
 _PRECISION = 256
-_STEPS = 50  # at most, of what is repeated until it hardly changes; as many bits of a double are found
+_STEPS = 50  # the maximum number of iterations; a bisection finds as many bits of a double
 _NEARLY_EQUAL = mpq(1, 10**6)
 _OUTWARDS = mpq(1, 10**9)
-"""By which part a number that was found with doubles is first moved outwards, where it is not proved; then doubled."""
+"""The first relative step outwards if the exact check refutes a number found with doubles; then steps double."""
 
 
 @dataclass(frozen=True, slots=True)
 class RatioError:
-    """The error of X - θY for any θ, at one α.
+    """A bound of the error of X - θY for any θ, at one α.
 
     Attributes:
-        scales: λ of both noises, in the units of x and of y.
-        slacks: half a grid of both, and what is rounded away.
+        scales: the scale λ of each noise, in the units of x and of y.
+        slacks: half a grid plus the resolution for each, in the same units.
         alpha: α/(1 + p_x + p_y).
     """
 
@@ -52,7 +53,7 @@ class RatioError:
 
     @classmethod
     def of(cls, x: Mechanism, y: Mechanism, alpha: Rational) -> Self:
-        """That of the releases of two mechanisms."""
+        """Return the error bound for the releases of two mechanisms."""
         beyond = sum(clamp_probability(each.parameters, _PRECISION) for each in (x, y))
         return cls(
             (x.statistic.sensitivity * x.parameters.scale, y.statistic.sensitivity * y.parameters.scale),
@@ -61,15 +62,15 @@ class RatioError:
         )
 
     def reach(self, ratio: Rational) -> Rational:
-        """q(θ), rounded up."""
+        """Return q(θ), rounded up, for θ = `ratio`."""
         size = abs(ratio)
         quantile = pair_quantile(self.scales[0], size * self.scales[1], self.alpha)
         return self.slacks[0] + size * self.slacks[1] + quantile
 
     def ratios(self, x: Rational, y: Rational) -> tuple[Rational | None, Rational | None]:
-        """The least and the largest θ that may be true, None for both where the set may have no end."""
+        """Return both ends of the confidence set for releases `x` and `y`; None for both if it may be unbounded."""
         (s, t), (slack_x, slack_y) = self.scales, self.slacks
-        # In units of the noises, so that doubles can be used to search.
+        # In units of the noise scales, so that the search can use doubles.
         ends = _ends(RatioError((mpq(1), mpq(1)), (slack_x / s, slack_y / t), self.alpha), abs(x) / s, y / t)
         if ends is None:
             return None, None
@@ -78,7 +79,7 @@ class RatioError:
 
 
 def _ends(error: RatioError, x: Rational, y: Rational) -> tuple[Rational, Rational] | None:
-    """Both ends for x >= 0 and an error with scales of 1; None where the set may have no end."""
+    """Return both ends for x >= 0 and an error with scales of 1; None if the set may be unbounded."""
     logarithm = mpq(log_up(1 / error.alpha, _PRECISION))
     surplus = y - error.slacks[1] - logarithm
     if surplus <= 0:
@@ -87,12 +88,12 @@ def _ends(error: RatioError, x: Rational, y: Rational) -> tuple[Rational, Ration
     def is_outside(ratio: Rational) -> bool:
         return bool(abs(x - ratio * y) > error.reach(ratio))
 
-    at_zero = error.slacks[0] + logarithm  # q(0) at most
+    at_zero = error.slacks[0] + logarithm  # an upper bound of q(0)
     estimate, furthest = x / y, (at_zero + x) / surplus
     upper = _prove(is_outside, _search(error, x, y, estimate, furthest), furthest)
     if x > at_zero:
         return _prove(is_outside, _search(error, x, y, estimate, mpq(0)), mpq(0)), upper
-    # All of the set below 0, θ = -τ, has τ <= (q(τ) - x)/y, which is used again from where it must end.
+    # Every negative member θ = -τ has τ <= (q(τ) - x)/y. Start from a bound of τ and apply this until it stops falling.
     tau = (at_zero - x) / surplus
     for _ in range(_STEPS):
         nearer = max((error.reach(tau) - x) / y, mpq(0))
@@ -103,7 +104,7 @@ def _ends(error: RatioError, x: Rational, y: Rational) -> tuple[Rational, Ration
 
 
 def _search(error: RatioError, x: Rational, y: Rational, inside: Rational, outside: Rational) -> Rational:
-    """About where the set ends between two ratios that are not negative, by doubles."""
+    """Return about where the set ends between two non-negative ratios, one `inside` and one `outside`, with doubles."""
     (slack_x, slack_y), logarithm = map(float, error.slacks), float(log_up(1 / error.alpha, _PRECISION))
     low, high, above, below = float(inside), float(outside), float(x), float(y)
     for _ in range(_STEPS):
@@ -117,7 +118,7 @@ def _search(error: RatioError, x: Rational, y: Rational, inside: Rational, outsi
 
 
 def _prove(is_outside: Callable[[Rational], bool], found: Rational, outside: Rational) -> Rational:
-    """A ratio that is seen to be outside the set: the one found, or one nearer to `outside`, which is known to be."""
+    """Return a ratio that is checked to be outside the set: `found`, or one nearer to `outside`, which is outside."""
     step = _OUTWARDS
     while not is_outside(found):
         if step >= 1:
@@ -132,7 +133,7 @@ def _slack(mechanism: Mechanism) -> Rational:
 
 
 def pair_quantile(s: Rational, t: Rational, alpha: Rational) -> Rational:
-    """A v with T(v) <= α for noises of scales `s` and `t`, which is seen by an upper bound of T(v)."""
+    """Return a v with T(v) <= α for noises of scales `s` and `t`: nearly the smallest, and checked exactly."""
     s, t = max(s, t), min(s, t)
     ratio = mpq(1) if s - t < _NEARLY_EQUAL * s else t / s
     found = mpq(_approximate_quantile(float(ratio), float(log_up(1 / alpha, _PRECISION))))
@@ -144,9 +145,9 @@ def pair_quantile(s: Rational, t: Rational, alpha: Rational) -> Rational:
 
 
 def _approximate_quantile(t: float, logarithm: float) -> float:
-    """About the v with ln T(v) = -`logarithm` for the scales 1 and t <= 1.
+    """Return about the v with ln T(v) = -`logarithm` for the scales 1 and t <= 1.
 
-    By Newton's method from (1 + t)·L, which is above it: ln T is concave, so each step stays above.
+    Newton's method starts above the solution, at (1 + t)·L. Since ln T is concave, each step stays above it.
     """
     v = (1 + t) * logarithm
     for _ in range(_STEPS):
@@ -159,7 +160,7 @@ def _approximate_quantile(t: float, logarithm: float) -> float:
 
 
 def _log_tail(t: float, v: float) -> tuple[float, float]:
-    """The logarithm of T(v) and its derivative, for the scales 1 and t <= 1."""
+    """Return the logarithm of T(v) and its derivative, for the scales 1 and t <= 1."""
     if t == 1:
         return math.log1p(v / 2) - v, -(1 + v) / (2 + v)
     if t == 0:
@@ -170,7 +171,7 @@ def _log_tail(t: float, v: float) -> tuple[float, float]:
 
 
 def _is_within(t: Rational, v: Rational, alpha: Rational) -> bool:
-    """Whether T(v) <= α for the scales 1 and `t`, seen by an upper bound of T(v)."""
+    """Return whether an upper bound of T(v) for the scales 1 and `t` is at most α."""
     above, below = up(_PRECISION), down(_PRECISION)
     first = mpq(above.exp(real(-v, above)))
     if t == 1:

@@ -1,4 +1,4 @@
-"""The numbers of a release: many components, of which few differ."""
+"""The numbers of a release: possibly a million components, but few distinct numbers."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ from app.dp.numbers.exact import Rational
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReleasedValues(Sequence[Rational]):
-    """Exact numbers, each that occurs kept once, as the whole number that it is made of.
+    """A sequence of exact numbers that stores each distinct number once, as a whole number (its multiple of the grid).
 
-    A histogram of a million bins is released on a grid, so that some hundred numbers occur: whatever is made of each
-    is made once.
+    A histogram of a million bins is released on a grid and so has only some hundred distinct numbers. Conversions are
+    done once for each distinct number.
 
     Attributes:
-        multiples: the whole numbers that occur, ascending.
-        places: for each component, the place of its number among these.
-        number: what a whole number stands for.
-        exact: how many components were drawn by exact numbers alone.
+        multiples: the distinct whole numbers, ascending.
+        places: for each component, the index of its number in `multiples`.
+        number: converts a whole number to the exact number that it represents.
+        exact: how many components were drawn with exact arithmetic only.
     """
 
     multiples: npt.NDArray[Any]
@@ -31,22 +31,22 @@ class ReleasedValues(Sequence[Rational]):
 
     @classmethod
     def of(cls, multiples: npt.NDArray[Any], number: Callable[[int], Rational], exact: int) -> Self:
-        """A release whose components are what these whole numbers stand for."""
+        """Return the release whose components are `number` of each of these whole numbers."""
         distinct, places = np.unique(multiples, return_inverse=True)
         return cls(distinct, places, number, exact)
 
     @classmethod
     def several(cls, numbers: Sequence[Rational]) -> Self:
-        """A release of few components, each kept by itself."""
+        """Return a release of few components, stored one by one."""
         places = np.arange(len(numbers))
         return cls(places, places, numbers.__getitem__)
 
     def distinct(self) -> Iterator[Rational]:
-        """The numbers that occur, each made when it is its turn."""
+        """Return an iterator over the distinct numbers, in ascending order of their multiples."""
         return map(self.number, self.multiples.tolist())
 
     def map(self, function: Callable[[Rational], Rational]) -> Self:
-        """The same function of each component."""
+        """Return the release with `function` applied to each component."""
         return type(self)(self.multiples, self.places, lambda multiple: function(self.number(multiple)), self.exact)
 
     def __len__(self) -> int:

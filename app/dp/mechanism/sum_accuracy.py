@@ -1,8 +1,8 @@
-"""How far the sum of several released numbers may be from the sum of what they are of, whatever the data.
+"""Bounds the error of a sum of several released numbers, whatever the data.
 
-The errors are independent, so the error of a sum of k of them grows like √k. An error e is what the outer clamp leaves
-of u, the ideal noise λ'·Y rounded to the grid. The clamp only pulls a release towards the range that the truth is in:
-e exceeds u only where u is beyond the lower clamp, and then e is not positive. So for θ > 0
+The errors are independent, so the error of a sum of k of them grows like √k. Each error e is u, the ideal noise λ'·Y
+rounded to the grid, after the outer clamp. The clamp only moves a release towards the range of the true value: e
+exceeds u only where u is beyond the lower clamp, and then e is not positive. So for θ > 0
 
     E[e^(θe)] <= E[e^(θu)] + p,   p = P(the noise is beyond the clamp on one side),
 
@@ -10,8 +10,9 @@ and by Markov's inequality, for k independent errors and both sides,
 
     P(|Σe| >= t) <= 2·(m(θ) + p)^k·e^(-θt)   for every θ in (0, 1/λ') and every m(θ) >= E[e^(θu)].
 
-Where the truth may be anywhere, u is λ'·Y by at most half a grid, and m = e^(θ·grid/2)/(1 - θ²λ'²). Where it is known
-to be a multiple of the grid, as a count is of 1, u is a rounded Laplace variable, whose m is known (`_lattice_moment`).
+If the true value can be anywhere, u differs from λ'·Y by at most half a grid, and m = e^(θ·grid/2)/(1 - θ²λ'²). If it
+is a multiple of the grid, such as a count with a grid of 1, u is a rounded Laplace variable with a known m
+(`_lattice_moment`).
 """
 
 import math
@@ -23,20 +24,19 @@ from app.dp.mechanism.accuracy import tight_radius
 from app.dp.mechanism.parameters import GUARD_BITS, Parameters
 from app.dp.numbers.exact import Rational, Real, down, log_up, real, up
 
-_STEPS = 24  # of a golden section: near the best θ the bound hardly depends on it
+_STEPS = 24  # of the golden-section search: near the best θ the bound is almost constant
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
 
 @lru_cache(maxsize=4096)
 def sum_radius(parameters: Parameters, count: int, alpha: Rational, *, on_grid: bool) -> Rational:
-    """The sum of `count` released numbers is within this of the true sum with probability at least 1 - α.
+    """Return a radius within which the sum of released numbers is of the true sum with probability at least 1 - α.
 
-    In normalised units, rounded up. It is never more than `count` times the tight radius at α/`count`, which holds by
-    the union bound.
+    In normalised units, rounded up. It is at most the union bound: `count` times the tight radius at α/`count`.
 
     Args:
-        parameters: of each of the numbers.
-        count: how many numbers are added up.
+        parameters: the parameters of each released number.
+        count: how many numbers are added.
         alpha: α.
         on_grid: whether the true numbers are known to be multiples of the grid.
 
@@ -50,7 +50,7 @@ def sum_radius(parameters: Parameters, count: int, alpha: Rational, *, on_grid: 
 
 
 def _by_moments(parameters: Parameters, count: int, alpha: Rational, *, on_grid: bool) -> Rational:
-    """The bound of the module's docstring at the best θ. Any θ is right, so only what follows from it is rounded up."""
+    """Return the bound of the module's docstring at about the best θ, rounded up; the bound holds for every θ."""
     precision = parameters.precision_bits + GUARD_BITS
     above, rho = up(precision), parameters.grid / parameters.scale
     beyond = clamp_probability(parameters, precision)
@@ -64,7 +64,7 @@ def _by_moments(parameters: Parameters, count: int, alpha: Rational, *, on_grid:
 
 
 def _lattice_moment(rho: Rational, ratio: Rational, precision: int) -> Real:
-    """An upper bound of E[e^(θu)] for u = λ'·Y rounded to the grid from a multiple of it; ρ = grid/λ', ratio = θλ'.
+    """Return an upper bound of E[e^(θu)], where u is λ'·Y rounded to the grid, ρ = grid/λ' and ratio = θλ'.
 
     P(u = 0) = 1 - e^(-ρ/2), and P(u = ±j·grid) = sinh(ρ/2)·e^(-ρj) for j >= 1: two geometric series.
     """
@@ -77,7 +77,10 @@ def _lattice_moment(rho: Rational, ratio: Rational, precision: int) -> Real:
 
 
 def clamp_probability(parameters: Parameters, precision: int) -> Rational:
-    """p, the most by which the noise is beyond the outer clamp on one side: ½·e^(-(B - B' - grid/2)/λ'), rounded up."""
+    """Return p, an upper bound of the probability that the noise exceeds the outer clamp on one side.
+
+    It is ½·e^(-(B - B' - grid/2)/λ'), rounded up at `precision` bits.
+    """
     reach = (parameters.bound - parameters.b_prime - parameters.grid / 2) / parameters.scale
     if reach <= 0:
         return mpq(1)
@@ -85,7 +88,7 @@ def clamp_probability(parameters: Parameters, precision: int) -> Rational:
 
 
 def _best_ratio(count: int, logarithm: float, beyond: float, rho: float | None) -> Rational:
-    """About the θλ' in (0, 1) at which the bound is smallest, by golden section."""
+    """Return about the θλ' in (0, 1) at which the bound is smallest, by golden-section search."""
 
     def moment(ratio: float) -> float:
         if rho is None:

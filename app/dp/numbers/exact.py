@@ -1,4 +1,4 @@
-"""Exact rational numbers, and the named directions in which they become doubles, decimals or MPFR numbers."""
+"""Exact rational numbers, and their conversion to doubles, decimals and MPFR numbers, each in a named direction."""
 
 import math
 import re
@@ -13,24 +13,24 @@ Rational: TypeAlias = mpq
 """An exact rational number."""
 
 Real: TypeAlias = mpfr
-"""An MPFR number: a bound, from the side that its context's direction names."""
+"""An MPFR number: a lower or upper bound, according to the rounding direction of its context."""
 
 LARGEST_WHOLE_DOUBLE = 2**53
 """Up to this size, every whole number is a double."""
 
 
 NUMBER = re.compile(r"[+-]?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,3})?", re.ASCII)
-"""A number as requests write it: up to 40 digits, up to 40 decimals, and an exponent of up to three digits."""
+"""The syntax of a number in a request: up to 40 digits, up to 40 decimals, and an exponent of up to three digits."""
 
 
 def parse_exact(text: str) -> Rational | None:
-    """The exact number that a text writes, or None if it writes none."""
+    """Return the exact number that a text represents, or None if it is not a number."""
     return mpq(text.removeprefix("+")) if NUMBER.fullmatch(text) else None
 
 
 def to_nearest_double(q: Rational) -> float:
     """The double nearest to `q`, ties to even, zero always positive. OverflowError beyond the largest double."""
-    # Python promises one correct rounding of this division, also among the subnormals; mpq promises none of its float.
+    # Python rounds this division of integers correctly, also to subnormals; mpq does not guarantee that for float().
     return int(q.numerator) / int(q.denominator) + 0.0
 
 
@@ -47,32 +47,32 @@ def round_down(q: Rational) -> float:
 
 
 def half_ulp(q: Rational) -> Rational:
-    """The most by which rounding to the nearest double can move a number of at most the size of `q`."""
+    """Return the largest error of rounding a number of absolute value at most |`q`| to the nearest double."""
     return mpq(math.ulp(round_up(abs(q)))) / 2
 
 
 def json_number(q: Rational) -> int | float:
-    """The double nearest to `q` as JSON shows it best."""
+    """Return the double nearest to `q` as a JSON number: whole numbers up to 2⁵³ have no decimal point."""
     return shortest_text(to_nearest_double(q))
 
 
 def json_probability(q: Rational) -> int | float:
-    """The double nearest to a `q` in (0, 1], but one that is as well above 0, and below 1 where `q` is.
+    """Return the double nearest to a probability `q` in (0, 1] that is above 0, and below 1 unless `q` is 1.
 
-    What is said to hold but for a probability of 0 would be certain.
+    A probability that is rounded to 0 or 1 would claim certainty.
     """
     return 1 if q == 1 else min(max(to_nearest_double(q), math.ulp(0.0)), 1 - math.ulp(0.5))
 
 
 def shortest_text(double: float) -> int | float:
-    """A double as JSON shows it best: whole numbers up to 2⁵³ without a decimal point."""
+    """Return a double as the shortest JSON number: whole numbers up to 2⁵³ have no decimal point."""
     return int(double) if double.is_integer() and abs(double) <= LARGEST_WHOLE_DOUBLE else double
 
 
 def decimal_text(q: Rational, digits: int = 50) -> str:
-    """The number `q` as a decimal without exponent or trailing zeros.
+    """Return the number `q` as a decimal without exponent or trailing zeros.
 
-    Exact when `digits` significant digits suffice, otherwise rounded to that many, half to even.
+    It is exact if `digits` significant digits suffice, and otherwise rounded to that many, half to even.
     """
     quotient = _decimals(digits).divide(Decimal(int(q.numerator)), Decimal(int(q.denominator)))
     text = format(quotient, "f")
@@ -86,26 +86,27 @@ def _decimals(digits: int) -> Context:
 
 @lru_cache(maxsize=256)
 def up(precision: int) -> gmpy2.context:
-    """The MPFR context of `precision` bits whose every operation rounds towards +∞.
+    """Return the MPFR context of `precision` bits whose operations round towards +∞.
 
-    Call the operations on the context itself: nothing may depend on the state of the thread. A rational operand is
-    first rounded in the same direction, which is right in a sum, and elsewhere if it is exact in so many bits.
+    Call operations on the context itself, so that no result depends on the thread's context. The context first rounds a
+    rational operand in the same direction: this is correct in a sum, and elsewhere if the operand fits in `precision`
+    bits.
     """
     return gmpy2.context(precision=precision, round=gmpy2.RoundUp)
 
 
 @lru_cache(maxsize=256)
 def down(precision: int) -> gmpy2.context:
-    """The MPFR context of `precision` bits whose every operation rounds towards -∞; see `up`."""
+    """Return the MPFR context of `precision` bits whose operations round towards -∞; see `up`."""
     return gmpy2.context(precision=precision, round=gmpy2.RoundDown)
 
 
 def real(q: Rational, context: gmpy2.context) -> Real:
-    """The number `q` rounded to the precision of `context`, in its direction."""
+    """Return `q` rounded to the precision of `context`, in its direction."""
     return mpfr(q, 0, context)
 
 
 def log_up(q: Rational, precision: int) -> Real:
-    """An upper bound of `ln q` for `q` > 0, of `precision` bits."""
+    """Return an upper bound of `ln q` for `q` > 0, with `precision` bits."""
     context = up(precision)
     return context.log(real(q, context))

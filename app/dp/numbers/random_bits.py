@@ -1,25 +1,24 @@
-"""Where random bits come from: the operating system in production, a script in tests."""
+"""Sources of random bits: the operating system in production, fixed bits in tests."""
 
 import os
 from typing import Protocol
 
 
 class BitSource(Protocol):
-    """Fair, independent random bits."""
+    """A source of fair, independent random bits."""
 
     def bits(self, count: int) -> int:
-        """The next `count` bits as a number from 0 to 2^count - 1, the first bit being the highest."""
+        """Return the next `count` bits as a number from 0 to 2^count - 1; the first bit is the highest."""
         ...
 
 
 class VectorBitSource(BitSource, Protocol):
-    """Random bits for one draw or for many at once."""
+    """A source of random bits for one draw or for many at once."""
 
     def many(self, count: int, elements: int) -> bytes:
-        """The next `count` bits for each of so many elements, each in octets of its own, the first bit the highest.
+        """Return the next `count` bits for each of `elements` elements; the first bit of each is the highest.
 
-        An element takes as many whole octets as hold its bits (`octets`); in the last, the lowest bits left over mean
-        nothing.
+        Each element has its own `octets(count)` octets. The lowest bits of its last octet are padding to ignore.
         """
         ...
 
@@ -27,7 +26,7 @@ class VectorBitSource(BitSource, Protocol):
 class SystemBits:
     """Bits of the operating system's cryptographic generator, the only source in production.
 
-    No setting, flag or request replaces it: a generator with a seed would tell the noise to whoever knows the seed.
+    No setting, flag or request replaces it: anyone who knew the seed of another generator could compute the noise.
     """
 
     def bits(self, count: int) -> int:
@@ -35,15 +34,15 @@ class SystemBits:
         return leading_bits(self.many(count, 1), count)
 
     def many(self, count: int, elements: int) -> bytes:
-        """The next `count` bits for each of so many elements, in one call of the system."""
+        """Return the next `count` bits for each of `elements` elements, in one system call."""
         return os.urandom(octets(count) * elements)
 
 
 def octets(count: int) -> int:
-    """How many octets hold so many bits."""
+    """Return how many octets hold `count` bits."""
     return (count + 7) // 8
 
 
 def leading_bits(content: bytes, count: int) -> int:
-    """The first `count` bits of octets that are just enough for them."""
+    """Return the first `count` bits of `octets(count)` octets."""
     return int.from_bytes(content, "big") >> (8 * len(content) - count)
