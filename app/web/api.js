@@ -1,4 +1,4 @@
-// The interface under /v1, by the key of this tab.
+// Calls the API under /v1 with the key of this tab.
 
 const KEY = "snapledger.key";
 const TIMEOUT_MS = 60_000;
@@ -10,14 +10,14 @@ export const key = {
   forget: () => sessionStorage.clear(),
 };
 
-/** A problem (RFC 9457) as an exception, with the problem's own members. Status 0: no answer came. */
+/** A problem (RFC 9457) as an exception, with the problem's members. Status 0 means that there was no response. */
 export class Problem extends Error {
   constructor(status, document, retryAfter) {
     super(document.detail ?? `The service answered with status ${status}.`);
     Object.assign(this, document, { status, retryAfter });
   }
 
-  /** Whether the same request, sent again, may be answered. */
+  /** Whether the same request may succeed later. */
   get passing() {
     return this.status === 0 || this.status === 429 || this.status >= 500;
   }
@@ -30,13 +30,13 @@ async function problemOf(response) {
   return new Problem(response.status, await response.json().catch(() => ({})), Number.isFinite(seconds) ? seconds : 1);
 }
 
-/** One call; its JSON, or null where there is none. */
+/** Send a request; return the JSON of the response, or null if it has none. */
 export function call(method, path, body, headers = {}) {
   if (body === undefined) return send(method, path, { headers });
   return send(method, path, { headers: { ...headers, "Content-Type": "application/json" }, body: JSON.stringify(body) });
 }
 
-/** One call with a form of files, whose answer may take as long as reading them does. */
+/** Send a form with files. There is no timeout, since the service may take long to check a large file. */
 export const upload = (path, form) => send("POST", path, { headers: {}, body: form, signal: null });
 
 async function send(method, path, { headers, ...sent }) {
@@ -57,10 +57,10 @@ async function send(method, path, { headers, ...sent }) {
 
 export const get = (path) => call("GET", path);
 
-/** A path of names, none of which can be taken for more than a name. */
+/** Return a path of encoded names, so that no name can be read as several parts. */
 export const path = (...names) => `/${names.map(encodeURIComponent).join("/")}`;
 
-/** All items of a list, oldest first; `complete` is false where it was too long to fetch whole. */
+/** Return the items of a list, oldest first; `complete` is false if the list is too long to fetch all. */
 export async function listed(from, name, limit = 1000) {
   const items = [];
   let after = null;

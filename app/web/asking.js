@@ -1,11 +1,11 @@
-// What is paid for: asked for, shown, and told to a screen reader.
+// Requests a release, shows the answer, and announces it to a screen reader.
 
 import { alertOf, announce, fill } from "./dom.js";
 import { release } from "./release.js";
 
 /**
- * Asks for releases of a dataset, or for what follows from some, and shows the answer in an element.
- * `shown` makes elements of the answer, `free` a sentence where it cost nothing, and `afterwards` runs then.
+ * Return functions that request a release or a derived statistic of a dataset and show the answer in an element.
+ * `shown` returns the elements for the answer, `free` a sentence if it cost nothing; `afterwards` runs at the end.
  */
 export function asking(name, to, answer, { shown, free, afterwards }) {
   async function ask(body) {

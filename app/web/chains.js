@@ -1,4 +1,4 @@
-// What the pages of sealed records have in common: a table in parts, and the verification of the chain.
+// The common parts of pages with hash chains: a table in parts, and the verification of the chain.
 
 import { get } from "./api.js";
 import { facts, fill, form, h, table } from "./dom.js";
@@ -6,10 +6,10 @@ import { number } from "./format.js";
 
 const PAGE = 100;
 
-/** The beginning of a hash, and the whole where a pointer rests on it. */
+/** Return the beginning of a hash; the tooltip has the whole. */
 export const short = (hash) => (hash ? h("code", { title: hash }, hash.slice(0, 12)) : "");
 
-/** A table of a hundred items at a time, newest first. */
+/** Return a table that shows a hundred items at a time, newest first. */
 export function inParts(caption, headings, newestFirst, row, numeric) {
   const place = h("div");
   const turn = (text, from) => h("button", { type: "button", class: "quiet", click: () => show(from) }, text);
@@ -32,7 +32,7 @@ function found({ valid, entries, head, problems }) {
   ];
 }
 
-/** A form that has the service verify a chain, at its address, and says what was found. */
+/** Return a form that lets the service verify a chain at the path `at`, and shows the result. */
 export function verification(at, action, about) {
   const outcome = h("div", { role: "status" });
   const verify = async () => {

@@ -1,4 +1,4 @@
-// Charts by plotly, in the colours of the page. Every name goes through `plain`, since plotly reads labels as HTML.
+// Draws charts with plotly, in the colours of the page. Pass every name through `plain`: plotly reads labels as HTML.
 
 import { h } from "./dom.js";
 
@@ -6,7 +6,7 @@ const MOST_FRAMES = 600;
 
 let loading = null;
 
-/** Plotly's bundle, fetched when the first chart is drawn. */
+/** Return plotly; the first call loads its bundle. */
 function plotly() {
   loading ??= new Promise((resolve, reject) => {
     document.head.append(h("script", {
@@ -24,7 +24,7 @@ const drawn = new Map();
 
 const CONFIG = { displayModeBar: false, responsive: true, displaylogo: false, plotlyServerURL: "" };
 
-/** The page's colours for a chart's parts. */
+/** Return the page's current colours for the parts of a chart. */
 export const palette = () => ({
   text: color("text"), grid: color("line"), accent: color("accent"), danger: color("danger"), muted: color("muted"),
   series: [1, 2, 3, 4, 5, 6].map((n) => color(`series-${n}`)),
@@ -42,23 +42,23 @@ function framed(layout) {
   };
 }
 
-/** A figure that a screen reader meets as its `summary`; the figures themselves stand in a table beside it. */
+/** Return an empty chart. A screen reader reads its `summary`; show the figures in a table too. */
 export function chart(summary) {
   return h("div", { class: "chart", role: "img", "aria-label": summary });
 }
 
-/** Charts are begun while their page is still being made: wait until it is shown, since only then it has a width. */
+/** Wait until the element is in the page: charts are created before, and have no width until then. */
 async function attached(element) {
   for (let frame = 0; frame < MOST_FRAMES && !element.isConnected; frame += 1) await new Promise(requestAnimationFrame);
 }
 
-/** Draw into a chart of the page; `make` gives `{data, layout}` and is asked again when light and dark change. */
+/** Draw into a chart; `make` returns `{data, layout}`, and is called again when the page changes to light or dark. */
 export async function draw(element, make) {
   drawn.set(element, make);
   try {
     const library = await plotly();
     await attached(element);
-    if (drawn.get(element) !== make || !element.isConnected) return; // something newer is to be drawn, or nothing
+    if (drawn.get(element) !== make || !element.isConnected) return; // replaced by a newer drawing, or removed
     const { data, layout } = make();
     await library.react(element, data, framed(layout), CONFIG);
   } catch (error) {
@@ -73,7 +73,7 @@ dark.addEventListener("change", () => {
   }
 });
 
-/** Let go of the charts within a page that is left. */
+/** Free the charts of a page that is no longer shown. */
 export function forgetCharts(page) {
   for (const element of drawn.keys()) {
     if (!page.contains(element)) continue;

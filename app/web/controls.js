@@ -1,4 +1,4 @@
-// The controls that questions are made of. Numbers go as the decimals that were typed, never through a double.
+// The controls of the forms. A number is sent as the decimal that was typed, never as a double.
 
 import { field, fill, h, select } from "./dom.js";
 
@@ -6,15 +6,15 @@ export const numeric = ({ kind }) => ["integer", "real", "decimal"].includes(kin
 
 export const text = (properties) => h("input", { type: "text", inputmode: "decimal", autocomplete: "off", ...properties });
 
-/** What was typed with commas between it. */
+/** Return the comma-separated values that were typed. */
 export const typed = ({ value }) => value.split(",").map((each) => each.trim()).filter((each) => each !== "");
 
-/** A choice of one of `names`. */
+/** Return a choice of one of `names`. */
 export const chooser = (names, chosen, change) => select(names.map((name) => [name, name]), chosen, { change });
 
 const NOTHING = { element: null, body: () => null };
 
-/** The bounds of a numeric column, as a pair; others have none. */
+/** Return fields for the lower and upper bound of a numeric column; other columns have none. */
 export function boundsFields(name, declared) {
   if (!numeric(declared)) return NOTHING;
   const [lower, upper] = (declared.bounds ?? ["", ""]).map((bound) => text({ value: String(bound) }));
@@ -23,7 +23,7 @@ export function boundsFields(name, declared) {
   return { element, body: () => [lower.value.trim(), upper.value.trim()] };
 }
 
-/** How a column is cut into bins: `edges`, or `bins` over `bounds`; a column of categories is as it is declared. */
+/** Return fields for a numeric column's bins: `edges`, or `bins` over `bounds`. Other columns have their categories. */
 export function binFields(name, declared) {
   if (!numeric(declared)) return { element: null, body: () => ({}) };
   const by = select([["bins", "equal widths"], ["edges", "my own edges"]], "bins", { change: show });

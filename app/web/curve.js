@@ -1,4 +1,4 @@
-// Radius against ε for one statistic: the curve of a free plan, with both sides of every cliff.
+// The radius against ε for one statistic: the curve of a free plan, with both sides of every cliff.
 
 import { call, path } from "./api.js";
 
@@ -9,7 +9,7 @@ const NANO = 9;
 
 const pause = (seconds) => new Promise((resolve) => { setTimeout(resolve, seconds * 1000); });
 
-/** One unit of the ledger less than an ε, exactly: the digits are counted down, not a double. */
+/** Return the ε that is one ledger unit (10⁻⁹) smaller. It computes with integers, since a double is not exact. */
 function justBelow(epsilon) {
   const [whole, part = ""] = epsilon.split(".");
   const digits = (BigInt(whole + part.padEnd(NANO, "0")) - 1n).toString().padStart(NANO + 1, "0");
@@ -23,12 +23,12 @@ async function planned(dataset, body, signal) {
       return await call("POST", `${path("datasets", dataset)}/plan`, body);
     } catch (error) {
       if (error.status !== 429) throw error;
-      await pause(error.retryAfter); // plans are free, but not without a rate
+      await pause(error.retryAfter); // plans are free, but rate-limited
     }
   }
 }
 
-/** A plan with its curve up to `to`, or up to what one release may cost where that is less. */
+/** Return a plan with its curve up to `to`, or up to the maximum ε of one release if that is less. */
 async function upTo(to, dataset, body, signal) {
   try {
     return await planned(dataset, { ...body, epsilon: LEAST, curve: { from: LEAST, to, points: POINTS } }, signal);
@@ -38,20 +38,21 @@ async function upTo(to, dataset, body, signal) {
   }
 }
 
-/** Points of the curve by ascending ε, each `{epsilon, radius, edge}`; `edge` marks the ε of a cliff. */
+/** Return the points of the curve by ascending ε, each `{epsilon, radius, edge}`; `edge` marks the ε of a cliff. */
 export async function curve(dataset, statistic, finer, signal) {
   const plan = await upTo(MOST, dataset, { statistic, ...finer }, signal);
   const { scale, grid_refinement: refinement } = plan.mechanism;
   return plan.curve.flatMap(({ epsilon, radius, cliff }, at, all) => {
     const point = { epsilon, radius, edge: cliff };
     if (!cliff || at === 0) return [point];
-    // Half the grid is in the radius, and a unit below the cliff it is the scale there, to be halved: to be drawn only.
+    // Just below a cliff the grid is twice as wide. The radius contains half the grid, so it is larger by half of the
+    // grid at the cliff. That grid is the scale, halved as often as the refinement says. This is only for drawing.
     const half = (scale * Number(LEAST)) / Number(epsilon) / 2 ** (refinement + 1);
     return [{ epsilon: justBelow(epsilon), radius: Math.min(radius + half, all[at - 1].radius), edge: false }, point];
   });
 }
 
-/** The radius that the curve has at an ε between its points. */
+/** Return the radius of the curve at an ε between its points, by linear interpolation. */
 export function radiusAt(points, epsilon) {
   const above = points.findIndex((point) => Number(point.epsilon) >= epsilon);
   if (above < 0) return points.at(-1).radius;

@@ -1,11 +1,11 @@
-// From the form of a derived statistic to what the interface takes.
+// The form of a derived statistic, and the JSON document that the API takes for it.
 
 import { binFields, boundsFields, chooser, numeric, text, typed } from "./controls.js";
 import { field, fill, h, select } from "./dom.js";
 import { filterFields, groupField } from "./filters.js";
 import { bodies, columnFields, elements, kindFields, paired } from "./question.js";
 
-/** The share of rows that are true, of one category, or that meet conditions. */
+/** Return the fields of a proportion: of rows that are true, of one category, or that meet conditions. */
 function proportion(columns, changed) {
   const names = Object.keys(columns).filter((name) => !numeric(columns[name]));
   const of = select([["", "rows that meet conditions"], ...names.map((name) => [name, name])], names[0] ?? "", { change: build });
@@ -86,5 +86,5 @@ function kindsOf(columns, changed) {
   ].filter(({ may }) => may);
 }
 
-/** The fields of one derived statistic over `columns`; `body()` is what the interface takes. */
+/** Return the fields of one derived statistic of `columns`; `body()` returns its JSON document. */
 export const derivedFields = (columns, changed) => kindFields("Derived statistic", kindsOf(columns, changed), changed);

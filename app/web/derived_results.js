@@ -1,4 +1,4 @@
-// A derived statistic as a person reads it: the values with their intervals, and the releases that they follow from.
+// Shows a derived statistic: the values with their intervals, and the releases that they follow from.
 
 import { path } from "./api.js";
 import { facts, h, table } from "./dom.js";
@@ -6,23 +6,23 @@ import { interval, number, statistic, ungrouped } from "./format.js";
 
 const spoken = (name) => name.replaceAll("_", " ");
 
-/** An end that is null says that nothing is known on its side. */
+/** Return an interval as text; an end is null if nothing is known about it. */
 const between = ([lower, upper], told) => (lower === null && upper === null ? "no information"
   : interval([lower ?? -Infinity, upper ?? Infinity], told));
 
 const shown = (value, told) => (value === null ? "no value" : told(value));
 
-/** Quantiles are values of a column, of which years are some. */
+/** Return the number format of a kind. Quantiles are values of a column, which may be years. */
 const toldOf = ({ kind }) => (kind === "quantile" ? ungrouped : number);
 
-/** What was asked for, in a line. */
+/** Return a derived statistic in one line. */
 export function derivedName({ kind, column, columns, category, where }) {
   const of = kind === "margin" ? `${column} in the table of ${columns.join(" and ")}` : column ?? columns?.join(" and ");
   const name = statistic({ kind: spoken(kind), column: of, where });
   return category === undefined ? name : `${name}: ${category}`;
 }
 
-/** What each number of a list is of. */
+/** Return the label of each number of a list. */
 function labelsOf({ derived, edges, bins }, length) {
   if (bins) return bins.map(({ label }) => label);
   if (derived.kind === "quantile") return derived.probabilities.map(String);
@@ -42,7 +42,7 @@ function estimate(answer, name, { value, interval: known }) {
     h("p", {}, certain)];
 }
 
-/** The releases that something follows from, or would follow from, as the caption says. */
+/** Return a table of the releases that a derived statistic follows from, or would follow from; see the caption. */
 export function components(caption, dataset, all) {
   const what = ({ release_id: id, statistic: asked }) => (id === null ? statistic(asked)
     : h("a", { href: `#${path("datasets", dataset, "releases", id)}` }, statistic(asked)));
@@ -50,7 +50,7 @@ export function components(caption, dataset, all) {
     `± ${number(each.accuracy.radius)}`, each.reused ? "0, known" : each.charged]), [2, 3]);
 }
 
-/** Everything about the answer. */
+/** Return a card with everything about the answer. */
 export function derivedResult(answer) {
   const { budget } = answer;
   return h("section", { class: "card result" },

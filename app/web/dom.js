@@ -1,9 +1,9 @@
-// Elements are made here and nowhere else. Text only ever becomes a text node, so no name can turn into markup.
+// The only module that creates elements. Text always becomes a text node, so no name can become markup.
 
-/** What an element is filled with: lists within lists are laid flat, and what is not there is left out. */
+/** Return the children of an element: flatten nested lists, and omit what is missing. */
 const contents = (children) => children.flat(Infinity).filter((child) => child != null && child !== false && child !== "");
 
-/** An element: `properties` are attributes, or listeners where the value is a function; children are nodes or text. */
+/** Create an element: `properties` are attributes, or listeners if the value is a function. */
 export function h(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
@@ -16,7 +16,7 @@ export function h(tag, properties = {}, ...children) {
   return element;
 }
 
-/** Put `children` in the place of all that an element holds. */
+/** Replace the content of an element by `children`. */
 export function fill(element, ...children) {
   element.replaceChildren(...contents(children));
   return element;
@@ -27,7 +27,7 @@ export function announce(text) {
   document.getElementById("status").textContent = text;
 }
 
-/** A problem as a person reads it, read out at once. */
+/** Return a problem as text; a screen reader reads it at once. */
 export function alertOf(error) {
   const lines = (error.errors ?? []).map(({ where, what }) => h("li", {}, `${where}: ${what}`));
   return h("div", { role: "alert", class: "alert" },
@@ -37,7 +37,7 @@ export function alertOf(error) {
 
 let numbered = 0;
 
-/** A label with its control, and a hint that belongs to it. */
+/** Return a control with its label and a hint. */
 export function field(label, control, hint) {
   control.id ||= `field-${++numbered}`;
   const described = hint && h("small", { id: `${control.id}-hint` }, hint);
@@ -51,7 +51,7 @@ export function select(options, chosen, properties = {}) {
   return h("select", properties, made);
 }
 
-/** A table with a caption. `numeric` are the positions of columns that hold numbers; a row's first cell is its header. */
+/** Return a table with a caption. `numeric` has the positions of numeric columns; a row's first cell is its header. */
 export function table(caption, headings, rows, numeric = []) {
   const style = (position) => (numeric.includes(position) ? "number" : null);
   const cell = (content, position) =>
@@ -63,14 +63,14 @@ export function table(caption, headings, rows, numeric = []) {
       h("tbody", {}, rows.map((row) => h("tr", {}, row.map(cell))))));
 }
 
-/** Names with their values. */
+/** Return a list of names with their values. */
 export function facts(pairs) {
   return h("dl", { class: "facts" },
     pairs.filter(([, value]) => value != null)
       .map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
 }
 
-/** Ask before what cannot be undone, with `fields` that belong to it; true if it was confirmed. */
+/** Show a dialog before an action that cannot be undone, with `fields` for it; return whether the user confirmed. */
 export function confirmed(question, action, ...fields) {
   return new Promise((resolve) => {
     const dialog = h("dialog", { "aria-labelledby": "question", close: () => {
@@ -86,7 +86,7 @@ export function confirmed(question, action, ...fields) {
   });
 }
 
-/** A form that calls `submit` without leaving the page, once at a time, and shows what went wrong in it. */
+/** Return a form that calls `submit` without leaving the page, not twice at the same time, and shows its errors. */
 export function form(properties, submit, ...children) {
   const trouble = h("div");
   const made = h("form", { ...properties, submit: async (event) => {

@@ -1,15 +1,15 @@
-// When a key expires: shown, and chosen.
+// Shows when a key expires, and lets the user choose it.
 
 import { field, h } from "./dom.js";
 import { time } from "./format.js";
 
-/** The end of a key as it is read; a principal's `key_expires_at` is null where it has none. */
+/** Return when a principal's key expires, as text; `key_expires_at` is null if it never does. */
 export function expiry({ key_expires_at: at }) {
   if (at === null) return "never";
   return [time(at), new Date(at) <= new Date() && h("span", { class: "badge" }, "expired")];
 }
 
-/** A day and time in the reader's zone; `body()` has it in UTC, or null where it was left empty. */
+/** Return a field for a date and time in the user's time zone; `body()` returns it in UTC, or null if it is empty. */
 export function expiryField(left = "it never expires") {
   const input = h("input", { type: "datetime-local" });
   const element = field("Key expires (optional)", input, `In your own time zone. If you leave it empty, ${left}.`);

@@ -1,9 +1,9 @@
-// Which rows are asked for: a condition a column, all of which a row must meet.
+// The form of a filter: at most one condition for each column. A row must meet all conditions.
 
 import { numeric, text, typed } from "./controls.js";
 import { announce, field, fill, h, select } from "./dom.js";
 
-/** Declared values by checkboxes. All are chosen at first: every row that has a value. */
+/** Return checkboxes for the declared values. At first all are checked, so that every row with a value is included. */
 function choices(values) {
   const boxes = values.map((value) => [value, h("input", { type: "checkbox", checked: true })]);
   return {
@@ -33,7 +33,7 @@ function condition(declared) {
   return choices(declared.kind === "boolean" ? [true, false] : declared.categories);
 }
 
-/** Conditions that can be added and removed; `body()` has them as `where`, or nothing where there is none. */
+/** Return fields to add and remove conditions; `body()` returns them as `where`, or an empty object. */
 export function filterFields(columns, changed) {
   const met = new Map();
   const list = h("div", { class: "fields" });
@@ -70,7 +70,7 @@ export function filterFields(columns, changed) {
   return { element: h("div", {}, list, adding), body: () => (met.size === 0 ? {} : { where: where() }) };
 }
 
-/** One number for each category of a column, or one for all. */
+/** Return a field to choose one number for each category of a column, or one number for all rows. */
 export function groupField(columns) {
   const names = Object.entries(columns).filter(([, { kind }]) => kind === "category").map(([name]) => name);
   if (names.length === 0) return { element: null, body: () => ({}) };

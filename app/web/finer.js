@@ -1,4 +1,4 @@
-// α, γ, grid refinement and reuse, which have defaults that most will keep.
+// The fields for α, γ, grid refinement and reuse; most people keep their defaults.
 
 import { text } from "./controls.js";
 import { field, h } from "./dom.js";

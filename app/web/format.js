@@ -1,4 +1,4 @@
-// Numbers, times and names as they are shown. An ε is a decimal string and stays one; `Number(ε)` is for drawing only.
+// Formats numbers, times and names. An ε stays a decimal string; `Number(ε)` is only for drawing.
 
 const significant = new Intl.NumberFormat("en", { maximumSignificantDigits: 6, useGrouping: true });
 const whole = new Intl.NumberFormat("en");
@@ -10,17 +10,17 @@ export function number(value) {
   return Number.isInteger(value) ? whole.format(value) : significant.format(value);
 }
 
-/** The same of a value that may be a year: nothing between its digits. */
+/** Return a number without thousands separators, since it may be a year. */
 export const ungrouped = (value) => number(value).replaceAll(",", "");
 
-/** How many, in words: "1 row", "344 rows". */
+/** Return a count with its noun: "1 row", "344 rows". */
 export const count = (n, noun) => `${whole.format(n)} ${noun}${n === 1 ? "" : "s"}`;
 
 export const epsilon = (text) => `ε ${text}`;
 
 export const interval = ([lower, upper], told = number) => `${told(lower)} to ${told(upper)}`;
 
-/** A time of the ledger, in the reader's own zone. */
+/** Return a time in the user's own time zone. */
 export function time(text) {
   const element = document.createElement("time");
   element.dateTime = text;
@@ -28,7 +28,7 @@ export function time(text) {
   return element;
 }
 
-/** A decimal for a request from a position on a slider: three significant digits, no exponent. */
+/** Return a number as a decimal for a request: three significant digits, no exponent. */
 export function decimal(value) {
   const rounded = Number(value.toPrecision(3));
   const places = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(rounded))));
@@ -36,7 +36,7 @@ export function decimal(value) {
   return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 }
 
-/** A statistic in one line, with its groups and its filter. */
+/** Return a statistic in one line, with its groups and its filter. */
 export function statistic(asked) {
   const by = asked.group_by === undefined ? "" : ` by ${asked.group_by}`;
   return `${unfiltered(asked)}${by}${asked.where ? ` where ${conditions(asked.where)}` : ""}`;
@@ -58,14 +58,14 @@ function unfiltered(asked) {
   return `${asked.kind}${of}`;
 }
 
-/** A filter in words: "species in Adelie and year between 2007 and 2008". */
+/** Return a filter in words: "species in Adelie and year between 2007 and 2008". */
 function conditions(where) {
   const one = ([column, { between, in: values }]) =>
     (between ? `${column} between ${between[0]} and ${between[1]}` : `${column} in ${values.join(", ")}`);
   return Object.entries(where).map(one).join(" and ");
 }
 
-/** A name as plotly shows it: its labels are a subset of HTML, so what could be markup is written as entities. */
+/** Return a name for a plotly label. Plotly reads labels as HTML, so characters of markup become entities. */
 export function plain(text, most = 40) {
   const cut = [...text].length > most ? `${[...text].slice(0, most - 1).join("")}…` : text;
   return cut.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll("\n", " ");

@@ -1,8 +1,8 @@
-// A budget as a gauge: the browser's own meter, with the figures as text beside it.
+// Shows a budget as a gauge: the browser's meter element, with the figures as text.
 
 import { h } from "./dom.js";
 
-/** What an account may bear, bears and can still bear. */
+/** Return a gauge of what an account may spend, has spent and has left. */
 export function gauge(title, { epsilon_limit: limit, epsilon_spent: spent, epsilon_remaining: remaining }, note) {
   const most = Number(limit);
   const text = `ε ${spent} of ${limit} spent; ${remaining} left`;
@@ -14,7 +14,7 @@ export function gauge(title, { epsilon_limit: limit, epsilon_spent: spent, epsil
     h("p", {}, h("strong", {}, title), h("span", {}, text)), meter, note && h("small", {}, note));
 }
 
-/** An allowance's window in words. */
+/** Return when an allowance is renewed, in words. */
 export function windowNote(window) {
   if (!window) return null;
   const ends = new Date(window.ends_at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });

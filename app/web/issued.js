@@ -1,4 +1,4 @@
-// A new key, shown this once.
+// Shows a new key; the service shows it only once.
 
 import { h } from "./dom.js";
 

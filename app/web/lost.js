@@ -1,9 +1,9 @@
-// Where the answer to an earlier request was lost: ask for it again, by its key.
+// Notices about lost responses, with a button to send the request again with the same key.
 
 import { h } from "./dom.js";
 import { forget, pending } from "./release.js";
 
-/** A notice for each lost answer of a dataset `to` this part of the interface; `named` tells what was asked. */
+/** Return a notice for each lost response of a dataset from the path `to`; `named` describes a request. */
 export function lost(dataset, to, named, again) {
   return pending().filter((request) => request.dataset === dataset && request.to === to).map((request) => {
     const notice = h("div", { class: "notice" },

@@ -1,4 +1,4 @@
-// The shell: who is signed in, the menu, and which page an address stands for.
+// The frame of the dashboard: the signed-in principal, the menu, and the page of each address.
 
 import { get, key, path } from "./api.js";
 import { forgetCharts } from "./charts.js";
@@ -44,7 +44,7 @@ function signOut(said) {
   show().then(() => said && announce(said));
 }
 
-/** The key was taken away: renewed elsewhere, or its principal is disabled. */
+/** Sign out because the key is no longer valid: it was replaced or has expired, or its principal is disabled. */
 function expired() {
   if (me !== null || key.get() !== null) signOut("This key is not valid: it may be mistyped, replaced or expired.");
 }
@@ -81,7 +81,7 @@ async function pageOf(hash) {
   return { title: "Datasets", content: await datasets() };
 }
 
-/** Show the page of the address, and put the focus on its heading. */
+/** Show the page of the current address, and move the focus to its heading. */
 async function show() {
   const mine = ++turn;
   const hash = location.hash || "#/datasets";
@@ -97,7 +97,7 @@ async function show() {
     page = { title: "This page could not be shown", content: [alertOf(error),
       h("button", { type: "button", click: show }, "Try again")] };
   }
-  if (mine !== turn) return; // another page was asked for meanwhile
+  if (mine !== turn) return; // the user has opened another page in the meantime
   forgetCharts(main);
   drawMenu(hash);
   const heading = h("h1", { tabindex: "-1" }, page.title);
@@ -107,7 +107,7 @@ async function show() {
 }
 
 document.getElementById("skip").addEventListener("click", (event) => {
-  event.preventDefault(); // the fragment of the address says which page it is
+  event.preventDefault(); // the fragment of the address selects the page, so the link must not change it
   main.focus();
 });
 window.addEventListener("hashchange", show);

@@ -1,4 +1,4 @@
-// From the planner's form to a statistic as the interface takes it.
+// The planner's form, and the JSON document that the API takes for its statistic.
 
 import { binFields, boundsFields, chooser } from "./controls.js";
 import { field, fill, h, select } from "./dom.js";
@@ -7,7 +7,7 @@ import { filterFields, groupField } from "./filters.js";
 export const elements = (parts) => parts.map(({ element }) => element);
 export const bodies = (parts) => Object.assign({}, ...parts.map(({ body }) => body()));
 
-/** A column with what it needs, made anew when another is chosen. */
+/** Return a choice of a column with the fields that the column needs; choosing another column replaces the fields. */
 export function columnFields(label, names, chosen, make) {
   const column = chooser(names, chosen, build);
   const details = h("div", { class: "fields" });
@@ -20,14 +20,14 @@ export function columnFields(label, names, chosen, make) {
   return { element: [field(label, column), details], name: () => column.value, body: () => fields.body() };
 }
 
-/** Lists with an item for each of two columns, where any has one. */
+/** Return `edges`, `bins` and `bounds` of two columns as lists; omit a list if neither column has a value. */
 export function paired(both) {
   const list = (member) => both.map((one) => one[member] ?? null);
   return Object.fromEntries(["edges", "bins", "bounds"].map((member) => [member, list(member)])
     .filter(([, items]) => items.some((item) => item !== null)));
 }
 
-/** The kinds that a table's columns allow, each `{kind, text, make}`; `make` gives its fields. */
+/** Return the kinds of statistics that the columns allow, each `{kind, text, make}`; `make` returns its fields. */
 function kindsOf(columns, changed) {
   const all = Object.keys(columns);
   const measured = all.filter((name) => columns[name].kind !== "category");
@@ -70,7 +70,7 @@ function kindsOf(columns, changed) {
   ].filter(({ least }) => measured.length >= least);
 }
 
-/** A choice of `kinds` with the fields of the one chosen; `body()` is what they say. */
+/** Return a choice of `kinds` with the fields of the chosen one; `body()` returns the JSON document. */
 export function kindFields(title, kinds, changed) {
   const kind = select(kinds.map((each) => [each.kind, each.text]), kinds[0].kind, { change: build });
   const rest = h("div", { class: "fields" });
@@ -85,5 +85,5 @@ export function kindFields(title, kinds, changed) {
   return { element, body: () => fields.body() };
 }
 
-/** The fields of one statistic over `columns`; `body()` is the statistic as the interface takes it. */
+/** Return the fields of one statistic of `columns`; `body()` returns its JSON document. */
 export const statisticFields = (columns, changed) => kindFields("Statistic", kindsOf(columns, changed), changed);

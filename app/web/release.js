@@ -1,4 +1,4 @@
-// A release asked for: one idempotency key from the first attempt until an answer came, across reloads of the tab.
+// Requests a release with one idempotency key for all attempts until a response arrives, even if the tab is reloaded.
 
 import { call, path } from "./api.js";
 
@@ -7,16 +7,16 @@ const ATTEMPTS = 5;
 
 function newKey() {
   if (crypto.randomUUID) return crypto.randomUUID();
-  // Over plain HTTP to another machine browsers have no randomUUID, but the same random bits.
+  // Over plain HTTP to another machine, browsers have no randomUUID, but getRandomValues is as random.
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Requests whose answers have not come, each `{dataset, to, body, key}`. */
+/** Return the requests without a response so far, each `{dataset, to, body, key}`. */
 export const pending = () => JSON.parse(sessionStorage.getItem(PENDING) ?? "[]");
 
 const keep = (requests) => sessionStorage.setItem(PENDING, JSON.stringify(requests));
 
-/** Give up on the answer to a request: its key is no longer known. */
+/** Delete a request and its key, so that it is not repeated. */
 export const forget = (request) => keep(pending().filter(({ key }) => key !== request.key));
 
 const sameAs = (dataset, to, body) => (request) =>
@@ -24,7 +24,10 @@ const sameAs = (dataset, to, body) => (request) =>
 
 const pause = (seconds) => new Promise((resolve) => { setTimeout(resolve, seconds * 1000); });
 
-/** Ask for a release, or what follows from some: `to` is `releases` or `derived`. A lost answer or a 503 is asked for again with the same key, so it is never paid twice. */
+/**
+ * Request a release or a derived statistic: `to` is `releases` or `derived`.
+ * After a lost response or a 503, it repeats the request with the same key, so nobody pays twice.
+ */
 export async function release(dataset, to, body, waiting) {
   let request = pending().find(sameAs(dataset, to, body));
   if (!request) {
@@ -39,7 +42,7 @@ export async function release(dataset, to, body, waiting) {
       return answer;
     } catch (error) {
       if (!error.passing) {
-        if (error.status !== 401) forget(request); // refused: nothing was stored under the key
+        if (error.status !== 401) forget(request); // refused, so nothing is stored under the key
         throw error;
       }
       if (attempt === ATTEMPTS) throw error;

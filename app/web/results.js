@@ -1,14 +1,14 @@
-// A release as a person reads it: the value with its error bar, what it means, what it cost.
+// Shows a release: the value with its error bar, what it means, and what it cost.
 
 import { chart, draw, palette } from "./charts.js";
 import { facts, fill, h, table } from "./dom.js";
 import { interval, number, plain, statistic, time } from "./format.js";
 import { twoWay } from "./two_way.js";
 
-const BINS_SHOWN = 1000; // at a time: more bars than that are none to the eye, and slow
+const BINS_SHOWN = 1000; // at a time: more bars are too narrow to see, and slow
 const TICKS = 40;
 
-/** In a sentence: the service's own, and for several numbers what holds for all at once. */
+/** Return the service's summary and, for several numbers, the radius that holds for all at once. */
 export function meaning(release) {
   const together = release.accuracy.simultaneous_radius;
   return together === undefined ? release.summary : `${release.summary} All at once are within ${number(together)} of the truth.`;
@@ -34,7 +34,7 @@ function scalar(release) {
 
 const labelsOf = (release) => axisLabels(release, release.value.length);
 
-/** The labels of the bins of one column. */
+/** Return the labels of the bins of one column. */
 function axisLabels(release, length) {
   if (release.bins) return release.bins.map(({ label }) => label);
   const intervals = release.edges.length - 1;
@@ -43,7 +43,7 @@ function axisLabels(release, length) {
   return Array.from({ length }, label);
 }
 
-/** What the numbers of a list are: of sums by group they are sums, and else rows. */
+/** Return what the numbers of a list count or add up: a sum by group, or else rows. */
 const measure = ({ statistic: { kind, column } }) => (kind === "sum" ? `sum of ${column}` : "rows");
 
 function barsOf(release, labels, from) {
@@ -56,7 +56,7 @@ function barsOf(release, labels, from) {
   const { accent, text, muted } = palette();
   return {
     data: [{
-      // By position and not by label: of two equal labels plotly would make one bar.
+      // By position, not by label: plotly would draw two bins with the same label as one bar.
       type: "bar", x: at, y: values, marker: { color: accent, line: { width: 0 } },
       text: at.map((bin) => plain(labels[bin])), textposition: "none",
       hovertemplate: "%{text}: %{y}<extra></extra>",
@@ -93,7 +93,7 @@ function histogram(release) {
   return [picture, shown, figures];
 }
 
-/** Everything about a release. */
+/** Return a card with everything about a release. */
 export function result(release, heading = "h2") {
   const { accuracy, budget, mechanism, privacy } = release;
   const many = Array.isArray(release.value);

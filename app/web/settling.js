@@ -1,6 +1,6 @@
-// Questions that are asked while somebody types: not each letter's, and only the newest one's answer counts.
+// Limits requests while somebody types: waits for a pause, and uses only the newest response.
 
-/** Act when nothing came for a while. */
+/** Return a function that calls `act` after it was not called for so many milliseconds. */
 export function debounced(act, milliseconds) {
   let timer;
   return () => {
@@ -9,7 +9,7 @@ export function debounced(act, milliseconds) {
   };
 }
 
-/** Only the newest of several runs goes on: each aborts the one before. */
+/** Return a function that runs `act` with an abort signal; each run aborts the previous one. */
 export function latest(act) {
   let controller = new AbortController();
   return () => {

@@ -1,10 +1,10 @@
-// What was spent of a budget, as steps in time and as a table by principal.
+// Shows what was spent of a budget, as steps in time and as a table by principal.
 
 import { chart, draw, palette } from "./charts.js";
 import { h, table } from "./dom.js";
 import { plain, time } from "./format.js";
 
-const LINES = 5; // more principals than that share one line
+const LINES = 5; // further principals share one line
 const NANO = 9;
 
 const nano = (epsilon) => {
@@ -12,7 +12,7 @@ const nano = (epsilon) => {
   return BigInt(whole + part.padEnd(NANO, "0"));
 };
 
-/** An exact sum of ε, as a decimal string. */
+/** Return the exact sum of several ε, as a decimal string. */
 export function sum(epsilons) {
   const digits = epsilons.reduce((total, epsilon) => total + nano(epsilon), 0n).toString().padStart(NANO + 1, "0");
   return `${digits.slice(0, -NANO)}.${digits.slice(-NANO)}`.replace(/\.?0+$/, "");
@@ -28,7 +28,7 @@ function byPrincipal(debits) {
     .sort((one, other) => Number(other.total) - Number(one.total));
 }
 
-/** The steps of a running sum; they begin at nothing and go on to `until`. */
+/** Return the steps of a running sum, from 0 up to the time `until`. */
 function steps(debits, until) {
   let total = 0;
   const x = [debits[0].at];
@@ -62,7 +62,7 @@ function figure(groups, debits, limit) {
   return { data, layout: { showlegend: true, xaxis: { type: "date", nticks: 5, tickangle: 0 }, yaxis: { title: { text: "ε spent" }, rangemode: "tozero" } } };
 }
 
-/** A section with the chart of debits, each `{principal, at, epsilon}` and oldest first, and its figures. */
+/** Return a section with a chart and a table of debits, each `{principal, at, epsilon}`, oldest first. */
 export function spending(title, debits, limit, complete) {
   if (debits.length === 0) {
     return h("section", { class: "card" }, h("h2", {}, title), h("p", {}, "Nothing has been spent yet."));

@@ -1,15 +1,15 @@
-// A two-way table: its cells as a heatmap, and with their intervals as a table.
+// Shows a two-way table: its cells as a heatmap, and with their intervals as a table.
 
 import { chart, draw, palette } from "./charts.js";
 import { facts, h, table } from "./dom.js";
 import { interval, number, plain } from "./format.js";
 
-const MOST_CELLS = 10_000; // drawn and written; more is for programs
+const MOST_CELLS = 10_000; // shown at most; a page with more is slow and unreadable
 
-/** The labels of both axes, and of what stands after the cells. */
+/** Return the labels of both axes, and of the values after the cells. */
 export function axesOf(release, labels) {
   const outside = (release.bins ?? []).map(({ label }) => label);
-  const known = release.axes.find(({ bins }) => bins)?.bins.length; // of two axes one has few bins, or both
+  const known = release.axes.find(({ bins }) => bins)?.bins.length; // at least one of the two axes has bins
   const other = (release.value.length - outside.length) / known;
   const [rows, columns] = release.axes.map((axis) => labels(axis, other));
   return { rows, columns, outside };
@@ -29,7 +29,7 @@ function heatmap({ value_in_range: values, statistic }, rows, columns) {
   };
 }
 
-/** The figures of a two-way table with `labels` of an axis. */
+/** Return the elements of a two-way table; `labels` returns the labels of an axis. */
 export function twoWay(release, labels) {
   const { rows, columns, outside } = axesOf(release, labels);
   const cells = rows.length * columns.length;

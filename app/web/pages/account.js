@@ -1,4 +1,4 @@
-// Who is signed in, what it may spend, and a new key for itself.
+// The page of the signed-in principal: its name and role, what it may spend, and a new key.
 
 import { call, key } from "../api.js";
 import { confirmed, facts, fill, form, h } from "../dom.js";

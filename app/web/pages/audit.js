@@ -1,4 +1,4 @@
-// The record of administrative acts, newest first, and its verification.
+// The page of administrative acts, newest first, and their verification.
 
 import { listed } from "../api.js";
 import { inParts, short, verification } from "../chains.js";
@@ -9,7 +9,7 @@ const HEADINGS = ["Act", "What", "On", "By", "At", "Details", "Request", "Hash"]
 
 const details = (of) => Object.entries(of).map(([name, value]) => `${name}: ${value ?? "none"}`).join(", ");
 
-/** Who did it: a principal, somebody at a terminal of the service's machine, or the service itself. */
+/** Return who did it: a principal, a user of the command line on the service's machine, or the service itself. */
 const by = ({ via, actor }) => (via === "principal" ? actor : actor === null ? via : `${actor}, by ${via}`);
 
 const row = (record) => [number(record.seq), record.action, record.target ?? "the whole database", by(record),

@@ -1,11 +1,11 @@
-// Every dataset that the caller may see, with its budget.
+// The page of all datasets that the user may see, with their budgets.
 
 import { get, listed, path } from "../api.js";
 import { h } from "../dom.js";
 import { count } from "../format.js";
 import { gauge, windowNote } from "../gauges.js";
 
-/** The gauges of a dataset: its budget, and the caller's part in it. */
+/** Return the gauges of a dataset: its budget, and the user's allowance. */
 export function gauges(budget) {
   return [
     gauge("Dataset", budget),

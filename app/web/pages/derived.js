@@ -1,4 +1,4 @@
-// What follows from releases: what is missing for it and what that costs, before it is paid, and then the answer.
+// The page of derived statistics: shows first which releases are missing and what they cost, then the answer.
 
 import { call, get, path } from "../api.js";
 import { asking } from "../asking.js";

@@ -1,4 +1,4 @@
-// A dataset's ledger, newest entry first, and its verification.
+// The page of a dataset's ledger, newest entry first, and its verification.
 
 import { listed, path } from "../api.js";
 import { inParts, short, verification } from "../chains.js";

@@ -1,4 +1,4 @@
-// A dataset: its public facts, its budget, and what was spent of it, when and by whom.
+// The page of a dataset: its public facts, its budget, and what was spent, when and by whom.
 
 import { get, listed, path } from "../api.js";
 import { facts, h, table } from "../dom.js";
@@ -6,7 +6,7 @@ import { count, time } from "../format.js";
 import { spending } from "../spending.js";
 import { gauges } from "./datasets.js";
 
-/** A category's text, as JSON writes it where it could be taken for several, or for nothing. */
+/** Return a category's text, quoted as JSON if it could be read as several categories or as none. */
 const plainly = (text) => (/[,"]|^\s|\s$|^$/.test(text) ? JSON.stringify(text) : text);
 
 function domain(column) {
@@ -20,7 +20,7 @@ const nulls = (column) => {
   return column.null_value === undefined ? "possible" : `possible, taken as ${column.null_value}`;
 };
 
-/** What was spent: by everybody for those who oversee the dataset, by the caller for the others. */
+/** Return what was spent: by everybody if the user may see all allowances, and else by the user. */
 async function spent(name, me, budget) {
   if (budget.allowances !== undefined) {
     const { items, complete } = await listed(`${path("datasets", name)}/ledger`, "entries");

@@ -1,4 +1,4 @@
-// The planner: a statistic, a point on its curve, what that costs, and the release.
+// The planner page: choose a statistic and a point on its curve, see what it costs, and release it.
 
 import { call, get, path } from "../api.js";
 import { asking } from "../asking.js";
@@ -15,7 +15,7 @@ import { debounced, latest } from "../settling.js";
 const SETTLE_MS = { plan: 250, curve: 700 };
 const STEPS = 1000;
 
-/** What a release may cost at most now. */
+/** Return the largest ε that the user can spend now. */
 const spendable = ({ dataset_remaining: ofDataset, allowance_remaining: ofAllowance }) =>
   (ofAllowance === null ? 0 : Math.min(Number(ofDataset), Number(ofAllowance)));
 
@@ -25,7 +25,7 @@ function curveFigure(points, plan) {
   const chosen = plan && { epsilon: plan.privacy.epsilon, radius: plan.accuracy.radius };
   const remains = plan ? spendable(plan.budget) : Infinity;
   const within = points.filter(({ epsilon }) => Number(epsilon) <= remains);
-  const beyond = points.slice(Math.max(0, within.length - 1)); // from the last that can be paid on
+  const beyond = points.slice(Math.max(0, within.length - 1)); // from the last affordable point, so the lines touch
   const line = (name, list, style) => ({ type: "scatter", mode: "lines", name, ...place(list), hovertemplate,
     line: { width: 2, ...style } });
   const hovertemplate = "ε %{x}: ± %{y}<extra></extra>";
@@ -72,7 +72,7 @@ function planned(plan, choose) {
   ];
 }
 
-/** ε or an accuracy, by a slider along the curve or typed. */
+/** Return fields to choose an ε or an accuracy, with a slider along the curve or as text. */
 function precision(changed) {
   const by = select([["epsilon", "ε, the privacy cost"], ["accuracy", "accuracy, the radius wanted"]], "epsilon",
     { change: () => { switched(); changed(); } });
@@ -128,7 +128,7 @@ export async function planner(name) {
   const outcome = h("div");
   const picture = chart("Radius against ε");
   const answer = h("div");
-  const brief = h("output", { class: "muted" }); // read out, and beside the button where the plan is further down
+  const brief = h("output", { class: "muted" }); // a screen reader reads it; it repeats the plan next to the button
   let points = [];
   let plan = null;
 
@@ -159,7 +159,7 @@ export async function planner(name) {
       points = found;
       exact.show(points);
       show();
-    } catch { // the plan itself tells what is wrong with the question
+    } catch { // the plan's own request shows the error
       if (!signal.aborted) points = [];
     }
   });

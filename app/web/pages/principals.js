@@ -1,4 +1,4 @@
-// For admins: who may call, in which role.
+// The page where admins manage principals, their roles and their keys.
 
 import { call, listed, path } from "../api.js";
 import { alertOf, announce, confirmed, field, fill, form, h, select, table } from "../dom.js";

@@ -1,4 +1,4 @@
-// For owners: a table is registered by its file and by what it is, which everybody with access will see.
+// The page where owners register a table, with a file and with metadata that everybody with access will see.
 
 import { path, upload } from "../api.js";
 import { announce, field, form, h } from "../dom.js";
@@ -20,7 +20,7 @@ export function register() {
   const submit = async () => {
     announce("Uploading …");
     const body = new FormData();
-    body.append("metadata", schema.value); // as it was written: a number is the decimal that stands there
+    body.append("metadata", schema.value); // as text, so that every number stays the decimal that was written
     body.append("file", file.files[0]);
     const dataset = await upload("/datasets", body).catch((error) => {
       announce("");

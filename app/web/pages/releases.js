@@ -1,4 +1,4 @@
-// Earlier releases of a dataset, newest first, and one of them in full.
+// The page of a dataset's earlier releases, newest first, and the page of one release.
 
 import { get, listed, path } from "../api.js";
 import { h, table } from "../dom.js";

@@ -1,4 +1,4 @@
-// For a dataset's owner: who may spend how much, and the dataset's limit.
+// The page where a dataset's owner sets allowances and the dataset's limit.
 
 import { call, path } from "../api.js";
 import { announce, confirmed, field, fill, form, h } from "../dom.js";

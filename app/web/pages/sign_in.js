@@ -1,4 +1,4 @@
-// Sign in with a key, which this tab alone keeps, until it is closed.
+// The page to sign in with a key. Only this tab stores the key, until it is closed.
 
 import { get, key } from "../api.js";
 import { field, form, h } from "../dom.js";
