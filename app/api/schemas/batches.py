@@ -53,7 +53,7 @@ class BatchRequest(RequestModel):
     grid_refinement: Refinement = 0
     reuse: Flag = Field(
         default=True,
-        description="Answer items with earlier releases that are accurate enough, those of earlier items included.",
+        description="Answer items with earlier releases that are accurate enough, those of other items included.",
     )
 
     @model_validator(mode="after")

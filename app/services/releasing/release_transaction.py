@@ -23,7 +23,7 @@ from app.services.releasing.storage_limits import ROW_BYTES, require_storage
 from app.services.rendering.release_answers import PreparedRelease, SettledRelease
 
 Prepared = Mapping[int, PreparedRelease]
-"""The prepared releases by the position of their question; no entry if an earlier question's release answers it."""
+"""The prepared releases by the position of their question; no entry if another question's release answers it."""
 
 
 def require_budget(account: Account, allowance: Allowance | None, cost_nano: int) -> None:
@@ -78,7 +78,7 @@ class ReleaseTransaction:
             UnavailableError: the prepared releases no longer match what the transaction needs.
             As `require_budget`, `accounts.debit_account`, `allowances.debit_allowance` and `require_storage`.
         """
-        first = prepared[0].release_id  # always prepared: no earlier question can answer the first one
+        first = next(iter(prepared.values())).release_id  # there is one: what needs most, no other question answers
         if self._claim is not None and not idempotency.claim_key(
             self._transaction, self._seal, self._claim, first, CREATED
         ):
@@ -94,8 +94,10 @@ class ReleaseTransaction:
         )
         if cost_nano and len(earlier) > 1:  # before any debit, so that the refusal names the total cost
             require_budget(*self._read_balance(), cost_nano)
+        # Debits first: what is drawn for a question may answer another that stands before it.
+        fresh = {place: self._debit(prepared.get(place)) for place, known in enumerate(earlier) if known is None}
         settled = [
-            self._debit(prepared.get(place)) if known is None else self._reuse(prepared.get(place), place, known)
+            fresh[place] if known is None else self._reuse(prepared.get(place), place, known)
             for place, known in enumerate(earlier)
         ]
         if self._request.compose is None:

@@ -41,13 +41,14 @@ class EarlierRelease:
 def find_earlier_releases(
     session: Session, dataset: Dataset, plans: Sequence[Plan], draws: Mapping[int, str] = MappingProxyType({})
 ) -> list[EarlierRelease | None]:
-    """Return for each plan the release that answers it: an earlier one, that of a preceding plan, or None.
+    """Return for each plan the release that answers it: an earlier one, that of another plan, or None.
 
     `draws` maps the positions of plans to the ids of the releases that were drawn for them.
     """
     known: dict[tuple[str, mpq], list[EarlierRelease]] = {}
-    found: list[EarlierRelease | None] = []
-    for place, plan in enumerate(plans):
+    found: list[EarlierRelease | None] = [None] * len(plans)
+    for place in _order_by_need(plans):
+        plan = plans[place]
         asked = plan.statistic.identity, plan.alpha
         if asked not in known:
             known[asked] = list_earlier_releases(session, dataset, plan.statistic, plan.alpha)
@@ -55,8 +56,24 @@ def find_earlier_releases(
         if earlier is None:
             of_request = EarlierRelease(draws.get(place, NOT_DRAWN), dataset.id, plan.mechanism, plan.radius)
             known[asked].append(of_request)
-        found.append(earlier)
+        found[place] = earlier
     return found
+
+
+def _order_by_need(plans: Sequence[Plan]) -> Sequence[int]:
+    """Return the positions of plans so that those which need the smallest radii come first.
+
+    Equal statistics of one request are then paid once, at the strongest ε that is needed, in whatever order they are
+    asked: a release that answers another plan has no larger radius than that plan needs.
+    """
+    return sorted(range(len(plans)), key=lambda place: (_need(plans[place]), place)) if len(plans) > 1 else (0,)
+
+
+def _need(plan: Plan) -> tuple[mpq, ...]:
+    """Return which radii answer a plan: per number as a share of the public range, and of ties all at once."""
+    statistic, mechanism = plan.statistic, plan.mechanism
+    of_one = plan.wanted if statistic.components == 1 else plan.radius
+    return of_one / (statistic.upper - statistic.lower), mechanism.simultaneous_radius(plan.alpha)
 
 
 def list_earlier_releases(session: Session, dataset: Dataset, statistic: Statistic, alpha: mpq) -> list[EarlierRelease]:
@@ -82,13 +99,13 @@ def choose_earlier_release(earlier: Sequence[EarlierRelease], plan: Plan) -> Ear
 
 
 def _is_enough(earlier: EarlierRelease, plan: Plan) -> bool:
-    """Whether the earlier release is accurate enough: a single number within the wanted radius also suffices.
+    """Whether the earlier release is accurate enough: where an accuracy is wanted, a number within it is.
 
     Otherwise none of its radii may be larger than the plan's. They are compared as reported, after rounding to
     doubles: γ can make radii differ beyond a double's digits, which no reader sees.
     """
-    if plan.statistic.components == 1 and earlier.radius <= plan.wanted:
-        return True
+    if plan.statistic.components == 1 and plan.wanted != plan.radius:
+        return bool(earlier.radius <= plan.wanted)
     known, planned, alpha = earlier.mechanism, plan.mechanism, plan.alpha
     return round_up(earlier.radius) <= round_up(plan.radius) and all(
         round_up(radius(known, alpha)) <= round_up(radius(planned, alpha))

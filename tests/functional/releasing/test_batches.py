@@ -118,18 +118,43 @@ def test_what_is_known_costs_nothing_item_by_item(table: Table) -> None:
     assert_valid(table)
 
 
-def test_an_item_answers_later_items_of_its_batch(service: Service) -> None:
-    """And what they would have cost is needed neither by the account nor by the allowance."""
-    table = service.table(COLUMNS, ROWS, limit="0.6", allowance="0.6")
-    items = [item(MEAN, epsilon="0.1"), item(MEAN, epsilon="0.5"), item(MEAN, epsilon="0.4"), item(MEAN, accuracy=90)]
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (1, 0, 3, 2), (3, 2, 0, 1)])
+def test_equal_questions_of_a_batch_are_paid_once_whatever_their_order(
+    service: Service, order: tuple[int, ...]
+) -> None:
+    """At the strongest ε that is needed; the account and the allowance need no more."""
+    table = service.table(COLUMNS, ROWS, limit="0.5", allowance="0.5")
+    asked = [item(MEAN, epsilon="0.1"), item(MEAN, epsilon="0.5"), item(MEAN, epsilon="0.4"), item(MEAN, accuracy=90)]
+    items, costs = [asked[place] for place in order], [["0", "0.5", "0", "0"][place] for place in order]
     planned = plan(table, items).json()
-    assert charged(planned) == ["0.1", "0.5", "0", "0"]
+    assert charged(planned) == costs
+    assert planned["budget"]["charged"] == "0.5"
     assert planned["budget"]["affordable"] is True
     document = release(table, items, key="once").json()
-    assert charged(document) == ["0.1", "0.5", "0", "0"]
-    ids = [each["id"] for each in document["items"]]
-    assert ids[1] == ids[2] == ids[3] != ids[0]
-    assert spent(table) == Decimal("0.6")
+    assert charged(document) == costs
+    assert [each["reused"] for each in document["items"]] == [cost == "0" for cost in costs]
+    assert len({each["id"] for each in document["items"]}) == 1
+    assert len({each["value_exact"] for each in document["items"]}) == 1
+    assert spent(table) == Decimal("0.5")
+    assert document["budget"]["dataset_remaining"] == "0"
+    assert release(table, items, key="once").json() == document
+    assert charged(release(table, items).json()) == ["0"] * 4
+    assert_valid(table)
+
+
+def test_equal_histograms_of_a_batch_are_paid_once_whatever_their_order(service: Service) -> None:
+    """Each answer is known as closely as its own plan says, in every radius."""
+    table = service.table(COLUMNS, ROWS)
+    counts = {"kind": "histogram", "column": "x", "bins": 10}
+    items = [item(counts, epsilon="0.2"), item(HISTOGRAM, epsilon="0.1"), item(counts, accuracy=30)]
+    items += [item(HISTOGRAM, epsilon="0.3"), item(counts, epsilon="0.25")]
+    planned = plan(table, items).json()
+    document = release(table, items, key="once").json()
+    assert charged(planned) == charged(document)
+    assert sorted(charged(document)) == ["0", "0", "0", max(charged(planned)[2], "0.25"), "0.3"]
+    for promised, answered in zip(planned["items"], document["items"], strict=True):
+        for radius in ("radius", "tight_radius", "simultaneous_radius"):
+            assert answered["accuracy"][radius] <= promised["accuracy"][radius]
     assert_valid(table)
 
 
@@ -149,7 +174,7 @@ def test_a_refusal_is_about_the_whole(service: Service, limit: str, allowance: s
     """It says which account (the one with less), what was asked, what remains; nothing is debited, the key is good."""
     table = service.table(COLUMNS, ROWS, limit=limit, allowance=allowance)
     table.fresh(MEAN, epsilon="0.2")
-    items = [item(VARIANCE, epsilon="0.4"), item(HISTOGRAM, epsilon="0.3"), item(MEAN, epsilon="0.100000001")]
+    items = [item(VARIANCE, epsilon="0.4"), item(HISTOGRAM, epsilon="0.7"), item(MEAN, epsilon="0.100000001")]
     items += [item(VARIANCE, epsilon="0.400000001")]
     planned = plan(table, items).json()
     with service.unchanged():
@@ -160,10 +185,10 @@ def test_a_refusal_is_about_the_whole(service: Service, limit: str, allowance: s
     assert (problem["scope"], problem["remaining"], problem["limit"]) == (scope, "0.8", "1")
     assert problem["requested"] == planned["budget"]["charged"] == "1.100000001"
     assert planned["budget"]["affordable"] is False
-    cost = "3 of 4 releases would be new and cost ε = 1.11 in total"
+    cost = "2 of 4 releases would be new and cost ε = 1.11 in total"
     assert planned["summary"].startswith(f"{cost}, which is more than you can spend now; ")
-    assert release(table, items[:2], key="again").status_code == 201
-    assert spent(table) == Decimal("0.9")
+    assert release(table, items[:1], key="again").status_code == 201
+    assert spent(table) == Decimal("0.6")
     assert_valid(table)
 
 

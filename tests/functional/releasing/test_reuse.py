@@ -60,6 +60,19 @@ def test_a_coarser_grid_does_not_answer_for_a_finer_one(table: Table) -> None:
     assert again.json()["mechanism"]["grid_refinement"] == 10
 
 
+def test_a_number_answers_an_epsilon_only_where_its_tight_radius_is_no_larger_either(table: Table) -> None:
+    """With ε = 1 the radius is 3.996 and the tight radius 3.908 sensitivities; a fine grid has 3.94 of both."""
+    table.fresh(MEAN, epsilon="0.76", grid_refinement=10)
+    planned = table.plan(MEAN, epsilon="1", grid_refinement=0).json()
+    accuracy = planned["accuracy"]
+    finer = table.plan(MEAN, epsilon="0.76", grid_refinement=10).json()["accuracy"]
+    assert accuracy["tight_radius"] < finer["tight_radius"] < finer["radius"] < accuracy["radius"]
+    assert planned["reused"] is False
+    assert table.release(MEAN, epsilon="1", grid_refinement=0).status_code == 201
+    # Where an accuracy is wanted, that is all that is wanted.
+    assert table.plan(MEAN, accuracy=accuracy["radius"], grid_refinement=0).json()["reused"] is True
+
+
 def test_a_histogram_answers_only_where_none_of_its_radii_is_larger_than_planned(table: Table) -> None:
     """At α a finer grid at less ε has the smaller radius, at α/101 it has not."""
     histogram = {"kind": "histogram", "column": "x", "bins": 100, "bounds": [0, 100]}
