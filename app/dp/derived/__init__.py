@@ -1,4 +1,4 @@
-"""The statistics that follow from releases: a line here for each."""
+"""The registry of derived statistics, which are computed from releases."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,16 +22,16 @@ _KINDS: tuple[type[DerivedStatistic], ...] = (
 DERIVED = {derived.kind: derived for derived in _KINDS}
 
 _BY_GROUP: dict[str, type[DerivedStatistic]] = {derived.kind: derived for derived in (MeanByGroup, ProportionByGroup)}
-"""The other shape of these kinds, which a request with `group_by` asks for."""
+"""The classes of the same kinds for a request with `group_by`."""
 
 _MEMBERS = frozenset().union(*(derived.members for derived in (*DERIVED.values(), *_BY_GROUP.values())))
 
 
 def derive(spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> DerivedStatistic:
-    """The derived statistic that a request asks for; the arguments are those of `app.dp.statistics.build`.
+    """Return the derived statistic that a request asks for; the arguments are those of `app.dp.statistics.build`.
 
     Raises:
-        InvalidStatistic: if the request is not about something that follows from statistics of this dataset.
+        InvalidStatistic: if the request is not valid for this dataset.
     """
     derived = DERIVED.get(str(spec.get("kind")))
     if derived is None:

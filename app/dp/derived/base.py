@@ -1,8 +1,8 @@
-"""The one shape of a derived statistic: the releases that it is made of, and what follows from them.
+"""The base class of derived statistics: statistics that are computed from the releases of other statistics.
 
-All of it is post-processing: it costs nothing beyond its components. If these are m, each is asked for at α/m, so that
-with probability at least 1 - α every one of them is in its interval (union bound), and whatever follows from that by
-interval arithmetic holds as well. What is known more closely from the noises themselves uses the α of all components.
+The computation is post-processing, so a derived statistic costs only its components. Each of m components is released
+at α/m. By the union bound all their intervals hold together with probability at least 1 - α, and so does every interval
+that interval arithmetic derives from them. Closer bounds that use the noise distributions have the total α.
 """
 
 from abc import ABC, abstractmethod
@@ -18,10 +18,14 @@ from app.dp.table.columns import Column
 
 
 class KnownComponent(NamedTuple):
-    """A component's release: its output as it is, the same within the public range, and what is known of the truth.
+    """A component's release and what it says about the true values.
 
-    The first three have a member for each number of the release, in order. The ranges hold all at once with probability
-    at least 1 - `alpha`, whatever the data.
+    Attributes:
+        raw: the released numbers, in the component's units.
+        values: the released numbers, clamped to the public range.
+        ranges: an interval for each true value; all hold at once with probability at least 1 - `alpha`.
+        mechanism: the mechanism that released the numbers.
+        alpha: the component's share of α.
     """
 
     raw: tuple[Rational, ...]
@@ -32,24 +36,24 @@ class KnownComponent(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """A number that follows, None where the releases define none, and what is known of the truth."""
+    """A derived number, or None if the releases define none, and an interval for its true value."""
 
     value: Rational | None
     range: Range
 
 
 Estimates = Mapping[str, Estimate | list[Estimate]]
-"""By name: one number, or one for each edge, probability or bin."""
+"""The estimates by name: one for a single number, or a list with one for each edge, probability or bin."""
 
 
 @dataclass(frozen=True)
 class DerivedStatistic(ABC):
-    """A statistic that follows from others of the same `n` rows.
+    """A statistic that is derived from other statistics of the same `n` rows.
 
     Attributes:
         n: the public number of rows.
-        components: the requests for the statistics that it follows from, by what they are to it.
-        described: its own request with every default filled in, ready for JSON.
+        components: the requests for the component statistics, by their roles.
+        described: the request for this statistic with all defaults filled in, ready for JSON.
     """
 
     n: int
@@ -58,34 +62,34 @@ class DerivedStatistic(ABC):
 
     kind: ClassVar[str]
     members: ClassVar[frozenset[str]]
-    """Which members of a request this kind has, beside `kind`."""
+    """The members that a request of this kind may have besides `kind`."""
 
     @property
     def weights(self) -> Mapping[str, int]:
-        """The share of ε that each component has, by its role: equal ones, where nothing else is said."""
+        """The relative share of ε for each component, by its role; equal by default."""
         return dict.fromkeys(self.components, 1)
 
     @classmethod
     @abstractmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
-        """The derived statistic that a request asks for, or InvalidStatistic."""
+        """Return the derived statistic that a request asks for; raise InvalidStatistic if it is invalid."""
 
     @abstractmethod
     def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
-        """What follows from the releases of all components."""
+        """Return the estimates from the releases of all components, by their roles."""
 
     @property
     def edges(self) -> list[int | float] | None:
-        """Up to which value each number of a cumulative histogram counts, if it is one."""
+        """The value up to which each number counts, for cumulative counts; otherwise None."""
         return None
 
     @property
     def bins(self) -> Bins | None:
-        """What each number of a margin counts, if it is one."""
+        """What each number of the estimate stands for, if it has bins or groups; otherwise None."""
         return None
 
 
 def single_number(known: KnownComponent) -> tuple[Rational, Range]:
-    """The value and the range of a release of one number."""
+    """Return the value and the range of a release of one number."""
     (value,), (around,) = known.values, known.ranges
     return value, around

@@ -1,6 +1,6 @@
-"""What follows for each group of a category column: the mean of another column, the share of rows that meet a filter.
+"""Statistics derived for each group of a category column: the mean of another column, or the share of rows.
 
-Each group has an interval, and all of them hold at once. The price is that of two releases, however many groups there
+Each group has an interval, and all intervals hold at once. The cost is that of two releases, however many groups there
 are.
 """
 
@@ -25,15 +25,15 @@ from app.dp.table.codes import Codes
 from app.dp.table.columns import Column
 
 MAX_GROUPS = 1_000
-"""Each has an interval of its own, which is computed while the account is locked: some 0.3 ms for each."""
+"""The limit exists because each group's interval takes some 0.3 ms, and is computed while the account is locked."""
 
 
 @dataclass(frozen=True)
 class ByGroup(DerivedStatistic, ABC):
-    """Two releases by group, and what follows for each group.
+    """A quotient for each group, derived from two releases by group.
 
     Attributes:
-        groups: the declared categories of the column `group_by`, `other` and perhaps `missing`.
+        groups: the declared categories of the column `group_by`, `other`, and `missing` if a row may lack a value.
     """
 
     groups: Bins
@@ -44,13 +44,13 @@ class ByGroup(DerivedStatistic, ABC):
         return self.groups
 
     def __post_init__(self) -> None:
-        """Refuse more groups than have intervals of their own: InvalidStatistic."""
+        """Raise InvalidStatistic if there are more than `MAX_GROUPS` groups."""
         if self.groups.count > MAX_GROUPS:
             what = f"must be a column of at most {MAX_GROUPS:,} groups: this one has {self.groups.count:,}"
             raise InvalidStatistic("group_by", what)
 
     def _releases(self, known: Mapping[str, KnownComponent]) -> tuple[RatioError, list[tuple[Rational, Rational]]]:
-        """The error of each group's ratio, and both releases of each group."""
+        """Return the error bound of each group's ratio, and the pair of released numbers of each group."""
         above, below = (known[role] for role in self.components)
         error = RatioError.of(above.mechanism, below.mechanism, total_alpha(known) / self.groups.count)
         return error, list(zip(above.raw, below.raw, strict=True))
@@ -58,7 +58,7 @@ class ByGroup(DerivedStatistic, ABC):
 
 @dataclass(frozen=True)
 class MeanByGroup(ByGroup):
-    """The mean of a column over the rows of each group, of those that meet a filter if there is one."""
+    """The mean of a column over the rows of each group, or over those that meet a filter."""
 
     codes: Codes
 
@@ -67,22 +67,22 @@ class MeanByGroup(ByGroup):
 
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
-        """The means that a request asks for, or InvalidStatistic."""
+        """Return the means that a request asks for; raise InvalidStatistic if it is invalid."""
         components, described, total = mean_components(spec, columns, n, rows_per_unit)
         groups: Any = total.bins
         return cls(n, components, described, groups, total.codes)
 
     def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
-        """The means; none of a group in which no row was counted."""
+        """Return the means; the value is None for a group whose released count is not positive."""
         error, releases = self._releases(known)
         return {self.kind: [centred_mean(self.codes, error, total, count) for total, count in releases]}
 
 
 @dataclass(frozen=True)
 class ProportionByGroup(ByGroup):
-    """The share of each group's rows that are true in a boolean column, or have one category of another column.
+    """The share of each group's rows that are true in a boolean column, or that have a category of another column.
 
-    A missing value is neither true nor of a category.
+    A missing value counts as neither true nor in the category.
     """
 
     kind: ClassVar[str] = "proportion"
@@ -90,7 +90,7 @@ class ProportionByGroup(ByGroup):
 
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
-        """The proportions that a request asks for, or InvalidStatistic."""
+        """Return the proportions that a request asks for; raise InvalidStatistic if it is invalid."""
         column = find_column(columns, spec.get("column"), "column")
         where, category = dict(spec.get("where") or {}), spec.get("category")
         if column.name in where:
@@ -106,7 +106,7 @@ class ProportionByGroup(ByGroup):
         return cls(n, {"inside": inside, "count": everybody}, described, groups)
 
     def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
-        """The shares; none of a group in which no row was counted."""
+        """Return the shares; the value is None for a group whose released count is not positive."""
         error, releases = self._releases(known)
         return {self.kind: [_share(error, inside, count) for inside, count in releases]}
 

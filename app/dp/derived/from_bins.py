@@ -1,4 +1,4 @@
-"""What follows from the counts of bins: cumulative counts, the margin of a two-way table."""
+"""Statistics derived from counts of bins: cumulative counts, and the margin of a two-way table."""
 
 from abc import ABC
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ HISTOGRAM_MEMBERS = ("column", "edges", "bins", "bounds", "where")
 
 @dataclass(frozen=True)
 class FromHistogram(DerivedStatistic, ABC):
-    """What follows from a histogram of a numeric column, whose values are clamped to the outer edges.
+    """A statistic derived from a histogram of a numeric column, whose values are clamped to the outer edges.
 
     Attributes:
         intervals: the bins.
@@ -36,7 +36,7 @@ class FromHistogram(DerivedStatistic, ABC):
     def parse_histogram(
         cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int
     ) -> tuple[dict[str, Any], dict[str, Any], IntervalBins]:
-        """The request for the histogram, its description as one of this kind, and the bins."""
+        """Return the request for the histogram, the description of the derived statistic, and the bins."""
         asked = {"kind": "histogram", **{member: spec.get(member) for member in HISTOGRAM_MEMBERS}}
         histogram = build(asked, columns, n, rows_per_unit)
         bins = histogram.bins.inside if isinstance(histogram.bins, WithOutside) else histogram.bins
@@ -48,9 +48,10 @@ class FromHistogram(DerivedStatistic, ABC):
         return asked, histogram.describe() | {"kind": cls.kind}, bins
 
     def count_below(self, known: KnownComponent) -> list[Estimate]:
-        """How many rows have a value below each edge but the first (at most the last): ascending, and so are both ends.
+        """Return the number of rows with a value below each edge but the first; for the last edge, at most the edge.
 
-        All counts are n together, so the fewer of the bins before an edge and those behind it tell how many there are.
+        The values and both ends of their intervals never descend. Since all counts sum to n, each value is computed
+        from the bins before the edge or from those after it, whichever are fewer.
         """
         intervals, everything = self.intervals.edges.intervals, len(known.raw)
         alpha, rows, counted = known.alpha / intervals, mpq(self.n), sum(known.raw)
@@ -62,7 +63,7 @@ class FromHistogram(DerivedStatistic, ABC):
         least = list(accumulate((low for low, _ in ranges), max))
         most = list(accumulate((high for _, high in reversed(ranges)), min))[::-1]
         values = fit_ascending(list(accumulate(known.raw[:intervals])))
-        # Where the noises are larger than is said, what one edge tells may contradict another: both ends are kept.
+        # With probability at most α the intervals of two edges contradict each other; then swap the ends.
         pairs = [(min(pair), max(pair)) for pair in zip(least, most, strict=True)]
         return [
             Estimate(min(max(value, low), high), Range(low, high))
@@ -72,30 +73,35 @@ class FromHistogram(DerivedStatistic, ABC):
 
 @dataclass(frozen=True)
 class Cumulative(FromHistogram):
-    """How many rows have a value below each edge, the last edge included in its count: never descending."""
+    """The number of rows with a value below each edge, or equal to the last edge; the counts never descend."""
 
     kind: ClassVar[str] = "cumulative"
     members: ClassVar[frozenset[str]] = frozenset(HISTOGRAM_MEMBERS)
 
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
-        """The cumulative counts that a request asks for, or InvalidStatistic."""
+        """Return the cumulative counts that a request asks for; raise InvalidStatistic if it is invalid."""
         asked, described, bins = cls.parse_histogram(spec, columns, n, rows_per_unit)
         return cls(n, {"histogram": asked}, described, bins)
 
     def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
-        """The cumulative counts: those nearest to the sums of the released ones among all that never descend."""
+        """Return the cumulative counts: the non-descending sequence nearest to the sums of the released counts."""
         return {self.kind: self.count_below(known["histogram"])}
 
     @property
     def edges(self) -> list[int | float]:
-        """The edges but the first."""
+        """All edges but the first, as JSON numbers."""
         return self.intervals.edge_values()[1:]
 
 
 @dataclass(frozen=True)
 class Margin(DerivedStatistic):
-    """The counts of one column's bins alone, from a two-way table: its cells added up over the other column's."""
+    """The counts of one column's bins from a two-way table: the sums of its cells over the other column's bins.
+
+    Attributes:
+        cells: the cells of the table.
+        first: whether the margin is of the table's first column.
+    """
 
     cells: Cells
     first: bool
@@ -105,7 +111,7 @@ class Margin(DerivedStatistic):
 
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
-        """The margin that a request asks for, or InvalidStatistic."""
+        """Return the margin that a request asks for; raise InvalidStatistic if it is invalid."""
         if spec.get("columns") is None:
             raise InvalidStatistic("columns", "is missing: a margin needs the two columns of its table")
         asked = {"kind": "histogram", **{member: spec.get(member) for member in cls.members - {"column"}}}
@@ -124,7 +130,7 @@ class Margin(DerivedStatistic):
         return self.cells.x if self.first else self.cells.y
 
     def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
-        """The sums of cells, within [0, n]."""
+        """Return the sum of each bin's cells, clamped to [0, n]."""
         table, (x, y) = known["table"], (self.cells.x.count, self.cells.y.count)
         rows, added = (x, y) if self.first else (y, x)
         error = sum_error(table, added, table.alpha / rows)
@@ -138,17 +144,17 @@ class Margin(DerivedStatistic):
 
 
 def sum_error(counts: KnownComponent, number: int, alpha: Rational) -> Rational:
-    """How far the sum of so many of a release's counts may be from the truth, with probability at least 1 - `alpha`."""
+    """Return a bound of the error of the sum of `number` counts of a release, valid with probability 1 - `alpha`."""
     if number == 0:
         return mpq(0)
     mechanism = counts.mechanism
-    # Counts are whole numbers, and so is what is subtracted before the draw.
+    # Counts and the centre that is subtracted before the draw are whole numbers.
     on_grid = mechanism.parameters.grid <= 1
     return sum_radius(mechanism.parameters, number, alpha, on_grid=on_grid) + number * mechanism.resolution
 
 
 def fit_ascending(values: Sequence[Rational]) -> list[Rational]:
-    """The sequence nearest to `values`, by the sum of squares, of all that never descend (pool adjacent violators)."""
+    """Return the non-descending sequence nearest to `values` by least squares (pool adjacent violators)."""
     pools: list[tuple[Rational, int]] = []
     for value in values:
         total, size = value, 1

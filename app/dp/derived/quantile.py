@@ -1,4 +1,4 @@
-"""Quantiles, from the counts of a histogram or from a search, whichever tells more of them for the same ε."""
+"""Quantiles, from the counts of a histogram or from a search: whichever gives narrower intervals for the same ε."""
 
 import math
 from bisect import bisect_left
@@ -27,18 +27,18 @@ METHODS = ("histogram", "search")
 
 _ALPHA = mpq(1, 20)
 _BEYOND = mpq(8, 5)
-"""How far from a quantile the ends of a search are in units of its reach, by which it is compared (simulated)."""
+"""The typical distance from a quantile to the ends of a search, in units of its reach; found by simulation."""
 
 
 @dataclass(frozen=True)
 class Quantile(FromHistogram):
-    """For each probability p the ⌈pN⌉-th smallest of the N values (rows without one, or outside, are left out).
+    """For each probability p, the ⌈pN⌉-th smallest of the N values; rows without a value or outside do not count.
 
-    What is known of it is as wide as the bins: a value below an edge is known to be in some bin before it. Values are
-    clamped to the outer edges.
+    Values are clamped to the outer edges. The ends of each interval are edges, so the bins limit its precision.
 
     Attributes:
-        search: the search that it follows from; None if it follows from a histogram.
+        probabilities: the probabilities, in the order of the request.
+        search: the search that it is derived from; None if it is derived from a histogram.
     """
 
     probabilities: tuple[Rational, ...]
@@ -49,7 +49,7 @@ class Quantile(FromHistogram):
 
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
-        """The quantiles that a request asks for, or InvalidStatistic."""
+        """Return the quantiles that a request asks for; raise InvalidStatistic if it is invalid."""
         asked, described, bins = cls.parse_histogram(spec, columns, n, rows_per_unit)
         probabilities = tuple(spec.get("probabilities") or ())
         if not 1 <= len(probabilities) <= MOST_PROBABILITIES:
@@ -74,7 +74,7 @@ class Quantile(FromHistogram):
         return cls(n, components, described | shown, bins, probabilities, search)
 
     def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
-        """The quantiles in the order asked for; a greater probability never has a smaller one."""
+        """Return the quantiles in the order of the request; a greater probability never has a smaller quantile."""
         if self.search is not None:
             return {self.kind: self._search_estimates(self.search, known["search"])}
         edges = self.intervals.edges.stored(self.intervals.kind)
@@ -83,9 +83,10 @@ class Quantile(FromHistogram):
         return {self.kind: [_quantile(probability, edges, cumulative, counts) for probability in self.probabilities]}
 
     def _search_estimates(self, search: QuantileSearch, known: KnownComponent) -> list[Estimate]:
-        """What the counts below the pivots tell: an edge is told apart if its count is farther from pN than the error.
+        """Return the quantiles from the counts below the pivots.
 
-        The value is interpolated between the edges that were asked about.
+        A pivot bounds a quantile if its released count is farther from pN than the error can be. The value is
+        interpolated between the pivots.
         """
         mechanism, edges = known.mechanism, self.intervals.edges.stored(self.intervals.kind)
         pivots, asked = search.replay(known.raw, mechanism.statistic.sensitivity * mechanism.parameters.scale)
@@ -105,26 +106,29 @@ class Quantile(FromHistogram):
 
 
 def tests_of(search: QuantileSearch) -> int:
-    """How many errors on one side must not be too large, so that all that a search tells is true.
+    """Return the number of one-sided error bounds that must all hold for all intervals of a search to be correct.
 
-    A pivot is on one side of one quantile; among several it is above one and below another. Where the number of values
-    was counted, its error adds to that of the pivot with a factor that is largest for the first and the last quantile.
+    With one quantile, each pivot needs one bound. With several, it can be above one quantile and below another. If the
+    number of values was counted too, its error adds to the pivot's, with the largest factor at the outer quantiles.
     """
     several = len(search.probabilities) > 1
     return search.pivot_steps * (2 if several else 1) * (2 if search.counts_values else 1)
 
 
 def search_reach(search: QuantileSearch, mechanism: Mechanism, alpha: Rational) -> Rational:
-    """How far from its quantile's count a count must be, for all edges to be told apart with probability 1 - α."""
+    """Return the distance from a quantile's count at which a pivot's count is conclusive, with probability 1 - α.
+
+    In rows; all pivots of the search hold at once.
+    """
     spread = search.probabilities[-1] - search.middle if search.counts_values else mpq(0)
     return RatioError.of(mechanism, mechanism, 2 * alpha / tests_of(search)).reach(spread)
 
 
 def _is_narrower(steps: int, tests: int, intervals: int) -> bool:
-    """Whether a search tells more than a histogram of so many intervals at the same ε.
+    """Return whether a search gives narrower intervals than a histogram of `intervals` bins at the same ε.
 
-    Both errors fall as 1/ε, so they are compared at ε = 1: that of the count of half of the bins, and the reach of the
-    search and what is beyond it. It is decided by what is public, since it is part of the plan.
+    Both errors fall as 1/ε, so one comparison at ε = 1 is enough: the error of the count of half of the bins against
+    the typical distance to the ends of a search. The decision is part of the plan, so it uses public facts only.
     """
     bins = derive_parameters(mpq(1, 2), mpq(25_000), grid_refinement=WHOLE)
     by_histogram = sum_radius(bins, max(intervals // 2, 1), _ALPHA / intervals, on_grid=True)
@@ -132,7 +136,7 @@ def _is_narrower(steps: int, tests: int, intervals: int) -> bool:
 
 
 def _interpolate(edges: Sequence[Rational], counts: Sequence[Rational], wanted: Rational) -> Rational:
-    """The value between two edges at which the counts below them, ascending, reach what is wanted."""
+    """Return the value at which the ascending counts below the edges reach `wanted`, by linear interpolation."""
     i = min(max(bisect_left(counts, wanted), 1), len(counts) - 1)
     step = counts[i] - counts[i - 1]
     part = min(max((wanted - counts[i - 1]) / step, mpq(0)), mpq(1)) if step else mpq(1, 2)
@@ -142,12 +146,13 @@ def _interpolate(edges: Sequence[Rational], counts: Sequence[Rational], wanted: 
 def _quantile(
     p: Rational, edges: Sequence[Rational], cumulative: Sequence[Estimate], counts: Sequence[Rational]
 ) -> Estimate:
-    """Between two edges: at least one below which there are certainly too few values, at most one with enough.
+    """Return the estimate of the quantile at `p` from cumulative counts.
 
-    The value is interpolated in the first bin in which the cumulative counts reach the share.
+    The lower end is the last edge with certainly too few values below it, and the upper end is the first edge with
+    certainly enough. The value is interpolated in the first bin in which the counts reach the fraction `p`.
     """
     few, many = (p * end for end in ends(cumulative[-1].range))
-    # Both ends and the counts ascend. There may be hundreds of probabilities, and thousands of edges.
+    # Use bisection, since both ends and the counts ascend, and there can be a hundred probabilities and 10,000 edges.
     lower = edges[bisect_left(cumulative, few, hi=len(cumulative) - 1, key=_highest)]
     enough = bisect_left(cumulative, many, key=_lowest) + 1 if many > 0 else len(edges)
     upper = edges[min(enough, len(edges) - 1)]

@@ -1,4 +1,4 @@
-"""What follows from several releases: the mean of some rows, a correlation, a regression line."""
+"""Statistics derived from several releases: the mean of filtered rows, a correlation, a regression line."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,10 +28,10 @@ from app.dp.table.columns import Column
 
 @dataclass(frozen=True)
 class FilteredMean(DerivedStatistic):
-    """The mean of a column over the rows that meet a filter: m₀ + T/N, with the sum T of v - m₀ and the number N.
+    """The mean of a column over the N rows that meet a filter: m₀ + T/N, where T is the sum of v - m₀ over these rows.
 
-    m₀ is the midpoint of the bounds. How many rows there are is a secret, so this is no mean of the table's own kind,
-    whose n is public. It lies within the bounds, as every value does, if there is such a row at all.
+    m₀ is the midpoint of the bounds. N is private, unlike the table's n, so both T and N are released. The mean is
+    within the bounds, like every value, if any row meets the filter.
     """
 
     codes: Codes
@@ -41,14 +41,14 @@ class FilteredMean(DerivedStatistic):
 
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
-        """The mean that a request asks for, or InvalidStatistic."""
+        """Return the mean that a request asks for; raise InvalidStatistic if it is invalid."""
         if spec.get("where") is None:
             raise InvalidStatistic("where", "is missing: for the mean of all rows, release the statistic `mean`")
         components, described, total = mean_components(spec, columns, n, rows_per_unit)
         return cls(n, components, described, total.codes)
 
     def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
-        """The mean; none where no row was counted."""
+        """Return the mean; the value is None if the released count is not positive."""
         (total,), (count,) = known["sum"].raw, known["count"].raw
         error = RatioError.of(known["sum"].mechanism, known["count"].mechanism, total_alpha(known))
         return {self.kind: centred_mean(self.codes, error, total, count)}
@@ -57,7 +57,7 @@ class FilteredMean(DerivedStatistic):
 def mean_components(
     spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int
 ) -> tuple[dict[str, Any], dict[str, Any], CentredSum]:
-    """The centred sum and the count that a mean of some rows, or of groups, follows from.
+    """Build the centred sum and the count from which a mean of filtered rows or of groups is derived.
 
     Returns:
         Both requests by their roles, the description of the mean, and the sum.
@@ -70,7 +70,7 @@ def mean_components(
 
 
 def centred_mean(codes: Codes, error: RatioError, total: Rational, count: Rational) -> Estimate:
-    """The mean m₀ + T/N of rows with these codes, from releases of T and N."""
+    """Return the mean m₀ + T/N of rows with these codes, from the releases `total` of T and `count` of N."""
     middle = (codes.lower + codes.upper) / 2
     around = Range(*error.ratios(total, count)).cut(-codes.width / 2, codes.width / 2)
     least, most = ends(around)
@@ -79,12 +79,12 @@ def centred_mean(codes: Codes, error: RatioError, total: Rational, count: Ration
 
 
 def total_alpha(known: Mapping[str, KnownComponent]) -> Rational:
-    """α of the whole, of which each component has a share."""
+    """Return the total α, the sum of the components' shares."""
     return sum(each.alpha for each in known.values())
 
 
 def _pair(spec: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Any, Any], tuple[Any, Any]]:
-    """The covariance that a request of two columns asks for, the columns and the bounds of each."""
+    """Return the request for the covariance of a request's two columns, the columns and the bounds of each."""
     names = parse_pair(spec.get("columns"), "columns")
     if names is None:
         raise InvalidStatistic("columns", "must be two columns")
@@ -94,14 +94,14 @@ def _pair(spec: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Any, Any], tup
 
 @dataclass(frozen=True)
 class Correlation(DerivedStatistic):
-    """Pearson's correlation of two columns: their covariance divided by the root of the product of their variances."""
+    """Pearson's correlation of two columns: their covariance divided by the square root of their variances' product."""
 
     kind: ClassVar[str] = "correlation"
     members: ClassVar[frozenset[str]] = frozenset({"columns", "bounds"})
 
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
-        """The correlation that a request asks for, or InvalidStatistic."""
+        """Return the correlation that a request asks for; raise InvalidStatistic if it is invalid."""
         asked, names, bounds = _pair(spec)
         covariance = build(asked, columns, n, rows_per_unit)
         x, y = ({"kind": "variance", "column": name, "bounds": b} for name, b in zip(names, bounds, strict=True))
@@ -109,9 +109,10 @@ class Correlation(DerivedStatistic):
         return cls(n, components, covariance.describe() | {"kind": cls.kind})
 
     def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
-        """The quotient within [-1, 1]; none where a variance was released as 0.
+        """Return the quotient within [-1, 1]; the value is None if a released variance is not positive.
 
-        Where a variance may be 0 the covariance still tells the sign: one that is not 0 has variances that are not.
+        If a variance may be 0, an interval of the covariance without 0 still tells the sign of the correlation, because
+        a covariance other than 0 implies positive variances.
         """
         (together, covariances), (x, xs), (y, ys) = (single_number(known[role]) for role in self.components)
         (low, high), (x_low, x_high), (y_low, y_high) = ends(covariances), ends(xs), ends(ys)
@@ -135,7 +136,7 @@ class Regression(DerivedStatistic):
 
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
-        """The line that a request asks for, or InvalidStatistic."""
+        """Return the line that a request asks for; raise InvalidStatistic if it is invalid."""
         asked, (x, y), (x_bounds, y_bounds) = _pair(spec)
         covariance = build(asked, columns, n, rows_per_unit)
         components = {
@@ -148,11 +149,11 @@ class Regression(DerivedStatistic):
 
     @property
     def weights(self) -> Mapping[str, int]:
-        """More for what the slope follows from, since the intercept follows from that as well."""
+        """Larger shares for the components of the slope, since the intercept depends on the slope too."""
         return {"covariance": 3, "variance_x": 3, "mean_x": 2, "mean_y": 2}
 
     def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
-        """Both; none where the variance was released as 0, and nothing is known where it may be 0."""
+        """Return slope and intercept: None if the released variance is not positive, unbounded if it may be 0."""
         together, x, x_mean, y_mean = (single_number(known[role]) for role in self.components)
         covariance, variance = known["covariance"], known["variance_x"]
         error = RatioError.of(covariance.mechanism, variance.mechanism, covariance.alpha + variance.alpha)

@@ -1,4 +1,4 @@
-"""What follows from one release: a standard deviation, a sum, a proportion."""
+"""Statistics derived from one release: a standard deviation, a sum, a proportion."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,20 +16,20 @@ from app.dp.table.columns import Column, Kind
 
 @dataclass(frozen=True)
 class StandardDeviation(DerivedStatistic):
-    """√ of the sample variance, in the column's units; 0 where the variance that was released is negative."""
+    """The square root of the sample variance, in the column's units; 0 if the released variance is negative."""
 
     kind: ClassVar[str] = "standard_deviation"
     members: ClassVar[frozenset[str]] = frozenset({"column", "bounds"})
 
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
-        """The standard deviation that a request asks for, or InvalidStatistic."""
+        """Return the standard deviation that a request asks for; raise InvalidStatistic if it is invalid."""
         asked = {"kind": "variance", "column": spec.get("column"), "bounds": spec.get("bounds")}
         variance = build(asked, columns, n, rows_per_unit)
         return cls(n, {"variance": asked}, variance.describe() | {"kind": cls.kind})
 
     def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
-        """The root of the variance in its range, which is not negative."""
+        """Return the square root of the variance after clamping to its public range, which is not negative."""
         value, around = single_number(known["variance"])
         return {self.kind: Estimate(square_root_down(value), square_root(around))}
 
@@ -43,22 +43,23 @@ class DerivedSum(DerivedStatistic):
 
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
-        """The sum that a request asks for, or InvalidStatistic."""
+        """Return the sum that a request asks for; raise InvalidStatistic if it is invalid."""
         asked = {"kind": "mean", "column": spec.get("column"), "bounds": spec.get("bounds")}
         mean = build(asked, columns, n, rows_per_unit)
         return cls(n, {"mean": asked}, mean.describe() | {"kind": cls.kind})
 
     def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
-        """N times the mean."""
+        """Return n times the mean."""
         value, around = single_number(known["mean"])
         return {self.kind: Estimate(value * self.n, around.times(mpq(self.n)))}
 
 
 @dataclass(frozen=True)
 class Proportion(DerivedStatistic):
-    """The share of all rows that are true in a boolean column, of a category, or within a filter.
+    """The share of all rows that are true in a boolean column, have a category, or meet a filter.
 
-    A missing value is as it is in the component: the null value of the boolean, or a row that no filter lets in.
+    A missing value counts as in the component: as the boolean's null value in a mean, and as not meeting the filter in
+    a count.
     """
 
     kind: ClassVar[str] = "proportion"
@@ -66,7 +67,7 @@ class Proportion(DerivedStatistic):
 
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
-        """The proportion that a request asks for, or InvalidStatistic."""
+        """Return the proportion that a request asks for; raise InvalidStatistic if it is invalid."""
         name, category, where = (spec.get(member) for member in ("column", "category", "where"))
         if (name is None) == (where is None):
             raise InvalidStatistic("column", "is missing: a proportion needs either a `column` or a `where`")
@@ -84,7 +85,7 @@ class Proportion(DerivedStatistic):
         return cls(n, {"count": asked}, described | {"category": category})
 
     def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
-        """The mean of the boolean, or the count divided by n."""
+        """Return the mean of the boolean column, or the count divided by n."""
         ((role, release),) = known.items()
         value, around = single_number(release)
         divisor = 1 if role == "mean" else self.n
@@ -93,7 +94,11 @@ class Proportion(DerivedStatistic):
 
 
 def parse_share(column: Column, category: Any) -> Any:  # noqa: ANN401 - whatever a request holds there
-    """The value whose share is asked for: true of a boolean column, or a declared category; else InvalidStatistic."""
+    """Return the value whose share is asked for: true for a boolean column, otherwise the declared category.
+
+    Raises:
+        InvalidStatistic: if the column is of another kind, or the category is not declared.
+    """
     if column.kind is Kind.BOOLEAN and category is None:
         return True
     if column.kind is not Kind.CATEGORY:

@@ -1,4 +1,4 @@
-"""The statistics that can be released: a file each, and a line here."""
+"""The registry of statistics that can be released; each has a module of its own."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -26,17 +26,17 @@ _MEMBERS = frozenset().union(*(statistic.members for statistic in STATISTICS.val
 
 
 def build(spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Statistic:
-    """The statistic that a request asks for on a dataset of `n` rows, up to `rows_per_unit` of them one person's.
+    """Return the statistic that a request asks for.
 
     Args:
         spec: the members of the request's statistic (`kind`, `column` or `columns`, `bounds`, `edges`, `bins`,
             `where`, `group_by`, `centred`, `probabilities`), absent ones missing or None, numbers as exact rationals.
         columns: the dataset's declared columns by name.
         n: the public number of rows.
-        rows_per_unit: how many rows the same person may have.
+        rows_per_unit: the largest number of rows that one person has.
 
     Raises:
-        InvalidStatistic: if the request is not about a statistic of this dataset.
+        InvalidStatistic: if the request is not valid for this dataset.
         ValueError: if `n` is below 2 or `rows_per_unit` below 1.
     """
     if n < 2 or rows_per_unit < 1:
@@ -44,7 +44,7 @@ def build(spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_p
     statistic = STATISTICS.get(str(spec.get("kind")))
     if statistic is None:
         raise InvalidStatistic("kind", f"must be one of {', '.join(STATISTICS)}")
-    # Of these kinds there are two shapes, told apart by one member.
+    # These kinds have two classes each; one member of the request selects the class.
     if statistic is Histogram and spec.get("columns") is not None:
         statistic = TwoWay
     if statistic is Count and spec.get("group_by") is not None:

@@ -1,4 +1,4 @@
-"""The one shape of a statistic: a public range, a sensitivity, the sums it needs and its exact value from them."""
+"""The base class of statistics: a public range, a sensitivity, the sums it needs and its exact value from them."""
 
 import json
 from abc import ABC, abstractmethod
@@ -24,9 +24,9 @@ _LONGEST_IDENTITY = 255
 
 @dataclass(frozen=True)
 class Statistic(ABC):
-    """A statistic of the `n` rows of a dataset in which up to `rows_per_unit` rows are one person's.
+    """A statistic of the `n` rows of a dataset in which one person has up to `rows_per_unit` rows.
 
-    Neighbouring datasets differ in the values of that many rows (`replace_one`).
+    Neighbouring datasets differ in the values of up to `rows_per_unit` rows (`replace_one`).
     """
 
     n: int
@@ -34,17 +34,17 @@ class Statistic(ABC):
 
     kind: ClassVar[str]
     members: ClassVar[frozenset[str]]
-    """Which members of a request this kind has, beside `kind`."""
+    """The members that a request of this kind may have besides `kind`."""
 
     @classmethod
     @abstractmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
-        """The statistic that a request asks for, or InvalidStatistic."""
+        """Return the statistic that a request asks for; raise InvalidStatistic if it is invalid."""
 
     @property
     @abstractmethod
     def needs(self) -> Needs:
-        """What the engine is asked for."""
+        """The sums or counts that the engine must compute."""
 
     @property
     @abstractmethod
@@ -59,16 +59,16 @@ class Statistic(ABC):
     @property
     @abstractmethod
     def row_sensitivity(self) -> Rational:
-        """Δ₁, the most by which one row can change the value, in the statistic's units."""
+        """Δ₁, the largest change of the value by one row, in the statistic's units."""
 
     @cached_property
     def sensitivity(self) -> Rational:
-        """Δ, the most by which one person's rows can change the value, in the statistic's units."""
+        """Δ, the largest change of the value by all rows of one person, in the statistic's units."""
         return min(self.rows_per_unit * self.row_sensitivity, self.upper - self.lower)
 
     @cached_property
     def centre(self) -> Rational:
-        """What is subtracted before the draw and added after it: the midpoint of the range (notes, 6.1, corrected)."""
+        """The midpoint of the range, subtracted before the draw and added after it (the notes, 6.1, corrected)."""
         return (self.lower + self.upper) / 2
 
     @cached_property
@@ -78,66 +78,66 @@ class Statistic(ABC):
 
     @property
     def mechanisms(self) -> int:
-        """Among how many mechanisms the release's ε is shared equally."""
+        """The number of mechanisms that share the release's ε equally."""
         return 1
 
     @property
     def components(self) -> int:
-        """How many numbers a release has."""
+        """The number of values in a release."""
         return 1
 
     @property
     def bins(self) -> Partition | None:
-        """What the components stand for, where there may be several: bins, cells or groups."""
+        """The bins, cells, groups or steps that the components stand for; None for a single number."""
         return None
 
     @property
     @abstractmethod
     def rounding(self) -> Rational:
-        """The most by which rounding values to codes can move the value, in the statistic's units."""
+        """The largest error of the value from rounding values to codes, in the statistic's units."""
 
     @abstractmethod
     def values(self, answer: Answer) -> tuple[Rational, ...]:
-        """The exact value of each component, from what the engine answered to `needs`.
+        """Return the exact value of each component, in the statistic's units, from the engine's answer to `needs`.
 
         Raises:
-            ValueError: if the answer is to another question, or not about `n` rows.
+            ValueError: if the answer does not match `needs`, or is not about `n` rows.
         """
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:
-        """The request for this statistic with every default filled in, ready for JSON."""
+        """Return the request for this statistic with all defaults filled in, ready for JSON."""
 
     @cached_property
     def identity(self) -> str:
-        """A text that two requests on a dataset share exactly if they ask for the same statistic.
+        """A text that is equal for two requests on a dataset if and only if they ask for the same statistic.
 
-        What counts: the kind, the columns (a covariance's in any order), the exact bounds or edges after defaults, the
-        conditions and the groups.
+        It depends on the kind, the columns (in any order for a covariance), the exact bounds or edges after defaults,
+        the conditions and the groups.
         """
         text = json.dumps([self.kind, *self._distinction()], ensure_ascii=True, separators=(",", ":"))
         return text if len(text) <= _LONGEST_IDENTITY else f"{self.kind}:sha256:{sha256(text.encode()).hexdigest()}"
 
     @abstractmethod
     def _distinction(self) -> list[Any]:
-        """What tells statistics of one kind apart, as JSON, canonical."""
+        """Return the canonical JSON value that distinguishes statistics of this kind from each other."""
 
     def _answered(self, answer: Answer, shape: type[Sums]) -> Sums:
-        """The answer as the sums of all rows that it must be: the sensitivity holds for no other number of rows."""
+        """Return the answer after checking its type and that it is about `n` rows, for which the sensitivity holds."""
         if not isinstance(answer, shape) or answer.n != self.n:
             raise ValueError("the sums are not those that this statistic needs")
         return answer
 
     def _spread(self) -> Rational:
-        """The factor h/(n(n - 1)), h = ⌊n/2⌋·⌈n/2⌉: the largest sample variance on a range of width 1.
+        """Return h/(n(n - 1)) with h = ⌊n/2⌋·⌈n/2⌉, the largest sample variance on a range of width 1.
 
-        The notes, 7.2 and 7.3, have 1/4·n/(n - 1) for odd n as well, which is smaller.
+        For odd n this is (n + 1)/(4n). The notes (7.2 and 7.3) have 1/4 there, which is too small.
         """
         return mpq((self.n // 2) * (self.n - self.n // 2), self.n * (self.n - 1))
 
 
 def find_column(columns: Mapping[str, Column], name: object, where: str) -> Column:
-    """The declared column of that name, or InvalidStatistic at `where`."""
+    """Return the declared column with this name; raise InvalidStatistic at `where` if there is none."""
     column = columns.get(name) if isinstance(name, str) else None
     if column is None:
         raise InvalidStatistic(where, "is not a column of this dataset", tuple(columns), name)
@@ -145,7 +145,7 @@ def find_column(columns: Mapping[str, Column], name: object, where: str) -> Colu
 
 
 def parse_pair(value: Any, where: str) -> tuple[Any, Any] | None:  # noqa: ANN401  whatever a request holds there
-    """The two members of a pair, None for none, or InvalidStatistic at `where`."""
+    """Return the two members of a pair, or None for None; raise InvalidStatistic at `where` for any other value."""
     if value is None:
         return None
     if not isinstance(value, tuple | list) or len(value) != 2:
@@ -154,5 +154,5 @@ def parse_pair(value: Any, where: str) -> tuple[Any, Any] | None:  # noqa: ANN40
 
 
 def describe_bounds(codes: Codes) -> list[int | float] | None:
-    """Bounds as a request gives them: not at all for booleans."""
+    """Return the bounds as in a request, or None for booleans, which have none."""
     return None if codes.kind is Kind.BOOLEAN else [json_number(codes.lower), json_number(codes.upper)]

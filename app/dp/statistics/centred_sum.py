@@ -1,6 +1,6 @@
-"""The sum of how far values are from the middle of their bounds, over the rows inside, in all or for each group.
+"""The sum of the values' differences from the midpoint of their bounds, in total or for each group.
 
-What a sum over all rows or a mean of the rows inside follow from, and cheaper than a plain sum of the same rows.
+The mean of the rows inside a filter is derived from it, at a lower cost than from a plain sum of the same rows.
 """
 
 from dataclasses import dataclass
@@ -15,15 +15,15 @@ from app.dp.table.sums import Answer
 
 @dataclass(frozen=True)
 class CentredSum(Sum):
-    """T = Σ (v - m₀) over the rows inside, m₀ being the midpoint of the bounds [a, b]; R = b - a.
+    """T = Σ (v - m₀) over the rows inside, where m₀ is the midpoint of the bounds [a, b]; R = b - a.
 
-    A row contributes a number in [-R/2, R/2] if it is inside and 0 if not. Replacing a row that stays inside changes T
-    by R at most, and one that enters or leaves by R/2: Δ₁ = R, where a plain sum has max(b, 0) - min(a, 0), which is
-    never smaller.
+    A row contributes a number in [-R/2, R/2] if it is inside, and 0 otherwise. Replacing a row that stays inside
+    changes T by at most R, and a row that enters or leaves changes T by at most R/2. So Δ₁ = R, which is never larger
+    than a plain sum's max(b, 0) - min(a, 0).
 
-    Of groups, a row that moves from one to another changes two sums by R/2 each at most: the L1 sensitivity of all sums
-    together is R as well, c·R for c rows. Each group's sum is drawn with Δ = c·R at the full ε: Laplace noises of one
-    scale on a vector cost its L1 sensitivity divided by the scale, and a draw is post-processing of that noise.
+    With groups, a row that moves from one group to another changes two sums by at most R/2 each. The L1 sensitivity of
+    the vector of all sums is therefore R too, and c·R for c rows. Each group's sum is drawn with Δ = c·R at the full ε:
+    Laplace noises of one scale on a vector cost its L1 sensitivity divided by the scale, and a draw is post-processing.
     """
 
     @property
@@ -33,21 +33,21 @@ class CentredSum(Sum):
 
     @property
     def sensitivity(self) -> Rational:
-        """Δ = c·R, of all groups together; at most the width of the range."""
+        """Δ = c·R for all groups together, or the width of the range if that is smaller."""
         return min(self.rows_per_unit * self.row_sensitivity, self.upper - self.lower)
 
     @property
     def mechanisms(self) -> int:
-        """1: the sensitivity is that of all groups together."""
+        """1, because the sensitivity already covers all groups together."""
         return 1
 
     def values(self, answer: Answer) -> tuple[Rational, ...]:
-        """The sums R·(S/K - m/2), m being the number of rows inside and S the sum of their codes."""
+        """Return the sums R·(S/K - m/2), where m is the number of rows inside and S the sum of their codes."""
         width, steps = self.codes.width, self.codes.steps
         return tuple(width * (mpq(total, steps) - mpq(rows, 2)) for rows, total in self._rows_and_totals(answer))
 
     def describe(self) -> dict[str, Any]:
-        """The request for this sum."""
+        """Return the request for this sum, ready for JSON."""
         return super().describe() | {"centred": True}
 
     def _distinction(self) -> list[Any]:

@@ -1,4 +1,4 @@
-"""The number of rows that meet a filter's conditions, or of each group's rows that do."""
+"""The number of rows that meet a filter's conditions, in total or for each group."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ from app.dp.table.sums import Answer, CellSums
 
 @dataclass(frozen=True)
 class Count(Counts):
-    """How many rows meet all conditions.
+    """The number of rows that meet all conditions.
 
-    Replacing a row changes the count by 1 if the row's old and new values differ in whether they meet them, else by 0:
-    Δ₁ = 1. It may be that all rows meet them, or none: the range is [0, n].
+    Replacing a row changes the count by at most 1, so Δ₁ = 1. Between none and all rows can meet the conditions, so the
+    range is [0, n].
     """
 
     conditions: tuple[Condition, ...]
@@ -28,7 +28,7 @@ class Count(Counts):
 
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
-        """The count that a request asks for, or InvalidStatistic."""
+        """Return the count that a request asks for; raise InvalidStatistic if it is invalid."""
         conditions = parse_conditions(spec.get("where"), columns)
         if not conditions:
             raise InvalidStatistic(
@@ -38,11 +38,11 @@ class Count(Counts):
 
     @property
     def needs(self) -> CellSums:
-        """The number of rows inside, and outside."""
+        """The number of rows inside and outside the filter."""
         return CellSums((), self.conditions)
 
     def describe(self) -> dict[str, Any]:
-        """The request for this count."""
+        """Return the request for this count, ready for JSON."""
         return {"kind": self.kind} | describe_conditions(self.conditions)
 
     def _counts(self, answer: Answer) -> tuple[int, ...]:
@@ -56,10 +56,10 @@ class Count(Counts):
 
 @dataclass(frozen=True)
 class GroupedCount(SharedCounts):
-    """How many rows of each group meet all conditions.
+    """The number of rows of each group that meet all conditions.
 
-    A row is in one group at most, so replacing one changes two groups' counts by 1 each at most: L1 sensitivity 2, the
-    same as a histogram's. Each group has the range [0, n].
+    Each row is in at most one group, so replacing one changes at most two groups' counts by 1 each. The L1 sensitivity
+    is 2, as for a histogram. Each group has the range [0, n].
     """
 
     groups: Groups
@@ -70,7 +70,7 @@ class GroupedCount(SharedCounts):
 
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
-        """The counts that a request asks for, or InvalidStatistic."""
+        """Return the counts that a request asks for; raise InvalidStatistic if it is invalid."""
         groups = parse_groups(spec, columns)
         if groups is None:
             raise InvalidStatistic("group_by", "must be a category column")
@@ -78,7 +78,7 @@ class GroupedCount(SharedCounts):
 
     @property
     def needs(self) -> CellSums:
-        """The count of each group, and the number of rows outside."""
+        """The count of each group, and the number of rows outside the filter."""
         return CellSums((self.groups,), self.conditions)
 
     @property
@@ -92,7 +92,7 @@ class GroupedCount(SharedCounts):
         return self.groups[1]
 
     def describe(self) -> dict[str, Any]:
-        """The request for these counts."""
+        """Return the request for these counts, ready for JSON."""
         return {"kind": self.kind} | describe_conditions(self.conditions) | describe_groups(self.groups)
 
     def _counts(self, answer: Answer) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""What all counts of rows have in common: a histogram's, a table's, a filter's."""
+"""The base classes of all counts of rows: of histograms, two-way tables and filters."""
 
 from abc import ABC
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from app.dp.table.sums import Answer
 
 @dataclass(frozen=True)
 class Counts(Statistic, ABC):
-    """Numbers of rows, one for each component; range, sensitivity and all the rest are one component's, in rows."""
+    """Numbers of rows, one for each component; range and sensitivity are those of one component, in rows."""
 
     @property
     def lower(self) -> Rational:
@@ -33,7 +33,7 @@ class Counts(Statistic, ABC):
 
     @property
     def centre(self) -> Rational:
-        """⌊n/2⌋, a whole number, so that releases are whole numbers where the grid is."""
+        """⌊n/2⌋, a whole number, so that releases are whole numbers if the grid is."""
         return mpq(self.n // 2)
 
     @property
@@ -51,7 +51,7 @@ class Counts(Statistic, ABC):
         return tuple(mpq(count) for count in self._counts(answer))
 
     def _counts(self, answer: Answer) -> tuple[int, ...]:
-        """The components, out of counts that must be of all `n` rows: the sensitivity holds for no other number."""
+        """Return the counts after checking that they sum to `n` rows, for which the sensitivity holds."""
         if sum(answer) != self.n:
             raise ValueError("the counts are not those that this statistic needs")
         return tuple(answer)
@@ -59,22 +59,22 @@ class Counts(Statistic, ABC):
 
 @dataclass(frozen=True)
 class SharedCounts(Counts, ABC):
-    """Counts of bins of which each row is in one at most, each bin a mechanism of its own.
+    """Counts of disjoint bins, with a mechanism for each bin.
 
-    One person's c rows leave at most c bins and enter others, so the counts change by at most 2c in all: with ε/(2c)
-    for each bin, all of them together cost ε.
+    One person's c rows leave at most c bins and enter at most c others, so the counts change by at most 2c in total.
+    With ε/(2c) for each bin, all bins together cost ε.
     """
 
     @property
     def sensitivity(self) -> Rational:
-        """1 for each bin: the number of rows of a person is in the number of mechanisms."""
+        """1 for each bin; `mechanisms` accounts for the number of rows of a person."""
         return mpq(1)
 
     @property
     def mechanisms(self) -> int:
-        """2c, by how much one person's c rows can change the counts in all."""
+        """2c, the largest total change of the counts by one person's c rows."""
         return 2 * self.rows_per_unit
 
     def from_centre(self, answer: Answer) -> npt.NDArray[np.int64]:
-        """The counts less the centre: whole numbers, and normalised ones, as the sensitivity is 1."""
+        """Return the counts minus the centre: whole numbers in normalised units, since the sensitivity is 1."""
         return np.array(self._counts(answer), np.int64) - self.n // 2

@@ -18,7 +18,7 @@ from app.dp.table.sums import Answer, CrossMoments, PairSums
 class Covariance(Statistic):
     """The covariance, with divisor n - 1, of two columns' values within bounds of widths R_x and R_y.
 
-    In the product of the columns' units. The order of the columns is the one asked for; it makes no difference.
+    In the product of the columns' units. The columns have the order of the request, which does not change the value.
     """
 
     x: str
@@ -31,7 +31,10 @@ class Covariance(Statistic):
 
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
-        """The covariance that a request asks for, or InvalidStatistic. Either column's bounds may be None."""
+        """Return the covariance that a request asks for; raise InvalidStatistic if it is invalid.
+
+        The bounds of either column may be None, for the declared ones.
+        """
         names = parse_pair(spec.get("columns"), "columns")
         if names is None:
             raise InvalidStatistic("columns", "must be two columns")
@@ -51,19 +54,19 @@ class Covariance(Statistic):
 
     @property
     def needs(self) -> PairSums:
-        """The sums of both columns' codes and of their products, the columns in one order whatever was asked."""
+        """The sums of both columns' codes and of their products, with the columns in alphabetical order."""
         if self.y < self.x:
             return PairSums(self.y, self.y_codes, self.x, self.x_codes)
         return PairSums(self.x, self.x_codes, self.y, self.y_codes)
 
     @property
     def lower(self) -> Rational:
-        """-h·R_x·R_y/(n(n - 1)), h = ⌊n/2⌋·⌈n/2⌉: half of the values at opposite bounds."""
+        """-h·R_x·R_y/(n(n - 1)) with h = ⌊n/2⌋·⌈n/2⌉, reached with half of the rows at each pair of opposite bounds."""
         return -self.upper
 
     @property
     def upper(self) -> Rational:
-        """h·R_x·R_y/(n(n - 1)), h = ⌊n/2⌋·⌈n/2⌉: half of the values at the same bounds."""
+        """h·R_x·R_y/(n(n - 1)) with h = ⌊n/2⌋·⌈n/2⌉, reached with half of the rows at each pair of equal bounds."""
         return self._spread() * self.x_codes.width * self.y_codes.width
 
     @property
@@ -73,12 +76,12 @@ class Covariance(Statistic):
 
     @property
     def rounding(self) -> Rational:
-        """2h(δ_x·R_y + δ_y·R_x)/(n(n - 1)), δ being what rounding a value to its code can change it by."""
+        """2h(δ_x·R_y + δ_y·R_x)/(n(n - 1)), where δ is the largest error of rounding a value to its code."""
         x, y = self.x_codes, self.y_codes
         return 2 * self._spread() * (x.rounding * y.width + y.rounding * x.width)
 
     def values(self, answer: Answer) -> tuple[Rational]:
-        """The covariance R_x·R_y/(K_x·K_y)·(n·P - S_x·S_y)/(n(n - 1))."""
+        """Return the covariance R_x·R_y/(K_x·K_y)·(n·P - S_x·S_y)/(n(n - 1))."""
         sums = self._answered(answer, CrossMoments)
         spread = mpq(self.n * sums.products - sums.total_x * sums.total_y, self.n * (self.n - 1))
         return (self.x_codes.width / self.x_codes.steps * (self.y_codes.width / self.y_codes.steps) * spread,)

@@ -1,4 +1,4 @@
-"""`group_by`: the declared categories of a column, each a component of its own."""
+"""Parses `group_by`: each declared category of a column is a component of the statistic."""
 
 from collections.abc import Mapping
 from typing import Any, TypeAlias
@@ -13,7 +13,7 @@ Groups: TypeAlias = tuple[str, CategoryBins]
 
 
 def parse_groups(spec: Mapping[str, Any], columns: Mapping[str, Column]) -> Groups | None:
-    """The groups that a request asks for, None for none, or InvalidStatistic at `group_by`."""
+    """Return the groups that a request asks for, or None; raise InvalidStatistic at `group_by` if they are invalid."""
     if spec.get("group_by") is None:
         return None
     column = find_column(columns, spec["group_by"], "group_by")
@@ -23,5 +23,5 @@ def parse_groups(spec: Mapping[str, Any], columns: Mapping[str, Column]) -> Grou
 
 
 def describe_groups(groups: Groups | None) -> dict[str, Any]:
-    """The member `group_by` of a request, if there are groups."""
+    """Return the member `group_by` of a request, or no member if there are no groups."""
     return {} if groups is None else {"group_by": groups[0]}

@@ -1,4 +1,4 @@
-"""The histogram of a column (Covington's notes, section 7.4): each bin's count is a mechanism of its own."""
+"""The histogram of a column, with a mechanism for each bin (the notes, section 7.4)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ from app.dp.table.conditions import Condition, describe_conditions, parse_condit
 from app.dp.table.sums import Answer, BinCounts, CellSums
 
 MOST_JOINT_INTERVALS = 10_000
-"""Of a column that is binned together with a filter or another column: engines compare each value with the edges."""
+"""The maximum with a filter or a second column, because engines then compare each value with the edges."""
 
 
 @dataclass(frozen=True)
 class Histogram(SharedCounts):
-    """How many rows fall into each bin. With a filter the bins are of the rows inside, and `outside` is one more bin.
+    """The number of rows in each bin; with a filter, only rows inside count, and `outside` counts all others.
 
-    A row is in one bin all the same, so that sensitivity and range are those of the histogram of all rows.
+    Each row is in exactly one bin with or without a filter, so the sensitivity and the range are the same.
     """
 
     column: str
@@ -36,7 +36,7 @@ class Histogram(SharedCounts):
 
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
-        """The histogram that a request asks for, or InvalidStatistic."""
+        """Return the histogram that a request asks for; raise InvalidStatistic if it is invalid."""
         column = find_column(columns, spec.get("column"), "column")
         partition, conditions = parse_bins(column, spec), parse_conditions(spec.get("where"), columns)
         if conditions:
@@ -58,11 +58,11 @@ class Histogram(SharedCounts):
 
     @property
     def bins(self) -> Bins | WithOutside:
-        """The bins that the column's values are counted in, and that of the rows outside the filter."""
+        """The bins of the column's values and, with a filter, `outside` for all other rows."""
         return WithOutside(self.partition) if self.conditions else self.partition
 
     def describe(self) -> dict[str, Any]:
-        """The request for this histogram, its intervals in the form that was asked for."""
+        """Return the request for this histogram, with its intervals in the same form as in the original request."""
         described_bins = describe_bins(self.partition, by_edges=self.by_edges)
         return {"kind": self.kind, "column": self.column} | described_bins | describe_conditions(self.conditions)
 
@@ -77,7 +77,7 @@ class Histogram(SharedCounts):
 
 
 def parse_bins(column: Column, spec: Mapping[str, Any]) -> Bins:
-    """The bins of a column that `edges`, `bins` and `bounds` ask for, or InvalidStatistic at one of these."""
+    """Return the bins that `edges`, `bins` and `bounds` describe; raise InvalidStatistic at the invalid member."""
     edges, intervals = spec.get("edges"), spec.get("bins")
     bounds = parse_pair(spec.get("bounds"), "bounds")
     if not column.kind.numeric:
@@ -100,14 +100,14 @@ def parse_bins(column: Column, spec: Mapping[str, Any]) -> Bins:
 
 
 def require_joint(partition: Bins, where: str) -> None:
-    """Refuse more intervals than a column may have beside a filter or another column: InvalidStatistic at `where`."""
+    """Raise InvalidStatistic at `where` if there are too many intervals for a filter or a second column."""
     if isinstance(partition, IntervalBins) and partition.edges.intervals > MOST_JOINT_INTERVALS:
         what = f"must make at most {MOST_JOINT_INTERVALS:,} intervals beside a filter or a second column"
         raise InvalidStatistic(where, what)
 
 
 def describe_bins(partition: Bins, *, by_edges: bool) -> dict[str, Any]:
-    """The members of a request that ask for these bins."""
+    """Return the members of a request for these bins."""
     if not isinstance(partition, IntervalBins):
         return {}
     edges = partition.edges
@@ -118,5 +118,5 @@ def describe_bins(partition: Bins, *, by_edges: bool) -> dict[str, Any]:
 
 
 def bins_identity(partition: Bins) -> str | None:
-    """What tells intervals from others of the same column; other kinds have but one set of bins."""
+    """Return a text that identifies the intervals; None for other bins, which are always the same for a column."""
     return partition.identity() if isinstance(partition, IntervalBins) else None

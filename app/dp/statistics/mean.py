@@ -33,10 +33,10 @@ class Mean(SingleColumn):
 
     @property
     def rounding(self) -> Rational:
-        """δ, what rounding a value to its code can change it by."""
+        """δ, the largest error of rounding a value to its code."""
         return self.codes.rounding
 
     def values(self, answer: Answer) -> tuple[Rational]:
-        """The mean a + R·S/(K·n)."""
+        """Return the mean a + R·S/(K·n)."""
         sums = self._answered(answer, Moments)
         return (self.codes.lower + self.codes.width * mpq(sums.total, self.codes.steps * self.n),)

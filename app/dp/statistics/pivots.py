@@ -1,10 +1,10 @@
-"""Which edge a search for quantiles asks about next: a function of the counts that were released, and of nothing else.
+"""Chooses the next pivot of a search for quantiles, from nothing but the counts released before.
 
-For each probability p the search looks for two edges: the last below which there are certainly too few values, and the
-first below which there are certainly enough. "Certainly" is a number of rows, `reach`, away from the count that p is.
-Each of these ends is between two edges that are told apart already, its bracket; the next pivot is in the bracket that
-may hide most rows. It is interpolated there, with a part of bisection in it, which is what data that are not smooth
-need. Whatever is chosen, the intervals are right: the choice is only about how narrow they are.
+For each probability p the search looks for two edges: the last with certainly too few values below it, and the first
+with certainly enough. "Certainly" means that the released count is at least `reach` rows away from the count that p
+stands for. Each of these two edges lies in a bracket between two edges that are already counted. The next pivot is in
+the bracket that may contain the most rows. Its place is a mix of interpolation and bisection; bisection helps if the
+data are not smooth. The choice only affects how narrow the intervals are: they are valid for any choice.
 """
 
 from collections.abc import Sequence
@@ -16,18 +16,18 @@ from gmpy2 import mpq
 from app.dp.numbers.exact import Rational
 
 _ONE_REACH, _SHARED_REACH = mpq(9, 2), mpq(6)
-"""In units of the noise's scale: about what is certain at α = 0.05, of one quantile and of several."""
+"""The reach for one quantile and for several, in units of the noise's scale: about right for α = 0.05."""
 
 _AIM = mpq(6, 5)
-"""How far beyond the reach a pivot is aimed at, so that noise seldom spoils it."""
+"""The target of a pivot, in units of the reach: slightly beyond it, so that noise rarely makes a count inconclusive."""
 
 _OUTER, _INNER = mpq(7, 10), mpq(9, 10)
-"""How much interpolation there is beside bisection: more where both ends of a bracket were counted."""
+"""The weight of interpolation against bisection: larger if both ends of the bracket were counted."""
 
 
 @dataclass(slots=True)
 class _Bracket:
-    """One end that is looked for: between the edges `low` and `high`, at the count `threshold`."""
+    """A bracket of one end of an interval: it is between the edges `low` and `high`, at the count `threshold`."""
 
     threshold: Rational
     aim: Rational
@@ -38,11 +38,11 @@ class _Bracket:
 
 @dataclass(slots=True)
 class Pivots:
-    """What the released counts tell so far.
+    """The state of a search after some released counts.
 
     Attributes:
-        known: the counts below edges, by their numbers; those of the outer edges follow from n.
-        targets: the count below which each quantile begins.
+        known: the counts below edges, by edge index; those of the outer edges follow from n.
+        targets: the count of each quantile, in rows.
         brackets: two for each target.
     """
 
@@ -51,8 +51,8 @@ class Pivots:
     brackets: list[_Bracket]
 
     RULE: ClassVar[int] = 1
-    """Which rule this is. Released counts are of the pivots of the rule that they were drawn by, so another rule has
-    another number."""
+    """The version of this rule. Released counts are only valid for the rule that chose their pivots, so any change
+    needs a new number."""
 
     @classmethod
     def start(  # noqa: PLR0913, PLR0917  all that is public of a search
@@ -64,7 +64,7 @@ class Pivots:
         probabilities: Sequence[Rational],
         scale: Rational,
     ) -> Self:
-        """Nothing is known but the outer edges; a row without a value (`missing` of them) is counted as `middle`."""
+        """Return the state before the first pivot; each of the `missing` rows without a value counts as `middle`."""
         known = {0: middle * missing, intervals: n - (1 - middle) * missing}
         targets = tuple(p * n + (middle - p) * missing for p in probabilities)
         reach = scale * (_ONE_REACH if len(targets) == 1 else _SHARED_REACH)
@@ -76,10 +76,10 @@ class Pivots:
         return cls(known, targets, brackets)
 
     def choose(self) -> int:
-        """The number of the edge to ask about."""
+        """Return the index of the next pivot's edge."""
         bracket = max(self.brackets, key=self._hidden)
         low, high = bracket.low, bracket.high
-        if high - low <= 1:  # every end is found: ask about the nearest edge of the last one again
+        if high - low <= 1:  # all ends are found, so count below the nearest edge again
             return min(max(high if bracket.side < 0 else low, 1), max(self.known) - 1)
         below, above = self.known[low], self.known[high]
         place = (bracket.aim - below) / (above - below) if above > below else mpq(1, 2)
@@ -89,14 +89,14 @@ class Pivots:
         return int(min(max(pivot, low + 1), high - 1))
 
     def _hidden(self, bracket: _Bracket) -> tuple[bool, Rational]:
-        """How many rows a bracket may have beyond what is aimed at; one that is found comes last."""
+        """Return the sort key of a bracket: the rows between its aim and its outer end; finished brackets come last."""
         rows = bracket.aim - self.known[bracket.low]
         if bracket.side > 0:
             rows = self.known[bracket.high] - bracket.aim
         return bracket.high - bracket.low > 1, rows
 
     def learn(self, pivot: int, count: Rational) -> None:
-        """Take in the released count below a pivot."""
+        """Add the released count below a pivot and narrow the brackets."""
         least, most = self.known[0], self.known[max(self.known)]
         self.known[pivot] = count = min(max(count, least), most)
         for bracket in self.brackets:

@@ -1,7 +1,7 @@
-"""The search for quantiles: how many values are below pivots, each chosen by the counts that were released before it.
+"""The search for quantiles: counts of values below pivots, where earlier released counts choose each next pivot.
 
-A histogram counts every bin, although a quantile is in one of them. A search spends its ε on the few edges that matter:
-a count below one edge has the sensitivity 1, and the ε is shared by a number of steps that is known beforehand.
+A histogram counts every bin, but only one bin contains the quantile. A search spends its ε only on edges near it. The
+count below an edge has a sensitivity of 1, and a number of steps that is fixed in advance shares ε equally.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -24,22 +24,21 @@ from app.dp.table.conditions import Condition
 from app.dp.table.sums import Answer, BinCounts, CellSums
 
 MAX_SEARCHED = 5
-"""Probabilities of one search: for more of them a histogram is always narrower."""
+"""The maximum number of probabilities of a search; for more, a histogram always gives narrower intervals."""
 
 _STEPS_PER_PROBABILITY = 3
 
 
 @dataclass(frozen=True)
 class QuantileSearch(Counts):
-    """The number of values below each pivot, a row without a value being counted as the part `middle` of one.
+    """The number of values below each pivot; a row without a value counts as the fraction `middle`.
 
-    Of one row, that is 1, 0 or `middle`, which is between them: it changes by 1 at most, Δ₁ = 1, and with it that of
-    the n rows, which is in [0, n]. Where several quantiles are asked for and the number of values is a secret, that is
-    counted first.
+    Each row contributes 1, 0 or `middle`, which is between them, so Δ₁ = 1 and the range over n rows is [0, n]. For
+    several quantiles, the first step counts the number of values, unless it is public.
 
     Attributes:
-        histogram: the bins, between which the pivots are; with the filter, if there is one.
-        probabilities: of the quantiles, ascending.
+        histogram: the histogram whose edges can be pivots, with its filter.
+        probabilities: the distinct probabilities of the quantiles, ascending.
     """
 
     histogram: Histogram
@@ -50,7 +49,7 @@ class QuantileSearch(Counts):
 
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
-        """The search that a request asks for, or InvalidStatistic."""
+        """Return the search that a request asks for; raise InvalidStatistic if it is invalid."""
         histogram = Histogram.build(spec, columns, n, rows_per_unit)
         if not isinstance(histogram.partition, IntervalBins):
             raise InvalidStatistic("column", "must be a numeric column: only its values have an order")
@@ -66,28 +65,28 @@ class QuantileSearch(Counts):
 
     @property
     def needs(self) -> BinCounts | CellSums:
-        """The count of each bin, which is that of every pivot."""
+        """The count of each bin, from which the count below any pivot is computed."""
         return self.histogram.needs
 
     @property
     def intervals(self) -> int:
-        """How many bins there are, `missing` and `outside` left out."""
+        """The number of bins without `missing` and `outside`."""
         partition = self.histogram.partition
         return partition.edges.intervals if isinstance(partition, IntervalBins) else 0
 
     @property
     def middle(self) -> Rational:
-        """What a row without a value counts: the middle of the probabilities."""
+        """The fraction that a row without a value counts: the midpoint of the probabilities."""
         return (self.probabilities[0] + self.probabilities[-1]) / 2
 
     @property
     def counts_values(self) -> bool:
-        """Whether the number of values is counted first: one quantile needs it not, as `middle` is its probability."""
+        """Whether the first step counts the values; one quantile does not need it, as `middle` is its probability."""
         return len(self.probabilities) > 1 and self.histogram.components > self.intervals
 
     @cached_property
     def pivot_steps(self) -> int:
-        """How many pivots are asked about: what is best for smooth data at ε·n of a thousand or so."""
+        """The number of pivots, chosen as the best for smooth data with ε·n of about a thousand."""
         finest = (self.intervals - 1).bit_length()
         return 3 + (finest + 1) // 2 + _STEPS_PER_PROBABILITY * (len(self.probabilities) - 1)
 
@@ -98,25 +97,25 @@ class QuantileSearch(Counts):
 
     @property
     def mechanisms(self) -> int:
-        """One for each count, whatever the counts before it were (adaptive composition)."""
+        """One for each count, since costs add even if earlier counts choose the next one (adaptive composition)."""
         return self.components
 
     @property
     def bins(self) -> Steps:
-        """The counts in their order."""
+        """A label for each count, in their order."""
         first = ("all values",) if self.counts_values else ()
         return Steps((*first, *(f"step {step}" for step in range(1, self.pivot_steps + 1))))
 
     def search(self, answer: Answer, scale: Rational, release: Callable[[Rational], Rational]) -> list[Rational]:
-        """The counts that `release` makes of the exact ones, of which each decides what the next one is of.
+        """Run the search and return the released counts; each one decides the next pivot.
 
         Args:
-            answer: what the engine answered to `needs`.
-            scale: of the noise of each count, in rows.
-            release: releases one count.
+            answer: the engine's answer to `needs`.
+            scale: the scale of each count's noise, in rows.
+            release: releases one exact count.
 
         Raises:
-            ValueError: if the answer is to another question.
+            ValueError: if the answer does not match `needs`.
         """
         below = [mpq(0), *accumulate(self.histogram.values(answer)[: self.intervals])]
         without = self.middle * (self.n - below[-1])
@@ -129,7 +128,7 @@ class QuantileSearch(Counts):
         return released
 
     def replay(self, released: Sequence[Rational], scale: Rational) -> tuple[Pivots, list[int]]:
-        """Which edges the released counts are of, by number: they follow from the counts and their scale."""
+        """Return the search state and each pivot's edge index, recomputed from the released counts and their scale."""
         pivots, asked = self._start(released, scale), []
         for count in released[self.counts_values :]:
             asked.append(pivots.choose())
@@ -137,22 +136,22 @@ class QuantileSearch(Counts):
         return pivots, asked
 
     def _start(self, released: Sequence[Rational], scale: Rational) -> Pivots:
-        """The search before its first pivot; `released` has the number of values, if that is counted."""
+        """Return the state before the first pivot; `released` starts with the count of values if there is one."""
         missing = self.n - min(max(_reported(released[0]), mpq(0)), mpq(self.n)) if self.counts_values else mpq(0)
         return Pivots.start(self.intervals, self.n, missing, self.middle, self.probabilities, scale)
 
     def values(self, answer: Answer) -> tuple[Rational, ...]:
-        """The counts of a search without noise."""
+        """Return the counts of a search without noise."""
         return tuple(self.search(answer, mpq(1), lambda count: count))
 
     def describe(self) -> dict[str, Any]:
-        """The request for this search."""
+        """Return the request for this search, ready for JSON."""
         probabilities = [json_probability(each) for each in self.probabilities]
         return self.histogram.describe() | {"kind": self.kind, "probabilities": probabilities}
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """Those of the filter."""
+        """The conditions of the filter."""
         return self.histogram.conditions
 
     def _distinction(self) -> list[Any]:
@@ -160,5 +159,5 @@ class QuantileSearch(Counts):
 
 
 def _reported(count: Rational) -> Rational:
-    """A count as an answer has it, since the steps are found again from that."""
+    """Return a count as the answer reports it, a double, since `replay` recomputes the steps from the answer."""
     return mpq(to_nearest_double(count))

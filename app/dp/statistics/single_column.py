@@ -1,4 +1,4 @@
-"""What the statistics of one numeric column have in common."""
+"""The base class of the statistics of one numeric column."""
 
 from abc import ABC
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from app.dp.table.sums import ColumnSums
 
 @dataclass(frozen=True)
 class SingleColumn(Statistic, ABC):
-    """A statistic of the codes of one column."""
+    """A statistic that is computed from the codes of one column."""
 
     column: str
     codes: Codes
@@ -22,7 +22,7 @@ class SingleColumn(Statistic, ABC):
 
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
-        """The statistic that a request asks for, or InvalidStatistic."""
+        """Return the statistic that a request asks for; raise InvalidStatistic if it is invalid."""
         column = find_column(columns, spec.get("column"), "column")
         return cls(n, rows_per_unit, column.name, codes_for(column, parse_pair(spec.get("bounds"), "bounds")))
 
@@ -32,7 +32,7 @@ class SingleColumn(Statistic, ABC):
         return ColumnSums(self.column, self.codes)
 
     def describe(self) -> dict[str, Any]:
-        """The request for this statistic with its bounds, which booleans do not have."""
+        """Return the request for this statistic, with bounds unless the column is boolean."""
         bounds = describe_bounds(self.codes)
         return {"kind": self.kind, "column": self.column} | ({"bounds": bounds} if bounds else {})
 

@@ -1,4 +1,4 @@
-"""The sum of a column's values over the rows that meet a filter's conditions, in all or for each group."""
+"""The sum of a column's values over the rows that meet a filter's conditions, in total or for each group."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,17 +18,19 @@ from app.dp.table.sums import Answer, CellSums
 
 @dataclass(frozen=True)
 class Sum(Statistic):
-    """The sum of a column's values within bounds [a, b] over the rows inside: of all rows if there is no filter.
+    """The sum of a column's values within bounds [a, b] over the rows inside the filter, or over all rows without one.
 
-    A row contributes its value if it is inside and 0 if not: a number in [l, u], where l = min(a, 0) and u = max(b, 0)
-    if there is a filter or are groups, and l = a, u = b otherwise. Replacing a row changes its contribution from any
-    such number to any other: Δ₁ = u - l, and n rows contribute n·[l, u]. Both are attained.
+    A row contributes its value if it is inside, and 0 otherwise. The contribution is in [l, u], where l = min(a, 0) and
+    u = max(b, 0) with a filter or groups, and l = a, u = b otherwise. Replacing a row can change its contribution from
+    any number in [l, u] to any other, so Δ₁ = u - l, and the sum over n rows is in [n·l, n·u]. Both bounds are
+    attained.
 
-    Of groups, each is a mechanism of its own with Δ₁ and the share ε/(2c). A row that is replaced changes the sums of
-    two groups at most, each by Δ₁ at most, so the loss is at most 2c·ε/(2c) = ε. (One row cannot change both sums by
-    Δ₁ if a < 0 < b, so this bounds the sensitivity of all sums together, and is what they attain if a or b is 0.)
+    With groups, each group has a mechanism with sensitivity Δ₁ and the share ε/(2c). Replacing a row changes at most
+    two groups' sums, each by at most Δ₁, so the privacy loss is at most 2c·ε/(2c) = ε. (If a < 0 < b, one row cannot
+    change both sums by Δ₁, so the bound is attained only if a or b is 0.)
 
-    A missing value counts as the column's null value, as in a mean; a row that lacks a filter's value is outside.
+    A missing value counts as the column's null value, as in a mean. A row without a value in a filter's column is
+    outside.
     """
 
     column: str
@@ -41,7 +43,7 @@ class Sum(Statistic):
 
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
-        """The sum that a request asks for, or InvalidStatistic."""
+        """Return the sum that a request asks for; raise InvalidStatistic if it is invalid."""
         column = find_column(columns, spec.get("column"), "column")
         conditions = parse_conditions(spec.get("where"), columns)
         codes = narrow_codes(column, codes_for(column, parse_pair(spec.get("bounds"), "bounds")), conditions)
@@ -49,18 +51,18 @@ class Sum(Statistic):
 
     @property
     def needs(self) -> CellSums:
-        """The number of rows and the sum of codes, of each group or in all."""
+        """The number of rows and the sum of codes, in total or for each group."""
         axes = () if self.groups is None else (self.groups,)
         return CellSums(axes, self.conditions, (self.column, self.codes))
 
     @property
     def lower(self) -> Rational:
-        """n·l, of each group."""
+        """n·l, for each group."""
         return self.n * self._contributions[0]
 
     @property
     def upper(self) -> Rational:
-        """n·u, of each group."""
+        """n·u, for each group."""
         return self.n * self._contributions[1]
 
     @property
@@ -71,14 +73,14 @@ class Sum(Statistic):
 
     @property
     def sensitivity(self) -> Rational:
-        """Δ, of groups one row's, since the number of rows of a person is in the number of mechanisms."""
+        """Δ; with groups Δ₁, since `mechanisms` accounts for the number of rows of a person."""
         if self.groups is not None:
             return self.row_sensitivity
         return min(self.rows_per_unit * self.row_sensitivity, self.upper - self.lower)
 
     @property
     def mechanisms(self) -> int:
-        """1, or 2c of groups: one person's c rows leave at most c groups and enter others."""
+        """1, or 2c with groups: one person's c rows leave at most c groups and enter at most c others."""
         return 1 if self.groups is None else 2 * self.rows_per_unit
 
     @property
@@ -93,25 +95,25 @@ class Sum(Statistic):
 
     @property
     def rounding(self) -> Rational:
-        """n·δ, δ being what rounding a value to its code can change it by: all rows may be inside."""
+        """n·δ, where δ is the largest error of rounding a value to its code, since all rows may be inside."""
         return self.n * self.codes.rounding
 
     def values(self, answer: Answer) -> tuple[Rational, ...]:
-        """The sums a·m + R·S/K, m being the number of rows inside and S the sum of their codes."""
+        """Return the sums a·m + R·S/K, where m is the number of rows inside and S the sum of their codes."""
         codes = self.codes
         return tuple(
             codes.lower * rows + codes.width * mpq(total, codes.steps) for rows, total in self._rows_and_totals(answer)
         )
 
     def _rows_and_totals(self, answer: Answer) -> Iterator[tuple[int, int]]:
-        """The number of rows inside and the sum of their codes, in all or for each group."""
+        """Return the number of rows inside and the sum of their codes, in total or for each group."""
         counts, totals = answer[: self.components + 1], answer[self.components + 1 :]
         if len(totals) != self.components or sum(counts) != self.n:
             raise ValueError("the sums are not those that this statistic needs")
         return zip(counts[:-1], totals, strict=True)
 
     def describe(self) -> dict[str, Any]:
-        """The request for this sum with its bounds, which booleans do not have."""
+        """Return the request for this sum, with bounds unless the column is boolean."""
         bounds = describe_bounds(self.codes)
         members = {"kind": self.kind, "column": self.column} | ({"bounds": bounds} if bounds else {})
         return members | describe_conditions(self.conditions) | describe_groups(self.groups)
@@ -123,17 +125,16 @@ class Sum(Statistic):
 
     @property
     def _contributions(self) -> tuple[Rational, Rational]:
-        """The least and the most, l and u, that a row can contribute."""
+        """The smallest and largest contribution of a row, l and u."""
         if not self.conditions and self.groups is None:
             return self.codes.lower, self.codes.upper
         return min(self.codes.lower, mpq(0)), max(self.codes.upper, mpq(0))
 
 
 def narrow_codes(column: Column, codes: Codes, conditions: Sequence[Condition]) -> Codes:
-    """The codes within what a filter on the summed column itself leaves of the bounds, if that has a width.
+    """Return the codes with bounds narrowed to a range filter on the summed column itself, if that leaves a range.
 
-    Rows outside the filter are not summed, and those inside have a value there: it changes what a row can contribute,
-    and nothing else.
+    All summed rows have values within the filter, so narrower bounds lower the sensitivity without changing the sum.
     """
     for each in conditions:
         if each.column != column.name or not isinstance(each, Between):

@@ -1,4 +1,4 @@
-"""The two-way table: the joint histogram of two columns, a mechanism for each cell (notes, section 7.4)."""
+"""The two-way table: the joint histogram of two columns, with a mechanism for each cell (the notes, section 7.4)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,11 +21,10 @@ _AXIS_MEMBERS = ("edges", "bins", "bounds")
 
 @dataclass(frozen=True)
 class TwoWay(SharedCounts):
-    """How many rows fall into each combination of two columns' bins, row by row; with a filter, then `outside`.
+    """The number of rows in each combination of two columns' bins, row by row; with a filter, then `outside`.
 
-    A row is in one cell, so replacing one moves at most one row from a cell to another: two counts change by one each,
-    as in a histogram of one column, however many cells there are. The sums of rows and of columns of the table (its
-    margins) are post-processing.
+    Each row of the dataset is in one cell. Replacing one changes at most two counts by one each, as in a histogram of
+    one column, however many cells there are. The margins, sums of the table's rows or columns, are post-processing.
     """
 
     x: str
@@ -40,7 +39,10 @@ class TwoWay(SharedCounts):
 
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
-        """The table that a request asks for, or InvalidStatistic; `edges`, `bins`, `bounds` have a member an axis."""
+        """Return the table that a request asks for; raise InvalidStatistic if it is invalid.
+
+        `edges`, `bins` and `bounds` have one member for each axis.
+        """
         names = parse_pair(spec.get("columns"), "columns")
         if names is None:
             raise InvalidStatistic("columns", "must be two columns")
@@ -69,12 +71,12 @@ class TwoWay(SharedCounts):
 
     @property
     def bins(self) -> Cells | WithOutside:
-        """The cells, and that of the rows outside the filter."""
+        """The cells and, with a filter, `outside` for all other rows."""
         cells = Cells(self.x_bins, self.y_bins)
         return WithOutside(cells) if self.conditions else cells
 
     def describe(self) -> dict[str, Any]:
-        """The request for this table, with null where an axis has none of a member."""
+        """Return the request for this table; a member that an axis does not have is null."""
         described_axes = [
             describe_bins(bins, by_edges=by_edges)
             for bins, by_edges in zip((self.x_bins, self.y_bins), self.by_edges, strict=True)
@@ -98,7 +100,7 @@ class TwoWay(SharedCounts):
 
 
 def _axis(column: Column, spec: Mapping[str, Any], i: int) -> Bins:
-    """The bins of one axis; what is wrong is told where the request has it: the axis after the member."""
+    """Return the bins of axis `i`; an InvalidStatistic names the request's path, such as `edges.1`."""
     try:
         bins = parse_bins(column, spec)
         require_joint(bins, "bins" if spec["edges"] is None else "edges")

@@ -23,7 +23,7 @@ class Variance(SingleColumn):
 
     @property
     def upper(self) -> Rational:
-        """h·R²/(n(n - 1)), h = ⌊n/2⌋·⌈n/2⌉: half of the values at each bound."""
+        """h·R²/(n(n - 1)) with h = ⌊n/2⌋·⌈n/2⌉, reached with half of the values at each bound."""
         return self._spread() * self.codes.width**2
 
     @property
@@ -33,11 +33,11 @@ class Variance(SingleColumn):
 
     @property
     def rounding(self) -> Rational:
-        """4δRh/(n(n - 1)), δ being what rounding a value to its code can change it by."""
+        """4δRh/(n(n - 1)), where δ is the largest error of rounding a value to its code."""
         return 4 * self.codes.rounding * self.codes.width * self._spread()
 
     def values(self, answer: Answer) -> tuple[Rational]:
-        """The variance R²/K²·(n·Q - S²)/(n(n - 1))."""
+        """Return the variance R²/K²·(n·Q - S²)/(n(n - 1))."""
         sums = self._answered(answer, Moments)
         spread = mpq(self.n * sums.squares - sums.total**2, self.n * (self.n - 1))
         return ((self.codes.width / self.codes.steps) ** 2 * spread,)
