@@ -192,8 +192,8 @@ class Settings(BaseSettings):
         settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
         env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - docker-compose's own
-        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - ours are named one by one
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - only docker-compose reads .env
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - app.secret_files reads ours
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Return the sources of settings: the environment and the files that it names."""
         assert isinstance(env_settings, EnvSettingsSource)  # noqa: S101 - pydantic's own

@@ -146,7 +146,7 @@ class UnavailableError(SnapledgerError):
 
 
 class OverloadedError(UnavailableError):
-    """The service is answering as many requests as it takes at once."""
+    """The service has reached its limit of concurrent requests."""
 
 
 class DamagedAnswerError(UnavailableError):

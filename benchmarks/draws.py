@@ -74,7 +74,7 @@ def main() -> None:
         measured.append(
             (
                 f"{size:,}",
-                seconds(lambda: draw_whole_numbers(counts, parameters, bits)) / size,  # noqa: B023 - called here
+                seconds(lambda: draw_whole_numbers(counts, parameters, bits)) / size,  # noqa: B023 - called in this iteration
                 seconds(opendp_laplace(peers)) / peers,
                 seconds(diffprivlib_snapping(peers)) / peers,
             )

@@ -22,7 +22,7 @@ def suggest(file: Given) -> None:
     Everybody with access sees bounds and categories. Those of the draft come from the data and would reveal some
     of it: replace them with what you know without the data, then empty each column's list `unconfirmed`.
     """
-    from app.engines.ingest.draft import draft_metadata  # noqa: PLC0415 - engines are not for uploads
+    from app.engines.ingest.draft import draft_metadata  # noqa: PLC0415 - uploads need no engine
 
     columns, left_out = draft_metadata(file)
     if not columns:
@@ -46,7 +46,7 @@ def add(
 
     It goes to the service of your last `snapledger login`, or to SNAPLEDGER_URL with SNAPLEDGER_KEY.
     """
-    from app.cli.remote import credentials, session  # noqa: PLC0415 - nor is the client for drafts
+    from app.cli.remote import credentials, session  # noqa: PLC0415 - drafts need no client
 
     try:
         url, key = credentials.load()

@@ -20,7 +20,7 @@ OPERATORS = {
     "restore": "Fill an empty database and data directory from a backup; then compare it with your latest checkpoint.",
     "migrate-to": "Move the whole ledger to another database, verify it there, and retire this one for good.",
     "demo": "Show what an analyst sees, on real data: a temporary service with the Palmer penguins.",
-    "audit": "Compute the exact privacy and accuracy of drawn releases beside the claims; exit status 1 on any excess.",
+    "audit": "Compare the exact privacy and accuracy of releases with the claims; exit status 1 on any excess.",
     "ledger": "Verify the ledger, sign checkpoints of it, write off lost debits.",
 }
 REMOTE = {

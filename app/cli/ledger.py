@@ -50,9 +50,9 @@ def verify(
 def checkpoint(
     file: Annotated[Path, typer.Argument(help="The file to write, away from the database.")],
 ) -> None:
-    """Sign the heads of all hash chains: they show later whether a ledger was turned back.
+    """Sign the heads of all hash chains: they show later whether a ledger was reset to an earlier state.
 
-    It replaces an earlier checkpoint in the file, unless the ledger is behind that.
+    It replaces an earlier checkpoint in the file, unless the ledger is behind that checkpoint.
     """
     settings = Settings()
     with offline_ledger.open_ledger_snapshot(settings) as session:

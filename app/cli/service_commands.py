@@ -185,7 +185,7 @@ def migrate_to(
 @app.command()
 def demo() -> None:
     """Show what an analyst sees, on real data: a temporary service with the Palmer penguins."""
-    from app.demo import tour  # noqa: PLC0415 - its terminal library is not for the service
+    from app.demo import tour  # noqa: PLC0415 - only this command needs its terminal library
 
     tour.run()
 
@@ -198,8 +198,8 @@ def audit(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     draft: Annotated[bool, typer.Option("--draft", help="Bound the cases of the verification draft.")] = False,
 ) -> None:
-    """Compute the exact privacy and accuracy of drawn releases beside the claims; exit status 1 on any excess."""
-    from app.mechanism_audit import report  # noqa: PLC0415 - audits are not for the service
+    """Compare the exact privacy and accuracy of releases with the claims; exit status 1 on any excess."""
+    from app.mechanism_audit import report  # noqa: PLC0415 - only this command needs it
 
     if not report.run(epsilon or [], rows or [], as_json=as_json, of_the_draft=draft):
         raise typer.Exit(1)

@@ -3,7 +3,7 @@
 from app.config import Settings
 from app.services.identity.principals import ADMIN_KEY_FILE
 
-_EVERY_ADDRESS = {"0.0.0.0": "localhost", "::": "localhost"}  # noqa: S104 - named, not listened on
+_EVERY_ADDRESS = {"0.0.0.0": "localhost", "::": "localhost"}  # noqa: S104 - compared, not bound
 
 
 def describe_start(settings: Settings, host: str, port: int) -> str:

@@ -60,7 +60,7 @@ class RateLimit:
             self._count(partial(_count_in, shared), principal)
         except RateLimitedError:
             raise
-        except Exception as error:  # noqa: BLE001 - of whatever client library the storage has
+        except Exception as error:  # noqa: BLE001 - each storage's library has its own errors
             self._away_until = time.monotonic() + _AWAY_SECONDS
             log.warning("the shared rate-limit storage does not answer: %s", type(error).__name__)
             return False

@@ -81,7 +81,7 @@ def _header(scope: Scope, wanted: bytes) -> str | None:
     return next((value.decode("latin-1") for name, value in scope["headers"] if name == wanted), None)
 
 
-def _finish_span(span: Any, scope: Scope, identity: str, status: int) -> None:  # noqa: ANN401 - OpenTelemetry's, if it is there
+def _finish_span(span: Any, scope: Scope, identity: str, status: int) -> None:  # noqa: ANN401 - OpenTelemetry is optional
     """Add a request's attributes to its span; like the log and the metrics, the route and never the path."""
     if span is None:
         return

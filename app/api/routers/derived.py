@@ -1,4 +1,4 @@
-"""Derived statistics, which follow from releases. Missing releases are made."""
+"""Derived statistics, which follow from releases. Deriving one also makes the releases that are missing."""
 
 from fastapi import APIRouter
 from starlette.responses import Response

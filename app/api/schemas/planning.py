@@ -65,7 +65,7 @@ class Bias(AnswerModel):
 
 
 class CurvePoint(AnswerModel):
-    """What one ε would buy. `cliff`: the grid is finer here than at a unit of 1e-9 less, so the radius jumps."""
+    """What one ε would buy. At a `cliff` the grid is finer than at an ε that is 1e-9 smaller, so the radius jumps."""
 
     epsilon: EpsilonText
     radius: float

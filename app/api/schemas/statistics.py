@@ -92,9 +92,9 @@ class SumRequest(RequestModel):
 
 
 class QuantileSearchRequest(RequestModel):
-    """How many values are below edges of a histogram that are chosen one after the other, to find quantiles.
+    """Counts of the values below a few edges of a histogram. Each edge depends on the counts before it.
 
-    The derived statistic `quantile` asks for it, and says what the counts tell.
+    The derived statistic `quantile` uses this as a component, and computes quantiles from the counts.
     """
 
     kind: Literal["quantile_search"]

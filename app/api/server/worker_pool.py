@@ -63,7 +63,7 @@ class _Call:
         """Run the call, and keep its result until `tell`."""
         try:
             self.result = self.context.run(self.work)
-        except BaseException as error:  # noqa: BLE001 - whatever it is, it is the caller's
+        except BaseException as error:  # noqa: BLE001 - the caller gets any error
             self.error = error
 
     def tell(self) -> None:

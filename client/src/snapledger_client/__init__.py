@@ -12,7 +12,7 @@ Examples:
     True
 """
 
-from snapledger_client import display as _display  # noqa: F401 - registers how answers are displayed
+from snapledger_client import display as _display  # noqa: F401 - registers the display of answers
 from snapledger_client._async.client import AsyncClient
 from snapledger_client._async.dataset import AsyncDataset
 from snapledger_client._sync.client import Client

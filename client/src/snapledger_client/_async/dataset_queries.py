@@ -27,7 +27,7 @@ class AsyncDatasetQueries:
 
     def __init__(self, client: AsyncBaseClient, name: str) -> None:
         self.name = name
-        self._send, self._iterate = client._send, client._iterate  # noqa: SLF001 - one client in several classes
+        self._send, self._iterate = client._send, client._iterate  # noqa: SLF001 - parts of one client
 
     def plan(self, statistic: Statistic, **options: Unpack[PlanOptions]) -> Awaitable[Plan]:
         """What a release would cost and promise: free, and without reading any data. See `PlanOptions`.

@@ -29,7 +29,7 @@ class DatasetQueries:
 
     def __init__(self, client: BaseClient, name: str) -> None:
         self.name = name
-        self._send, self._iterate = client._send, client._iterate  # noqa: SLF001 - one client in several classes
+        self._send, self._iterate = client._send, client._iterate  # noqa: SLF001 - parts of one client
 
     def plan(self, statistic: Statistic, **options: Unpack[PlanOptions]) -> Plan:
         """What a release would cost and promise: free, and without reading any data. See `PlanOptions`.

@@ -28,7 +28,7 @@ class Batch(DisplayedAnswer):
         """Parse the body of a batch; each item becomes an `Estimate` or a `Histogram`."""
         document = from_json(content)
         if not isinstance(document, dict) or not isinstance(document.get("items"), list):
-            raise ValueError("the answer is not a batch")  # noqa: TRY004 - as of every other body
+            raise ValueError("the answer is not a batch")  # noqa: TRY004 - ValueError, as for every other body
         return cls.model_validate(document | {"items": [parse_release(each) for each in document["items"]]})
 
     def to_dict(self) -> dict[str, Any]:
