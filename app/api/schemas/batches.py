@@ -9,7 +9,15 @@ from app.api.schemas.base import RequestModel
 from app.api.schemas.derived import DerivedBudget
 from app.api.schemas.filters import MAX_REQUEST_CONDITIONS, MAX_REQUEST_VALUES, require_few_conditions
 from app.api.schemas.numbers import Accuracy, Alpha, EpsilonNano, Flag, Gamma, Refinement, Weight
-from app.api.schemas.responses import AnswerModel, Described, EpsilonText, PlannedAccuracy, Release, ReleaseBudget
+from app.api.schemas.responses import (
+    REUSED_ACCURACY,
+    AnswerModel,
+    Described,
+    EpsilonText,
+    PlannedAccuracy,
+    Release,
+    ReleaseBudget,
+)
 from app.api.schemas.statistics import StatisticRequest
 
 ONE_IN_TWENTY = mpq(1, 20)
@@ -69,6 +77,7 @@ class PlannedItem(Described):
     accuracy: PlannedAccuracy
     charged: EpsilonText
     reused: bool
+    reused_accuracy: PlannedAccuracy | None = Field(default=None, description=REUSED_ACCURACY)
 
 
 class BatchPlan(AnswerModel):

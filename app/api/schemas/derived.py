@@ -8,7 +8,7 @@ from pydantic import Field
 from app.api.schemas.base import RequestModel
 from app.api.schemas.filters import Where
 from app.api.schemas.numbers import Alpha, ColumnName, EpsilonNano, Flag, Gamma, Refinement, Text
-from app.api.schemas.responses import AnswerModel, Bin, EpsilonText, PlannedAccuracy, ReleaseBudget
+from app.api.schemas.responses import REUSED_ACCURACY, AnswerModel, Bin, EpsilonText, PlannedAccuracy, ReleaseBudget
 from app.api.schemas.statistics import Bins, Bounds, Edges, StatisticRequest
 
 ONE_IN_TWENTY = mpq(1, 20)
@@ -177,6 +177,7 @@ class PlannedComponent(_Component):
     """A component of a plan; `release_id` is null if it would be a new release."""
 
     release_id: str | None
+    reused_accuracy: PlannedAccuracy | None = Field(default=None, description=REUSED_ACCURACY)
 
 
 class Component(_Component):

@@ -249,6 +249,12 @@ class PlannedAccuracy(AnswerModel):
     simultaneous_radius: float | None = Field(default=None, description="Histograms: covers all bins at once.")
 
 
+REUSED_ACCURACY = (
+    "Of the release that answers, if `reused` is true; `accuracy` is that of a new release. No radius here is larger, "
+    "or, if an `accuracy` was requested, the radius is within it."
+)
+
+
 class Accuracy(PlannedAccuracy):
     """The accuracy, with the interval around the value (around each value of a histogram)."""
 
@@ -327,6 +333,7 @@ class Plan(_OfDataset):
     """What a release would promise and cost."""
 
     accuracy: PlannedAccuracy
+    reused_accuracy: PlannedAccuracy | None = Field(default=None, description=REUSED_ACCURACY)
     budget: PlanBudget
     cliff: Cliff | None
 

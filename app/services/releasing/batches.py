@@ -49,11 +49,11 @@ def _plan(services: Services, entered: Access, batch: Batch) -> bytes:
     cost_nano, fresh = sum(charges), earlier.count(None)
     items = []
     for plan, known, charged_nano in zip(plans, earlier, charges, strict=True):
-        reused = known is not None
+        answering = None if known is None else reuse.plan_reuse(known, plan)
         told = {
-            "summary": summaries.summarise_plan(plan, reused=reused),
+            "summary": summaries.summarise_plan(answering or plan, reused=answering is not None),
             "charged": epsilon_text(charged_nano),
-            "reused": reused,
+            **documents.reuse_members(answering),
         }
         members = {name: encode_json(member) for name, member in told.items()}
         items.append(join_object({**documents.encode_facts(plan), **members}))

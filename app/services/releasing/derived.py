@@ -77,7 +77,7 @@ def plan_derived(services: Services, entered: Access, question: DerivedQuestion)
             "accuracy": documents.accuracy_document(plan.mechanism, plan.alpha),
             "release_id": None if known is None else known.release_id,
             "charged": epsilon_text(charged_nano),
-            "reused": known is not None,
+            **documents.reuse_members(None if known is None else reuse.plan_reuse(known, plan)),
         }
         for (role, plan), known, charged_nano in zip(plans.items(), earlier, charges, strict=True)
     ]

@@ -47,7 +47,9 @@ def plan_release(services: Services, entered: Access, question: Question, extras
     if extras.curve is not None or extras.guess is not None:
         services.database.pause()
     known = _find_earlier_releases(services, entered, planned) if question.reuse else []
-    reused = reuse.choose_earlier_release(known, planned) is not None
+    earlier = reuse.choose_earlier_release(known, planned)
+    answering = None if earlier is None else reuse.plan_reuse(earlier, planned)
+    reused = answering is not None
     cost_nano, account, allowance = planned.epsilon_nano, entered.account, entered.allowance
     # An owner or admin may plan before it grants itself an allowance, but it cannot pay for a release without one.
     spendable_nano = None if allowance is None else min(account.remaining_nano, allowance.remaining_nano)
@@ -56,11 +58,12 @@ def plan_release(services: Services, entered: Access, question: Question, extras
         "affordable": affordable,
         "repeatable": (spendable_nano or 0) // cost_nano,
     }
-    summary = summaries.summarise_plan(planned, reused=reused, affordable=affordable)
+    summary = summaries.summarise_plan(answering or planned, reused=reused, affordable=affordable)
+    told = {"summary": summary, "budget": budget, **documents.reuse_members(answering)}
     purse = SpendableBudget(spendable_nano, lambda plan: reuse.choose_earlier_release(known, plan) is not None)
     more = _extra_members(planned, most_nano, extras, purse)
     with enter_if_large(services.database, planned.statistic.components, entered.principal.id):
-        return documents.encode_plan(entered.dataset, planned, summary=summary, budget=budget, reused=reused, **more)
+        return documents.encode_plan(entered.dataset, planned, **told, **more)
 
 
 def _find_earlier_releases(services: Services, entered: Access, planned: Plan) -> list[EarlierRelease]:

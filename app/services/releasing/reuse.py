@@ -113,6 +113,11 @@ def _is_enough(earlier: EarlierRelease, plan: Plan) -> bool:
     )
 
 
+def plan_reuse(earlier: EarlierRelease, plan: Plan) -> Plan:
+    """Return what the earlier release promises at the plan's α."""
+    return questions.plan_mechanism(earlier.mechanism, plan.alpha)
+
+
 def open_earlier_release(rows: Rows, keyring: Keyring, earlier: EarlierRelease, plan: Plan) -> PreparedRelease:
     """Return an earlier release as the answer to this plan: unchanged but for the accuracy, which is at the plan's α.
 
@@ -123,7 +128,7 @@ def open_earlier_release(rows: Rows, keyring: Keyring, earlier: EarlierRelease, 
     release, stored = releases.find_sealed(rows, keyring, earlier.release_id)
     if (release.dataset_id, release.statistic) != (earlier.dataset_id, plan.statistic.identity):
         raise SealBrokenError
-    return prepare_reused_release(release, stored, questions.plan_mechanism(earlier.mechanism, plan.alpha))
+    return prepare_reused_release(release, stored, plan_reuse(earlier, plan))
 
 
 def reuse_slots(mechanism: Mechanism) -> list[tuple[int, float]]:

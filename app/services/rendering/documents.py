@@ -38,6 +38,13 @@ def accuracy_document(mechanism: Mechanism, alpha: mpq) -> Document:
     return document
 
 
+def reuse_members(answering: Plan | None) -> Document:
+    """Whether an earlier release answers a plan, and how accurate that one is; `answering` is its plan, if it does."""
+    if answering is None:
+        return {"reused": False}
+    return {"reused": True, "reused_accuracy": accuracy_document(answering.mechanism, answering.alpha)}
+
+
 def privacy_document(plan: Plan) -> Document:
     """What the release costs, and what that protects."""
     return {

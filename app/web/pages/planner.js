@@ -48,7 +48,7 @@ function curveFigure(points, plan) {
 }
 
 function planned(plan, choose) {
-  const { accuracy, bias, budget, cliff, privacy } = plan;
+  const { accuracy, bias, budget, cliff, privacy, reused_accuracy: known } = plan;
   const go = cliff && h("button", { type: "button", class: "quiet", click: () => choose(cliff.epsilon) },
     `Take ε ${cliff.epsilon}`);
   const verdict = budget.affordable
@@ -61,6 +61,7 @@ function planned(plan, choose) {
       ["Radius", `± ${number(accuracy.radius)}`],
       ["All bins at once", accuracy.simultaneous_radius === undefined ? null
         : `± ${number(accuracy.simultaneous_radius)}`],
+      ["Radius of the release that answers", known && `± ${number(known.radius)}`],
       ["ε", privacy.epsilon], ["Charged", `ε ${budget.charged}`],
       ["Left of the dataset's budget", `ε ${budget.dataset_remaining}`],
       ["Left of your allowance", budget.allowance_remaining === null ? "no allowance"

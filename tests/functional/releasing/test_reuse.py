@@ -1,5 +1,6 @@
 """Reuse: what was released before is released again, for nothing."""
 
+import re
 from typing import Any
 
 import pytest
@@ -45,6 +46,29 @@ def test_an_earlier_release_answers_for_nothing(table: Table) -> None:
     assert table.release(MEAN, client=other, epsilon="0.6").json()["scope"] == "allowance"
     assert table.release(MEAN | {"bounds": [0, 99]}, client=other, epsilon="0.5").status_code == 409
     assert table.release(MEAN, epsilon="0.5", reuse=False).json()["reused"] is False
+
+
+def test_a_plan_shows_the_accuracy_of_the_release_that_answers_beside_that_of_a_new_one(table: Table) -> None:
+    """The summary is about the one that answers; plans of batches and derived statistics show it as well."""
+    histogram = {"kind": "histogram", "column": "yes"}
+    for statistic, asked in ((MEAN, {"accuracy": 40}), (histogram, {"epsilon": "0.3"})):
+        fresh = table.plan(statistic, alpha="0.1", **asked).json()
+        assert "reused_accuracy" not in fresh
+        table.fresh(statistic, epsilon="0.5")
+        planned = table.plan(statistic, alpha="0.1", **asked).json()
+        answer = table.release(statistic, alpha="0.1", **asked).json()["accuracy"]
+        answer.pop("interval")
+        assert (planned["reused"], planned["accuracy"], planned["reused_accuracy"]) == (True, fresh["accuracy"], answer)
+        assert all(answer[name] < fresh["accuracy"][name] for name in answer if "radius" in name)
+        (told,) = re.findall(r"within ([\d.]+) of", planned["summary"])
+        assert 0 <= float(told) - answer["radius"] - answer["resolution"] < 1
+        body = {"items": [{"statistic": statistic, **asked}], "alpha": "0.1"}
+        (item,) = table.analyst.post(f"{table.path}/batches/plan", json=body).json()["items"]
+        for name in ("accuracy", "reused", "reused_accuracy", "summary"):
+            assert item[name] == planned[name]
+    derived = {"derived": {"kind": "sum", "column": "x"}, "epsilon": "0.2"}
+    (component,) = table.analyst.post(f"{table.path}/derived/plan", json=derived).json()["components"]
+    assert component["reused_accuracy"]["radius"] < component["accuracy"]["radius"]
 
 
 def test_a_coarser_grid_does_not_answer_for_a_finer_one(table: Table) -> None:

@@ -50,8 +50,9 @@ def describe_plan(plan: Plan) -> str:
 
 def describe_prospect(plan: Plan) -> str:
     """Return what a planned release would do to the budget."""
-    if plan.reused:
-        return "an earlier release answers it at no cost"
+    if plan.reused_accuracy is not None:
+        radius = format_radius(plan.reused_accuracy.radius, plan.reused_accuracy.alpha)
+        return f"an earlier release answers it within {radius} at no cost"
     if not plan.budget.affordable:
         return "more than you have left"
     return (

@@ -60,6 +60,7 @@ class PlannedItem(DisplayedAnswer):
     summary: str
     charged: Exact
     reused: bool
+    reused_accuracy: Accuracy | None = None
 
 
 class BatchPlan(DisplayedAnswer):

@@ -27,6 +27,7 @@ class Component(Answer):
     release_id: str | None
     charged: Exact
     reused: bool
+    reused_accuracy: Accuracy | None = None
 
 
 class DerivedPlan(DisplayedAnswer):

@@ -107,6 +107,8 @@ class FreePlan(DisplayedAnswer):
 class Plan(FreePlan):
     """What a release would cost and promise now: free, and made without reading any data.
 
+    If an earlier release answers, `reused_accuracy` is its accuracy, and `accuracy` that of a new one.
+
     Examples:
         >>> plan = penguins.plan(mean("body_mass_g"), accuracy=50)
         >>> plan.privacy.epsilon
@@ -120,6 +122,7 @@ class Plan(FreePlan):
     dataset: str
     budget: Prospect
     reused: bool
+    reused_accuracy: Accuracy | None = None
 
 
 class Outlook(Charge):
