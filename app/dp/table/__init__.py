@@ -1,1 +1,1 @@
-"""What is known of a table: columns, codes, conditions, bins, and the sums that are asked of it."""
+"""The public facts about a table: columns, codes, conditions and bins, and the sums that engines compute."""

@@ -1,4 +1,4 @@
-"""The bins of a histogram. They cover every value, and are there whatever the data."""
+"""The bins of a histogram. They cover all possible values and do not depend on the data."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -21,9 +21,10 @@ MOST_INTERVALS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """The edges of `intervals` intervals from `lower` to `upper`, as written.
+    """The edges of `intervals` intervals from `lower` to `upper`, as written in the request.
 
-    Evenly spaced, edge i being lower + (upper - lower)·i/intervals, unless all of them are `given` (as stored).
+    Without `given`, they are evenly spaced: edge i is lower + (upper - lower)·i/intervals. Otherwise `given` has all
+    edges as stored.
     """
 
     lower: Rational
@@ -32,11 +33,11 @@ class Edges:
     given: tuple[Rational, ...] = ()
 
     def stored(self, kind: Kind) -> tuple[Rational, ...]:
-        """The edges that a column of this kind has, as exact rationals, ascending."""
+        """Return the edges for a column of this kind, as exact rationals, ascending."""
         return tuple(self._stored(kind))
 
     def are(self, edges: Sequence[Rational], kind: Kind) -> bool:
-        """Whether a column of this kind has these edges; it looks no further than the first that is another."""
+        """Return whether these are the edges for a column of this kind; stop at the first difference."""
         return all(own == edge for own, edge in zip(self._stored(kind), edges, strict=True))
 
     def _stored(self, kind: Kind) -> Iterator[Rational]:
@@ -45,17 +46,17 @@ class Edges:
         return (stored_bound(kind, edge) for edge in exact)
 
     def doubles(self) -> npt.NDArray[np.float64]:
-        """The double nearest to each edge."""
+        """Return the double nearest to each edge."""
         if self.given:
             return np.array([to_nearest_double(edge) for edge in self.given])
         start, step, divisor = self._progression()
         if max(abs(start), abs(start + step * self.intervals), divisor) <= LARGEST_WHOLE_DOUBLE:
-            # The division of two doubles is rounded once, like that of any two integers, and these are exact.
+            # All operands are exact doubles, so the division rounds once, like a division of integers.
             return (start + step * np.arange(self.intervals + 1)) / divisor + 0.0
         return np.array([(start + step * i) / divisor + 0.0 for i in range(self.intervals + 1)])
 
     def whole(self, scale: int) -> list[int]:
-        """The least whole number of units of 10^-scale at or above each edge."""
+        """Return each edge rounded up to a whole number of units of 10^-scale."""
         unit = 10**scale
         if self.given:
             return [math.ceil(edge * unit) for edge in self.given]
@@ -64,7 +65,7 @@ class Edges:
         return [-(-(start + step * i) // divisor) for i in range(self.intervals + 1)]
 
     def _progression(self) -> tuple[int, int, int]:
-        """Edge i as (start + step·i)/divisor in plain integers, which are fast enough for a million edges."""
+        """Return start, step and divisor, with edge i = (start + step·i)/divisor; Python integers are fast enough."""
         common = math.lcm(int(self.lower.denominator), int(self.upper.denominator))
         lower, upper = int(self.lower * common), int(self.upper * common)
         return lower * self.intervals, upper - lower, common * self.intervals
@@ -75,8 +76,8 @@ class IntervalBins:
     """Intervals [e₀, e₁), …, [e_{m-1}, e_m] of values clamped to the edges; then `missing`, if a row may lack a value.
 
     Attributes:
-        kind: the numeric kind of the column. Of a real column the edges are the doubles nearest to what was written.
-        scale: values are stored as whole numbers of 10^-scale (integer and decimal columns).
+        kind: the numeric kind of the column; for a real column, the edges are the nearest doubles to those written.
+        scale: values are stored as whole multiples of 10^-scale (integer and decimal columns).
         edges: the edges as written.
         missing: whether there is a bin for NULL and NaN.
     """
@@ -92,20 +93,20 @@ class IntervalBins:
         return self.edges.intervals + self.missing
 
     def thresholds(self) -> list[float] | list[int]:
-        """What a stored value v is compared with: bin i has thresholds[i] <= v < thresholds[i + 1].
+        """Return the thresholds for a stored value v: bin i has thresholds[i] <= v < thresholds[i + 1].
 
-        Doubles, strictly ascending, for a real column, otherwise whole numbers, of which neighbours are equal when no
-        whole number is in their interval. A value below the first is in the first bin, one at or above the last in
-        the last.
+        For a real column they are strictly ascending doubles. Otherwise they are whole numbers, and two neighbours are
+        equal if their interval contains no whole number. Values below the first threshold are in the first bin, and
+        values at or above the last threshold are in the last bin.
         """
         return self.edges.doubles().tolist() if self.kind is Kind.REAL else self.edges.whole(self.scale)
 
     def edge_values(self) -> list[int | float]:
-        """The edges as JSON numbers."""
+        """Return the edges as JSON numbers."""
         return [shortest_text(edge) for edge in self.edges.doubles().tolist()]
 
     def describe(self) -> list[dict[str, Any]]:
-        """The bins in order, ready for JSON: kind, label and, of intervals, lower and upper edge."""
+        """Return the bins in order, ready for JSON: kind, label and, for intervals, the lower and upper edge."""
         values = self.edge_values()
         last = self.edges.intervals - 1
         intervals = [
@@ -120,7 +121,7 @@ class IntervalBins:
         return intervals + _missing(self.missing)
 
     def identity(self) -> str:
-        """A text that two sets of bins share exactly if all their edges are the same, however they were asked for."""
+        """Return a text that is equal for two sets of bins if and only if all their edges are equal."""
         edges = self.edges
         if self.kind is Kind.REAL:
             return _digest(edges.doubles().astype("<f8").tobytes())
@@ -167,11 +168,12 @@ Bins: TypeAlias = IntervalBins | CategoryBins | BooleanBins
 
 
 def bins_by_edges(column: Column, edges: tuple[Rational, ...]) -> IntervalBins:
-    """The bins of a numeric column between given edges.
+    """Return the bins of a numeric column between given edges.
 
     Raises:
-        InvalidStatistic: at `edges` or one of them, if they are fewer than three, too many, too large, too close
-            together or not ascending (for a real column: as doubles).
+        InvalidStatistic: at `edges` or one of them, if there are fewer than three or too many, or if they are too
+        large,
+            too close together or not ascending (for a real column, as doubles).
     """
     if not 3 <= len(edges) <= MOST_EDGES:
         raise InvalidStatistic("edges", f"must have 3 to {MOST_EDGES:,} edges")
@@ -184,7 +186,7 @@ def bins_by_edges(column: Column, edges: tuple[Rational, ...]) -> IntervalBins:
     for i, (edge, following) in enumerate(pairwise(stored), start=1):
         if edge == following:
             raise InvalidStatistic(f"edges.{i}", "is too close to the edge before it: both are the same double")
-    # Evenly spaced edges are one thing, whichever way they are asked for.
+    # Evenly spaced edges have one representation, whether the request has `edges` or `bins`.
     even = Edges(edges[0], edges[-1], len(edges) - 1)
     if even.are(stored, column.kind):
         return _interval_bins(column, even)
@@ -192,10 +194,10 @@ def bins_by_edges(column: Column, edges: tuple[Rational, ...]) -> IntervalBins:
 
 
 def bins_by_number(column: Column, intervals: int, bounds: tuple[Rational, Rational] | None) -> IntervalBins:
-    """The bins of `intervals` equal intervals between the bounds asked for, or the declared ones.
+    """Return `intervals` equal bins between the requested bounds, or between the declared ones.
 
     Raises:
-        InvalidStatistic: at `bins`, if there are too few or too many, or their edges coincide as doubles; at `bounds`,
+        InvalidStatistic: at `bins`, if there are too few or too many, or if two edges are the same double; at `bounds`,
             as in `checked_bounds`.
     """
     if not 2 <= intervals <= MOST_INTERVALS:

@@ -1,6 +1,6 @@
-"""What the numbers of a release stand for, beyond one column's bins: cells, rows outside a filter, steps.
+"""What the numbers of a release stand for if they are not one column's bins: cells, rows outside a filter, steps.
 
-Like bins, they cover every row and are there whatever the data.
+Like bins, they do not depend on the data.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ OUTSIDE = {"kind": "outside", "label": "outside"}
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """A cell for each combination of two columns' bins, row by row: cell i·m + j is of bins i of x and j of y, of m."""
+    """A cell for each combination of two columns' bins: cell i·m + j has bin i of x and bin j of the m bins of y."""
 
     x: Bins
     y: Bins
@@ -26,7 +26,7 @@ class Cells:
 
 @dataclass(frozen=True, slots=True)
 class WithOutside:
-    """The bins or cells of the rows that meet a filter's conditions, then `outside`, of all other rows."""
+    """The bins or cells of the rows that meet a filter's conditions, then `outside` for all other rows."""
 
     inside: "Bins | Cells"
 
@@ -36,13 +36,13 @@ class WithOutside:
         return self.inside.count + 1
 
     def describe(self) -> list[dict[str, Any]]:
-        """The bins in order, ready for JSON (of cells `outside` alone)."""
+        """Return the bins in order, ready for JSON; for a two-way table only `outside`, without the cells."""
         return [*([] if isinstance(self.inside, Cells) else self.inside.describe()), OUTSIDE]
 
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """The counts of a search, one after the other."""
+    """The counts of a quantile search, in their order."""
 
     labels: tuple[str, ...]
 
@@ -52,7 +52,7 @@ class Steps:
         return len(self.labels)
 
     def describe(self) -> list[dict[str, Any]]:
-        """The steps in order, ready for JSON: kind and label."""
+        """Return the steps in order, ready for JSON: kind and label."""
         return [{"kind": "step", "label": label} for label in self.labels]
 
 

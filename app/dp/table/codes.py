@@ -1,6 +1,6 @@
-"""Integer codes: what each value becomes before anything is summed, so that every sum is exact.
+"""Integer codes: each value becomes an integer before it is summed, so that every sum is exact.
 
-Casacuberta et al. 2022 show why floating-point sums cannot be released: their sensitivity exceeds the formula's.
+Casacuberta et al. (2022) show that the sensitivity of a floating-point sum exceeds the usual formula.
 """
 
 from dataclasses import dataclass
@@ -12,23 +12,23 @@ from app.dp.numbers.exact import Rational, to_nearest_double
 from app.dp.table.columns import Column, Kind
 
 MOST_STEPS = 2**31
-"""The largest code: its square, 2⁶², and the sums of 2⁶³ rows stay below 10³⁸ on every engine."""
+"""The largest code: its square is 2⁶², and sums of it over 2⁶³ rows are below 10³⁸, which every engine supports."""
 
 LARGEST_BOUND = mpq(10) ** 100
 SMALLEST_GAP = 1 / LARGEST_BOUND
 
 _ENGINE_ERROR = 1 + mpq(1, 2**18)
-"""Engines compute inexact codes with three double operations; this factor covers their rounding."""
+"""Engines compute inexact codes with three operations on doubles; this factor covers their rounding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Codes:
-    """The map from a column's values to the codes `0 … steps`; hashable, a part of the key of kept sums.
+    """The map from a column's values to the codes 0 to `steps`; hashable, since it is part of the key of cached sums.
 
     Attributes:
-        kind: the kind of the column: a number or a boolean.
-        lower, upper: the exact bounds, in the column's units; for real columns the doubles nearest to what was written.
-        scale: the values are stored as whole numbers of 10^-scale (integer and decimal columns).
+        kind: the kind of the column, numeric or boolean.
+        lower, upper: the exact bounds, in the column's units; for a real column, the nearest doubles to those written.
+        scale: the values are stored as whole multiples of 10^-scale (integer and decimal columns).
         steps: the largest code, K.
         null_code: the code of a missing value.
     """
@@ -47,31 +47,31 @@ class Codes:
 
     @property
     def exact(self) -> bool:
-        """Whether every value within the bounds is its code's value, and engines need no double to find the code."""
+        """Whether each value within the bounds has a code of its own; engines then compute codes without doubles."""
         return self.kind is not Kind.REAL and self.steps == _whole_steps(self.lower, self.upper, self.scale)
 
     @property
     def rounding(self) -> Rational:
-        """The most, δ, by which a clamped value and its code's value differ, in the column's units; 0 if exact."""
+        """δ, the largest difference of a clamped value and its code's value, in the column's units; 0 if exact."""
         return mpq(0) if self.exact else self.width / (2 * self.steps) * _ENGINE_ERROR
 
     def value(self, code: int) -> Rational:
-        """The value that `code` stands for, in the column's units."""
+        """Return the value that `code` stands for, in the column's units."""
         return self.lower + self.width * code / self.steps
 
     def code(self, value: Rational | None) -> int:
-        """The code of a value in the column's units, None being a missing one: clamp, scale, round half up."""
+        """Return the code of a value in the column's units (None if missing): clamp, scale, round half up."""
         if value is None:
             return self.null_code
         return _code(value, self.lower, self.upper, self.steps)
 
 
 def codes_for(column: Column, bounds: tuple[Rational, Rational] | None, where: str = "bounds") -> Codes:
-    """The codes of a column within the bounds asked for, or within the declared ones.
+    """Return the codes of a column within the requested bounds, or within the declared ones.
 
     Raises:
-        InvalidStatistic: at `where`, if the bounds are missing, equal, reversed, too large or too close together, or
-            are given for a boolean; at `column` for categories, which have no codes.
+        InvalidStatistic: at `where`, if the bounds are missing, equal, reversed, too large or too close together, or if
+            a boolean column has bounds; at `column`, if it is a category column, which has no codes.
     """
     if column.kind is Kind.CATEGORY:
         raise InvalidStatistic("column", "must be a numeric or boolean column: categories have no numeric values")
@@ -93,7 +93,7 @@ def codes_for(column: Column, bounds: tuple[Rational, Rational] | None, where: s
 def checked_bounds(
     column: Column, bounds: tuple[Rational, Rational] | None, where: str = "bounds"
 ) -> tuple[Rational, Rational]:
-    """The bounds asked for, or the declared ones, of a numeric column, as written.
+    """Return the requested bounds of a numeric column, or the declared ones, as written.
 
     Raises:
         InvalidStatistic: at `where`, if there are none or they are equal, reversed, too large or too close together.
@@ -107,7 +107,7 @@ def checked_bounds(
     if upper <= lower:
         raise InvalidStatistic(where, "must be a lower bound below an upper bound")
     if upper - lower < SMALLEST_GAP:
-        # Far enough apart, too, for the engines' steps/(upper - lower) to be a finite double.
+        # This also keeps the engines' steps/(upper - lower) a finite double.
         raise InvalidStatistic(where, "must be at least 1e-100 apart")
     if stored_bound(column.kind, lower) == stored_bound(column.kind, upper):
         raise InvalidStatistic(where, "are too close together: both are the same double")
@@ -115,12 +115,12 @@ def checked_bounds(
 
 
 def stored_bound(kind: Kind, written: Rational) -> Rational:
-    """The exact bound or edge that something written stands for: of real columns, the double nearest to it."""
+    """Return the exact bound or edge for a written number: for a real column the nearest double, else the number."""
     return mpq(to_nearest_double(written)) if kind is Kind.REAL else written
 
 
 def _whole_steps(lower: Rational, upper: Rational, scale: int) -> int | None:
-    """How many units of 10^-scale lie between bounds that are whole in it, if they are and the number is allowed."""
+    """Return the units of 10^-scale between bounds that are whole units; None if they are not, or too far apart."""
     unit = 10**scale
     first, last = lower * unit, upper * unit
     if first.denominator != 1 or last.denominator != 1 or last - first > MOST_STEPS:

@@ -1,4 +1,4 @@
-"""What an owner declares about a column: public facts, none computed from its values."""
+"""The owner's declaration of a column: public facts, none of which is computed from its values."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -28,12 +28,13 @@ class Column:
 
     Attributes:
         name: the column's name in the file.
-        kind: what its values are.
-        bounds: lower and upper bound of numeric kinds, exactly as written.
+        kind: the kind of its values.
+        bounds: the lower and upper bound of a numeric column, exactly as written.
         scale: digits after the decimal point of a decimal column.
         categories: the declared values of a category column.
         nullable: whether rows without a value are allowed.
-        null_value: what a missing value counts as (booleans: 0 or 1); by default the middle of the bounds, or false.
+        null_value: the value that replaces a missing one (0 or 1 for booleans); by default the midpoint of the bounds,
+        or 0.
     """
 
     name: str
@@ -46,5 +47,5 @@ class Column:
 
     @cached_property
     def category_set(self) -> frozenset[str]:
-        """The declared values, to be searched."""
+        """The declared categories as a set, for fast lookup."""
         return frozenset(self.categories)

@@ -1,7 +1,7 @@
-"""Which rows a filtered statistic is about: conditions on the values of single columns, all of which must hold.
+"""The filter of a statistic: conditions on single columns, all of which a row must meet.
 
-A row's own values decide, so neighbouring datasets stay neighbours. A missing value (NULL, NaN) satisfies no condition:
-a row without a value of a filter's column is outside, whatever `null_value` is declared for sums.
+Only a row's own values decide, so neighbouring datasets stay neighbours after filtering. A missing value (NULL, NaN)
+meets no condition: a row without a value in a filter's column is outside, whatever `null_value` the column declares.
 """
 
 import math
@@ -16,18 +16,18 @@ from app.dp.numbers.exact import Rational, decimal_text, json_number, parse_exac
 from app.dp.table.columns import Column, Kind
 
 MOST_VALUES = 10_000
-"""In one list."""
+"""The maximum number of values in one list."""
 
 LARGEST_VALUE = mpq(10) ** 100
 _INT64_LEAST, _INT64_MOST = -(2**63), 2**63 - 1
 
 Stored: TypeAlias = str | bool | int | float
-"""A value as a table holds it: integers and decimals as whole numbers of 10^-scale."""
+"""A value as a table stores it: integers and decimals as whole multiples of 10^-scale."""
 
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """The value is one of a set, given as stored, ascending, each once."""
+    """The condition that a value is one of `values`, which are as stored, ascending and distinct."""
 
     column: str
     kind: Kind
@@ -35,7 +35,7 @@ class OneOf:
     values: tuple[Stored, ...]
 
     def describe(self) -> dict[str, Any]:
-        """The condition as a request gives it."""
+        """Return the condition as in a request."""
         return {"in": [_to_json_value(value, self.kind, self.scale) for value in self.values]}
 
     def distinction(self) -> list[Any]:
@@ -45,7 +45,7 @@ class OneOf:
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """The value is a number at least `least` and at most `most`, which are given as stored."""
+    """The condition that a number is from `least` to `most`, which are as stored and included."""
 
     column: str
     kind: Kind
@@ -54,7 +54,7 @@ class Between:
     most: int | float
 
     def describe(self) -> dict[str, Any]:
-        """The condition as a request gives it; an integer column's ends as the whole numbers they amount to."""
+        """Return the condition as in a request; the ends for an integer column are rounded inwards to whole numbers."""
         return {"between": [_to_json_value(end, self.kind, self.scale) for end in (self.least, self.most)]}
 
     def distinction(self) -> list[Any]:
@@ -68,15 +68,15 @@ Condition: TypeAlias = OneOf | Between
 def parse_conditions(
     where: Mapping[str, Mapping[str, Any]] | None, columns: Mapping[str, Column]
 ) -> tuple[Condition, ...]:
-    """The conditions of a request, in the order of their columns' names; none where it has none.
+    """Return the conditions of a request, in the order of their columns' names; none if `where` is None.
 
     Args:
         where: for each column either `one_of`, a list of texts, booleans or numbers, or `between`, two numbers.
         columns: the dataset's declared columns by name.
 
     Raises:
-        InvalidStatistic: at `where` or a place in it, named by position: an unknown column, a value that is not one of
-            the column's kind, too many, or none that the column could hold.
+        InvalidStatistic: at `where` or at a position in it, if a column is unknown, a value does not match the column's
+            kind, there are too many values, or a range contains no value that the column can hold.
     """
     if where is None:
         return ()
@@ -88,7 +88,7 @@ def parse_conditions(
 
 
 def describe_conditions(conditions: Sequence[Condition]) -> dict[str, Any]:
-    """The member `where` of a request, if there are any conditions."""
+    """Return the member `where` of a request, or no member if there are no conditions."""
     return {"where": {each.column: each.describe() for each in conditions}} if conditions else {}
 
 
@@ -160,7 +160,7 @@ def _scale(column: Column) -> int:
 
 
 def _to_json_value(value: Stored, kind: Kind, scale: int) -> str | bool | int | float:
-    """A stored value in a request: a number as JSON's, or as a text where a double would be another number."""
+    """Return a stored value as in a request: a number as a JSON number, or as text if no double is equal to it."""
     if not kind.numeric:
         return value
     number = mpq(value) / 10**scale

@@ -1,4 +1,4 @@
-"""What a statistic asks of an engine, and what it is answered: exact integers and nothing else."""
+"""The requests of statistics to engines, and the answers: exact integers and nothing else."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -30,7 +30,7 @@ class PairSums:
 
 @dataclass(frozen=True, slots=True)
 class BinCounts:
-    """How many rows fall into each bin; answered by one whole number for each."""
+    """The number of rows in each bin; answered by one whole number for each bin."""
 
     column: str
     bins: Bins
@@ -38,11 +38,11 @@ class BinCounts:
 
 @dataclass(frozen=True, slots=True)
 class CellSums:
-    """How many of the rows that meet all conditions fall into each cell, and a column's sum of codes in each.
+    """The number of rows in each cell among those that meet all conditions, and optionally a column's sum of codes.
 
-    The cells are the combinations of a bin of each axis, the last axis running fastest: one cell if there is no axis.
-    Answered by the count of each cell, then the number of rows outside (those that fail a condition), and, if a column
-    is summed, the sum of each cell: `count + 1` whole numbers, or `2·count + 1`.
+    A cell is a combination of one bin of each axis; the last axis varies fastest. Without axes there is one cell. The
+    answer has the count of each cell, then the number of rows outside (that fail a condition), and then, if a column is
+    summed, the sum of each cell: `count + 1` or `2·count + 1` whole numbers.
     """
 
     axes: tuple[tuple[str, Bins], ...]
@@ -56,21 +56,21 @@ class CellSums:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are needed, each once."""
+        """The columns that are needed, without duplicates."""
         names = [name for name, _ in self.axes] + [each.column for each in self.conditions]
         return tuple(dict.fromkeys(names + ([self.summed[0]] if self.summed else [])))
 
     @property
     def answers(self) -> int:
-        """How many whole numbers answer it."""
+        """The number of whole numbers in an answer."""
         return self.count + 1 + (self.count if self.summed else 0)
 
     def rows(self, answer: "tuple[int, ...]") -> int:
-        """How many rows an answer is about."""
+        """Return the number of rows that an answer is about."""
         return sum(answer[: self.count + 1])
 
     def renamed(self, name: Callable[[str], str]) -> Self:
-        """The same of columns that have other names."""
+        """Return the same request with the columns renamed by `name`."""
         return replace(
             self,
             axes=tuple((name(column), bins) for column, bins in self.axes),
