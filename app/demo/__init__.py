@@ -1,1 +1,1 @@
-"""The demonstration: the main job on real data."""
+"""The demonstration: a tour of the service on a public data set."""

@@ -1,4 +1,4 @@
-"""The tour: an owner registers a table, an analyst plans, releases, reuses, replays and runs out of budget."""
+"""The tour: an owner registers a table; an analyst plans, releases, reuses, replays and runs out of budget."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ METADATA = """{
 
 @dataclass(frozen=True)
 class Step:
-    """One question, and its true answer."""
+    """One question of the tour, and the function that computes its true answer."""
 
     title: str
     statistic: dict[str, Any]
@@ -104,7 +104,7 @@ def _listed(value: Any) -> list[Any]:  # noqa: ANN401 - a number or a list of th
 
 
 def _rows(step: Step, answer: dict[str, Any]) -> Iterator[list[str]]:
-    """One line for a number; one more for each bin of a histogram."""
+    """Yield the table rows of a release: one row, and one more for each bin of a histogram."""
     paid = answer["budget"]["charged"]
     radius = f"± {answer['accuracy']['radius']:,.2f}"
     pairs = (
@@ -130,7 +130,7 @@ def run() -> None:
     """Run the tour and print it, then stop the service.
 
     Raises:
-        RuntimeError: the service did not start, or did not do what it promises.
+        RuntimeError: the service did not start, charged a repeated release, or overspent the budget.
     """
     console = Console()
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()

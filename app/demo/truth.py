@@ -1,4 +1,4 @@
-"""The true values of the demonstration's table, which is public: computed here, and never by the service."""
+"""The true values of the demonstration's public table, computed from the file without the service."""
 
 import csv
 from collections import Counter

@@ -1,1 +1,1 @@
-"""From a request to a plan: questions, columns, curves, the allocation of ε. No data is read here."""
+"""Turns requests into plans: questions, columns, curves, the allocation of ε. Planning never reads data."""

@@ -1,4 +1,4 @@
-"""A table's columns as its owner declared them: stored with exact numbers, shown as JSON, used as `dp` columns."""
+"""Encodes, decodes and checks a table's declared columns, which are stored as JSON with exact numbers."""
 
 import json
 from collections.abc import Mapping
@@ -15,16 +15,16 @@ from app.dp.table.columns import Column, Kind
 from app.errors import InvalidRequestError
 
 MAX_CACHE_BYTES = 2**25
-"""Of all declarations that are cached."""
+"""The maximum total size of all cached declarations."""
 
-MAX_PROBLEMS = 10  # that a refusal names
+MAX_PROBLEMS = 10  # the maximum number of problems in an error
 _MEMBERS = ("kind", "bounds", "scale", "categories", "nullable", "null_value")
 
 DeclaredColumns = Mapping[str, Mapping[str, Any]]
 
 
 def encode_columns(columns: DeclaredColumns) -> str:
-    """The declaration as text; numbers as exact fractions."""
+    """Return a declaration as JSON text, with numbers as exact fractions."""
     return json.dumps(
         {
             name: {member: _to_json_value(column[member]) for member in _MEMBERS if member in column}
@@ -40,14 +40,14 @@ def _to_json_value(value: Any) -> Any:  # noqa: ANN401 - JSON is any value
 
 
 def _declaration_bytes(columns: Mapping[str, Column]) -> int:
-    """About how much memory a declaration takes, with its text and the sets of categories."""
+    """Return an estimate of the memory of a declaration, including its text and its sets of categories."""
     texts = [text for name, column in columns.items() for text in (name, *column.categories)]
     return 1_500 * (1 + len(columns)) + 200 * len(texts) + 8 * sum(map(len, texts))
 
 
 @cached(LRUCache(MAX_CACHE_BYTES, getsizeof=_declaration_bytes), lock=Lock())
 def decode_columns(text: str) -> Mapping[str, Column]:
-    """The columns of a stored declaration."""
+    """Return the columns of a stored declaration by their names."""
     return {name: _decode_column(name, column) for name, column in json.loads(text).items()}
 
 
@@ -65,7 +65,7 @@ def _decode_column(name: str, column: Mapping[str, Any]) -> Column:
 
 
 def columns_document(text: str) -> dict[str, Any]:
-    """The declaration as the interface shows it."""
+    """Return a stored declaration as JSON for a response."""
     columns: dict[str, Any] = json.loads(text)
     for column in columns.values():
         if "bounds" in column:
@@ -76,10 +76,10 @@ def columns_document(text: str) -> dict[str, Any]:
 
 
 def check_columns(text: str) -> None:
-    """Refuse a declaration that no statistic could be asked of: bounds that are equal, reversed, or one double.
+    """Reject numeric columns whose bounds allow no statistic: equal, reversed, or the same double.
 
     Raises:
-        InvalidRequestError: where and what, by the position of the column.
+        InvalidRequestError: the problems, each with the position of its column.
     """
     problems: list[tuple[str, str]] = []
     for position, column in enumerate(decode_columns(text).values()):

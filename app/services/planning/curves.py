@@ -1,4 +1,4 @@
-"""What each ε would buy: a plan's curve, with the cliffs at which the grid halves. No data is read here."""
+"""Computes a plan's curve: the radius for each ε, with the cliffs at which the grid halves. It never reads data."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from app.ledger.units import NANO_PER_EPSILON, epsilon_text
 from app.services.planning import questions
 from app.services.planning.questions import Plan
 
-_CONTEXT = gmpy2.context(precision=192)  # ε has 50 bits: every point is the nearest unit to the even one
+_CONTEXT = gmpy2.context(precision=192)  # ε has 50 bits, so every point is rounded to the nearest unit
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Which ε are asked about, in ledger units: `points` of them, evenly spaced in their logarithm."""
+    """The requested range of ε, in ledger units, with `points` values evenly spaced on a logarithmic scale."""
 
     from_nano: int
     to_nano: int
@@ -28,9 +28,11 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class SpendableBudget:
-    """Who asks: what can be spent now (None: nothing, for want of an allowance), and what is known already.
+    """The caller's budget.
 
-    `is_known` tells whether an earlier release answers a plan.
+    Attributes:
+        spendable_nano: the amount that can be spent now, in ledger units; None without an allowance.
+        is_known: returns whether an earlier release answers a plan.
     """
 
     spendable_nano: int | None
@@ -38,13 +40,16 @@ class SpendableBudget:
 
 
 def compute_curve(plan: Plan, asked: Curve, most_nano: int, purse: SpendableBudget | None) -> list[dict[str, Any]]:
-    """The points of a plan's curve, ascending: those asked for, and between them every cliff.
+    """Return the points of a plan's curve, by ascending ε: the requested ones and all cliffs in their range.
 
-    Each is what a plan at its ε says; with a purse, also whether an earlier release answers, and whether it is
-    affordable.
+    Args:
+        plan: the plan whose mechanism the curve varies.
+        asked: the requested range of ε.
+        most_nano: the maximum cost of one release, in ledger units.
+        purse: the caller's budget; with it, each point says if it is reused and affordable.
 
     Raises:
-        EpsilonTooLargeError: it ends beyond what one release may cost.
+        EpsilonTooLargeError: the range ends above `most_nano`.
     """
     if asked.to_nano > most_nano:
         raise EpsilonTooLargeError(most_nano)
@@ -68,7 +73,7 @@ def compute_curve(plan: Plan, asked: Curve, most_nano: int, purse: SpendableBudg
 
 
 def _spaced_epsilons(asked: Curve) -> list[int]:
-    """The ε that are asked about: fewer than `points`, where units are too coarse for so many."""
+    """Return the requested ε, in ledger units; some coincide if the range has fewer units than points."""
     first, last, steps = asked.from_nano, asked.to_nano, asked.points - 1
     ratio = _CONTEXT.log(mpfr(mpq(last, first), 0, _CONTEXT))
     between = (_CONTEXT.exp(_CONTEXT.div(_CONTEXT.mul(ratio, i), steps)) for i in range(1, steps))
@@ -76,7 +81,7 @@ def _spaced_epsilons(asked: Curve) -> list[int]:
 
 
 def _find_cliffs(plan: Plan, asked: Curve) -> set[int]:
-    """Every ε of the curve's range at which the grid is finer than a unit before, so that the radius jumps."""
+    """Return each cliff in the range: an ε at which the grid is finer than at one unit less, so the radius drops."""
     cliffs: set[int] = set()
     mechanism = _mechanism_at(plan.mechanism, max(asked.from_nano - 1, 1))
     while (epsilon_nano := int(mechanism.cliff() * NANO_PER_EPSILON)) <= asked.to_nano:

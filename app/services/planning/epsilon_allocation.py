@@ -1,4 +1,4 @@
-"""From the items of a batch to their plans: what each may cost, or how accurate it is to be."""
+"""Plans the items of a batch: allocates an ε or an accuracy to each item."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,14 +16,14 @@ from app.services.planning import questions
 from app.services.planning.questions import Plan, Question
 
 MOST_COMPONENTS = 50_000
-"""Of all items together: a plan is free, and may not cost seconds to write down. A larger histogram is asked alone."""
+"""The maximum for all items together, so that a free plan does not take seconds; ask for a larger histogram alone."""
 
 _ONE = "needs exactly one of `epsilon`, `accuracy` and `weight`"
 
 
 @dataclass(frozen=True, slots=True)
 class BatchItem:
-    """One question of a batch: at most one of an ε, an accuracy and a weight."""
+    """One question of a batch, with at most one of an ε (in ledger units), an accuracy and a weight."""
 
     statistic: Mapping[str, Any]
     epsilon_nano: int | None
@@ -33,7 +33,11 @@ class BatchItem:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Questions that are answered together. `epsilon_nano` is shared by weight, or so that radii are `equalised`."""
+    """Questions that are answered together.
+
+    The items share `epsilon_nano` (ledger units) by their weights or, if `equalised`, so that all relative radii are
+    equal.
+    """
 
     items: Sequence[BatchItem]
     epsilon_nano: int | None
@@ -45,10 +49,10 @@ class Batch:
 
 
 def plan_items(dataset: Dataset, batch: Batch, most_nano: int) -> list[Plan]:
-    """The plan of every item, in their order.
+    """Return the plan of each item, in their order; one release may cost at most `most_nano` ledger units.
 
     Raises:
-        InvalidRequestError: an item is refused, or the shared ε does not fit the items; at the first item that is.
+        InvalidRequestError: the first invalid item, or a shared ε that does not fit the items.
     """
     asked = _equalise_radii(dataset, batch) if batch.equalised else _share_by_weight(batch)
     plans, components = [], 0
@@ -74,7 +78,7 @@ def plan_items(dataset: Dataset, batch: Batch, most_nano: int) -> list[Plan]:
 
 
 def _share_by_weight(batch: Batch) -> list[tuple[int | None, mpq | None]]:
-    """Each item's own ε or accuracy, or its part by weight."""
+    """Return each item's ε and accuracy: its own, or its share of ε by weight."""
     for position, item in enumerate(batch.items):
         if [item.epsilon_nano, item.accuracy, item.weight].count(None) != 2:
             raise InvalidRequestError((f"items.{position}", _ONE))
@@ -100,7 +104,7 @@ def _share_by_weight(batch: Batch) -> list[tuple[int | None, mpq | None]]:
 
 
 def _equalise_radii(dataset: Dataset, batch: Batch) -> list[tuple[int | None, mpq | None]]:
-    """For each item the same accuracy relative to its range: the best that all of them can have."""
+    """Return for each item the same accuracy relative to its range: the best that the shared ε buys for all."""
     for position, item in enumerate(batch.items):
         if [item.epsilon_nano, item.accuracy, item.weight] != [None] * 3:
             raise InvalidRequestError(
@@ -126,7 +130,7 @@ def _equalise_radii(dataset: Dataset, batch: Batch) -> list[tuple[int | None, mp
 
 @contextmanager
 def _name_refused_item(position: int) -> Iterator[None]:
-    """Tell which item it is that is refused."""
+    """Translate errors inside the block to an InvalidRequestError that names the item."""
     where = f"items.{position}"
     try:
         yield

@@ -1,4 +1,4 @@
-"""Plans without a dataset: the columns that a statistic implies, or that are declared as at a registration."""
+"""Plans without a registered dataset: the columns are declared in the request or implied by the statistic."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from app.services.planning import columns
 from app.services.planning.columns import DeclaredColumns
 
 MOST_CATEGORIES = 10_001
-"""As many as may be declared, and `other`."""
+"""The maximum number of bins of categories: 10,000 declared categories and `other`."""
 
 
 @dataclass(frozen=True, slots=True)
 class HypotheticalDataset:
-    """What is public of a dataset that may not be there yet; without `columns` a statistic implies its own."""
+    """The public facts of a dataset that need not exist; if `columns` is None, the statistic implies its columns."""
 
     n: int
     rows_per_unit: int
@@ -27,10 +27,10 @@ class HypotheticalDataset:
 
 
 def build_statistic(asked: Mapping[str, Any], dataset: HypotheticalDataset) -> Statistic:
-    """The statistic that is asked of a dataset like that.
+    """Return the requested statistic of a hypothetical dataset.
 
     Raises:
-        InvalidRequestError: it does not fit, or bounds are missing.
+        InvalidRequestError: the statistic does not fit the columns, or bounds are missing.
     """
     if dataset.columns is None:
         spec, found = _imply_columns(asked)
@@ -45,12 +45,12 @@ def build_statistic(asked: Mapping[str, Any], dataset: HypotheticalDataset) -> S
 
 
 def _imply_columns(asked: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Column]]:
-    """The columns of a statistic by its bounds, edges and bins; and the statistic as it is asked of these."""
+    """Return the request without `bins` of categories, and the columns that its bounds, edges and bins imply."""
     members = ("bounds", "edges", "bins")
     pair = asked.get("columns")
     if pair is None:
         name = asked.get("column")
-        if name is None:  # a count of all rows
+        if name is None:  # a count needs no column of its own
             return asked, {}
         column = _imply_column(name, asked["kind"], *(asked.get(member) for member in members))
         categories = column.kind is Kind.CATEGORY
@@ -67,7 +67,7 @@ def _imply_columns(asked: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping
 def _imply_column(
     name: str, kind: str, bounds: Sequence[mpq] | None, edges: Sequence[mpq] | None, bins: int | None
 ) -> Column:
-    """Numbers where there are bounds or edges, whole ones where these are whole; else categories, `bins` in all."""
+    """Return a numeric column if there are bounds or edges, integer if they are whole, else `bins` categories."""
     written = edges or bounds
     if written is None and kind == "histogram":
         if bins is None or not 2 <= bins <= MOST_CATEGORIES:

@@ -1,4 +1,4 @@
-"""From a question to a plan: the statistic, the mechanism and what it costs. No data is read here."""
+"""Turns a question into a plan: the statistic, the mechanism and the cost. Planning never reads data."""
 
 import hashlib
 from collections.abc import Mapping
@@ -20,19 +20,19 @@ from app.ledger.units import NANO_PER_EPSILON
 from app.services.planning import columns
 from app.spelling import suggest_name
 
-MOST_NAMES = 20  # that a refusal lists
+MOST_NAMES = 20  # the maximum number of names that an error message lists
 MAX_CACHE_BYTES = 2**26
-"""Of all plans that are cached."""
+"""The maximum total size of all cached plans."""
 
 _BYTES_PER_PLAN, _BYTES_PER_CHARACTER = 6_000, 16
 
 MIN_CLIFF = mpq(1, 100)
-"""By which part of a radius it must fall at an ε for that to be told as a cliff."""
+"""The smallest relative drop of the radius at an ε that is reported as a cliff."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What an analyst asks: a statistic, and either an ε (in ledger units) or a radius in the statistic's units."""
+    """An analyst's question: a statistic, and either an ε (in ledger units) or a radius (in the statistic's units)."""
 
     statistic: Mapping[str, Any]
     epsilon_nano: int | None
@@ -45,9 +45,14 @@ class Question:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What a release of the question would be; one that is asked for again is the same object.
+    """The plan of a release; plans are compared by identity, and a repeated question gets the cached object.
 
-    `radius` is what it promises at `alpha`, and `wanted` the radius that is enough, in the statistic's units.
+    Attributes:
+        mechanism: the mechanism that would draw the release.
+        alpha: the radius holds with probability at least 1 - α.
+        epsilon_nano: the cost, in ledger units.
+        radius: the guaranteed radius, in the statistic's units.
+        wanted: the radius that is enough for the question, in the statistic's units.
     """
 
     mechanism: Mechanism
@@ -58,22 +63,22 @@ class Plan:
 
     @property
     def statistic(self) -> Statistic:
-        """The statistic with every default filled in."""
+        """The statistic, with all defaults filled in."""
         return self.mechanism.statistic
 
     @cached_property
     def needs(self) -> Needs:
-        """What the engine is asked for."""
+        """The sums or counts that the engine must compute."""
         return self.statistic.needs
 
     @cached_property
     def reach(self) -> mpq:
-        """How far from what is reported the statistic may be, with the doubles' rounding, in the statistic's units."""
+        """The half-width of the interval around the reported value, radius + resolution, in the statistic's units."""
         return self.radius + self.mechanism.resolution
 
     @cached_property
     def beyond_cliff(self) -> Mechanism | None:
-        """The mechanism at the next ε above at which the radius jumps; None where it would cost thrice as much."""
+        """The mechanism at the next cliff; None if that costs over three times as much or gains too little."""
         mechanism = self.mechanism
         epsilon = mechanism.cliff()
         if epsilon > 3 * mechanism.epsilon:
@@ -83,7 +88,7 @@ class Plan:
 
 
 def is_beyond_cliff(mechanism: Mechanism, alpha: mpq) -> bool:
-    """Whether the radius at the ε at which the grid halves is smaller by a hundredth than a unit before."""
+    """Return whether the radius of a mechanism whose grid has just halved is at least 1 % smaller than just before."""
     gained = mechanism.statistic.sensitivity * mechanism.parameters.grid / 2
     return bool(gained >= mechanism.radius(alpha) * MIN_CLIFF)
 
@@ -106,32 +111,34 @@ def _choose_mechanism(statistic: Statistic, question: Question, most_nano: int) 
 
 
 def _cache_key(dataset: Dataset, question: Question, most_nano: int) -> bytes:
-    """A digest, since the columns and the question may be megabytes of text."""
+    """Return a digest as the key, since the columns and the question can be megabytes of text."""
     asked = repr((dataset.columns, dataset.n, dataset.rows_per_unit, question, most_nano))
     return hashlib.sha256(asked.encode("utf-8", "surrogatepass")).digest()
 
 
 def _plan_bytes(plan: Plan) -> int:
-    """About how much memory a plan takes: its edges, values and categories, and what is always there.
+    """Return an estimate of a plan's memory: a constant, plus the size of its edges, values and categories.
 
-    Written down, each of these has a sixteenth of the bytes that it has in memory, or more.
+    An object takes at most 16 times as many bytes in memory as characters in its `repr`.
     """
     return _BYTES_PER_PLAN + _BYTES_PER_CHARACTER * len(repr(plan.statistic))
 
 
 @cached(LRUCache(MAX_CACHE_BYTES, getsizeof=_plan_bytes), key=_cache_key, lock=Lock())
 def make_plan(dataset: Dataset, question: Question, most_nano: int) -> Plan:
-    """Plan a question on a dataset, where one release may cost `most_nano` at most.
+    """Plan a question on a dataset; one release may cost at most `most_nano` ledger units.
 
     Raises:
         InvalidRequestError: the statistic does not fit the table.
-        EpsilonTooLargeError, AccuracyTrivialError, AccuracyUnattainableError: as their names say.
+        EpsilonTooLargeError: the requested ε exceeds `most_nano`.
+        AccuracyTrivialError: the statistic's public range already guarantees the accuracy.
+        AccuracyUnattainableError: the accuracy costs more than `most_nano`.
     """
     return plan_statistic(build_statistic(dataset, question.statistic), question, most_nano)
 
 
 def build_statistic(dataset: Dataset, asked: Mapping[str, Any]) -> Statistic:
-    """The statistic of a dataset that is asked for; InvalidRequestError where it does not fit the table."""
+    """Return the requested statistic of a dataset; raise InvalidRequestError if it does not fit the table."""
     try:
         return build(asked, columns.decode_columns(dataset.columns), dataset.n, dataset.rows_per_unit)
     except InvalidStatistic as error:
@@ -139,7 +146,7 @@ def build_statistic(dataset: Dataset, asked: Mapping[str, Any]) -> Statistic:
 
 
 def invalid_statistic_error(member: str, error: InvalidStatistic) -> InvalidRequestError:
-    """What is wrong with a member of a request, and which of a dataset's declared names are allowed there."""
+    """Return the error for an invalid member of a request; its message lists the allowed declared names."""
     what = error.what
     if error.declared:
         named = ", ".join(f"'{name}'" for name in error.declared[:MOST_NAMES])
@@ -149,16 +156,16 @@ def invalid_statistic_error(member: str, error: InvalidStatistic) -> InvalidRequ
 
 
 def plan_statistic(statistic: Statistic, question: Question, most_nano: int) -> Plan:
-    """Plan a statistic that is built already.
+    """Plan a statistic that is already built.
 
     Raises:
-        EpsilonTooLargeError, AccuracyTrivialError, AccuracyUnattainableError: as their names say.
+        EpsilonTooLargeError, AccuracyTrivialError, AccuracyUnattainableError: as in `make_plan`.
     """
     return plan_mechanism(_choose_mechanism(statistic, question, most_nano), question.alpha, question.accuracy)
 
 
 def plan_mechanism(mechanism: Mechanism, alpha: mpq, accuracy: mpq | None = None) -> Plan:
-    """The plan of a release by this mechanism, of which `accuracy` is wanted, or what it promises."""
+    """Return the plan of a release by this mechanism; the wanted radius is `accuracy`, or the guaranteed one."""
     radius = mechanism.radius(alpha)
     epsilon_nano = int(mechanism.epsilon * NANO_PER_EPSILON)
     return Plan(mechanism, alpha, epsilon_nano, radius, radius if accuracy is None else accuracy)

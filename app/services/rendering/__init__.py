@@ -1,1 +1,1 @@
-"""Answers as JSON and as sentences, from facts."""
+"""Renders plans and releases as JSON and as sentences."""

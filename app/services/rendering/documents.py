@@ -1,4 +1,4 @@
-"""What plans and releases are answered with. Here exact numbers become doubles, each by a named rounding."""
+"""The members of a plan's or release's JSON. Exact numbers become doubles here, each with an explicit rounding."""
 
 from collections.abc import Mapping
 from threading import Lock
@@ -20,13 +20,13 @@ from app.services.planning.questions import Plan
 
 MOST_LISTED_INTERVALS = 1_000
 MAX_CACHE_BYTES = 2**25
-"""Of all members that are cached, with the plans that they are of."""
+"""The maximum total size of all cached members, including their plans."""
 
 Document = dict[str, Any]
 
 
 def accuracy_document(mechanism: Mechanism, alpha: mpq) -> Document:
-    """What may be said of the error, whatever the data: radii at `alpha`, and what codes and doubles add to them."""
+    """Return the error bounds, which hold for any data: radii at `alpha`, and the resolution of codes and doubles."""
     document: Document = {
         "alpha": json_probability(alpha),
         "radius": round_up(mechanism.radius(alpha)),
@@ -46,7 +46,7 @@ def reuse_members(answering: Plan | None) -> Document:
 
 
 def privacy_document(plan: Plan) -> Document:
-    """What the release costs, and what that protects."""
+    """Return the cost of a release and the neighbours that it protects."""
     return {
         "epsilon": epsilon_text(plan.epsilon_nano),
         "neighbours": "replace_one",
@@ -56,7 +56,7 @@ def privacy_document(plan: Plan) -> Document:
 
 
 def charge_document(cost_nano: int, remaining_nano: int, allowance: Allowance | None) -> Document:
-    """What is charged, and what remains after it of the dataset's budget and of the caller's allowance."""
+    """Return the charge, and the remainders of the dataset's budget and of the caller's allowance after it."""
     return {
         "charged": epsilon_text(cost_nano),
         "dataset_remaining": epsilon_text(remaining_nano),
@@ -65,7 +65,7 @@ def charge_document(cost_nano: int, remaining_nano: int, allowance: Allowance | 
 
 
 def bias_document(mechanism: Mechanism, guess: mpq) -> Document:
-    """How far `value` is from the statistic on average, in its units, if that is `guess`, and at most in its range."""
+    """Return the bias of `value` if the statistic is `guess`, and the largest bias in its range, in its units."""
     statistic, parameters = mechanism.statistic, mechanism.parameters
     within = min(max(guess, statistic.lower), statistic.upper)
     normalised = (within - statistic.centre) / statistic.sensitivity
@@ -77,7 +77,7 @@ def bias_document(mechanism: Mechanism, guess: mpq) -> Document:
 
 
 def mechanism_document(mechanism: Mechanism) -> Document:
-    """The mechanism's figures in the statistic's units (per bin for a histogram)."""
+    """Return the mechanism's parameters in the statistic's units (per bin for a histogram)."""
     parameters, sensitivity = mechanism.parameters, mechanism.statistic.sensitivity
     figures: Document = {
         "name": "snapping",
@@ -98,9 +98,10 @@ def mechanism_document(mechanism: Mechanism) -> Document:
 
 
 def encode_bins(mechanism: Mechanism) -> Mapping[str, bytes]:
-    """What each position of the lists stands for, as JSON; many intervals are told by their edges alone.
+    """Return the members that describe the components, as JSON; nothing for a single number.
 
-    A two-way table has its columns' bins in `axes`, and `bins` only for what is not a cell.
+    More than `MOST_LISTED_INTERVALS` intervals are described by their edges alone. A two-way table has its columns'
+    bins in `axes`, and in `bins` only what is not a cell.
     """
     described = mechanism.statistic.bins
     if described is None:
@@ -121,7 +122,7 @@ def _encode_bins_of(described: Bins | WithOutside | Steps) -> Mapping[str, bytes
 
 
 def _member_bytes(members: Mapping[str, bytes]) -> int:
-    """About how much memory members take, with the plan, whose values and categories are written in them."""
+    """Return an estimate of the memory of the members and of the plan, which has the same values and categories."""
     return 8_000 + 3 * sum(map(len, members.values())) + 16 * len(members["statistic"])
 
 
@@ -131,12 +132,12 @@ def _member_bytes(members: Mapping[str, bytes]) -> int:
     lock=Lock(),
 )
 def encode_common_members(dataset: Dataset, plan: Plan) -> Mapping[str, bytes]:
-    """What a plan and its release have in common, each member as JSON."""
+    """Return the members that a plan and its release have in common, each as JSON."""
     return {"dataset": encode_json(dataset.name), **encode_facts(plan)}
 
 
 def encode_facts(plan: Plan) -> Mapping[str, bytes]:
-    """What a plan says of the statistic, the accuracy, the privacy and the mechanism, each member as JSON."""
+    """Return the members for a plan's statistic, bins, accuracy, privacy and mechanism, each as JSON."""
     return {
         "statistic": encode_json(plan.statistic.describe()),
         **encode_bins(plan.mechanism),
@@ -147,7 +148,7 @@ def encode_facts(plan: Plan) -> Mapping[str, bytes]:
 
 
 def encode_plan(dataset: Dataset, plan: Plan, **more: object) -> bytes:
-    """The JSON of a plan, with what depends on the hour."""
+    """Return the JSON of a plan with `more` members, which depend on the current budget and so are not cached."""
     return join_object(
         {**encode_common_members(dataset, plan), **{name: encode_json(member) for name, member in more.items()}}
     )

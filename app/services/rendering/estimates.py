@@ -1,4 +1,4 @@
-"""From the facts of releases to what is known by them, and from what follows of that to JSON."""
+"""Converts facts of releases to components of derived statistics, and estimates to JSON."""
 
 from collections.abc import Iterable
 
@@ -14,7 +14,7 @@ from app.services.rendering.release_answers import ReleaseFacts
 
 
 def known_component(plan: Plan, facts: ReleaseFacts) -> KnownComponent:
-    """What is known by a component's release; the ranges of all bins hold at once, by the simultaneous radius."""
+    """Return a component's release for derivation; the ranges of all bins hold at once, by the simultaneous radius."""
     accuracy, outcome, statistic = facts.accuracy, facts.outcome, plan.statistic
     if facts.interval is not None:
         ranges: tuple[Range, ...] = (Range(*map(mpq, facts.interval)),)
@@ -28,7 +28,7 @@ def known_component(plan: Plan, facts: ReleaseFacts) -> KnownComponent:
 
 
 def estimates_document(estimates: Estimates) -> Document:
-    """Each number and its interval, rounded outwards; null where none follows."""
+    """Return each estimate as JSON: its value and its interval, rounded outwards; null if undefined or unbounded."""
     return {
         name: _estimate_document(estimate) if isinstance(estimate, Estimate) else _estimates_documents(estimate)
         for name, estimate in estimates.items()

@@ -1,4 +1,4 @@
-"""Releases as they are answered: from facts to JSON up to the budget, which only their transaction knows."""
+"""Prepares releases as JSON answers; the budget members are added last, because only the transaction knows them."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -27,7 +27,7 @@ from app.services.rendering.documents import Document
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was released: the statistic as it was described then, and each number as it was reported, and in range."""
+    """The statistic of a release as described then, and each number as in `value` and as in `value_in_range`."""
 
     statistic: Mapping[str, Any]
     values: tuple[mpq, ...]
@@ -36,11 +36,13 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseFacts:
-    """What is known of a release that answers a question, and what that cost.
+    """The facts of a release that answers a question, and the cost of the answer.
 
     Attributes:
-        accuracy: at the question's α.
-        interval: around the number of a release that has one; None where there may be several.
+        accuracy: the accuracy members at the question's α.
+        interval: the interval around the number; None if the statistic has bins.
+        charged_nano: the charge for this answer, in ledger units.
+        reused: whether the release was made before.
     """
 
     release_id: str
@@ -53,13 +55,13 @@ class ReleaseFacts:
 
 @dataclass(frozen=True, slots=True)
 class PreparedRelease:
-    """A release that may answer a question, up to its charge. Nobody may see a fresh one before that is committed.
+    """A release that can answer a question but is not yet charged. Nobody may see a fresh one before its commit.
 
     Attributes:
-        plan: by the mechanism that released it, at the question's α.
+        plan: the plan of the mechanism that released it, at the question's α.
         opening: the answer up to its budget.
-        released_at: None of a fresh release, whose transaction decides it.
-        read_outcome: what was released; that of an earlier release is read from the rows that are given.
+        released_at: when an earlier release was made; None for a fresh one, since its transaction sets the time.
+        read_outcome: returns the released numbers; those of an earlier release are read from the given rows.
     """
 
     release_id: str
@@ -76,14 +78,14 @@ class PreparedRelease:
     def settle(
         self, charged_nano: int, account: Account, allowance: Allowance | None, at: str | None = None
     ) -> "SettledRelease":
-        """The whole answer, with what remains after it; a fresh release was made `at`."""
+        """Return the complete answer, with the remaining budgets; a fresh release gets the time `at`."""
         budget = documents.charge_document(charged_nano, account.remaining_nano, allowance)
         return SettledRelease(self, charged_nano, self.opening.complete(encode_ending(budget, self.released_at, at)))
 
 
 @dataclass(frozen=True, slots=True)
 class SettledRelease:
-    """A release as it answers a question, which may be shown once it is committed."""
+    """A release with its complete answer, which may be sent after the commit."""
 
     release: PreparedRelease
     charged_nano: int
@@ -95,18 +97,18 @@ class SettledRelease:
         return self.release.reused
 
     def read_facts(self, rows: Rows) -> ReleaseFacts:
-        """What is known of it."""
+        """Return the facts of the release."""
         release = self.release
         outcome = release.read_outcome(rows)
         return describe_facts(release.release_id, release.plan, outcome, self.charged_nano, reused=self.reused)
 
     def content(self, rows: Rows) -> bytes:
-        """All of its JSON, where that may be held as a whole, as within its transaction."""
+        """Return the complete JSON in memory, for use within the transaction."""
         plain = self.answer.plain
         return self._open_answer(rows).content() if plain is None else plain
 
     def body(self, rows: Rows) -> bytes | Body:
-        """Its JSON after the commit; what is large is read from the database while it is sent."""
+        """Return the JSON after the commit; a large one is read from the database while it is sent."""
         if (plain := self.answer.plain) is not None:
             return plain
         if self.reused:
@@ -118,30 +120,30 @@ class SettledRelease:
 
 
 def prepare_fresh_release(release_id: str, dataset: Dataset, plan: Plan, drawn: ReleasedValues) -> PreparedRelease:
-    """A draw as an answer to its question."""
+    """Return a new draw as an answer to its question."""
     opening = Opening(encode_release(release_id, dataset, plan, drawn))
     return PreparedRelease(release_id, plan, opening, None, lambda _: fresh_outcome(plan, drawn))
 
 
 def describe_facts(release_id: str, plan: Plan, outcome: Outcome, charged_nano: int, *, reused: bool) -> ReleaseFacts:
-    """The facts of a release by this plan."""
+    """Return the facts of a release by this plan."""
     accuracy = documents.accuracy_document(plan.mechanism, plan.alpha)
     interval = None if plan.statistic.bins is not None else _interval(plan, outcome.values_in_range[0])
     return ReleaseFacts(release_id, outcome, accuracy, interval, charged_nano, reused)
 
 
 def fresh_outcome(plan: Plan, drawn: ReleasedValues) -> Outcome:
-    """What a draw releases."""
+    """Return the statistic and the reported numbers of a draw."""
     return Outcome(plan.statistic.describe(), *values.reported_values(plan.statistic, drawn))
 
 
 def prepare_reused_release(release: Release, stored: Body, plan: Plan) -> PreparedRelease:
-    """A stored release as an answer to another question: as it was answered, but with the accuracy at this one's α.
+    """Return a stored release as an answer to another question: the stored answer with the accuracy at the new α.
 
     Args:
         release: the release.
-        stored: its answer.
-        plan: what a release by the stored one's mechanism promises.
+        stored: its stored answer.
+        plan: the plan of the stored release's mechanism, at the new question's α.
 
     Raises:
         DamagedAnswerError: the stored answer is not what was written.
@@ -169,7 +171,7 @@ def prepare_reused_release(release: Release, stored: Body, plan: Plan) -> Prepar
 
 
 def _read_outcome(release_id: str, held: Body | None, places: Mapping[str, MemberPlace], rows: Rows) -> Outcome:
-    """What a stored release says that was released; one that is not held is read from the rows."""
+    """Return the outcome in a stored answer, from `held` or, if that is None, from the rows."""
     stored = held or releases.response_body(rows, release_id)
     statistic, *reported = (_read_member(stored, places[n]) for n in ("statistic", "value", "value_in_range"))
     return Outcome(statistic, *(tuple(map(mpq, each if isinstance(each, list) else [each])) for each in reported))
@@ -180,7 +182,7 @@ def _read_member(stored: Body, place: MemberPlace) -> Any:  # noqa: ANN401 - JSO
 
 
 def encode_release(release_id: str, dataset: Dataset, plan: Plan, drawn: ReleasedValues) -> Iterator[bytes]:
-    """The pieces of a fresh release up to its budget, `reused` and `created_at` (`encode_ending`)."""
+    """Yield the JSON of a fresh release in pieces, without the members that `encode_ending` adds."""
     common = documents.encode_common_members(dataset, plan)
     outcome = values.encode_values(plan.mechanism, drawn)
     number = None
@@ -193,7 +195,7 @@ def encode_release(release_id: str, dataset: Dataset, plan: Plan, drawn: Release
         f"{summaries.summarise_release(plan, number)}; this release cost ε = {rounded_epsilon_text(plan.epsilon_nano)}."
     )
     first = {"id": encode_json(release_id), "dataset": common["dataset"], "statistic": common["statistic"]}
-    # What is first keeps its place.
+    # The members of `first` come first, because a dict keeps the order of first insertion.
     yield from open_object({**first, **outcome, **common, "accuracy": accuracy, "summary": summary})
 
 
@@ -202,18 +204,18 @@ def _interval(plan: Plan, value_in_range: mpq) -> tuple[float, float]:
 
 
 def _add_interval(accuracy: bytes, interval: tuple[float, float]) -> bytes:
-    """The JSON of an accuracy with the interval as its last member."""
+    """Return the JSON of an accuracy with the interval as its last member."""
     return b'%b,"interval":%b}' % (accuracy[:-1], encode_json(interval))
 
 
 def _add_intervals(accuracy: bytes, intervals: Iterable[bytes]) -> Iterator[bytes]:
-    """The JSON of an accuracy with each bin's interval as its last member, in pieces."""
+    """Yield the JSON of an accuracy with the bins' intervals as its last member, in pieces."""
     yield b'%b,"interval":' % accuracy[:-1]
     yield from intervals
     yield b"}"
 
 
 def encode_ending(budget: Document, released_at: str | None, at: str | None = None) -> bytes:
-    """What an answer ends with: `released_at` is when an earlier release was made, `at` when this one is."""
+    """Return the last members of an answer; `released_at` is the time of an earlier release, `at` of a fresh one."""
     reused = b"false" if released_at is None else b"true"
     return b',"budget":%b,"reused":%b,"created_at":%b}' % (encode_json(budget), reused, encode_json(released_at or at))

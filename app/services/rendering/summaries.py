@@ -1,4 +1,4 @@
-"""What a plan or a release means, in a sentence. Figures are rounded for reading, and outwards: every promise holds."""
+"""Summarises a plan or a release in a sentence. Figures are rounded for reading, and errors upwards."""
 
 import math
 from weakref import WeakKeyDictionary
@@ -11,13 +11,13 @@ from app.ledger.units import rounded_epsilon_text
 from app.services.planning.questions import Plan
 
 _ERROR_DIGITS = 2
-_MAX_WHOLE = 10**15  # from here on numbers are written with an exponent
+_MAX_WHOLE = 10**15  # larger numbers are written with an exponent
 _MAX_DECIMALS = 15
 _PERCENT_UNIT = mpq(1, 10**13)
 
 
 def summarise_plan(plan: Plan, *, reused: bool = False, affordable: bool = True) -> str:
-    """What a release would cost and promise, or that an earlier one answers already."""
+    """Return a sentence with the cost and accuracy of a planned release, or that an earlier release answers it."""
     statistic, promise = statistic_in_words(plan.statistic), _promise_in_words(plan)
     if reused:
         return f"An earlier release answers this at no cost: {statistic}, {promise}."
@@ -28,7 +28,10 @@ def summarise_plan(plan: Plan, *, reused: bool = False, affordable: bool = True)
 
 
 def summarise_release(plan: Plan, value: Rational | None) -> str:
-    """Where the statistic is, without a full stop; `value` is the one reported, None where there may be several."""
+    """Return a clause with the released value and its error, without a full stop.
+
+    `value` is the reported value, or None if the statistic has bins; then only the error is stated.
+    """
     if value is None:
         return f"{_capitalise(_released_in_words(plan))} is {_promise_in_words(plan)}"
     step = _rounding_step(plan.reach)
@@ -42,7 +45,7 @@ _statistics_in_words: WeakKeyDictionary[Plan, str] = WeakKeyDictionary()
 
 
 def _released_in_words(plan: Plan) -> str:
-    """The statistic of a release; kept as long as the plan, since each release of it needs the same words."""
+    """Return the statistic of a release in words, cached as long as the plan, which all its releases share."""
     words = _statistics_in_words.get(plan)
     if words is None:
         each = "each of " if plan.statistic.bins is not None else ""
@@ -51,7 +54,7 @@ def _released_in_words(plan: Plan) -> str:
 
 
 def statistic_in_words(statistic: Statistic) -> str:
-    """The statistic in words: `the mean of body_mass_g over all 344 rows`."""
+    """Return the statistic in words, such as `the mean of body_mass_g over all 344 rows`."""
     described = statistic.describe()
     names = described.get("columns") or [described[member] for member in ("column",) if member in described]
     of_columns = " and ".join(names)
@@ -88,13 +91,13 @@ def _round_up(size: Rational, step: Rational) -> Rational:
 
 
 def _rounding_step(error: Rational) -> Rational:
-    """The place of an error's second significant digit, as a power of ten; whole digits are kept up to 10¹⁵."""
+    """Return the place of an error's second significant digit as a power of ten, at most 1 for errors below 10¹⁵."""
     place = math.floor(math.log10(to_nearest_double(error))) + 1 - _ERROR_DIGITS
     return mpq(10) ** (place if error >= _MAX_WHOLE else min(place, 0))
 
 
 def _number_text(number: Rational, step: Rational) -> str:
-    """A multiple of the step, with all its decimals and commas between thousands: `4,209` or `0.30`."""
+    """Return a multiple of the step with all its decimals and with commas between thousands: `4,209` or `0.30`."""
     decimals = len(str(step.denominator)) - 1
     if abs(number) >= _MAX_WHOLE or decimals > _MAX_DECIMALS:
         return str(json_number(number))
@@ -103,25 +106,25 @@ def _number_text(number: Rational, step: Rational) -> str:
 
 
 def _confidence_text(alpha: Rational) -> str:
-    """1 - α in percent, rounded down: `95 %`."""
+    """Return 1 - α in percent, rounded down: `95 %`."""
     return f"{json_number((100 * (1 - alpha) / _PERCENT_UNIT).__floor__() * _PERCENT_UNIT)} %"
 
 
 def summarise_batch_plan(items: int, fresh: int, cost_nano: int, *, affordable: bool) -> str:
-    """What a batch would cost, and whether that can be paid."""
+    """Return a sentence with the cost of a planned batch and whether it is affordable."""
     beyond = "" if affordable else ", which is more than you can spend now"
     fate = f"would be new and cost ε = {rounded_epsilon_text(cost_nano)} in total{beyond}"
     return _summarise_items(items, fresh, fate)
 
 
 def summarise_batch(items: int, fresh: int, cost_nano: int) -> str:
-    """What a batch cost."""
+    """Return a sentence with the cost of a batch."""
     verb = "is" if fresh == 1 else "are"
     return _summarise_items(items, fresh, f"{verb} new and cost ε = {rounded_epsilon_text(cost_nano)} in total")
 
 
 def _summarise_items(items: int, fresh: int, fate: str) -> str:
-    """What becomes of the items that earlier releases do not answer, and how many these answer."""
+    """Return a sentence with the number of fresh items, their `fate`, and the number that earlier releases answer."""
     releases = f"{items} release{'' if items == 1 else 's'}"
     if not fresh:
         return f"Earlier releases answer all of {releases} at no cost."

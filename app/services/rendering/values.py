@@ -1,6 +1,6 @@
-"""What is released, and the intervals around it: for a histogram one of each for every bin.
+"""Renders released values and their intervals as JSON: for a histogram, one of each for every bin.
 
-Each number that occurs is spelled once: among a million bins there are some hundred, unless the grid is fine.
+Each distinct number is formatted only once: a million bins have some hundred distinct numbers, unless the grid is fine.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,7 +17,7 @@ from app.json_text import Doubles, array_pieces, encode_json, number_texts, text
 
 
 def encode_values(mechanism: Mechanism, drawn: ReleasedValues) -> Mapping[str, bytes | Iterable[bytes]]:
-    """The mechanism's output, its exact text, and the output clamped to the public range; as JSON, lists in pieces."""
+    """Return the members `value`, `value_exact` and `value_in_range` as JSON; lists are in pieces."""
     lower, upper = mechanism.statistic.lower, mechanism.statistic.upper
     if mechanism.statistic.bins is None:
         (value,) = drawn
@@ -39,43 +39,43 @@ def _exact_pieces(drawn: ReleasedValues) -> Iterator[bytes]:
 
 
 def _doubles(drawn: ReleasedValues) -> Doubles:
-    """The numbers that occur, as doubles."""
+    """Return the distinct numbers as doubles."""
     return np.fromiter(map(to_nearest_double, drawn.distinct()), np.float64)
 
 
 def _in_range(statistic: Statistic, doubles: Doubles) -> Doubles:
-    """The same within the public range. Rounding to doubles keeps the order, so it and the clamp may change places."""
+    """Return the doubles clamped to the public range; rounding is monotone, so clamping first gives the same result."""
     clamped: Doubles = np.clip(doubles, to_nearest_double(statistic.lower), to_nearest_double(statistic.upper))
     return clamped
 
 
 def public_range(statistic: Statistic) -> tuple[float, float]:
-    """The statistic's public range, rounded outwards."""
+    """Return the statistic's public range, rounded outwards to doubles."""
     return round_down(statistic.lower), round_up(statistic.upper)
 
 
 def reported_value(statistic: Statistic, value: mpq) -> mpq:
-    """A number as it is reported in range."""
+    """Return a number as reported in `value_in_range`: clamped to the public range and rounded to a double."""
     return mpq(to_nearest_double(min(max(value, statistic.lower), statistic.upper)))
 
 
 def reported_values(statistic: Statistic, drawn: ReleasedValues) -> tuple[tuple[mpq, ...], tuple[mpq, ...]]:
-    """Each component's number as it is reported, and as it is reported in range."""
+    """Return each component's number as reported in `value`, and as reported in `value_in_range`."""
     doubles, places = _doubles(drawn), drawn.places.tolist()
     raw, in_range = (list(map(mpq, each.tolist())) for each in (doubles, _in_range(statistic, doubles)))
     return tuple(raw[place] for place in places), tuple(in_range[place] for place in places)
 
 
 def interval(statistic: Statistic, reach: mpq, value_in_range: mpq) -> tuple[float, float]:
-    """Around a value that is reported as in range ± reach (radius + resolution), rounded outwards.
+    """Return the interval `value_in_range` ± `reach`, rounded outwards and clamped to the statistic's public range.
 
-    It is cut to the statistic's public range.
+    `reach` is the sum of radius and resolution, in the statistic's units.
     """
     lowest, highest = public_range(statistic)
     return max(round_down(value_in_range - reach), lowest), min(round_up(value_in_range + reach), highest)
 
 
 def encode_intervals(statistic: Statistic, reach: mpq, drawn: ReleasedValues) -> Iterator[bytes]:
-    """As `interval`, around each component's value; as JSON, in pieces."""
+    """Yield the JSON array of all components' intervals, each as in `interval`, in pieces."""
     middles = _in_range(statistic, _doubles(drawn))
     yield from array_pieces(interval_texts(middles, reach, *public_range(statistic)), drawn.places)

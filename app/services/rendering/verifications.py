@@ -1,11 +1,11 @@
-"""The result of a verification as JSON."""
+"""Renders the result of a verification as JSON."""
 
 from app.ledger.verification.ledger_verification import Verification
 from app.services.rendering.documents import Document
 
 
 def verification_document(found: Verification) -> Document:
-    """What was found: the first bad entry's problem first, and `seq` null where no entry is to blame."""
+    """Return the result, with the first bad entry's problem first; `seq` is null for a problem without an entry."""
     return {
         "valid": found.valid,
         "entries": found.entries,
