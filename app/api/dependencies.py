@@ -193,12 +193,12 @@ class Page:
 async def _read_page(
     limit: Annotated[
         str | int,
-        Query(description="How many to list."),
+        Query(description="The maximum number of items to list."),
         WithJsonSchema({"type": "integer", "minimum": 1, "maximum": LARGEST_PAGE}),
     ] = DEFAULT_PAGE,
     after: Annotated[
         str | None,
-        Query(description="The `next` of the page before; exclusive."),
+        Query(description="The `next` of the previous page; the list begins after it."),
         WithJsonSchema({"type": "string"}),
     ] = None,
 ) -> Page:

@@ -11,11 +11,11 @@ from app.api.schemas.roles import RoleName
 from app.api.schemas.timestamps import Moment
 from app.ledger.windows import MOST_DAYS
 
-_EXPIRY = "From when on the key opens nothing; in the future. Null: it never expires."
+_EXPIRY = "When the key expires: a time in the future. Null: never."
 
 
 class PrincipalRequest(RequestModel):
-    """Somebody, or some program, that will call this service."""
+    """A person or a program that will call this service."""
 
     name: Name
     role: RoleName
@@ -35,8 +35,8 @@ class AllowanceRequest(RequestModel):
     window_days: Annotated[Whole, Field(ge=1, le=MOST_DAYS)] | None = Field(
         default=None,
         description=(
-            "The limit is for this many days of 24 hours, and for as many again each time that they have passed. Null: "
-            "it is for ever. The dataset's own limit is never renewed, and holds for all windows together."
+            "Renews the limit every so many days of 24 hours. Null: it is never renewed. The dataset's own limit is "
+            "never renewed, and holds for all windows together."
         ),
     )
 

@@ -52,8 +52,8 @@ class BatchRequest(RequestModel):
     equalise: Literal["relative"] | None = Field(
         default=None,
         description=(
-            "`relative` shares `epsilon` so that no item's radius is a larger part of its public range than another's "
-            "must be: all have the smallest part that all can have, each at its smallest ε."
+            "`relative` shares `epsilon` so that the largest radius, as a fraction of the item's public range, is as "
+            "small as possible. Each item gets the smallest ε that reaches this fraction."
         ),
     )
     alpha: Alpha = Field(default_factory=lambda: ONE_IN_TWENTY, json_schema_extra={"default": 0.05})
@@ -61,7 +61,7 @@ class BatchRequest(RequestModel):
     grid_refinement: Refinement = 0
     reuse: Flag = Field(
         default=True,
-        description="Answer items with earlier releases that are accurate enough, those of other items included.",
+        description="Answer items with earlier releases that are accurate enough, including those of other items.",
     )
 
     @model_validator(mode="after")

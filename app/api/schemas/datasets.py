@@ -11,8 +11,8 @@ from app.api.schemas.statistics import Bounds
 from app.services.names import NAME_PATTERN
 
 NEVER_RENEWED = (
-    "What may be spent on these rows, ever. It is never renewed, since renewal over the same rows would in time reveal "
-    "any amount about them; only the allowances of those who ask may be renewed, within it."
+    "The total ε that may ever be spent on these rows. It is never renewed, since renewal over the same rows would in "
+    "time reveal any amount about them. Only allowances can be renewed, within this limit."
 )
 MAX_COLUMNS = 5_000
 MAX_CATEGORIES = 10_000
@@ -40,15 +40,16 @@ Category = Annotated[Text, Field(max_length=255), AfterValidator(_no_control_cha
 
 
 FROM_THE_DATA = (
-    "What was drafted from the data and not confirmed yet; a registration is refused until the list is empty or left "
-    "out, since bounds and categories are shown to everybody with access, and would tell of the data."
+    "The members that were drafted from the data and that you have not confirmed yet. Registration is refused until "
+    "the list is empty or omitted: everybody with access sees bounds and categories, and drafts reveal the data."
 )
 
 
 def _confirmed(unconfirmed: list[Drafted]) -> list[Drafted]:
     if unconfirmed:
         raise refuse(
-            "names what was taken from the data: put what is known without it there, then take it off this list"
+            "names members that come from the data: replace each with what you know without the data, "
+            "then empty the list"
         )
     return unconfirmed
 
@@ -126,18 +127,18 @@ class DatasetRequest(RequestModel):
     succeeds: Name | None = Field(
         default=None,
         description=(
-            "An earlier dataset of yours with data of the same people. Each has a budget of its own, and both are "
-            "shown with a warning that the spendings add up for a person in both."
+            "An earlier dataset of yours with data of the same people. Each has its own budget, and both show a "
+            "warning that the spending adds up for a person in both."
         ),
     )
     delimiter: Literal[",", ";", "\t", "|"] | None = Field(
-        default=None, description="What stands between the fields of a CSV file; by default it is told from the header."
+        default=None, description="The delimiter of a CSV file; by default it is detected from the header."
     )
     unit_column: DeclaredName | None = Field(
         default=None,
         description=(
-            "The column of the file that says whose row it is. It need not be among `columns`, and is not stored then. "
-            "A table in which somebody has more rows than `rows_per_unit` is refused."
+            "The column of the file that identifies the person of each row. If it is not among `columns`, it is not "
+            "stored. A table in which a person has more than `rows_per_unit` rows is refused."
         ),
     )
     truncate: Flag = Field(
@@ -155,15 +156,15 @@ class DatasetRequest(RequestModel):
 class TableSource(RequestModel):
     """A table of a connection that the operator configured."""
 
-    connection: Name = Field(description="The name of a connection; it is configured with its password, never here.")
+    connection: Name = Field(description="The name of a connection, which the operator configures with its password.")
     table: Annotated[Text, Field(min_length=1, max_length=255, examples=["public.people"])] = Field(
-        description="The table's name, with its schema before a dot; a part that has a dot itself in double quotes."
+        description="The table's name, as `schema.table`; put a part that contains a dot in double quotes."
     )
     live: Flag = Field(
         default=False,
         description=(
-            "Leave the data where it is, and answer from it. The table must never change again: once its number of "
-            "rows is another than now, the dataset is stale. By default the columns are copied."
+            "Leave the data in its database, and compute answers there. The table must never change again: if its "
+            "number of rows changes, the dataset becomes stale. By default the columns are copied."
         ),
     )
 

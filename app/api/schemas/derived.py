@@ -140,8 +140,8 @@ class DerivedRequest(RequestModel):
 
     derived: DerivedStatistic
     epsilon: EpsilonNano = Field(
-        description="Shared equally by the components. A component that is known as accurately as its share would make"
-        " it costs nothing."
+        description="Shared equally by the components. A component costs nothing if an earlier release is as accurate"
+        " as its share would make it."
     )
     alpha: Alpha = Field(default_factory=lambda: ONE_IN_TWENTY, json_schema_extra={"default": 0.05})
     gamma: Gamma = Field(default_factory=lambda: ONE_IN_TWENTY, json_schema_extra={"default": 0.05})

@@ -38,7 +38,7 @@ Value = Annotated[
 
 
 class ConditionRequest(RequestModel):
-    """Which values of a column meet it: those `in` a list, or numbers `between` two, the ends included."""
+    """The values of a column that meet the condition: those `in` a list, or numbers `between` two, both included."""
 
     one_of: Annotated[list[Value], Field(min_length=1, max_length=MAX_VALUES, fail_fast=True)] | None = Field(
         default=None,

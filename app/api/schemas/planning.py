@@ -35,8 +35,8 @@ class PlanRequest(ReleaseRequest):
     guess: Bound | None = Field(
         default=None,
         description=(
-            "What the statistic may be, as far as you know without the data, in its units (each bin's for a "
-            "histogram): adds the bias of `value` there. A guess outside of the public range counts as its nearer end."
+            "Your guess of the statistic without the data, in its units (of each bin for a histogram): adds the bias "
+            "of `value` for this guess. A guess outside the public range counts as the nearer end of the range."
         ),
     )
 
@@ -52,7 +52,7 @@ class FreePlanRequest(PlanRequest):
     n: Annotated[Whole, Field(ge=2, le=MAX_ROWS)] = Field(description="The number of rows.")
     rows_per_unit: Annotated[Whole, Field(ge=1, le=MAX_ROWS_PER_UNIT)] = 1
     columns: DeclaredColumns | None = Field(
-        default=None, description="As at a registration. Needed where `where` or `group_by` name columns."
+        default=None, description="As in a registration. Required if `where` or `group_by` names a column."
     )
 
 

@@ -38,8 +38,8 @@ class Principal(AnswerModel):
     role: RoleName
     created_at: Time
     disabled: bool
-    key_expires_at: Time | None = Field(description="From when on its key opens nothing; null where it never expires.")
-    subject: str | None = Field(description="Whom the tokens of an identity provider name it; null without one.")
+    key_expires_at: Time | None = Field(description="When the key expires; null if it never does.")
+    subject: str | None = Field(description="The subject in the tokens of an identity provider; null without one.")
 
 
 class IssuedKey(Principal):
@@ -127,7 +127,7 @@ class Entry(AnswerModel):
     window_days: int | None = Field(description="Of an `allow`: how long each window of the allowance is.")
     answer_hash: str | None
     secret_id: str | None
-    facts_hash: str | None = Field(description="Of the dataset's public facts and state, where the entry seals them.")
+    facts_hash: str | None = Field(description="Of the dataset's public facts and state, if the entry seals them.")
 
 
 class Entries(AnswerModel):
@@ -160,7 +160,7 @@ class AuditRecord(AnswerModel):
     via: Literal["principal", "command", "service"]
     actor: str | None
     action: str = Field(examples=["allowance.grant"])
-    target: str | None = Field(description="On whom or what, as its path below `/v1`; null: the whole database.")
+    target: str | None = Field(description="What was changed, as a path below `/v1`; null: the whole database.")
     details: dict[str, str | int | bool | None]
     request_id: str | None
     at: Time
@@ -207,9 +207,9 @@ class Dataset(AnswerModel):
     state: Literal["open", "stale", "closed"]
     succeeds: str | None
     succeeded_by: list[str] = Field(description="Those that you may see.")
-    warning: str | None = Field(description="Another dataset has data of the same people: the spendings add up.")
+    warning: str | None = Field(description="Another dataset has data of the same people: the spending adds up.")
     source: UploadSource | ConnectionSource | None = Field(
-        default=None, description="Where the data came from, for its owner and admins alone; null once it is deleted."
+        default=None, description="Where the data came from; only for its owner and admins. Null after deletion."
     )
 
 

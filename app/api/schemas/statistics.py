@@ -87,7 +87,7 @@ class SumRequest(RequestModel):
     group_by: ColumnName | None = None
     centred: Flag | None = Field(
         default=None,
-        description="Sum how far each value is from the midpoint of the bounds: cheaper, and what means follow from.",
+        description="Sum the differences from the midpoint of the bounds: cheaper, and used to derive means.",
     )
 
 
