@@ -1,5 +1,5 @@
-"""Audits of the mechanism's implementation: what it claims, computed exactly from the code that runs.
+"""Audits of the mechanism's implementation: its claims are checked exactly against the code that runs in production.
 
-`audit` and its parts find the distribution of the production draw by bisection over its random bits; `draft` completes
-Liu's "Verifying Snapping Mechanism" (2020). Nothing but `app.dp` is imported, and nothing here runs in the service.
+`audit` and its parts find the distribution of the production draw by bisection over its random bits. `draft` completes
+Liu's "Verifying Snapping Mechanism" (2020). This package imports only `app.dp`, and the service never imports it.
 """

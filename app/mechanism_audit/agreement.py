@@ -1,4 +1,4 @@
-"""The implementation's exact distribution against the closed form of the ideal mechanism."""
+"""Compares the implementation's exact distribution with the closed form of the ideal mechanism."""
 
 import math
 from collections.abc import Iterator
@@ -16,13 +16,13 @@ from app.mechanism_audit.subject import Subject
 _SCATTERED = 8
 _NEGLIGIBLE = -100
 _TOLD_APART = mpq(1, 2**100)
-"""A U below which the first bits may not tell releases apart, the finest grid being that fine."""
+"""For a smaller U, the first bits may not distinguish releases on the finest grid."""
 _REFINED_BITS = 32
-"""By how many bits refinement makes the distribution closer to the ideal than the first bits alone do, at least."""
+"""The minimum number of bits by which refinement must improve on the distance from the ideal after the first bits."""
 
 
 def findings(subject: Subject) -> Iterator[Finding]:
-    """How far the distributions are from the ideal, which bits are decided wrongly, and how many are left open."""
+    """Yield findings on the distance from the ideal, on wrongly decided prefixes and on undecided prefixes."""
     difference, wrong, ends, total = mpq(0), 0, 0, 0
     inputs = subject.inputs()
     first = first_bits(subject.parameters)
@@ -51,17 +51,17 @@ def findings(subject: Subject) -> Iterator[Finding]:
 
 
 def carried(sign: int, u: Rational, boundary: Interval) -> bool:
-    """Whether the noise of every U up to `u` carries the input beyond the boundary: a tie counts as above it."""
+    """Return whether the noise of every U up to `u` moves the input beyond the boundary; ties are above."""
     return bool(u <= boundary.lower if sign > 0 else u < boundary.lower)
 
 
 def not_carried(sign: int, u: Rational, boundary: Interval) -> bool:
-    """Whether the noise of no U from `u` on carries the input beyond the boundary."""
+    """Return whether the noise of no U from `u` on moves the input beyond the boundary."""
     return bool(u > boundary.upper if sign > 0 else u >= boundary.upper)
 
 
 def _compare(distribution: Distribution, cell: int, length: int) -> tuple[Rational, int]:
-    """How far the cell's probability may be from the ideal, and how many of its ends are decided wrongly."""
+    """Return a bound of the distance of the cell's probability from the ideal, and the number of its wrong ends."""
     wrong = 0
     mass = Interval.point(mpq(0))
     for sign, begin in ((1, cell), (1, cell + 1), (-1, cell + 1), (-1, cell)):
@@ -79,9 +79,9 @@ def _agrees(sign: int, edge: Edge, boundary: Interval) -> bool:
 
 
 def _scattered(length: int) -> Iterator[int]:
-    """Prefixes of all sizes: at one of them, a draw that is not monotone in U shows, unless it seldom is not."""
+    """Yield prefixes of all sizes, to detect a draw that is not monotone in U, unless it is so for few U only."""
     end = 1 << length
-    golden = (math.isqrt(5 << 2 * length) + end) // 2  # its multiples are spread evenly, with bits without a pattern
+    golden = (math.isqrt(5 << 2 * length) + end) // 2  # its multiples are evenly spread and their bits have no pattern
     lower_half = (1 << length // 2) - 1
     for i in range(1, _SCATTERED + 1):
         u = golden * i % end
@@ -89,7 +89,7 @@ def _scattered(length: int) -> Iterator[int]:
 
 
 def _beside_ends(subject: Subject, x: Rational, sign: int) -> Iterator[int]:
-    """Prefixes at the distances 2^j from some ends of releases, where a draw shows that trusts a rounded number."""
+    """Yield prefixes at the distances 2^j from ends of releases, to detect a draw that relies on a rounded number."""
     length = first_bits(subject.parameters)
     cells = subject.selection(x).cells
     for cell in cells[:: max(len(cells) // 4, 1)]:
@@ -100,7 +100,7 @@ def _beside_ends(subject: Subject, x: Rational, sign: int) -> Iterator[int]:
 
 
 def _decided_rightly(distribution: Distribution, sign: int, u: int) -> bool:
-    """Whether the first bits `u` decide, and for the release that the ideal has for all of their interval."""
+    """Return whether the prefix `u` decides, and for the release of the ideal mechanism on its whole interval."""
     parameters, length = distribution.parameters, first_bits(distribution.parameters)
     if not 0 <= u < 1 << length:
         return True
@@ -115,7 +115,7 @@ def _decided_rightly(distribution: Distribution, sign: int, u: int) -> bool:
 
 
 def _open(subject: Subject, x: Rational) -> Rational:
-    """At most how much of U the first bits leave open: at every end within reach as much as at the worst one seen."""
+    """Return a bound of the part of U that the first bits leave undecided: as if all ends were as bad as the worst."""
     distribution, selection = subject.at(x), subject.selection(x)
     length = first_bits(subject.parameters)
     edges = [distribution.edge(sign, cell, length) for sign in (1, -1) for cell in selection.cells]

@@ -1,4 +1,4 @@
-"""The audit of one mechanism: its parameters, its distribution, its privacy loss and its accuracy."""
+"""The audit of one mechanism: its parameters, distribution, privacy loss and accuracy."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ def audit(  # noqa: PLR0913, PLR0917  what a mechanism depends on, and what is l
     implementation: Implementation = SINGLE,
     most_releases: int = 96,
 ) -> Iterator[Finding]:
-    """Everything that is claimed of a mechanism of cost ε on the normalised range ±B', against what its code does."""
+    """Yield the findings on all claims about a mechanism of cost ε on the normalised range ±B'."""
     parameters = implementation.derive(epsilon, b_prime, gamma, grid_refinement)
     return as_far_as_possible(_findings(parameters, implementation, most_releases))
 

@@ -1,4 +1,4 @@
-"""The parameters against their definition, evaluated a second time with 1,000 bits (Covington's notes, 5 and 6.5)."""
+"""Checks the parameters against their definition, evaluated again with 1,000 bits (the notes, 5 and 6.5)."""
 
 from collections.abc import Iterator
 
@@ -11,11 +11,11 @@ from app.mechanism_audit.intervals import Interval, ln
 
 _PRECISION = 1000
 _TIGHT = 1 + mpq(1, 2**100)
-"""How far a directed rounding may go: more would be safe, but not what is claimed."""
+"""The largest allowed relative rounding: more would still be private, but not as claimed."""
 
 
 def findings(parameters: Parameters) -> Iterator[Finding]:
-    """Every parameter, what it must be, and whether it is, roundings on the safe side."""
+    """Yield a finding for each parameter: whether it has its defined value, rounded in the private direction."""
     epsilon, bound, scale = parameters.epsilon, parameters.bound, parameters.scale
     needed = max(118, 2 - ceil_log2(epsilon), 52 + ceil_log2(bound))
     precision_bits = parameters.precision_bits

@@ -1,9 +1,9 @@
 """The exact distribution of an implementation of the draw, found by bisection over its random bits.
 
-For a fixed sign the noise falls as U grows, so that the prefixes of U which give each release form an interval. Its
-ends are searched for on the implementation itself, which is asked for its release at chosen prefixes: what is found
-depends on the closed form for the first guess only. Every U after a decided prefix gives the release of the prefix;
-prefixes that leave the draw undecided are counted as possible for the releases on both sides.
+For a fixed sign the noise falls as U grows, so the prefixes of U that give each release form an interval. A search runs
+the implementation at chosen prefixes to find the ends of the interval; the closed form only gives the first guess. If a
+prefix decides the draw, every U with that prefix gives the same release. Prefixes that leave the draw undecided count
+as possible for the releases on both sides.
 """
 
 import math
@@ -25,12 +25,12 @@ Draw: TypeAlias = Callable[[Rational, Parameters, Tape], Rational]
 
 
 class ImpossibleRelease(Exception):  # noqa: N818  what was found
-    """The implementation released a number that is no multiple of the grid within ±B, nor ±B."""
+    """The implementation released a number that is neither ±B nor a multiple of the grid within ±B."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """How much of U carries `x` beyond the beginning of a cell: all below `certain`, and none above `possible`."""
+    """The part of U that moves `x` beyond the beginning of a cell: every U below `certain`, none above `possible`."""
 
     certain: Rational
     possible: Rational
@@ -48,10 +48,10 @@ class Distribution:
         self._edges: dict[tuple[int, int, int], Edge] = {}
 
     def release(self, sign: int, u: int, length: int) -> int | None:
-        """The cell released when U begins with the `length` bits `u`; None when they do not decide.
+        """Return the released cell if U begins with the `length` bits `u`; None if they do not decide.
 
         Raises:
-            ImpossibleRelease: if it is none of the cells.
+            ImpossibleRelease: if the release is not that of any cell.
         """
         key = sign, u, length
         if key not in self._released:
@@ -71,7 +71,7 @@ class Distribution:
         return int(cell)
 
     def length_for(self, cell: int, relative_bits: int) -> int:
-        """How many bits of U tell the probability of the cell to `relative_bits` bits; all that there are at most."""
+        """Return how many bits of U give the cell's probability to `relative_bits` bits, at most `MOST_BITS`."""
         parameters = self.parameters
         distance = float(abs(cell * parameters.grid - self.x) / parameters.scale) / math.log(2)
         narrowness = -math.log2(-math.expm1(-float(parameters.grid / parameters.scale)))
@@ -81,7 +81,7 @@ class Distribution:
         return first + REFINEMENT_BITS * min(rounds, (MOST_BITS - first) // REFINEMENT_BITS)
 
     def edge(self, sign: int, cell: int, length: int) -> Edge:
-        """How much of U, to `length` bits, carries x to the cell or above (sign +), or to below the cell (sign -)."""
+        """Return the part of U, to `length` bits, that moves x to the cell or above (sign +), or below it (sign -)."""
         if not -self.outermost < cell <= self.outermost:  # every release is above, or every one below
             everything = (cell > 0) == (sign < 0)
             return Edge(mpq(everything), mpq(everything))
@@ -97,22 +97,22 @@ class Distribution:
 
         end = 1 << length
         guess = int(ideal.boundary(self.x, self.parameters, sign, cell, length).lower * end)
-        blur = 1 << max(math.ceil(self._span()) - 8, 0)  # so that few draws suffice where a prefix is that fine
+        blur = 1 << max(math.ceil(self._span()) - 8, 0)  # finer prefixes are within the noise's rounding
         last_certain, _ = bracket(lambda u: carried(u) is not True, guess, end, blur)
         _, first_impossible = bracket(lambda u: carried(u) is False, max(guess, last_certain) + 1, end, blur)
         return Edge(mpq(last_certain + 1, end), mpq(first_impossible, end))
 
     def _span(self) -> float:
-        """The most bits by which the rounding of the noise exceeds a prefix: near U = 1, far from 0."""
+        """Return the largest number of bits by which the rounding of the noise exceeds a prefix's, for U near 1."""
         return math.log2(float(2 * self.parameters.bound / self.parameters.scale) + 1)
 
     def at_least(self, cell: int, length: int) -> Interval:
-        """The probability of the cell and all above it."""
+        """Return the probability of the cell and all cells above it."""
         above, below = self.edge(1, cell, length), self.edge(-1, cell, length)
         return Interval((above.certain + 1 - below.possible) / 2, (above.possible + 1 - below.certain) / 2)
 
     def probability(self, cell: int, length: int) -> Interval:
-        """The probability of the cell."""
+        """Return the probability of the cell."""
         above, further_above = self.edge(1, cell, length), self.edge(1, cell + 1, length)
         below, further_below = self.edge(-1, cell + 1, length), self.edge(-1, cell, length)
         lower = above.certain - further_above.possible + below.certain - further_below.possible
@@ -121,10 +121,10 @@ class Distribution:
 
 
 def bracket(holds: Callable[[int], bool], guess: int, end: int, blur: int) -> tuple[int, int]:
-    """The last number from 0 known not to hold (or -1) and the first known to hold (or `end`), at most `blur` apart.
+    """Return the last number known not to hold (or -1) and the first known to hold (or `end`), at most `blur` apart.
 
-    `holds` is true of every number after one that it is true of. It is asked at the guess, then in growing steps away
-    from it, and in the middle once both sides are known.
+    `holds` must be monotone: true for every number after one for which it is true. The search starts at `guess`, moves
+    away from it in growing steps, and bisects as soon as it has a number on both sides.
     """
     low, high = -1, end
     probe, step = min(guess, end - 1), 1

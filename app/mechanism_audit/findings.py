@@ -1,4 +1,4 @@
-"""What an audit found: a quantity, what is claimed of it, what it exactly is, and whether the claim holds."""
+"""The findings of an audit: a quantity, the claim about it, its exact value, and whether the claim holds."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -11,14 +11,14 @@ from app.mechanism_audit.intervals import Interval
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of an audit. The numbers are text, for a reader; `holds` was decided on the exact ones.
+    """One line of an audit. The numbers are rounded text for people; `holds` is decided with exact numbers.
 
     Attributes:
-        quantity: what was looked at.
-        claimed: what is claimed of it.
-        exact: what it is.
-        holds: whether that is as claimed.
-        examined: on how many inputs and releases it was looked at.
+        quantity: the examined quantity.
+        claimed: the claim about it.
+        exact: its value.
+        holds: whether the claim holds.
+        examined: the number of examined inputs and releases.
     """
 
     quantity: str
@@ -28,14 +28,14 @@ class Finding:
     examined: str = ""
 
     def on(self, examined: str) -> "Finding":
-        """The same finding, saying what was examined."""
+        """Return the finding with the text `examined`."""
         return replace(self, examined=examined)
 
 
 def at_most(quantity: str, exact: Interval | None, limit: Rational, name: str = "") -> Finding:
-    """The finding that all of `exact` is at most `limit`; None is a quantity without bounds, which never is.
+    """Return the finding that all of `exact` is at most `limit`; it fails for None, an unbounded quantity.
 
-    `name` is what the limit is called, by default its digits.
+    `name` is the name of the limit, by default its digits.
     """
     name = name or decimal_text(limit, 12)
     if exact is None:
@@ -44,23 +44,23 @@ def at_most(quantity: str, exact: Interval | None, limit: Rational, name: str = 
 
 
 def at_least(quantity: str, exact: Rational, limit: Rational) -> Finding:
-    """The finding that `exact` is at least `limit`."""
+    """Return the finding that `exact` is at least `limit`."""
     name = decimal_text(limit, 12)
     return Finding(quantity, f"≥ {name}", beside(exact, limit, name), bool(exact >= limit))
 
 
 def negligible(quantity: str, exact: Rational, exponent: int) -> Finding:
-    """The finding that `exact` is below 2^exponent."""
+    """Return the finding that `exact` is below 2^`exponent`."""
     return Finding(quantity, f"< 2^{exponent}", power_of_two(exact), bool(exact < Rational(2) ** exponent))
 
 
 def none_of(quantity: str, wrong: int, checked: int) -> Finding:
-    """The finding that nothing was wrong among all that was checked."""
+    """Return the finding that none of the `checked` prefixes was wrong."""
     return Finding(quantity, "0", f"{wrong:,}", wrong == 0, f"{checked:,} prefixes")
 
 
 def as_far_as_possible(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """The findings, up to the first of a release that cannot be, which is the last one then."""
+    """Yield the findings; stop with a failed finding at the first impossible release."""
     try:
         yield from findings
     except ImpossibleRelease:
@@ -68,7 +68,7 @@ def as_far_as_possible(findings: Iterable[Finding]) -> Iterator[Finding]:
 
 
 def beside(exact: Rational, limit: Rational, name: str) -> str:
-    """The number `exact` as its distance from a limit that it is very close to, else its digits."""
+    """Return the number as its distance from the limit if it is very close to it, otherwise as its digits."""
     distance = exact - limit
     if abs(distance) * 10**5 > abs(limit):
         return short(exact)
@@ -78,14 +78,14 @@ def beside(exact: Rational, limit: Rational, name: str) -> str:
 
 
 def short(q: Rational) -> str:
-    """Six significant digits of `q`, or three and an exponent if it is far from 1."""
+    """Return six significant digits of `q`, or three and an exponent if it is far from 1."""
     if q == 0 or Rational(1, 10**4) <= abs(q) < 10**9:
         return decimal_text(q, 6)
     return f"{Context(prec=3).divide(int(q.numerator), int(q.denominator)):.2e}"
 
 
 def power_of_two(q: Rational) -> str:
-    """The number `q` >= 0 as a power of two with one decimal, rounded up."""
+    """Return the number `q` >= 0 as a power of two with one decimal, rounded up."""
     if q == 0:
         return "0"
     context = up(32)

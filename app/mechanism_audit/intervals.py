@@ -1,6 +1,6 @@
-"""Intervals of real numbers with exact rational ends: the result holds what any numbers in the operands give.
+"""Interval arithmetic with exact rational ends: a result contains the results for all numbers in the operands.
 
-Sums, products and quotients are exact; only logarithms, exponentials and `outwards` round, and they round outwards.
+Sums, products and quotients are exact. Only logarithms, exponentials and `outwards` round, and they round outwards.
 """
 
 from collections.abc import Callable
@@ -25,7 +25,7 @@ class Interval:
 
     @classmethod
     def point(cls, q: Rational) -> Self:
-        """The interval of one number."""
+        """Return the interval that contains only `q`."""
         return cls(q, q)
 
     def __contains__(self, q: Rational) -> bool:
@@ -47,16 +47,16 @@ class Interval:
         return self * Interval(1 / other.upper, 1 / other.lower)
 
     def under(self, function: Callable[[Rational], Rational]) -> "Interval":
-        """The image of the interval under a function that never falls."""
+        """Return the image of the interval under a non-decreasing function."""
         return Interval(function(self.lower), function(self.upper))
 
     def outwards(self, precision: int) -> "Interval":
-        """This interval with ends of `precision` bits, so that expressions do not grow."""
+        """Return the interval rounded outwards to ends of `precision` bits, so that ends do not grow without limit."""
         return Interval(mpq(real(self.lower, down(precision))), mpq(real(self.upper, up(precision))))
 
 
 def ln(x: Interval, precision: int) -> Interval:
-    """The logarithms of an interval above 0, rounded outwards to `precision` bits; ValueError unless it is above 0."""
+    """Return the logarithms of an interval, rounded outwards to `precision` bits; ValueError unless it is above 0."""
     if x.lower <= 0:
         raise ValueError("the logarithm of an interval that is not above 0")
     below, above = down(precision), up(precision)
@@ -64,6 +64,6 @@ def ln(x: Interval, precision: int) -> Interval:
 
 
 def exp(x: Interval, precision: int) -> Interval:
-    """The exponentials of an interval, rounded outwards to `precision` bits."""
+    """Return the exponentials of an interval, rounded outwards to `precision` bits."""
     below, above = down(precision), up(precision)
     return Interval(mpq(below.exp(real(x.lower, below))), mpq(above.exp(real(x.upper, above))))

@@ -1,4 +1,4 @@
-"""The exact privacy loss between real statistics of neighbouring datasets, histograms over all their bins together."""
+"""Checks the exact privacy loss between statistics of neighbouring datasets, for all bins of a histogram together."""
 
 from bisect import bisect_right
 from collections import Counter
@@ -25,7 +25,7 @@ _MOST_RELEASES = 24
 
 Row: TypeAlias = tuple[Rational, Rational, str]
 Dataset: TypeAlias = Mapping[Row, int]
-"""How many rows there are of each kind."""
+"""The number of rows with each combination of values."""
 
 CATEGORIES = ("a", "b", "c", "d")
 X_BOUNDS = mpq(-3, 2), mpq(22, 10)
@@ -58,9 +58,16 @@ def findings(
     single: Implementation = SINGLE,
     counts: Implementation = COUNTS,
 ) -> Iterator[Finding]:
-    """Of every kind of statistic, how far neighbours are apart, and the greatest privacy loss between them.
+    """Yield findings for each kind of statistic on the distance of neighbours and on their largest privacy loss.
 
-    On the default grid.
+    The mechanisms have the default grid.
+
+    Args:
+        epsilon: ε, the total cost of a release.
+        rows: the number of rows of each dataset.
+        rows_per_unit: the number of rows in which neighbours differ.
+        single: the implementation for statistics other than histograms and counts by group.
+        counts: the implementation for histograms and counts by group.
     """
     for specification in SPECIFICATIONS:
         statistic = build(specification, COLUMNS, rows, rows_per_unit)
@@ -82,14 +89,14 @@ def findings(
 
 
 def _named(specification: Mapping[str, Any]) -> str:
-    """The kind, with what makes another statistic of it."""
+    """Return the kind of a statistic, and the members that distinguish it from others of its kind."""
     kind: str = specification["kind"]
     told = {"columns": " of two columns", "where": " with a filter", "group_by": " by group", "centred": ", centred"}
     return kind + "".join(words for member, words in told.items() if member in specification and kind != "covariance")
 
 
 def neighbours(rows: int, rows_per_unit: int) -> Iterator[tuple[Dataset, Dataset]]:
-    """Datasets of that many rows, each with one in which that many rows are others."""
+    """Yield pairs of datasets with `rows` rows that differ in `rows_per_unit` rows."""
     (low, high), (least, most) = X_BOUNDS, Y_BOUNDS
     first, second = (low, least, "a"), (high, most, "b")
     half, moved = rows // 2, min(rows_per_unit, rows)
@@ -103,13 +110,13 @@ def neighbours(rows: int, rows_per_unit: int) -> Iterator[tuple[Dataset, Dataset
         yield dataset, dataset - Counter({first: taken}) + Counter({second: taken})
         yield dataset, dataset - Counter({first: taken}) + Counter({crossed: taken})
     yield Counter({second: rows}), Counter({second: rows}) - Counter({second: moved}) + Counter({crossed: moved})
-    if rows_per_unit > 1:  # each to a bin of its own
+    if rows_per_unit > 1:  # each moved row goes to a different bin
         scattered = Counter((low, most, category) for category in (CATEGORIES * moved)[:moved])
         yield Counter({first: rows}), Counter({first: rows - moved}) + scattered
 
 
 def _total_loss(subject: Subject, inputs: tuple[Rational, ...], others: tuple[Rational, ...]) -> Interval | None:
-    """The greatest loss of all components together: their draws are independent, and each may be the worst."""
+    """Return the largest total loss: draws are independent, so it is the sum of the components' largest losses."""
     total = Interval.point(mpq(0))
     for x, other in zip(inputs, others, strict=True):
         if x != other:
@@ -121,13 +128,13 @@ def _total_loss(subject: Subject, inputs: tuple[Rational, ...], others: tuple[Ra
 
 
 def _inputs(statistic: Statistic, dataset: Dataset) -> tuple[Rational, ...]:
-    """The statistic's components in normalised units."""
+    """Return the statistic's components for a dataset, in normalised units."""
     values = statistic.values(_answer(statistic, dataset))
     return tuple((value - statistic.centre) / statistic.sensitivity for value in values)
 
 
 def _answer(statistic: Statistic, dataset: Dataset) -> Answer:
-    """What an engine answers to the statistic's needs."""
+    """Return an engine's answer to the statistic's needs."""
     needs, n = statistic.needs, sum(dataset.values())
     if isinstance(needs, CellSums):
         return _cells(needs, dataset)
@@ -147,7 +154,7 @@ def _answer(statistic: Statistic, dataset: Dataset) -> Answer:
 
 
 def _cells(needs: CellSums, dataset: Dataset) -> tuple[int, ...]:
-    """What an engine answers to a table of cells, by the definition."""
+    """Return an engine's answer to a request for cells, computed from its definition."""
     counts, totals = [0] * (needs.count + 1), [0] * needs.count
     for row, count in dataset.items():
         values = dict(zip(COLUMNS, row, strict=True))

@@ -1,7 +1,7 @@
 """The exact privacy loss of an implementation between two inputs.
 
-The loss of a release is |ln(P/P')|, P being its probability from one input and P' from the other (Dwork, McSherry,
-Nissim and Smith 2006). Prefixes that leave a draw undecided count for the loss, never against it.
+The loss of a release is |ln(P/P')|, where P is its probability from one input and P' from the other (Dwork, McSherry,
+Nissim and Smith 2006). Prefixes that leave a draw undecided can only increase the computed loss.
 """
 
 from collections.abc import Iterator
@@ -14,11 +14,11 @@ from app.mechanism_audit.intervals import Interval, ln
 from app.mechanism_audit.subject import Subject
 
 DISTANCES = (mpq(1), mpq(1, 2), mpq(1, 3), mpq(1, 2**20))
-"""Sensitivity is 1, so neighbours are at most 1 apart."""
+"""The examined distances of inputs: the sensitivity is 1, so neighbours are at most 1 apart."""
 
 
 def loss(subject: Subject, x: Rational, neighbour: Rational) -> Interval | None:
-    """The greatest loss over the examined releases; None if one of them can come from one of the inputs only."""
+    """Return the largest loss over the examined releases; None (unbounded) if only one input may give some release."""
     least, greatest = mpq(1), mpq(1)
     for cell in subject.selection(x, neighbour).cells:
         one, other = (subject.probability(at, cell) for at in (x, neighbour))
@@ -31,7 +31,7 @@ def loss(subject: Subject, x: Rational, neighbour: Rational) -> Interval | None:
 
 
 def findings(subject: Subject) -> Iterator[Finding]:
-    """The greatest loss at each distance: at most ε, and at most ε′."""
+    """Yield the findings that the largest loss at each distance is at most ε and at most ε′."""
     parameters = subject.parameters
     for distance in DISTANCES:
         pairs = subject.pairs(distance)
@@ -48,7 +48,7 @@ def findings(subject: Subject) -> Iterator[Finding]:
 
 
 def maximum(losses: Iterator[Interval | None]) -> Interval | None:
-    """The greatest of some losses, one without bounds being greater than any."""
+    """Return the largest of some losses; None, an unbounded loss, is larger than all others."""
     greatest = Interval.point(mpq(0))
     for each in losses:
         if each is None:

@@ -1,4 +1,4 @@
-"""`snapledger audit`: the audits of several mechanisms and their statistics."""
+"""Runs `snapledger audit`: the audits of several mechanisms and of statistics of neighbouring datasets."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
@@ -23,10 +23,16 @@ _ROWS_OF_A_PERSON = (1, 3)
 
 
 def run(epsilons: Sequence[str], rows: Sequence[int], *, as_json: bool, of_the_draft: bool) -> bool:
-    """Audit every ε with every number of rows, some by default; print what was found, and tell whether all claims hold.
+    """Audit each ε with each number of rows, print the findings and return whether all claims hold.
+
+    Args:
+        epsilons: the ε as decimals; `EPSILONS` if empty.
+        rows: the numbers of rows; `ROWS` if empty.
+        as_json: print JSON instead of tables.
+        of_the_draft: check the theorem of Liu's draft instead of the mechanisms.
 
     Raises:
-        ValueError: if an ε is no decimal from 10⁻⁹ to 1,000, or a number of rows below 2.
+        ValueError: if an ε is not a decimal from 10⁻⁹ to 1,000, or a number of rows is below 2.
     """
     exact = [_epsilon(text) for text in epsilons]
     if any(n < 2 for n in rows):

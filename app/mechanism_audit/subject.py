@@ -1,4 +1,4 @@
-"""What is audited: an implementation at one set of parameters, with the inputs and releases that are looked at."""
+"""The subject of an audit: an implementation at one set of parameters, with the examined inputs and releases."""
 
 import math
 from collections.abc import Callable
@@ -20,12 +20,12 @@ from app.mechanism_audit.tape import Tape
 
 @dataclass(frozen=True, slots=True)
 class Implementation:
-    """The functions that are audited: those that serve releases, unless a test breaks one to see it caught.
+    """The functions under audit: by default those of the service; tests pass broken ones that the audit must detect.
 
     Attributes:
-        derive: from what is asked to the parameters.
-        draw: one release.
-        whole: whether the draw is for whole numbers only.
+        derive: derives the parameters from ε, B', γ and the grid refinement.
+        draw: draws one release.
+        whole: whether the draw accepts whole numbers only.
     """
 
     derive: Callable[[Rational, Rational, Rational, Refinement], Parameters] = production_parameters.derive_parameters
@@ -34,25 +34,25 @@ class Implementation:
 
 
 def draw_of_many(x: Rational, parameters: Parameters, bits: Tape) -> Rational:
-    """The draw of the counts of a histogram, for one of them."""
+    """Return one release by the bulk draw of a histogram's counts, called with a single count."""
     return production_bulk.draw_whole_numbers(np.array([int(x)]), parameters, bits)[0]
 
 
 SINGLE = Implementation()
-"""What draws a statistic of one number."""
+"""The implementation for a statistic of one number."""
 
 COUNTS = Implementation(draw=draw_of_many, whole=True)
-"""What draws the counts of a histogram."""
+"""The implementation for the counts of a histogram."""
 
 _REACH = 2000
-"""How many λ' of noise an audit follows: probabilities of 2^-2885, so that the 4,096 bits suffice to compare them."""
+"""The largest noise that an audit examines, in units of λ': probabilities of 2^-2885, which 4,096 bits can compare."""
 
 _MARGIN_BITS = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The cells whose releases are examined, of `total` within reach."""
+    """The examined cells, out of `total` cells within reach."""
 
     cells: tuple[int, ...]
     total: int
@@ -63,9 +63,9 @@ class Subject:
     """A mechanism under audit.
 
     Attributes:
-        parameters: what the implementation derived.
-        implementation: whose draw is audited.
-        most_releases: as many releases are all examined; of more, a selection.
+        parameters: the parameters that the implementation derived.
+        implementation: the implementation whose draw is audited.
+        most_releases: up to this number, all releases are examined; otherwise a selection.
     """
 
     parameters: Parameters
@@ -74,28 +74,31 @@ class Subject:
     _found: dict[Rational, Distribution] = field(default_factory=dict)
 
     def at(self, x: Rational) -> Distribution:
-        """The distribution for the normalised statistic `x`."""
+        """Return the distribution of releases of the normalised statistic `x`; cached."""
         if x not in self._found:
             self._found[x] = Distribution(x, self.parameters, self.implementation.draw)
         return self._found[x]
 
     @property
     def relative_bits(self) -> int:
-        """To how many bits probabilities are told: λ' has p + 128, and ε' exceeds 1/λ' by less than its last."""
+        """The relative precision of probabilities, in bits.
+
+        λ' has p + 128 bits, and ε' exceeds 1/λ' by less than its last bit, so the audit needs more bits than that.
+        """
         return self.parameters.precision_bits + GUARD_BITS + _MARGIN_BITS
 
     def probability(self, x: Rational, cell: int) -> Interval:
-        """The probability of a cell's release from `x`."""
+        """Return the probability that the release of `x` is that of the cell."""
         distribution = self.at(x)
         return distribution.probability(cell, distribution.length_for(cell, self.relative_bits))
 
     @property
     def reach(self) -> int:
-        """How many grids away from an input its releases are examined."""
+        """The distance from an input, in grids, up to which releases are examined."""
         return int((_REACH * self.parameters.scale / self.parameters.grid).__floor__())
 
     def inputs(self) -> tuple[Rational, ...]:
-        """Inputs within ±B' where errors may show: on the grid, between two cells, at and near the ends, and others."""
+        """Return inputs within ±B' where errors are likely: on the grid, between cells, at and near the ends, etc."""
         grid, end = self.parameters.grid, self.parameters.b_prime
         half = mpq(1, 2)
         last_tie = ((end / grid - half).__floor__() + half) * grid
@@ -105,7 +108,7 @@ class Subject:
         return tuple(dict.fromkeys(mpq(x) for x in candidates if abs(x) <= end))
 
     def pairs(self, distance: Rational) -> tuple[tuple[Rational, Rational], ...]:
-        """Every input with one at that distance, if one is within ±B'; of a distance below 1 the first three."""
+        """Return pairs of inputs at this distance within ±B'; at most three for a distance below 1."""
         if self.implementation.whole and distance.denominator > 1:
             return ()
         towards_zero = ((x, x - distance if x > 0 else x + distance) for x in self.inputs())
@@ -113,7 +116,7 @@ class Subject:
         return within if distance == 1 else within[:3]
 
     def selection(self, *inputs: Rational) -> Selection:
-        """The cells within reach of all inputs; of many those near the inputs and the ends, and some between."""
+        """Return the cells within reach of all inputs, or some: near the inputs, near the ends and between."""
         outermost = ideal.outermost_cell(self.parameters)
         near = [ideal.cell_of(x, self.parameters) for x in inputs]
         lowest = max(-outermost, max(near) - self.reach)

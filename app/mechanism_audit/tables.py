@@ -1,4 +1,4 @@
-"""How audits are told: sections of rows, as tables for a reader or as JSON."""
+"""Prints the sections of an audit, as tables for people or as JSON."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ from rich.table import Table
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One table, and whether everything claimed in it is so."""
+    """One table, and whether all claims in it hold."""
 
     title: str
     columns: tuple[str, ...]
@@ -24,9 +24,9 @@ EXCEEDED = "EXCEEDED"
 
 
 def show(sections: Iterable[Section], verdicts: tuple[str, str], *, as_json: bool) -> bool:
-    """Print the sections, tables as soon as they are there, and tell whether all claims hold.
+    """Print the sections, each table as soon as it is computed, and return whether all claims hold.
 
-    `verdicts` is what is said last: if all do, and if not.
+    `verdicts` has the last line to print: the first if all claims hold, the second if not.
     """
     console = Console(highlight=False)
     shown = []

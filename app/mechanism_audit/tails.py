@@ -1,4 +1,4 @@
-"""How often the clamp binds and releases miss their radius, exactly, against what is claimed (Covington's notes, 6)."""
+"""Checks the exact probabilities that the clamp binds and that a release misses its radius (the notes, 6)."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,7 @@ _SMALLER = 1 - mpq(1, 2**40)
 
 
 def findings(subject: Subject) -> Iterator[Finding]:
-    """The clamp's probability, and each radius: never missed more often than claimed, and the tight one nearly so."""
+    """Yield findings on the clamp and each radius: missed at most as often as claimed, and nearly so if tight."""
     parameters = subject.parameters
     extremes = (-parameters.b_prime, mpq(0), parameters.b_prime)
     clamped = max(clamp_probability(subject, x) for x in extremes if x in subject.inputs())
@@ -40,23 +40,24 @@ def findings(subject: Subject) -> Iterator[Finding]:
 
 
 def clamp_probability(subject: Subject, x: Rational) -> Rational:
-    """At most how often the release is -B or B."""
+    """Return an upper bound of the probability that the release is -B or B."""
     distribution, length = subject.at(x), _length(subject)
     outermost = distribution.outermost
     return distribution.at_least(outermost, length).upper + 1 - distribution.at_least(1 - outermost, length).lower
 
 
 def miss_probability(subject: Subject, x: Rational, distance: Rational) -> Interval:
-    """How often the release is farther from `x` than that."""
+    """Return the probability that the release is farther from `x` than `distance`."""
     above, below = _missing_cells(subject, x, distance)
     distribution, length = subject.at(x), _length(subject)
     return distribution.at_least(above, length) + Interval.point(mpq(1)) - distribution.at_least(below + 1, length)
 
 
 def worst_input(subject: Subject, distance: Rational) -> Rational | None:
-    """The input nearest to 0 with releases just beyond the distance on both sides; None if the clamp prevents it.
+    """Return the input nearest to 0 with releases just beyond the distance on both sides; None if the clamp cuts them.
 
-    It is just below a whole number of grids less the distance: the next release above is just beyond the distance.
+    It is slightly less than a whole number of grids minus the distance, so the release at that whole number is just
+    beyond the distance.
     """
     parameters = subject.parameters
     grids = distance / parameters.grid
@@ -69,7 +70,7 @@ def worst_input(subject: Subject, distance: Rational) -> Rational | None:
 
 
 def _missing_cells(subject: Subject, x: Rational, distance: Rational) -> tuple[int, int]:
-    """The lowest cell released above x + distance, and the highest released below x - distance."""
+    """Return the lowest cell whose release is above x + distance, and the highest one below x - distance."""
     parameters = subject.parameters
     outermost = ideal.outermost_cell(parameters)
     above = int(((x + distance) / parameters.grid).__floor__()) + 1

@@ -1,8 +1,9 @@
-"""The draft's case analysis (its Theorem 2): which case a release is in, and what the intervals say of its loss there.
+"""The draft's case analysis (its Theorem 2): the case of a release, and the bound of its loss by interval arithmetic.
 
 Neighbours have f(a') = f(a) + 1. The release x comes from the noisy results y₁ <= w < y₂ that snap to it, and these
-from the U between two thresholds. As in the draft, an interval bounds each threshold and the loss is taken at the worst
-ends; where the draft says that a threshold "actually" is 1, which rounding may undo, the interval is kept.
+come from the U between two thresholds. As in the draft, an interval bounds each threshold, and the loss is computed at
+the worst ends. The draft says that some thresholds are "actually" 1, but rounding can change that, so this module uses
+their intervals.
 """
 
 from collections.abc import Iterator
@@ -22,7 +23,7 @@ _GUARD_BITS = 192
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """The draft's parameters: noise of scale 1/ε, the bound B, the grid Λ, and arithmetic of relative error η."""
+    """The draft's parameters: noise of scale 1/ε, the bound B, the grid Λ, and arithmetic with relative error η."""
 
     epsilon: Rational
     bound: Rational
@@ -31,7 +32,7 @@ class Setting:
 
     @classmethod
     def of(cls, epsilon: Rational, b_prime: Rational) -> "Setting":
-        """The setting with the notes' B and η, and the draft's Λ, the smallest power of two that is at least 1/ε."""
+        """Return the setting with the notes' B and η, and the draft's Λ: the smallest power of two not below 1/ε."""
         precision_bits, bound = clamping_bound(epsilon, b_prime, GAMMA)
         return cls(epsilon, bound, power_of_two_at_least(1 / epsilon), mpq(1, 2**precision_bits))
 
@@ -42,16 +43,16 @@ class Setting:
 
     @property
     def precision(self) -> int:
-        """A working precision beside which η is large."""
+        """A working precision, in bits, at which rounding errors are negligible compared with η."""
         return _GUARD_BITS - ceil_log2(self.eta)
 
     def constant(self, excess: Rational) -> Rational:
-        """The c for which a loss of ε + `excess` is ε(1 + cBη)."""
+        """Return the c for which a loss of ε + `excess` equals ε(1 + cBη)."""
         return excess / (self.epsilon * self.bound * self.eta)
 
 
 class Case(Enum):
-    """The cases of the theorem, each with the constant c that the draft arrives at in it, if it does."""
+    """The cases of the theorem, each with the constant c that the draft states for it, or None if it states none."""
 
     LOWEST = "x = −B", mpq("10.1")
     BELOW_NEGATIVE = "−B < x < ⌊f(a)⌉, x < 0", mpq(23)
@@ -73,7 +74,7 @@ class Case(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """The constant that a release needs by the intervals, and where: rigorous there, and found by search."""
+    """The constant that the intervals require for one release of one query: found by search, and rigorous for these."""
 
     constant: Rational
     query: Rational
@@ -81,7 +82,7 @@ class Need:
 
 
 def case_of(setting: Setting, query: Rational, release: int) -> Case:
-    """The case of a release, in multiples of Λ, of f(a) = `query` and f(a') = `query` + 1."""
+    """Return the case of a release, in multiples of Λ, for f(a) = `query` and f(a') = `query` + 1."""
     first, second = (_snapped(setting, value) for value in (query, query + 1))
     if abs(release) >= setting.outermost:
         return Case.HIGHEST if release > 0 else Case.LOWEST
@@ -95,21 +96,21 @@ def case_of(setting: Setting, query: Rational, release: int) -> Case:
 
 
 def mass(setting: Setting, query: Rational, release: int) -> Interval:
-    """Where the probability of a release of f(a) = `query` must be, for a real U and any roundings."""
+    """Return an interval with the probability of a release of f(a) = `query`, for a real U and any roundings."""
     below = _share(setting, query, release + 1, 1) - _share(setting, query, release, 1)
     above = _share(setting, query, release, -1) - _share(setting, query, release + 1, -1)
     return (below + above) * Interval.point(mpq(1, 2))
 
 
 def excess(setting: Setting, query: Rational, release: int) -> Rational:
-    """At most by how much the loss of a release exceeds ε; negative if it is below."""
+    """Return a bound of the loss of a release minus ε; negative if the loss is below ε."""
     one, other = mass(setting, query, release), mass(setting, query + 1, release)
     ratio = max(one.upper / other.lower, other.upper / one.lower)
     return ln(Interval.point(ratio), setting.precision).upper - setting.epsilon
 
 
 def search(setting: Setting) -> dict[Case, Need]:
-    """The largest constant that the intervals need in each case, over queries at which roundings matter most."""
+    """Return the largest constant that is needed in each case, over queries at which roundings matter most."""
     found: dict[Case, Need] = {}
     for query in _queries(setting):
         for release in _releases(setting, query):
@@ -125,12 +126,12 @@ def _snapped(setting: Setting, value: Rational) -> int:
 
 
 def _share(setting: Setting, query: Rational, release: int, sign: int) -> Interval:
-    """How many of all U give less than what snaps to the release (sign +), or that or more (sign -)."""
+    """Return the part of U whose noisy result is below the release's cell (sign +), or in it or above (sign -)."""
     if not -setting.outermost < release <= setting.outermost:  # all results are above the lowest, and below the highest
         return Interval.point(mpq((release > 0) == (sign > 0)))
     y = (release - mpq(1, 2)) * setting.grid
     environment = {"ε": setting.epsilon, "f(a)": query, "y": y, "S": mpq(sign)}
-    # Beyond 1 there is no U: what it is there does not matter, and is not computed.
+    # U is at most 1, so the exact threshold does not matter if it is larger.
     if sign * (y - query) * setting.epsilon > 1:
         return Interval.point(mpq(1))
     threshold = enclose(THRESHOLD, environment, setting.eta, setting.precision)
@@ -138,7 +139,7 @@ def _share(setting: Setting, query: Rational, release: int, sign: int) -> Interv
 
 
 def _queries(setting: Setting) -> Iterator[Rational]:
-    """Inputs f(a) at the ends of the range, in the middle, and at and beside the ends of what snaps to a release."""
+    """Yield inputs f(a) at the ends of the range, in the middle, and at and beside the ends of cells."""
     blur = setting.bound * setting.eta
     last = setting.outermost - 1
     candidates = [-setting.bound, setting.bound - 1, mpq(0), mpq(-1, 2), setting.bound / 3, -setting.bound / 3]
@@ -150,7 +151,7 @@ def _queries(setting: Setting) -> Iterator[Rational]:
 
 
 def _releases(setting: Setting, query: Rational) -> Iterator[int]:
-    """Releases at both ends, at 0, and near f(a) and f(a')."""
+    """Yield releases at both ends, at 0, and near f(a) and f(a')."""
     first, second, last = _snapped(setting, query), _snapped(setting, query + 1), setting.outermost
     near = [cell + step for cell in (first, (first + second) // 2, second) for step in (-2, -1, 0, 1, 2)]
     chosen = [-last, 1 - last, last // 2, -(last // 2), -1, 0, 1, last - 1, last, *near]

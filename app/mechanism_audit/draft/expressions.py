@@ -1,7 +1,7 @@
 """The language of the draft (its section 2) as data.
 
-A real expression stands for a real number. A floating one is the same with every operation `Rounded`: it stands for any
-number that arithmetic with a relative error of η can arrive at.
+A real expression stands for a real number. A floating-point expression is the same with every operation `Rounded`: it
+stands for every number that arithmetic with a relative error of at most η can give.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Operator(StrEnum):
 
 
 class Distribution(StrEnum):
-    """What a sample is drawn from."""
+    """The distribution of a sample."""
 
     UNIFORM = "unif"
     SIGN = "bernoulli"
@@ -36,14 +36,14 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A variable, or the value f(a) of a query: a number that arithmetic is given, and has without error."""
+    """A variable, or the value f(a) of a query: an input of the arithmetic, which has no error."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """X ←$ μ, a number drawn at random; its outcome is in the environment by this name."""
+    """X ←$ μ, a number drawn at random; the environment has its value under this name."""
 
     name: str
     distribution: Distribution
@@ -67,14 +67,14 @@ class Ln:
 
 @dataclass(frozen=True, slots=True)
 class Exp:
-    """The exponential: not in the draft's language, but in its derivations, which solve for U."""
+    """The exponential. It is not in the draft's language, but in its derivations, which solve for U."""
 
     argument: "Expression"
 
 
 @dataclass(frozen=True, slots=True)
 class Snapped:
-    """The nearest multiple of the grid, ties toward +∞; exact in floating arithmetic (Covington's notes, 4.2)."""
+    """The nearest multiple of the grid, ties toward +∞; exact in floating-point arithmetic (the notes, 4.2)."""
 
     grid: Rational
     argument: "Expression"
@@ -82,7 +82,7 @@ class Snapped:
 
 @dataclass(frozen=True, slots=True)
 class Clamped:
-    """The nearest number from -bound to bound; exact in floating arithmetic."""
+    """The nearest number from -bound to bound; exact in floating-point arithmetic."""
 
     bound: Rational
     argument: "Expression"
@@ -90,7 +90,7 @@ class Clamped:
 
 @dataclass(frozen=True, slots=True)
 class Rounded:
-    """fl(·), whatever the argument is times a factor from 1/(1 + η) to 1 + η."""
+    """fl(·), the argument times any factor from 1/(1 + η) to 1 + η."""
 
     argument: "Expression"
 
@@ -99,9 +99,9 @@ Expression: TypeAlias = Constant | Variable | Sample | Binary | Ln | Exp | Snapp
 
 
 def floating(expression: Expression) -> Expression:  # noqa: PLR0911  a rule for each kind of expression
-    """The floating expression that implements a real one: constants and operations are rounded.
+    """Return the floating-point expression that implements a real one: constants and operations are rounded.
 
-    Variables are floating numbers already; multiplying by a sign, snapping and clamping are exact.
+    Variables are already floating-point numbers. Multiplication by a sign, snapping and clamping are exact.
     """
     match expression:
         case Constant():

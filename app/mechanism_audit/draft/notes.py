@@ -1,4 +1,4 @@
-"""The sampler of Covington's notes, section 3, everything in it exact but U: how much its 53 bits cost is computed."""
+"""The sampler of Covington's notes, section 3, with exact arithmetic except for its U of 53 bits."""
 
 from gmpy2 import mpq
 
@@ -12,9 +12,9 @@ _PRECISION = 400
 
 
 def draw_of_the_notes(x: Rational, parameters: Parameters, bits: Tape) -> Rational:
-    """The mechanism with U* = (1.m₁…m₅₂)·2^-e, the exponent being geometric and the mantissa uniform.
+    """Return a release with U* = (1.m₁…m₅₂)·2^-e, where the exponent is geometric and the mantissa uniform.
 
-    Such a U* is a real U with all but its first 53 significant bits dropped, and is drawn as that.
+    Such a U* is a real U truncated to its first 53 significant bits, and is drawn in this way.
     """
     length = first_bits(parameters)
     sign_bit, u = divmod(bits.bits(1 + length), 1 << length)

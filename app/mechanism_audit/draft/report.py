@@ -1,4 +1,4 @@
-"""`snapledger audit --draft`: the constant that each case of the draft's theorem needs, and what a 53-bit U costs."""
+"""Runs `snapledger audit --draft`: the constant that each case of the theorem needs, and the cost of a 53-bit U."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -18,7 +18,7 @@ THEOREM = mpq(12)
 """The constant of the draft's Theorem 2, of Mironov and of the notes."""
 
 UNIFORM_ERROR = mpq(1, 2**52)
-"""The relative error of a U of 53 bits, the further ones being dropped."""
+"""The relative error of a U that is truncated to 53 bits."""
 
 VERDICTS = (
     "No input that was tried needs more than is proved for all.",
@@ -30,7 +30,7 @@ _ABOVE = "above ε"
 
 
 def sections(epsilons: Sequence[Rational], rows: Sequence[int]) -> Iterator[Section]:
-    """For every ε and number of rows the cases, and then the theorem for the draft, for the notes and for this code."""
+    """Yield for each ε and number of rows the cases, and the theorem for the draft, the notes and this code."""
     for n in rows:
         for epsilon in epsilons:
             setting = Setting.of(epsilon, mpq(n, 2))
@@ -76,7 +76,7 @@ def _theorem(proved: Mapping[Case, Rational], worst: Need) -> tuple[str, ...]:
 
 
 def _verdict(claimed: Rational | None, proved: Rational, needed: Rational | None) -> str:
-    """Whether the draft's constant suffices, by its own intervals."""
+    """Return a verdict on the draft's constant, from the proved bound and the largest constant that was needed."""
     if claimed is None:
         return ""
     if proved <= claimed:

@@ -1,14 +1,16 @@
-"""What an expression evaluates to: a number in arithmetic of p bits, and an interval around it (the draft, Figure 1).
+"""Evaluates an expression to a number in arithmetic of p bits and to an interval around it (the draft, Figure 1).
 
-The draft's judgement e ⇓ c, (e/(1 + η), e(1 + η)) is not sound as printed, in two ways that are mended here.
+The draft's judgement e ⇓ c, (e/(1 + η), e(1 + η)) is unsound as printed, for two reasons that are corrected here.
 
-* OP takes the error of its own rounding only, around the real value; the errors of the operands are dropped. Here an
-  operation is applied to the operands' intervals.
-* r/(1 + η) is the lower end for positive r alone. Here the interval of a rounding is widened away from it on both
-  sides, whatever the sign of its ends; LN needs no second rule for arguments below 1 then.
+* The rule OP includes only the error of its own rounding, around the real value, and ignores the errors of its
+  operands.
+  Here an operation is applied to the intervals of its operands.
+* r/(1 + η) is the lower end only for positive r. Here the interval of a rounding is widened on both sides, whatever the
+  signs of its ends. The rule LN then needs no special case for arguments below 1.
 
 Rounding to nearest with p bits satisfies the draft's form of the error, r/(1 + η) <= fl(r) <= r(1 + η) for r > 0, with
-η = 2^-p; directed rounding does with η = 2^(1-p). Underflow, which MPFR does not come near, is left out.
+η = 2^-p. Directed rounding satisfies it with η = 2^(1-p). Underflow is ignored, since MPFR's exponent range is so
+large.
 """
 
 import operator as arithmetic
@@ -40,7 +42,7 @@ Environment: TypeAlias = Mapping[str, Rational]
 """The values of variables, queries and samples."""
 
 WORKING_PRECISION = 1000
-"""With how many bits an operation is computed before arithmetic of fewer bits rounds it."""
+"""The precision, in bits, of an operation's result before it is rounded to fewer bits."""
 
 _OPERATIONS: dict[Operator, Callable[[Interval, Interval], Interval]] = {
     Operator.PLUS: arithmetic.add,
@@ -52,14 +54,14 @@ _OPERATIONS: dict[Operator, Callable[[Interval, Interval], Interval]] = {
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """e ⇓ value, error: what arithmetic of p bits arrives at, and where all arithmetic as accurate must arrive."""
+    """e ⇓ value, error: the result in arithmetic of p bits, and an interval for all arithmetic that is as accurate."""
 
     value: Rational
     error: Interval
 
 
 def judge(expression: Expression, environment: Environment, precision: int) -> Judgement:
-    """The judgement on an expression in arithmetic of `precision` bits that rounds to nearest: η = 2^-precision.
+    """Return the judgement on an expression in arithmetic of `precision` bits that rounds to nearest: η = 2^-precision.
 
     Raises:
         ValueError: if the interval of a logarithm's argument is not above 0.
@@ -70,7 +72,9 @@ def judge(expression: Expression, environment: Environment, precision: int) -> J
 
 
 def enclose(expression: Expression, environment: Environment, eta: Rational, precision: int) -> Interval:
-    """Where the expression is if every rounding has a relative error of at most η; with ends of `precision` bits.
+    """Return an interval that contains the expression's value if every rounding has a relative error of at most η.
+
+    Its ends have `precision` bits.
 
     Raises:
         ValueError: if the interval of a logarithm's argument is not above 0.
@@ -80,7 +84,9 @@ def enclose(expression: Expression, environment: Environment, eta: Rational, pre
 
 
 def compute(expression: Expression, environment: Environment, rounding: Callable[[Rational], Rational]) -> Rational:
-    """What the expression is if arithmetic rounds every result so; with the identity a real one, to 1,000 bits.
+    """Return the expression's value if `rounding` is applied to every result; the identity gives the real value.
+
+    Results have 1,000 bits before they are rounded.
 
     Raises:
         ValueError: if a logarithm's argument is not above 0.
@@ -94,12 +100,12 @@ def compute(expression: Expression, environment: Environment, rounding: Callable
 
 
 def widen(interval: Interval, eta: Rational) -> Interval:
-    """All products of a number of the interval and a factor from 1/(1 + η) to 1 + η."""
+    """Return the interval of all products of its numbers and a factor from 1/(1 + η) to 1 + η."""
     return interval * Interval(1 / (1 + eta), 1 + eta)
 
 
 def nearest(precision: int) -> Callable[[Rational], Rational]:
-    """Rounding to the nearest number of `precision` bits, ties to even."""
+    """Return the function that rounds to the nearest number of `precision` bits, ties to even."""
     context = gmpy2.context(precision=precision, round=gmpy2.RoundToNearest)
     return lambda q: mpq(mpfr(q, 0, context))
 
@@ -107,7 +113,7 @@ def nearest(precision: int) -> Callable[[Rational], Rational]:
 def _evaluate(  # noqa: PLR0911  a rule for each kind of expression
     expression: Expression, environment: Environment, rounding: Callable[[Interval], Interval], precision: int
 ) -> Interval:
-    """The rules of the big-step semantics, `rounding` being what becomes of a rounded result."""
+    """Evaluate an expression by the rules of the big-step semantics, with `rounding` for each `Rounded` result."""
 
     def inside(part: Expression) -> Interval:
         return _evaluate(part, environment, rounding, precision)

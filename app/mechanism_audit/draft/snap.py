@@ -1,4 +1,4 @@
-"""The snapping mechanism as an expression (the draft, Definitions 2 and 3), and its solution for U."""
+"""The snapping mechanism as an expression (the draft, Definitions 2 and 3), and the same solved for U."""
 
 from app.dp.numbers.exact import Rational
 from app.mechanism_audit.draft.expressions import (
@@ -24,11 +24,11 @@ RESULT = Variable("y")
 NOISY: Expression = Binary(
     Operator.PLUS, QUERY, Binary(Operator.TIMES, SIGN, Binary(Operator.OVER, Ln(UNIFORM), EPSILON))
 )
-"""Snap′, the mechanism before it rounds and clamps: f(a) + S × (ln(U) ÷ ε). The sign + is noise downwards."""
+"""Snap′, the mechanism without rounding and clamping: f(a) + S × (ln(U) ÷ ε). With S = +1 the noise is negative."""
 
 
 def snap(grid: Rational, bound: Rational) -> Expression:
-    """The whole mechanism, a real expression; `floating` of it is the implementation."""
+    """Return the whole mechanism as a real expression; `floating` of it is the implementation."""
     return Clamped(bound, Snapped(grid, NOISY))
 
 
@@ -39,6 +39,6 @@ THRESHOLD: Expression = Exp(
         Binary(Operator.TIMES, SIGN, Rounded(Rounded(Binary(Operator.MINUS, Rounded(RESULT), QUERY)))),
     )
 )
-"""The U at which floating Snap′ is y, for given roundings: y is (f(a) + S·ln(U)/ε·g₁·g₂)·g₃, so U is
-exp(ε·S·((y/g₃ - f(a))/(g₁·g₂))). The factors of a rounding and their inverses are the same ones, so that this is an
-expression with three roundings as well, and the interval of it holds every such U."""
+"""The U at which floating-point Snap′ is y, for given roundings: y is (f(a) + S·ln(U)/ε·g₁·g₂)·g₃, so U is
+exp(ε·S·((y/g₃ - f(a))/(g₁·g₂))). A rounding's possible factors and their inverses are the same set, so this expression
+has three roundings too, and its interval contains every such U."""

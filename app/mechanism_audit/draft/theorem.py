@@ -1,22 +1,22 @@
-"""A bound on the privacy loss of floating Snap for all inputs, proved for every case of the draft.
+"""A bound of the privacy loss of floating-point Snap for all inputs, with a proof for each case of the draft.
 
-Write n for the noise S·ln(U)/ε. The floating result is w = (f(a) + n·g₁·g₂)·g₃ with factors from 1/(1 + η) to 1 + η.
-From w >= y follows n >= (y/g₃ - f(a))/(g₁·g₂), which is at least y - f(a) - κ with
+Write n for the noise S·ln(U)/ε. The floating-point result is w = (f(a) + n·g₁·g₂)·g₃ with factors from 1/(1 + η) to
+1 + η. If w >= y, then n >= (y/g₃ - f(a))/(g₁·g₂), which is at least y - f(a) - κ with
 
     κ(y, f(a)) = η(1 + η)²·|y| + (2η + η²)·|y - f(a)|,
 
-and from w < y follows n < y - f(a) + κ. So whatever is released as x comes from real results f(a) + n between y₁ - κ
-and y₂ + κ, and all between y₁ + κ and y₂ - κ are released as x. If U has a relative error of u, n is off by u/ε more.
+and if w < y, then n < y - f(a) + κ. So a release x comes from a real result f(a) + n between y₁ - κ and y₂ + κ, and all
+real results between y₁ + κ and y₂ - κ are released as x. If U has a relative error of u, n is off by another u/ε.
 
-The real mechanism's loss is at most ε. The logarithm of its density changes by at most ε per unit, so that an interval
-gains at most p·(e^(εκ) - 1)/ε when an end at which the density is p moves outwards by κ, and loses no more when it
-moves inwards: of its probability P, at most C·(e^(εκ) - 1)·P, where C = (p₁ + p₂)/(εP). That is coth(Λε/2) for an
-interval of width Λ that f(a) is outside of, and no more for others. A half-line's changes by a factor e^(εκ) at most.
-With κ' for the neighbour, the loss exceeds ε by at most
+The loss of the real mechanism is at most ε. The logarithm of its density changes by at most ε per unit. So if an end of
+an interval with density p moves outwards by κ, the interval's probability P grows by at most p·(e^(εκ) - 1)/ε; if it
+moves inwards, P falls by no more. For both ends, P changes by at most C·(e^(εκ) - 1)·P with C = (p₁ + p₂)/(εP). C is
+coth(Λε/2) for an interval of width Λ that does not contain f(a), and at most that for others. The probability of a
+half-line changes by at most a factor of e^(εκ). With κ' for the neighbour, the loss exceeds ε by at most
 
     ln(1 + C·(e^(εκ) - 1)) - ln(1 - C·(e^(εκ') - 1)),    or ε·(κ + κ') for x = ±B.
 
-κ is convex, so that its maximum over all (y, f(a)) of a case, which lie in a polygon, is at a corner.
+The points (y, f(a)) of a case lie in a polygon. κ is convex, so its maximum over the polygon is at a corner.
 """
 
 from typing import TypeAlias
@@ -34,7 +34,7 @@ EXACT = mpq(0)
 
 
 def excess_bound(case: Case, setting: Setting, uniform_error: Rational = EXACT) -> Rational:
-    """At most by how much the loss exceeds ε in a case, whatever the input, the release and the roundings.
+    """Return a bound of the loss minus ε in a case, for all inputs, releases and roundings.
 
     `uniform_error` is the relative error u of U.
     """
@@ -53,16 +53,16 @@ def excess_bound(case: Case, setting: Setting, uniform_error: Rational = EXACT) 
 
 
 def density_ratio(setting: Setting) -> Rational:
-    """C = coth(Λε/2), rounded up."""
+    """Return C = coth(Λε/2), rounded up."""
     decay = exp(Interval.point(-setting.grid * setting.epsilon), setting.precision)
     return (1 + decay.upper) / (1 - decay.upper)
 
 
 def corners(case: Case, setting: Setting) -> list[Corner]:
-    """The corners of a polygon with all (y, f(a)) of a case, y being an end of what snaps to the release."""
+    """Return the corners of a polygon that contains all (y, f(a)) of a case; y is an end of a release's cell."""
     bound, grid = setting.bound, setting.grid
     half = grid / 2
-    last = (setting.outermost - mpq(1, 2)) * grid  # may be above B, by less than Λ/2
+    last = (setting.outermost - mpq(1, 2)) * grid  # can exceed B by less than Λ/2
     at_either_end = (-last, last)
     polygons: dict[Case, list[Corner]] = {
         Case.LOWEST: [(-last, -bound), (-last, bound - 1)],
@@ -85,6 +85,6 @@ def corners(case: Case, setting: Setting) -> list[Corner]:
 
 
 def _error(setting: Setting, y: Rational, query: Rational) -> Rational:
-    """κ, how far roundings can move the noise that carries f(a) = `query` to y."""
+    """Return κ, the largest change by rounding of the noise that moves f(a) = `query` to y."""
     eta = setting.eta
     return eta * (1 + eta) ** 2 * abs(y) + (2 * eta + eta**2) * abs(y - query)
