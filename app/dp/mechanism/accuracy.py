@@ -1,6 +1,6 @@
-"""How far a release may be from the statistic, whatever the data: rigorous upper bounds in normalised units.
+"""Rigorous upper bounds of the distance of a release from the statistic, in normalised units, whatever the data.
 
-The data-dependent accuracy of Covington's notes (GETACCURACY) leaks the statistic and is not here.
+The data-dependent accuracy of the notes (GETACCURACY) is left out, because it leaks the statistic.
 """
 
 import math
@@ -12,9 +12,9 @@ from app.dp.numbers.exact import Rational, down, log_up, real, up
 
 
 def radius(parameters: Parameters, alpha: Rational) -> Rational:
-    """The notes' radius: |z - x| is at most this with probability at least 1 - α (section 6.3, GETACCURACY2).
+    """Return the notes' radius: |z - x| is at most this with probability at least 1 - α (section 6.3, GETACCURACY2).
 
-    It is min(ln(1/α)·λ' + grid/2, 2B), never below the truth and above it by less than 10⁻³⁰ of itself.
+    It is min(ln(1/α)·λ' + grid/2, 2B), rounded up by a relative error below 10⁻³⁰.
 
     Raises:
         ValueError: if α is not in (0, 1).
@@ -25,22 +25,22 @@ def radius(parameters: Parameters, alpha: Rational) -> Rational:
 
 
 def tight_radius(parameters: Parameters, alpha: Rational) -> Rational:
-    """The smallest radius that holds for every statistic in the range before any clamp, and so at most `radius`.
+    """Return the smallest radius that holds for every statistic in the range without clamps; it is at most `radius`.
 
     With ρ = grid/λ', the largest probability that |z - x| exceeds A grids is, for A >= 1/2 and m = ⌊2A⌋,
-    T(A) = e^(-ρm/2)·cosh(ρ(A - (m+1)/2)). It does not increase with A; the answer is the smallest A with T(A) <= α,
-    above it by less than 10⁻³⁰ of itself.
+    T(A) = e^(-ρm/2)·cosh(ρ(A - (m+1)/2)). T never increases with A. The result is the smallest A with T(A) <= α,
+    rounded up by a relative error below 10⁻³⁰.
 
     Raises:
         ValueError: if α is not in (0, 1).
     """
     precision = _precision(parameters, alpha)
     above, below = up(precision), down(precision)
-    # T falls as ρ grows: with ρ rounded down, once, T and its solution are never below the truth.
+    # T falls as ρ grows, so with ρ rounded down once, T and its solution are rounded up.
     rho = real(parameters.grid / parameters.scale, below)
     log_up_alpha = log_up(1 / alpha, precision)
     m = math.floor(mpq(above.div(above.mul(2, log_up_alpha), rho))) + 1
-    # e^(ρm/2 - ln(1/α)) is above 1 but for the rounding; the smaller it and its arcosh are taken, the larger is A.
+    # Without rounding, e^(ρm/2 - ln(1/α)) is above 1. Rounding it and its arcosh down rounds A up.
     grown = below.exp(below.sub(below.mul(rho, mpq(m, 2)), log_up_alpha))
     inwards = mpq(below.div(below.acosh(grown), rho)) if grown > 1 else mpq(0)
     grids = max(mpq(m, 2), mpq(m + 1, 2) - inwards)
@@ -48,7 +48,7 @@ def tight_radius(parameters: Parameters, alpha: Rational) -> Rational:
 
 
 def _precision(parameters: Parameters, alpha: Rational) -> int:
-    """A working precision that leaves more than 100 bits to a radius, also when arcosh halves them and ρ is 2^-r."""
+    """Return a working precision that leaves a radius over 100 bits, even if arcosh halves them and ρ is 2^-r."""
     if not 0 < alpha < 1:
         raise ValueError("alpha must be in (0, 1)")
     return parameters.precision_bits + GUARD_BITS + 2 * parameters.grid_refinement

@@ -213,7 +213,7 @@ def _interval_bins(column: Column, edges: Edges) -> IntervalBins:
     return IntervalBins(column.kind, scale, edges, column.nullable)
 
 
-def _missing(missing: bool) -> list[dict[str, Any]]:  # noqa: FBT001  the only thing it says
+def _missing(missing: bool) -> list[dict[str, Any]]:  # noqa: FBT001  the only argument
     return [{"kind": "missing", "label": "missing"}] * missing
 
 

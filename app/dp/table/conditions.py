@@ -39,7 +39,7 @@ class OneOf:
         return {"in": [_to_json_value(value, self.kind, self.scale) for value in self.values]}
 
     def distinction(self) -> list[Any]:
-        """What tells it from other conditions, as JSON."""
+        """Return the JSON value that distinguishes it from other conditions."""
         return [self.column, "in", *map(_canonical, self.values)]
 
 
@@ -58,7 +58,7 @@ class Between:
         return {"between": [_to_json_value(end, self.kind, self.scale) for end in (self.least, self.most)]}
 
     def distinction(self) -> list[Any]:
-        """What tells it from other conditions, as JSON."""
+        """Return the JSON value that distinguishes it from other conditions."""
         return [self.column, "between", _canonical(self.least), _canonical(self.most)]
 
 

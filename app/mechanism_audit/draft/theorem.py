@@ -66,16 +66,16 @@ def corners(case: Case, setting: Setting) -> list[Corner]:
     at_either_end = (-last, last)
     polygons: dict[Case, list[Corner]] = {
         Case.LOWEST: [(-last, -bound), (-last, bound - 1)],
-        # Below f(a) lies y.
+        # y is below f(a).
         Case.BELOW_NEGATIVE: [(-last, -last), (-last, bound - 1), (-half, -half), (-half, bound - 1)],
         Case.BELOW_ZERO: [(y, query) for y in (-half, half) for query in (half, bound - 1)],
         Case.BELOW_POSITIVE: [(half, half), (half, bound - 1), (bound - 1, bound - 1)],
-        # Within Λ of f(a), or between f(a) and f(a'), or within Λ of f(a').
+        # y is within Λ of f(a), or between f(a) and f(a'), or within Λ of f(a').
         Case.FIRST: [(y, y + off) for y in at_either_end for off in (-grid, grid)],
         Case.BOTH: [(y, y + off) for y in at_either_end for off in (-grid, grid)],
         Case.BETWEEN: [(y, y - off) for y in at_either_end for off in (0, 1)],
         Case.SECOND: [(y, y - 1 + off) for y in at_either_end for off in (-grid, grid)],
-        # Above f(a').
+        # y is above f(a').
         Case.ABOVE_NEGATIVE: [(-half, -bound), (-half, -half - 1), (1 - bound, -bound)],
         Case.ABOVE_ZERO: [(y, query) for y in (-half, half) for query in (-bound, -half - 1)],
         Case.ABOVE_POSITIVE: [(half, -bound), (half, half - 1), (last, -bound), (last, last - 1)],

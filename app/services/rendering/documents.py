@@ -39,7 +39,10 @@ def accuracy_document(mechanism: Mechanism, alpha: mpq) -> Document:
 
 
 def reuse_members(answering: Plan | None) -> Document:
-    """Whether an earlier release answers a plan, and how accurate that one is; `answering` is its plan, if it does."""
+    """Return whether an earlier release answers a plan, and the accuracy of that release.
+
+    `answering` is the plan of the earlier release, or None if there is none.
+    """
     if answering is None:
         return {"reused": False}
     return {"reused": True, "reused_accuracy": accuracy_document(answering.mechanism, answering.alpha)}
