@@ -22,7 +22,7 @@ class InvalidStatistic(ValueError):  # noqa: N818  the name that callers read: t
 
 
 class AccuracyTrivial(ValueError):  # noqa: N818  a fact about the accuracy, not a failure
-    """The statistic's public range already guarantees the requested accuracy, so a release would be pointless."""
+    """The statistic's public range already guarantees the requested accuracy, so no ε need be spent."""
 
 
 class DrawExhausted(RuntimeError):  # noqa: N818  a state of the draw

@@ -9,7 +9,7 @@ Laplace mechanism at ε' <= ε, so no rounding error can cost privacy.
 
 A draw starts undecided with N = p + 128 bits. Each step ends decided, undecided with N + 64 bits, or exhausted beyond
 4,096 bits. All but a fraction of 2⁻¹⁰⁰ of the draws are decided at the first step, so they use the same number of bits
-and operations whatever the noise is. This prevents timing attacks (Jin et al. 2022).
+and operations whatever the noise is. Jin et al. (2022) attack draws whose time depends on the noise.
 """
 
 import gmpy2

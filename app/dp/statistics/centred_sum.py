@@ -1,6 +1,7 @@
 """The sum of the values' differences from the midpoint of their bounds, in total or for each group.
 
-The mean of the rows inside a filter is derived from it, at a lower cost than from a plain sum of the same rows.
+The mean of the rows inside a filter is derived from it, and never at a higher cost than from a plain sum of the same
+rows.
 """
 
 from dataclasses import dataclass

@@ -134,7 +134,8 @@ class Sum(Statistic):
 def narrow_codes(column: Column, codes: Codes, conditions: Sequence[Condition]) -> Codes:
     """Return the codes with bounds narrowed to a range filter on the summed column itself, if that leaves a range.
 
-    All summed rows have values within the filter, so narrower bounds lower the sensitivity without changing the sum.
+    All summed rows have values within the filter, so narrower bounds can lower the sensitivity and never change the
+    sum.
     """
     for each in conditions:
         if each.column != column.name or not isinstance(each, Between):

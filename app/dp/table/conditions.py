@@ -1,7 +1,8 @@
 """The filter of a statistic: conditions on single columns, all of which a row must meet.
 
-Only a row's own values decide, so neighbouring datasets stay neighbours after filtering. A missing value (NULL, NaN)
-meets no condition: a row without a value in a filter's column is outside, whatever `null_value` the column declares.
+Only a row's own values decide whether it is inside, so replacing a row changes the membership of no other row. A
+missing value (NULL, NaN) meets no condition: a row without a value in a filter's column is outside, whatever
+`null_value` the column declares.
 """
 
 import math
