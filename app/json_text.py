@@ -22,8 +22,9 @@ Doubles = npt.NDArray[np.float64]
 SMALLEST, LARGEST = 1e-4, 1e10
 """Absolute values between which Arrow writes a double as Python does: with the shortest digits, without an exponent."""
 
-
 BATCH = 2**16
+_FEW_BYTES = 2**12
+"""Smaller members of an object are joined, because each piece is hashed and counted separately."""
 
 _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
@@ -46,15 +47,17 @@ def join_object(members: Mapping[str, bytes]) -> bytes:
 
 def open_object(members: Mapping[str, bytes | Iterable[bytes]]) -> Iterator[bytes]:
     """Yield the pieces of a JSON object without its closing brace; each value is JSON already, whole or in pieces."""
-    separator = b"{"
+    opening = b"{"
     for name, member in members.items():
-        yield separator
-        yield _encode_name(name)
-        if isinstance(member, bytes):
-            yield member
+        opening += _encode_name(name)
+        if isinstance(member, bytes) and len(member) < _FEW_BYTES:
+            opening += member
         else:
-            yield from member
-        separator = b","
+            yield opening
+            yield from (member,) if isinstance(member, bytes) else member
+            opening = b""
+        opening += b","
+    yield opening[:-1]
 
 
 @cache

@@ -90,7 +90,6 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         telemetry={"tracing": False, "metrics": False, "logs": False},  # `app.traces`, `metrics` and `logs` do this
     )
     problems.install(app)
-    document.install(app)
     for router in (  # before the pages: routes are compared in this order
         plans.router,
         releases.router,
@@ -103,6 +102,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         operations.router,
     ):
         app.include_router(router)
+    document.install(app)
     dashboard.install(app)
     guide.install(app, chosen.guide_directory)
     add_head_routes(app)

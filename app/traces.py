@@ -6,7 +6,7 @@ key or the text of an error.
 
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
 from app.config import traces_asked_for
@@ -66,8 +66,10 @@ def end() -> None:
     use(None)
 
 
-@contextmanager
-def span(name: str, *, server: bool = False, parent: str | None = None) -> Iterator["Span | None"]:
+_OFF: Final[AbstractContextManager[None]] = nullcontext()
+
+
+def span(name: str, *, server: bool = False, parent: str | None = None) -> AbstractContextManager["Span | None"]:
     """Open a span around a block; it is None if tracing is off.
 
     Args:
@@ -75,12 +77,14 @@ def span(name: str, *, server: bool = False, parent: str | None = None) -> Itera
         server: whether the span is of a request from outside.
         parent: the value of the request's header `traceparent`.
     """
-    if _tracer is None:
-        yield None
-        return
+    return _OFF if _tracer is None else _open_span(_tracer, name, parent, server=server)
+
+
+@contextmanager
+def _open_span(tracer: "Tracer", name: str, parent: str | None, *, server: bool) -> Iterator["Span"]:
     from opentelemetry.trace import SpanKind  # noqa: PLC0415 - optional
 
-    with _tracer.start_as_current_span(
+    with tracer.start_as_current_span(
         name,
         _context(parent),
         SpanKind.SERVER if server else SpanKind.INTERNAL,

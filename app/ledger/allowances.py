@@ -109,6 +109,7 @@ _STORE = (
     update(allowances)
     .where(_OF_DATASET, _OF_PRINCIPAL)
     .values(stored_bytes=allowances.c.stored_bytes + bindparam("stored"))
+    .returning(*_COLUMNS)
 )
 _REVOKE = update(allowances).where(_OF_DATASET, _OF_PRINCIPAL, _IN_FORCE).values(revoked=True)
 _GRANT = upsert(
@@ -210,8 +211,8 @@ def revoke_allowance(transaction: WriteSession, seal: Seal, dataset_id: int, pri
 
 def store(transaction: WriteSession, dataset_id: int, principal_id: int, stored_bytes: int) -> Allowance | None:
     """Add the size of an answer that costs nothing to `stored_bytes`, and return the allowance; None if revoked."""
-    transaction.change(_STORE, dataset=dataset_id, grantee=principal_id, stored=stored_bytes)
-    return find_allowance(transaction, dataset_id, principal_id)
+    row = transaction.change_returning(_STORE, dataset=dataset_id, grantee=principal_id, stored=stored_bytes)
+    return None if row is None or row.revoked else allowance_of_row(transaction, row)
 
 
 def debit_allowance(

@@ -140,6 +140,8 @@ UNBOUNDED_BY_BYTES = {
     "app/api/pages/dashboard.py:_plotly_bytes": "a file of ours",
     "app/api/pages/dashboard.py:_compress_plotly": "a file of ours",
     "app/api/openapi/examples.py:load_examples": "a file of ours",
+    "app/dp/mechanism/accuracy.py:radius": "4,096 of a number, with parameters that are cached",
+    "app/dp/mechanism/accuracy.py:tight_radius": "4,096 of a number, with parameters that are cached",
     "app/dp/mechanism/parameters.py:derive_parameters": "1,024 of a few kilobytes: numbers have at most 80 digits",
     "app/dp/mechanism/sum_accuracy.py:sum_radius": "4,096 of a number, with parameters that are cached",
     "app/dp/numbers/exact.py:_decimals": "16 contexts",

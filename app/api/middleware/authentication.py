@@ -1,6 +1,7 @@
 """ASGI middleware before routing: the error barrier and authentication."""
 
 import hashlib
+from contextlib import suppress
 from typing import Final
 
 from cachetools import TTLCache
@@ -124,13 +125,14 @@ class AuthenticationGate:
         """Return the caller's credential and the principal's name."""
         bearer = read_bearer(scope)
         shown = _digest(bearer)
-        found = self._seen.get(shown)
-        if found is None:
-            services: Services = scope["app"].state.services
-            if self._tokens is not None and is_token(bearer):
-                claimed = await self._tokens.verify(bearer)
-                found = claimed.identity, await run_in_threadpool(token_principals.enter_with_token, services, claimed)
-            else:
-                found = shown, (await run_in_threadpool(access.authenticate, services.database, shown)).name
-            self._seen[shown] = found
+        with suppress(KeyError):
+            return self._seen[shown]
+        services: Services = scope["app"].state.services
+        found: tuple[Credential, str]
+        if self._tokens is not None and is_token(bearer):
+            claimed = await self._tokens.verify(bearer)
+            found = claimed.identity, await run_in_threadpool(token_principals.enter_with_token, services, claimed)
+        else:
+            found = shown, (await run_in_threadpool(access.authenticate, services.database, shown)).name
+        self._seen[shown] = found
         return found

@@ -10,34 +10,33 @@ from cachetools import LRUCache
 from limits import RateLimitItem
 
 MAX_COUNTED: Final = 100_000
-"""The number of pairs of a principal and a limit; beyond it, the least recently used pairs start again from zero."""
+"""The number of principals; beyond it, those that called least recently start again from zero."""
 
 
 class CallCounter:
-    """The requests of each principal in the current window and in the previous one.
+    """The requests of each principal under one limit, in the current window and in the previous one.
 
     The window slides: the previous window counts in proportion to its overlap with the last `limit.get_expiry()`
     seconds.
     """
 
-    def __init__(self) -> None:
-        self._counts: LRUCache[tuple[RateLimitItem, str], tuple[int, int, int]] = LRUCache(MAX_COUNTED)
+    def __init__(self, limit: RateLimitItem) -> None:
+        self._seconds, self._amount = limit.get_expiry(), limit.amount
+        self._counts: LRUCache[str, tuple[int, int, int]] = LRUCache(MAX_COUNTED)
 
-    def count(self, limit: RateLimitItem, principal: str) -> float | None:
+    def count(self, principal: str) -> float | None:
         """Count a request and return None if the limit allows it; otherwise return the seconds to wait."""
-        seconds, now = limit.get_expiry(), time.time()
-        window, passed = divmod(now, seconds)
-        known, before, present = self._counts.get((limit, principal), (0, 0, 0))
+        window, passed = divmod(time.time(), self._seconds)
+        known, before, present = self._counts.get(principal, (0, 0, 0))
         if known != window:
             before, present = (present if known == window - 1 else 0), 0
-        if before * (1 - passed / seconds) + present + 1 > limit.amount:
-            return _seconds_until_allowed(limit, before, present, passed)
-        self._counts[limit, principal] = int(window), before, present + 1
+        if before * (1 - passed / self._seconds) + present + 1 > self._amount:
+            return self._seconds_until_allowed(before, present, passed)
+        self._counts[principal] = int(window), before, present + 1
         return None
 
-
-def _seconds_until_allowed(limit: RateLimitItem, before: int, present: int, passed: float) -> float:
-    seconds, room = limit.get_expiry(), limit.amount - 1 - present
-    if room >= 0:  # enough of the previous window slides out before the current one ends
-        return max(0.0, seconds * (1 - room / before) - passed)
-    return seconds - passed + seconds * (1 - (limit.amount - 1) / present)
+    def _seconds_until_allowed(self, before: int, present: int, passed: float) -> float:
+        seconds, room = self._seconds, self._amount - 1 - present
+        if room >= 0:  # enough of the previous window slides out before the current one ends
+            return max(0.0, seconds * (1 - room / before) - passed)
+        return seconds - passed + seconds * (1 - (self._amount - 1) / present)

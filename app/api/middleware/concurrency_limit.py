@@ -17,6 +17,9 @@ SLOT: Final = "snapledger.slot"
 ABORT: Final = "snapledger.abort"
 """The ASGI extension through which our server lets the application abort a connection."""
 
+BODY: Final = "snapledger.body"
+"""The ASGI extension in which the server says whether the next piece of the body has arrived (`has_arrived`)."""
+
 MAX_PIECE_BYTES: Final = 2**16
 MAX_HELD_BYTES = 2**28
 MAX_OPERATIONS_SLOTS: Final = 32
@@ -85,7 +88,9 @@ class _Exchange:
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, slot: Slot) -> None:
         self._scope, self._receive, self._send, self._slot = scope, receive, send, slot
-        self._abort: Callable[[], None] | None = scope.get("extensions", {}).get(ABORT, {}).get("abort")
+        extensions = scope.get("extensions", {})
+        self._abort: Callable[[], None] | None = extensions.get(ABORT, {}).get("abort")
+        self._has_arrived: Callable[[], bool] = extensions.get(BODY, {}).get("has_arrived", lambda: False)
         self._clock = asyncio.get_running_loop().time
         self._read_timeout: asyncio.Timeout | None = None
         self._body_due_at = 0.0
@@ -106,14 +111,7 @@ class _Exchange:
         if reading is None:
             reading = self._slot.transfer = Transfer(self._stop_reading, self._clock())
             self._body_due_at = reading.due_at + BODY_GRACE_SECONDS
-        try:
-            async with asyncio.timeout_at(self._body_due_at) as self._read_timeout:
-                reading.waits = True
-                message = await self._receive()
-        except TimeoutError:
-            raise BodyTooSlowError from None
-        finally:
-            reading.waits = False
+        message = await (self._receive() if self._has_arrived() else self._wait_for_body(reading))
         size = len(message.get("body", b""))
         reading.advance(size, self._clock())
         self._body_due_at += size / slot_pool.LEAST_BYTES_PER_SECOND
@@ -121,6 +119,16 @@ class _Exchange:
             self._body_is_read = True
             self._slot.transfer = None
         return message
+
+    async def _wait_for_body(self, reading: Transfer) -> Message:
+        try:
+            async with asyncio.timeout_at(self._body_due_at) as self._read_timeout:
+                reading.waits = True
+                return await self._receive()
+        except TimeoutError:
+            raise BodyTooSlowError from None
+        finally:
+            reading.waits = False
 
     def _stop_reading(self) -> None:
         if self._read_timeout is not None:

@@ -3,8 +3,7 @@
 import logging
 import math
 import time
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Iterable
 from typing import Any, Final
 
 import limits
@@ -36,7 +35,7 @@ class RateLimit:
 
     def __init__(self, rate: str, storage: str) -> None:
         self._limits = [] if rate == OFF else limits.parse_many(rate)
-        self._alone = CallCounter()
+        self._alone = [CallCounter(limit).count for limit in self._limits]
         self._shared = _open_shared_limiter(storage)
         self._away_until = -math.inf
 
@@ -52,12 +51,12 @@ class RateLimit:
         if self._shared is not None and time.monotonic() >= self._away_until:
             is_counted = await run_in_threadpool(self._is_counted_by, self._shared, principal)
         if not is_counted:  # always on the event loop, so the counter needs no lock
-            self._count(self._alone.count, principal)
+            _require_room(count(principal) for count in self._alone)
 
     def _is_counted_by(self, shared: SlidingWindowCounterRateLimiter, principal: str) -> bool:
         """Count a request in the shared storage; return False if the storage does not respond."""
         try:
-            self._count(partial(_count_in, shared), principal)
+            _require_room(_count_in(shared, limit, principal) for limit in self._limits)
         except RateLimitedError:
             raise
         except Exception as error:  # noqa: BLE001 - each storage's library has its own errors
@@ -66,10 +65,11 @@ class RateLimit:
             return False
         return True
 
-    def _count(self, count: Callable[[RateLimitItem, str], float | None], principal: str) -> None:
-        for limit in self._limits:
-            if (wait_seconds := count(limit, principal)) is not None:
-                raise RateLimitedError(max(1, math.ceil(wait_seconds)))
+
+def _require_room(waits: Iterable[float | None]) -> None:
+    for wait_seconds in waits:
+        if wait_seconds is not None:
+            raise RateLimitedError(max(1, math.ceil(wait_seconds)))
 
 
 def _count_in(shared: SlidingWindowCounterRateLimiter, limit: RateLimitItem, principal: str) -> float | None:

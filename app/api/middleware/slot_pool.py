@@ -149,10 +149,10 @@ class SlotPool:
 
     def assign(self, slot: Slot, caller: str) -> None:
         """Count a slot for another caller (see `Slot.assign_to`)."""
-        if slot.credential is not None:
-            self._callers[slot.credential] = caller
         if caller == slot.caller:
             return
+        if slot.credential is not None:
+            self._callers[slot.credential] = caller
         if slot not in self._slots:  # it was given to another request
             raise OverloadedError
         self._count.give_back(slot.caller, 1)

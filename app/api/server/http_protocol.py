@@ -10,7 +10,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from app.api import problems
-from app.api.middleware.concurrency_limit import ABORT
+from app.api.middleware.concurrency_limit import ABORT, BODY
 
 MAX_HEAD_BYTES: Final = 2**16
 MAX_HEADERS: Final = 128
@@ -119,6 +119,8 @@ class HttpProtocol(HttpToolsProtocol):
         if not self.flow.write_paused:
             self._wait_for_client.pop(self, None)
         super().on_headers_complete()
+        if self.cycle is not None and self.cycle.scope is self.scope:  # not if the client asks for another protocol
+            self.scope["extensions"][BODY] = {"has_arrived": self.cycle.message_event.is_set}
 
     def on_body(self, body: bytes) -> None:
         """Pass on a piece of the body."""

@@ -4,6 +4,7 @@ The data-dependent accuracy of the notes (GETACCURACY) is left out, because it l
 """
 
 import math
+from functools import lru_cache
 
 from gmpy2 import mpq
 
@@ -11,6 +12,7 @@ from app.dp.mechanism.parameters import GUARD_BITS, Parameters
 from app.dp.numbers.exact import Rational, down, log_up, real, up
 
 
+@lru_cache(maxsize=4096)
 def radius(parameters: Parameters, alpha: Rational) -> Rational:
     """Return the notes' radius: |z - x| is at most this with probability at least 1 - α (section 6.3, GETACCURACY2).
 
@@ -24,6 +26,7 @@ def radius(parameters: Parameters, alpha: Rational) -> Rational:
     return min(mpq(tail) + parameters.grid / 2, 2 * parameters.bound)
 
 
+@lru_cache(maxsize=4096)
 def tight_radius(parameters: Parameters, alpha: Rational) -> Rational:
     """Return the smallest radius that holds for every statistic in the range without clamps; it is at most `radius`.
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self, TypeVar
 from gmpy2 import mpq
 
 from app.dp.errors import InvalidStatistic
-from app.dp.numbers.exact import Rational, json_number
+from app.dp.numbers.exact import Rational, json_number, round_down, round_up
 from app.dp.table.cells import Partition
 from app.dp.table.codes import Codes
 from app.dp.table.columns import Column, Kind
@@ -75,6 +75,11 @@ class Statistic(ABC):
     def b_prime(self) -> Rational:
         """B', the largest distance from the centre, in units of the sensitivity."""
         return (self.upper - self.lower) / (2 * self.sensitivity)
+
+    @cached_property
+    def range_in_doubles(self) -> tuple[float, float]:
+        """The public range, rounded outwards."""
+        return round_down(self.lower), round_up(self.upper)
 
     @property
     def mechanisms(self) -> int:

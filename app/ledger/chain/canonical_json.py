@@ -11,11 +11,8 @@ def encode_array(*members: Member) -> bytes:
 
 
 def _encode(member: Member) -> str:
-    match member:
-        case None:
-            return "null"
-        case bytes():
-            return f'"{member.hex()}"'
-        case str():
-            return encode_basestring(member)
-    return str(member)
+    if isinstance(member, str):
+        return encode_basestring(member)
+    if isinstance(member, bytes):
+        return f'"{member.hex()}"'
+    return "null" if member is None else str(member)

@@ -97,7 +97,6 @@ def append_entry(  # noqa: PLR0913, PLR0917 - what an entry says, by name where 
         *(seal.secret_id, account.head),
     )
     head = seal.hash(canonical_bytes(account.dataset, *sealed, facts_hash))
-    entry = Entry(account.dataset_id, *sealed, head, facts_hash)
     after = replace(account, last_seq=seq, head=head, facts_hash=facts_hash or account.facts_hash)
     after = replace(after, seal=facts.seal_account(seal, after))
     advanced = transaction.change(
@@ -111,24 +110,8 @@ def append_entry(  # noqa: PLR0913, PLR0917 - what an entry says, by name where 
     )
     if advanced != 1:
         raise AssertionError("an entry was appended to an account that was not locked")
-    transaction.change(
-        _INSERT,
-        dataset_id=entry.dataset_id,
-        seq=entry.seq,
-        kind=entry.kind,
-        principal=entry.principal,
-        epsilon_nano=entry.epsilon_nano,
-        spent_nano=entry.spent_nano,
-        release_id=entry.release_id,
-        answer_hash=entry.answer_hash,
-        window_days=entry.window_days,
-        reason=entry.reason,
-        at=entry.at,
-        secret_id=entry.secret_id,
-        previous_hash=entry.previous_hash,
-        hash=entry.hash,
-        facts_hash=entry.facts_hash,
-    )
+    row = account.dataset_id, *sealed, head, facts_hash
+    transaction.change(_INSERT, **dict(zip(Entry.__slots__, row, strict=True)))
     return after
 
 

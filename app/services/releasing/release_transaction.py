@@ -15,6 +15,7 @@ from app.ledger.answers.releases import Release
 from app.ledger.chain import entries
 from app.services.access import Access
 from app.services.context import Services
+from app.services.planning.questions import Plan
 from app.services.releasing import reuse
 from app.services.releasing.release_requests import CREATED, OK, PlannedRequest, SettledRequest
 from app.services.releasing.replays import Key
@@ -88,18 +89,11 @@ class ReleaseTransaction:
         return settled
 
     def _settle(self, prepared: Prepared) -> SettledRequest:
-        earlier = self._lock_and_find_earlier(prepared)
-        cost_nano = sum(
-            plan.epsilon_nano for plan, known in zip(self._request.plans, earlier, strict=True) if known is None
-        )
-        if cost_nano and len(earlier) > 1:  # before any debit, so that the refusal names the total cost
-            require_budget(*self._read_balance(), cost_nano)
-        # Debits first: what is drawn for a question may answer another that stands before it.
-        fresh = {place: self._debit(prepared.get(place)) for place, known in enumerate(earlier) if known is None}
-        settled = [
-            fresh[place] if known is None else self._reuse(prepared.get(place), place, known)
-            for place, known in enumerate(earlier)
-        ]
+        known = [each for _, each in sorted(prepared.items()) if each.reused]
+        if len(known) == len(self._request.plans):  # nothing is debited, and no release is ever deleted
+            settled = [self._settle_reused(each) for each in known]
+        else:
+            settled = self._lock_and_settle(prepared)
         if self._request.compose is None:
             return SettledRequest(settled, None)
         body = self._request.compose(settled, *self._read_balance(), self._transaction)
@@ -112,6 +106,19 @@ class ReleaseTransaction:
                 *(settled[0].release.release_id, request.status, answer),
             )
         return request
+
+    def _lock_and_settle(self, prepared: Prepared) -> list[SettledRelease]:
+        """Lock the account, look again at which questions earlier releases answer, and debit the others."""
+        plans, earlier = self._request.plans, self._lock_and_find_earlier(prepared)
+        cost_nano = sum(plan.epsilon_nano for plan, known in zip(plans, earlier, strict=True) if known is None)
+        if cost_nano and len(earlier) > 1:  # before any debit, so that the refusal names the total cost
+            require_budget(*self._read_balance(), cost_nano)
+        # Debits first: what is drawn for a question may answer another that stands before it.
+        fresh = {place: self._debit(prepared.get(place)) for place, known in enumerate(earlier) if known is None}
+        return [
+            fresh[place] if known is None else self._reuse(prepared.get(place), plans[place], known)
+            for place, known in enumerate(earlier)
+        ]
 
     def _lock_and_find_earlier(self, prepared: Prepared) -> list[EarlierRelease | None]:
         """Lock the account where needed, so that nobody else releases meanwhile, and find the earlier releases."""
@@ -133,15 +140,17 @@ class ReleaseTransaction:
             )
         return self._balance
 
-    def _reuse(self, prepared: PreparedRelease | None, place: int, earlier: EarlierRelease) -> SettledRelease:
+    def _reuse(self, prepared: PreparedRelease | None, plan: Plan, earlier: EarlierRelease) -> SettledRelease:
         if prepared is None or prepared.release_id != earlier.release_id:
-            plan = self._request.plans[place]
             prepared = reuse.open_earlier_release(self._transaction, self._services.keyring, earlier, plan)
+        return self._settle_reused(prepared)
+
+    def _settle_reused(self, prepared: PreparedRelease) -> SettledRelease:
         if self._claim is None or self._request.compose is not None:
             return prepared.settle(0, *self._read_balance())
         settled = prepared.settle(0, *self._count_stored(prepared.opening.stored_bytes))
-        release_id, answer = earlier.release_id, settled.answer
-        idempotency.replace_answer(self._transaction, self._seal, self._claim, release_id, OK, answer)
+        answered = prepared.release_id, OK, settled.answer
+        idempotency.replace_answer(self._transaction, self._seal, self._claim, *answered)
         return settled
 
     def _count_stored(self, stored_bytes: int) -> tuple[Account, Allowance | None]:

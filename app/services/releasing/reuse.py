@@ -107,6 +107,8 @@ def _is_enough(earlier: EarlierRelease, plan: Plan) -> bool:
     if plan.statistic.components == 1 and plan.wanted != plan.radius:
         return bool(earlier.radius <= plan.wanted)
     known, planned, alpha = earlier.mechanism, plan.mechanism, plan.alpha
+    if known.parameters == planned.parameters:
+        return True
     return round_up(earlier.radius) <= round_up(plan.radius) and all(
         round_up(radius(known, alpha)) <= round_up(radius(planned, alpha))
         for radius in (Mechanism.simultaneous_radius, Mechanism.tight_radius)

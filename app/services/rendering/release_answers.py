@@ -159,7 +159,7 @@ def prepare_reused_release(release: Release, stored: Body, plan: Plan) -> Prepar
     if number is not None:
         around = [Text(b',"accuracy":' + _add_interval(described, _interval(plan, number)))]
     else:
-        each = Intervals(value.value, value.end, plan.reach, *values.public_range(plan.statistic))
+        each = Intervals(value.value, value.end, plan.reach, *plan.statistic.range_in_doubles)
         around = [Text(b',"accuracy":%b,"interval":' % described[:-1]), each, Text(b"}")]
     past = f"an earlier release, which cost ε = {rounded_epsilon_text(plan.epsilon_nano)}, answers this at no cost."
     told = Text(b',"summary":' + encode_json(f"{summaries.summarise_release(plan, number)}; {past}"))

@@ -20,7 +20,7 @@ def encode_values(mechanism: Mechanism, drawn: ReleasedValues) -> Mapping[str, b
     """Return the members `value`, `value_exact` and `value_in_range` as JSON; lists are in pieces."""
     lower, upper = mechanism.statistic.lower, mechanism.statistic.upper
     if mechanism.statistic.bins is None:
-        (value,) = drawn
+        value = drawn[0]
         return {
             "value": encode_json(json_number(value)),
             "value_exact": encode_json(decimal_text(value)),
@@ -49,11 +49,6 @@ def _in_range(statistic: Statistic, doubles: Doubles) -> Doubles:
     return clamped
 
 
-def public_range(statistic: Statistic) -> tuple[float, float]:
-    """Return the statistic's public range, rounded outwards to doubles."""
-    return round_down(statistic.lower), round_up(statistic.upper)
-
-
 def reported_value(statistic: Statistic, value: mpq) -> mpq:
     """Return a number as reported in `value_in_range`: clamped to the public range and rounded to a double."""
     return mpq(to_nearest_double(min(max(value, statistic.lower), statistic.upper)))
@@ -71,11 +66,11 @@ def interval(statistic: Statistic, reach: mpq, value_in_range: mpq) -> tuple[flo
 
     `reach` is the sum of radius and resolution, in the statistic's units.
     """
-    lowest, highest = public_range(statistic)
+    lowest, highest = statistic.range_in_doubles
     return max(round_down(value_in_range - reach), lowest), min(round_up(value_in_range + reach), highest)
 
 
 def encode_intervals(statistic: Statistic, reach: mpq, drawn: ReleasedValues) -> Iterator[bytes]:
     """Yield the JSON array of all components' intervals, each as in `interval`, in pieces."""
     middles = _in_range(statistic, _doubles(drawn))
-    yield from array_pieces(interval_texts(middles, reach, *public_range(statistic)), drawn.places)
+    yield from array_pieces(interval_texts(middles, reach, *statistic.range_in_doubles), drawn.places)
