@@ -7,7 +7,7 @@ export function finerPoints(changed) {
   const [alpha, gamma, refinement] = ["0.05", "0.05", "0"].map((value) => text({ value }));
   const reuse = h("input", { type: "checkbox", checked: true });
   const element = h("details", { input: changed }, h("summary", {}, "More options"),
-    field("α", alpha, "The error stays within the radius with probability 1 − α."),
+    field("α", alpha, "The error stays within the radius with probability 1 − α: 0.05 is 95 % confidence."),
     field("γ", gamma, "The probability that the mechanism clamps the value: a smaller γ makes a wider range."),
     field("Grid refinement", refinement, "How often the grid is halved: 0, the grid of the notes, to 30, or auto."),
     field("Reuse earlier releases", reuse, "An earlier release that is accurate enough answers at no cost."));

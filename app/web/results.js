@@ -112,7 +112,7 @@ export function result(release, heading = "h2") {
       ["Id", h("code", {}, release.id)],
       ["Exact value", many ? null : h("code", {}, release.value_exact)],
       ["Radius", number(accuracy.radius)], ["Tight radius", number(accuracy.tight_radius)],
-      ["α", number(accuracy.alpha)], ["γ", number(mechanism.gamma)],
+      ["Confidence", `${number(100 * (1 - accuracy.alpha))} %`], ["γ", number(mechanism.gamma)],
       ["Sensitivity", number(mechanism.sensitivity)], ["Scale", number(mechanism.scale)],
       ["Grid", number(mechanism.grid)], ["Grid refinement", String(mechanism.grid_refinement)],
       ["ε a bin", mechanism.epsilon_per_bin === undefined ? null : number(mechanism.epsilon_per_bin)],

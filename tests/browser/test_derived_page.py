@@ -149,6 +149,21 @@ def test_quantiles_of_some_rows(opened: Opened, penguins: Penguins) -> None:
     assert sent["where"] == {"bill_length_mm": {"between": ["30", "45"]}}
 
 
+def test_the_width_of_an_interval_is_planned(opened: Opened, penguins: Penguins) -> None:
+    page = form(opened(), penguins, "mean")
+    only(page, "species")
+    page.get_by_label("Your guesses").fill("mean=4200, count=150")
+    expect(page.get_by_text("with 95 % confidence would be about ±")).to_be_visible()
+    page.get_by_label("Choose by").select_option("relative_accuracy")
+    page.get_by_label("Accuracy wanted").fill("0.1")
+    expect(page.get_by_text("about ± 420 wide, if the guesses are right.")).to_be_visible()
+    with page.expect_request(lambda request: request.url.endswith("/derived")) as asked:
+        page.get_by_role("button", name="Release", exact=True).click()
+    sent = asked.value.post_data_json
+    assert (sent["relative_accuracy"], sent["guesses"]) == ("0.1", {"mean": "4200", "count": "150"})
+    expect(page.locator(".result")).to_be_visible()
+
+
 def test_what_is_told_of_certainty_and_cost(opened: Opened, penguins: Penguins) -> None:
     page = form(opened(), penguins, "standard_deviation")
     page.get_by_text("More options").click()

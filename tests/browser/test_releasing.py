@@ -51,6 +51,17 @@ def test_a_plan_is_the_service_s_own(opened: Opened, penguins: Penguins) -> None
     assert fact(page, "Left of your allowance") == f"ε {plan['budget']['allowance_remaining']}"
 
 
+def test_an_accuracy_is_a_part_of_the_guess(opened: Opened, penguins: Penguins) -> None:
+    page = planner(opened(), penguins)
+    page.get_by_label("Your guess").fill("4000")
+    page.get_by_label("Choose by").select_option("relative_accuracy")
+    page.get_by_label("Radius wanted, as a part of the guess").fill("0.05")
+    plan = penguins.table.plan({"kind": "mean", "column": "body_mass_g"}, accuracy=200).json()
+    page.get_by_text(f"This would cost ε {plan['privacy']['epsilon']}.").wait_for()
+    page.get_by_role("button", name="Release", exact=True).click()
+    expect(page.locator(".result")).to_be_visible()
+
+
 def test_a_release_is_paid_shown_and_found_again(opened: Opened, penguins: Penguins) -> None:
     dashboard = opened()
     page = planner(dashboard, penguins)

@@ -16,7 +16,8 @@ router = APIRouter(prefix="/v1", tags=["releases"], route_class=DirectRoute, dep
 def _batch(request: BatchRequest) -> Batch:
     return Batch(
         items=[
-            BatchItem(each.statistic.model_dump(), each.epsilon, each.accuracy, each.weight) for each in request.items
+            BatchItem(each.statistic.model_dump(), each.epsilon, each.wanted_accuracy, each.weight)
+            for each in request.items
         ],
         epsilon_nano=request.epsilon,
         equalised=request.equalise is not None,

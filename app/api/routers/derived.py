@@ -7,6 +7,7 @@ from app.api.dependencies import BEARER, CallerOf, DirectRoute, JsonBody, KeyHea
 from app.api.openapi.document import describe_responses
 from app.api.responses import MEDIA_TYPE, answer_response
 from app.api.schemas.derived import DerivedAnswer, DerivedPlan, DerivedRequest
+from app.services.planning.derived_accuracy import Target
 from app.services.releasing import derived
 from app.services.releasing.derived import DerivedQuestion
 
@@ -16,7 +17,7 @@ router = APIRouter(prefix="/v1", tags=["releases"], route_class=DirectRoute, dep
 def _question(request: DerivedRequest) -> DerivedQuestion:
     return DerivedQuestion(
         derived=request.derived.model_dump(),
-        epsilon_nano=request.epsilon,
+        target=Target(request.epsilon, request.accuracy, request.relative_accuracy, request.guesses.given()),
         alpha=request.alpha,
         gamma=request.gamma,
         grid_refinement=request.grid_refinement,

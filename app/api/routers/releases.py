@@ -20,7 +20,7 @@ def question_of(request: ReleaseRequest) -> Question:
     return Question(
         statistic=request.statistic.model_dump(),
         epsilon_nano=request.epsilon,
-        accuracy=request.accuracy,
+        accuracy=request.wanted_accuracy,
         alpha=request.alpha,
         gamma=request.gamma,
         grid_refinement=request.grid_refinement,

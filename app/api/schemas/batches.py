@@ -8,7 +8,8 @@ from pydantic import Field, model_validator
 from app.api.schemas.base import RequestModel
 from app.api.schemas.derived import DerivedBudget
 from app.api.schemas.filters import MAX_REQUEST_CONDITIONS, MAX_REQUEST_VALUES, require_few_conditions
-from app.api.schemas.numbers import Accuracy, Alpha, EpsilonNano, Flag, Gamma, Refinement, Weight
+from app.api.schemas.numbers import Accuracy, Alpha, Bound, EpsilonNano, Flag, Gamma, Refinement, Weight, refuse
+from app.api.schemas.releases import require_guess, wanted_accuracy
 from app.api.schemas.responses import (
     REUSED_ACCURACY,
     AnswerModel,
@@ -30,7 +31,25 @@ class BatchItem(RequestModel):
     statistic: StatisticRequest
     epsilon: EpsilonNano | None = Field(default=None, description="What it may cost, all bins together.")
     accuracy: Accuracy | None = Field(default=None, description="The radius wanted (per bin for a histogram).")
+    relative_accuracy: Accuracy | None = Field(
+        default=None, description="The radius wanted, as a part of the absolute value of `guess`: 0.01 is 1 % of it."
+    )
+    guess: Bound | None = Field(
+        default=None, description="What the statistic may be, in its units, as far as you know without the data."
+    )
     weight: Weight | None = Field(default=None, description="Its part of the batch's `epsilon`, rounded down to units.")
+
+    @model_validator(mode="after")
+    def _one_accuracy(self) -> Self:
+        if self.accuracy is not None and self.relative_accuracy is not None:
+            raise refuse("needs only one of `accuracy` and `relative_accuracy`")
+        require_guess(self.relative_accuracy, self.guess, alone=False)
+        return self
+
+    @property
+    def wanted_accuracy(self) -> mpq | None:
+        """Return the wanted radius, in the statistic's units."""
+        return wanted_accuracy(self.accuracy, self.relative_accuracy, self.guess)
 
 
 class BatchRequest(RequestModel):

@@ -1,13 +1,24 @@
 """Requests and responses of derived statistics, with one model for each kind of request. See `app.dp.derived`."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from gmpy2 import mpq
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from app.api.schemas.base import RequestModel
 from app.api.schemas.filters import Where
-from app.api.schemas.numbers import Alpha, ColumnName, EpsilonNano, Flag, Gamma, Refinement, Text
+from app.api.schemas.numbers import (
+    Accuracy,
+    Alpha,
+    Bound,
+    ColumnName,
+    EpsilonNano,
+    Flag,
+    Gamma,
+    Refinement,
+    Text,
+    refuse,
+)
 from app.api.schemas.responses import REUSED_ACCURACY, AnswerModel, Bin, EpsilonText, PlannedAccuracy, ReleaseBudget
 from app.api.schemas.statistics import Bins, Bounds, Edges, StatisticRequest
 
@@ -135,18 +146,63 @@ DerivedStatistic = Annotated[
 ]
 
 
+class Guesses(RequestModel):
+    """What numbers of the table may be, as far as you know without the data: those that the statistic takes.
+
+    A mean takes `mean` and `count` (of each group), a proportion by group `proportion` and `count`, a correlation
+    `correlation` and both standard deviations, a regression `slope`, `standard_deviation_x`, `mean_x` and `mean_y`,
+    quantiles `mean` and `standard_deviation` of a normal distribution, and perhaps `count`.
+    """
+
+    mean: Bound | None = None
+    count: Bound | None = None
+    sum: Bound | None = None
+    proportion: Bound | None = None
+    standard_deviation: Bound | None = None
+    standard_deviation_x: Bound | None = None
+    standard_deviation_y: Bound | None = None
+    correlation: Bound | None = None
+    slope: Bound | None = None
+    mean_x: Bound | None = None
+    mean_y: Bound | None = None
+
+    def given(self) -> dict[str, mpq]:
+        """Return the guesses that were made, by name."""
+        return {name: guess for name, guess in self if guess is not None}
+
+
 class DerivedRequest(RequestModel):
-    """A derived statistic, and what its components may cost together if none of them is known."""
+    """A derived statistic, and either what its components may cost together if none is known, or an accuracy."""
 
     derived: DerivedStatistic
-    epsilon: EpsilonNano = Field(
-        description="Shared equally by the components. A component costs nothing if an earlier release is as accurate"
-        " as its share would make it."
+    epsilon: EpsilonNano | None = Field(
+        default=None,
+        description="Shared by the components. A component costs nothing if an earlier release is as accurate as its"
+        " share would make it.",
+    )
+    accuracy: Accuracy | None = Field(
+        default=None,
+        description="Half the width of the interval, in the statistic's units: the smallest ε for which it is planned."
+        " It is the widest of several intervals, and the slope's of a regression.",
+    )
+    relative_accuracy: Accuracy | None = Field(
+        default=None, description="The same as a part of the absolute value of the guess of the statistic."
+    )
+    guesses: Guesses = Field(
+        default_factory=Guesses,
+        description="For an accuracy, and to plan the width of the interval. They read no data.",
+        json_schema_extra={"default": {}},
     )
     alpha: Alpha = Field(default_factory=lambda: ONE_IN_TWENTY, json_schema_extra={"default": 0.05})
     gamma: Gamma = Field(default_factory=lambda: ONE_IN_TWENTY, json_schema_extra={"default": 0.05})
     grid_refinement: Refinement = 0
     reuse: Flag = Field(default=True, description="Take components from earlier releases that are accurate enough.")
+
+    @model_validator(mode="after")
+    def _one_target(self) -> Self:
+        if [self.epsilon, self.accuracy, self.relative_accuracy].count(None) != 2:
+            raise refuse("needs exactly one of `epsilon`, `accuracy` and `relative_accuracy`")
+        return self
 
 
 End = float | None
@@ -195,12 +251,26 @@ class DerivedBudget(ReleaseBudget):
 class _Derived(AnswerModel):
     dataset: str
     derived: DerivedStatistic
+    epsilon: EpsilonText = Field(description="What the components share.")
     alpha: float
+
+
+class ExpectedWidth(AnswerModel):
+    """Half the width of the interval, or of the widest of several, if each component is released exactly.
+
+    `basis` says of which table: of the guessed one, or of the one with the widest interval. Noise makes intervals wider
+    or narrower. Null if the interval would have no ends.
+    """
+
+    half_width: float | None
+    basis: Literal["guesses", "worst_case"]
 
 
 class DerivedPlan(_Derived):
     """The components, and which of them exist already."""
 
+    expected: ExpectedWidth | None = Field(description="Null without the guesses that it takes.")
+    summary: str
     components: list[PlannedComponent]
     budget: DerivedBudget
 

@@ -31,6 +31,8 @@ class CurveRequest(RequestModel):
 class PlanRequest(ReleaseRequest):
     """The members of a release's request, and those that only a plan has."""
 
+    _guess_alone = True
+
     curve: CurveRequest | None = None
     guess: Bound | None = Field(
         default=None,

@@ -1,12 +1,12 @@
 """The request body of releases, which plans extend."""
 
-from typing import Self
+from typing import ClassVar, Self
 
 from gmpy2 import mpq
 from pydantic import Field, model_validator
 
 from app.api.schemas.base import RequestModel
-from app.api.schemas.numbers import Accuracy, Alpha, EpsilonNano, Flag, Gamma, Refinement, refuse
+from app.api.schemas.numbers import Accuracy, Alpha, Bound, EpsilonNano, Flag, Gamma, Refinement, refuse
 from app.api.schemas.statistics import StatisticRequest
 
 ONE_IN_TWENTY = mpq(1, 20)
@@ -18,13 +18,40 @@ class ReleaseRequest(RequestModel):
     statistic: StatisticRequest
     epsilon: EpsilonNano | None = Field(default=None, description="What the release may cost, all bins together.")
     accuracy: Accuracy | None = Field(default=None, description="The radius wanted (per bin for a histogram).")
+    relative_accuracy: Accuracy | None = Field(
+        default=None, description="The radius wanted, as a part of the absolute value of `guess`: 0.01 is 1 % of it."
+    )
+    guess: Bound | None = Field(
+        default=None, description="What the statistic may be, in its units, as far as you know without the data."
+    )
     alpha: Alpha = Field(default_factory=lambda: ONE_IN_TWENTY, json_schema_extra={"default": 0.05})
     gamma: Gamma = Field(default_factory=lambda: ONE_IN_TWENTY, json_schema_extra={"default": 0.05})
     grid_refinement: Refinement = 0
     reuse: Flag = Field(default=True, description="Answer with an earlier release that is accurate enough, at no cost.")
 
+    _guess_alone: ClassVar[bool] = False
+
     @model_validator(mode="after")
     def _one_of_epsilon_and_accuracy(self) -> Self:
-        if (self.epsilon is None) == (self.accuracy is None):
-            raise refuse("needs either `epsilon` or `accuracy`, not both")
+        if [self.epsilon, self.accuracy, self.relative_accuracy].count(None) != 2:
+            raise refuse("needs exactly one of `epsilon`, `accuracy` and `relative_accuracy`")
+        require_guess(self.relative_accuracy, self.guess, alone=self._guess_alone)
         return self
+
+    @property
+    def wanted_accuracy(self) -> mpq | None:
+        """Return the wanted radius, in the statistic's units."""
+        return wanted_accuracy(self.accuracy, self.relative_accuracy, self.guess)
+
+
+def require_guess(relative_accuracy: mpq | None, guess: mpq | None, *, alone: bool) -> None:
+    """Refuse a relative accuracy without a guess, and, unless it may stand alone, a guess without one."""
+    if relative_accuracy is not None and not guess:
+        raise refuse("needs a `guess` other than 0 for `relative_accuracy`, which is a part of it")
+    if relative_accuracy is None and guess is not None and not alone:
+        raise refuse("needs no `guess` without `relative_accuracy`: leave it out")
+
+
+def wanted_accuracy(accuracy: mpq | None, relative_accuracy: mpq | None, guess: mpq | None) -> mpq | None:
+    """Return the wanted radius, in the statistic's units, or None."""
+    return accuracy if relative_accuracy is None or guess is None else relative_accuracy * abs(guess)

@@ -9,7 +9,15 @@ import typer
 
 from app.cli.remote import options, output
 from app.cli.remote.options import Bins, BoundsOf, Edges, WhereOf
-from app.cli.remote.questions import Alpha, Gamma, Refinement, parse_refinement, print_release
+from app.cli.remote.questions import (
+    Alpha,
+    Gamma,
+    Refinement,
+    RelativeAccuracy,
+    parse_refinement,
+    print_release,
+    require_one_target,
+)
 from app.cli.remote.session import USAGE, AsJson, DatasetName, connect, fail
 from snapledger_client import Bounds, Derived, Release, Where, derived_statistics, statistics
 from snapledger_client.formatting import choose_number_format, format_column_value, format_interval
@@ -125,7 +133,17 @@ def release_derived(  # noqa: PLR0913 - as many options as a question has
         ),
     ] = None,
     *,
-    epsilon: Annotated[str, typer.Option(help="The ε that its components may cost together.")],
+    epsilon: Annotated[
+        str | None, typer.Option(help="The ε that its components may cost together; or give --accuracy.")
+    ] = None,
+    accuracy: Annotated[
+        str | None, typer.Option(help="Half the width of the interval that is to be planned; or give --epsilon.")
+    ] = None,
+    relative_accuracy: RelativeAccuracy = None,
+    guess: Annotated[
+        list[str] | None,
+        typer.Option(help="What a number of the table may be, NAME=VALUE, such as mean=4200. Repeatable."),
+    ] = None,
     bounds: BoundsOf = None,
     where: WhereOf = None,
     category: Annotated[str | None, typer.Option(help="The category of a proportion.")] = None,
@@ -166,7 +184,9 @@ def release_derived(  # noqa: PLR0913 - as many options as a question has
         method=method,
     )
     refinement = None if grid_refinement is None else parse_refinement(grid_refinement)
-    numbers = {"epsilon": epsilon, "alpha": alpha, "gamma": gamma, "grid_refinement": refinement}
+    require_one_target(epsilon, accuracy, relative_accuracy)
+    numbers: dict[str, Any] = {"epsilon": epsilon, "accuracy": accuracy, "relative_accuracy": relative_accuracy}
+    numbers |= {"alpha": alpha, "gamma": gamma, "grid_refinement": refinement, "guesses": _parse_guesses(guess)}
     asked: dict[str, Any] = {name: each for name, each in numbers.items() if each is not None}
     if fresh:
         asked["reuse"] = False
@@ -191,6 +211,17 @@ def release_derived(  # noqa: PLR0913 - as many options as a question has
         ]
         output.print_table(("of", kind.value, "interval"), rows, (kind.value,))
     output.print_line(found)
+
+
+def _parse_guesses(texts: list[str] | None) -> dict[str, str] | None:
+    """Return guesses by the names that precede their equals signs."""
+    guesses: dict[str, str] = {}
+    for text in texts or []:
+        name, equals, number = (part.strip() for part in text.partition("="))
+        if not equals or name in guesses:
+            fail("a guess must be NAME=VALUE, such as mean=4200, with each name once", USAGE)
+        guesses[name] = number
+    return guesses or None
 
 
 def _format_label(of: str | float) -> str:

@@ -13,7 +13,6 @@ from snapledger_client import (
     Estimate,
     Histogram,
     Plan,
-    PlanOptions,
     Release,
     ReleaseOptions,
     StatisticOptions,
@@ -61,7 +60,11 @@ Gamma = Annotated[
 Refinement = Annotated[
     str | None, typer.Option(help="How often the rounding grid is halved: 0 (the default) to 30, or auto.")
 ]
+RelativeAccuracy = Annotated[
+    str | None, typer.Option(help="The largest error that you accept, as a part of the guess: 0.01 is 1 % of it.")
+]
 Guess = Annotated[str | None, typer.Option(help="A guess of the value: shows the bias there, from the guess alone.")]
+ReleaseGuess = Annotated[str | None, typer.Option("--guess", help="A guess of the value, for --relative-accuracy.")]
 
 
 def _build_statistic(kind: Kind, columns: list[str], **asked: Any) -> dict[str, Any]:  # noqa: ANN401 - as each option is
@@ -75,14 +78,19 @@ def _build_statistic(kind: Kind, columns: list[str], **asked: Any) -> dict[str, 
 
 def _collect_options(*, fresh: bool, refinement: str | None, **numbers: str | None) -> StatisticOptions:
     """Return the options that were set; the service has defaults for the others."""
-    if (numbers["epsilon"] is None) == (numbers["accuracy"] is None):
-        fail("give either --epsilon or --accuracy, not both", USAGE)
+    require_one_target(numbers["epsilon"], numbers["accuracy"], numbers["relative_accuracy"])
     given: dict[str, Any] = {name: number for name, number in numbers.items() if number is not None}
     if refinement is not None:
         given["grid_refinement"] = parse_refinement(refinement)
     if fresh:
         given["reuse"] = False
     return cast("StatisticOptions", given)
+
+
+def require_one_target(*targets: str | None) -> None:
+    """Exit unless exactly one of an ε, an accuracy and a relative accuracy is given."""
+    if targets.count(None) != len(targets) - 1:
+        fail("give exactly one of --epsilon, --accuracy and --relative-accuracy", USAGE)
 
 
 def parse_refinement(text: str) -> int | str:
@@ -97,6 +105,7 @@ def plan(  # noqa: PLR0913 - as many options as a question has
     *,
     epsilon: Epsilon = None,
     accuracy: AccuracyOf = None,
+    relative_accuracy: RelativeAccuracy = None,
     bounds: BoundsOf = None,
     edges: Edges = None,
     bins: Bins = None,
@@ -114,11 +123,17 @@ def plan(  # noqa: PLR0913 - as many options as a question has
         kind, columns or [], bounds=bounds, edges=edges, bins=bins, where=where, group_by=group_by
     )
     statistic_options = _collect_options(
-        fresh=fresh, refinement=grid_refinement, epsilon=epsilon, accuracy=accuracy, alpha=alpha, gamma=gamma
+        fresh=fresh,
+        refinement=grid_refinement,
+        epsilon=epsilon,
+        accuracy=accuracy,
+        relative_accuracy=relative_accuracy,
+        guess=guess,
+        alpha=alpha,
+        gamma=gamma,
     )
     with connect() as client:
-        plan_options: PlanOptions = {**statistic_options, **({} if guess is None else {"guess": guess})}
-        planned = client.dataset(dataset).plan(statistic, **plan_options)
+        planned = client.dataset(dataset).plan(statistic, **statistic_options)
     if as_json:
         output.print_json(planned.to_dict())
     else:
@@ -150,6 +165,8 @@ def release(  # noqa: PLR0913 - as many options as a question has
     *,
     epsilon: Epsilon = None,
     accuracy: AccuracyOf = None,
+    relative_accuracy: RelativeAccuracy = None,
+    guess: ReleaseGuess = None,
     bounds: BoundsOf = None,
     edges: Edges = None,
     bins: Bins = None,
@@ -171,7 +188,14 @@ def release(  # noqa: PLR0913 - as many options as a question has
         kind, columns or [], bounds=bounds, edges=edges, bins=bins, where=where, group_by=group_by
     )
     statistic_options = _collect_options(
-        fresh=fresh, refinement=grid_refinement, epsilon=epsilon, accuracy=accuracy, alpha=alpha, gamma=gamma
+        fresh=fresh,
+        refinement=grid_refinement,
+        epsilon=epsilon,
+        accuracy=accuracy,
+        relative_accuracy=relative_accuracy,
+        guess=guess,
+        alpha=alpha,
+        gamma=gamma,
     )
     release_options: ReleaseOptions = {**statistic_options, "key": key or uuid.uuid4().hex}
     with connect() as client:

@@ -6,9 +6,11 @@ that interval arithmetic derives from them. Closer bounds that use the noise dis
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
+
+from gmpy2 import mpq
 
 from app.dp.derived.interval_arithmetic import Range
 from app.dp.mechanism.mechanism import Mechanism
@@ -41,6 +43,14 @@ class Estimate(NamedTuple):
     value: Rational | None
     range: Range
 
+
+Basis = Literal["guesses", "worst_case"]
+
+Guesses = Mapping[str, Rational]
+"""Of numbers of the table, by name."""
+
+Supposed = Mapping[str, Sequence[Rational]]
+"""The numbers of each component's statistic, by role."""
 
 Estimates = Mapping[str, Estimate | list[Estimate]]
 """The estimates by name: one for a single number, or a list with one for each edge, probability or bin."""
@@ -78,6 +88,45 @@ class DerivedStatistic(ABC):
     def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
         """Return the estimates from the releases of all components, by their roles."""
 
+    guess_names: ClassVar[tuple[str, ...]] = ()
+    """The guesses without which the width of the interval cannot be planned. If there are none, it has a worst case."""
+
+    optional_guesses: ClassVar[tuple[str, ...]] = ()
+    """Further guesses."""
+
+    compared: ClassVar[str | None] = None
+    """The guess that a relative accuracy is a part of, if there is one: that of the estimate itself."""
+
+    def basis(self, guesses: Guesses) -> Basis:  # noqa: ARG002
+        """Return what a planned width is of: the table that is guessed, or the worst of all tables."""
+        return "guesses" if self.guess_names else "worst_case"
+
+    def suppose(self, guesses: Guesses, mechanisms: Mapping[str, Mechanism], alpha: Rational) -> Supposed:
+        """Return the components' statistics by role, if the guesses are right or, without any, in the worst case.
+
+        Raises:
+            NotImplementedError: the width is computed without them, by `half_width`.
+        """
+        raise NotImplementedError
+
+    def half_width(self, guesses: Guesses, mechanisms: Mapping[str, Mechanism], alpha: Rational) -> Rational | None:
+        """Return half the width of the interval, the widest of several, if each release is exactly what is supposed.
+
+        Args:
+            guesses: all of `guess_names`, and any of `optional_guesses`.
+            mechanisms: of the components, by role.
+            alpha: α of the whole.
+
+        Returns:
+            The half-width, None where the interval has no ends.
+        """
+        share = alpha / len(mechanisms)
+        supposed = self.suppose(guesses, mechanisms, share)
+        known = {role: _suppose_release(each, supposed[role], share) for role, each in mechanisms.items()}
+        estimates = self.estimates(known)
+        found = next(iter(estimates.values()))
+        return widest(each.range for each in (found if isinstance(found, list) else [found]))
+
     @property
     def edges(self) -> list[int | float] | None:
         """The value up to which each number counts, for cumulative counts; otherwise None."""
@@ -93,3 +142,27 @@ def single_number(known: KnownComponent) -> tuple[Rational, Range]:
     """Return the value and the range of a release of one number."""
     (value,), (around,) = known.values, known.ranges
     return value, around
+
+
+def reach_of(mechanism: Mechanism, alpha: Rational) -> Rational:
+    """Return a bound of the errors of all numbers of a release, valid with probability 1 - `alpha`."""
+    several = mechanism.statistic.bins is not None
+    return (mechanism.simultaneous_radius(alpha) if several else mechanism.radius(alpha)) + mechanism.resolution
+
+
+def _suppose_release(mechanism: Mechanism, values: Sequence[Rational], alpha: Rational) -> KnownComponent:
+    """Return what would be known if these numbers were released."""
+    statistic, reach = mechanism.statistic, reach_of(mechanism, alpha)
+    within = tuple(min(max(value, statistic.lower), statistic.upper) for value in values)
+    ranges = tuple(Range(each - reach, each + reach).cut(statistic.lower, statistic.upper) for each in within)
+    return KnownComponent(tuple(values), within, ranges, mechanism, alpha)
+
+
+def widest(ranges: Iterable[Range]) -> Rational | None:
+    """Return half the width of the widest range, or None if one has no end."""
+    most = mpq(0)
+    for lower, upper in ranges:
+        if lower is None or upper is None:
+            return None
+        most = max(most, (upper - lower) / 2)
+    return most

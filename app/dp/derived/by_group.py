@@ -11,11 +11,12 @@ from typing import Any, ClassVar, Self
 
 from gmpy2 import mpq
 
-from app.dp.derived.base import DerivedStatistic, Estimate, Estimates, KnownComponent
+from app.dp.derived.base import DerivedStatistic, Estimate, Estimates, Guesses, KnownComponent, Supposed
 from app.dp.derived.interval_arithmetic import Range, ends
-from app.dp.derived.ratios import centred_mean, mean_components, total_alpha
+from app.dp.derived.ratios import centred_mean, centred_total, mean_components, total_alpha
 from app.dp.derived.single_release import parse_share
 from app.dp.errors import InvalidStatistic
+from app.dp.mechanism.mechanism import Mechanism
 from app.dp.mechanism.ratio_accuracy import RatioError
 from app.dp.numbers.exact import Rational
 from app.dp.statistics import build
@@ -64,6 +65,8 @@ class MeanByGroup(ByGroup):
 
     kind: ClassVar[str] = "mean"
     members: ClassVar[frozenset[str]] = frozenset({"column", "bounds", "where", "group_by"})
+    guess_names: ClassVar[tuple[str, ...]] = ("mean", "count")
+    compared: ClassVar[str | None] = "mean"
 
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
@@ -75,7 +78,14 @@ class MeanByGroup(ByGroup):
     def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
         """Return the means; the value is None for a group whose released count is not positive."""
         error, releases = self._releases(known)
-        return {self.kind: [centred_mean(self.codes, error, total, count) for total, count in releases]}
+        # Groups may have the same releases, as all of a plan have.
+        found = {each: centred_mean(self.codes, error, *each) for each in set(releases)}
+        return {self.kind: [found[each] for each in releases]}
+
+    def suppose(self, guesses: Guesses, mechanisms: Mapping[str, Mechanism], alpha: Rational) -> Supposed:  # noqa: ARG002
+        """Return the same count and mean for every group."""
+        groups = self.groups.count
+        return {"sum": [centred_total(self.codes, guesses)] * groups, "count": [guesses["count"]] * groups}
 
 
 @dataclass(frozen=True)
@@ -87,6 +97,8 @@ class ProportionByGroup(ByGroup):
 
     kind: ClassVar[str] = "proportion"
     members: ClassVar[frozenset[str]] = frozenset({"column", "category", "where", "group_by"})
+    guess_names: ClassVar[tuple[str, ...]] = ("proportion", "count")
+    compared: ClassVar[str | None] = "proportion"
 
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
@@ -108,7 +120,13 @@ class ProportionByGroup(ByGroup):
     def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
         """Return the shares; the value is None for a group whose released count is not positive."""
         error, releases = self._releases(known)
-        return {self.kind: [_share(error, inside, count) for inside, count in releases]}
+        found = {each: _share(error, *each) for each in set(releases)}
+        return {self.kind: [found[each] for each in releases]}
+
+    def suppose(self, guesses: Guesses, mechanisms: Mapping[str, Mechanism], alpha: Rational) -> Supposed:  # noqa: ARG002
+        """Return the same count and proportion for every group."""
+        count, groups = guesses["count"], self.groups.count
+        return {"inside": [guesses["proportion"] * count] * groups, "count": [count] * groups}
 
 
 def _share(error: RatioError, inside: Rational, count: Rational) -> Estimate:

@@ -8,9 +8,10 @@ from typing import Any, ClassVar, Self
 
 from gmpy2 import mpq
 
-from app.dp.derived.base import DerivedStatistic, Estimate, Estimates, KnownComponent
+from app.dp.derived.base import DerivedStatistic, Estimate, Estimates, Guesses, KnownComponent
 from app.dp.derived.interval_arithmetic import Range, ends
 from app.dp.errors import InvalidStatistic
+from app.dp.mechanism.mechanism import Mechanism
 from app.dp.mechanism.sum_accuracy import sum_radius
 from app.dp.numbers.exact import Rational
 from app.dp.statistics import build
@@ -58,7 +59,7 @@ class FromHistogram(DerivedStatistic, ABC):
         ranges = []
         for i, below in enumerate(accumulate(known.raw[:intervals]), 1):
             near, far = (below, i) if 2 * i <= everything else (rows - (counted - below), everything - i)
-            around = Range(near, near).widen(sum_error(known, far, alpha)).cut(mpq(0), rows)
+            around = Range(near, near).widen(sum_error(known.mechanism, far, alpha)).cut(mpq(0), rows)
             ranges.append(ends(around))
         least = list(accumulate((low for low, _ in ranges), max))
         most = list(accumulate((high for _, high in reversed(ranges)), min))[::-1]
@@ -87,6 +88,13 @@ class Cumulative(FromHistogram):
     def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
         """Return the cumulative counts: the non-descending sequence nearest to the sums of the released counts."""
         return {self.kind: self.count_below(known["histogram"])}
+
+    def half_width(self, guesses: Guesses, mechanisms: Mapping[str, Mechanism], alpha: Rational) -> Rational:  # noqa: ARG002
+        """Return that of the count of half of the bins, which has the largest error, whatever the data."""
+        mechanism = mechanisms["histogram"]
+        intervals = self.intervals.edges.intervals
+        bins = min(mechanism.statistic.components // 2, intervals)
+        return min(sum_error(mechanism, bins, alpha / intervals), mpq(self.n, 2))
 
     @property
     def edges(self) -> list[int | float]:
@@ -129,11 +137,16 @@ class Margin(DerivedStatistic):
         """The column's bins."""
         return self.cells.x if self.first else self.cells.y
 
+    def half_width(self, guesses: Guesses, mechanisms: Mapping[str, Mechanism], alpha: Rational) -> Rational:  # noqa: ARG002
+        """Return that of a bin that is not near 0 or n: it is the same for all, whatever the data."""
+        rows, added = (self.cells.x.count, self.cells.y.count)[:: 1 if self.first else -1]
+        return min(sum_error(mechanisms["table"], added, alpha / rows), mpq(self.n, 2))
+
     def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
         """Return the sum of each bin's cells, clamped to [0, n]."""
         table, (x, y) = known["table"], (self.cells.x.count, self.cells.y.count)
         rows, added = (x, y) if self.first else (y, x)
-        error = sum_error(table, added, table.alpha / rows)
+        error = sum_error(table.mechanism, added, table.alpha / rows)
         estimates = []
         for i in range(rows):
             total = sum(table.raw[i * y : (i + 1) * y] if self.first else table.raw[i : x * y : y])
@@ -143,11 +156,10 @@ class Margin(DerivedStatistic):
         return {self.kind: estimates}
 
 
-def sum_error(counts: KnownComponent, number: int, alpha: Rational) -> Rational:
+def sum_error(mechanism: Mechanism, number: int, alpha: Rational) -> Rational:
     """Return a bound of the error of the sum of `number` counts of a release, valid with probability 1 - `alpha`."""
     if number == 0:
         return mpq(0)
-    mechanism = counts.mechanism
     # Counts and the centre that is subtracted before the draw are whole numbers.
     on_grid = mechanism.parameters.grid <= 1
     return sum_radius(mechanism.parameters, number, alpha, on_grid=on_grid) + number * mechanism.resolution

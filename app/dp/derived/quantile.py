@@ -1,15 +1,17 @@
 """Quantiles, from the counts of a histogram or from a search: whichever gives narrower intervals for the same ε."""
 
 import math
+import sys
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar, Self, cast
 
 from gmpy2 import mpq
 
-from app.dp.derived.base import Estimate, Estimates, KnownComponent
-from app.dp.derived.from_bins import HISTOGRAM_MEMBERS, FromHistogram, fit_ascending
+from app.dp.derived.base import Estimate, Estimates, Guesses, KnownComponent, widest
+from app.dp.derived.from_bins import HISTOGRAM_MEMBERS, FromHistogram, fit_ascending, sum_error
 from app.dp.derived.interval_arithmetic import Range, ends
 from app.dp.errors import InvalidStatistic
 from app.dp.mechanism.mechanism import Mechanism
@@ -46,6 +48,8 @@ class Quantile(FromHistogram):
 
     kind: ClassVar[str] = "quantile"
     members: ClassVar[frozenset[str]] = frozenset({*HISTOGRAM_MEMBERS, "probabilities", "method"})
+    guess_names: ClassVar[tuple[str, ...]] = ("mean", "standard_deviation")
+    optional_guesses: ClassVar[tuple[str, ...]] = ("count",)
 
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
@@ -81,6 +85,48 @@ class Quantile(FromHistogram):
         cumulative = self.count_below(known["histogram"])
         counts = [mpq(0), *(each.value or mpq(0) for each in cumulative)]
         return {self.kind: [_quantile(probability, edges, cumulative, counts) for probability in self.probabilities]}
+
+    def half_width(self, guesses: Guesses, mechanisms: Mapping[str, Mechanism], alpha: Rational) -> Rational | None:
+        """Return that of the widest interval if the values, of `count` rows or all, are normally distributed."""
+        search = self.search
+        if search is None:
+            mechanism = mechanisms["histogram"]
+            below = self._suppose_counts(guesses, mechanism.statistic.components)
+            return widest(self._planned_ranges(below, mechanism, alpha))
+        mechanism, bins = mechanisms["search"], search.histogram.components
+        below = self._suppose_counts(guesses, bins)
+        counts = [after - before for before, after in pairwise(below)]
+        answer = tuple([*counts, self.n - below[-1], 0][:bins])
+        scale = mechanism.statistic.sensitivity * mechanism.parameters.scale
+        released = tuple(search.search(answer, scale, lambda count: count))
+        known = KnownComponent(released, released, (), mechanism, alpha)
+        return widest(each.range for each in self._search_estimates(search, known))
+
+    def _suppose_counts(self, guesses: Guesses, bins: int) -> list[int]:
+        """Return how many values are below each edge; all rows have one if there is no bin for others."""
+        count = guesses.get("count") if bins > self.intervals.edges.intervals else None
+        rows = self.n if count is None else int(min(max(count, mpq(0)), mpq(self.n)))
+        mean, deviation = float(guesses["mean"]), max(float(guesses["standard_deviation"]), sys.float_info.min)
+        inner = self.intervals.edges.stored(self.intervals.kind)[1:-1]
+        shares = [math.erfc((mean - float(edge)) / deviation / math.sqrt(2)) / 2 for edge in inner]
+        return [0, *(round(rows * share) for share in shares), rows]
+
+    def _planned_ranges(self, below: Sequence[int], mechanism: Mechanism, alpha: Rational) -> list[Range]:
+        """Return the intervals that a histogram would give; of its thousands of edges few are looked at."""
+        edges = self.intervals.edges.stored(self.intervals.kind)
+        intervals, everything = len(edges) - 1, mechanism.statistic.components
+
+        def error(edge: int) -> Rational:
+            return sum_error(mechanism, min(edge, everything - edge), alpha / intervals)
+
+        ranges = []
+        for probability in self.probabilities:
+            few, many = (probability * (below[-1] + sign * error(intervals)) for sign in (-1, 1))
+            numbers = range(intervals)
+            first = bisect_left(numbers, few, key=lambda edge: below[edge] + error(edge))
+            last = bisect_left(range(intervals + 1), many, key=lambda edge: below[edge] - error(edge))
+            ranges.append(Range(edges[max(first - 1, 0)], edges[min(last, intervals)]))
+        return ranges
 
     def _search_estimates(self, search: QuantileSearch, known: KnownComponent) -> list[Estimate]:
         """Return the quantiles from the counts below the pivots.

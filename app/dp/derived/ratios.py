@@ -6,7 +6,15 @@ from typing import Any, ClassVar, Self, cast
 
 from gmpy2 import mpq
 
-from app.dp.derived.base import DerivedStatistic, Estimate, Estimates, KnownComponent, single_number
+from app.dp.derived.base import (
+    DerivedStatistic,
+    Estimate,
+    Estimates,
+    Guesses,
+    KnownComponent,
+    Supposed,
+    single_number,
+)
 from app.dp.derived.interval_arithmetic import (
     Range,
     divide,
@@ -17,6 +25,7 @@ from app.dp.derived.interval_arithmetic import (
     subtract,
 )
 from app.dp.errors import InvalidStatistic
+from app.dp.mechanism.mechanism import Mechanism
 from app.dp.mechanism.ratio_accuracy import RatioError
 from app.dp.numbers.exact import Rational
 from app.dp.statistics import build
@@ -38,6 +47,8 @@ class FilteredMean(DerivedStatistic):
 
     kind: ClassVar[str] = "mean"
     members: ClassVar[frozenset[str]] = frozenset({"column", "bounds", "where"})
+    guess_names: ClassVar[tuple[str, ...]] = ("mean", "count")
+    compared: ClassVar[str | None] = "mean"
 
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
@@ -52,6 +63,15 @@ class FilteredMean(DerivedStatistic):
         (total,), (count,) = known["sum"].raw, known["count"].raw
         error = RatioError.of(known["sum"].mechanism, known["count"].mechanism, total_alpha(known))
         return {self.kind: centred_mean(self.codes, error, total, count)}
+
+    def suppose(self, guesses: Guesses, mechanisms: Mapping[str, Mechanism], alpha: Rational) -> Supposed:  # noqa: ARG002
+        """Return the guessed count, and the sum of as many rows with the guessed mean."""
+        return {"sum": [centred_total(self.codes, guesses)], "count": [guesses["count"]]}
+
+
+def centred_total(codes: Codes, guesses: Guesses) -> Rational:
+    """Return the sum of v - m₀ over the guessed number of rows with the guessed mean."""
+    return (guesses["mean"] - (codes.lower + codes.upper) / 2) * guesses["count"]
 
 
 def mean_components(
@@ -98,6 +118,8 @@ class Correlation(DerivedStatistic):
 
     kind: ClassVar[str] = "correlation"
     members: ClassVar[frozenset[str]] = frozenset({"columns", "bounds"})
+    guess_names: ClassVar[tuple[str, ...]] = ("correlation", "standard_deviation_x", "standard_deviation_y")
+    compared: ClassVar[str | None] = "correlation"
 
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
@@ -126,6 +148,11 @@ class Correlation(DerivedStatistic):
         value = min(max(together / square_root_up(x * y), mpq(-1)), mpq(1)) if x > 0 and y > 0 else None
         return {self.kind: Estimate(value, around)}
 
+    def suppose(self, guesses: Guesses, mechanisms: Mapping[str, Mechanism], alpha: Rational) -> Supposed:  # noqa: ARG002
+        """Return the variances, and the covariance that gives the guessed correlation."""
+        correlation, x, y = (guesses[name] for name in self.guess_names)
+        return {"covariance": [correlation * x * y], "variance_x": [x**2], "variance_y": [y**2]}
+
 
 @dataclass(frozen=True)
 class Regression(DerivedStatistic):
@@ -133,6 +160,8 @@ class Regression(DerivedStatistic):
 
     kind: ClassVar[str] = "regression"
     members: ClassVar[frozenset[str]] = frozenset({"columns", "bounds"})
+    guess_names: ClassVar[tuple[str, ...]] = ("slope", "standard_deviation_x", "mean_x", "mean_y")
+    compared: ClassVar[str | None] = "slope"
 
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
@@ -162,3 +191,9 @@ class Regression(DerivedStatistic):
         slope = together[0] / x[0] if x[0] > 0 else None
         intercept = None if slope is None else y_mean[0] - slope * x_mean[0]
         return {"slope": Estimate(slope, slopes), "intercept": Estimate(intercept, intercepts)}
+
+    def suppose(self, guesses: Guesses, mechanisms: Mapping[str, Mechanism], alpha: Rational) -> Supposed:  # noqa: ARG002
+        """Return the variance, the covariance that gives the guessed slope, and the means."""
+        slope, deviation, mean_x, mean_y = (guesses[name] for name in self.guess_names)
+        variance = deviation**2
+        return {"covariance": [slope * variance], "variance_x": [variance], "mean_x": [mean_x], "mean_y": [mean_y]}

@@ -6,9 +6,21 @@ from typing import Any, ClassVar, Self
 
 from gmpy2 import mpq
 
-from app.dp.derived.base import DerivedStatistic, Estimate, Estimates, KnownComponent, single_number
+from app.dp.derived.base import (
+    Basis,
+    DerivedStatistic,
+    Estimate,
+    Estimates,
+    Guesses,
+    KnownComponent,
+    Supposed,
+    reach_of,
+    single_number,
+)
 from app.dp.derived.interval_arithmetic import Range, square_root, square_root_down
 from app.dp.errors import InvalidStatistic
+from app.dp.mechanism.mechanism import Mechanism
+from app.dp.numbers.exact import Rational
 from app.dp.statistics import build
 from app.dp.statistics.base import find_column
 from app.dp.table.columns import Column, Kind
@@ -20,6 +32,8 @@ class StandardDeviation(DerivedStatistic):
 
     kind: ClassVar[str] = "standard_deviation"
     members: ClassVar[frozenset[str]] = frozenset({"column", "bounds"})
+    optional_guesses: ClassVar[tuple[str, ...]] = ("standard_deviation",)
+    compared: ClassVar[str | None] = "standard_deviation"
 
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
@@ -33,6 +47,15 @@ class StandardDeviation(DerivedStatistic):
         value, around = single_number(known["variance"])
         return {self.kind: Estimate(square_root_down(value), square_root(around))}
 
+    def basis(self, guesses: Guesses) -> Basis:
+        """Return what a planned width is of."""
+        return "guesses" if guesses else "worst_case"
+
+    def suppose(self, guesses: Guesses, mechanisms: Mapping[str, Mechanism], alpha: Rational) -> Supposed:
+        """Return the guessed variance, or the one whose root has the widest interval: it just begins at 0."""
+        guess = guesses.get("standard_deviation")
+        return {"variance": [reach_of(mechanisms["variance"], alpha) if guess is None else guess**2]}
+
 
 @dataclass(frozen=True)
 class DerivedSum(DerivedStatistic):
@@ -40,6 +63,8 @@ class DerivedSum(DerivedStatistic):
 
     kind: ClassVar[str] = "sum"
     members: ClassVar[frozenset[str]] = frozenset({"column", "bounds"})
+    optional_guesses: ClassVar[tuple[str, ...]] = ("sum",)
+    compared: ClassVar[str | None] = "sum"
 
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
@@ -53,6 +78,10 @@ class DerivedSum(DerivedStatistic):
         value, around = single_number(known["mean"])
         return {self.kind: Estimate(value * self.n, around.times(mpq(self.n)))}
 
+    def suppose(self, guesses: Guesses, mechanisms: Mapping[str, Mechanism], alpha: Rational) -> Supposed:  # noqa: ARG002
+        """Return the middle of the range: the width is the same for all statistics that are not near its ends."""
+        return {"mean": [mechanisms["mean"].statistic.centre]}
+
 
 @dataclass(frozen=True)
 class Proportion(DerivedStatistic):
@@ -64,6 +93,8 @@ class Proportion(DerivedStatistic):
 
     kind: ClassVar[str] = "proportion"
     members: ClassVar[frozenset[str]] = frozenset({"column", "category", "where"})
+    optional_guesses: ClassVar[tuple[str, ...]] = ("proportion",)
+    compared: ClassVar[str | None] = "proportion"
 
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
@@ -91,6 +122,10 @@ class Proportion(DerivedStatistic):
         divisor = 1 if role == "mean" else self.n
         share: Range = around.times(mpq(1, divisor))
         return {self.kind: Estimate(value / divisor, share)}
+
+    def suppose(self, guesses: Guesses, mechanisms: Mapping[str, Mechanism], alpha: Rational) -> Supposed:  # noqa: ARG002
+        """Return the middle of the range: the width is the same for all statistics that are not near its ends."""
+        return {role: [each.statistic.centre] for role, each in mechanisms.items()}
 
 
 def parse_share(column: Column, category: Any) -> Any:  # noqa: ANN401 - whatever a request holds there

@@ -18,7 +18,7 @@ from app.services.planning.questions import Plan, Question
 MOST_COMPONENTS = 50_000
 """The maximum for all items together, so that a free plan does not take seconds; ask for a larger histogram alone."""
 
-_ONE = "needs exactly one of `epsilon`, `accuracy` and `weight`"
+_ONE = "needs exactly one of `epsilon`, `accuracy`, `relative_accuracy` and `weight`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def _equalise_radii(dataset: Dataset, batch: Batch) -> list[tuple[int | None, mp
             raise InvalidRequestError(
                 (
                     f"items.{position}",
-                    "must not have `epsilon`, `accuracy` or `weight`: `equalise` gives each item its share",
+                    "must not have `epsilon`, an accuracy or `weight`: `equalise` gives each item its share",
                 )
             )
     if batch.epsilon_nano is None:

@@ -14,7 +14,6 @@ from app.db.repositories.datasets import Dataset
 from app.dp import derived as derivations
 from app.dp.derived import DerivedStatistic
 from app.dp.errors import InvalidStatistic
-from app.dp.mechanism.epsilon_sharing import by_weight
 from app.dp.mechanism.mechanism import GridRefinement
 from app.dp.numbers.exact import json_probability
 from app.errors import InvalidRequestError
@@ -24,30 +23,45 @@ from app.ledger.account import Account
 from app.ledger.allowances import Allowance
 from app.ledger.answers.releases import Rows
 from app.ledger.chain import facts
-from app.ledger.units import NANO_PER_EPSILON, epsilon_text
+from app.ledger.units import epsilon_text
 from app.services.access import Access
 from app.services.context import Services
-from app.services.planning import columns, questions
+from app.services.planning import columns, derived_accuracy, questions
+from app.services.planning.derived_accuracy import Setting, Target
 from app.services.planning.questions import Plan, Question
 from app.services.releasing import exact_sums, release_flow, reuse
 from app.services.releasing.release_requests import PlannedRequest, ReleaseRequest
 from app.services.releasing.replays import Answer, Key
 from app.services.releasing.reuse import EarlierRelease
-from app.services.rendering import documents, estimates
+from app.services.rendering import documents, estimates, summaries
 from app.services.rendering.documents import Document
 from app.services.rendering.release_answers import SettledRelease
 
 
 @dataclass(frozen=True, slots=True)
 class DerivedQuestion:
-    """An analyst's question: a derived statistic and the ε (in ledger units) that its components may cost together."""
+    """An analyst's question: a derived statistic, and the ε that its components may cost together, or an accuracy."""
 
     derived: Mapping[str, Any]
-    epsilon_nano: int
+    target: Target
     alpha: mpq
     gamma: mpq
     grid_refinement: GridRefinement
     reuse: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedDerived:
+    """What answers a question: the plan of each component, by role, and the ε that they share."""
+
+    setting: Setting
+    epsilon_nano: int
+    plans: Mapping[str, Plan]
+
+    @property
+    def derived(self) -> DerivedStatistic:
+        """Return the derived statistic."""
+        return self.setting.derived
 
 
 def plan_derived(services: Services, entered: Access, question: DerivedQuestion) -> bytes:
@@ -60,8 +74,9 @@ def plan_derived(services: Services, entered: Access, question: DerivedQuestion)
     """
     facts.require_match(services.keyring, entered.dataset, entered.account)
     exact_sums.require_open(entered.dataset)
-    derived = _build_derived(entered.dataset, question)
-    plans = _plan_components(services, entered.dataset, derived, question)
+    services.database.pause()  # the search for an ε takes its time
+    planned = _plan_derived(services, entered.dataset, question)
+    derived, plans = planned.derived, planned.plans
     earlier: list[EarlierRelease | None] = [None] * len(plans)
     with services.database.read() as session:
         if question.reuse:
@@ -84,7 +99,13 @@ def plan_derived(services: Services, entered: Access, question: DerivedQuestion)
     budget = documents.charge_document(cost_nano, account.remaining_nano, allowance) | {
         "affordable": allowance is not None and cost_nano <= spendable_nano,
     }
-    return encode_json(_answer_head(entered.dataset, derived, question) | {"components": components, "budget": budget})
+    width = derived_accuracy.plan_width(planned.setting, planned.epsilon_nano, question.target)
+    expected = {
+        "expected": None if width is None else estimates.expected_document(width),
+        "summary": summaries.summarise_derived_plan(derived, width, cost_nano, question.alpha),
+    }
+    head = _answer_head(entered.dataset, planned, question)
+    return encode_json(head | expected | {"components": components, "budget": budget})
 
 
 def release_derived(services: Services, access: Access, question: DerivedQuestion, key: Key | None) -> Answer:
@@ -95,9 +116,8 @@ def release_derived(services: Services, access: Access, question: DerivedQuestio
     """
 
     def plan() -> PlannedRequest:
-        derived = _build_derived(access.dataset, question)
-        plans = _plan_components(services, access.dataset, derived, question)
-        return PlannedRequest(list(plans.values()), partial(_compose, access.dataset, derived, question))
+        planned = _plan_derived(services, access.dataset, question)
+        return PlannedRequest(list(planned.plans.values()), partial(_compose, access.dataset, planned, question))
 
     def list_kinds() -> list[str]:
         return [component["kind"] for component in _build_derived(access.dataset, question).components.values()]
@@ -109,7 +129,7 @@ def release_derived(services: Services, access: Access, question: DerivedQuestio
 
 def _compose(  # noqa: PLR0913, PLR0917 - the question, the releases and the remaining budget
     dataset: Dataset,
-    derived: DerivedStatistic,
+    planned: PlannedDerived,
     question: DerivedQuestion,
     releases: Sequence[SettledRelease],
     account: Account,
@@ -117,12 +137,13 @@ def _compose(  # noqa: PLR0913, PLR0917 - the question, the releases and the rem
     rows: Rows,
 ) -> bytes:
     """Return the JSON of the derived statistic, computed from the releases of its components."""
+    derived = planned.derived
     found = {role: each.read_facts(rows) for role, each in zip(derived.components, releases, strict=True)}
     known = {
         role: estimates.known_component(each.release.plan, component)
         for (role, component), each in zip(found.items(), releases, strict=True)
     }
-    answer = _answer_head(dataset, derived, question)
+    answer = _answer_head(dataset, planned, question)
     answer["estimates"] = estimates.estimates_document(derived.estimates(known))
     if derived.edges is not None:
         answer["edges"] = derived.edges
@@ -153,32 +174,38 @@ def _build_derived(dataset: Dataset, question: DerivedQuestion) -> DerivedStatis
         raise questions.invalid_statistic_error("derived", error) from None
 
 
-def _plan_components(
-    services: Services, dataset: Dataset, derived: DerivedStatistic, question: DerivedQuestion
-) -> dict[str, Plan]:
-    """Return each component's plan by role. ε is shared by weight, and α is divided by the number of components."""
-    roles = derived.components
-    shares = by_weight(mpq(question.epsilon_nano, NANO_PER_EPSILON), [mpq(derived.weights[role]) for role in roles])
-    epsilons_nano = [int(share * NANO_PER_EPSILON) for share in shares]
-    if 0 in epsilons_nano:
+def _plan_derived(services: Services, dataset: Dataset, question: DerivedQuestion) -> PlannedDerived:
+    """Plan each component. ε is shared by weight, and α is divided by the number of components."""
+    derived, most_nano = _build_derived(dataset, question), services.settings.max_epsilon_nano
+    statistics = {role: questions.build_statistic(dataset, each) for role, each in derived.components.items()}
+    setting = Setting(derived, statistics, question.alpha, question.gamma, question.grid_refinement)
+    epsilon_nano = derived_accuracy.choose_epsilon(setting, question.target, most_nano)
+    shares = setting.share(epsilon_nano)
+    if 0 in shares.values():
         raise InvalidRequestError(("epsilon", "is too small: each component's share is below 1e-9"))
-    return {
+    plans = {
         role: questions.make_plan(
             dataset,
             Question(
                 statistic=statistic,
-                epsilon_nano=epsilon_nano,
+                epsilon_nano=shares[role],
                 accuracy=None,
-                alpha=question.alpha / len(roles),
+                alpha=question.alpha / len(shares),
                 gamma=question.gamma,
                 grid_refinement=question.grid_refinement,
                 reuse=question.reuse,
             ),
-            services.settings.max_epsilon_nano,
+            most_nano,
         )
-        for (role, statistic), epsilon_nano in zip(roles.items(), epsilons_nano, strict=True)
+        for role, statistic in derived.components.items()
     }
+    return PlannedDerived(setting, epsilon_nano, plans)
 
 
-def _answer_head(dataset: Dataset, derived: DerivedStatistic, question: DerivedQuestion) -> Document:
-    return {"dataset": dataset.name, "derived": derived.described, "alpha": json_probability(question.alpha)}
+def _answer_head(dataset: Dataset, planned: PlannedDerived, question: DerivedQuestion) -> Document:
+    return {
+        "dataset": dataset.name,
+        "derived": planned.derived.described,
+        "epsilon": epsilon_text(planned.epsilon_nano),
+        "alpha": json_probability(question.alpha),
+    }

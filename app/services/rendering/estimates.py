@@ -8,6 +8,7 @@ from app.dp.derived import KnownComponent
 from app.dp.derived.base import Estimate, Estimates
 from app.dp.derived.interval_arithmetic import Range
 from app.dp.numbers.exact import json_number, round_down, round_up
+from app.services.planning.derived_accuracy import PlannedWidth
 from app.services.planning.questions import Plan
 from app.services.rendering.documents import Document
 from app.services.rendering.release_answers import ReleaseFacts
@@ -46,3 +47,11 @@ def _estimate_document(estimate: Estimate) -> Document:
 def _estimates_documents(estimates: Iterable[Estimate]) -> Document:
     shown = [_estimate_document(estimate) for estimate in estimates]
     return {member: [each[member] for each in shown] for member in ("value", "interval")}
+
+
+def expected_document(width: PlannedWidth) -> Document:
+    """Return the width that a plan expects of an interval."""
+    return {
+        "half_width": None if width.half_width is None else round_up(width.half_width),
+        "basis": width.basis,
+    }

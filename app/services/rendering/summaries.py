@@ -5,9 +5,11 @@ from weakref import WeakKeyDictionary
 
 from gmpy2 import mpq
 
+from app.dp.derived import DerivedStatistic
 from app.dp.numbers.exact import Rational, json_number, to_nearest_double
 from app.dp.statistics import Statistic
 from app.ledger.units import rounded_epsilon_text
+from app.services.planning.derived_accuracy import PlannedWidth
 from app.services.planning.questions import Plan
 
 _ERROR_DIGITS = 2
@@ -39,6 +41,26 @@ def summarise_release(plan: Plan, value: Rational | None) -> str:
     error = _round_up(plan.reach + abs(value - shown), step)
     figures = f"{_number_text(shown, step)} ± {_number_text(error, step)}"
     return f"{_capitalise(_released_in_words(plan))} is {figures} ({_confidence_text(plan.alpha)} confidence)"
+
+
+def summarise_derived_plan(
+    derived: DerivedStatistic, width: PlannedWidth | None, cost_nano: int, alpha: Rational
+) -> str:
+    """Return what a derived statistic would cost, and how wide its interval would be if the guesses are right."""
+    cost = f"Its releases would cost ε = {rounded_epsilon_text(cost_nano)}." if cost_nano else "It would cost nothing."
+    confidence = _confidence_text(alpha)
+    if width is None:
+        *names, last = (f"`{name}`" for name in derived.guess_names)
+        return (
+            f"{cost} How wide its interval would be depends on the data: give guesses of {', '.join(names)} and {last}."
+        )
+    if width.half_width is None:
+        return f"{cost} If the guesses are right, its interval with {confidence} confidence would have no ends."
+    step = _rounding_step(max(width.half_width, mpq(1, 10**_MAX_DECIMALS)))
+    size = _number_text(_round_up(width.half_width, step), step)
+    condition = "if the guesses are right" if width.basis == "guesses" else "whatever the data"
+    told = f"{cost} Its interval with {confidence} confidence would be about ± {size} wide, {condition}"
+    return f"{told}; no quantile is known closer than to a bin." if derived.kind == "quantile" else f"{told}."
 
 
 _statistics_in_words: WeakKeyDictionary[Plan, str] = WeakKeyDictionary()

@@ -5,19 +5,40 @@ import { asking } from "../asking.js";
 import { text } from "../controls.js";
 import { derivedFields } from "../derived.js";
 import { components, derivedName, derivedResult } from "../derived_results.js";
-import { alertOf, facts, field, fill, form, h } from "../dom.js";
+import { alertOf, facts, field, fill, form, h, select } from "../dom.js";
 import { finerPoints } from "../finer.js";
 import { lost } from "../lost.js";
 import { debounced, latest } from "../settling.js";
 
 const SETTLE_MS = 250;
 
-function planned({ dataset, components: all, budget }) {
+/** Return fields to choose an ε or the width of the interval, which takes guesses of the table. */
+function precision(changed) {
+  const by = select([["epsilon", "ε, the privacy cost"], ["accuracy", "accuracy, half the width of the interval"],
+    ["relative_accuracy", "accuracy, as a part of your guess"]], "epsilon", { change: () => { switched(); changed(); } });
+  const value = text({ value: "0.5", input: changed });
+  const guesses = text({ inputmode: "text", input: changed });
+  const valueField = field("ε", value, "The most that it may cost, shared by its releases.");
+  const label = valueField.querySelector("label");
+  function switched() {
+    label.textContent = by.value === "epsilon" ? "ε" : "Accuracy wanted";
+  }
+  const guessed = () => Object.fromEntries(guesses.value.split(",").filter((each) => each.trim() !== "")
+    .map((each) => each.split("=").map((part) => part.trim())).map(([name, number]) => [name, number ?? ""]));
+  return {
+    element: [field("Choose by", by), valueField,
+      field("Your guesses (optional)", guesses, "Such as mean=4200, count=150: what the table may be, to plan the interval without the data.")],
+    body: () => ({ [by.value]: value.value.trim(), guesses: guessed() }),
+  };
+}
+
+function planned({ dataset, components: all, budget, summary, expected }) {
   const free = Number(budget.charged) === 0;
   const verdict = !budget.affordable ? "This costs more than you have left."
     : free ? "Earlier releases answer this at no cost." : `This would cost ε ${budget.charged}.`;
   return [
     h("p", { class: budget.affordable ? "verdict" : "verdict refused" }, h("strong", {}, verdict)),
+    expected && h("p", {}, summary),
     components("The releases that it would be derived from", dataset, all),
     facts([["Left of the dataset's budget", `ε ${budget.dataset_remaining}`],
       ["Left of your allowance", budget.allowance_remaining === null ? "no allowance" : `ε ${budget.allowance_remaining}`]]),
@@ -28,7 +49,7 @@ export async function derived(name) {
   const dataset = await get(path("datasets", name));
   const [outcome, answer] = [h("div"), h("div")];
   const brief = h("output", { class: "muted" });
-  const question = () => ({ derived: fields.body(), epsilon: epsilon.value.trim(), ...finer.body() });
+  const question = () => ({ derived: fields.body(), ...exact.body(), ...finer.body() });
 
   const replan = latest(async (signal) => {
     try {
@@ -45,14 +66,14 @@ export async function derived(name) {
   const changed = debounced(replan, SETTLE_MS);
   const fields = derivedFields(dataset.columns, changed);
   const finer = finerPoints(changed);
-  const epsilon = text({ value: "0.5", input: changed });
+  const exact = precision(changed);
 
   const { ask, again } = asking(name, "derived", answer, {
     shown: derivedResult, afterwards: replan,
     free: ({ budget }) => Number(budget.charged) === 0 && "Earlier releases answered, at no cost.",
   });
   const asked = form({ class: "card" }, () => ask(question()), fields.element,
-    field("ε", epsilon, "The most that it may cost, shared equally by its releases."), finer.element,
+    exact.element, finer.element,
     h("div", { class: "buttons" }, h("button", { type: "submit" }, "Release"), brief));
   replan();
   return [

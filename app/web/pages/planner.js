@@ -75,13 +75,16 @@ function planned(plan, choose) {
 
 /** Return fields to choose an ε or an accuracy, with a slider along the curve or as text. */
 function precision(changed) {
-  const by = select([["epsilon", "ε, the privacy cost"], ["accuracy", "accuracy, the radius wanted"]], "epsilon",
+  const by = select([["epsilon", "ε, the privacy cost"], ["accuracy", "accuracy, the radius wanted"],
+    ["relative_accuracy", "accuracy, as a part of your guess"]], "epsilon",
     { change: () => { switched(); changed(); } });
   const value = h("input", { type: "text", inputmode: "decimal", autocomplete: "off", value: "0.5",
     input: () => { placed(); changed(); } });
   const slider = h("input", { type: "range", min: 0, max: STEPS, value: STEPS / 2, input: () => { slid(); changed(); } });
   const guess = h("input", { type: "text", inputmode: "decimal", autocomplete: "off", input: changed });
   let points = [];
+  /** Return what a radius of 1 is in the accuracy that is typed. */
+  const unit = () => (by.value === "relative_accuracy" && Number(guess.value) ? 1 / Math.abs(Number(guess.value)) : 1);
   const ends = () => [Number(points[0].epsilon), Number(points.at(-1).epsilon)];
   const at = () => {
     const [least, most] = ends();
@@ -98,17 +101,17 @@ function precision(changed) {
   }
   function slid() {
     if (points.length === 0) return;
-    value.value = decimal(by.value === "epsilon" ? at() : radiusAt(points, at()));
+    value.value = decimal(by.value === "epsilon" ? at() : unit() * radiusAt(points, at()));
     said();
   }
   function placed() {
     const typed = Number(value.value);
     if (points.length === 0 || !(typed > 0)) return;
-    place(by.value === "epsilon" ? typed : Number(points.find(({ radius }) => radius <= typed)?.epsilon ?? ends()[1]));
+    place(by.value === "epsilon" ? typed : Number(points.find(({ radius }) => unit() * radius <= typed)?.epsilon ?? ends()[1]));
   }
   function switched() {
     if (points.length > 0) slid();
-    label.textContent = by.value === "epsilon" ? "ε" : "Radius wanted";
+    label.textContent = { epsilon: "ε", accuracy: "Radius wanted" }[by.value] ?? "Radius wanted, as a part of the guess";
   }
   const valueField = field("ε", value);
   const label = valueField.querySelector("label");
@@ -116,11 +119,11 @@ function precision(changed) {
     element: h("fieldset", { class: "fields" }, h("legend", {}, "How precise"),
       field("Choose by", by), field("Along the curve", slider, "Left is more private, right is more precise."), valueField,
       field("Your guess (optional)", guess, "Shows the average error (bias) if the value is your guess; computed without the data.")),
-    body: () => ({ [by.value]: value.value.trim() }),
+    body: () => ({ [by.value]: value.value.trim(), ...(by.value === "relative_accuracy" ? { guess: guess.value.trim() } : {}) }),
     guess: () => (guess.value.trim() === "" ? {} : { guess: guess.value.trim() }),
     show: (found) => { points = found; placed(); },
     choose: (epsilon) => { by.value = "epsilon"; switched(); value.value = epsilon; placed(); changed(); },
-    follow: (plan) => { if (points.length > 0 && by.value === "accuracy") place(Number(plan.privacy.epsilon)); },
+    follow: (plan) => { if (points.length > 0 && by.value !== "epsilon") place(Number(plan.privacy.epsilon)); },
   };
 }
 

@@ -45,7 +45,7 @@ from snapledger_client.models.accounts import (
     Window,
 )
 from snapledger_client.models.batches import Batch, BatchPlan, PlannedItem
-from snapledger_client.models.derived import Component, Derived, DerivedEstimate, DerivedPlan, End
+from snapledger_client.models.derived import Component, Derived, DerivedEstimate, DerivedPlan, End, ExpectedWidth
 from snapledger_client.models.plans import Bias, Cliff, CurvePoint, FreePlan, Outlook, Plan, Prospect
 from snapledger_client.models.releases import (
     Accuracy,
@@ -158,6 +158,7 @@ __all__ = [
     "EpsilonTooLarge",
     "Estimate",
     "EstimateAccuracy",
+    "ExpectedWidth",
     "Forbidden",
     "FreePlan",
     "Histogram",

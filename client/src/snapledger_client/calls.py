@@ -140,7 +140,7 @@ def _list_pages(path: str, member: str, read: Callable[[Any], T]) -> Pages[T]:
 
 # Questions
 
-_DECIMAL_OPTIONS = {"epsilon", "accuracy", "alpha", "gamma", "guess"}
+_DECIMAL_OPTIONS = {"epsilon", "accuracy", "relative_accuracy", "alpha", "gamma", "guess"}
 
 
 def _make_body(options: Mapping[str, Any], **members: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON is any value
@@ -149,6 +149,8 @@ def _make_body(options: Mapping[str, Any], **members: Any) -> dict[str, Any]:  #
         if name == "curve":
             first, last, points = value
             members[name] = {"from": decimal_text(first), "to": decimal_text(last), "points": points}
+        elif name == "guesses":
+            members[name] = {guess: decimal_text(number) for guess, number in value.items()}
         elif name != "key":
             members[name] = decimal_text(value) if name in _DECIMAL_OPTIONS and value is not None else value
     return members

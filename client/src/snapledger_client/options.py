@@ -1,16 +1,17 @@
 """Options of plans, releases, batches and derived statistics, as keyword arguments."""
 
+from collections.abc import Mapping
 from typing import Literal, TypedDict
 
 from snapledger_client.numbers import Number
 
 
 class StatisticOptions(TypedDict, total=False):
-    """Options of a statistic: exactly one of `epsilon` and `accuracy`; all others have defaults.
+    """Options of a statistic: exactly one of `epsilon`, `accuracy` and `relative_accuracy`; all others have defaults.
 
     `epsilon` is what the release may cost. `accuracy` is the wanted radius, in the statistic's units, at confidence
-    level 1 - `alpha` (default 0.95). `gamma` and `grid_refinement` are parameters of the mechanism. With
-    `reuse=False`, an earlier release is not reused.
+    level 1 - `alpha` (default 0.95); `relative_accuracy` is the same as a part of `guess`, what the statistic may be.
+    `gamma` and `grid_refinement` are parameters of the mechanism. With `reuse=False`, an earlier release is not reused.
 
     Examples:
         >>> from snapledger_client import StatisticOptions
@@ -21,6 +22,8 @@ class StatisticOptions(TypedDict, total=False):
 
     epsilon: Number
     accuracy: Number
+    relative_accuracy: Number
+    guess: Number
     alpha: Number
     gamma: Number
     grid_refinement: int | Literal["auto"]
@@ -52,11 +55,14 @@ class PlanOptions(StatisticOptions, total=False):
     """
 
     curve: tuple[Number, Number, int]
-    guess: Number
 
 
 class DerivedPlanOptions(TypedDict, total=False):
-    """Options of a derived statistic's plan: the `epsilon` that its components share, and others of `StatisticOptions`.
+    """Options of a derived statistic's plan: the `epsilon` that its components share, or an accuracy.
+
+    `accuracy` is half the width of the interval, and `relative_accuracy` the same as a part of a guess. `guesses` has
+    numbers of the table by name, such as `{"mean": 4200, "count": 150}`. The other options are those of
+    `StatisticOptions`.
 
     Examples:
         >>> from snapledger_client import DerivedPlanOptions
@@ -66,6 +72,9 @@ class DerivedPlanOptions(TypedDict, total=False):
     """
 
     epsilon: Number
+    accuracy: Number
+    relative_accuracy: Number
+    guesses: Mapping[str, Number]
     alpha: Number
     gamma: Number
     grid_refinement: int | Literal["auto"]
@@ -86,7 +95,7 @@ class DerivedOptions(DerivedPlanOptions, total=False):
     key: str
 
 
-class BatchPlanOptions(DerivedPlanOptions, total=False):
+class BatchPlanOptions(TypedDict, total=False):
     """Options of a batch's plan: an `epsilon` to share by weight or, with `equalise="relative"`, for equal radii.
 
     Examples:
@@ -97,7 +106,12 @@ class BatchPlanOptions(DerivedPlanOptions, total=False):
         True
     """
 
+    epsilon: Number
     equalise: str
+    alpha: Number
+    gamma: Number
+    grid_refinement: int | Literal["auto"]
+    reuse: bool
 
 
 class BatchOptions(BatchPlanOptions, total=False):

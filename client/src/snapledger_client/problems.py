@@ -172,7 +172,7 @@ class InvalidRequest(Problem):
         ...     penguins.plan(mean("body_mass_g"), epsilon="0.5", accuracy=50)
         ... except InvalidRequest as problem:
         ...     print(problem.errors)
-        [('body', 'needs either `epsilon` or `accuracy`, not both')]
+        [('body', 'needs exactly one of `epsilon`, `accuracy` and `relative_accuracy`')]
     """
 
     slug = "invalid-request"

@@ -162,10 +162,17 @@ def table(  # noqa: PLR0913, PLR0917 - as many as a two-way table has
     return _add_members(_add_pairs(document, edges=edges, bins=bins, bounds=bounds), where=where)
 
 
-def item(
-    statistic: Statistic, epsilon: Number | None = None, accuracy: Number | None = None, weight: Number | None = None
+def item(  # noqa: PLR0913, PLR0917 - as many as an item has
+    statistic: Statistic,
+    epsilon: Number | None = None,
+    accuracy: Number | None = None,
+    weight: Number | None = None,
+    relative_accuracy: Number | None = None,
+    guess: Number | None = None,
 ) -> dict[str, Any]:
     """An item of a batch: a statistic with its own ε or accuracy, or with a weight for its share of the batch's ε.
+
+    `relative_accuracy` is an accuracy as a part of `guess`, what the statistic may be.
 
     Examples:
         >>> from snapledger_client import item, mean
@@ -173,4 +180,5 @@ def item(
         {'statistic': {'kind': 'mean', 'column': 'body_mass_g'}, 'weight': '2'}
     """
     numbers = {"epsilon": epsilon, "accuracy": accuracy, "weight": weight}
+    numbers |= {"relative_accuracy": relative_accuracy, "guess": guess}
     return {"statistic": statistic} | {name: decimal_text(each) for name, each in numbers.items() if each is not None}

@@ -411,12 +411,49 @@ def test_exit_codes_say_what_happened(run: Run) -> None:
             "--bins does not go with a standard deviation, which takes --bounds",
         ),
         (("derived", "margin", "a", "b"), "a margin takes three columns, not 2"),
+        (
+            ("derived", "sum", "body_mass_g", "--accuracy", "5"),
+            "give exactly one of --epsilon, --accuracy and --relative-accuracy",
+        ),
+        (
+            ("derived", "sum", "body_mass_g", "--guess", "much"),
+            "a guess must be NAME=VALUE, such as mean=4200, with each name once",
+        ),
+        (
+            ("derived", "sum", "body_mass_g", "--method", "search"),
+            "--method does not go with a sum of all rows, which takes --bounds",
+        ),
     ],
 )
 def test_options_that_do_not_fit_are_told_in_words(run: Run, arguments: tuple[str, ...], told: str) -> None:
     command, *rest = arguments
     done = run(command, "penguins", *rest, "--epsilon", "1")
     assert (done.exit_code, done.stdout, done.stderr) == (2, "", f"snapledger: {told}\n")
+
+
+def test_accuracies_of_what_follows(run: Run) -> None:
+    heavy = ("mean", "body_mass_g", "--where", "species=Gentoo", "--guess", "mean=5000", "--guess", "count=120")
+    planned = run("derived", "penguins", *heavy, "--relative-accuracy", "0.1", "--plan")
+    assert planned.exit_code == 0, planned.stderr
+    assert "; about ± 500 (95 %) if the guesses are right" in planned.stdout
+    document = json.loads(run("derived", "penguins", *heavy, "--accuracy", "500", "--plan", "--json").stdout)
+    assert document["expected"] == {"half_width": pytest.approx(500, abs=0.01), "basis": "guesses"}
+    total = run("derived", "penguins", "sum", "body_mass_g", "--epsilon", "0.01", "--alpha", "0.1", "--plan")
+    assert "(90 %) whatever the data" in total.stdout
+    middle = ("quantile", "body_mass_g", "--bins", "5", "--probabilities", "0.5", "--method", "search")
+    found = json.loads(run("derived", "penguins", *middle, "--epsilon", "0.05", "--json").stdout)
+    assert found["components"][0]["role"] == "search"
+
+
+def test_an_accuracy_as_a_part_of_a_guess(run: Run) -> None:
+    part = ("mean", "body_mass_g", "--relative-accuracy", "0.05", "--guess", "4000")
+    planned = json.loads(run("plan", "penguins", *part, "--json").stdout)
+    assert (
+        planned["privacy"]
+        == json.loads(run("plan", "penguins", "mean", "body_mass_g", "--accuracy", "200", "--json").stdout)["privacy"]
+    )
+    assert run("release", "penguins", *part).exit_code == 0
+    assert run("release", "penguins", *part[:-2]).exit_code == 2
 
 
 def test_values_of_columns_have_no_separators(run: Run) -> None:

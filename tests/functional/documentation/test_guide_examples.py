@@ -102,8 +102,10 @@ def test_every_setting_is_listed() -> None:
 
 def test_planning(lab: tuple[Service, str]) -> None:
     service, key = lab
-    bias, free = blocks("planning.md", "json")
+    derived, bias, free = blocks("planning.md", "json")
     ada = service.client(key)
+    width = ada.post("/v1/datasets/penguins/derived/plan", json=json.loads(derived)).json()
+    assert width["expected"] == {"half_width": pytest.approx(200, abs=0.01), "basis": "guesses"}
     plan = ada.post("/v1/datasets/penguins/plan", json={"statistic": MEAN, "epsilon": "0.5", "guess": 4200}).json()
     assert json.loads(f"{{{bias}}}") == {"bias": plan["bias"]}
     planned = ada.post("/v1/plan", content=free, headers={"Content-Type": "application/json"})

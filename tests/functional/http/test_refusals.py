@@ -145,6 +145,7 @@ def test_a_statistic_that_is_none(table: Table, statistic: dict[str, Any]) -> No
     assert all(error["where"].startswith("statistic") for error in problem["errors"])
 
 
+MEMBERS = "statistic, epsilon, accuracy, relative_accuracy, guess, alpha, gamma, grid_refinement, reuse"
 KINDS = "'mean', 'variance', 'covariance', 'histogram', 'count', 'sum', 'quantile_search'"
 NAMED = "has an unknown member: its members are "
 NO_COLUMN = "is not a column of this dataset: 'x', 'y', 'kind', 'yes'"
@@ -153,7 +154,7 @@ NO_COLUMN = "is not a column of this dataset: 'x', 'y', 'kind', 'yes'"
 @pytest.mark.parametrize(
     ("members", "where", "what"),
     [
-        ({"more": 1}, "body", f"{NAMED}statistic, epsilon, accuracy, alpha, gamma, grid_refinement, reuse"),
+        ({"more": 1}, "body", f"{NAMED}{MEMBERS}"),
         ({"statistic": 3}, "statistic", "must be an object"),
         ({"statistic": {}}, "statistic.kind", f"is missing: it must be one of {KINDS}"),
         ({"statistic": {"kind": "median"}}, "statistic.kind", f"must be one of {KINDS}; did you mean 'mean'?"),

@@ -118,4 +118,17 @@ def describe_derived_plan(plan: DerivedPlan) -> str:
         f"{each.role} ({'known' if each.reused else f'ε = {each.charged:f}'})" for each in plan.components
     )
     verdict = "your budget covers it" if plan.budget.affordable else "more than you have left"
-    return f"{describe_statistic(plan.derived)}: from {components}; ε = {plan.budget.charged:f}, {verdict}"
+    told = f"{describe_statistic(plan.derived)}: from {components}; ε = {plan.budget.charged:f}, {verdict}"
+    expected = describe_expected(plan)
+    return told if expected is None else f"{told}; {expected}"
+
+
+def describe_expected(plan: DerivedPlan) -> str | None:
+    """Return how wide the interval would be, if the plan knows."""
+    if plan.expected is None:
+        return None
+    condition = "if the guesses are right" if plan.expected.basis == "guesses" else "whatever the data"
+    width = plan.expected.half_width
+    if width is None:
+        return f"no interval with ends {condition}"
+    return f"about {format_radius(width, plan.alpha)} {condition}"

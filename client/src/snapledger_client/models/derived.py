@@ -30,6 +30,22 @@ class Component(Answer):
     reused_accuracy: Accuracy | None = None
 
 
+class ExpectedWidth(Answer):
+    """Half the width that a plan expects of an interval; None if it would have no ends.
+
+    `basis` is "guesses" if it holds if these are right, and "worst_case" if it holds whatever the data. Noise makes
+    intervals wider or narrower.
+
+    Examples:
+        >>> spread = standard_deviation("body_mass_g")
+        >>> penguins.plan_derived(spread, accuracy=200, guesses={"standard_deviation": 800}).expected.basis
+        'guesses'
+    """
+
+    half_width: float | None
+    basis: str
+
+
 class DerivedPlan(DisplayedAnswer):
     """The components of a derived statistic, which of them exist already, and what the others cost.
 
@@ -41,7 +57,10 @@ class DerivedPlan(DisplayedAnswer):
 
     dataset: str
     derived: dict[str, Any]
+    epsilon: Exact | None = None
     alpha: float
+    expected: ExpectedWidth | None = None
+    summary: str = ""
     components: tuple[Component, ...]
     budget: Outlook
 
@@ -99,6 +118,7 @@ class Derived(DisplayedAnswer):
 
     dataset: str
     derived: dict[str, Any]
+    epsilon: Exact | None = None
     alpha: float
     estimates: dict[str, DerivedEstimate]
     edges: tuple[float, ...] | None = None

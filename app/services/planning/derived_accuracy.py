@@ -1,0 +1,158 @@
+"""The interval that a derived statistic would have, and the smallest ε for a wanted one. No data is read here.
+
+Half the width of the interval is computed as if each release were exactly the statistic, which is guessed, or is that
+of the worst case, where there is one. Unlike a radius it is no promise: noise makes intervals wider or narrower.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gmpy2 import mpq
+
+from app.dp.derived import DerivedStatistic
+from app.dp.derived.base import Basis
+from app.dp.mechanism.epsilon_sharing import by_weight
+from app.dp.mechanism.mechanism import GridRefinement, Mechanism
+from app.dp.statistics import Statistic
+from app.errors import AccuracyTrivialError, AccuracyUnattainableError, InvalidRequestError
+from app.ledger.units import MAX_EPSILON_NANO, NANO_PER_EPSILON
+
+MAX_PROBABILITIES = 5
+"""Of quantiles whose accuracy is given: each takes its time at each ε that is tried."""
+
+_NOT_NEGATIVE = ("count", "standard_deviation", "standard_deviation_x", "standard_deviation_y", "proportion")
+_AT_MOST_ONE = ("correlation", "proportion")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What is wanted of a derived statistic: exactly one of an ε (in ledger units) and two ways to say an accuracy.
+
+    Attributes:
+        accuracy: half the width of the interval, in the statistic's units.
+        relative_accuracy: the same, as a part of the guess of the statistic.
+        guesses: of numbers of the table, by name.
+    """
+
+    epsilon_nano: int | None
+    accuracy: mpq | None
+    relative_accuracy: mpq | None
+    guesses: Mapping[str, mpq]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedWidth:
+    """Half the width of the interval that is planned; None where it would have no ends."""
+
+    half_width: mpq | None
+    basis: Basis
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What the width depends on beside ε and guesses."""
+
+    derived: DerivedStatistic
+    statistics: Mapping[str, Statistic]
+    alpha: mpq
+    gamma: mpq
+    grid_refinement: GridRefinement
+
+    def share(self, epsilon_nano: int) -> dict[str, int]:
+        """Return each component's part of the ε by its weight, by role."""
+        weights = [mpq(self.derived.weights[role]) for role in self.derived.components]
+        shares = by_weight(mpq(epsilon_nano, NANO_PER_EPSILON), weights)
+        return {role: int(each * NANO_PER_EPSILON) for role, each in zip(self.derived.components, shares, strict=True)}
+
+    def half_width(self, epsilon_nano: int, guesses: Mapping[str, mpq]) -> mpq | None:
+        """Return half the width of the interval; None if it would have no ends, or a share of ε is below a unit."""
+        shares = self.share(epsilon_nano)
+        if 0 in shares.values():
+            return None
+        mechanisms = {
+            role: Mechanism.for_epsilon(
+                self.statistics[role], mpq(share, NANO_PER_EPSILON), self.gamma, self.grid_refinement
+            )
+            for role, share in shares.items()
+        }
+        return self.derived.half_width(guesses, mechanisms, self.alpha)
+
+
+def choose_epsilon(setting: Setting, target: Target, most_nano: int) -> int:
+    """Return the ε, in ledger units, that the components share: the requested one, or the smallest for the accuracy.
+
+    Raises:
+        InvalidRequestError: a guess is missing, or is none; or no ε is enough.
+        AccuracyTrivialError, AccuracyUnattainableError: as their names say.
+    """
+    derived = setting.derived
+    _check_guesses(derived, target)
+    if target.epsilon_nano is not None:
+        return target.epsilon_nano
+    where = "accuracy" if target.relative_accuracy is None else "relative_accuracy"
+    wanted = _wanted_half_width(derived, target)
+    if len(derived.described.get("probabilities", ())) > MAX_PROBABILITIES:
+        what = f"is for at most {MAX_PROBABILITIES} probabilities: give `epsilon`, or ask for fewer"
+        raise InvalidRequestError((where, what))
+
+    def suffices(epsilon_nano: int) -> bool:
+        half_width = setting.half_width(epsilon_nano, target.guesses)
+        return half_width is not None and half_width <= wanted
+
+    least_nano = sum(setting.derived.weights[role] for role in setting.derived.components)
+    if suffices(least_nano):
+        raise AccuracyTrivialError
+    low, high = least_nano, MAX_EPSILON_NANO
+    if not suffices(high):
+        what = "is not attained by any ε: ask for less"
+        if derived.kind == "quantile":
+            what = "is not attained by any ε: a quantile is known no closer than to a bin, so ask for more bins"
+        raise InvalidRequestError((where, what))
+    while high - low > 1:
+        # First by its order of magnitude, then to the unit.
+        middle = math.isqrt(low * high) if high > 2 * low else (low + high) // 2
+        low, high = (low, middle) if suffices(middle) else (middle, high)
+    if max(setting.share(high).values()) > most_nano:
+        raise AccuracyUnattainableError(high, most_nano)
+    return high
+
+
+def plan_width(setting: Setting, epsilon_nano: int, target: Target) -> PlannedWidth | None:
+    """Return half the width of the planned interval, or None without the guesses that it needs."""
+    derived = setting.derived
+    if not set(derived.guess_names) <= set(target.guesses):
+        return None
+    return PlannedWidth(setting.half_width(epsilon_nano, target.guesses), derived.basis(target.guesses))
+
+
+def _wanted_half_width(derived: DerivedStatistic, target: Target) -> mpq:
+    if target.relative_accuracy is None:
+        return target.accuracy or mpq(0)
+    if derived.compared is None:
+        what = f"does not go with a {derived.kind}, which is no one number: give `accuracy`"
+        raise InvalidRequestError(("relative_accuracy", what))
+    guess = target.guesses.get(derived.compared)
+    if not guess:
+        raise InvalidRequestError(
+            (f"guesses.{derived.compared}", "is missing, or 0: `relative_accuracy` is a part of it")
+        )
+    return target.relative_accuracy * abs(guess)
+
+
+def _check_guesses(derived: DerivedStatistic, target: Target) -> None:
+    """Refuse guesses that are not of this statistic, or cannot be; and an accuracy without those that it takes."""
+    allowed = (*derived.guess_names, *derived.optional_guesses)
+    for name, guess in target.guesses.items():
+        where = f"guesses.{name}"
+        if name not in allowed:
+            takes = f"it takes {', '.join(allowed)}" if allowed else "its width depends on no guess"
+            raise InvalidRequestError((where, f"does not belong to a {derived.kind}: {takes}"))
+        if name in _NOT_NEGATIVE and guess < 0:
+            raise InvalidRequestError((where, "must be at least 0"))
+        if name in _AT_MOST_ONE and abs(guess) > 1:
+            raise InvalidRequestError((where, "must be at most 1 in size"))
+    missing = [name for name in derived.guess_names if name not in target.guesses]
+    if missing and (target.guesses or target.epsilon_nano is None):
+        what = f"is missing: how wide the interval of a {derived.kind} is depends on it"
+        raise InvalidRequestError((f"guesses.{missing[0]}", what))
