@@ -1,8 +1,7 @@
 // The frame of the dashboard: the signed-in principal, the menu, and the page of each address.
 
 import { get, key, path } from "./api.js";
-import { forgetCharts } from "./charts.js";
-import { alertOf, announce, fill, h } from "./dom.js";
+import { forgetCharts } from "./charts/charts.js";
 import { account } from "./pages/account.js";
 import { audit } from "./pages/audit.js";
 import { datasets } from "./pages/datasets.js";
@@ -15,6 +14,7 @@ import { register } from "./pages/register.js";
 import { oneRelease, releases } from "./pages/releases.js";
 import { rules } from "./pages/rules.js";
 import { signIn } from "./pages/sign_in.js";
+import { alertOf, announce, fill, h } from "./ui/dom.js";
 
 const main = document.getElementById("main");
 const menu = document.getElementById("menu");

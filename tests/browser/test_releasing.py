@@ -148,7 +148,7 @@ def test_the_curve_is_one_plan_with_every_cliff(opened: Opened, penguins: Pengui
     asked = {"from": "0.001", "to": "10", "points": 100}
     plan = penguins.table.plan(MASS, epsilon="0.001", curve=asked).json()
     drawn = page.evaluate(
-        """(name) => import("/web/curve.js").then(({curve}) =>
+        """(name) => import("/web/charts/curve.js").then(({curve}) =>
         curve(name, {kind: "mean", column: "body_mass_g"}, {}, new AbortController().signal))""",
         penguins.name,
     )

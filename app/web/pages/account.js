@@ -1,11 +1,11 @@
 // The page of the signed-in principal: its name and role, what it may spend, and a new key.
 
 import { call, key } from "../api.js";
-import { confirmed, facts, fill, form, h } from "../dom.js";
-import { expiry, expiryField } from "../expiry.js";
-import { time } from "../format.js";
-import { gauge, windowNote } from "../gauges.js";
-import { issued } from "../issued.js";
+import { gauge, windowNote } from "../ui/budget_gauge.js";
+import { confirmed, facts, fill, form, h } from "../ui/dom.js";
+import { time } from "../ui/format.js";
+import { expiry, expiryField } from "../ui/key_expiry.js";
+import { newKey } from "../ui/new_key.js";
 
 export async function account(me) {
   const told = h("div");
@@ -15,7 +15,7 @@ export async function account(me) {
     if (!await confirmed(question, "Create a new key", until.element)) return;
     const answer = await call("POST", "/me/key", until.body());
     key.set(answer.key);
-    fill(told, issued(answer));
+    fill(told, newKey(answer));
   };
   return [
     facts([["Name", me.name], ["Role", me.role], ["Since", time(me.created_at)],

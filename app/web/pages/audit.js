@@ -1,9 +1,9 @@
 // The page of administrative acts, newest first, and their verification.
 
 import { listed } from "../api.js";
-import { inParts, short, verification } from "../chains.js";
-import { h } from "../dom.js";
-import { number, time } from "../format.js";
+import { h } from "../ui/dom.js";
+import { number, time } from "../ui/format.js";
+import { inParts, short, verification } from "../ui/hash_chain.js";
 
 const HEADINGS = ["Act", "What", "On", "By", "At", "Details", "Request", "Hash"];
 

@@ -1,9 +1,9 @@
 // The page of all datasets that the user may see, with their budgets.
 
 import { get, listed, path } from "../api.js";
-import { h } from "../dom.js";
-import { count } from "../format.js";
-import { gauge, windowNote } from "../gauges.js";
+import { gauge, windowNote } from "../ui/budget_gauge.js";
+import { h } from "../ui/dom.js";
+import { count } from "../ui/format.js";
 
 /** Return the gauges of a dataset: its budget, and the user's allowance. */
 export function gauges(budget) {

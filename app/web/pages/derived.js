@@ -1,14 +1,14 @@
 // The page of derived statistics: shows first which releases are missing and what they cost, then the answer.
 
 import { call, get, path } from "../api.js";
-import { asking } from "../asking.js";
-import { text } from "../controls.js";
-import { derivedFields } from "../derived.js";
-import { components, derivedName, derivedResult } from "../derived_results.js";
-import { alertOf, facts, field, fill, form, h, select } from "../dom.js";
-import { finerPoints } from "../finer.js";
-import { lost } from "../lost.js";
-import { debounced, latest } from "../settling.js";
+import { components, derivedName, derivedResult } from "../charts/derived_results.js";
+import { advancedOptions } from "../forms/advanced_options.js";
+import { prepareRequests } from "../forms/ask.js";
+import { derivedFields } from "../forms/derived_question.js";
+import { lostResponses } from "../forms/lost_responses.js";
+import { text } from "../ui/controls.js";
+import { cancelPrevious, debounce } from "../ui/debounce.js";
+import { alertOf, facts, field, fill, form, h, select } from "../ui/dom.js";
 
 const SETTLE_MS = 250;
 
@@ -49,9 +49,9 @@ export async function derived(name) {
   const dataset = await get(path("datasets", name));
   const [outcome, answer] = [h("div"), h("div")];
   const brief = h("output", { class: "muted" });
-  const question = () => ({ derived: fields.body(), ...exact.body(), ...finer.body() });
+  const question = () => ({ derived: fields.body(), ...exact.body(), ...options.body() });
 
-  const replan = latest(async (signal) => {
+  const replan = cancelPrevious(async (signal) => {
     try {
       const plan = await call("POST", `${path("datasets", name)}/derived/plan`, question());
       if (signal.aborted) return;
@@ -63,21 +63,21 @@ export async function derived(name) {
       fill(brief);
     }
   });
-  const changed = debounced(replan, SETTLE_MS);
+  const changed = debounce(replan, SETTLE_MS);
   const fields = derivedFields(dataset.columns, changed);
-  const finer = finerPoints(changed);
+  const options = advancedOptions(changed);
   const exact = precision(changed);
 
-  const { ask, again } = asking(name, "derived", answer, {
+  const { ask, again } = prepareRequests(name, "derived", answer, {
     shown: derivedResult, afterwards: replan,
     free: ({ budget }) => Number(budget.charged) === 0 && "Earlier releases answered, at no cost.",
   });
   const asked = form({ class: "card" }, () => ask(question()), fields.element,
-    exact.element, finer.element,
+    exact.element, options.element,
     h("div", { class: "buttons" }, h("button", { type: "submit" }, "Release"), brief));
   replan();
   return [
-    ...lost(name, "derived", (body) => derivedName(body.derived), again),
+    ...lostResponses(name, "derived", (body) => derivedName(body.derived), again),
     h("div", { class: "columns" }, asked,
       h("section", { class: "card", "aria-label": "The plan" }, h("h2", {}, "What it would cost"), outcome)),
     answer,

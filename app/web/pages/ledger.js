@@ -1,9 +1,9 @@
 // The page of a dataset's ledger, newest entry first, and its verification.
 
 import { listed, path } from "../api.js";
-import { inParts, short, verification } from "../chains.js";
-import { h } from "../dom.js";
-import { number, time } from "../format.js";
+import { h } from "../ui/dom.js";
+import { number, time } from "../ui/format.js";
+import { inParts, short, verification } from "../ui/hash_chain.js";
 
 
 function row(name, entry) {

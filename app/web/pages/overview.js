@@ -1,9 +1,9 @@
 // The page of a dataset: its public facts, its budget, and what was spent, when and by whom.
 
 import { get, listed, path } from "../api.js";
-import { facts, h, table } from "../dom.js";
-import { count, time } from "../format.js";
-import { spending } from "../spending.js";
+import { spending } from "../charts/spending.js";
+import { facts, h, table } from "../ui/dom.js";
+import { count, time } from "../ui/format.js";
 import { gauges } from "./datasets.js";
 
 /** Return a category's text, quoted as JSON if it could be read as several categories or as none. */

@@ -1,16 +1,16 @@
 // The planner page: choose a statistic and a point on its curve, see what it costs, and release it.
 
 import { call, get, path } from "../api.js";
-import { asking } from "../asking.js";
-import { chart, draw, palette } from "../charts.js";
-import { curve, radiusAt } from "../curve.js";
-import { alertOf, facts, field, fill, form, h, select } from "../dom.js";
-import { finerPoints } from "../finer.js";
-import { decimal, number, statistic } from "../format.js";
-import { lost } from "../lost.js";
-import { statisticFields } from "../question.js";
-import { result } from "../results.js";
-import { debounced, latest } from "../settling.js";
+import { chart, draw, palette } from "../charts/charts.js";
+import { curve, radiusAt } from "../charts/curve.js";
+import { result } from "../charts/release_results.js";
+import { advancedOptions } from "../forms/advanced_options.js";
+import { prepareRequests } from "../forms/ask.js";
+import { lostResponses } from "../forms/lost_responses.js";
+import { statisticFields } from "../forms/question.js";
+import { cancelPrevious, debounce } from "../ui/debounce.js";
+import { alertOf, facts, field, fill, form, h, select } from "../ui/dom.js";
+import { decimal, number, statistic } from "../ui/format.js";
 
 const SETTLE_MS = { plan: 250, curve: 700 };
 const STEPS = 1000;
@@ -136,10 +136,10 @@ export async function planner(name) {
   let points = [];
   let plan = null;
 
-  const question = () => ({ statistic: fields.body(), ...exact.body(), ...finer.body() });
+  const question = () => ({ statistic: fields.body(), ...exact.body(), ...options.body() });
   const show = () => draw(picture, () => curveFigure(points, plan));
 
-  const replan = latest(async (signal) => {
+  const replan = cancelPrevious(async (signal) => {
     try {
       const found = await call("POST", `${path("datasets", name)}/plan`, { ...question(), ...exact.guess() });
       if (signal.aborted) return;
@@ -156,9 +156,9 @@ export async function planner(name) {
     }
     if (points.length > 0) show();
   });
-  const resample = latest(async (signal) => {
+  const resample = cancelPrevious(async (signal) => {
     try {
-      const found = await curve(name, fields.body(), { ...finer.body(), reuse: false }, signal);
+      const found = await curve(name, fields.body(), { ...options.body(), reuse: false }, signal);
       if (signal.aborted) return;
       points = found;
       exact.show(points);
@@ -167,25 +167,25 @@ export async function planner(name) {
       if (!signal.aborted) points = [];
     }
   });
-  const sooner = debounced(replan, SETTLE_MS.plan);
-  const later = debounced(resample, SETTLE_MS.curve);
+  const sooner = debounce(replan, SETTLE_MS.plan);
+  const later = debounce(resample, SETTLE_MS.curve);
   const changed = () => { sooner(); later(); };
 
   const fields = statisticFields(dataset.columns, changed);
-  const finer = finerPoints(changed);
+  const options = advancedOptions(changed);
   const exact = precision(sooner);
 
-  const { ask, again } = asking(name, "releases", answer, {
+  const { ask, again } = prepareRequests(name, "releases", answer, {
     shown: result, afterwards: replan,
     free: ({ reused }) => reused && "An earlier release answered, at no cost.",
   });
   const submit = () => ask(question());
-  const asked = form({ class: "card" }, submit, fields.element, exact.element, finer.element,
+  const asked = form({ class: "card" }, submit, fields.element, exact.element, options.element,
     h("div", { class: "buttons" }, h("button", { type: "submit" }, "Release"), brief));
   replan();
   resample();
   return [
-    ...lost(name, "releases", (body) => statistic(body.statistic), again),
+    ...lostResponses(name, "releases", (body) => statistic(body.statistic), again),
     h("div", { class: "columns" }, asked,
       h("section", { class: "card", "aria-label": "The plan" }, h("h2", {}, "What it would cost"), outcome, picture)),
     answer,

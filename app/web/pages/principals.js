@@ -1,10 +1,10 @@
 // The page where admins manage principals, their roles and their keys.
 
 import { call, listed, path } from "../api.js";
-import { alertOf, announce, confirmed, field, fill, form, h, select, table } from "../dom.js";
-import { expiry, expiryField } from "../expiry.js";
-import { time } from "../format.js";
-import { issued } from "../issued.js";
+import { alertOf, announce, confirmed, field, fill, form, h, select, table } from "../ui/dom.js";
+import { time } from "../ui/format.js";
+import { expiry, expiryField } from "../ui/key_expiry.js";
+import { newKey } from "../ui/new_key.js";
 
 const ROLES = [["analyst", "analyst: plans and releases"], ["owner", "owner: registers datasets and grants allowances"],
   ["auditor", "auditor: reads everything, changes nothing"], ["admin", "admin: everything"]];
@@ -24,7 +24,7 @@ export async function principals() {
     const until = expiryField();
     const question = `Create a new key for ${name}? The old one stops working at once.`;
     if (!await confirmed(question, "Create a new key", until.element)) return;
-    fill(told, issued(await call("POST", `${path("principals", name)}/keys`, until.body())));
+    fill(told, newKey(await call("POST", `${path("principals", name)}/keys`, until.body())));
     await show();
   });
   const disable = ({ name }) => attempt(async () => {
@@ -47,7 +47,7 @@ export async function principals() {
   const role = select(ROLES, "analyst");
   const until = expiryField();
   const create = async () => {
-    fill(told, issued(await call("POST", "/principals", { name: name.value.trim(), role: role.value, ...until.body() })));
+    fill(told, newKey(await call("POST", "/principals", { name: name.value.trim(), role: role.value, ...until.body() })));
     name.value = "";
     until.clear();
     announce("The principal is created; its key is shown.");

@@ -1,7 +1,7 @@
 // The page where owners register a table, with a file and with metadata that everybody with access will see.
 
 import { path, upload } from "../api.js";
-import { announce, field, form, h } from "../dom.js";
+import { announce, field, form, h } from "../ui/dom.js";
 
 const DRAFT = `{
   "name": "my-table",

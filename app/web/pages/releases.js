@@ -1,9 +1,9 @@
 // The page of a dataset's earlier releases, newest first, and the page of one release.
 
 import { get, listed, path } from "../api.js";
-import { h, table } from "../dom.js";
-import { number, statistic, time } from "../format.js";
-import { result } from "../results.js";
+import { result } from "../charts/release_results.js";
+import { h, table } from "../ui/dom.js";
+import { number, statistic, time } from "../ui/format.js";
 
 const told = (release) => (Array.isArray(release.value) ? `${number(release.value.length)} bins`
   : number(release.value_in_range));

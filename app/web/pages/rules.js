@@ -1,8 +1,8 @@
 // The page where a dataset's owner sets allowances and the dataset's limit.
 
 import { call, path } from "../api.js";
-import { announce, confirmed, field, fill, form, h } from "../dom.js";
-import { gauge, windowNote } from "../gauges.js";
+import { gauge, windowNote } from "../ui/budget_gauge.js";
+import { announce, confirmed, field, fill, form, h } from "../ui/dom.js";
 
 const text = (properties) => h("input", { type: "text", autocomplete: "off", ...properties });
 

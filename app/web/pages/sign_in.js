@@ -1,7 +1,7 @@
 // The page to sign in with a key. Only this tab stores the key, until it is closed.
 
 import { get, key } from "../api.js";
-import { field, form, h } from "../dom.js";
+import { field, form, h } from "../ui/dom.js";
 
 export function signIn(done) {
   const input = h("input", { type: "password", autocomplete: "off", required: true, spellcheck: "false" });

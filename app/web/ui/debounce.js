@@ -1,7 +1,7 @@
 // Limits requests while somebody types: waits for a pause, and uses only the newest response.
 
 /** Return a function that calls `act` after it was not called for so many milliseconds. */
-export function debounced(act, milliseconds) {
+export function debounce(act, milliseconds) {
   let timer;
   return () => {
     clearTimeout(timer);
@@ -10,7 +10,7 @@ export function debounced(act, milliseconds) {
 }
 
 /** Return a function that runs `act` with an abort signal; each run aborts the previous one. */
-export function latest(act) {
+export function cancelPrevious(act) {
   let controller = new AbortController();
   return () => {
     controller.abort();

@@ -1,8 +1,8 @@
 // Shows a two-way table: its cells as a heatmap, and with their intervals as a table.
 
+import { facts, h, table } from "../ui/dom.js";
+import { interval, number, plain } from "../ui/format.js";
 import { chart, draw, palette } from "./charts.js";
-import { facts, h, table } from "./dom.js";
-import { interval, number, plain } from "./format.js";
 
 const MOST_CELLS = 10_000; // shown at most; a page with more is slow and unreadable
 

@@ -1,7 +1,7 @@
 // The form of a derived statistic, and the JSON document that the API takes for it.
 
-import { binFields, boundsFields, chooser, numeric, text, typed } from "./controls.js";
-import { field, fill, h, select } from "./dom.js";
+import { binFields, boundsFields, chooser, numeric, text, typed } from "../ui/controls.js";
+import { field, fill, h, select } from "../ui/dom.js";
 import { filterFields, groupField } from "./filters.js";
 import { bodies, columnFields, elements, kindFields, paired } from "./question.js";
 

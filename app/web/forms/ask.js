@@ -1,13 +1,13 @@
 // Requests a release, shows the answer, and announces it to a screen reader.
 
-import { alertOf, announce, fill } from "./dom.js";
-import { release } from "./release.js";
+import { release } from "../release_requests.js";
+import { alertOf, announce, fill } from "../ui/dom.js";
 
 /**
  * Return functions that request a release or a derived statistic of a dataset and show the answer in an element.
  * `shown` returns the elements for the answer, `free` a sentence if it cost nothing; `afterwards` runs at the end.
  */
-export function asking(name, to, answer, { shown, free, afterwards }) {
+export function prepareRequests(name, to, answer, { shown, free, afterwards }) {
   async function ask(body) {
     announce("Releasing …");
     const waiting = (attempt) => announce(`No answer yet: trying again with the same Idempotency-Key (attempt ${attempt}).`);

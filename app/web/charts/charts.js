@@ -1,6 +1,6 @@
 // Draws charts with plotly, in the colours of the page. Pass every name through `plain`: plotly reads labels as HTML.
 
-import { h } from "./dom.js";
+import { h } from "../ui/dom.js";
 
 const MOST_FRAMES = 600;
 

@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 
-export function issued({ name, key }) {
+export function newKey({ name, key }) {
   const copied = h("span", { role: "status" });
   const code = h("code", { class: "key" }, key);
   const copy = async () => {

@@ -1,8 +1,8 @@
 // Shows a release: the value with its error bar, what it means, and what it cost.
 
+import { facts, fill, h, table } from "../ui/dom.js";
+import { interval, number, plain, statistic, time } from "../ui/format.js";
 import { chart, draw, palette } from "./charts.js";
-import { facts, fill, h, table } from "./dom.js";
-import { interval, number, plain, statistic, time } from "./format.js";
 import { twoWay } from "./two_way.js";
 
 const BINS_SHOWN = 1000; // at a time: more bars are too narrow to see, and slow

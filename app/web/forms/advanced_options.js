@@ -1,9 +1,9 @@
 // The fields for α, γ, grid refinement and reuse; most people keep their defaults.
 
-import { text } from "./controls.js";
-import { field, h } from "./dom.js";
+import { text } from "../ui/controls.js";
+import { field, h } from "../ui/dom.js";
 
-export function finerPoints(changed) {
+export function advancedOptions(changed) {
   const [alpha, gamma, refinement] = ["0.05", "0.05", "0"].map((value) => text({ value }));
   const reuse = h("input", { type: "checkbox", checked: true });
   const element = h("details", { input: changed }, h("summary", {}, "More options"),

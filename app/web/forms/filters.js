@@ -1,7 +1,7 @@
 // The form of a filter: at most one condition for each column. A row must meet all conditions.
 
-import { numeric, text, typed } from "./controls.js";
-import { announce, field, fill, h, select } from "./dom.js";
+import { numeric, text, typed } from "../ui/controls.js";
+import { announce, field, fill, h, select } from "../ui/dom.js";
 
 /** Return checkboxes for the declared values. At first all are checked, so that every row with a value is included. */
 function choices(values) {

@@ -1,7 +1,7 @@
 // The planner's form, and the JSON document that the API takes for its statistic.
 
-import { binFields, boundsFields, chooser } from "./controls.js";
-import { field, fill, h, select } from "./dom.js";
+import { binFields, boundsFields, chooser } from "../ui/controls.js";
+import { field, fill, h, select } from "../ui/dom.js";
 import { filterFields, groupField } from "./filters.js";
 
 export const elements = (parts) => parts.map(({ element }) => element);

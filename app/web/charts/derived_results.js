@@ -1,8 +1,8 @@
 // Shows a derived statistic: the values with their intervals, and the releases that they follow from.
 
-import { path } from "./api.js";
-import { facts, h, table } from "./dom.js";
-import { interval, number, statistic, ungrouped } from "./format.js";
+import { path } from "../api.js";
+import { facts, h, table } from "../ui/dom.js";
+import { interval, number, statistic, ungrouped } from "../ui/format.js";
 
 const spoken = (name) => name.replaceAll("_", " ");
 

@@ -1,6 +1,6 @@
 // The radius against ε for one statistic: the curve of a free plan, with both sides of every cliff.
 
-import { call, path } from "./api.js";
+import { call, path } from "../api.js";
 
 const POINTS = 100;
 const LEAST = "0.001";
@@ -39,8 +39,8 @@ async function upTo(to, dataset, body, signal) {
 }
 
 /** Return the points of the curve by ascending ε, each `{epsilon, radius, edge}`; `edge` marks the ε of a cliff. */
-export async function curve(dataset, statistic, finer, signal) {
-  const plan = await upTo(MOST, dataset, { statistic, ...finer }, signal);
+export async function curve(dataset, statistic, options, signal) {
+  const plan = await upTo(MOST, dataset, { statistic, ...options }, signal);
   const { scale, grid_refinement: refinement } = plan.mechanism;
   return plan.curve.flatMap(({ epsilon, radius, cliff }, at, all) => {
     const point = { epsilon, radius, edge: cliff };

@@ -1,6 +1,6 @@
 // The common parts of pages with hash chains: a table in parts, and the verification of the chain.
 
-import { get } from "./api.js";
+import { get } from "../api.js";
 import { facts, fill, form, h, table } from "./dom.js";
 import { number } from "./format.js";
 

@@ -1,8 +1,8 @@
 // Shows what was spent of a budget, as steps in time and as a table by principal.
 
+import { h, table } from "../ui/dom.js";
+import { plain, time } from "../ui/format.js";
 import { chart, draw, palette } from "./charts.js";
-import { h, table } from "./dom.js";
-import { plain, time } from "./format.js";
 
 const LINES = 5; // further principals share one line
 const NANO = 9;
