@@ -48,6 +48,7 @@ SPECIFICATIONS: tuple[dict[str, Any], ...] = (
     {"kind": "sum", "column": "y", "group_by": "group"},
     {"kind": "sum", "column": "x", "where": {"group": {"one_of": ("a", "b")}}, "centred": True},
     {"kind": "sum", "column": "y", "group_by": "group", "centred": True},
+    {"kind": "sum", "column": "x", "centred": True, "weight": "y"},
 )
 
 
@@ -91,7 +92,13 @@ def findings(
 def _named(specification: Mapping[str, Any]) -> str:
     """Return the kind of a statistic, and the members that distinguish it from others of its kind."""
     kind: str = specification["kind"]
-    told = {"columns": " of two columns", "where": " with a filter", "group_by": " by group", "centred": ", centred"}
+    told = {
+        "columns": " of two columns",
+        "where": " with a filter",
+        "group_by": " by group",
+        "centred": ", centred",
+        "weight": ", weighted",
+    }
     return kind + "".join(words for member, words in told.items() if member in specification and kind != "covariance")
 
 

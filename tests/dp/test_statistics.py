@@ -22,6 +22,7 @@ COLUMNS = {
 MEAN = {"kind": "mean", "column": "x"}
 VARIANCE = {"kind": "variance", "column": "x"}
 COVARIANCE = {"kind": "covariance", "columns": ["x", "y"]}
+WEIGHTED = {"kind": "sum", "column": "x", "weight": "y", "centred": True}
 HISTOGRAM = {"kind": "histogram", "column": "x", "edges": (mpq(-1), mpq(0), mpq(2))}
 
 
@@ -58,6 +59,7 @@ ONE_NUMBER: dict[str, tuple[dict[str, Any], tuple[Any, ...], Callable[..., Any],
     "mean": (MEAN, X_VALUES, moments, textbook_mean),
     "variance": (VARIANCE, X_VALUES, moments, lambda rows: textbook_covariance(tuple((x, x) for x in rows))),
     "covariance": (COVARIANCE, CORNERS, cross_moments, textbook_covariance),
+    "weighted sum": (WEIGHTED, CORNERS, cross_moments, lambda rows: sum(y * (x - Fraction(1, 2)) for x, y in rows)),
 }
 
 
@@ -92,7 +94,7 @@ def test_value_range_and_sensitivity_on_every_dataset(name: str, n: int, rows_pe
         for other in neighbours(rows, domain, min(rows_per_unit, n))
     ]
     assert max(changes) <= statistic.sensitivity
-    if rows_per_unit == 1 or name == "mean":
+    if rows_per_unit == 1 or name in {"mean", "weighted sum"}:
         assert max(changes) == statistic.sensitivity
     assert statistic.b_prime == max(abs(v - statistic.centre) for v in values.values()) / statistic.sensitivity
 

@@ -91,12 +91,20 @@ RELEASED: list[tuple[dict[str, Any], list[float]]] = [
     ({"kind": "count", "where": LATE, "group_by": "species"}, by_species(IS_LATE)),
     ({"kind": "sum", "column": "bill_length_mm", "where": ADELIE}, [by_species(BILL)[0]]),
     ({"kind": "sum", "column": "bill_length_mm", "group_by": "species"}, by_species(BILL)),
+    (
+        {"kind": "sum", "column": "bill_length_mm", "weight": "body_mass_g", "centred": True},
+        [sum(mass * (bill - 47.5) for mass, bill in zip(MASS, BILL, strict=True))],
+    ),
 ]
 DERIVED: list[tuple[dict[str, Any], list[float]]] = [
     ({"kind": "standard_deviation", "column": "body_mass_g"}, [statistics.stdev(MASS)]),
     ({"kind": "sum", "column": "body_mass_g"}, [sum(MASS)]),
     ({"kind": "proportion", "column": "species", "category": "Gentoo"}, [by_species([1] * N)[2] / N]),
     ({"kind": "mean", "column": "bill_length_mm", "where": ADELIE}, [by_species(BILL)[0] / sum(IS_ADELIE)]),
+    (
+        {"kind": "mean", "column": "bill_length_mm", "weight": "body_mass_g"},
+        [sum(mass * bill for mass, bill in zip(MASS, BILL, strict=True)) / sum(MASS)],
+    ),
     ({"kind": "correlation", **PAIR}, [statistics.correlation(MASS, BILL)]),
     ({"kind": "regression", **PAIR}, [SLOPE, statistics.mean(BILL) - SLOPE * statistics.mean(MASS)]),
     ({"kind": "cumulative", **HISTOGRAM}, list(map(float, accumulate(of_mass()[:-1])))),

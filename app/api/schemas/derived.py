@@ -69,6 +69,11 @@ class FilteredMeanRequest(RequestModel):
     bounds: Bounds | None = None
     where: Where | None = None
     group_by: ColumnName | None = None
+    weight: ColumnName | None = Field(
+        default=None,
+        description="Instead of both: the weighted mean over all rows, with the weights of this column, whose declared"
+        " bounds are at least 0.",
+    )
 
 
 class CorrelationRequest(RequestModel):
@@ -149,13 +154,15 @@ DerivedStatistic = Annotated[
 class Guesses(RequestModel):
     """What numbers of the table may be, as far as you know without the data: those that the statistic takes.
 
-    A mean takes `mean` and `count` (of each group), a proportion by group `proportion` and `count`, a correlation
-    `correlation` and both standard deviations, a regression `slope`, `standard_deviation_x`, `mean_x` and `mean_y`,
-    quantiles `mean` and `standard_deviation` of a normal distribution, and perhaps `count`.
+    A mean takes `mean` and `count` (of each group), a weighted one `mean` and `weight` (the mean of the weights), a
+    proportion by group `proportion` and `count`, a correlation `correlation` and both standard deviations, a regression
+    `slope`, `standard_deviation_x`, `mean_x` and `mean_y`, quantiles `mean` and `standard_deviation` of a normal
+    distribution, and perhaps `count`.
     """
 
     mean: Bound | None = None
     count: Bound | None = None
+    weight: Bound | None = None
     sum: Bound | None = None
     proportion: Bound | None = None
     standard_deviation: Bound | None = None

@@ -89,6 +89,10 @@ class SumRequest(RequestModel):
         default=None,
         description="Sum the differences from the midpoint of the bounds: cheaper, and used to derive means.",
     )
+    weight: ColumnName | None = Field(
+        default=None,
+        description="A column with bounds of at least 0: a centred sum over all rows of each value times its weight.",
+    )
 
 
 class QuantileSearchRequest(RequestModel):

@@ -61,12 +61,18 @@ def _build_sum(column: str, bounds: Bounds | None = None) -> dict[str, Any]:
 
 
 def _build_mean(
-    column: str, where: Where | None = None, group_by: str | None = None, bounds: Bounds | None = None
+    column: str,
+    where: Where | None = None,
+    group_by: str | None = None,
+    bounds: Bounds | None = None,
+    weight: str | None = None,
 ) -> dict[str, Any]:
+    if weight is not None:
+        return {**derived_statistics.weighted_mean(column, weight, bounds), "where": where, "group_by": group_by}
     if group_by is not None:
         return derived_statistics.mean_by_group(column, group_by, where, bounds)
     if where is None:
-        fail("a mean of some rows needs --where or --group-by", USAGE)
+        fail("a mean of some rows needs --where, --group-by or --weight", USAGE)
     return derived_statistics.filtered_mean(column, where, bounds)
 
 
@@ -150,6 +156,7 @@ def release_derived(  # noqa: PLR0913 - as many options as a question has
     group_by: Annotated[
         str | None, typer.Option(help="For a mean or a proportion: one number for each category of this column.")
     ] = None,
+    weight: Annotated[str | None, typer.Option(help="For a mean of all rows: the column of the weights.")] = None,
     edges: Edges = None,
     bins: Bins = None,
     probabilities: Annotated[
@@ -178,6 +185,7 @@ def release_derived(  # noqa: PLR0913 - as many options as a question has
         where=where,
         category=category,
         group_by=group_by,
+        weight=weight,
         edges=edges,
         bins=bins,
         probabilities=probabilities,

@@ -7,7 +7,7 @@ from app.dp.derived.base import DerivedStatistic, KnownComponent
 from app.dp.derived.by_group import MeanByGroup, ProportionByGroup
 from app.dp.derived.from_bins import Cumulative, Margin
 from app.dp.derived.quantile import Quantile
-from app.dp.derived.ratios import Correlation, FilteredMean, Regression
+from app.dp.derived.ratios import Correlation, FilteredMean, Regression, WeightedMean
 from app.dp.derived.single_release import DerivedSum, Proportion, StandardDeviation
 from app.dp.errors import InvalidStatistic
 from app.dp.table.columns import Column
@@ -24,7 +24,7 @@ DERIVED = {derived.kind: derived for derived in _KINDS}
 _BY_GROUP: dict[str, type[DerivedStatistic]] = {derived.kind: derived for derived in (MeanByGroup, ProportionByGroup)}
 """The classes of the same kinds for a request with `group_by`."""
 
-_MEMBERS = frozenset().union(*(derived.members for derived in (*DERIVED.values(), *_BY_GROUP.values())))
+_MEMBERS = WeightedMean.members.union(*(each.members for each in (*DERIVED.values(), *_BY_GROUP.values())))
 
 
 def derive(spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> DerivedStatistic:
@@ -38,6 +38,8 @@ def derive(spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_
         raise InvalidStatistic("kind", f"must be one of {', '.join(DERIVED)}")
     if spec.get("group_by") is not None:
         derived = _BY_GROUP.get(derived.kind, derived)
+    elif derived is FilteredMean and spec.get("weight") is not None:
+        derived = WeightedMean
     for member in _MEMBERS - derived.members:
         if spec.get(member) is not None:
             raise InvalidStatistic(member, f"does not belong to a {derived.kind}: leave it out")

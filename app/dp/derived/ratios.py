@@ -31,6 +31,7 @@ from app.dp.numbers.exact import Rational
 from app.dp.statistics import build
 from app.dp.statistics.base import parse_pair
 from app.dp.statistics.centred_sum import CentredSum
+from app.dp.statistics.weighted_sum import WeightedSum
 from app.dp.table.codes import Codes
 from app.dp.table.columns import Column
 
@@ -54,7 +55,9 @@ class FilteredMean(DerivedStatistic):
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
         """Return the mean that a request asks for; raise InvalidStatistic if it is invalid."""
         if spec.get("where") is None:
-            raise InvalidStatistic("where", "is missing: for the mean of all rows, release the statistic `mean`")
+            raise InvalidStatistic(
+                "where", "is missing: for the mean of all rows, release the statistic `mean`, or add `weight`"
+            )
         components, described, total = mean_components(spec, columns, n, rows_per_unit)
         return cls(n, components, described, total.codes)
 
@@ -72,6 +75,44 @@ class FilteredMean(DerivedStatistic):
 def centred_total(codes: Codes, guesses: Guesses) -> Rational:
     """Return the sum of v - m₀ over the guessed number of rows with the guessed mean."""
     return (guesses["mean"] - (codes.lower + codes.upper) / 2) * guesses["count"]
+
+
+@dataclass(frozen=True)
+class WeightedMean(DerivedStatistic):
+    """The weighted mean of a column over all rows: m₀ + Σ w·(v - m₀)/Σ w, with the weights w of another column.
+
+    It is within the bounds if any weight is above 0.
+    """
+
+    codes: Codes
+
+    kind: ClassVar[str] = "mean"
+    members: ClassVar[frozenset[str]] = frozenset({"column", "bounds", "weight", "where"})
+    guess_names: ClassVar[tuple[str, ...]] = ("mean", "weight")
+    compared: ClassVar[str | None] = "mean"
+
+    @classmethod
+    def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
+        """Return the weighted mean that a request asks for; raise InvalidStatistic if it is invalid."""
+        weight = spec.get("weight")
+        if spec.get("where") is not None:
+            raise InvalidStatistic("where", "does not go with `weight`: a weighted mean is of all rows")
+        asked = {"kind": "sum", "centred": True, "weight": weight}
+        asked |= {"column": spec.get("column"), "bounds": spec.get("bounds")}
+        total = cast("WeightedSum", build(asked, columns, n, rows_per_unit))
+        described = {name: value for name, value in total.describe().items() if name != "centred"} | {"kind": cls.kind}
+        return cls(n, {"sum": asked, "weights": {"kind": "sum", "column": weight}}, described, total.codes)
+
+    def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
+        """Return the mean; it has no value if the released sum of weights is not positive."""
+        (total,), (weights,) = known["sum"].raw, known["weights"].raw
+        error = RatioError.of(known["sum"].mechanism, known["weights"].mechanism, total_alpha(known))
+        return {self.kind: centred_mean(self.codes, error, total, weights)}
+
+    def suppose(self, guesses: Guesses, mechanisms: Mapping[str, Mechanism], alpha: Rational) -> Supposed:  # noqa: ARG002
+        """Return the sums that give the guessed mean and the guessed mean of the weights."""
+        weights = guesses["weight"] * self.n
+        return {"sum": [centred_total(self.codes, {**guesses, "count": weights})], "weights": [weights]}
 
 
 def mean_components(

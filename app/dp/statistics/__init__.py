@@ -14,6 +14,7 @@ from app.dp.statistics.quantile_search import QuantileSearch
 from app.dp.statistics.sum import Sum
 from app.dp.statistics.two_way import TwoWay
 from app.dp.statistics.variance import Variance
+from app.dp.statistics.weighted_sum import WeightedSum
 from app.dp.table.columns import Column
 
 __all__ = ["STATISTICS", "Statistic", "build"]
@@ -22,7 +23,9 @@ STATISTICS: dict[str, type[Statistic]] = {
     statistic.kind: statistic for statistic in (Mean, Variance, Covariance, Histogram, Count, Sum, QuantileSearch)
 }
 
-_MEMBERS = frozenset().union(*(statistic.members for statistic in STATISTICS.values()), TwoWay.members)
+_MEMBERS = frozenset().union(
+    *(statistic.members for statistic in STATISTICS.values()), TwoWay.members, WeightedSum.members
+)
 
 
 def build(spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Statistic:
@@ -49,7 +52,9 @@ def build(spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_p
         statistic = TwoWay
     if statistic is Count and spec.get("group_by") is not None:
         statistic = GroupedCount
-    if statistic is Sum and spec.get("centred"):
+    if statistic is Sum and spec.get("weight") is not None:
+        statistic = WeightedSum
+    elif statistic is Sum and spec.get("centred"):
         statistic = CentredSum
     for member in _MEMBERS - statistic.members:
         if spec.get(member) is not None:

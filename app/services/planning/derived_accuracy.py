@@ -21,7 +21,7 @@ from app.ledger.units import MAX_EPSILON_NANO, NANO_PER_EPSILON
 MAX_PROBABILITIES = 5
 """Of quantiles whose accuracy is given: each takes its time at each ε that is tried."""
 
-_NOT_NEGATIVE = ("count", "standard_deviation", "standard_deviation_x", "standard_deviation_y", "proportion")
+_NOT_NEGATIVE = ("count", "weight", "standard_deviation", "standard_deviation_x", "standard_deviation_y", "proportion")
 _AT_MOST_ONE = ("correlation", "proportion")
 
 

@@ -29,6 +29,7 @@ from snapledger_client.derived_statistics import (
     quantile,
     regression,
     standard_deviation,
+    weighted_mean,
 )
 from snapledger_client.models.accounts import (
     Account,
@@ -225,4 +226,5 @@ __all__ = [
     "table",
     "total",
     "variance",
+    "weighted_mean",
 ]

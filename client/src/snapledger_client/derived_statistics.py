@@ -60,6 +60,17 @@ def filtered_mean(column: str, where: Where, bounds: Bounds | None = None) -> di
     return {**statistics.mean(column, bounds), "where": where}
 
 
+def weighted_mean(column: str, weight: str, bounds: Bounds | None = None) -> dict[str, Any]:
+    """The mean of a column over all rows with the weights of another column, whose declared bounds are at least 0.
+
+    Examples:
+        >>> from snapledger_client import weighted_mean
+        >>> weighted_mean("bill_length_mm", "body_mass_g")
+        {'kind': 'mean', 'column': 'bill_length_mm', 'weight': 'body_mass_g'}
+    """
+    return statistics.mean(column, bounds) | {"weight": weight}
+
+
 def mean_by_group(
     column: str, group_by: str, where: Where | None = None, bounds: Bounds | None = None
 ) -> dict[str, Any]:

@@ -60,6 +60,8 @@ def describe_statistic(statistic: Mapping[str, Any]) -> str:
         parts.append(f"of {names}")
     if statistic.get("category") is not None:
         parts.append(f"= {statistic['category']}")
+    if statistic.get("weight") is not None:
+        parts.append(f"weighted by {statistic['weight']}")
     if statistic.get("group_by") is not None:
         parts.append(f"by {statistic['group_by']}")
     if statistic.get("where"):

@@ -233,6 +233,7 @@ def test_a_batch_from_a_file(run: Run, tmp_path: Path) -> None:
         (("proportion", "species", "--category", "Gentoo"), "proportion of species = Gentoo: "),
         (("proportion", "--where", "body_mass_g=2000..4000"), "proportion where body_mass_g between 2000 and 4000: "),
         (("mean", "body_mass_g", "--where", "species=Gentoo"), "mean of body_mass_g where species in Gentoo: "),
+        (("mean", "bill_length_mm", "--weight", "body_mass_g"), "mean of bill_length_mm weighted by body_mass_g: "),
         (("correlation", "bill_length_mm", "body_mass_g"), "correlation of bill_length_mm and body_mass_g: "),
         (
             ("regression", "bill_length_mm", "body_mass_g", "--bounds", "30,61", "--bounds", "2500,6501"),
@@ -400,7 +401,7 @@ def test_exit_codes_say_what_happened(run: Run) -> None:
             "give --bounds once for each of both columns, or not at all",
         ),
         (("release", "histogram", "a", "--bins", "few"), "--bins must be a whole number"),
-        (("derived", "mean", "body_mass_g"), "a mean of some rows needs --where or --group-by"),
+        (("derived", "mean", "body_mass_g"), "a mean of some rows needs --where, --group-by or --weight"),
         (("derived", "quantile", "body_mass_g", "--bins", "5"), "a quantile needs --probabilities"),
         (
             ("derived", "sum", "body_mass_g", "--where", "a=1"),

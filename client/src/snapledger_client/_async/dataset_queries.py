@@ -292,6 +292,18 @@ class AsyncDatasetQueries:
         derived = derived_statistics.proportion_by_group(column, group_by, category, where)
         return self._send(calls.derive(self.name, derived, **options))
 
+    def weighted_mean(
+        self, column: str, weight: str, bounds: Bounds | None = None, **options: Unpack[DerivedOptions]
+    ) -> Awaitable[Derived]:
+        """The mean of a column over all rows, with the weights of another column. See `DerivedOptions`.
+
+        Examples:
+            >>> weighted = await penguins.weighted_mean("bill_length_mm", "body_mass_g", epsilon=2)
+            >>> weighted.interval[0] <= weighted.value <= weighted.interval[1]
+            True
+        """
+        return self._send(calls.derive(self.name, derived_statistics.weighted_mean(column, weight, bounds), **options))
+
     def correlation(
         self, first: str, second: str, bounds: PairOfBounds | None = None, **options: Unpack[DerivedOptions]
     ) -> Awaitable[Derived]:
