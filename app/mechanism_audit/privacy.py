@@ -1,7 +1,8 @@
 """The exact privacy loss of an implementation between two inputs.
 
 The loss of a release is |ln(P/P')|, where P is its probability from one input and P' from the other (Dwork, McSherry,
-Nissim and Smith 2006). Prefixes that leave a draw undecided can only increase the computed loss.
+Nissim and Smith 2006). Prefixes that leave a draw undecided count as possible for the releases on both sides (see
+`distribution`), so they can only increase the computed loss.
 """
 
 from collections.abc import Iterator

@@ -60,7 +60,7 @@ class Slot:
         self.transfer: Transfer | None = None
 
     def assign_to(self, principal: str) -> None:
-        """Count the slot as the principal's from now on.
+        """Count the slot against the principal from now on.
 
         Raises:
             OverloadedError: the principal already has its maximum of slots.
@@ -82,7 +82,7 @@ class Slot:
 
 
 class _Shares:
-    """The amounts that callers have of a limited resource."""
+    """How much of a limited resource each caller holds."""
 
     def __init__(self, maximum: int) -> None:
         self._maximum = maximum
@@ -90,7 +90,7 @@ class _Shares:
         self._of_caller: Counter[str] = Counter()
 
     def of(self, caller: str) -> int:
-        """Return the amount that a caller has."""
+        """Return the amount that a caller holds."""
         return self._of_caller[caller]
 
     def take(self, caller: str, amount: int) -> bool:
@@ -127,7 +127,7 @@ class SlotPool:
     def take(self, network: str, credential: int | None) -> Slot:
         """Return a slot for a request.
 
-        The slot counts for the principal if the same credential was verified before, and else for the network.
+        The slot counts against the principal if the same credential was verified before, otherwise against the network.
         Requests with and without a credential from one network count separately.
 
         Raises:
@@ -148,7 +148,7 @@ class SlotPool:
             self._bytes.give_back(slot.caller, slot.held_bytes)
 
     def assign(self, slot: Slot, caller: str) -> None:
-        """Count a slot for another caller (see `Slot.assign_to`)."""
+        """Count a slot against another caller (see `Slot.assign_to`)."""
         if caller == slot.caller:
             return
         if slot.credential is not None:

@@ -34,9 +34,10 @@ _BEYOND = mpq(8, 5)
 
 @dataclass(frozen=True)
 class Quantile(FromHistogram):
-    """For each probability p, the ⌈pN⌉-th smallest of the N values; rows without a value or outside do not count.
+    """For each probability p, the ⌈pN⌉-th smallest of the N values of the rows that meet the filter.
 
-    Values are clamped to the outer edges. The ends of each interval are edges, so the bins limit its precision.
+    Missing values do not count. Values are clamped to the outer edges. The ends of each interval are edges, so the
+    bins limit its precision.
 
     Attributes:
         probabilities: the probabilities, in the order of the request.

@@ -13,7 +13,7 @@ from app.engines.ingest.problems import Problems
 _PARQUET_MAGIC = b"PAR1", b"PARE"  # plain, encrypted
 
 Batches: TypeAlias = Callable[[Sequence[Column], Problems], Iterator[pa.RecordBatch]]
-"""Yields the declared columns in their stored types, batch by batch, and adds what is wrong to the problems."""
+"""Yields the declared columns in batches, in their stored types, and adds what is wrong with them to the problems."""
 
 
 class Units(NamedTuple):
@@ -33,10 +33,10 @@ class Units(NamedTuple):
 
 
 def batches_of(upload: BinaryIO, texts: CsvFormat) -> Batches:
-    """The batches of an upload; CSV and Parquet are told apart by their first bytes.
+    """Return a function that reads an upload in batches. The first bytes show whether it is a CSV or a Parquet file.
 
     Iterating raises:
-        InvalidFile: the file does not hold what is declared.
+        InvalidFile: the file does not match the declaration.
         OSError: it could not be read.
     """
     magic = upload.read(4)

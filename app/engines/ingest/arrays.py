@@ -1,4 +1,4 @@
-"""Arrow arrays of any suitable type as stored values. Nothing is rounded but numbers that become doubles."""
+"""Convert Arrow arrays of any suitable type to stored values. Only numbers that become doubles are rounded."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -13,7 +13,7 @@ from app.engines.ingest.checks import flag_places
 from app.engines.stored_columns import stored_type
 
 Stored: TypeAlias = tuple[pa.Array, dict[int, str]]
-"""Values, and what is wrong with those that cannot be stored, by place."""
+"""The stored values, and for each position of a value that cannot be stored, what is wrong with it."""
 
 _NUMBERS: tuple[Callable[[pa.DataType], bool], ...] = (types.is_integer, types.is_floating, types.is_decimal)
 _SUITABLE: dict[Kind, tuple[tuple[Callable[[pa.DataType], bool], ...], str]] = {
@@ -26,7 +26,7 @@ _SUITABLE: dict[Kind, tuple[tuple[Callable[[pa.DataType], bool], ...], str]] = {
 
 
 def unsuitable_type(found: pa.DataType, column: Column) -> str | None:
-    """What is wrong with an array's type, if anything: timestamps, lists and the like hold none of our kinds."""
+    """Return what is wrong with an array's type; None if it suits the column. Timestamps and lists never do."""
     if types.is_null(found):
         return None
     predicates, content = _SUITABLE[column.kind]
@@ -37,7 +37,7 @@ def unsuitable_type(found: pa.DataType, column: Column) -> str | None:
 
 
 def to_stored_array(array: pa.Array, column: Column) -> Stored:
-    """The values of a suitable array as they are stored."""
+    """Return the values of an array of a suitable type as they are stored."""
     if types.is_null(array.type):
         return pa.nulls(len(array), stored_type(column)), {}
     if column.kind is Kind.CATEGORY:
@@ -52,7 +52,7 @@ def to_stored_array(array: pa.Array, column: Column) -> Stored:
 
 
 def _is_unit(column: Column) -> bool:
-    """Whether a column says whose row it is: of texts it alone has no categories, and its texts may be numbers."""
+    """Return whether this is the unit column: the only category column without categories. It may hold integers."""
     return column.kind is Kind.CATEGORY and not column.categories
 
 
@@ -60,7 +60,7 @@ def _texts(array: pa.Array, column: Column) -> Stored:
     encoded = array if types.is_dictionary(array.type) else array.dictionary_encode()
     too_long = pc.greater(pc.utf8_length(encoded.dictionary.cast(pa.large_string())), MOST_IN_TEXT)
     problems = flag_places(too_long.take(encoded.indices), TOO_LONG)
-    if problems:  # written out only if that cannot fill the memory
+    if problems:  # decoding texts that are too long could fill the memory
         return pa.nulls(len(array), pa.string()), problems
     dictionary = without_undeclared(encoded.dictionary, column)
     return pa.DictionaryArray.from_arrays(encoded.indices, dictionary).cast(pa.string()), problems
@@ -81,7 +81,7 @@ def _booleans(array: pa.Array) -> Stored:
 
 
 def _whole_numbers(array: pa.Array, scale: int) -> Stored:
-    """Numbers in units of 10^-scale: at once if all are whole 64-bit numbers already, else one by one as decimals."""
+    """Return numbers in units of 10^-scale: in one cast if all are 64-bit integers, else one by one as decimals."""
     if types.is_floating(array.type):
         array = array.cast(pa.float64()) if types.is_float16(array.type) else array
         array = pc.if_else(pc.is_nan(array), None, array)  # how data frames mark a missing whole number
@@ -89,7 +89,7 @@ def _whole_numbers(array: pa.Array, scale: int) -> Stored:
         try:
             return array.cast(pa.int64()), {}
         except pa.ArrowInvalid:
-            pass  # some are not; the owner is told which
+            pass  # some are not; the loop below finds which
     values: list[int | None] = []
     problems: dict[int, str] = {}
     for place, text in enumerate(_decimals(array)):
@@ -104,9 +104,9 @@ def _whole_numbers(array: pa.Array, scale: int) -> Stored:
 
 
 def _decimals(array: pa.Array) -> list[str | None]:
-    """Numbers as decimals: exactly, but of a double with a fraction the shortest that reads back as it.
+    """Return numbers as decimals: exactly, except that a double with a fraction becomes its shortest decimal.
 
-    So 12.34 in a decimal column is 12.34.
+    So the double 12.34 becomes 12.34 in a decimal column.
     """
     texts: list[str | None] = array.cast(pa.string()).to_pylist()
     if not types.is_floating(array.type):
@@ -117,5 +117,5 @@ def _decimals(array: pa.Array) -> list[str | None]:
 
 
 def _holds_2_to_the_63(array: pa.Array) -> bool:
-    """Whether a double is one that Arrow's checked cast would let pass, as 2⁶³ - 1, where casts saturate (ARM)."""
+    """Return whether a double is 2⁶³. Where casts saturate (ARM), Arrow's checked cast accepts it, as 2⁶³ - 1."""
     return types.is_floating(array.type) and pc.any(pc.equal(array, 2.0**63)).as_py() is True

@@ -16,14 +16,14 @@ from app.engines.ingest.checks import flag_places
 from app.engines.stored_columns import INT64_LEAST, INT64_MOST, stored_type
 
 MOST_IN_TEXT = 10_000
-"""The most characters of a category."""
+"""The maximum number of characters of a category."""
 
 TOO_LONG = f"has more than {MOST_IN_TEXT:,} characters"
 
 Value: TypeAlias = int | float | bool | str | None
 
 _PLAIN = bytes(range(ord("0"), ord("9") + 1)) + bytes(range(ord("A"), ord("Z") + 1)) + b"abcdefghijklmnopqrstuvwxyz+-."
-"""Texts of these have neither space nor underscore, nor a digit of another script, all of which Python would accept."""
+"""The characters of plain texts. Python also accepts spaces, underscores and digits of other scripts in numbers."""
 
 _NUMBER = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]{1,9}))?")
 _REAL = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|infinity|nan)", re.IGNORECASE)
@@ -55,7 +55,7 @@ class CellReader:
         self._column = column
 
     def read(self, texts: Sequence[str]) -> tuple[pa.Array, dict[int, str]]:
-        """The values, and what is wrong with those that cannot be read, by place."""
+        """Return the values, and for each position of a text that cannot be read, what is wrong with it."""
         nulls, plain = self._nulls, self._plain
         if self._column.kind is Kind.CATEGORY:
             array = pa.array([None if text in nulls else text for text in texts], self._type)
@@ -65,7 +65,7 @@ class CellReader:
             try:
                 return pa.array([None if text in nulls else plain(text) for text in texts], self._type), {}
             except (ValueError, KeyError, OverflowError):
-                pass  # something to be told of, or only something unusual
+                pass  # a problem, or only an unusual spelling
         return self._read_carefully(texts)
 
     def _read_carefully(self, texts: Sequence[str]) -> tuple[pa.Array, dict[int, str]]:
@@ -106,10 +106,10 @@ def without_undeclared(texts: pa.Array, column: Column) -> pa.Array:
 
 
 def read_whole(text: str, scale: int) -> int:
-    """A decimal in units of 10^-scale, exactly.
+    """Return a decimal in units of 10^-scale, exactly.
 
     Raises:
-        UnreadableError: it is no number, no multiple of the unit, or beyond 64 bits.
+        UnreadableError: it is not a number, not a multiple of the unit, or needs more than 64 bits.
     """
     match = _NUMBER.fullmatch(text)
     if match is None or not (match[2] or match[3]):
@@ -122,7 +122,7 @@ def read_whole(text: str, scale: int) -> int:
         return 0
     if zeros < 0:
         raise UnreadableError(f"has more than {scale} decimals" if scale else "is not a whole number")
-    # Counted before it is computed: 1e999999999 is short.
+    # Count the digits before computing the number: 1e999999999 is a short text.
     if len(significant) + zeros <= _MOST_DIGITS:
         value = int(f"{sign}{significant}{'0' * zeros}")
         if INT64_LEAST <= value <= INT64_MOST:
@@ -131,10 +131,10 @@ def read_whole(text: str, scale: int) -> int:
 
 
 def read_real(text: str) -> float:
-    """The double nearest to a number; infinite beyond the largest.
+    """Return the double nearest to a number; infinity if it is larger than all doubles.
 
     Raises:
-        UnreadableError: it is no number.
+        UnreadableError: it is not a number.
     """
     if _REAL.fullmatch(text) is None:
         raise UnreadableError("is not a number")
@@ -142,7 +142,7 @@ def read_real(text: str) -> float:
 
 
 def read_boolean(text: str) -> bool:
-    """True, false, 1 or 0.
+    """Return the boolean that a text stands for: true, false, 1 or 0.
 
     Raises:
         UnreadableError: it is none of these.

@@ -16,10 +16,10 @@ from app.engines.ingest.problems import Problems
 from app.engines.stored_columns import stored_schema
 
 MOST_IN_FIELD = 131_072
-"""Characters of a field, csv's own limit."""
+"""The maximum number of characters of a field, which is the default limit of the csv module."""
 
 MOST_IN_ROW = 2**23
-"""The most bytes of a row, with all lines that it spans; this bounds the memory for any upload."""
+"""The maximum number of bytes of a row, including all lines that it spans. It limits the memory that a row can take."""
 
 DELIMITERS = (",", ";", "\t", "|")
 
@@ -33,12 +33,12 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True)
 class CsvFormat:
-    """How a CSV is to be read.
+    """The format of a CSV file.
 
     Attributes:
         null_values: the texts that mean a missing value.
         delimiter: the text between two fields; None to detect it from the header.
-        place: whether problems give line or row numbers; row numbers are for streams that are not files.
+        place: whether problems name lines or rows: rows for a stream, because its owner never sees its lines.
     """
 
     null_values: Sequence[str] = ()
@@ -52,10 +52,10 @@ def csv_batches(
     problems: Problems,
     texts: CsvFormat,
 ) -> Iterator[pa.RecordBatch]:
-    """The declared columns of a CSV file, batch by batch; what is wrong goes to `problems`.
+    """Yield the declared columns of a CSV file in batches, and add what is wrong with them to `problems`.
 
     Raises:
-        InvalidFile: the file is no CSV, lacks a column, or has as many problems as are told at a time.
+        InvalidFile: the file is not a CSV, lacks a column, or has `MOST_PROBLEMS` problems.
     """
     csv.field_size_limit(MOST_IN_FIELD)
     rows = _Rows(upload, problems, texts.delimiter or detect_delimiter(upload, columns), texts.place)
@@ -78,19 +78,19 @@ def csv_batches(
 def detect_delimiter(upload: BinaryIO, columns: Sequence[Column]) -> str:
     """Return the delimiter with which the header contains the most declared columns.
 
-    It is a comma, unless another delimiter finds more. The file is left at its beginning.
+    It is a comma, unless another delimiter finds more. The file is rewound.
     """
     names = {column.name for column in columns}
     return _best_delimiter(upload, lambda rows: len(names.intersection(next(rows, ()))))
 
 
 def detect_delimiter_of_undeclared(upload: BinaryIO) -> str:
-    """What stands between the fields of a file of which nothing is declared.
+    """Return the delimiter of a file without any declaration: the one that splits its header into the most fields.
 
-    That by which the header has most, if more than one and as many as the next row; else the same without the row.
+    A delimiter that splits the header and the next row into the same number of fields, at least two, is preferred.
 
     Raises:
-        InvalidFile: the file is no CSV, or has rows with other numbers of fields than the header.
+        InvalidFile: the file is not a CSV, or a row has more or fewer fields than the header.
     """
 
     def width(rows: Iterator[list[str]]) -> tuple[bool, int]:
@@ -98,7 +98,7 @@ def detect_delimiter_of_undeclared(upload: BinaryIO) -> str:
         header = next(present, [])
         try:
             row = next(present, [])
-        except InvalidFile:  # which is told when all is read
+        except InvalidFile:  # reported below, when the whole file is read
             row = []
         return len(header) == len(row) > 1, len(header)
 
@@ -115,7 +115,7 @@ def detect_delimiter_of_undeclared(upload: BinaryIO) -> str:
 
 
 def _best_delimiter(upload: BinaryIO, score: Callable[[Iterator[list[str]]], Any]) -> str:
-    """By which the rows score most; a comma, unless another does better. The file is left at its beginning."""
+    """Return the delimiter with the best score: a comma, unless another one is better. Rewind the file."""
     csv.field_size_limit(MOST_IN_FIELD)
 
     def found(delimiter: str) -> tuple[bool, Any]:
@@ -131,9 +131,9 @@ def _best_delimiter(upload: BinaryIO, score: Callable[[Iterator[list[str]]], Any
 
 
 class _Rows:
-    """The rows of a file: `line` is the line on which the latest one begins, `size` its length in bytes.
+    """The rows of a file. `line` is the line on which the latest row begins, and `size` is its length in bytes.
 
-    If places are rows, `line` is instead the number of the row behind the header.
+    If `place` is "row", `line` is the number of the row instead, counted from 1 after the header.
     """
 
     def __init__(self, upload: BinaryIO, problems: Problems, delimiter: str, place: Place = "line") -> None:
@@ -181,7 +181,7 @@ class _Rows:
 
 
 def _places(header: Sequence[str], columns: Sequence[Column], problems: Problems) -> list[int]:
-    """Where in a row each declared column stands."""
+    """Return the position in a row of each declared column."""
     if not header:
         problems.refuse("file", "has no header")
     occurrences = Counter(header)
@@ -195,16 +195,16 @@ def _places(header: Sequence[str], columns: Sequence[Column], problems: Problems
 
 
 def _batches(rows: _Rows, width: int, problems: Problems) -> Iterator[tuple[list[int], list[list[str]]]]:
-    """Rows as wide as the header, and the lines on which they begin."""
+    """Yield batches of the rows that have as many fields as the header, with the numbers of their lines."""
     lines: list[int] = []
     batch: list[list[str]] = []
     size = 0
     for row in rows:
         fields = row or [""]
         if not row and width > 1:
-            continue  # a blank line; in a table of one column it is a row
+            continue  # a blank line; in a table of one column it is a row with an empty field
         if len(fields) != width:
-            if batch:  # what is wrong in earlier rows comes first
+            if batch:  # first report the problems of earlier rows
                 yield lines, batch
                 lines, batch, size = [], [], 0
             problems.add(f"{rows.place} {rows.line}", f"has {len(fields)} fields where the header has {width}")

@@ -1,6 +1,7 @@
-"""A first draft of how a file's columns could be declared, for its owner to correct. It never leaves the owner's hands.
+"""Draft a declaration of a file's columns for its owner to correct. The draft is not sent to the service.
 
-What is taken from the data (bounds, categories) is listed as unconfirmed; a registration refuses it until it is not.
+What is taken from the data (bounds, categories) is listed as unconfirmed. A registration is refused until the owner has
+emptied that list.
 """
 
 import re
@@ -13,7 +14,7 @@ from app.engines.errors import InvalidFile
 from app.engines.ingest.csv_file import detect_delimiter_of_undeclared
 
 MOST_CATEGORIES = 100
-"""A column with more different texts is rather a name or a remark."""
+"""A column with more distinct texts probably holds names or remarks, not categories."""
 
 NULL_VALUES = ["", "NA", "NaN", "null"]
 
@@ -23,10 +24,10 @@ _MOST_DIGITS = 18
 
 
 def draft_metadata(path: Path) -> tuple[dict[str, dict[str, Any]], list[str]]:
-    """The columns of a CSV or Parquet file as they could be declared, and the names of those that were left out.
+    """Return a declaration of each column of a CSV or Parquet file, and the names of the columns that were left out.
 
     Raises:
-        ValueError: the file is neither, or has rows with other numbers of fields than the header.
+        ValueError: the file is neither, or a row has more or fewer fields than the header.
     """
     with duckdb.connect(":memory:", config={"memory_limit": "1GB"}) as connection:
         try:
@@ -47,12 +48,12 @@ def _read_with(path: Path) -> str:
         try:
             delimiter = detect_delimiter_of_undeclared(
                 file
-            )  # DuckDB would take rows of other widths for a table of one column
+            )  # with rows of different lengths, DuckDB would read a single column
         except InvalidFile as error:
             told = "; ".join(f"{problem.where} {problem.what}" for problem in error.problems)
             raise ValueError(f"{path}: {told}") from None
     nulls = ", ".join(f"'{text}'" for text in NULL_VALUES)
-    # Without booleans, of which DuckDB knows more spellings than an upload may have.
+    # No booleans: DuckDB accepts more spellings of them than an upload may have.
     kinds = "'BIGINT', 'DOUBLE', 'DATE', 'TIME', 'TIMESTAMP', 'TIMESTAMPTZ', 'VARCHAR'"
     form = f"delim = '{delimiter}', quote = '\"', escape = '\"', comment = '', skip = 0, header = true"
     read = f"{form}, sample_size = -1, nullstr = [{nulls}], auto_type_candidates = [{kinds}]"
@@ -60,7 +61,7 @@ def _read_with(path: Path) -> str:
 
 
 def _draft_column(connection: duckdb.DuckDBPyConnection, name: str, kind: str) -> dict[str, Any] | None:
-    """How a column could be declared; None if it holds nothing that can be."""
+    """Return a declaration of a column; None if no kind suits it."""
     quoted = '"' + name.replace('"', '""') + '"'
     if kind == "BOOLEAN":
         return {"kind": "boolean"}

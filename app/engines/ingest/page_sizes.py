@@ -1,6 +1,7 @@
-"""Compute how much memory a Parquet file's pages claim; Arrow trusts a page's header and allocates before it checks.
+"""Compute how much memory the pages of a Parquet file claim.
 
-The fields are those of the format's own definition (apache/parquet-format, parquet.thrift).
+Arrow trusts the header of a page: it allocates that much memory before it checks. The fields are those of the format's
+definition (apache/parquet-format, parquet.thrift).
 """
 
 from collections.abc import Collection, Iterator
@@ -16,19 +17,19 @@ _NUMBER = 1  # of values, in the header of each kind of page
 _HEADER: Shape = {_SIZE: None, _COMPRESSED: None, **{kind: {_NUMBER: None} for kind in (_DATA, _DICTIONARY, _DATA_2)}}
 
 MOST_BYTES_IN_FOOTER = 2**24
-"""Some 100,000 chunks, which take as many seconds as MiB to read here; `most_bytes_at_once` reads no larger one."""
+"""Enough for about 100,000 chunks. Reading a footer here takes about a second for each MiB; larger ones are refused."""
 
 MOST_PAGES = 2**19
-"""Of the named columns, at 13 to 31 µs each if their headers are not long.
+"""The maximum number of pages of the named columns. Each takes 13 to 31 µs, or more if its header is long.
 
-Chunks may share their pages, so a file's size does not limit them.
+Chunks can share their pages, so the size of a file does not limit their number.
 """
 
 _TAIL = 8  # the footer's length and the magic bytes
 _MOST_BYTES_IN_HEADER = 2**24  # Arrow's own limit
 _FIRST_BYTES = 256
 _BYTES_OF_A_VALUE = 16
-"""What a value of a dictionary takes in memory beside its page: an address and a length."""
+"""The memory that a value of a dictionary takes in addition to its page: an address and a length."""
 
 
 class TooManyPagesError(MalformedError):
@@ -36,13 +37,13 @@ class TooManyPagesError(MalformedError):
 
 
 def most_bytes_at_once(file: BinaryIO, names: Collection[str]) -> int:
-    """The most memory that pages of the named columns claim while any row group is read.
+    """Return the largest amount of memory that pages of the named columns claim while a row group is read.
 
-    Of every column a dictionary and one other page are in memory at a time, compressed and not.
+    For each column, a dictionary and one other page are in memory at the same time, both compressed and decompressed.
 
     Raises:
-        MalformedError: it is no Parquet file that Arrow would read.
-        TooManyPagesError: looking at every page would take too long.
+        MalformedError: Arrow would not read this as a Parquet file.
+        TooManyPagesError: there are so many pages that examining all of them would take too long.
     """
     wanted, pages = {name.encode() for name in names}, iter(range(MOST_PAGES))
     try:
@@ -69,9 +70,9 @@ def _chunks(group: dict[int, Any], wanted: set[bytes]) -> Iterator[dict[int, Any
 
 
 def _claimed(file: BinaryIO, chunk: dict[int, Any], pages: Iterator[int]) -> int:
-    """What one chunk's dictionary and its largest other page take. The pages are walked as Arrow walks them.
+    """Return the memory that a chunk's dictionary and its largest other page claim.
 
-    Each takes one of `pages`.
+    The pages are visited in the order in which Arrow reads them, and each takes one item from `pages`.
     """
     place, dictionary_at = chunk[_DATA_AT], chunk.get(_DICTIONARY_AT, 0)
     if 0 < dictionary_at < place:
@@ -94,7 +95,7 @@ def _claimed(file: BinaryIO, chunk: dict[int, Any], pages: Iterator[int]) -> int
 
 
 def _header(file: BinaryIO, place: int) -> tuple[dict[int, Any], int]:
-    """The header of a page and its size; more is read of the file until the header ends."""
+    """Return the header of a page and the header's size. Read more of the file until the header is complete."""
     if place < 0:
         raise MalformedError
     most = _FIRST_BYTES

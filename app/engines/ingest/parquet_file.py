@@ -15,13 +15,13 @@ from app.engines.ingest.thrift import MalformedError
 from app.engines.stored_columns import stored_schema
 
 MOST_ROWS = 2**32
-"""Repeated values take next to no room in Parquet: a file of a kilobyte can hold more rows than anybody can count."""
+"""Repeated values take almost no space in Parquet: a file of a kilobyte can have more rows than can ever be read."""
 
 MOST_BYTES_IN_CHUNK = 2**30
-"""Decompressed bytes of a column in a row group, on average over the columns."""
+"""The maximum size of a column in a row group, decompressed, on average over the columns."""
 
 MOST_BYTES_IN_PAGES = 2**30
-"""Of a row group: what a page of each declared column and their dictionaries take together, as their headers claim."""
+"""The maximum size, according to their headers, of a page and the dictionary of every declared column together."""
 
 MOST_ROWS_IN_BATCH = 16_384
 MOST_CELLS_IN_BATCH = 2**22
@@ -30,12 +30,12 @@ _UNREADABLE = "is not a readable Parquet file: it is truncated, damaged, encrypt
 
 
 def parquet_batches(upload: BinaryIO, columns: Sequence[Column], problems: Problems) -> Iterator[pa.RecordBatch]:
-    """The declared columns of a Parquet file, batch by batch; what is wrong goes to `problems`.
+    """Yield the declared columns of a Parquet file in batches, and add what is wrong with them to `problems`.
 
     Raises:
-        InvalidFile: the file is no Parquet, lacks a column or has one of the wrong type, or has as many problems as are
-            told at a time.
-        MemoryError: it takes more memory than there is.
+        InvalidFile: the file is not a Parquet file, lacks a column, has one of the wrong type, or has `MOST_PROBLEMS`
+            problems.
+        MemoryError: it takes more memory than is available.
     """
     schema = stored_schema(columns)
     first = 1
@@ -53,7 +53,7 @@ def parquet_batches(upload: BinaryIO, columns: Sequence[Column], problems: Probl
 
 
 def _batches(upload: BinaryIO, columns: Sequence[Column], problems: Problems) -> Iterator[pa.RecordBatch]:
-    """Batches as they are in the file, validated: a text that is no UTF-8 would make queries fail later."""
+    """Yield the file's batches, validated: a text that is not UTF-8 would make queries fail later."""
     try:
         file = pq.ParquetFile(upload, arrow_extensions_enabled=False)
         _check_schema(file.schema_arrow, columns, problems)
@@ -61,7 +61,7 @@ def _batches(upload: BinaryIO, columns: Sequence[Column], problems: Problems) ->
         names = list(dict.fromkeys(column.name for column in columns))
         if most_bytes_at_once(upload, names) > MOST_BYTES_IN_PAGES:
             problems.refuse("file", "has pages that are too large: write smaller ones")
-        # Texts stay encoded, so that a long one repeated a million times is in memory once.
+        # Texts stay dictionary-encoded, so that a long one that is repeated a million times is in memory once.
         texts = [column.name for column in columns if column.kind is Kind.CATEGORY]
         file = pq.ParquetFile(
             upload,
@@ -72,7 +72,7 @@ def _batches(upload: BinaryIO, columns: Sequence[Column], problems: Problems) ->
             arrow_extensions_enabled=False,
         )
         size = max(1, min(MOST_ROWS_IN_BATCH, MOST_CELLS_IN_BATCH // len(columns)))
-        # A reader keeps the dictionaries of all row groups that it has read: each group has one to itself.
+        # A reader keeps the dictionaries of all row groups that it has read, so each group has a reader of its own.
         groups = [[i] for i in range(file.num_row_groups)] if texts else [list(range(file.num_row_groups))]
         for group in groups:
             for batch in file.iter_batches(batch_size=size, columns=names, row_groups=group):
@@ -80,7 +80,7 @@ def _batches(upload: BinaryIO, columns: Sequence[Column], problems: Problems) ->
                 yield batch
     except TooManyPagesError:
         problems.refuse("file", "has too many pages: write larger ones")
-    except MemoryError:  # among Arrow's exceptions too
+    except MemoryError:  # Arrow's own is also an ArrowException
         raise
     except (pa.ArrowException, OSError, UnicodeDecodeError, MalformedError):
         problems.refuse("file", _UNREADABLE)
@@ -99,9 +99,9 @@ def _check_schema(schema: pa.Schema, columns: Sequence[Column], problems: Proble
 
 
 def _check_sizes(metadata: pq.FileMetaData, problems: Problems) -> None:
-    """Refuse what would not fit into memory, or never end.
+    """Refuse a file that would not fit into memory or would take too long.
 
-    Nothing is asked of the metadata of a single column: where that is damaged, pyarrow 26 ends the process.
+    The metadata of single columns is not used: if it is damaged, pyarrow 26 crashes the process.
     """
     if metadata.num_rows > MOST_ROWS:
         problems.refuse("file", f"has too many rows: at most {MOST_ROWS:,} are allowed")

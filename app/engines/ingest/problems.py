@@ -16,7 +16,7 @@ class Problems:
         self._found: list[Problem] = []
 
     def add(self, where: str, what: str) -> None:
-        """Note a problem.
+        """Add a problem.
 
         Raises:
             InvalidFile: the number of problems has reached `MOST_PROBLEMS`.
@@ -26,16 +26,16 @@ class Problems:
             self.refuse_any()
 
     def add_cells(self, unit: str, numbers: "list[int] | range", cells: Mapping[tuple[int, str], str]) -> None:
-        """Note the problems of a batch's cells, each known by its place in the batch and its column.
+        """Add the problems of a batch's cells, by their position in the batch and their column.
 
-        `numbers` are the numbers of the batch's lines or rows, as `unit` says.
+        `numbers` are the numbers of the batch's lines or rows; `unit` says which.
         """
-        # Sorting by place alone keeps the columns of a row in the order in which they were declared.
+        # Sorting by position alone keeps the columns of a row in the order in which they were declared.
         for (place, column), what in sorted(cells.items(), key=lambda cell: cell[0][0]):
             self.add(f"{unit} {numbers[place]}, column {column}", what)
 
     def refuse(self, where: str, what: str) -> NoReturn:
-        """Refuse the file for all problems up to this one, after which it cannot be read on.
+        """Refuse the file with all problems up to this one, after which it cannot be read any further.
 
         Raises:
             InvalidFile: always.

@@ -1,14 +1,14 @@
-"""The little of Thrift's compact protocol that Parquet's footer and page headers need: wanted fields, the rest skipped.
+"""Parse the part of Thrift's compact protocol that Parquet's footer and page headers use, and skip unwanted fields.
 
-Read before Arrow reads them, which believes what they say. What is not well formed is an error, and so is whatever
-Arrow could understand otherwise: a field that is there twice.
+This runs before Arrow reads a file, because Arrow trusts what the headers say. Malformed bytes are an error. So is a
+duplicate field, because Arrow might use the other one of the two.
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 Shape: TypeAlias = "Mapping[int, Shape | None]"
-"""The wanted fields of a struct by their ids: None of a number or text, a shape of a struct or of a list of structs."""
+"""The wanted fields of a struct by their ids: None for a number or text, a shape for a struct or a list of structs."""
 
 _TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = range(1, 13)
 _MOST_NESTED = 16
@@ -19,9 +19,9 @@ class MalformedError(ValueError):
 
 
 class Compact:
-    """Bytes of the compact protocol, and the place up to which they are read.
+    """Bytes of the compact protocol, and the position up to which they have been read.
 
-    Reading beyond the end raises IndexError: with more bytes it may be right.
+    Reading beyond the end raises IndexError: the struct may be complete if there are more bytes.
     """
 
     def __init__(self, content: bytes) -> None:
@@ -29,10 +29,11 @@ class Compact:
         self.place = 0
 
     def struct(self, shape: Shape, nested: int = 0) -> dict[int, Any]:
-        """The wanted fields of a struct, by their ids.
+        """Return the wanted fields of a struct, by their ids.
 
         Raises:
-            MalformedError, IndexError: there is none.
+            MalformedError: the bytes are not a struct.
+            IndexError: the bytes end before the struct does.
         """
         found: dict[int, Any] = {}
         seen: set[int] = set()
@@ -50,7 +51,7 @@ class Compact:
     def _value(self, kind: int, shape: Shape, nested: int) -> Any:  # noqa: ANN401 - of any type
         if nested > _MOST_NESTED:
             raise MalformedError
-        if kind in {_TRUE, _FALSE}:  # of a field; the value is the type
+        if kind in {_TRUE, _FALSE}:  # in a field, the type is the value
             return kind == _TRUE
         if kind in {_I16, _I32, _I64}:
             return self._integer()

@@ -13,10 +13,10 @@ FEWEST_ROWS = 2
 """A sample variance needs two rows."""
 
 MOST_ROWS_IN_GROUP = 122_880
-"""DuckDB's threads share out row groups; this is the size of its own."""
+"""DuckDB divides row groups among its threads; this is its own default size."""
 
 MOST_CELLS_IN_GROUP = 2**23
-"""Keeps the groups of a table of thousands of columns within memory."""
+"""Limits the memory for a row group of a table with thousands of columns."""
 
 MOST_BYTES_IN_GROUP = 2**26
 
@@ -25,11 +25,11 @@ def write_batches(target: Path, schema: pa.Schema, batches: Iterable[pa.RecordBa
     """Store the batches, which have this schema, as `target`, and count their rows.
 
     Raises:
-        InvalidFile: there are problems, or fewer than two rows; nothing is left behind.
-        OSError: it could not be read or written; nothing is left behind.
+        InvalidFile: there are problems, or fewer than two rows; no file remains.
+        OSError: it could not be read or written; no file remains.
     """
     n = 0
-    # Texts repeat; numbers seldom do, and are read faster as they are. Least and greatest values are never needed.
+    # Texts are often repeated. Numbers seldom are, and are read faster without a dictionary. Statistics are never used.
     texts = [field.name for field in schema if pa.types.is_string(field.type)]
     with (
         write_atomically(target) as file,
@@ -47,7 +47,7 @@ def write_batches(target: Path, schema: pa.Schema, batches: Iterable[pa.RecordBa
 
 
 def _groups(batches: Iterable[pa.RecordBatch], most_rows: int) -> Iterator[pa.Table]:
-    """The batches gathered into row groups."""
+    """Combine the batches into row groups."""
     gathered: list[pa.RecordBatch] = []
     rows = size = 0
     for batch in batches:

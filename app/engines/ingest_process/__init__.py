@@ -1,5 +1,5 @@
-"""Files are read in processes of their own: what a file makes them use is bounded, and given back when they end.
+"""Read each file in a process of its own: what it can use is limited, and is returned when the process ends.
 
-`fork_server` is a program that the service starts: it has imported what reading takes, has neither the service's
-environment nor its connections, and forks a process for each file. `pool` is the service's side.
+`fork_server` is a program that the service starts. It has imported what is needed to read files, has neither the
+service's environment nor its connections, and forks a process for each file. `pool` is the service's side.
 """

@@ -1,8 +1,8 @@
-"""The program that forks a process for each file, ends those that the service gives up, and tells how they ended.
+"""A program that forks a process for each file, kills those that the service has given up, and reports how they ended.
 
-Started as `python -m app.engines.ingest_process.fork_server DESCRIPTOR`, a socket on which the service sends, for each
-file, the descriptors of a connection and of the file. It has one thread, so that it may fork. When the service ends, in
-whatever way, it ends too, with all that it forked.
+It is started as `python -m app.engines.ingest_process.fork_server DESCRIPTOR`. The descriptor is a socket on which the
+service sends, for each file, the descriptors of a connection and of the file. The program has one thread, so
+that forking is safe. When the service ends, for whatever reason, this program and its processes end too.
 """
 
 import ctypes
@@ -21,11 +21,11 @@ from app.engines.ingest_process.job import send_message
 from app.engines.ingest_process.worker import work
 
 _DESCRIPTORS = 2
-_SET_PARENT_DEATH_SIGNAL = 1  # of Linux' prctl
+_SET_PARENT_DEATH_SIGNAL = 1  # of prctl on Linux
 
 
 class _WithoutPandas(MetaPathFinder):
-    """PyArrow imports pandas where it is installed, for nothing here: in each process, at its first array."""
+    """Keeps PyArrow from importing pandas at the first array of each process; nothing here uses pandas."""
 
     def find_spec(self, fullname: str, path: object, target: object = None) -> None:  # noqa: ARG002 - the interface
         if fullname == "pandas":
@@ -33,10 +33,10 @@ class _WithoutPandas(MetaPathFinder):
 
 
 class ForkServer:
-    """Forks on demand.
+    """Forks a process for each file that the service sends.
 
     Args:
-        control: where the service sends descriptors.
+        control: the socket on which the service sends descriptors.
     """
 
     def __init__(self, control: socket.socket) -> None:
@@ -49,7 +49,7 @@ class ForkServer:
             os.set_blocking(end, False)
 
     def run(self) -> None:
-        """Fork for each file until the service closes the connection."""
+        """Fork a process for each file until the service closes the connection."""
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(self._woken_end, warn_on_full_buffer=False)
         self._poll.register(self._control, select.POLLIN)
@@ -68,7 +68,7 @@ class ForkServer:
             os.kill(process, signal.SIGKILL)
 
     def _start(self) -> bool:
-        """Fork for the next file; false if the service has hung up."""
+        """Fork a process for the next file; return False if the service has closed the connection."""
         mark, descriptors, _, _ = socket.recv_fds(self._control, 1, _DESCRIPTORS)
         if not mark:
             return False
@@ -83,14 +83,14 @@ class ForkServer:
         return True
 
     def _become_worker(self, connection: socket.socket, upload: int) -> None:
-        """Read one file and end, in a process that is not the server any more."""
+        """Read one file and exit. This runs in the forked process."""
         status = 1
         try:
             ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             self._control.close()
-            for other in self._connections.values():  # or its end would not be seen while we live
+            for other in self._connections.values():  # otherwise nobody would notice their end while this process lives
                 other.close()
             with os.fdopen(upload, "rb") as file:
                 work(connection, file)
@@ -99,7 +99,7 @@ class ForkServer:
             os._exit(status)
 
     def _kill(self, descriptor: int) -> None:
-        """End a process whose outcome nobody waits for any more; it is reaped when it has ended."""
+        """Kill a process that the service has given up. It is reaped when it has ended."""
         self._poll.unregister(descriptor)
         os.kill(self._processes[descriptor], signal.SIGKILL)
 
@@ -121,7 +121,7 @@ class ForkServer:
 def main() -> None:
     """Serve the service that started this program."""
     sys.meta_path.insert(0, _WithoutPandas())
-    pa.array([0])  # which looks for it
+    pa.array([0])  # the first array, which tries to import pandas
     gc.freeze()
     with socket.socket(fileno=int(sys.argv[1])) as control:
         ForkServer(control).run()

@@ -1,4 +1,4 @@
-"""Batches of checked rows on their way into a stored table, by way of a second file where units are counted."""
+"""Write checked rows to a stored table. If units are counted, the rows are first written to another file."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -19,7 +19,7 @@ from app.engines.stored_columns import UNIT, stored_schema
 
 
 class Counting(NamedTuple):
-    """With what units are counted: a directory that the engine can read, and the engine, opened only then."""
+    """What is needed to count units: a directory that the engine can read, and a function that opens the engine."""
 
     scratch: Path
     open_engine: Callable[[], DuckDBEngine]
@@ -33,7 +33,7 @@ def ingest_file(  # noqa: PLR0913, PLR0917 - what a file is and how it is declar
     columns: Sequence[Column],
     units: Units | None,
 ) -> tuple[int, str]:
-    """Store the declared columns of a CSV or Parquet file as `target`; its rows, and the SHA-256 of the file.
+    """Store the declared columns of a CSV or Parquet file as `target`; return the row count and the file's SHA-256.
 
     Raises:
         As `store_batches`.
@@ -52,7 +52,7 @@ def ingest_stream(  # noqa: PLR0913, PLR0917 - as above
     columns: Sequence[Column],
     units: Units | None,
 ) -> int:
-    """Store the declared columns of a CSV that can be read only once as `target`, and count their rows.
+    """Store the declared columns of a CSV that can be read only once as `target`; return the row count.
 
     Raises:
         As `store_batches`.
@@ -67,12 +67,12 @@ def store_batches(
     columns: Sequence[Column],
     units: Units | None,
 ) -> int:
-    """Store the declared columns as `target`, and count their rows.
+    """Store the declared columns as `target`; return the row count. If this raises, no file remains.
 
     Raises:
-        InvalidFile: they do not hold what is declared, or a unit has too many rows; nothing is left behind.
-        MemoryError: they take too much; nothing is left behind.
-        EngineFailure, OSError: they could not be read or written; nothing is left behind.
+        InvalidFile: the columns do not match the declaration, or a unit has too many rows.
+        MemoryError: they take too much memory.
+        EngineFailure, OSError: they could not be read or written.
     """
     problems, schema = Problems(), stored_schema(columns)
     if units is None:
@@ -92,10 +92,10 @@ def store_batches(
 
 
 def refuse_units_over(over: int, units: Units) -> None:
-    """Refuse a table in which somebody has too many rows.
+    """Refuse a table in which some units have too many rows.
 
     Raises:
-        InvalidFile: somebody has; the owner is told how many.
+        InvalidFile: `over` is not 0. The problem says how many units have too many rows.
     """
     if over:
         told = "1 unit has" if over == 1 else f"{over:,} units have"

@@ -19,7 +19,7 @@ _LENGTH = struct.Struct(">Q")
 
 
 class Limits(NamedTuple):
-    """What the reading of one file may take; `disk_bytes` are those of all files that it writes."""
+    """The resources that reading one file may take; `disk_bytes` is for all files that it writes."""
 
     memory_bytes: int
     disk_bytes: int
@@ -31,7 +31,7 @@ class Job:
     """A file to read.
 
     Attributes:
-        directory: where everything is written.
+        directory: the directory to which everything is written.
         is_stream: whether the file is a CSV that can be read only once, and has no digest.
     """
 
@@ -62,7 +62,7 @@ def receive_job(connection: BinaryIO) -> Job:
     """
     head = connection.read(_LENGTH.size)
     content = connection.read(_LENGTH.unpack(head)[0]) if len(head) == _LENGTH.size else b""
-    job = pickle.loads(content)  # noqa: S301 - of the service, which started us
+    job = pickle.loads(content)  # noqa: S301 - it comes from the service
     assert isinstance(job, Job)  # noqa: S101
     return job
 

@@ -1,4 +1,4 @@
-"""The service's side: starts the fork server when it is first needed, has files read, and ends what takes too much."""
+"""The service's side: start the fork server when it is first needed, send it files, and end what takes too long."""
 
 import os
 import signal
@@ -17,16 +17,16 @@ Interrupted: TypeAlias = Callable[[], bool]
 """Returns true when the caller no longer waits for the outcome."""
 
 _LOOK_SECONDS = 0.1
-_KILL_SECONDS = 30  # in which a process that is given up has ended, unless its server hangs
+_KILL_SECONDS = 30  # a process that is given up ends in this time, unless the fork server hangs
 _MAX_MESSAGE_BYTES = 2**20
 _KEPT_VARIABLES = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "TZ")
 _SETTINGS = {
-    # One thread, which may fork; and memory that is taken when it is needed, so that a limit on it means something.
+    # One thread, so that forking is safe. Allocators that reserve little, so that the memory limit is meaningful.
     "OPENBLAS_NUM_THREADS": "1",
     "JE_ARROW_MALLOC_CONF": "background_thread:false",
     "ARROW_DEFAULT_MEMORY_POOL": "system",
     "MALLOC_ARENA_MAX": "2",
-    # What is freed is used again, not given back before the process ends: that would cost a third of the time.
+    # Freed memory is reused, and returned only when the process ends: returning it earlier takes a third more time.
     "MALLOC_MMAP_THRESHOLD_": str(2**25),
     "MALLOC_TRIM_THRESHOLD_": str(2**26),
     "MALLOC_TOP_PAD_": str(2**24),
@@ -44,7 +44,7 @@ class IngestProcesses:
     """Reads each file in a process of its own; safe for threads.
 
     Args:
-        limits: what each may take.
+        limits: what each process may use.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -55,13 +55,13 @@ class IngestProcesses:
         self._closed = False
 
     def run(self, job: Job, upload: int, interrupted: Interrupted) -> tuple[int, str | None]:
-        """Have a file, of which this is a descriptor, stored in the job's directory; its rows, and its digest.
+        """Have a process store an upload in the job's directory; return the row count and the SHA-256 of the upload.
 
-        When this returns or raises, the process has ended, unless the server that ends it hangs.
+        `upload` is a file descriptor. When this returns or raises, the process has ended, unless the fork server hangs.
 
         Raises:
-            InvalidFile: the file does not hold what is declared, or takes more than a limit.
-            IngestInterrupted: nobody waits any more.
+            InvalidFile: the file does not match the declaration, or needs more than a limit allows.
+            IngestInterrupted: `interrupted` became true.
             EngineFailure: the process failed, or something else ended it.
         """
         deadline = time.monotonic() + job.limits.seconds
@@ -100,7 +100,7 @@ class IngestProcesses:
                 raise EngineFailure
             try:
                 socket.send_fds(self._serving(), [b"j"], [theirs.fileno(), upload])
-            except OSError:  # the server was killed: another is started the next time
+            except OSError:  # the server was killed; the next call starts another one
                 self._forget()
                 ours.close()
                 raise
@@ -114,7 +114,7 @@ class IngestProcesses:
             path = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
             module = "app.engines.ingest_process.fork_server"
             with theirs:
-                self._server = subprocess.Popen(  # noqa: S603 - nothing of it is anybody's
+                self._server = subprocess.Popen(  # noqa: S603 - no part of it comes from a request
                     [sys.executable, "-P", "-m", module, str(theirs.fileno())],
                     pass_fds=[theirs.fileno()],
                     stdin=subprocess.DEVNULL,
@@ -133,7 +133,7 @@ class IngestProcesses:
 
 
 def _receive(connection: socket.socket) -> bytes | None:
-    """A piece of what the process tells: empty at the end, None where nothing came for a while."""
+    """Return the next bytes from the process: empty at the end, None if nothing came for a while."""
     try:
         return connection.recv(2**16)
     except TimeoutError:
@@ -152,7 +152,7 @@ def _outcome(told: Message, limits: Limits) -> tuple[int, str | None]:
         raise _exceeded(told["exceeded"], limits)
     status = told.get("status", -signal.SIGKILL)
     if status >= 0 or status in {-signal.SIGKILL, -signal.SIGTERM}:
-        raise EngineFailure  # no fault of the file: the machine's memory, or somebody who ended it
+        raise EngineFailure  # not because of the file: the machine ran out of memory, or somebody killed the process
     if told["peak_bytes"] > _MEMORY_SHARE * limits.memory_bytes:
         raise _exceeded("memory", limits)
     raise InvalidFile([Problem("file", "could not be read, and may be damaged: the process that read it crashed")])

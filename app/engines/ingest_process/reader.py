@@ -24,7 +24,7 @@ _LOOK_SECONDS = 0.1
 
 
 def never() -> bool:
-    """Return false: the caller waits to the end."""
+    """Return False: the caller waits until the file is read."""
     return False
 
 
@@ -32,9 +32,9 @@ class IngestReader:
     """Reads files within limits; safe for threads.
 
     Args:
-        directory: of the tables. Processes that share it share the limit on how many files are read at once.
-        limits: what each file may take.
-        concurrent: how many are read at once; others wait.
+        directory: the directory of the tables. Processes that share it share the limit `concurrent`.
+        limits: what reading a file may take.
+        concurrent: how many files are read at once; others wait.
     """
 
     def __init__(self, directory: Path, limits: Limits, concurrent: int) -> None:
@@ -51,13 +51,15 @@ class IngestReader:
         units: Units | None,
         interrupted: Interrupted,
     ) -> tuple[int, str]:
-        """Store the declared columns of a CSV or Parquet file as `target`; its rows, and the SHA-256 of the file.
+        """Store the declared columns of a CSV or Parquet file as `target`; return the row count and the file's SHA-256.
+
+        If this raises, no file remains.
 
         Raises:
-            InvalidFile: the file does not hold what is declared, or takes more than a limit; nothing is left behind.
-            SlotsBusy, IngestInterrupted, EngineFailure, OSError: the file was not stored; nothing is left behind.
+            InvalidFile: the file does not match the declaration, or needs more than a limit allows.
+            SlotsBusy, IngestInterrupted, EngineFailure, OSError: the file was not stored.
         """
-        descriptor = upload.fileno()  # which writes to the disk what is in memory
+        descriptor = upload.fileno()  # this moves an upload that is in memory to the disk
         upload.flush()
         with hold_slot(self._directory, self._concurrent, MAX_WAIT_SECONDS, interrupted) as slot:
             job = Job(slot, columns, units, texts, self._processes.limits)
@@ -75,9 +77,9 @@ class IngestReader:
         units: Units | None,
         interrupted: Interrupted,
     ) -> int:
-        """Store the declared columns of a CSV that comes from elsewhere; `cancel` makes a read of it fail.
+        """Store the declared columns of a CSV stream as `target`; return the row count.
 
-        The process never learns where it comes from.
+        `cancel` makes a blocked read of the stream fail. The process never learns where the stream comes from.
 
         Raises:
             As `read_file`.
@@ -100,7 +102,7 @@ class IngestReader:
 
 
 def _publish(stored: Path, target: Path) -> None:
-    """Let a complete file appear where it belongs."""
+    """Move a complete file to its place."""
     try:
         stored.rename(target)
         sync_directory(target.parent)
@@ -136,7 +138,7 @@ class _Pump:
         os.close(self.source)
         self.source = -1
         self._thread.join(_LOOK_SECONDS)
-        if self._thread.is_alive():  # it waits for the stream
+        if self._thread.is_alive():  # it is waiting for the stream
             with suppress(Exception):
                 self._cancel()
             self._thread.join()
@@ -150,9 +152,9 @@ class _Pump:
                 view = memoryview(piece)
                 while view:
                     view = view[os.write(self._sink, view) :]
-        except BrokenPipeError:  # nobody reads
+        except BrokenPipeError:  # the reader has ended
             return
-        except Exception:  # noqa: BLE001 - its text may have values
+        except Exception:  # noqa: BLE001 - its text may contain values
             self.has_failed = True
             return
         os.close(self._sink)

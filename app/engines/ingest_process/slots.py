@@ -23,7 +23,7 @@ class SlotsBusy(EngineFailure):
 def hold_slot(parent: Path, count: int, seconds: float, interrupted: Interrupted) -> Iterator[Path]:
     """Yield one of `count` directories: empty, exclusive to the caller, and deleted at the end of the block.
 
-    The directory is locked while it is held. A killed process leaves one that is not locked, which can be taken.
+    The directory is locked while it is held. If a process is killed, its lock ends, and others can use the directory.
 
     Raises:
         SlotsBusy: no directory became free in time.
@@ -57,11 +57,11 @@ def _take(directory: Path) -> int | None:
         return None
     try:
         descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    except FileNotFoundError:  # somebody took it for one left behind
+    except FileNotFoundError:  # another process took it for an abandoned one
         return None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:  # as before, a moment later
+    except BlockingIOError:  # the same, a moment later
         os.close(descriptor)
         return None
     if os.fstat(descriptor).st_nlink:

@@ -16,7 +16,7 @@ _NICENESS = 5
 """Lowers the priority of uploads below that of requests."""
 
 _FILES_WITH_UNITS = 3
-"""A staged table, the stored one, and what DuckDB spills."""
+"""The staged table, the stored one, and the file to which DuckDB spills."""
 
 
 def work(connection: socket.socket, upload: BinaryIO) -> None:
@@ -26,13 +26,13 @@ def work(connection: socket.socket, upload: BinaryIO) -> None:
     _limit(job)
     try:
         outcome = _outcome(job, upload)
-    except BaseException as error:  # noqa: BLE001 - its text may have values
+    except BaseException as error:  # noqa: BLE001 - its text may contain values
         outcome = {"failed": type(error).__name__}
     send_message(connection, outcome)
 
 
 def _silence() -> None:
-    """Let libraries print nothing: they may print values."""
+    """Discard everything that libraries print, because it may contain values."""
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in range(3):
         os.dup2(null, descriptor)
@@ -40,7 +40,7 @@ def _silence() -> None:
 
 
 def _limit(job: Job) -> None:
-    """Limit memory to what there is now and the job's share, and every file that is written."""
+    """Limit the memory, to what is in use now plus what the job may take, and the size of each file that is written."""
     os.nice(_NICENESS)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _lower(resource.RLIMIT_FSIZE, _file_bytes(job))
@@ -58,7 +58,7 @@ def _file_bytes(job: Job) -> int:
 
 
 def _data_bytes() -> int:
-    """The private memory that this process could write to already."""
+    """Return the size of the private writable memory of this process."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmData:"):
             return int(line.split()[1]) * 1024
