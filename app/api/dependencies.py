@@ -212,8 +212,8 @@ KeyHeaders = Annotated[
     Header(
         alias="Idempotency-Key",
         description=(
-            "Binds this request's answer to the key: sent again with the same path and body, the stored answer comes "
-            "back byte for byte, with `Idempotency-Replayed: true` and at no cost. Required with `reuse: false`."
+            "Stores the answer under this key. The same request with the same key gets the stored answer again, byte "
+            "for byte, with `Idempotency-Replayed: true` and at no cost. Required with `reuse: false`."
         ),
     ),
     WithJsonSchema({"type": "string", "minLength": 1, "maxLength": LONGEST_KEY}),
@@ -255,7 +255,7 @@ class DirectRoute(APIRoute):
         ]
         taken_in = len(declared.path_params) + len(headers) + len(bodies) + len(dependencies)
         if taken_in != len(signature(endpoint).parameters):
-            raise TypeError(f"{endpoint.__name__} has parameters that are not taken in here")
+            raise TypeError(f"{endpoint.__name__} has a parameter that DirectRoute cannot read")
 
         async def handle(request: Request) -> Response:
             values: dict[str, Any] = dict(request.path_params)

@@ -197,12 +197,12 @@ def _free(client: httpx.Client, advance: Callable[[str], None]) -> list[str]:
     if not reused["reused"] or replay.headers.get("Idempotency-Replayed") != "true":
         raise RuntimeError("an earlier release was charged again")
     reuse = (
-        f"Reuse: the {step.title} within ± 150 is known already: {reused['value_in_range']:,.2f} again, "
+        f"Reuse: an earlier release answers the {step.title} within ± 150: {reused['value_in_range']:,.2f} again, "
         f"for ε = {reused['budget']['charged']}."
     )
     replayed = (
-        f"Replay: the first release, sent again with its Idempotency-Key, is answered from the record (status "
-        f"{replay.status_code}, Idempotency-Replayed: {replay.headers['Idempotency-Replayed']}), for nothing."
+        f"Replay: the first request, sent again with its Idempotency-Key, gets the stored answer at no cost (status "
+        f"{replay.status_code}, Idempotency-Replayed: {replay.headers['Idempotency-Replayed']})."
     )
     return [reuse, replayed]
 

@@ -12,7 +12,7 @@ from app.services import audit_records
 router = APIRouter(prefix="/v1/audit", tags=["audit"], route_class=DirectRoute, dependencies=[BEARER])
 
 
-@router.get("", responses=describe_responses({200: (responses.AuditRecords, "A page.")}, 403))
+@router.get("", responses=describe_responses({200: (responses.AuditRecords, "A page of records.")}, 403))
 def records(caller: CallerOf, page: PageOf) -> Response:
     """Every administrative act, oldest first: who did what to what, when, and in which request.
 
@@ -25,7 +25,10 @@ def records(caller: CallerOf, page: PageOf) -> Response:
     )
 
 
-@router.get("/verification", responses=describe_responses({200: (responses.Verification, "What was found.")}, 403))
+@router.get(
+    "/verification",
+    responses=describe_responses({200: (responses.Verification, "The result of the verification.")}, 403),
+)
 def verification(caller: CallerOf) -> Response:
     """Verify the records: compute every hash again, and compare every principal with its records.
 

@@ -44,7 +44,7 @@ def plan_batch(name: str, caller: CallerOf, body: JsonBody[BatchRequest]) -> Res
     responses=describe_responses(
         {
             200: (BatchAnswer, "Earlier releases answer all items, at no cost."),
-            201: (BatchAnswer, "The releases, of which some are new, and paid."),
+            201: (BatchAnswer, "The releases; the new ones are charged."),
         },
         403,
         404,

@@ -67,7 +67,7 @@ def adjust(name: str, caller: CallerOf, body: JsonBody[AdjustmentRequest]) -> Re
     return json_response(budgets.adjust_limit(caller.services, entered, request.epsilon_limit, request.reason), 201)
 
 
-@router.get("/ledger", responses=describe_responses({200: (responses.Entries, "A page.")}, 403, 404))
+@router.get("/ledger", responses=describe_responses({200: (responses.Entries, "A page of entries.")}, 403, 404))
 def ledger(name: str, caller: CallerOf, page: PageOf) -> Response:
     """Every entry of the dataset's ledger, oldest first."""
     entered = caller.enter(name)
@@ -77,7 +77,8 @@ def ledger(name: str, caller: CallerOf, page: PageOf) -> Response:
 
 
 @router.get(
-    "/ledger/verification", responses=describe_responses({200: (responses.Verification, "What was found.")}, 403, 404)
+    "/ledger/verification",
+    responses=describe_responses({200: (responses.Verification, "The result of the verification.")}, 403, 404),
 )
 def verification(name: str, caller: CallerOf) -> Response:
     """Verify the ledger: compute every entry's hash and all sums again.

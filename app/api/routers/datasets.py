@@ -99,7 +99,7 @@ async def _register(  # noqa: PLR0913, PLR0917 - who registers what, and how it 
     return await run_in_threadpool(datasets.register_dataset, services, owner, registration, ingested)
 
 
-@router.get("/datasets", responses=describe_responses({200: (responses.Datasets, "A page.")}))
+@router.get("/datasets", responses=describe_responses({200: (responses.Datasets, "A page of datasets.")}))
 def list_datasets(caller: CallerOf, page: PageOf) -> Response:
     """The datasets that the caller may see, oldest first."""
     found = datasets.list_datasets(caller.services, caller.credential, page.after_name, page.limit + 1)

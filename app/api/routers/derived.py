@@ -41,8 +41,8 @@ def plan_derived(name: str, caller: CallerOf, body: JsonBody[DerivedRequest]) ->
     status_code=201,
     responses=describe_responses(
         {
-            200: (DerivedAnswer, "It follows from earlier releases, at no cost."),
-            201: (DerivedAnswer, "It follows from releases of which some are new, and paid."),
+            200: (DerivedAnswer, "The statistic, from earlier releases, at no cost."),
+            201: (DerivedAnswer, "The statistic; new releases of its components are charged."),
         },
         403,
         404,

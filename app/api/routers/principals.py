@@ -50,7 +50,7 @@ def create(caller: CallerOf, body: JsonBody[PrincipalRequest]) -> Response:
     )
 
 
-@router.get("/principals", responses=describe_responses({200: (responses.Principals, "A page.")}, 403))
+@router.get("/principals", responses=describe_responses({200: (responses.Principals, "A page of principals.")}, 403))
 def list_principals(caller: CallerOf, page: PageOf) -> Response:
     """All principals, oldest first; never their keys."""
     principals.require_admin(caller.services, caller.credential)

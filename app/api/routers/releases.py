@@ -34,7 +34,7 @@ def question_of(request: ReleaseRequest) -> Question:
     responses=describe_responses(
         {
             200: (responses.Release, "An earlier release answers, at no cost."),
-            201: (responses.Release, "The release, paid."),
+            201: (responses.Release, "A new release, which is charged."),
         },
         403,
         404,
@@ -51,7 +51,9 @@ def release(name: str, caller: CallerOf, body: JsonBody[ReleaseRequest], keys: K
     return answer_response(answer.body, answer.status, replayed=answer.replayed)
 
 
-@router.get("/datasets/{name}/releases", responses=describe_responses({200: (responses.Releases, "A page.")}, 404))
+@router.get(
+    "/datasets/{name}/releases", responses=describe_responses({200: (responses.Releases, "A page of releases.")}, 404)
+)
 def releases_of_dataset(name: str, caller: CallerOf, page: PageOf) -> Response:
     """Earlier releases of a dataset, oldest first."""
     entered = caller.enter(name)
@@ -59,7 +61,7 @@ def releases_of_dataset(name: str, caller: CallerOf, page: PageOf) -> Response:
     return releases_response(listed, page.limit, caller.services.database)
 
 
-@router.get("/releases", responses=describe_responses({200: (responses.Releases, "A page.")}))
+@router.get("/releases", responses=describe_responses({200: (responses.Releases, "A page of releases.")}))
 def own_releases(caller: CallerOf, page: PageOf) -> Response:
     """The caller's own releases, oldest first."""
     listed = history.list_own_releases(caller.services, caller.credential, page.after_id, page.limit + 1)

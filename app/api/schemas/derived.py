@@ -120,8 +120,8 @@ class QuantileRequest(RequestModel):
     where: Where | None = None
     method: Literal["histogram", "search"] | None = Field(
         default=None,
-        description="From the counts of all bins, or from a search that counts below a few edges, each chosen by the"
-        " counts before it. Left out, it is what tells more for the same ε.",
+        description="`histogram` uses the counts of all bins. `search` counts the values below a few edges, and chooses"
+        " each edge by the earlier counts. The default is the one with narrower intervals for the same ε.",
     )
 
 
@@ -276,7 +276,7 @@ class ExpectedWidth(AnswerModel):
 class DerivedPlan(_Derived):
     """The components, and which of them exist already."""
 
-    expected: ExpectedWidth | None = Field(description="Null without the guesses that it takes.")
+    expected: ExpectedWidth | None = Field(description="Null if the guesses that it needs are missing.")
     summary: str
     components: list[PlannedComponent]
     budget: DerivedBudget

@@ -164,7 +164,7 @@ def release_derived(  # noqa: PLR0913 - as many options as a question has
     ] = None,
     method: Annotated[
         Method | None,
-        typer.Option(help="How quantiles are found; left out, it is what tells more for the same ε."),
+        typer.Option(help="How to find quantiles; by default, the one with narrower intervals for the same ε."),
     ] = None,
     alpha: Alpha = None,
     gamma: Gamma = None,

@@ -105,9 +105,9 @@ def choose_epsilon(setting: Setting, target: Target, most_nano: int) -> int:
         raise AccuracyTrivialError
     low, high = least_nano, MAX_EPSILON_NANO
     if not suffices(high):
-        what = "is not attained by any ε: ask for less"
+        what = "is too small for any ε: ask for a larger one"
         if derived.kind == "quantile":
-            what = "is not attained by any ε: a quantile is known no closer than to a bin, so ask for more bins"
+            what = "is too small for any ε, because intervals of quantiles end at edges of bins: ask for more bins"
         raise InvalidRequestError((where, what))
     while high - low > 1:
         # First by its order of magnitude, then to the unit.
@@ -130,7 +130,7 @@ def _wanted_half_width(derived: DerivedStatistic, target: Target) -> mpq:
     if target.relative_accuracy is None:
         return target.accuracy or mpq(0)
     if derived.compared is None:
-        what = f"does not go with a {derived.kind}, which is no one number: give `accuracy`"
+        what = f"does not go with a {derived.kind}, which has several values: give `accuracy`"
         raise InvalidRequestError(("relative_accuracy", what))
     guess = target.guesses.get(derived.compared)
     if not guess:
@@ -141,7 +141,7 @@ def _wanted_half_width(derived: DerivedStatistic, target: Target) -> mpq:
 
 
 def _check_guesses(derived: DerivedStatistic, target: Target) -> None:
-    """Refuse guesses that are not of this statistic, or cannot be; and an accuracy without those that it takes."""
+    """Refuse guesses that the statistic does not use or cannot have, and an accuracy without the guesses it needs."""
     allowed = (*derived.guess_names, *derived.optional_guesses)
     for name, guess in target.guesses.items():
         where = f"guesses.{name}"
