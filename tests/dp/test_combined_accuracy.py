@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -158,3 +159,17 @@ def test_a_quantile_takes_a_few_steps_at_any_confidence(alpha: str, monkeypatch:
         seen = 0
         pair_quantile(mpq(1), t, mpq(alpha))
         assert seen < 40
+
+
+@pytest.mark.parametrize("small", ["1e-3", "1e-5", "1e-7"])
+def test_a_small_second_noise_makes_no_large_numbers(small: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mean of a group may be near the midpoint of its bounds, and e to the power of -v/t is very small then."""
+    sizes = []
+
+    def exact(*of: Any) -> mpq:
+        sizes.append(mpq(*of).denominator.bit_length())
+        return mpq(*of)
+
+    monkeypatch.setattr(ratio_accuracy, "mpq", exact)
+    assert pair_quantile(mpq(1), mpq(small), mpq(1, 20)) == pytest.approx(math.log(20), rel=1e-5)
+    assert 0 < max(sizes) < 10_000

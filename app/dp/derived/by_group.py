@@ -4,14 +4,14 @@ Each group has an interval, and all intervals hold at once. The cost is that of 
 are.
 """
 
-from abc import ABC
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from gmpy2 import mpq
 
-from app.dp.derived.base import DerivedStatistic, Estimate, Estimates, Guesses, KnownComponent, Supposed
+from app.dp.derived.base import DerivedStatistic, Estimate, Estimates, Guesses, KnownComponent, Supposed, widest
 from app.dp.derived.interval_arithmetic import Range, ends
 from app.dp.derived.ratios import centred_mean, centred_total, mean_components, total_alpha
 from app.dp.derived.single_release import parse_share
@@ -50,6 +50,18 @@ class ByGroup(DerivedStatistic, ABC):
             what = f"must be a column of at most {MAX_GROUPS:,} groups: this one has {self.groups.count:,}"
             raise InvalidStatistic("group_by", what)
 
+    def half_width(self, guesses: Guesses, mechanisms: Mapping[str, Mechanism], alpha: Rational) -> Rational | None:
+        """Return that of one group, since the guesses are the same for all."""
+        supposed = self.suppose(guesses, mechanisms, alpha)
+        above, below = (supposed[role][0] for role in self.components)
+        first, second = (mechanisms[role] for role in self.components)
+        error = RatioError.of(first, second, alpha / self.groups.count)
+        return widest([self._estimate(error, above, below).range])
+
+    @abstractmethod
+    def _estimate(self, error: RatioError, above: Rational, below: Rational) -> Estimate:
+        """Return the estimate of one group from both of its releases."""
+
     def _releases(self, known: Mapping[str, KnownComponent]) -> tuple[RatioError, list[tuple[Rational, Rational]]]:
         """Return the error bound of each group's ratio, and the pair of released numbers of each group."""
         above, below = (known[role] for role in self.components)
@@ -78,9 +90,10 @@ class MeanByGroup(ByGroup):
     def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
         """Return the means; the value is None for a group whose released count is not positive."""
         error, releases = self._releases(known)
-        # Groups may have the same releases, as all of a plan have.
-        found = {each: centred_mean(self.codes, error, *each) for each in set(releases)}
-        return {self.kind: [found[each] for each in releases]}
+        return {self.kind: [self._estimate(error, total, count) for total, count in releases]}
+
+    def _estimate(self, error: RatioError, above: Rational, below: Rational) -> Estimate:
+        return centred_mean(self.codes, error, above, below)
 
     def suppose(self, guesses: Guesses, mechanisms: Mapping[str, Mechanism], alpha: Rational) -> Supposed:  # noqa: ARG002
         """Return the same count and mean for every group."""
@@ -120,8 +133,10 @@ class ProportionByGroup(ByGroup):
     def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
         """Return the shares; the value is None for a group whose released count is not positive."""
         error, releases = self._releases(known)
-        found = {each: _share(error, *each) for each in set(releases)}
-        return {self.kind: [found[each] for each in releases]}
+        return {self.kind: [self._estimate(error, inside, count) for inside, count in releases]}
+
+    def _estimate(self, error: RatioError, above: Rational, below: Rational) -> Estimate:
+        return _share(error, above, below)
 
     def suppose(self, guesses: Guesses, mechanisms: Mapping[str, Mechanism], alpha: Rational) -> Supposed:  # noqa: ARG002
         """Return the same count and proportion for every group."""

@@ -5,6 +5,7 @@ import sys
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar, Self, cast
 
@@ -82,7 +83,7 @@ class Quantile(FromHistogram):
         """Return the quantiles in the order of the request; a greater probability never has a smaller quantile."""
         if self.search is not None:
             return {self.kind: self._search_estimates(self.search, known["search"])}
-        edges = self.intervals.edges.stored(self.intervals.kind)
+        edges = self._edges
         cumulative = self.count_below(known["histogram"])
         counts = [mpq(0), *(each.value or mpq(0) for each in cumulative)]
         return {self.kind: [_quantile(probability, edges, cumulative, counts) for probability in self.probabilities]}
@@ -103,18 +104,31 @@ class Quantile(FromHistogram):
         known = KnownComponent(released, released, (), mechanism, alpha)
         return widest(each.range for each in self._search_estimates(search, known))
 
+    @cached_property
+    def _edges(self) -> tuple[Rational, ...]:
+        """The exact edges."""
+        return self.intervals.edges.stored(self.intervals.kind)
+
+    @cached_property
+    def _supposed(self) -> dict[frozenset[tuple[str, Rational]], list[int]]:
+        """The counts below the edges by guesses, since a plan tries many ε with the same ones."""
+        return {}
+
     def _suppose_counts(self, guesses: Guesses, bins: int) -> list[int]:
         """Return how many values are below each edge; all rows have one if there is no bin for others."""
         count = guesses.get("count") if bins > self.intervals.edges.intervals else None
         rows = self.n if count is None else int(min(max(count, mpq(0)), mpq(self.n)))
+        if (found := self._supposed.get(key := frozenset(guesses.items()))) is not None:
+            return found
         mean, deviation = float(guesses["mean"]), max(float(guesses["standard_deviation"]), sys.float_info.min)
-        inner = self.intervals.edges.stored(self.intervals.kind)[1:-1]
-        shares = [math.erfc((mean - float(edge)) / deviation / math.sqrt(2)) / 2 for edge in inner]
-        return [0, *(round(rows * share) for share in shares), rows]
+        inner = self.intervals.edges.doubles().tolist()[1:-1]
+        shares = [math.erfc((mean - edge) / deviation / math.sqrt(2)) / 2 for edge in inner]
+        self._supposed[key] = [0, *(round(rows * share) for share in shares), rows]
+        return self._supposed[key]
 
     def _planned_ranges(self, below: Sequence[int], mechanism: Mechanism, alpha: Rational) -> list[Range]:
         """Return the intervals that a histogram would give; of its thousands of edges few are looked at."""
-        edges = self.intervals.edges.stored(self.intervals.kind)
+        edges = self._edges
         intervals, everything = len(edges) - 1, mechanism.statistic.components
 
         def error(edge: int) -> Rational:
@@ -135,7 +149,7 @@ class Quantile(FromHistogram):
         A pivot bounds a quantile if its released count is farther from pN than the error can be. The value is
         interpolated between the pivots.
         """
-        mechanism, edges = known.mechanism, self.intervals.edges.stored(self.intervals.kind)
+        mechanism, edges = known.mechanism, self._edges
         pivots, asked = search.replay(known.raw, mechanism.statistic.sensitivity * mechanism.parameters.scale)
         reach = search_reach(search, mechanism, known.alpha)
         places = sorted(pivots.known)

@@ -176,5 +176,6 @@ def _is_within(t: Rational, v: Rational, alpha: Rational) -> bool:
     first = mpq(above.exp(real(-v, above)))
     if t == 1:
         return bool((1 + v / 2) * first <= alpha)
-    second = mpq(below.exp(real(-v / t, below))) if t > 0 else mpq(0)
+    # 0 is a lower bound as well: the exact number is negligible then, and its denominator may have millions of digits.
+    second = mpq(below.exp(real(-v / t, below))) if t > 0 and v / t - v < _PRECISION else mpq(0)
     return bool((first - t * t * second) / (1 - t * t) <= alpha)
