@@ -58,7 +58,7 @@ def test_a_candidate_has_what_its_accuracy_follows_from(world: World) -> None:
     world.store("r", [(0, 1.0)], epsilon_nano=5, gamma="1/3", grid_refinement=2)
     with world.database.read() as session:
         found = releases.list_candidates(session, world.dataset.id, "mean of x")
-    assert found == [ReuseCandidate("r", 5, "1/3", 2, "2026-01-01T00:00:00.000000Z")]
+    assert found == [ReuseCandidate("mean of x", "r", 5, "1/3", 2, "2026-01-01T00:00:00.000000Z")]
 
 
 def test_candidates_are_a_dataset_s_own(world: World) -> None:

@@ -161,8 +161,9 @@ def sum_error(mechanism: Mechanism, number: int, alpha: Rational) -> Rational:
     if number == 0:
         return mpq(0)
     # Counts and the centre that is subtracted before the draw are whole numbers.
-    on_grid = mechanism.parameters.grid <= 1
-    return sum_radius(mechanism.parameters, number, alpha, on_grid=on_grid) + number * mechanism.resolution
+    on_grid = mechanism.sensitivity == 1 and mechanism.parameters.grid <= 1
+    radius = sum_radius(mechanism.parameters, number, alpha, on_grid=on_grid)
+    return mechanism.sensitivity * radius + number * mechanism.resolution
 
 
 def fit_ascending(values: Sequence[Rational]) -> list[Rational]:

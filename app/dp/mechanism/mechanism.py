@@ -78,20 +78,25 @@ class Mechanism:
         )
         return cls.for_epsilon(statistic, epsilon, gamma, grid_refinement)
 
+    @property
+    def sensitivity(self) -> Rational:
+        """Δ, the unit of the parameters, in the statistic's units."""
+        return self.statistic.sensitivity
+
     def radius(self, alpha: Rational) -> Rational:
         """Return the notes' radius of each component at `alpha`, in the statistic's units."""
-        return self.statistic.sensitivity * radii.radius(self.parameters, alpha)
+        return self.sensitivity * radii.radius(self.parameters, alpha)
 
     def tight_radius(self, alpha: Rational) -> Rational:
         """Return the smallest valid radius of each component at `alpha`, in the statistic's units."""
-        return self.statistic.sensitivity * radii.tight_radius(self.parameters, alpha)
+        return self.sensitivity * radii.tight_radius(self.parameters, alpha)
 
     def simultaneous_radius(self, alpha: Rational) -> Rational:
         """Return the radius that holds for all components at once with probability at least 1 - `alpha`.
 
-        In the statistic's units, by the union bound.
+        In the statistic's units, by the union bound over the draws.
         """
-        return self.radius(alpha / self.statistic.components)
+        return self.radius(alpha / self.statistic.draws)
 
     @property
     def resolution(self) -> Rational:
@@ -99,9 +104,8 @@ class Mechanism:
 
         In the statistic's units.
         """
-        statistic = self.statistic
-        furthest = abs(statistic.centre) + statistic.sensitivity * self.parameters.bound
-        return statistic.rounding + half_ulp(furthest)
+        furthest = self.statistic.furthest_centre + self.sensitivity * self.parameters.bound
+        return self.statistic.rounding + half_ulp(furthest)
 
     def draw(self, answer: Answer, bits: VectorBitSource) -> ReleasedValues:
         """Draw an exact release of each component from the engine's answer to the statistic's needs.
@@ -114,6 +118,9 @@ class Mechanism:
         centre, sensitivity = statistic.centre, statistic.sensitivity
         if isinstance(statistic, SharedCounts):
             normalised = draw_whole_numbers(statistic.from_centre(answer), parameters, bits)
+            if statistic.complementary:
+                first = centre + normalised[0]
+                return ReleasedValues.several([first, statistic.n - first])
         elif isinstance(statistic, QuantileSearch):
 
             def release(count: Rational) -> Rational:

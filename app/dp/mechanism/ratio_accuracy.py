@@ -56,7 +56,7 @@ class RatioError:
         """Return the error bound for the releases of two mechanisms."""
         beyond = sum(clamp_probability(each.parameters, _PRECISION) for each in (x, y))
         return cls(
-            (x.statistic.sensitivity * x.parameters.scale, y.statistic.sensitivity * y.parameters.scale),
+            (x.sensitivity * x.parameters.scale, y.sensitivity * y.parameters.scale),
             (_slack(x), _slack(y)),
             alpha / (1 + beyond),
         )
@@ -129,7 +129,7 @@ def _prove(is_outside: Callable[[Rational], bool], found: Rational, outside: Rat
 
 
 def _slack(mechanism: Mechanism) -> Rational:
-    return mechanism.statistic.sensitivity * mechanism.parameters.grid / 2 + mechanism.resolution
+    return mechanism.sensitivity * mechanism.parameters.grid / 2 + mechanism.resolution
 
 
 def pair_quantile(s: Rational, t: Rational, alpha: Rational) -> Rational:

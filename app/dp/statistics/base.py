@@ -71,6 +71,11 @@ class Statistic(ABC):
         """The midpoint of the range, subtracted before the draw and added after it (the notes, 6.1, corrected)."""
         return (self.lower + self.upper) / 2
 
+    @property
+    def furthest_centre(self) -> Rational:
+        """The largest distance from 0 of the middle around which a component is released."""
+        return abs(self.centre)
+
     @cached_property
     def b_prime(self) -> Rational:
         """B', the largest distance from the centre, in units of the sensitivity."""
@@ -90,6 +95,11 @@ class Statistic(ABC):
     def components(self) -> int:
         """The number of values in a release."""
         return 1
+
+    @property
+    def draws(self) -> int:
+        """The number of independent draws of a release: one for each component, unless one follows from another."""
+        return self.components
 
     @property
     def bins(self) -> Partition | None:

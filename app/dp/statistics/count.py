@@ -91,6 +91,11 @@ class GroupedCount(SharedCounts):
         """The groups."""
         return self.groups[1]
 
+    @property
+    def has_all_rows(self) -> bool:
+        """Whether there is no filter: each row is in a group."""
+        return not self.conditions
+
     def describe(self) -> dict[str, Any]:
         """Return the request for these counts, ready for JSON."""
         return {"kind": self.kind} | describe_conditions(self.conditions) | describe_groups(self.groups)
@@ -101,4 +106,5 @@ class GroupedCount(SharedCounts):
         return super()._counts(answer)[: self.components]
 
     def _distinction(self) -> list[Any]:
-        return [[each.distinction() for each in self.conditions], self.groups[0]]
+        conditions = [each.distinction() for each in self.conditions]
+        return [conditions, self.groups[0], *self._one_draw()]

@@ -37,6 +37,11 @@ class Counts(Statistic, ABC):
         return mpq(self.n // 2)
 
     @property
+    def furthest_centre(self) -> Rational:
+        """⌈n/2⌉: a count may be released as n minus another one."""
+        return mpq(self.n - self.n // 2)
+
+    @property
     def b_prime(self) -> Rational:
         """⌈n/2⌉/Δ."""
         return (self.n - self.n // 2) / self.sensitivity
@@ -63,6 +68,9 @@ class SharedCounts(Counts, ABC):
 
     One person's c rows leave at most c bins and enter at most c others, so the counts change by at most 2c in total.
     With ε/(2c) for each bin, all bins together cost ε.
+
+    Two bins that have all n rows are one number, since n is public. Only the first count is drawn, with ε/c, since the
+    c rows change it by at most c. The second count is n minus the first one: post-processing.
     """
 
     @property
@@ -71,10 +79,29 @@ class SharedCounts(Counts, ABC):
         return mpq(1)
 
     @property
+    def has_all_rows(self) -> bool:
+        """Whether each row is in one of the bins."""
+        return True
+
+    @property
+    def complementary(self) -> bool:
+        """Whether the counts are two whose sum is n, so that one draw is enough."""
+        return self.components == 2 and self.has_all_rows
+
+    @property
     def mechanisms(self) -> int:
-        """2c, the largest total change of the counts by one person's c rows."""
-        return 2 * self.rows_per_unit
+        """2c, the largest total change of the counts by one person's c rows; c if only one count is drawn."""
+        return self.rows_per_unit * (1 if self.complementary else 2)
+
+    @property
+    def draws(self) -> int:
+        """One for each count; 1 if the other count is n minus it."""
+        return 1 if self.complementary else self.components
 
     def from_centre(self, answer: Answer) -> npt.NDArray[np.int64]:
-        """Return the counts minus the centre: whole numbers in normalised units, since the sensitivity is 1."""
-        return np.array(self._counts(answer), np.int64) - self.n // 2
+        """Return the drawn counts minus the centre: whole numbers in normalised units, since the sensitivity is 1."""
+        return np.array(self._counts(answer)[: self.draws], np.int64) - self.n // 2
+
+    def _one_draw(self) -> list[str]:
+        """Return what tells these counts from older releases of them, with a draw for each of two counts."""
+        return ["one draw"] * self.complementary

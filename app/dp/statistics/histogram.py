@@ -73,7 +73,7 @@ class Histogram(SharedCounts):
 
     def _distinction(self) -> list[Any]:
         filters = [[each.distinction() for each in self.conditions]] if self.conditions else []
-        return [self.column, bins_identity(self.partition), *filters]
+        return [self.column, bins_identity(self.partition), *filters, *self._one_draw()]
 
 
 def parse_bins(column: Column, spec: Mapping[str, Any]) -> Bins:

@@ -52,8 +52,9 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class ReuseCandidate:
-    """A release that may be reused, with the parameters that determine its accuracy."""
+    """A release that may be reused, with its statistic and the parameters that determine its accuracy."""
 
+    statistic: str
     id: str
     epsilon_nano: int
     gamma: str
@@ -79,18 +80,22 @@ _SLICE = select(
     )
 ).where(releases.c.id == bindparam("release"))
 _INSERT = releases.insert().inline()
-_CANDIDATES = (
-    select(releases.c.id, releases.c.epsilon_nano, releases.c.gamma, releases.c.grid_refinement, releases.c.created_at)
-    .where(
-        releases.c.id.in_(
-            select(reuse_candidates.c.release_id).where(
-                reuse_candidates.c.dataset_id == bindparam("dataset"),
-                reuse_candidates.c.statistic == bindparam("statistic"),
-            )
-        )
-    )
-    .order_by(releases.c.id)
+_CANDIDATE = (
+    *(reuse_candidates.c.statistic, releases.c.id, releases.c.epsilon_nano, releases.c.gamma),
+    *(releases.c.grid_refinement, releases.c.created_at),
 )
+
+
+@cache
+def _candidates_query(statistics: int) -> Select[*tuple[Any, ...]]:
+    """The candidates of so many statistics, which are bound as `statistic_0` and so on."""
+    asked = [bindparam(f"statistic_{i}", type_=reuse_candidates.c.statistic.type) for i in range(statistics)]
+    return (
+        select(*_CANDIDATE)
+        .join_from(reuse_candidates, releases, releases.c.id == reuse_candidates.c.release_id)
+        .where(reuse_candidates.c.dataset_id == bindparam("dataset"), reuse_candidates.c.statistic.in_(asked))
+        .order_by(releases.c.id)
+    )
 
 
 @cache
@@ -312,6 +317,8 @@ def page_of_releases(  # noqa: PLR0913 - each filter by its name
     return [StoredRelease(*row) for row in rows]
 
 
-def list_candidates(session: Session, dataset_id: int, statistic: str) -> list[ReuseCandidate]:
-    """Return the candidates of a statistic, oldest first. At every α one of them has the smallest radius."""
-    return [ReuseCandidate(*row) for row in session.rows(_CANDIDATES, dataset=dataset_id, statistic=statistic)]
+def list_candidates(session: Session, dataset_id: int, *statistics: str) -> list[ReuseCandidate]:
+    """Return the candidates of some statistics, oldest first. At every α one of them has the smallest radius."""
+    asked = {f"statistic_{i}": statistic for i, statistic in enumerate(statistics)}
+    rows = session.rows(_candidates_query(len(statistics)), dataset=dataset_id, **asked)
+    return list(dict.fromkeys(ReuseCandidate(*row) for row in rows))  # one may have several slots

@@ -68,7 +68,7 @@ def plan_release(services: Services, entered: Access, question: Question, extras
 
 def _find_earlier_releases(services: Services, entered: Access, planned: Plan) -> list[EarlierRelease]:
     with services.database.ask() as session:
-        return reuse.list_earlier_releases(session, entered.dataset, planned.statistic, planned.alpha)
+        return reuse.list_earlier_releases(session, entered.dataset, planned)
 
 
 def plan_without_data(

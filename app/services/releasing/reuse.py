@@ -1,4 +1,4 @@
-"""Reuse: answers a question at no cost with an earlier release of the same statistic that is accurate enough.
+"""Reuse: answers a question at no cost with an earlier release of the same numbers that is accurate enough.
 
 The release is chosen by public facts alone (its radius at the requested α, then its age), never by its value.
 """
@@ -12,16 +12,19 @@ from gmpy2 import mpq
 
 from app.db.repositories.datasets import Dataset
 from app.db.session import Session
+from app.dp.mechanism.equal_mechanism import EqualMechanism
 from app.dp.mechanism.mechanism import Mechanism
 from app.dp.numbers.exact import round_up
 from app.dp.statistics import Statistic
+from app.dp.statistics.equal_numbers import EqualStatistic, list_equal_statistics
 from app.errors import SealBrokenError
 from app.ledger.answers import releases
 from app.ledger.answers.releases import Rows
 from app.ledger.chain.keyring import Keyring
 from app.ledger.units import NANO_PER_EPSILON
-from app.services.planning import questions
+from app.services.planning import columns, questions
 from app.services.planning.questions import Plan
+from app.services.rendering.equal_releases import prepare_equal_release
 from app.services.rendering.release_answers import PreparedRelease, prepare_reused_release
 
 NOT_DRAWN = ""
@@ -30,12 +33,75 @@ NOT_DRAWN = ""
 
 @dataclass(frozen=True, slots=True)
 class EarlierRelease:
-    """An earlier release that may answer a plan, with its mechanism and its radius at the plan's α."""
+    """An earlier release that may answer a plan.
+
+    Attributes:
+        statistic: the identity of the release's own statistic.
+        mechanism: how the release answers, in the units of the plan's statistic.
+        radius: its radius at the plan's α.
+        equal: the release's own statistic, if it is another one that has the same numbers.
+    """
 
     release_id: str
     dataset_id: int
+    statistic: str
     mechanism: Mechanism
     radius: mpq
+    equal: EqualStatistic | None
+
+
+class _KnownReleases:
+    """The releases that may answer the plans of a request: earlier ones, and those of the request itself."""
+
+    def __init__(self, session: Session, dataset: Dataset) -> None:
+        self._session, self._dataset = session, dataset
+        self._columns = columns.decode_columns(dataset.columns)
+        self._by_statistic: dict[str, list[tuple[str, Mechanism]]] = {}
+        self._answers: dict[tuple[str, mpq, str, int], EarlierRelease] = {}
+
+    def add(self, release_id: str, mechanism: Mechanism) -> None:
+        """Add a release of the request."""
+        self._by_statistic[mechanism.statistic.identity].append((release_id, mechanism))
+
+    def list_for(self, plan: Plan) -> list[EarlierRelease]:
+        """Return the releases that may answer a plan at its α, oldest first."""
+        asked = plan.statistic
+        statistics: dict[str, EqualStatistic | None] = {asked.identity: None}
+        for equal in list_equal_statistics(asked, self._columns):
+            statistics[equal.statistic.identity] = equal
+        self._read({identity: equal.statistic if equal else asked for identity, equal in statistics.items()})
+        found = [
+            self._answer(plan, identity, equal, place)
+            for identity, equal in statistics.items()
+            for place in range(len(self._by_statistic[identity]))
+        ]
+        return sorted(found, key=lambda each: (each.release_id == NOT_DRAWN, each.release_id))
+
+    def _read(self, statistics: Mapping[str, Statistic]) -> None:
+        """Read the earlier releases of those statistics that were not asked for yet."""
+        unread = [identity for identity in statistics if identity not in self._by_statistic]
+        if not unread:
+            return
+        self._by_statistic |= {identity: [] for identity in unread}
+        for candidate in releases.list_candidates(self._session, self._dataset.id, *unread):
+            try:
+                epsilon = mpq(candidate.epsilon_nano, NANO_PER_EPSILON)
+                mechanism = Mechanism.for_epsilon(
+                    statistics[candidate.statistic], epsilon, mpq(candidate.gamma), candidate.grid_refinement
+                )
+            except (ArithmeticError, TypeError, ValueError):  # no release was stored with such figures
+                raise SealBrokenError from None
+            self._by_statistic[candidate.statistic].append((candidate.id, mechanism))
+
+    def _answer(self, plan: Plan, identity: str, equal: EqualStatistic | None, place: int) -> EarlierRelease:
+        key = plan.statistic.identity, plan.alpha, identity, place
+        if key not in self._answers:
+            release_id, mechanism = self._by_statistic[identity][place]
+            if equal is not None:
+                mechanism = EqualMechanism.of(mechanism, equal, plan.statistic)
+            radius = mechanism.radius(plan.alpha)
+            self._answers[key] = EarlierRelease(release_id, self._dataset.id, identity, mechanism, radius, equal)
+        return self._answers[key]
 
 
 def find_earlier_releases(
@@ -45,18 +111,13 @@ def find_earlier_releases(
 
     `draws` maps the positions of plans to the ids of the releases that were drawn for them.
     """
-    known: dict[tuple[str, mpq], list[EarlierRelease]] = {}
+    known = _KnownReleases(session, dataset)
     found: list[EarlierRelease | None] = [None] * len(plans)
     for place in _order_by_need(plans):
         plan = plans[place]
-        asked = plan.statistic.identity, plan.alpha
-        if asked not in known:
-            known[asked] = list_earlier_releases(session, dataset, plan.statistic, plan.alpha)
-        earlier = choose_earlier_release(known[asked], plan)
-        if earlier is None:
-            of_request = EarlierRelease(draws.get(place, NOT_DRAWN), dataset.id, plan.mechanism, plan.radius)
-            known[asked].append(of_request)
-        found[place] = earlier
+        found[place] = choose_earlier_release(known.list_for(plan), plan)
+        if found[place] is None:
+            known.add(draws.get(place, NOT_DRAWN), plan.mechanism)
     return found
 
 
@@ -69,24 +130,20 @@ def _order_by_need(plans: Sequence[Plan]) -> Sequence[int]:
     return sorted(range(len(plans)), key=lambda place: (_need(plans[place]), place)) if len(plans) > 1 else (0,)
 
 
-def _need(plan: Plan) -> tuple[mpq, ...]:
-    """Return which radii answer a plan: per number as a share of the public range, and of ties all at once."""
+def _need(plan: Plan) -> tuple[mpq, int, mpq]:
+    """Return which radii answer a plan: per number as a share of the public range, and of ties all at once.
+
+    Of ties a histogram comes before a count, which it answers.
+    """
     statistic, mechanism = plan.statistic, plan.mechanism
     of_one = plan.wanted if statistic.components == 1 else plan.radius
-    return of_one / (statistic.upper - statistic.lower), mechanism.simultaneous_radius(plan.alpha)
+    share = of_one / (statistic.upper - statistic.lower)
+    return share, -statistic.components, mechanism.simultaneous_radius(plan.alpha)
 
 
-def list_earlier_releases(session: Session, dataset: Dataset, statistic: Statistic, alpha: mpq) -> list[EarlierRelease]:
-    """Return the releases of a statistic that may answer questions at this α, oldest first."""
-    found = []
-    for candidate in releases.list_candidates(session, dataset.id, statistic.identity):
-        try:
-            epsilon = mpq(candidate.epsilon_nano, NANO_PER_EPSILON)
-            mechanism = Mechanism.for_epsilon(statistic, epsilon, mpq(candidate.gamma), candidate.grid_refinement)
-        except (ArithmeticError, TypeError, ValueError):  # no release was stored with such figures
-            raise SealBrokenError from None
-        found.append(EarlierRelease(candidate.id, dataset.id, mechanism, mechanism.radius(alpha)))
-    return found
+def list_earlier_releases(session: Session, dataset: Dataset, plan: Plan) -> list[EarlierRelease]:
+    """Return the earlier releases that may answer a plan, or others of its statistic at its α, oldest first."""
+    return _KnownReleases(session, dataset).list_for(plan)
 
 
 def choose_earlier_release(earlier: Sequence[EarlierRelease], plan: Plan) -> EarlierRelease | None:
@@ -107,7 +164,7 @@ def _is_enough(earlier: EarlierRelease, plan: Plan) -> bool:
     if plan.statistic.components == 1 and plan.wanted != plan.radius:
         return bool(earlier.radius <= plan.wanted)
     known, planned, alpha = earlier.mechanism, plan.mechanism, plan.alpha
-    if known.parameters == planned.parameters:
+    if known.parameters == planned.parameters and known.sensitivity == planned.sensitivity:
         return True
     return round_up(earlier.radius) <= round_up(plan.radius) and all(
         round_up(radius(known, alpha)) <= round_up(radius(planned, alpha))
@@ -121,16 +178,21 @@ def plan_reuse(earlier: EarlierRelease, plan: Plan) -> Plan:
 
 
 def open_earlier_release(rows: Rows, keyring: Keyring, earlier: EarlierRelease, plan: Plan) -> PreparedRelease:
-    """Return an earlier release as the answer to this plan: unchanged but for the accuracy, which is at the plan's α.
+    """Return an earlier release as the answer to this plan, with the accuracy at the plan's α.
+
+    All else is unchanged, unless the release is of another statistic that has the same numbers.
 
     Raises:
         DamagedAnswerError: the stored answer is not what was written.
         SealBrokenError: the release is not what was sealed, or belongs to another dataset or statistic.
     """
     release, stored = releases.find_sealed(rows, keyring, earlier.release_id)
-    if (release.dataset_id, release.statistic) != (earlier.dataset_id, plan.statistic.identity):
+    if (release.dataset_id, release.statistic) != (earlier.dataset_id, earlier.statistic):
         raise SealBrokenError
-    return prepare_reused_release(release, stored, plan_reuse(earlier, plan))
+    answering = plan_reuse(earlier, plan)
+    if earlier.equal is not None:
+        return prepare_equal_release(release, stored, answering, earlier.equal)
+    return prepare_reused_release(release, stored, answering)
 
 
 def reuse_slots(mechanism: Mechanism) -> list[tuple[int, float]]:

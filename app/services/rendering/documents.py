@@ -81,7 +81,7 @@ def bias_document(mechanism: Mechanism, guess: mpq) -> Document:
 
 def mechanism_document(mechanism: Mechanism) -> Document:
     """Return the mechanism's parameters in the statistic's units (per bin for a histogram)."""
-    parameters, sensitivity = mechanism.parameters, mechanism.statistic.sensitivity
+    parameters, sensitivity = mechanism.parameters, mechanism.sensitivity
     figures: Document = {
         "name": "snapping",
         "epsilon_prime": json_number(parameters.epsilon_prime),

@@ -161,13 +161,17 @@ def prepare_reused_release(release: Release, stored: Body, plan: Plan) -> Prepar
     else:
         each = Intervals(value.value, value.end, plan.reach, *plan.statistic.range_in_doubles)
         around = [Text(b',"accuracy":%b,"interval":' % described[:-1]), each, Text(b"}")]
-    past = f"an earlier release, which cost ε = {rounded_epsilon_text(plan.epsilon_nano)}, answers this at no cost."
-    told = Text(b',"summary":' + encode_json(f"{summaries.summarise_release(plan, number)}; {past}"))
+    told = Text(b',"summary":' + encode_json(f"{summaries.summarise_release(plan, number)}; {past_cost(plan)}"))
     segments = [Copy(0, accuracy.start), *around, Copy(accuracy.end, summary.start), told]
     opening = ReusedOpening(stored, segments)
     held = stored if stored.size <= MAX_PLAIN_BYTES else None
     read_outcome = partial(_read_outcome, release.id, held, places)
     return PreparedRelease(release.id, plan, opening, release.created_at, read_outcome)
+
+
+def past_cost(plan: Plan) -> str:
+    """Return in words what an earlier release cost, by its own plan, and that it costs nothing now."""
+    return f"an earlier release, which cost ε = {rounded_epsilon_text(plan.epsilon_nano)}, answers this at no cost."
 
 
 def _read_outcome(release_id: str, held: Body | None, places: Mapping[str, MemberPlace], rows: Rows) -> Outcome:
@@ -183,7 +187,22 @@ def _read_member(stored: Body, place: MemberPlace) -> Any:  # noqa: ANN401 - JSO
 
 def encode_release(release_id: str, dataset: Dataset, plan: Plan, drawn: ReleasedValues) -> Iterator[bytes]:
     """Yield the JSON of a fresh release in pieces, without the members that `encode_ending` adds."""
-    common = documents.encode_common_members(dataset, plan)
+    cost = f"this release cost ε = {rounded_epsilon_text(plan.epsilon_nano)}."
+    return encode_answer(release_id, documents.encode_common_members(dataset, plan), plan, drawn, cost)
+
+
+def encode_answer(
+    release_id: str, common: Mapping[str, bytes], plan: Plan, drawn: ReleasedValues, cost: str
+) -> Iterator[bytes]:
+    """Yield the JSON of an answer in pieces, without the members that `encode_ending` adds.
+
+    Args:
+        release_id: the release that answers.
+        common: the JSON of the members that do not depend on the numbers.
+        plan: what the release promises.
+        drawn: the numbers.
+        cost: what the summary ends with.
+    """
     outcome = values.encode_values(plan.mechanism, drawn)
     number = None
     if plan.statistic.bins is None:
@@ -191,9 +210,7 @@ def encode_release(release_id: str, dataset: Dataset, plan: Plan, drawn: Release
         accuracy: bytes | Iterable[bytes] = _add_interval(common["accuracy"], _interval(plan, number))
     else:
         accuracy = _add_intervals(common["accuracy"], values.encode_intervals(plan.statistic, plan.reach, drawn))
-    summary = encode_json(
-        f"{summaries.summarise_release(plan, number)}; this release cost ε = {rounded_epsilon_text(plan.epsilon_nano)}."
-    )
+    summary = encode_json(f"{summaries.summarise_release(plan, number)}; {cost}")
     first = {"id": encode_json(release_id), "dataset": common["dataset"], "statistic": common["statistic"]}
     # The members of `first` come first, because a dict keeps the order of first insertion.
     yield from open_object({**first, **outcome, **common, "accuracy": accuracy, "summary": summary})

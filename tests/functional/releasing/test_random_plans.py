@@ -19,6 +19,10 @@ COLUMNS: dict[str, dict[str, Any]] = {
 }
 FILTERS: list[dict[str, Any]] = [{"k": {"in": ["s"]}}, {"x": {"between": [3, 50]}, "b": {"in": [True]}}]
 
+OF_ONE_GROUP = {"kind": "count", "where": FILTERS[0]}
+BY_GROUP = json.dumps({"kind": "count", "group_by": "k"})
+"""A release of this one has the count of one group."""
+
 RADII = {"radius", "tight_radius", "simultaneous_radius"}
 
 MANY = pytest.mark.parametrize("count", [100, pytest.param(1000, marks=pytest.mark.slow)])
@@ -112,7 +116,7 @@ def test_curve_plan_and_release_agree_and_plans_know_what_is_free(table: Table, 
     """To the last digit; and after releases, what an earlier one answers costs nothing, and else nothing is free."""
     chance = random.Random(8)
     some = [random_statistic(chance) for _ in range(count // 8)]
-    known: dict[str, list[tuple[Decimal, dict[str, Any]]]] = defaultdict(list)
+    known: dict[str, list[tuple[dict[str, Any], Decimal, dict[str, Any]]]] = defaultdict(list)
     reused = 0
     for _ in range(count):
         statistic, terms = chance.choice(some), random_terms(chance)
@@ -131,13 +135,18 @@ def test_curve_plan_and_release_agree_and_plans_know_what_is_free(table: Table, 
         # A number answers if it is as accurate as what is wanted; else none of the radii may be larger to a reader.
         wanted = Decimal(asked.get("accuracy", 0))
         single = "simultaneous_radius" not in fresh["accuracy"]
-        spent_on = [(spent, {**its, "alpha": terms["alpha"]}) for spent, its in known[same]]
-        earlier = [told_by(of, 2, *each) for each in spent_on]
+        spent_on = [
+            (its_own, spent, {**its, "alpha": terms["alpha"]})
+            for its_own, spent, its in known[same] + (known[BY_GROUP] if statistic == OF_ONE_GROUP else [])
+        ]
+        earlier = [told_by(shape(its_own, 101, 2), 2, *each) for its_own, *each in spent_on]
         told = [
-            table.plan(statistic, epsilon=str(spent), **its, reuse=False).json()["accuracy"] for spent, its in spent_on
+            table.plan(its_own, epsilon=str(spent), **its, reuse=False).json()["accuracy"]
+            for its_own, spent, its in spent_on
         ]
         enough = [
-            (single and each <= wanted) or all(radii[name] <= fresh["accuracy"][name] for name in RADII & radii.keys())
+            (single and each <= wanted)
+            or all(radii[name] <= fresh["accuracy"][name] for name in RADII & fresh["accuracy"].keys())
             for each, radii in zip(earlier, told, strict=True)
         ]
         free = any(enough)
@@ -173,5 +182,5 @@ def test_curve_plan_and_release_agree_and_plans_know_what_is_free(table: Table, 
         for name in ("statistic", "privacy", "mechanism"):
             assert document[name] == plan[name]
         assert document["accuracy"].items() >= plan["accuracy"].items()
-        known[same].append((epsilon, terms))
+        known[same].append((statistic, epsilon, terms))
     assert count * 0.2 < reused < count * 0.9

@@ -1,0 +1,147 @@
+"""Which other statistics have the same numbers as a statistic, so that a release of one of them answers for it.
+
+All of it follows from public facts: for every table the numbers are equal, but for a factor and n.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeAlias
+
+from gmpy2 import mpq
+
+from app.dp.numbers.exact import Rational
+from app.dp.statistics.base import Statistic
+from app.dp.statistics.count import Count, GroupedCount
+from app.dp.statistics.histogram import Histogram
+from app.dp.statistics.mean import Mean
+from app.dp.statistics.sum import Sum
+from app.dp.statistics.two_way import TwoWay
+from app.dp.table.bins import BooleanBins, CategoryBins
+from app.dp.table.columns import Column, Kind
+from app.dp.table.conditions import Condition, OneOf
+
+MAX_EQUAL_NUMBERS = 10_000
+"""A release of more numbers only answers for its own statistic."""
+
+Numbers: TypeAlias = Sequence[Rational]
+
+
+_ONE = mpq(1)
+
+
+@dataclass(frozen=True, slots=True)
+class EqualStatistic:
+    """A statistic that has the numbers of another one.
+
+    Attributes:
+        statistic: the statistic whose release answers.
+        factor: by how much a number of the other statistic is larger than one of this statistic.
+        convert: returns the numbers of the other statistic from those of this statistic's release.
+    """
+
+    statistic: Statistic
+    convert: Callable[[Numbers], Numbers]
+    factor: Rational = _ONE
+
+
+def list_equal_statistics(statistic: Statistic, columns: Mapping[str, Column]) -> list[EqualStatistic]:
+    """Return the statistics, other than itself, whose releases have a statistic's numbers.
+
+    Args:
+        statistic: the statistic that is asked for.
+        columns: the dataset's declared columns by name.
+    """
+    return [each for each in _list_all(statistic, columns) if each.statistic.components <= MAX_EQUAL_NUMBERS]
+
+
+def _list_all(statistic: Statistic, columns: Mapping[str, Column]) -> Iterator[EqualStatistic]:
+    n, rows = statistic.n, statistic.rows_per_unit
+    if type(statistic) is Sum and not statistic.conditions and statistic.groups is None:
+        yield _scaled(Mean(n, rows, statistic.column, statistic.codes), mpq(n))
+    elif isinstance(statistic, Mean):
+        yield _scaled(Sum(n, rows, statistic.column, statistic.codes, (), None), mpq(1, n))
+    elif isinstance(statistic, TwoWay):
+        yield _exchange_axes(statistic)
+    elif isinstance(statistic, GroupedCount):
+        column, bins = statistic.groups
+        histogram = Histogram(n, rows, column, bins, by_edges=False, conditions=statistic.conditions)
+        yield EqualStatistic(histogram, lambda counts: counts[: bins.count])
+    elif isinstance(statistic, Histogram) and isinstance(statistic.partition, CategoryBins):
+        if not statistic.conditions:
+            yield EqualStatistic(GroupedCount(n, rows, (statistic.column, statistic.partition), ()), tuple)
+    elif isinstance(statistic, Count):
+        yield from _list_bins(statistic, columns)
+    if isinstance(statistic, GroupedCount | Histogram) and statistic.complementary:
+        yield from _list_counts(statistic, columns)
+
+
+def _scaled(statistic: Statistic, factor: Rational) -> EqualStatistic:
+    return EqualStatistic(statistic, lambda numbers: [factor * number for number in numbers], factor)
+
+
+def _exchange_axes(table: TwoWay) -> EqualStatistic:
+    x, y = table.x_bins.count, table.y_bins.count
+    exchanged = TwoWay(
+        *(table.n, table.rows_per_unit, table.y, table.y_bins, table.x, table.x_bins),
+        *(table.by_edges[::-1], table.conditions),
+    )
+
+    def transpose(cells: Numbers) -> Numbers:
+        return [cells[j * x + i] for i in range(x) for j in range(y)] + list(cells[x * y :])
+
+    return EqualStatistic(exchanged, transpose)
+
+
+def _list_bins(count: Count, columns: Mapping[str, Column]) -> Iterator[EqualStatistic]:
+    """Yield the histograms and the counts by group of which a count is one bin."""
+    n, rows = count.n, count.rows_per_unit
+    for condition in count.conditions:
+        column = columns[condition.column]
+        place = _find_bin(condition, column)
+        if place is None:
+            continue
+        others = tuple(each for each in count.conditions if each is not condition)
+        partition, take = _bins_of(column), partial(_take, place=place)
+        yield EqualStatistic(Histogram(n, rows, column.name, partition, by_edges=False, conditions=others), take)
+        if isinstance(partition, CategoryBins):
+            yield EqualStatistic(GroupedCount(n, rows, (column.name, partition), others), take)
+        elif not others and partition.count == 2:
+            opposite = Count(n, rows, (_one_value(column, not place),))
+            yield EqualStatistic(opposite, lambda numbers: [n - numbers[0]])
+
+
+def _take(numbers: Numbers, place: int) -> Numbers:
+    return [numbers[place]]
+
+
+def _list_counts(counts: GroupedCount | Histogram, columns: Mapping[str, Column]) -> Iterator[EqualStatistic]:
+    """Yield the single counts from which two counts that have all rows follow."""
+    n, name = counts.n, counts.groups[0] if isinstance(counts, GroupedCount) else counts.column
+    column = columns[name]
+    for place, value in enumerate((False, True) if column.kind is Kind.BOOLEAN else column.categories):
+        count = Count(n, counts.rows_per_unit, (_one_value(column, value),))
+        yield EqualStatistic(count, partial(_add_rest, n=n, place=place))
+
+
+def _add_rest(numbers: Numbers, n: int, place: int) -> Numbers:
+    return [n - numbers[0], numbers[0]] if place else [numbers[0], n - numbers[0]]
+
+
+def _one_value(column: Column, value: Any) -> OneOf:  # noqa: ANN401 - a category, or a boolean
+    return OneOf(column.name, column.kind, 0, (value,))
+
+
+def _bins_of(column: Column) -> BooleanBins | CategoryBins:
+    """Return the bins of a boolean or category column, which has no others."""
+    if column.kind is Kind.BOOLEAN:
+        return BooleanBins(column.nullable)
+    return CategoryBins(column.categories, column.nullable)
+
+
+def _find_bin(condition: Condition, column: Column) -> int | None:
+    """Return the position of the bin whose rows are those that meet a condition; None if there is no such bin."""
+    if not isinstance(condition, OneOf) or len(condition.values) != 1 or column.kind.numeric:
+        return None
+    (value,) = condition.values
+    return int(value) if column.kind is Kind.BOOLEAN else column.categories.index(str(value))

@@ -1,0 +1,162 @@
+"""Statistics that have the same numbers have them on every small table, and a draw for one is a draw for the other."""
+
+from collections import Counter
+from itertools import combinations_with_replacement, product
+from typing import Any
+
+import pytest
+from gmpy2 import mpq
+
+from app.dp.mechanism.equal_mechanism import EqualMechanism
+from app.dp.mechanism.mechanism import Mechanism
+from app.dp.statistics import Statistic, build
+from app.dp.statistics.equal_numbers import MAX_EQUAL_NUMBERS, list_equal_statistics
+from app.dp.table.bins import BooleanBins, CategoryBins
+from app.dp.table.columns import Column, Kind
+from app.dp.table.sums import Answer, BinCounts, CellSums, ColumnSums, Moments
+
+Row = tuple[Any, ...]
+COLUMNS = {
+    "x": Column("x", Kind.INTEGER, (mpq(-2), mpq(3)), nullable=False),
+    "k": Column("k", Kind.CATEGORY, categories=("s", "t")),
+    "only": Column("only", Kind.CATEGORY, categories=("one",), nullable=False),
+    "yes": Column("yes", Kind.BOOLEAN, nullable=False),
+    "perhaps": Column("perhaps", Kind.BOOLEAN),
+}
+VALUES: dict[str, tuple[Any, ...]] = {
+    "x": (-2, 3),
+    "k": ("s", "t", "another", None),
+    "only": ("one", "another"),
+    "yes": (False, True),
+    "perhaps": (False, True, None),
+}
+ALPHA = mpq(1, 20)
+
+
+def one_of(**conditions: Any) -> dict[str, Any]:
+    return {name: {"one_of": (value,)} for name, value in conditions.items()}
+
+
+ASKED: dict[str, tuple[dict[str, Any], int]] = {
+    "sum": ({"kind": "sum", "column": "x"}, 1),
+    "mean": ({"kind": "mean", "column": "x"}, 1),
+    "table": ({"kind": "histogram", "columns": ("k", "yes")}, 1),
+    "filtered table": ({"kind": "histogram", "columns": ("k", "yes"), "where": one_of(perhaps=True)}, 1),
+    "histogram": ({"kind": "histogram", "column": "k"}, 1),
+    "by group": ({"kind": "count", "group_by": "k"}, 1),
+    "filtered by group": ({"kind": "count", "group_by": "k", "where": one_of(yes=True)}, 1),
+    "category": ({"kind": "count", "where": one_of(k="t")}, 2),
+    "boolean": ({"kind": "count", "where": one_of(yes=False)}, 2),
+    "nullable boolean": ({"kind": "count", "where": one_of(perhaps=True)}, 1),
+    "two conditions": ({"kind": "count", "where": one_of(k="s", yes=True)}, 3),
+    "two bins": ({"kind": "histogram", "column": "yes"}, 2),
+    "two categories": ({"kind": "histogram", "column": "only"}, 2),
+    "two groups": ({"kind": "count", "group_by": "only"}, 2),
+    "filtered histogram": ({"kind": "histogram", "column": "k", "where": one_of(yes=True)}, 0),
+    "three bins": ({"kind": "histogram", "column": "perhaps"}, 0),
+    "two of three": ({"kind": "count", "where": {"k": {"one_of": ("s", "t")}}}, 0),
+    "filtered sum": ({"kind": "sum", "column": "x", "where": one_of(yes=True)}, 0),
+    "centred sum": ({"kind": "sum", "column": "x", "centred": True}, 0),
+    "variance": ({"kind": "variance", "column": "x"}, 0),
+}
+
+
+def built(name: str, n: int = 3, rows_per_unit: int = 1) -> Statistic:
+    return build(ASKED[name][0], COLUMNS, n, rows_per_unit)
+
+
+def place(bins: Any, value: Any) -> int:
+    if isinstance(bins, CategoryBins):
+        return len(bins.categories) + 1 if value is None else (*bins.categories, value).index(value)
+    assert isinstance(bins, BooleanBins)
+    return 2 if value is None else int(value)
+
+
+def answer(statistic: Statistic, rows: tuple[Row, ...], names: tuple[str, ...]) -> Answer:
+    """As an engine answers, by the definition."""
+    needs, table = statistic.needs, [dict(zip(names, row, strict=True)) for row in rows]
+    if isinstance(needs, ColumnSums):
+        codes = [needs.codes.code(row[needs.column]) for row in table]
+        return Moments(len(rows), sum(codes), sum(code * code for code in codes))
+    axes = ((needs.column, needs.bins),) if isinstance(needs, BinCounts) else needs.axes
+    conditions = () if isinstance(needs, BinCounts) else needs.conditions
+    cells, total = Counter[tuple[int, ...]](), 0
+    for row in table:
+        if all(row[each.column] in each.values for each in conditions):
+            cells[tuple(place(bins, row[name]) for name, bins in axes)] += 1
+            if isinstance(needs, CellSums) and needs.summed:
+                total += needs.summed[1].code(row[needs.summed[0]])
+    counts = [cells[cell] for cell in product(*(range(bins.count) for _, bins in axes))]
+    if isinstance(needs, BinCounts):
+        return tuple(counts)
+    return (*counts, len(rows) - sum(counts), *([total] if needs.summed else []))
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_equal_statistics_are_equal_on_every_table(name: str) -> None:
+    """Each way, on every table of two rows and some of three; and what is not equal has none."""
+    spec, others = ASKED[name]
+    of = {*spec.get("where", {}), *spec.get("columns", ()), spec.get("column"), spec.get("group_by")} - {None}
+    names = tuple(sorted(map(str, of)))
+    domain = list(product(*(VALUES[each] for each in names)))
+    for n in (2, 3):
+        statistic = built(name, n)
+        equal = list_equal_statistics(statistic, COLUMNS)
+        assert len(equal) == others
+        assert len({each.statistic.identity for each in equal} - {statistic.identity}) == others
+        for rows in combinations_with_replacement(domain, n):
+            expected = statistic.values(answer(statistic, rows, names))
+            for each in equal:
+                numbers = each.statistic.values(answer(each.statistic, rows, names))
+                assert tuple(each.convert(numbers)) == expected
+
+
+@pytest.mark.parametrize("rows_per_unit", [1, 2, 3])
+@pytest.mark.parametrize("name", [name for name, (_, others) in ASKED.items() if others])
+def test_an_equal_release_has_its_own_radii_in_the_units_that_are_asked_for(name: str, rows_per_unit: int) -> None:
+    """Per number the release's own; at once for as many as are asked for."""
+    statistic = built(name, 50, rows_per_unit)
+    for equal in list_equal_statistics(statistic, COLUMNS):
+        released = Mechanism.for_epsilon(equal.statistic, mpq(1, 2), ALPHA, 0)
+        answering = EqualMechanism.of(released, equal, statistic)
+        assert answering.radius(ALPHA) == equal.factor * released.radius(ALPHA)
+        assert answering.tight_radius(ALPHA) == equal.factor * released.tight_radius(ALPHA)
+        assert answering.simultaneous_radius(ALPHA) == answering.radius(ALPHA / statistic.draws)
+        assert statistic.draws <= equal.statistic.draws
+        assert answering.resolution >= statistic.rounding
+        if equal.factor != 1:
+            assert answering.radius(ALPHA) == Mechanism.for_epsilon(statistic, mpq(1, 2), ALPHA, 0).radius(ALPHA)
+
+
+@pytest.mark.parametrize("name", ["two bins", "two categories", "two groups"])
+@pytest.mark.parametrize("rows_per_unit", [1, 2])
+def test_two_counts_of_all_rows_are_one_draw(seeded_bits: Any, name: str, rows_per_unit: int) -> None:
+    """At ε/c for the first; the second is n minus it, and both are within the radius at once."""
+    n = 51
+    statistic = built(name, n, rows_per_unit)
+    assert (statistic.components, statistic.draws, statistic.mechanisms) == (2, 1, rows_per_unit)
+    mechanism = Mechanism.for_epsilon(statistic, mpq(1, 2), ALPHA, 0)
+    assert mechanism.parameters.epsilon == mpq(1, 2) / rows_per_unit
+    assert mechanism.simultaneous_radius(ALPHA) == mechanism.radius(ALPHA)
+    if rows_per_unit == 1:
+        count = Mechanism.for_epsilon(built("category", n), mpq(1, 2), ALPHA, 0)
+        assert (mechanism.parameters, mechanism.radius(ALPHA)) == (count.parameters, count.radius(ALPHA))
+    rest = () if isinstance(statistic.needs, BinCounts) else (0,)
+    bits = seeded_bits(7)
+    for inside in (0, 20, n):
+        first, second = mechanism.draw((inside, n - inside, *rest), bits)
+        assert first + second == n
+        assert max(abs(first), abs(second)) <= statistic.furthest_centre + mechanism.parameters.bound
+
+
+def test_a_filter_on_groups_leaves_rows_out() -> None:
+    """Then the counts have no known sum, and each is drawn."""
+    statistic = build({"kind": "count", "group_by": "only", "where": one_of(yes=True)}, COLUMNS, 51, 1)
+    assert (statistic.components, statistic.draws, statistic.mechanisms) == (2, 2, 2)
+
+
+def test_large_tables_only_answer_for_themselves() -> None:
+    columns = {name: Column(name, Kind.CATEGORY, categories=tuple(map(str, range(99)))) for name in "xy"}
+    table = build({"kind": "histogram", "columns": ("x", "y")}, columns, 50, 1)
+    assert table.components > MAX_EQUAL_NUMBERS
+    assert list_equal_statistics(table, columns) == []
