@@ -133,7 +133,7 @@ def debit_account(
         transaction: the transaction that answers.
         dataset_id: the dataset.
         facts_hash: the hash that the dataset's facts must have.
-        cost_nano: the cost in ledger units; positive.
+        cost_nano: the cost in ledger units; 0 if other releases of the batch cover it.
         stored_bytes: how many bytes the answer adds to the database.
 
     Raises:
@@ -142,8 +142,8 @@ def debit_account(
         SealBrokenError: the dataset's facts have another hash.
         BudgetExhaustedError: the remaining budget is smaller than the cost; nothing is spent.
     """
-    if cost_nano <= 0:
-        raise ValueError("a debit costs something")
+    if cost_nano < 0:
+        raise ValueError("a debit is not negative")
     debited = {"dataset": dataset_id, "facts": facts_hash, "cost": cost_nano, "stored": stored_bytes}
     row = transaction.change_returning(_DEBIT, **debited)
     if row is None:
@@ -192,5 +192,7 @@ def write_off_spending(  # noqa: PLR0913, PLR0917 - who, what, why, when
     Raises:
         The same errors as `debit_account`.
     """
+    if cost_nano <= 0:
+        raise ValueError("a write-off is positive")
     account = debit_account(transaction, dataset_id, lock_open_account(transaction, dataset_id).facts_hash, cost_nano)
     return entries.append_entry(transaction, seal, account, "write_off", principal, cost_nano, at, reason=reason)

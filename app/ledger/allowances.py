@@ -227,15 +227,15 @@ def debit_allowance(
         transaction: the transaction that answers.
         dataset_id: the dataset.
         principal_id: the principal that pays.
-        cost_nano: the cost in ledger units; positive.
+        cost_nano: the cost in ledger units; 0 if other releases of the batch cover it.
         stored_bytes: how many bytes the answer adds to the database.
 
     Raises:
         ForbiddenError: the access was revoked or never granted.
         BudgetExhaustedError: the allowance has less left than the cost; nothing is spent.
     """
-    if cost_nano <= 0:
-        raise ValueError("a debit costs something")
+    if cost_nano < 0:
+        raise ValueError("a debit is not negative")
     debited = {"dataset": dataset_id, "grantee": principal_id, "cost": cost_nano, "stored": stored_bytes}
     row = transaction.change_returning(_DEBIT, **debited)
     if row is None:

@@ -15,6 +15,7 @@ from app.services.planning import epsilon_allocation
 from app.services.planning.epsilon_allocation import Batch
 from app.services.releasing import exact_sums, release_flow, reuse
 from app.services.releasing.bulkhead import enter_if_many
+from app.services.releasing.charges import list_charges
 from app.services.releasing.release_requests import PlannedRequest, ReleaseRequest
 from app.services.releasing.replays import Answer, Key
 from app.services.releasing.reuse import EarlierRelease
@@ -45,7 +46,7 @@ def _plan(services: Services, entered: Access, batch: Batch) -> bytes:
             earlier = reuse.find_earlier_releases(session, entered.dataset, plans)
         account = accounts.find_account(session, entered.dataset.id)
     allowance = entered.allowance
-    charges = [plan.epsilon_nano if known is None else 0 for plan, known in zip(plans, earlier, strict=True)]
+    charges = list_charges(plans, earlier)
     cost_nano, fresh = sum(charges), earlier.count(None)
     items = []
     for plan, known, charged_nano in zip(plans, earlier, charges, strict=True):

@@ -30,6 +30,7 @@ from app.services.planning import columns, derived_accuracy, questions
 from app.services.planning.derived_accuracy import Setting, Target
 from app.services.planning.questions import Plan, Question
 from app.services.releasing import exact_sums, release_flow, reuse
+from app.services.releasing.charges import list_charges
 from app.services.releasing.release_requests import PlannedRequest, ReleaseRequest
 from app.services.releasing.replays import Answer, Key
 from app.services.releasing.reuse import EarlierRelease
@@ -82,7 +83,7 @@ def plan_derived(services: Services, entered: Access, question: DerivedQuestion)
         if question.reuse:
             earlier = reuse.find_earlier_releases(session, entered.dataset, list(plans.values()))
         account = accounts.find_account(session, entered.dataset.id)
-    charges = [plan.epsilon_nano if known is None else 0 for plan, known in zip(plans.values(), earlier, strict=True)]
+    charges = list_charges(list(plans.values()), earlier)
     cost_nano, allowance = sum(charges), entered.allowance
     spendable_nano = 0 if allowance is None else min(account.remaining_nano, allowance.remaining_nano)
     components = [

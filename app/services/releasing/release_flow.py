@@ -17,6 +17,7 @@ from app.services.access import Access
 from app.services.context import Services
 from app.services.releasing import draws, exact_sums, outcomes, replays, reuse
 from app.services.releasing.bulkhead import enter_if_large, enter_if_many
+from app.services.releasing.charges import list_charges
 from app.services.releasing.release_requests import PlannedRequest, ReleaseRequest, SettledRequest
 from app.services.releasing.release_transaction import Prepared, ReleaseTransaction, require_budget
 from app.services.releasing.replays import Answer, Key
@@ -92,7 +93,7 @@ class _Attempt:
     def _refuse(self, earlier: Sequence[EarlierRelease | None]) -> None:
         """Refuse early what the transaction would refuse, so that no scan or draw is wasted on it."""
         plans, access = self.planned.plans, self.access
-        cost_nano = sum(plan.epsilon_nano for plan, known in zip(plans, earlier, strict=True) if known is None)
+        cost_nano = sum(list_charges(plans, earlier))
         if cost_nano or self.key is not None:
             require_storage(self.services.settings, access.account, access.allowance)
         if cost_nano:

@@ -17,6 +17,7 @@ from app.services.access import Access
 from app.services.context import Services
 from app.services.planning.questions import Plan
 from app.services.releasing import reuse
+from app.services.releasing.charges import list_charges
 from app.services.releasing.release_requests import CREATED, OK, PlannedRequest, SettledRequest
 from app.services.releasing.replays import Key
 from app.services.releasing.reuse import EarlierRelease
@@ -110,11 +111,16 @@ class ReleaseTransaction:
     def _lock_and_settle(self, prepared: Prepared) -> list[SettledRelease]:
         """Lock the account, look again at which questions earlier releases answer, and debit the others."""
         plans, earlier = self._request.plans, self._lock_and_find_earlier(prepared)
-        cost_nano = sum(plan.epsilon_nano for plan, known in zip(plans, earlier, strict=True) if known is None)
+        charges = list_charges(plans, earlier)
+        cost_nano = sum(charges)
         if cost_nano and len(earlier) > 1:  # before any debit, so that the refusal names the total cost
             require_budget(*self._read_balance(), cost_nano)
         # Debits first: what is drawn for a question may answer another that stands before it.
-        fresh = {place: self._debit(prepared.get(place)) for place, known in enumerate(earlier) if known is None}
+        fresh = {
+            place: self._debit(prepared.get(place), charges[place])
+            for place, known in enumerate(earlier)
+            if known is None
+        }
         return [
             fresh[place] if known is None else self._reuse(prepared.get(place), plans[place], known)
             for place, known in enumerate(earlier)
@@ -161,11 +167,11 @@ class ReleaseTransaction:
         require_storage(self._services.settings, account, allowance, added)
         return account, allowance
 
-    def _debit(self, drawn: PreparedRelease | None) -> SettledRelease:
+    def _debit(self, drawn: PreparedRelease | None, cost_nano: int) -> SettledRelease:
         if drawn is None or drawn.reused:
             raise UnavailableError  # cannot be: releases are never deleted, so every one found is found again
         transaction, at = self._transaction, self._at
-        dataset, principal, cost_nano = self._access.dataset, self._access.principal, drawn.plan.epsilon_nano
+        dataset, principal = self._access.dataset, self._access.principal
         stored_bytes = drawn.opening.stored_bytes + ROW_BYTES
         facts_hash = self._access.account.facts_hash
         account = accounts.debit_account(transaction, dataset.id, facts_hash, cost_nano, stored_bytes)
@@ -186,7 +192,7 @@ class ReleaseTransaction:
             dataset_id=dataset.id,
             principal_id=principal.id,
             statistic=mechanism.statistic.identity,
-            epsilon_nano=cost_nano,
+            epsilon_nano=drawn.plan.epsilon_nano,
             gamma=str(mechanism.gamma),
             grid_refinement=mechanism.parameters.grid_refinement,
             response=settled.answer.content,

@@ -1,0 +1,102 @@
+"""Parallel composition: what statistics of disjoint parts of the rows cost together (McSherry 2009, theorem 4).
+
+If each part is what a condition on one column selects, and no two conditions select the same value, each row is in one
+part at most. Replacing a row takes it out of one part and into another, or changes it within one, so the statistics of
+at most two parts change: those of one part cost the sum of their ε, and all of them the two largest such sums. (What a
+statistic says about the rows outside its filter does not change with a row that stays outside.)
+
+One person's c > 1 rows may be in c parts and move to c others. Each mechanism is calibrated to c rows of its part, and
+m rows of it cost m/c of ε. A row is in the count m of two parts at most, so that the sum of m/c is at most 2: all of
+them cost twice the largest sum.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from app.dp.statistics.base import Statistic
+from app.dp.statistics.count import Count, GroupedCount
+from app.dp.statistics.histogram import Histogram
+from app.dp.statistics.sum import Sum
+from app.dp.statistics.two_way import TwoWay
+from app.dp.table.conditions import Condition, OneOf
+
+MIN_PARTS = 3
+"""Two parts cost the sum of both."""
+
+
+def charge_together(statistics: Sequence[Statistic], costs: Sequence[int]) -> list[int]:
+    """Return what each of some new releases is charged, so that the sum covers what all of them cost together.
+
+    Args:
+        statistics: what is released, of one dataset.
+        costs: the ε of each, in whole units.
+    """
+    charges = list(costs)
+    filters = _list_filters(statistics)
+    while best := _find_saving(statistics, costs, filters):
+        column, cap = best
+        for part in _list_parts(filters[column], costs):
+            for place in part:
+                charges[place] = min(costs[place], cap)
+                cap -= charges[place]
+        paid = filters.pop(column).keys()
+        filters = {name: {k: v for k, v in conditions.items() if k not in paid} for name, conditions in filters.items()}
+    return charges
+
+
+def _list_filters(statistics: Sequence[Statistic]) -> dict[str, dict[int, Condition]]:
+    """Return for each column the conditions on it, by the positions of their statistics."""
+    filters: dict[str, dict[int, Condition]] = defaultdict(dict)
+    for place, statistic in enumerate(statistics):
+        if isinstance(statistic, Count | GroupedCount | Sum | Histogram | TwoWay):
+            for condition in statistic.conditions:
+                filters[condition.column][place] = condition
+    return dict(filters)
+
+
+def _find_saving(
+    statistics: Sequence[Statistic], costs: Sequence[int], filters: Mapping[str, Mapping[int, Condition]]
+) -> tuple[str, int] | None:
+    """Return the column by which most is saved, and what all statistics with a condition on it cost together."""
+    savings = []
+    for column, conditions in filters.items():
+        if len(conditions) < MIN_PARTS:
+            continue
+        sums = [sum(costs[place] for place in part) for part in _list_parts(conditions, costs)]
+        cap = 2 * sums[0] if statistics[next(iter(conditions))].rows_per_unit > 1 else sum(sums[:2])
+        if cap < sum(sums):
+            savings.append((cap - sum(sums), column, cap))
+    return min(savings)[1:] if savings else None
+
+
+def _list_parts(conditions: Mapping[int, Condition], costs: Sequence[int]) -> list[list[int]]:
+    """Return the positions of statistics in groups whose conditions select no value in common, the dearest first."""
+    leaders = {place: place for place in conditions}
+
+    def find(place: int) -> int:
+        while leaders[place] != place:
+            leaders[place] = place = leaders[leaders[place]]
+        return place
+
+    furthest: Any = None
+    owner = 0
+    for first, last, place in sorted(_list_ranges(conditions)):
+        if furthest is not None and first <= furthest:
+            leaders[find(place)] = find(owner)
+        if furthest is None or last > furthest:
+            furthest, owner = last, place
+    parts: dict[int, list[int]] = defaultdict(list)
+    for place in sorted(conditions):
+        parts[find(place)].append(place)
+    return sorted(parts.values(), key=lambda part: (-sum(costs[place] for place in part), part))
+
+
+def _list_ranges(conditions: Mapping[int, Condition]) -> Iterator[tuple[Any, Any, int]]:
+    """Yield the ranges of stored values that conditions on one column select, with the positions."""
+    for place, condition in conditions.items():
+        if isinstance(condition, OneOf):
+            for value in condition.values:
+                yield value, value, place
+        else:
+            yield condition.least, condition.most, place
