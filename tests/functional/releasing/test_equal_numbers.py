@@ -64,7 +64,7 @@ EQUAL: list[tuple[dict[str, Any], dict[str, Any], Any]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("asked", "released", "convert"), EQUAL, ids=str)
+@pytest.mark.parametrize(("asked", "released", "convert"), EQUAL, ids=range(len(EQUAL)))
 def test_a_release_answers_for_equal_numbers(
     table: Table, asked: dict[str, Any], released: dict[str, Any], convert: Any
 ) -> None:
