@@ -133,7 +133,7 @@ class DuckDBEngine:
     def _run(self, path: Path, query: str, cuts: Cuts | None) -> list[tuple[int, ...]] | NDArray[np.int64]:
         if cuts is None:
             return self._rows(query, path)
-        with self._connection.cursor() as cursor:  # a million bins: both columns whole, which are of 64-bit integers
+        with self._connection.cursor() as cursor:  # for a million bins, fetch whole columns; both are 64-bit integers
             cursor.register(CUTS, _cuts_table(cuts))  # seen by this cursor alone
             return np.column_stack(list(cursor.execute(query, {_FILE: str(path)}).fetchnumpy().values()))
 
@@ -160,5 +160,5 @@ def _units_over(most: int) -> exp.Select:
 
 
 def _cuts_table(cuts: Cuts) -> pa.Table:
-    # Through numpy, which is faster: Arrow takes a range apart number by number.
+    # Through numpy, which is faster: Arrow converts a range number by number.
     return pa.table({THRESHOLD: np.array(cuts.thresholds), FIRST_BIN: np.array(cuts.bins)})

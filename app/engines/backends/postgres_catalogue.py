@@ -38,7 +38,7 @@ _COLUMNS = """
 _WHOLE_DIGITS = {"int2": 5, "int4": 10, "int8": 19}
 _FLOATS = {"float4", "float8"}
 _TEXTS = {"text", "varchar", "bpchar", "enum"}
-_UNITS = {*_WHOLE_DIGITS, "uuid"}  # beside texts, of a column that says whose row it is, which has no categories
+_UNITS = {*_WHOLE_DIGITS, "uuid"}  # types of a unit column, in addition to texts
 
 
 class CatalogueColumn(NamedTuple):

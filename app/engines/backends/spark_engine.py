@@ -162,9 +162,11 @@ class SparkEngine(ExternalEngine):
                 from pyspark.sql.connect.session import SparkSession  # noqa: PLC0415
 
                 session = SparkSession.builder.remote(self._url).create()
-                session.client.set_retry_policies([DefaultPolicy(max_retries=_RETRIES)])  # or ten minutes are waited
-                session.conf.set("spark.connect.session.planCache.enabled", "false")  # or other columns are not seen
-                session.conf.set("spark.sql.variable.substitute", "false")  # of ${…} in a category
+                # By default, the client would retry for ten minutes.
+                session.client.set_retry_policies([DefaultPolicy(max_retries=_RETRIES)])
+                # A cached plan would hide that a table has other columns now.
+                session.conf.set("spark.connect.session.planCache.enabled", "false")
+                session.conf.set("spark.sql.variable.substitute", "false")  # a category may contain ${…}
                 session.conf.set("spark.sql.caseSensitive", "true")
                 session.conf.set("spark.sql.ansi.enabled", "true")
                 session.conf.set("spark.sql.parser.escapedStringLiterals", "false")
@@ -237,7 +239,7 @@ def _stored_value(live: LiveColumn) -> Node:
         return exp.cast(value, "DOUBLE")
     if live.kind is Kind.DECIMAL and live.scale:
         exact = exp.cast(value, f"DECIMAL({_WHOLE_DIGITS[live.type]}, 0)") if live.type in _WHOLE_DIGITS else value
-        # Eighteen digits by nineteen: within the 38 that there are.
+        # Eighteen digits times nineteen: at most the 38 digits that a decimal can have.
         unit = exp.cast(exp.Literal.string(str(10**live.scale)), f"DECIMAL({live.scale + 1}, 0)")
         return exp.cast(exp.Paren(this=exp.Mul(this=exact, expression=unit)), "BIGINT")
     return exp.cast(value, "BIGINT")

@@ -80,7 +80,8 @@ class ReleaseTransaction:
             UnavailableError: the prepared releases no longer match what the transaction needs.
             As `require_budget`, `accounts.debit_account`, `allowances.debit_allowance` and `require_storage`.
         """
-        first = next(iter(prepared.values())).release_id  # there is one: what needs most, no other question answers
+        # There is at least one: no other question's release answers the most demanding question.
+        first = next(iter(prepared.values())).release_id
         if self._claim is not None and not idempotency.claim_key(
             self._transaction, self._seal, self._claim, first, CREATED
         ):
