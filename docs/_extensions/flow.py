@@ -1,4 +1,4 @@
-"""Draws boxes and arrows as SVG from a few lines of text: no program, script or font beside Sphinx has a part in it.
+"""Draw boxes and arrows as SVG from a few lines of text, without any program, script or font besides Sphinx.
 
 Each line is a row of boxes, with `->` or `<-` between them. In a box, `/` starts a new line. With the option `down` an
 arrow leads from the first box of each row to the first box of the next.
