@@ -60,7 +60,7 @@ def _sections(epsilons: Sequence[Rational], rows: Sequence[int]) -> Iterator[Sec
             half = mpq(n, 2)
             default = audit(epsilon, half, grid_refinement=DEFAULT_REFINEMENT)
             yield _section(f"A mean at {asked}, on the default grid", default)
-            yield _section(f"A mean at {asked}, on the grid of the notes", audit(epsilon, half))
+            yield _section(f"A mean at {asked}, on the grid of the notes", audit(epsilon, half, grid_refinement=0))
             counts = audit(epsilon / 2, mpq(n - n // 2), grid_refinement=WHOLE, implementation=COUNTS)
             yield _section(f"A bin of a histogram, drawn in bulk at half of ε; {asked}", counts)
             for moved in _ROWS_OF_A_PERSON:

@@ -1,5 +1,7 @@
 """The smallest ε for an accuracy: known answers, and that one unit less does not do."""
 
+import statistics
+
 import pytest
 from gmpy2 import mpq
 from hypothesis import given, settings
@@ -8,7 +10,8 @@ from hypothesis import strategies as st
 from app.dp.errors import AccuracyTrivial
 from app.dp.mechanism import planning
 from app.dp.mechanism.accuracy import radius
-from app.dp.mechanism.parameters import derive_parameters
+from app.dp.mechanism.mechanism import DEFAULT_REFINEMENT
+from app.dp.mechanism.parameters import WHOLE, Refinement, derive_parameters
 from app.dp.mechanism.planning import UNIT, minimal_epsilon, next_cliff
 
 GAMMA = mpq(1, 20)
@@ -133,3 +136,28 @@ def test_an_accuracy_out_of_reach_is_told_at_once(accuracy: str) -> None:
     epsilon = minimal_epsilon(mpq(accuracy), mpq(1, 20), mpq(50), mpq(1, 20), 0)
     assert epsilon * mpq(accuracy) > 3  # ln 20, and half a grid
     assert epsilon * mpq(accuracy) < 5
+
+
+def savings(refinement: Refinement) -> list[float]:
+    """By which part ε is smaller than on the notes' grid, for radii from 5 to 320 sensitivities at α = 0.05."""
+
+    def epsilon(accuracy: mpq, grid: Refinement) -> mpq:
+        return minimal_epsilon(accuracy, mpq(1, 20), mpq(1000), GAMMA, grid)
+
+    radii = [mpq(round(5 * 2 ** (step / 16) * 1000), 1000) for step in range(6 * 16)]
+    return [float(1 - epsilon(each, refinement) / epsilon(each, 0)) for each in radii]
+
+
+def test_the_default_grid_of_a_mean_takes_14_to_25_percent_less() -> None:
+    """Between 1/(1 + 2L) and 1/(1 + L) with L = ln 20, less what is left of the grid."""
+    saved = savings(DEFAULT_REFINEMENT)
+    assert 0.1428 < min(saved) < 0.15
+    assert 0.24 < max(saved) < 0.2503
+
+
+def test_the_default_grid_of_a_count_takes_at_least_15_percent_less() -> None:
+    """In the median: as much as of a mean, less what a grid of 1 takes."""
+    saved = savings(WHOLE)
+    assert statistics.median(saved) > 0.15
+    assert min(saved) > 0.07
+    assert min(saved[16:]) > 0.11  # from a radius of 10 on

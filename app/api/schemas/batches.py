@@ -20,6 +20,7 @@ from app.api.schemas.responses import (
     ReleaseBudget,
 )
 from app.api.schemas.statistics import StatisticRequest
+from app.dp.mechanism.mechanism import AUTO
 
 ONE_IN_TWENTY = mpq(1, 20)
 MAX_ITEMS = 1_000
@@ -77,7 +78,7 @@ class BatchRequest(RequestModel):
     )
     alpha: Alpha = Field(default_factory=lambda: ONE_IN_TWENTY, json_schema_extra={"default": 0.05})
     gamma: Gamma = Field(default_factory=lambda: ONE_IN_TWENTY, json_schema_extra={"default": 0.05})
-    grid_refinement: Refinement = 0
+    grid_refinement: Refinement = AUTO
     reuse: Flag = Field(
         default=True,
         description="Answer items with earlier releases that are accurate enough, including those of other items.",

@@ -21,6 +21,7 @@ from app.api.schemas.numbers import (
 )
 from app.api.schemas.responses import REUSED_ACCURACY, AnswerModel, Bin, EpsilonText, PlannedAccuracy, ReleaseBudget
 from app.api.schemas.statistics import Bins, Bounds, Edges, StatisticRequest
+from app.dp.mechanism.mechanism import AUTO
 
 ONE_IN_TWENTY = mpq(1, 20)
 MAX_PROBABILITIES = 100
@@ -202,7 +203,7 @@ class DerivedRequest(RequestModel):
     )
     alpha: Alpha = Field(default_factory=lambda: ONE_IN_TWENTY, json_schema_extra={"default": 0.05})
     gamma: Gamma = Field(default_factory=lambda: ONE_IN_TWENTY, json_schema_extra={"default": 0.05})
-    grid_refinement: Refinement = 0
+    grid_refinement: Refinement = AUTO
     reuse: Flag = Field(default=True, description="Take components from earlier releases that are accurate enough.")
 
     @model_validator(mode="after")

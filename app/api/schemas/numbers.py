@@ -137,8 +137,9 @@ Refinement = Annotated[
                 {"type": "integer", "minimum": 0, "maximum": FINEST_REFINEMENT},
             ],
             "description": (
-                "How often the notes' grid is halved. It costs no privacy: a finer grid takes less ε for the same "
-                'accuracy. `"auto"` keeps counts whole numbers and halves others 10 times; 0 is the grid of the notes.'
+                "How often the grid of the published mechanism is halved. It costs no privacy: a finer grid takes less "
+                'ε for the same accuracy. `"auto"` keeps counts whole numbers and halves others 10 times; 0 gives the '
+                "published mechanism's own figures."
             ),
         }
     ),

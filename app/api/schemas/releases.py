@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 from app.api.schemas.base import RequestModel
 from app.api.schemas.numbers import Accuracy, Alpha, Bound, EpsilonNano, Flag, Gamma, Refinement, refuse
 from app.api.schemas.statistics import StatisticRequest
+from app.dp.mechanism.mechanism import AUTO
 
 ONE_IN_TWENTY = mpq(1, 20)
 
@@ -26,7 +27,7 @@ class ReleaseRequest(RequestModel):
     )
     alpha: Alpha = Field(default_factory=lambda: ONE_IN_TWENTY, json_schema_extra={"default": 0.05})
     gamma: Gamma = Field(default_factory=lambda: ONE_IN_TWENTY, json_schema_extra={"default": 0.05})
-    grid_refinement: Refinement = 0
+    grid_refinement: Refinement = AUTO
     reuse: Flag = Field(default=True, description="Answer with an earlier release that is accurate enough, at no cost.")
 
     _guess_alone: ClassVar[bool] = False

@@ -58,7 +58,7 @@ Gamma = Annotated[
     str | None, typer.Option(help="The probability that the mechanism's bound clamps the value, 0.05 by default.")
 ]
 Refinement = Annotated[
-    str | None, typer.Option(help="How often the rounding grid is halved: 0 (the default) to 30, or auto.")
+    str | None, typer.Option(help="How often the rounding grid is halved: auto (the default), or 0 to 30.")
 ]
 RelativeAccuracy = Annotated[
     str | None, typer.Option(help="The largest error that you accept, as a part of the guess: 0.01 is 1 % of it.")

@@ -41,14 +41,15 @@ async function upTo(to, dataset, body, signal) {
 /** Return the points of the curve by ascending ε, each `{epsilon, radius, edge}`; `edge` marks the ε of a cliff. */
 export async function curve(dataset, statistic, options, signal) {
   const plan = await upTo(MOST, dataset, { statistic, ...options }, signal);
-  const { scale, grid_refinement: refinement } = plan.mechanism;
+  const { accuracy, mechanism } = plan;
+  const noise = Math.log(1 / accuracy.alpha) * mechanism.scale * Number(LEAST); // its part of the radius at ε = 1
   return plan.curve.flatMap(({ epsilon, radius, cliff }, at, all) => {
     const point = { epsilon, radius, edge: cliff };
     if (!cliff || at === 0) return [point];
-    // Just below a cliff the grid is twice as wide. The radius contains half the grid, so it is larger by half of the
-    // grid at the cliff. That grid is the scale, halved as often as the refinement says. This is only for drawing.
-    const half = (scale * Number(LEAST)) / Number(epsilon) / 2 ** (refinement + 1);
-    return [{ epsilon: justBelow(epsilon), radius: Math.min(radius + half, all[at - 1].radius), edge: false }, point];
+    // Between two cliffs, only the noise's part of the radius changes. This is only for drawing.
+    const before = all[at - 1];
+    const below = before.radius + noise / Number(epsilon) - noise / Number(before.epsilon);
+    return [{ epsilon: justBelow(epsilon), radius: Math.max(radius, below), edge: false }, point];
   });
 }
 

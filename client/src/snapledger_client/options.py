@@ -11,7 +11,8 @@ class StatisticOptions(TypedDict, total=False):
 
     `epsilon` is what the release may cost. `accuracy` is the wanted radius, in the statistic's units, at confidence
     level 1 - `alpha` (default 0.95); `relative_accuracy` is the same as a part of `guess`, what the statistic may be.
-    `gamma` and `grid_refinement` are parameters of the mechanism. With `reuse=False`, an earlier release is not reused.
+    `gamma` and `grid_refinement` are parameters of the mechanism: the default grid ("auto") is fine, and that of 0 is
+    the published mechanism's. With `reuse=False`, an earlier release is not reused.
 
     Examples:
         >>> from snapledger_client import StatisticOptions

@@ -34,6 +34,10 @@ def test_a_key_is_answered_byte_for_byte(table: Table) -> None:
     "other",
     [
         *({"epsilon": "0.5"}, {"epsilon": 0.6}, {"epsilon": 0.5, "alpha": 0.05}, {"epsilon": 0.5, "reuse": True}),
+        {
+            "epsilon": 0.5,
+            "grid_refinement": "auto",
+        },  # a default may change: old keys still replay
         {"epsilon": 0.5, "statistic": MEAN | {"bounds": [0, 100]}},
     ],
     ids=str,

@@ -1,4 +1,4 @@
-"""The known answers of the mechanism, asked for over HTTP."""
+"""The known answers of the mechanism on the notes' grid and on the default grid, asked for over HTTP."""
 
 from decimal import Decimal
 from fractions import Fraction
@@ -35,6 +35,33 @@ EPSILONS = [
 ]
 
 
+COUNT = {"kind": "count", "where": {"x": {"between": [0, 10]}}}
+HISTOGRAM = {"kind": "histogram", "column": "x", "bins": 4}
+
+# The same on the default grid at α = 0.05: with L = ln 20, ε is L/(a - Λ'/2048) for a mean and L/(a - 1/2) for a count,
+# unless the notes' grid is finer than 1; twice that of a count for a histogram.
+DEFAULT_EPSILONS = [
+    (MEAN, "1", "2.996463833"),
+    (MEAN, "2", "1.498231917"),
+    (MEAN, "3.5", "0.856162392"),
+    (MEAN, "5", "0.599263499"),
+    (MEAN, "7", "0.428081196"),
+    (MEAN, "20", "0.149815875"),
+    (COUNT, "1", "3.994309699"),
+    (COUNT, "2", "1.99715485"),
+    (COUNT, "3.5", "0.998577425"),
+    (COUNT, "5", "0.665718284"),
+    (COUNT, "7", "0.460881889"),
+    (COUNT, "20", "0.153627297"),
+    (HISTOGRAM, "1", "7.988619397"),
+    (HISTOGRAM, "2", "3.994309699"),
+    (HISTOGRAM, "3.5", "1.99715485"),
+    (HISTOGRAM, "5", "1.331436567"),
+    (HISTOGRAM, "7", "0.921763777"),
+    (HISTOGRAM, "20", "0.307254593"),
+]
+
+
 @pytest.fixture
 def table_of(one_service: Service):
     def make(n: int) -> Table:
@@ -45,7 +72,8 @@ def table_of(one_service: Service):
 
 @pytest.mark.parametrize(("epsilon", "n", "alpha", "scale", "grid", "bound", "radius"), PARAMETERS)
 def test_the_figures_of_a_mean(table_of, epsilon, n, alpha, scale, grid, bound, radius) -> None:
-    plan = table_of(n).plan(MEAN, epsilon=epsilon, alpha=alpha, gamma=alpha).json()
+    table, question = table_of(n), {"epsilon": epsilon, "alpha": alpha, "gamma": alpha}
+    plan = table.plan(MEAN, **question, grid_refinement=0).json()
     mechanism = plan["mechanism"]
     assert mechanism["sensitivity"] == 1  # bounds [0, n]
     assert mechanism["centre"] == n / 2
@@ -57,23 +85,34 @@ def test_the_figures_of_a_mean(table_of, epsilon, n, alpha, scale, grid, bound, 
     assert mechanism["precision_bits"] == 118
     assert plan["accuracy"]["radius"] == pytest.approx(radius, rel=1e-9)
     assert Decimal(plan["privacy"]["epsilon"]) == Decimal(epsilon)
+    finer = table.plan(MEAN, **question).json()
+    assert finer["mechanism"] == mechanism | {"grid": grid / 1024, "grid_refinement": 10}
+    assert finer["accuracy"]["radius"] == pytest.approx(radius - grid / 2 + grid / 2048, rel=1e-9)
 
 
 @pytest.mark.parametrize(("accuracy", "n", "alpha", "epsilon"), EPSILONS)
 def test_a_wanted_accuracy_costs_the_minimal_epsilon(table_of, accuracy, n, alpha, epsilon) -> None:
-    table = table_of(n)
-    plan = table.plan(MEAN, accuracy=accuracy, alpha=alpha).json()
+    assert_minimal(table_of(n), MEAN, {"alpha": alpha, "grid_refinement": 0}, accuracy, epsilon)
+
+
+@pytest.mark.parametrize(("statistic", "accuracy", "epsilon"), DEFAULT_EPSILONS, ids=str)
+def test_a_wanted_accuracy_costs_less_on_the_default_grid(table_of, statistic, accuracy, epsilon) -> None:
+    assert_minimal(table_of(100), statistic, {}, accuracy, epsilon)
+
+
+def assert_minimal(table: Table, statistic, question, accuracy, epsilon) -> None:
+    plan = table.plan(statistic, accuracy=accuracy, **question).json()
     assert plan["privacy"]["epsilon"] == epsilon
     assert plan["accuracy"]["radius"] <= float(accuracy)
     one_less = Decimal(epsilon) - Decimal("1e-9")
-    assert table.plan(MEAN, epsilon=str(one_less), alpha=alpha).json()["accuracy"]["radius"] > float(accuracy)
+    assert table.plan(statistic, epsilon=str(one_less), **question).json()["accuracy"]["radius"] > float(accuracy)
 
 
 def test_the_example_of_the_contract(one_service: Service) -> None:
     table = one_service.table(
         {"body_mass_g": {"kind": "integer", "bounds": [2000, 7000]}}, numbers_csv(344, column="body_mass_g")
     )
-    answer = table.fresh({"kind": "mean", "column": "body_mass_g"}, epsilon="0.5")
+    answer = table.fresh({"kind": "mean", "column": "body_mass_g"}, epsilon="0.5", grid_refinement=0)
     assert answer["statistic"] == {"kind": "mean", "column": "body_mass_g", "bounds": [2000, 7000]}
     mechanism = answer["mechanism"]
     assert mechanism["sensitivity"] == pytest.approx(14.534883720930232, rel=1e-15)

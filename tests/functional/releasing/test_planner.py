@@ -2,7 +2,7 @@
 
 import json
 from decimal import Decimal
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import httpx
@@ -126,17 +126,16 @@ def test_a_curve_says_what_can_be_had_now(service: Service) -> None:
 
 def test_the_bias_of_a_guess(table: Table) -> None:
     """In the statistic's units: Δ times the closed form at the guess, less the centre, over Δ."""
-    for guess in ("42", "99.9", "0", "50"):
-        plan = table.plan(MEAN, epsilon="0.5", guess=guess).json()
-        parameters = derive_parameters(mpq(1, 2), mpq(50))
+    for guess, refinement in product(("42", "99.9", "0", "50"), (0, 10)):
+        question = {"epsilon": "0.5", "grid_refinement": refinement, "guess": guess}
+        plan = table.plan(MEAN, **question).json()
+        parameters = derive_parameters(mpq(1, 2), mpq(50), grid_refinement=refinement)
         assert plan["bias"] == {
             "guess": json_number(mpq(guess)),
             "at_guess": json_number(bias(parameters, mpq(guess) - 50)),
             "largest": round_up(largest_bias(parameters)),
         }
-        assert (
-            free(table.service, MEAN | {"bounds": [0, 100]}, epsilon="0.5", guess=guess).json()["bias"] == plan["bias"]
-        )
+        assert free(table.service, MEAN | {"bounds": [0, 100]}, **question).json()["bias"] == plan["bias"]
     assert table.plan(MEAN, epsilon="0.5", guess=50).json()["bias"]["at_guess"] == 0
     assert "bias" not in table.plan(MEAN, epsilon="0.5").json()
 
@@ -150,7 +149,7 @@ def test_a_guess_outside_counts_as_the_nearer_end(table: Table) -> None:
 def test_summaries_say_what_it_means(service: Service) -> None:
     table = service.table(COLUMNS, ROWS, limit="1", allowance="1")
     assert table.plan(MEAN, epsilon="0.5").json()["summary"] == (
-        "The mean of x over all 100 rows would cost ε = 0.5 and be within 8.0 of the truth with 95 % confidence."
+        "The mean of x over all 100 rows would cost ε = 0.5 and be within 6.0 of the truth with 95 % confidence."
     )
     assert "which is more than you can spend now" in table.plan(MEAN, epsilon="1.5").json()["summary"]
     release = table.release(MEAN, epsilon="0.5").json()

@@ -55,7 +55,7 @@ class Client(BaseClient):
         Examples:
             >>> plan = client.plan(mean("body_mass_g", bounds=(2000, 7000)), n=344, accuracy=50)
             >>> plan.privacy.epsilon
-            Decimal('1.018956556')
+            Decimal('0.871099697')
         """
         return self._send(calls.plan_without_dataset(statistic, n, rows_per_unit, columns, **options))
 

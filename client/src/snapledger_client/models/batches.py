@@ -47,7 +47,7 @@ class PlannedItem(DisplayedAnswer):
 
     Examples:
         >>> penguins.plan_batch([item(mean("body_mass_g"), epsilon="0.5")], reuse=False).items[0].accuracy.radius
-        116.15500795215091
+        87.11362895505789
     """
 
     statistic: dict[str, Any]

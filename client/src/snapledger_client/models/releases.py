@@ -28,7 +28,7 @@ class Accuracy(Answer):
 
     Examples:
         >>> penguins.plan(mean("body_mass_g"), epsilon="0.5").accuracy.radius
-        116.15500795215091
+        87.11362895505789
     """
 
     alpha: float
@@ -80,7 +80,7 @@ class Mechanism(Answer):
 
     Examples:
         >>> penguins.plan(mean("body_mass_g"), epsilon="0.5", reuse=False).mechanism.grid
-        58.13953488372093
+        0.05677688953488372
     """
 
     name: str
