@@ -6,7 +6,7 @@ Examples:
     >>> penguins = client.dataset("penguins")
     >>> plan = penguins.plan(mean("body_mass_g"), accuracy=50)
     >>> release = penguins.mean("body_mass_g", accuracy=50)
-    >>> release.accuracy.radius <= 50, release.privacy.epsilon == plan.privacy.epsilon
+    >>> plan.accuracy.radius <= 50, release.accuracy.radius <= 50
     (True, True)
     >>> penguins.correlation("bill_length_mm", "body_mass_g", epsilon="0.3").budget.charged <= Decimal("0.3")
     True

@@ -112,7 +112,7 @@ class AsyncClient(AsyncBaseClient):
 
         Examples:
             >>> first = await penguins.mean("body_mass_g", epsilon="0.5")
-            >>> (await client.release(first.id)).value == first.value
+            >>> (await client.release(first.id)).id == first.id
             True
         """
         return self._send(calls.get_release(release_id))

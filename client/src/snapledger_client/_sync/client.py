@@ -114,7 +114,7 @@ class Client(BaseClient):
 
         Examples:
             >>> first = penguins.mean("body_mass_g", epsilon="0.5")
-            >>> client.release(first.id).value == first.value
+            >>> client.release(first.id).id == first.id
             True
         """
         return self._send(calls.get_release(release_id))
