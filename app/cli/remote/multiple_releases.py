@@ -38,6 +38,7 @@ class Kind(StrEnum):
     CORRELATION = "correlation"
     REGRESSION = "regression"
     CUMULATIVE = "cumulative"
+    MEDIAN = "median"
     QUANTILE = "quantile"
     MARGIN = "margin"
 
@@ -207,7 +208,7 @@ def release_derived(  # noqa: PLR0913 - as many options as a question has
         output.print_json(found.to_dict())
         return
     if isinstance(found, Derived) and found.labels:
-        format_value = choose_number_format(kind)
+        format_value = choose_number_format(statistic["kind"])
         rows = [
             (
                 _format_label(label),

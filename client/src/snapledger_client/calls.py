@@ -141,11 +141,15 @@ def _list_pages(path: str, member: str, read: Callable[[Any], T]) -> Pages[T]:
 # Questions
 
 _DECIMAL_OPTIONS = {"epsilon", "accuracy", "relative_accuracy", "alpha", "gamma", "guess"}
+_DERIVED_MEANS = {"where": "filtered_mean", "group_by": "mean_by_group", "weight": "weighted_mean"}
+"""The methods for what a mean of all rows does not take, by the option that a caller may try instead."""
 
 
 def _make_body(options: Mapping[str, Any], **members: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON is any value
     """Return a body with the members and the options, but without the idempotency key, which is a header."""
     for name, value in options.items():
+        if name in _DERIVED_MEANS and members.get("statistic", {}).get("kind") == "mean":
+            raise TypeError(f"a mean takes no `{name}`: use `{_DERIVED_MEANS[name]}`, which derives it from releases")
         if name == "curve":
             first, last, points = value
             members[name] = {"from": decimal_text(first), "to": decimal_text(last), "points": points}

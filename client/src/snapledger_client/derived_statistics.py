@@ -142,14 +142,14 @@ def cumulative(
 
 def quantile(  # noqa: PLR0913, PLR0917 - a histogram's, and the probabilities
     column: str,
-    probabilities: Sequence[Number],
+    probabilities: Number | Sequence[Number],
     edges: Sequence[Number] | None = None,
     bins: int | None = None,
     bounds: Bounds | None = None,
     where: Where | None = None,
     method: Literal["histogram", "search"] | None = None,
 ) -> dict[str, Any]:
-    """The quantile of a column at each of the `probabilities`, from a histogram or a search.
+    """The quantile of a column at each of the `probabilities`, or at a single one, from a histogram or a search.
 
     A search counts the values below a few edges only. By default, the service uses the method that tells more for the
     same ε.
@@ -160,8 +160,27 @@ def quantile(  # noqa: PLR0913, PLR0917 - a histogram's, and the probabilities
         ['0.25', '0.5']
     """
     statistic = _replace_kind("quantile", statistics.histogram(column, edges, bins, bounds, where))
-    statistic["probabilities"] = [decimal_text(probability) for probability in probabilities]
+    several = [probabilities] if isinstance(probabilities, Number) else probabilities
+    statistic["probabilities"] = [decimal_text(probability) for probability in several]
     return statistic if method is None else statistic | {"method": method}
+
+
+def median(  # noqa: PLR0913, PLR0917 - a quantile's, without the probabilities
+    column: str,
+    edges: Sequence[Number] | None = None,
+    bins: int | None = None,
+    bounds: Bounds | None = None,
+    where: Where | None = None,
+    method: Literal["histogram", "search"] | None = None,
+) -> dict[str, Any]:
+    """The median of a column: its `quantile` at the probability 0.5.
+
+    Examples:
+        >>> from snapledger_client import median
+        >>> median("body_mass_g", bins=1000)
+        {'kind': 'quantile', 'column': 'body_mass_g', 'bins': 1000, 'probabilities': ['0.5']}
+    """
+    return quantile(column, "0.5", edges, bins, bounds, where, method)
 
 
 def margin(  # noqa: PLR0913, PLR0917 - a two-way table's, and the column

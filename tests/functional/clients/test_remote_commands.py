@@ -241,6 +241,7 @@ def test_a_batch_from_a_file(run: Run, tmp_path: Path) -> None:
             "regression of bill_length_mm and body_mass_g: slope ",
         ),
         (("quantile", "body_mass_g", "--bins", "10", "--probabilities", "0.25,0.5"), "quantile of body_mass_g: "),
+        (("median", "body_mass_g", "--bins", "9"), "quantile of body_mass_g: "),
         (("cumulative", "body_mass_g", "--edges", "2000,4001,7000"), "cumulative of body_mass_g: "),
         (("sum", "body_mass_g", "--bounds", "2500,6502"), "sum of body_mass_g: "),
         (

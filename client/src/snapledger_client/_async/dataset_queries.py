@@ -50,7 +50,7 @@ class AsyncDatasetQueries:
         return self._send(calls.release(self.name, statistic, **options))
 
     def mean(self, column: str, bounds: Bounds | None = None, **options: Unpack[ReleaseOptions]) -> Awaitable[Estimate]:
-        """Release the mean of a column. See `ReleaseOptions`.
+        """Release the mean of a column over all rows; `filtered_mean` is that of some rows. See `ReleaseOptions`.
 
         Examples:
             >>> (await penguins.mean("body_mass_g", accuracy=150)).accuracy.radius <= 150
@@ -349,7 +349,7 @@ class AsyncDatasetQueries:
     def quantile(  # noqa: PLR0913, PLR0917 - as many as it has
         self,
         column: str,
-        probabilities: Sequence[Number],
+        probabilities: Number | Sequence[Number],
         edges: Sequence[Number] | None = None,
         bins: int | None = None,
         bounds: Bounds | None = None,
@@ -357,7 +357,9 @@ class AsyncDatasetQueries:
         method: Literal["histogram", "search"] | None = None,
         **options: Unpack[DerivedOptions],
     ) -> Awaitable[Derived]:
-        """The value at each of the `probabilities`, as precisely as the bins allow. See `DerivedOptions`.
+        """The value at each of the `probabilities`, or at a single one, as precisely as the bins allow.
+
+        See `DerivedOptions`.
 
         Examples:
             >>> quartiles = await penguins.quantile("body_mass_g", [0.25, 0.5, 0.75], bins=10, epsilon="0.5")
@@ -365,6 +367,28 @@ class AsyncDatasetQueries:
             True
         """
         statistic = derived_statistics.quantile(column, probabilities, edges, bins, bounds, where, method)
+        return self._send(calls.derive(self.name, statistic, **options))
+
+    def median(  # noqa: PLR0913, PLR0917 - as many as it has
+        self,
+        column: str,
+        edges: Sequence[Number] | None = None,
+        bins: int | None = None,
+        bounds: Bounds | None = None,
+        where: Where | None = None,
+        method: Literal["histogram", "search"] | None = None,
+        **options: Unpack[DerivedOptions],
+    ) -> Awaitable[Derived]:
+        """The median of a column: its `quantile` at the probability 0.5, the only item of `value`.
+
+        See `DerivedOptions`.
+
+        Examples:
+            >>> middle = await penguins.median("body_mass_g", bins=10, epsilon="0.5")
+            >>> 2000 <= middle.value[0] <= 7000
+            True
+        """
+        statistic = derived_statistics.median(column, edges, bins, bounds, where, method)
         return self._send(calls.derive(self.name, statistic, **options))
 
     def margin(  # noqa: PLR0913, PLR0917 - as many as it has
