@@ -45,7 +45,8 @@ def show_dataset(dataset: DatasetName, *, as_json: AsJson = False) -> None:
     for told in (facts.description, facts.warning):
         if told:
             output.print_line(told)
-    output.print_line(f"Neighbouring datasets: {facts.neighbours}, up to {facts.rows_per_unit} rows of one unit.")
+    rows = "1 row" if facts.rows_per_unit == 1 else f"{facts.rows_per_unit:,} rows"
+    output.print_line(f"Protects each unit, such as a person: a unit has at most {rows}.")
     output.print_line("")
     columns = [
         (name, column["kind"], "" if column.get("nullable", True) else "no", _describe_values(column))

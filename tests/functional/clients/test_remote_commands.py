@@ -87,6 +87,7 @@ def test_an_analyst_s_way(run: Run) -> None:
     listed = run("dataset", "list")
     assert "344" in listed.stdout
     shown = run("dataset", "show", "penguins")
+    assert "Protects each unit, such as a person: a unit has at most 1 row.\n" in shown.stdout
     assert "2000 to 7000" in shown.stdout
     assert "Adelie, Chinstrap, Gentoo" in shown.stdout
     planned = json.loads(run("plan", "penguins", "mean", "body_mass_g", "--accuracy", "50", "--json").stdout)
@@ -473,9 +474,10 @@ def test_values_of_columns_have_no_separators(run: Run) -> None:
 def test_categories_with_commas_are_quoted(run: Run, service: Service, people: People) -> None:
     categories = ["plain", "one, two", 'say "so"', "", " edge"]
     columns = {"body_mass_g": {"kind": "category", "categories": categories}}
-    metadata = {"name": "commas", "epsilon_limit": 1, "columns": columns}
+    metadata = {"name": "commas", "epsilon_limit": 1, "rows_per_unit": 2, "columns": columns}
     assert service.upload(service.client(people.owner), metadata, PENGUINS).status_code == 201
     shown = run("dataset", "show", "commas", key=people.owner).stdout
+    assert "a unit has at most 2 rows.\n" in shown
     assert shown.splitlines()[-1].endswith(r'plain, "one, two", "say \"so\"", "", " edge"')
 
 
