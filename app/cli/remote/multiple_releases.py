@@ -2,12 +2,12 @@
 
 import json
 import uuid
-from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
 from app.cli.remote import options, output
+from app.cli.remote.kinds import DerivedKind, DerivedKindOf, MethodOf
 from app.cli.remote.options import Bins, BoundsOf, Edges, WhereOf
 from app.cli.remote.questions import (
     Alpha,
@@ -28,32 +28,15 @@ Key = Annotated[
 Planned = Annotated[bool, typer.Option("--plan", help="Only show what it would cost: free.")]
 
 
-class Kind(StrEnum):
-    """The kinds of derived statistics."""
-
-    STANDARD_DEVIATION = "standard_deviation"
-    SUM = "sum"
-    PROPORTION = "proportion"
-    MEAN = "mean"
-    CORRELATION = "correlation"
-    REGRESSION = "regression"
-    CUMULATIVE = "cumulative"
-    MEDIAN = "median"
-    QUANTILE = "quantile"
-    MARGIN = "margin"
-
-
-class Method(StrEnum):
-    """How quantiles are found."""
-
-    HISTOGRAM = "histogram"
-    SEARCH = "search"
-
-
-COLUMNS_OF = {Kind.PROPORTION: (0, 1), Kind.CORRELATION: (2,), Kind.REGRESSION: (2,), Kind.MARGIN: (3,)}
+COLUMNS_OF = {
+    DerivedKind.PROPORTION: (0, 1),
+    DerivedKind.CORRELATION: (2,),
+    DerivedKind.REGRESSION: (2,),
+    DerivedKind.MARGIN: (3,),
+}
 """The numbers of columns that a kind can have, if not one. A margin has its own column, then both of its table."""
 
-NAMES = {Kind.SUM: "sum of all rows", Kind.MEAN: "mean of some rows"}
+NAMES = {DerivedKind.SUM: "sum of all rows", DerivedKind.MEAN: "mean of some rows"}
 """The printed names of the kinds that share their name with a statistic."""
 
 
@@ -85,7 +68,11 @@ def _build_proportion(
     return derived_statistics.proportion_by_group(column, group_by, category, where)
 
 
-BUILDERS: dict[Kind, Any] = {Kind.SUM: _build_sum, Kind.MEAN: _build_mean, Kind.PROPORTION: _build_proportion}
+BUILDERS: dict[DerivedKind, Any] = {
+    DerivedKind.SUM: _build_sum,
+    DerivedKind.MEAN: _build_mean,
+    DerivedKind.PROPORTION: _build_proportion,
+}
 """The functions of the kinds for which `snapledger_client` has no function of the same name and parameters."""
 
 
@@ -132,7 +119,7 @@ def _parse_batch(text: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
 
 def release_derived(  # noqa: PLR0913 - as many options as a question has
     dataset: DatasetName,
-    kind: Annotated[Kind, typer.Argument(help="The derived statistic.")],
+    kind: DerivedKindOf,
     columns: Annotated[
         list[str] | None,
         typer.Argument(
@@ -163,10 +150,7 @@ def release_derived(  # noqa: PLR0913 - as many options as a question has
     probabilities: Annotated[
         str | None, typer.Option(help="The probabilities of quantiles, such as 0.25,0.5,0.75.")
     ] = None,
-    method: Annotated[
-        Method | None,
-        typer.Option(help="How to find quantiles; by default, the one with narrower intervals for the same ε."),
-    ] = None,
+    method: MethodOf = None,
     alpha: Alpha = None,
     gamma: Gamma = None,
     grid_refinement: Refinement = None,

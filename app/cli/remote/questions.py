@@ -1,12 +1,12 @@
 """`snapledger plan` and `snapledger release`."""
 
 import uuid
-from enum import StrEnum
 from typing import Annotated, Any, cast
 
 import typer
 
 from app.cli.remote import options, output
+from app.cli.remote.kinds import StatisticKind, StatisticKindOf
 from app.cli.remote.options import Bins, BoundsOf, Edges, WhereOf
 from app.cli.remote.session import USAGE, AsJson, DatasetName, connect, fail
 from snapledger_client import (
@@ -21,31 +21,18 @@ from snapledger_client import (
 from snapledger_client.display.text import describe_remaining
 from snapledger_client.formatting import format_number
 
-
-class Kind(StrEnum):
-    """The kinds of statistics."""
-
-    MEAN = "mean"
-    VARIANCE = "variance"
-    COVARIANCE = "covariance"
-    HISTOGRAM = "histogram"
-    COUNT = "count"
-    SUM = "sum"
-
-
-COLUMNS_OF = {Kind.COVARIANCE: (2,), Kind.COUNT: (0,)}
+COLUMNS_OF = {StatisticKind.COVARIANCE: (2,), StatisticKind.COUNT: (0,)}
 """The numbers of columns that a kind can have, if not one. A histogram of two columns is a two-way table."""
 
-BUILDERS: dict[Kind, Any] = {
-    Kind.MEAN: statistics.mean,
-    Kind.VARIANCE: statistics.variance,
-    Kind.COVARIANCE: statistics.covariance,
-    Kind.HISTOGRAM: statistics.histogram,
-    Kind.COUNT: statistics.count,
-    Kind.SUM: statistics.total,
+BUILDERS: dict[StatisticKind, Any] = {
+    StatisticKind.MEAN: statistics.mean,
+    StatisticKind.VARIANCE: statistics.variance,
+    StatisticKind.COVARIANCE: statistics.covariance,
+    StatisticKind.HISTOGRAM: statistics.histogram,
+    StatisticKind.COUNT: statistics.count,
+    StatisticKind.SUM: statistics.total,
 }
 
-KindOf = Annotated[Kind, typer.Argument(help="The statistic.")]
 Columns = Annotated[
     list[str] | None,
     typer.Argument(help="Its column; two for a covariance or a two-way table, none for a count.", metavar="COLUMN…"),
@@ -67,9 +54,9 @@ Guess = Annotated[str | None, typer.Option(help="A guess of the value: shows the
 ReleaseGuess = Annotated[str | None, typer.Option("--guess", help="A guess of the value, for --relative-accuracy.")]
 
 
-def _build_statistic(kind: Kind, columns: list[str], **asked: Any) -> dict[str, Any]:  # noqa: ANN401 - as each option is
+def _build_statistic(kind: StatisticKind, columns: list[str], **asked: Any) -> dict[str, Any]:  # noqa: ANN401 - as each option is
     """Return the JSON document of a statistic. An option that its kind does not have is an error, never ignored."""
-    of_two = kind is Kind.HISTOGRAM and len(columns) > 1
+    of_two = kind is StatisticKind.HISTOGRAM and len(columns) > 1
     what, make = ("two-way table", statistics.table) if of_two else (kind.value, BUILDERS[kind])
     return options.build_statistic(
         what, make, columns, wanted=(2,) if of_two else COLUMNS_OF.get(kind, (1,)), binned=len(columns), **asked
@@ -100,7 +87,7 @@ def parse_refinement(text: str) -> int | str:
 
 def plan(  # noqa: PLR0913 - as many options as a question has
     dataset: DatasetName,
-    kind: KindOf,
+    kind: StatisticKindOf,
     columns: Columns = None,
     *,
     epsilon: Epsilon = None,
@@ -160,7 +147,7 @@ def _print_plan(planned: Plan) -> None:
 
 def release(  # noqa: PLR0913 - as many options as a question has
     dataset: DatasetName,
-    kind: KindOf,
+    kind: StatisticKindOf,
     columns: Columns = None,
     *,
     epsilon: Epsilon = None,

@@ -382,9 +382,28 @@ def test_exit_codes_say_what_happened(run: Run) -> None:
         assert (done.stdout, "Traceback" in done.stderr) == ("", False)
 
 
+STATISTICS = ["mean", "variance", "covariance", "histogram", "count", "sum"]
+DERIVED = ["standard_deviation", "sum", "proportion", "mean", "correlation", "regression", "cumulative"]
+DERIVED += ["median", "quantile", "margin"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
+        (("release", "median", "a"), "a median is derived from releases: use `snapledger derived`"),
+        (
+            ("plan", "varience", "a"),
+            f"the kind of statistic must be one of {', '.join(STATISTICS)}; did you mean 'variance'?",
+        ),
+        (("derived", "variance", "a"), "a variance is not derived from other releases: use `snapledger release`"),
+        (
+            ("derived", "quantiles", "a"),
+            f"the kind of derived statistic must be one of {', '.join(DERIVED)}; did you mean 'quantile'?",
+        ),
+        (
+            ("derived", "median", "a", "--method", "serch"),
+            "--method must be one of histogram, search; did you mean 'search'?",
+        ),
         (("release", "mean", "body_mass_g", "--where", "a=1"), "--where does not go with a mean, which takes --bounds"),
         (
             ("plan", "sum", "body_mass_g", "--edges", "1,2"),
