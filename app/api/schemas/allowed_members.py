@@ -57,9 +57,11 @@ def _at(model: type[BaseModel], location: Sequence[str | int]) -> list[_Alternat
 
 
 def members(model: type[BaseModel], location: Sequence[str | int]) -> list[str]:
-    """Return the names of the members that an object at this location of a body may have."""
+    """Return the names of the members that an object at this location of a body may have, required ones first."""
     models = [each.model for each in _at(model, location) if each.model is not None]
-    return list(dict.fromkeys(field.alias or name for each in models for name, field in each.model_fields.items()))
+    fields = [member for each in models for member in each.model_fields.items()]
+    fields.sort(key=lambda member: not member[1].is_required())
+    return list(dict.fromkeys(field.alias or name for name, field in fields))
 
 
 def kinds(model: type[BaseModel], location: Sequence[str | int]) -> list[str]:

@@ -21,6 +21,7 @@ from app.errors import InvalidRequestError
 from app.spelling import suggest_name
 
 _QUOTED = re.compile("'([^']*)'")
+_COLUMN = re.compile(r"columns\.(\d+)")
 MOST_PROBLEMS = 10  # a response must not grow with the request
 _PIECE = 16
 """The number of members of a large object that are validated together; validation stops after a piece with errors."""
@@ -100,11 +101,13 @@ class _Body:
     def path(self, location: Sequence[str | int], *, unknown_member: bool) -> str:
         """Return the path to one of pydantic's locations, such as `columns.2.bounds`."""
         path: list[str] = []
-        body = self._body
+        body, tagged = self._body, None
         for index, step in enumerate(location):
             last = index == len(location) - 1
-            if isinstance(body, dict) and step in body:
-                named_by_caller = bool(path) and path[-1] in {"columns", "where"}
+            named_by_caller = bool(path) and path[-1] in {"columns", "where"}
+            if isinstance(body, dict) and body is not tagged and body.get("kind") == step and not named_by_caller:
+                tagged = body  # pydantic names the branch by the kind, which may also be a member's name
+            elif isinstance(body, dict) and step in body:
                 if not (last and unknown_member):
                     path.append(self._position(body, str(step)) if named_by_caller else str(step))
                 body = body[step]
@@ -115,6 +118,12 @@ class _Body:
                 path.append(step)
             # Any other step is pydantic's name for a branch of a union.
         return ".".join(path) or "body"
+
+    def describe_column(self, where: str) -> str:
+        """Return which column a path below `columns` means: ` (column 3 of 7)`; otherwise an empty text."""
+        columns = self._body.get("columns") if isinstance(self._body, dict) else None
+        found = _COLUMN.match(where)
+        return f" (column {int(found[1]) + 1:,} of {len(columns):,})" if found and isinstance(columns, dict) else ""
 
     def _position(self, members: Mapping[str, Any], name: str) -> str:
         if id(members) not in self._positions:
@@ -140,7 +149,7 @@ def _describe_error(problem: Mapping[str, Any], model: type[BaseModel], body: _B
         where = f"{where}.kind"
         context["kinds"] = ", ".join(f"'{each}'" for each in allowed_members.kinds(model, location))
     what = problem["msg"] if kind == "refused" else _WHAT.get(kind, "is not valid").format_map(context)
-    return where.removeprefix("body."), what
+    return where.removeprefix("body."), what + body.describe_column(where)
 
 
 def _different(problems: Sequence[Mapping[str, Any]], model: type[BaseModel], body: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401

@@ -203,7 +203,8 @@ def test_what_is_wrong_with_a_file_is_told(
     wrong_column = {"x": {"kind": "boolean"}, "the height": {"kind": "integer"}}
     schema.write_text(json.dumps(metadata | {"columns": wrong_column}))
     done = run("add", str(path), "--schema", str(schema), **owned)
-    assert done.stderr == "snapledger: The request is not valid.\n  columns.the height.bounds: is missing\n"
+    told = "columns.the height.bounds: is missing (column 2 of 2)"
+    assert done.stderr == f"snapledger: The request is not valid.\n  {told}\n"
     schema.write_text("[]")
     assert run("add", str(path), "--schema", str(schema), **owned).returncode == 2
     schema.write_text("{")
