@@ -33,7 +33,7 @@ def charge_together(statistics: Sequence[Statistic], costs: Sequence[int]) -> li
         costs: the ε of each, in whole units.
     """
     charges = list(costs)
-    filters = _list_filters(statistics)
+    filters = _list_filters(statistics) if len(costs) >= MIN_PARTS else {}
     while best := _find_saving(statistics, costs, filters):
         column, cap = best
         for part in _list_parts(filters[column], costs):
