@@ -30,7 +30,7 @@ STATISTICS = {
 }
 PEERS = Path(".venv-bench/bin/python")
 ROWS_AT_A_TIME = 10**6
-MOST_ROWS_OF_PEERS = 10**7
+MAX_ROWS_OF_PEERS = 10**7
 
 
 def write(path: Path, rows: int) -> None:
@@ -115,7 +115,7 @@ def main() -> None:
             write(path, rows)
             first, known, upload, memory = by_service(Path(folder), path)
             plain = by_numpy(path)
-            peers = by_peers(path, rows) if rows <= MOST_ROWS_OF_PEERS else {}
+            peers = by_peers(path, rows) if rows <= MAX_ROWS_OF_PEERS else {}
         for name in STATISTICS:
             of_peers = [peers.get(peer, {}).get(name) for peer in ("opendp", "diffprivlib")]
             shown = [f"{seconds:.3f}" if seconds is not None else "—" for seconds in of_peers]

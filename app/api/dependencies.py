@@ -35,8 +35,8 @@ from app.services.releasing.replays import Key
 
 Model = TypeVar("Model", bound=BaseModel)
 
-DEFAULT_PAGE, LARGEST_PAGE = 100, 1_000
-LONGEST_KEY = 255
+DEFAULT_PAGE, MAX_PAGE = 100, 1_000
+MAX_KEY_LENGTH = 255
 MAX_CACHE_BYTES = 2**25
 """The limit on all cached bodies together, parsed values included."""
 
@@ -150,9 +150,9 @@ class Page:
         Raises:
             InvalidRequestError: it is not a whole number from 1 to 1,000.
         """
-        if re.fullmatch("[0-9]{1,4}", str(self.raw_limit)) and 1 <= int(self.raw_limit) <= LARGEST_PAGE:
+        if re.fullmatch("[0-9]{1,4}", str(self.raw_limit)) and 1 <= int(self.raw_limit) <= MAX_PAGE:
             return int(self.raw_limit)
-        raise InvalidRequestError(("limit", f"must be a whole number from 1 to {LARGEST_PAGE}"))
+        raise InvalidRequestError(("limit", f"must be a whole number from 1 to {MAX_PAGE}"))
 
     @property
     def after_number(self) -> int:
@@ -194,7 +194,7 @@ async def _read_page(
     limit: Annotated[
         str | int,
         Query(description="The maximum number of items to list."),
-        WithJsonSchema({"type": "integer", "minimum": 1, "maximum": LARGEST_PAGE}),
+        WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MAX_PAGE}),
     ] = DEFAULT_PAGE,
     after: Annotated[
         str | None,
@@ -216,7 +216,7 @@ KeyHeaders = Annotated[
             "for byte, with `Idempotency-Replayed: true` and at no cost. Required with `reuse: false`."
         ),
     ),
-    WithJsonSchema({"type": "string", "minLength": 1, "maxLength": LONGEST_KEY}),
+    WithJsonSchema({"type": "string", "minLength": 1, "maxLength": MAX_KEY_LENGTH}),
 ]
 """All values of the header Idempotency-Key: more than one is refused."""
 
@@ -230,9 +230,9 @@ def idempotency_key(headers: list[str] | None, body: JsonBody[Any]) -> Key | Non
     if not headers:
         return None
     key = headers[0]
-    if len(headers) > 1 or not 1 <= len(key) <= LONGEST_KEY or not (key.isascii() and key.isprintable()):
+    if len(headers) > 1 or not 1 <= len(key) <= MAX_KEY_LENGTH or not (key.isascii() and key.isprintable()):
         raise InvalidRequestError(
-            ("Idempotency-Key", f"must be sent once, with 1 to {LONGEST_KEY} printable ASCII characters")
+            ("Idempotency-Key", f"must be sent once, with 1 to {MAX_KEY_LENGTH} printable ASCII characters")
         )
     return Key(key, body.fingerprint())
 

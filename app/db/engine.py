@@ -21,7 +21,7 @@ from app.errors import TransactionAbortedError
 
 __all__ = ["Database", "ReadSession", "Session", "WriteSession"]
 
-MOST_ATTEMPTS = 5
+MAX_ATTEMPTS = 5
 
 S = TypeVar("S", bound=Session)
 T = TypeVar("T")
@@ -107,7 +107,7 @@ class Database:
         if (group := self._group) is not None:
             with traces.span("database write"), translate_errors():
                 return group.transact(work)
-        for _ in range(MOST_ATTEMPTS - 1):
+        for _ in range(MAX_ATTEMPTS - 1):
             try:
                 with self.write() as transaction:
                     return work(transaction)

@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from app.dp.table.columns import Column, Kind
 
-INT64_LEAST, INT64_MOST = -(2**63), 2**63 - 1
+INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 """Integers and decimals are stored as 64-bit whole numbers: a decimal column of scale s in units of 10⁻ˢ."""
 
 _TYPES = {

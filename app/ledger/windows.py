@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from app.db.clock import days_after, whole_days_between
 
-MOST_DAYS = 36_500
+MAX_DAYS = 36_500
 
 
 @dataclass(frozen=True, slots=True)

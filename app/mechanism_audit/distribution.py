@@ -14,7 +14,7 @@ from typing import TypeAlias
 from gmpy2 import mpq
 
 from app.dp.errors import DrawExhausted
-from app.dp.mechanism.draw import MOST_BITS, REFINEMENT_BITS, first_bits
+from app.dp.mechanism.draw import MAX_BITS, REFINEMENT_BITS, first_bits
 from app.dp.mechanism.parameters import Parameters
 from app.dp.numbers.exact import Rational
 from app.mechanism_audit import ideal
@@ -71,14 +71,14 @@ class Distribution:
         return int(cell)
 
     def length_for(self, cell: int, relative_bits: int) -> int:
-        """Return how many bits of U give the cell's probability to `relative_bits` bits, at most `MOST_BITS`."""
+        """Return how many bits of U give the cell's probability to `relative_bits` bits, at most `MAX_BITS`."""
         parameters = self.parameters
         distance = float(abs(cell * parameters.grid - self.x) / parameters.scale) / math.log(2)
         narrowness = -math.log2(-math.expm1(-float(parameters.grid / parameters.scale)))
         wanted = max(distance, self._span()) + narrowness + relative_bits
         first = first_bits(parameters)
         rounds = max(math.ceil((wanted - first) / REFINEMENT_BITS), 0)
-        return first + REFINEMENT_BITS * min(rounds, (MOST_BITS - first) // REFINEMENT_BITS)
+        return first + REFINEMENT_BITS * min(rounds, (MAX_BITS - first) // REFINEMENT_BITS)
 
     def edge(self, sign: int, cell: int, length: int) -> Edge:
         """Return the part of U, to `length` bits, that moves x to the cell or above (sign +), or below it (sign -)."""

@@ -21,7 +21,7 @@ from app.mechanism_audit.intervals import Interval
 from app.mechanism_audit.privacy import loss, maximum
 from app.mechanism_audit.subject import COUNTS, SINGLE, Implementation, Subject
 
-_MOST_RELEASES = 24
+_MAX_RELEASES = 24
 
 Row: TypeAlias = tuple[Rational, Rational, str]
 Dataset: TypeAlias = Mapping[Row, int]
@@ -84,7 +84,7 @@ def findings(
         implementation = counts if isinstance(statistic, SharedCounts) else single
         refinement = refinement_for(statistic, AUTO)
         parameters = implementation.derive(epsilon / statistic.mechanisms, statistic.b_prime, GAMMA, refinement)
-        subject = Subject(parameters, implementation, _MOST_RELEASES)
+        subject = Subject(parameters, implementation, _MAX_RELEASES)
         greatest = maximum(_total_loss(subject, *pair) for pair in pairs)
         yield at_most(f"{name}: privacy loss", greatest, epsilon, "ε").on(examined)
 

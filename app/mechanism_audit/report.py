@@ -18,7 +18,7 @@ from app.mechanism_audit.tables import EXCEEDED, HOLDS, Section, show
 EPSILONS = (mpq(1, 10), mpq(1), mpq(10))
 ROWS = (100,)
 
-_LEAST_EPSILON, _MOST_EPSILON = Decimal("1e-9"), Decimal(1000)
+_MIN_EPSILON, _MAX_EPSILON = Decimal("1e-9"), Decimal(1000)
 _ROWS_OF_A_PERSON = (1, 3)
 
 
@@ -48,7 +48,7 @@ def _epsilon(text: str) -> Rational:
         epsilon = Decimal(text)
     except InvalidOperation:
         epsilon = Decimal(0)
-    if not epsilon.is_finite() or not _LEAST_EPSILON <= epsilon <= _MOST_EPSILON:
+    if not epsilon.is_finite() or not _MIN_EPSILON <= epsilon <= _MAX_EPSILON:
         raise ValueError("an audit takes an ε from 0.000000001 to 1000")
     return mpq(*epsilon.as_integer_ratio())
 

@@ -2,7 +2,7 @@
 
 const KEY = "snapledger.key";
 const TIMEOUT_MS = 60_000;
-const MOST_PAGES = 50;
+const MAX_PAGES = 50;
 
 export const key = {
   get: () => sessionStorage.getItem(KEY),
@@ -64,7 +64,7 @@ export const path = (...names) => `/${names.map(encodeURIComponent).join("/")}`;
 export async function listed(from, name, limit = 1000) {
   const items = [];
   let after = null;
-  for (let page = 0; page < MOST_PAGES; page += 1) {
+  for (let page = 0; page < MAX_PAGES; page += 1) {
     const document = await get(`${from}?limit=${limit}${after === null ? "" : `&after=${encodeURIComponent(after)}`}`);
     items.push(...document[name]);
     after = document.next;

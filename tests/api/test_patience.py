@@ -147,7 +147,7 @@ def test_a_body_that_drips_is_refused_too(server: Serving, hasten: Hasten) -> No
 
 def test_a_body_that_takes_its_time_is_read(server: Serving, hasten: Hasten) -> None:
     hasten(concurrency_limit, "BODY_GRACE_SECONDS")
-    hasten(slot_pool, "LEAST_BYTES_PER_SECOND", 0.05)  # two minutes for six bytes
+    hasten(slot_pool, "MIN_BYTES_PER_SECOND", 0.05)  # two minutes for six bytes
     with dialled(server) as connection:
         connection.sendall(POST + b"012345")
         time.sleep(0.6)

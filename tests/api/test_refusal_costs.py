@@ -39,6 +39,7 @@ MEAN = {"kind": "mean", "column": "x", "bounds": [0, 9]}
 HISTOGRAM = {"kind": "histogram", "column": "y", "edges": [0, 1, 2.5], "where": WHERE}
 TABLE = {"kind": "histogram", "columns": ["x", "y"], "edges": [[0, 1, 2], None], "bins": [None, 2], "where": WHERE}
 COVARIANCE = {"kind": "covariance", "columns": ["x", "y"], "bounds": [[0, 1], None]}
+SEARCH = {"kind": "quantile_search", "column": "y", "bins": 3, "bounds": [0, 9], "probabilities": [0.5], "where": WHERE}
 METADATA = {"name": "n", "description": "d", "epsilon_limit": 1, "columns": COLUMNS, "null_values": ["", "NA"]}
 DERIVED = [
     {"kind": "standard_deviation", "column": "x"},
@@ -59,7 +60,7 @@ BODIES: list[tuple[type[RequestModel], dict[str, Any]]] = [
     (WriteOffRequest, {"epsilon": "1", "reason": "why"}),
     (DatasetRequest, METADATA | {"unit_column": "u", "truncate": True, "delimiter": ","}),
     (SourcedDatasetRequest, METADATA | {"source": {"connection": "c", "table": "t", "live": True}}),
-    *((ReleaseRequest, {"statistic": each, "epsilon": "1"}) for each in (MEAN, COVARIANCE)),
+    *((ReleaseRequest, {"statistic": each, "epsilon": "1"}) for each in (MEAN, COVARIANCE, SEARCH)),
     (ReleaseRequest, {"statistic": {"kind": "variance", "column": "x"}, "accuracy": "1", "alpha": 0.1}),
     (PlanRequest, {"statistic": HISTOGRAM, "epsilon": 1, "curve": {"from": "0.1", "to": 2, "points": 3}, "guess": 5}),
     (FreePlanRequest, {"statistic": TABLE, "epsilon": 1, "n": 10, "columns": COLUMNS}),

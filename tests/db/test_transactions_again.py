@@ -9,7 +9,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
 from app.db.dialects.error_translation import translate_errors
-from app.db.engine import MOST_ATTEMPTS, Database, WriteSession
+from app.db.engine import MAX_ATTEMPTS, Database, WriteSession
 from app.db.repositories import principals
 from app.errors import TransactionAbortedError, UnavailableError
 
@@ -68,7 +68,7 @@ def test_a_transaction_is_not_run_again_for_ever(database: Database, state: type
 
     with pytest.raises(TransactionAbortedError):
         database.transact(work)
-    assert len(runs) == MOST_ATTEMPTS
+    assert len(runs) == MAX_ATTEMPTS
 
 
 @pytest.mark.parametrize(

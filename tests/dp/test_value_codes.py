@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.dp.errors import InvalidStatistic
-from app.dp.table.codes import MOST_STEPS, Codes, codes_for
+from app.dp.table.codes import MAX_STEPS, Codes, codes_for
 from app.dp.table.columns import Column, Kind
 
 INTEGER = Column("i", Kind.INTEGER, (mpq(2000), mpq(7000)))
@@ -23,7 +23,7 @@ NUMERIC = st.sampled_from([INTEGER, REAL, DECIMAL])
 def test_codes_are_monotone_and_in_range(column: Column, bounds: tuple[mpq, mpq], v: mpq, w: mpq) -> None:
     codes = codes_for(column, bounds)
     low, high = sorted((v, w))
-    assert 0 <= codes.code(low) <= codes.code(high) <= codes.steps <= MOST_STEPS
+    assert 0 <= codes.code(low) <= codes.code(high) <= codes.steps <= MAX_STEPS
     assert codes.code(codes.lower) == codes.code(codes.lower - 1) == 0
     assert codes.code(codes.upper) == codes.code(codes.upper + 1) == codes.steps
     assert 0 <= codes.null_code <= codes.steps
@@ -39,7 +39,7 @@ def test_a_code_is_as_near_as_promised(column: Column, bounds: tuple[mpq, mpq], 
     assert codes.exact == (codes.rounding == 0)
 
 
-@given(st.integers(-(10**9), 10**9), st.integers(1, MOST_STEPS), st.integers(-(10**10), 10**10))
+@given(st.integers(-(10**9), 10**9), st.integers(1, MAX_STEPS), st.integers(-(10**10), 10**10))
 def test_whole_bounds_are_exact(lower: int, width: int, v: int) -> None:
     codes = codes_for(INTEGER, (mpq(lower), mpq(lower + width)))
     assert codes.exact

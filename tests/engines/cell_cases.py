@@ -10,8 +10,8 @@ from engine_world import (
     COLUMNS,
     DECIMAL,
     DECIMAL_BOUNDS,
-    INT64_LEAST,
-    INT64_MOST,
+    INT64_MAX,
+    INT64_MIN,
     INTEGER,
     INTEGER_BOUNDS,
     REAL,
@@ -47,7 +47,7 @@ WHERES: list[tuple[Condition, ...]] = [
     where(real={"one_of": REALS}),
     where(real={"between": (mpq(0), mpq(0))}),
     where(real={"between": (-(mpq(10) ** 100), mpq(10) ** 100)}),
-    where(integer={"one_of": [mpq(2) ** 53 + 1, mpq(INT64_LEAST), mpq(INT64_MOST), mpq(0)]}),
+    where(integer={"one_of": [mpq(2) ** 53 + 1, mpq(INT64_MIN), mpq(INT64_MAX), mpq(0)]}),
     where(integer={"one_of": [mpq(i) for i in range(-500, 500)]}),
     where(decimal={"one_of": [mpq("0.5"), mpq("12.7499"), mpq(-922337203685477), mpq("922337203685477.5807")]}),
     *(where(real={"between": bounds}) for bounds in REAL_BOUNDS),
@@ -56,7 +56,7 @@ WHERES: list[tuple[Condition, ...]] = [
     where(
         category={"one_of": ["Adelie", "o'k"]},
         boolean={"one_of": [True]},
-        integer={"between": (mpq(INT64_LEAST), mpq(7000))},
+        integer={"between": (mpq(INT64_MIN), mpq(7000))},
         real={"between": (mpq(-1), mpq(10) ** 30)},
     ),
 ]

@@ -17,7 +17,7 @@ from app.dp.table.codes import Codes
 from app.dp.table.columns import Column, Kind
 from app.engines.storage.tables import Ingested, Tables
 
-INT64_LEAST, INT64_MOST = -(2**63), 2**63 - 1
+INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 SCALE = 4
 
 REAL = Column("real", Kind.REAL, (mpq(30), mpq(65)))
@@ -49,11 +49,11 @@ INTEGER_BOUNDS = [
     (mpq(0), mpq(2) ** 31 + 1),
     (mpq(2) ** 62, mpq(2) ** 62 + mpq(2) ** 33),
     (mpq(2) ** 53, mpq(2) ** 53 + 4),
-    (mpq(INT64_LEAST), mpq(INT64_LEAST + 1)),
-    (mpq(INT64_LEAST) - 5, mpq(INT64_LEAST) + 5),
-    (mpq(INT64_MOST) - 5, mpq(INT64_MOST) + 5),
-    (mpq(INT64_LEAST), mpq(INT64_MOST)),
-    (mpq(INT64_LEAST) - mpq(1, 2), mpq(INT64_MOST) + 2),
+    (mpq(INT64_MIN), mpq(INT64_MIN + 1)),
+    (mpq(INT64_MIN) - 5, mpq(INT64_MIN) + 5),
+    (mpq(INT64_MAX) - 5, mpq(INT64_MAX) + 5),
+    (mpq(INT64_MIN), mpq(INT64_MAX)),
+    (mpq(INT64_MIN) - mpq(1, 2), mpq(INT64_MAX) + 2),
     (mpq(-(10**100)), mpq(10**100)),
     (mpq(10**50), mpq(10**50) + 5),
     (mpq(-(10**50)) - 5, mpq(-(10**50))),
@@ -86,20 +86,20 @@ def worst_reals() -> list[float | None]:
 
 def worst_integers() -> list[int | None]:
     """Whole numbers at the ends of 64 bits, around 2⁵³, and around all bounds and some edges of bins."""
-    anchors = {0, 3, 2**31, 2**53, 2**53 + 1, 2**62, 2**62 + 2**32, INT64_LEAST, INT64_MOST}
+    anchors = {0, 3, 2**31, 2**53, 2**53 + 1, 2**62, 2**62 + 2**32, INT64_MIN, INT64_MAX}
     for lower, upper in INTEGER_BOUNDS:
         anchors |= {math.floor(lower + (upper - lower) * i / 8) for i in range(9)}
     near = {anchor + offset for anchor in anchors for offset in (-2, -1, 0, 1, 2)}
-    return [*sorted(int(n) for n in near if INT64_LEAST <= n <= INT64_MOST), None]
+    return [*sorted(int(n) for n in near if INT64_MIN <= n <= INT64_MAX), None]
 
 
 def worst_decimals() -> list[int | None]:
     """Whole numbers of units of 10⁻⁴, around all bounds."""
-    anchors = {0, INT64_LEAST, INT64_MOST, 2**53}
+    anchors = {0, INT64_MIN, INT64_MAX, 2**53}
     for lower, upper in DECIMAL_BOUNDS:
         anchors |= {math.floor((lower + (upper - lower) * i / 8) * 10**SCALE) for i in range(9)}
     near = {anchor + offset for anchor in anchors for offset in (-1, 0, 1)}
-    return [*sorted(int(n) for n in near if INT64_LEAST <= n <= INT64_MOST), None]
+    return [*sorted(int(n) for n in near if INT64_MIN <= n <= INT64_MAX), None]
 
 
 def worst_rows() -> dict[str, list[Any]]:
@@ -178,7 +178,7 @@ def documented_code(value: Any, codes: Codes) -> int:
     unit = 10**codes.scale
     lower = Fraction(int((codes.lower * unit).numerator), int((codes.lower * unit).denominator))
     upper = Fraction(int((codes.upper * unit).numerator), int((codes.upper * unit).denominator))
-    first = max(math.ceil(lower), INT64_LEAST)
+    first = max(math.ceil(lower), INT64_MIN)
     scale = codes.steps / (upper - lower)
     return min(codes.steps, math.floor(float(value - first) * float(scale) + float((first - lower) * scale) + 0.5))
 

@@ -27,7 +27,7 @@ from app.dp.table.bins import BooleanBins, CategoryBins, bins_by_edges, bins_by_
 from app.dp.table.codes import codes_for
 from app.dp.table.sums import Answer, BinCounts, CellSums, ColumnSums, CrossMoments, Moments, Needs, PairSums
 
-MOST_UNITS = 10**18 - 1
+MAX_UNITS = 10**18 - 1
 """A decimal that may stay live has 18 digits."""
 
 COLUMNS = [REAL, INTEGER, DECIMAL, BOOLEAN, CATEGORY]
@@ -36,7 +36,7 @@ COLUMNS = [REAL, INTEGER, DECIMAL, BOOLEAN, CATEGORY]
 def rows() -> dict[str, list[Any]]:
     """The worst rows, decimals within 18 digits."""
     worst = worst_rows()
-    worst["decimal"] = [None if v is None else min(max(v, -MOST_UNITS), MOST_UNITS) for v in worst["decimal"]]
+    worst["decimal"] = [None if v is None else min(max(v, -MAX_UNITS), MAX_UNITS) for v in worst["decimal"]]
     return worst
 
 

@@ -13,8 +13,8 @@ from engine_world import (
     CATEGORY,
     DECIMAL,
     DECIMAL_BOUNDS,
-    INT64_LEAST,
-    INT64_MOST,
+    INT64_MAX,
+    INT64_MIN,
     INTEGER,
     INTEGER_BOUNDS,
     REAL,
@@ -38,7 +38,7 @@ from app.engines.sql import queries
 from app.engines.sql.bin_expressions import cuts_between
 from app.engines.storage.tables import Tables
 
-JOINED = queries.MOST_HALVED_CUTS + 2
+JOINED = queries.MAX_HALVED_CUTS + 2
 """So many intervals that the cuts are joined, not halved."""
 
 CASES = [
@@ -129,7 +129,7 @@ def test_any_bins(shared_tables: Tables, lower: mpq, width: mpq, intervals: int,
         values = [*thresholds, *near, *data.draw(st.lists(st.floats(), max_size=20)), None]
     else:
         units = st.integers(int(thresholds[0]) - 5, int(thresholds[-1]) + 5)
-        values = [*thresholds, *data.draw(st.lists(units, max_size=20)), INT64_LEAST, INT64_MOST, None]
+        values = [*thresholds, *data.draw(st.lists(units, max_size=20)), INT64_MIN, INT64_MAX, None]
     file_id = take_in(shared_tables, column, values)
     assert shared_tables.sums(file_id, BinCounts(column.name, bins)) == expected_counts(values, bins)
     shared_tables.drop(file_id)
@@ -164,7 +164,7 @@ def test_coinciding_thresholds_have_one_cut() -> None:
 
 def test_cuts_beyond_64_bits() -> None:
     edges = (mpq(-(10**30)), mpq(-(10**29)), mpq(0), mpq(10) ** 20, mpq(10) ** 21)
-    assert cuts_between(bins_by_edges(INTEGER, edges)) == ([INT64_LEAST, 0], [1, 2])
+    assert cuts_between(bins_by_edges(INTEGER, edges)) == ([INT64_MIN, 0], [1, 2])
 
 
 def test_no_row_vanishes_from_a_column_declared_complete(tables: Tables) -> None:

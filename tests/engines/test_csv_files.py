@@ -140,8 +140,8 @@ def test_memory_is_bounded_whatever_is_sent(
     tables: Tables, unit: bytes, times: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The limits are scaled down with the file, for tracing allocations is slow.
-    monkeypatch.setattr(csv_file, "MOST_IN_ROW", 2**13)
-    monkeypatch.setattr(csv_file, "MOST_BYTES_IN_BATCH", 2**13)
+    monkeypatch.setattr(csv_file, "MAX_IN_ROW", 2**13)
+    monkeypatch.setattr(csv_file, "MAX_BYTES_IN_BATCH", 2**13)
     content = b"integer," + unit * times + b"x,y,z"
     tracemalloc.start()
     refused(tables, content, INTEGER)

@@ -13,8 +13,8 @@ from engine_world import (
     COLUMNS,
     DECIMAL,
     DECIMAL_BOUNDS,
-    INT64_LEAST,
-    INT64_MOST,
+    INT64_MAX,
+    INT64_MIN,
     INTEGER,
     INTEGER_BOUNDS,
     REAL,
@@ -123,7 +123,7 @@ bounds_of_reals = st.tuples(
     st.floats(-1e100, 1e100).map(mpq),
 )
 whole_or_not = st.one_of(
-    st.integers(INT64_LEAST - 10, INT64_MOST + 10).map(mpq),
+    st.integers(INT64_MIN - 10, INT64_MAX + 10).map(mpq),
     st.integers(-20, 20).map(mpq),
     st.builds(mpq, st.integers(-(10**6), 10**6), st.integers(1, 10**4)),
     st.integers(-(10**100), 10**100).map(mpq),
@@ -152,7 +152,7 @@ def test_codes_of_any_reals(
 
 
 @quick
-@given(st.tuples(whole_or_not, whole_or_not), st.lists(st.integers(INT64_LEAST, INT64_MOST), max_size=30), st.data())
+@given(st.tuples(whole_or_not, whole_or_not), st.lists(st.integers(INT64_MIN, INT64_MAX), max_size=30), st.data())
 @example((mpq(2) ** 62, mpq(2) ** 62 + mpq(2) ** 33), [2**62 + 2**32, 2**62, 2**62 + 1], None)
 def test_codes_of_any_whole_numbers(
     shared_tables: Tables, bounds: tuple[mpq, mpq], values: list[Any], data: Any
@@ -160,7 +160,7 @@ def test_codes_of_any_whole_numbers(
     decimals = data.draw(st.booleans()) if data else False
     codes = allowed(DECIMAL if decimals else INTEGER, bounds)
     first, last = (
-        min(max(math.floor(bound * 10**codes.scale), INT64_LEAST + 2), INT64_MOST - 2)
+        min(max(math.floor(bound * 10**codes.scale), INT64_MIN + 2), INT64_MAX - 2)
         for bound in (codes.lower, codes.upper)
     )
     values = [None, *range(first - 2, first + 3), *range(last - 2, last + 3), *values]

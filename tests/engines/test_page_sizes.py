@@ -79,9 +79,9 @@ def test_the_limit_is_told(tables: Tables) -> None:
 def test_a_file_of_countless_pages(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
     pages = {"data_page_size": 1, "write_batch_size": 100, "max_rows_per_page": 100, "use_dictionary": False}
     file = as_parquet(NUMBERS, row_group_size=1000, **pages)  # 50 pages in five groups
-    monkeypatch.setattr(page_sizes, "MOST_PAGES", 50)
+    monkeypatch.setattr(page_sizes, "MAX_PAGES", 50)
     assert tables.ingest(file, [INTEGER], []).n == 5000
-    monkeypatch.setattr(page_sizes, "MOST_PAGES", 49)
+    monkeypatch.setattr(page_sizes, "MAX_PAGES", 49)
     assert "has too many pages" in refused(tables, file.getvalue(), INTEGER)
 
 

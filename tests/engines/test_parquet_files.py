@@ -190,7 +190,7 @@ def test_dictionaries_are_in_memory_for_one_row_group_at_a_time(tables: Tables) 
     assert peak < 2**26
 
 
-@pytest.mark.parametrize("limit", ["MOST_ROWS", "MOST_BYTES_IN_CHUNK", "MOST_BYTES_IN_PAGES", "MOST_BYTES_IN_FOOTER"])
+@pytest.mark.parametrize("limit", ["MAX_ROWS", "MAX_BYTES_IN_CHUNK", "MAX_BYTES_IN_PAGES", "MAX_BYTES_IN_FOOTER"])
 def test_too_large_a_file(tables: Tables, monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
     monkeypatch.setattr(parquet_file, limit, 2)
     (problem,) = refused(tables, as_parquet(pa.table({"integer": [1, 2, 3]})), INTEGER)

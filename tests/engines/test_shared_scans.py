@@ -18,7 +18,7 @@ from app.dp.table.conditions import OneOf
 from app.dp.table.sums import BinCounts, CellSums, ColumnSums, Moments, Needs, PairSums
 from app.engines.errors import EngineFailure
 from app.engines.sql.queries import Dialect
-from app.engines.sql.scan_sharing import MOST_LITERALS, MOST_NEEDS, scans_of
+from app.engines.sql.scan_sharing import MAX_LITERALS, MAX_NEEDS, scans_of
 from app.engines.sql.shared_queries import shared_query
 from app.engines.storage.tables import Tables
 from app.engines.stored_columns import stored_name
@@ -84,12 +84,12 @@ def test_what_was_computed_before_a_failure_is_kept(tables: Tables, monkeypatch:
         return plain(path, scan)
 
     monkeypatch.setattr(tables._engine, "compute", second_fails)
-    asked = means(3 * MOST_NEEDS)
+    asked = means(3 * MAX_NEEDS)
     with pytest.raises(EngineFailure):
         tables.all_sums(file_id, asked)
-    assert [tables.are_known(file_id, each) for each in asked] == [True] * MOST_NEEDS + [False] * 2 * MOST_NEEDS
+    assert [tables.are_known(file_id, each) for each in asked] == [True] * MAX_NEEDS + [False] * 2 * MAX_NEEDS
     assert list(tables.all_sums(file_id, asked)) == asked
-    assert sum(map(len, calls)) == 4 * MOST_NEEDS
+    assert sum(map(len, calls)) == 4 * MAX_NEEDS
 
 
 def test_a_failure_tells_nothing(tables: Tables, caplog: pytest.LogCaptureFixture) -> None:
@@ -133,9 +133,9 @@ def test_what_is_large_has_a_scan_to_itself(alone: Needs) -> None:
 def test_statements_are_bounded() -> None:
     scans = scans_of([*means(100), *(listed(200 + i) for i in range(40))])
     assert sum(map(len, scans)) == 140
-    assert max(map(len, scans)) == MOST_NEEDS
+    assert max(map(len, scans)) == MAX_NEEDS
     assert all(
-        sum(len(each.conditions[0].values) for each in scan if isinstance(each, CellSums)) < MOST_LITERALS
+        sum(len(each.conditions[0].values) for each in scan if isinstance(each, CellSums)) < MAX_LITERALS
         for scan in scans
     )
 

@@ -113,7 +113,7 @@ def test_a_disk_that_keeps_nothing_is_no_failure(tables: Tables, monkeypatch: py
     assert files(tables) == []
 
 
-@pytest.mark.parametrize(("limit", "most"), [("MOST_ANSWERS", 3), ("MOST_BYTES", 3 * len("[2, 3, 5]"))])
+@pytest.mark.parametrize(("limit", "most"), [("MAX_ANSWERS", 3), ("MAX_BYTES", 3 * len("[2, 3, 5]"))])
 def test_the_longest_unused_make_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, most: int) -> None:
     monkeypatch.setattr(stored_sums, limit, most)
     table = tmp_path / "f.parquet"

@@ -3,14 +3,14 @@
 import pytest
 from faulty_world import Breakable, refused
 
-MOST_STATEMENTS = 40
+MAX_STATEMENTS = 40
 
 
 @pytest.mark.parametrize("done", [False, True], ids=["not done", "done"])
 def test_the_nth_statement_fails(breakable: Breakable, *, done: bool) -> None:
     """Every n, until a release needs no more statements than that."""
     breakable.ask("warm")  # what a process finds out once is not asked again
-    for number in range(1, MOST_STATEMENTS):
+    for number in range(1, MAX_STATEMENTS):
         spent, key = breakable.spent(), f"key {number}"
         with breakable.failing_statement(number, done=done) as count:
             answer = breakable.ask(key)

@@ -32,7 +32,7 @@ LIMITS = st.sampled_from([3, 20, 10, 5, 0, 1]).map(lambda tenths: tenths * ONE /
 COSTS = st.sampled_from([3, 1, 2]).map(lambda tenths: tenths * ONE // 10)
 PRINCIPALS = st.sampled_from(["first", "second"])
 STATISTIC = st.sampled_from(["wide", "narrow"])
-MOST_SHARED_KEYS = 6
+MAX_SHARED_KEYS = 6
 STATISTICS = {"wide": [0, 100], "narrow": [0, 50]}
 
 
@@ -54,7 +54,7 @@ class Ledger(RuleBasedStateMachine):
         self.clients = dict(zip(("first", "second"), analysts, strict=True))
         self.model = ledger_model.Budget(limit)
         self.world.patch.setattr(Session, "time", lambda _: days_after(START, self.model.day))
-        self.fresh_keys = itertools.count(MOST_SHARED_KEYS)
+        self.fresh_keys = itertools.count(MAX_SHARED_KEYS)
         self.allow("first", ONE, days)
         self.allow("second", 2 * ONE, None)
 
@@ -94,7 +94,7 @@ class Ledger(RuleBasedStateMachine):
         statistic=STATISTIC,
         cost=COSTS,
         reuse=st.booleans(),
-        key=st.integers(0, MOST_SHARED_KEYS - 1),
+        key=st.integers(0, MAX_SHARED_KEYS - 1),
     )
     def release(self, principal: str, statistic: str, cost: int, key: int, *, reuse: bool) -> None:
         """A debit, a replay, a reuse, or a refusal: the model knows which."""

@@ -277,11 +277,11 @@ def test_entries_of_earlier_secrets_are_checked_with_them(ledger: World) -> None
 
 
 def test_no_more_problems_are_told_than_help(ledger: World) -> None:
-    for _ in range(ledger_verification.MOST_PROBLEMS):
+    for _ in range(ledger_verification.MAX_PROBLEMS):
         ledger.release(1)
     tamper(ledger, update(entry_table).values(principal="nobody"))
     found = verified(ledger)
-    assert len(found.problems) == ledger_verification.MOST_PROBLEMS
+    assert len(found.problems) == ledger_verification.MAX_PROBLEMS
     assert found.problems[0].seq == 1
 
 

@@ -138,7 +138,7 @@ def most_misses(alpha: Fraction) -> int:
     return misses + 1
 
 
-MOST_MISSES = most_misses(Fraction(int(ALPHA.numerator), int(ALPHA.denominator)))
+MAX_MISSES = most_misses(Fraction(int(ALPHA.numerator), int(ALPHA.denominator)))
 
 
 def kind(value: Any) -> str:
@@ -213,8 +213,8 @@ def test_releases_are_within_their_radius(
     tables: Tables, dataset: Dataset, spec: dict[str, Any], truths: list[float], refinement: GridRefinement
 ) -> None:
     plan = planned(dataset, spec, mpq(1), ALPHA, refinement)
-    assert misses(tables, dataset, plan, truths, mpq(1)) <= MOST_MISSES
-    assert misses(tables, dataset, plan, truths, mpq(1, 4)) > MOST_MISSES  # the test can fail
+    assert misses(tables, dataset, plan, truths, mpq(1)) <= MAX_MISSES
+    assert misses(tables, dataset, plan, truths, mpq(1, 4)) > MAX_MISSES  # the test can fail
 
 
 @pytest.mark.slow
@@ -238,7 +238,7 @@ def test_what_follows_holds_as_often_as_it_says(
             intervals += found["interval"] if isinstance(found["value"], list) else [found["interval"]]
         count += missed(truths, intervals)
         bounded += all(None not in interval for interval in intervals)
-    assert count <= MOST_MISSES
+    assert count <= MAX_MISSES
     if epsilon == "20":
         assert bounded > RELEASES / 2  # at such an ε it is something that is said
 
@@ -250,4 +250,4 @@ def test_every_kind_is_simulated() -> None:
 
 
 def test_how_many_misses_are_too_many() -> None:
-    assert RELEASES / 10 < MOST_MISSES < RELEASES / 10 * 1.5
+    assert RELEASES / 10 < MAX_MISSES < RELEASES / 10 * 1.5

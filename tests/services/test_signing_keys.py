@@ -100,12 +100,12 @@ def test_who_waits_waits_for_one_fetch_and_not_in_any_number() -> None:
     async def story() -> None:
         world = World()
         world.gate = asyncio.Event()
-        waiting = [asyncio.create_task(world.found("a")) for _ in range(signing_keys._MOST_WAITING + 10)]
+        waiting = [asyncio.create_task(world.found("a")) for _ in range(signing_keys._MAX_WAITING + 10)]
         await asyncio.sleep(0.01)
         waiting[0].cancel()  # who hangs up ends it for nobody else
         world.gate.set()
         told = await asyncio.gather(*waiting[1:])
-        assert (told.count("found"), told.count("away")) == (signing_keys._MOST_WAITING - 1, 10)
+        assert (told.count("found"), told.count("away")) == (signing_keys._MAX_WAITING - 1, 10)
         assert world.asked == 1
 
     asyncio.run(story())

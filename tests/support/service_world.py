@@ -25,8 +25,8 @@ from app.db.engine import Database
 
 _names = itertools.count()
 
-MOST_EPSILON = 1000  # beyond the default of 10, so that the known answers can be asked for
-MOST_UPLOAD_BYTES = 2**24
+MAX_EPSILON = 1000  # beyond the default of 10, so that the known answers can be asked for
+UPLOAD_LIMIT_BYTES = 2**24
 LONG_AGO = "2026-01-01T00:00:00.000000Z"
 
 X_COLUMNS: dict[str, Any] = {"x": {"kind": "integer", "bounds": [0, 100]}}  # those of `numbers_csv`
@@ -245,8 +245,8 @@ def serving(
         "SNAPLEDGER_DATABASE_URL": database_url,
         "SNAPLEDGER_DATA_DIR": str(folder / "data"),
         "SNAPLEDGER_ADMIN_KEY": admin_key,
-        "SNAPLEDGER_MAX_EPSILON_PER_RELEASE": str(MOST_EPSILON),
-        "SNAPLEDGER_MAX_UPLOAD_BYTES": str(MOST_UPLOAD_BYTES),
+        "SNAPLEDGER_MAX_EPSILON_PER_RELEASE": str(MAX_EPSILON),
+        "SNAPLEDGER_MAX_UPLOAD_BYTES": str(UPLOAD_LIMIT_BYTES),
         "SNAPLEDGER_RATE_LIMIT": "off",
         **{f"SNAPLEDGER_{name}": value for name, value in settings.items()},
     }

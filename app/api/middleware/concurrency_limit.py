@@ -114,7 +114,7 @@ class _Exchange:
         message = await (self._receive() if self._has_arrived() else self._wait_for_body(reading))
         size = len(message.get("body", b""))
         reading.advance(size, self._clock())
-        self._body_due_at += size / slot_pool.LEAST_BYTES_PER_SECOND
+        self._body_due_at += size / slot_pool.MIN_BYTES_PER_SECOND
         if not message.get("more_body", False):
             self._body_is_read = True
             self._slot.transfer = None

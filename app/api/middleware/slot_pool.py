@@ -18,7 +18,7 @@ from app.errors import OverloadedError
 
 _MAX_KNOWN_CALLERS: Final = 10_000
 
-LEAST_BYTES_PER_SECOND: Final = 2**15
+MIN_BYTES_PER_SECOND: Final = 2**15
 """The minimum rate of a transfer."""
 
 MAX_LAG_SECONDS: Final = 1.0
@@ -44,7 +44,7 @@ class Transfer:
 
     def advance(self, size: int, now: float) -> None:
         """Count transferred bytes."""
-        self.due_at = min(self.due_at + size / LEAST_BYTES_PER_SECOND, now + MAX_LEAD_SECONDS)
+        self.due_at = min(self.due_at + size / MIN_BYTES_PER_SECOND, now + MAX_LEAD_SECONDS)
 
 
 class Slot:

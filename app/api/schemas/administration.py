@@ -9,7 +9,7 @@ from app.api.schemas.datasets import Name
 from app.api.schemas.numbers import LimitNano, Text, Whole
 from app.api.schemas.roles import RoleName
 from app.api.schemas.timestamps import Moment
-from app.ledger.windows import MOST_DAYS
+from app.ledger.windows import MAX_DAYS
 
 _EXPIRY = "When the key expires: a time in the future. Null: never."
 
@@ -32,7 +32,7 @@ class AllowanceRequest(RequestModel):
     """How much of a dataset's budget one principal may spend; 0 allows only the reuse of releases."""
 
     epsilon_limit: LimitNano
-    window_days: Annotated[Whole, Field(ge=1, le=MOST_DAYS)] | None = Field(
+    window_days: Annotated[Whole, Field(ge=1, le=MAX_DAYS)] | None = Field(
         default=None,
         description=(
             "Renews the limit every so many days of 24 hours. Null: it is never renewed. The dataset's own limit is "

@@ -22,7 +22,7 @@ from app.spelling import suggest_name
 
 _QUOTED = re.compile("'([^']*)'")
 _COLUMN = re.compile(r"columns\.(\d+)")
-MOST_PROBLEMS = 10  # a response must not grow with the request
+MAX_PROBLEMS = 10  # a response must not grow with the request
 _PIECE = 16
 """The number of members of a large object that are validated together; validation stops after a piece with errors."""
 
@@ -39,9 +39,9 @@ class RequestModel(BaseModel):
     def _limit_unknown_members(cls, value: Any) -> Any:  # noqa: ANN401 - JSON is any value
         """Drop unknown members except the first few: one is enough to refuse the object, and each costs time."""
         known = _member_names(cls)
-        if not isinstance(value, dict) or len(value) <= len(known) + MOST_PROBLEMS:
+        if not isinstance(value, dict) or len(value) <= len(known) + MAX_PROBLEMS:
             return value
-        unknown = islice((name for name in value if name not in known), MOST_PROBLEMS)
+        unknown = islice((name for name in value if name not in known), MAX_PROBLEMS)
         return {name: value[name] for name in [*(name for name in known if name in value), *unknown]}
 
 
@@ -164,7 +164,7 @@ def _different(problems: Sequence[Mapping[str, Any]], model: type[BaseModel], bo
 
 def describe_problems(error: ValidationError, model: type[BaseModel], body: Any) -> list[tuple[str, str]]:  # noqa: ANN401
     """Return the first distinct problems of an invalid body, each as (where, what)."""
-    return list(islice(_different(error.errors(include_url=False), model, body), MOST_PROBLEMS))
+    return list(islice(_different(error.errors(include_url=False), model, body), MAX_PROBLEMS))
 
 
 def validate(model: type[Model], body: Any) -> Model:  # noqa: ANN401 - JSON is any value

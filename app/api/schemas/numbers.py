@@ -10,11 +10,11 @@ from pydantic_core import PydanticCustomError
 
 from app.api.json_codec import JsonNumber
 from app.dp.mechanism.mechanism import AUTO, GridRefinement
-from app.dp.mechanism.parameters import FINEST_REFINEMENT
+from app.dp.mechanism.parameters import MAX_REFINEMENT
 from app.dp.numbers.exact import NUMBER, parse_exact
 from app.ledger.units import MAX_EPSILON_NANO, whole_units
 
-LARGEST_BOUND = mpq(10**100)
+MAX_BOUND = mpq(10**100)
 ACCURACY_DIGITS = 30
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
@@ -63,7 +63,7 @@ def _between(low: int, high: int, *, low_open: bool, high_open: bool) -> Callabl
 
 def _bound(value: object) -> mpq:
     number = to_exact(value)
-    if abs(number) > LARGEST_BOUND:
+    if abs(number) > MAX_BOUND:
         raise refuse("must be from -1e100 to 1e100")
     return number
 
@@ -94,8 +94,8 @@ def _grid_refinement(value: object) -> int | str:
     if value == AUTO and not isinstance(value, JsonNumber):
         return AUTO
     number = to_exact(value)
-    if number.denominator != 1 or not 0 <= number <= FINEST_REFINEMENT:
-        raise refuse(f'must be "{AUTO}" or a whole number from 0 to {FINEST_REFINEMENT}')
+    if number.denominator != 1 or not 0 <= number <= MAX_REFINEMENT:
+        raise refuse(f'must be "{AUTO}" or a whole number from 0 to {MAX_REFINEMENT}')
     return int(number)
 
 
@@ -134,7 +134,7 @@ Refinement = Annotated[
         {
             "anyOf": [
                 {"type": "string", "const": AUTO},
-                {"type": "integer", "minimum": 0, "maximum": FINEST_REFINEMENT},
+                {"type": "integer", "minimum": 0, "maximum": MAX_REFINEMENT},
             ],
             "description": (
                 "How often the grid of the published mechanism is halved. It costs no privacy: a finer grid takes less "

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from app.api.schemas.datasets import DeclaredColumn
 from app.api.schemas.roles import RoleName
 from app.api.schemas.statistics import StatisticRequest
-from app.ledger.verification.ledger_verification import MOST_PROBLEMS
+from app.ledger.verification.ledger_verification import MAX_PROBLEMS
 
 EpsilonText = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]*)(\.[0-9]{0,8}[1-9])?$", examples=["0.5"])]
 Time = Annotated[str, Field(json_schema_extra={"format": "date-time"}, examples=["2026-11-28T09:00:00.000000Z"])]
@@ -150,7 +150,7 @@ class Verification(AnswerModel):
     valid: bool
     entries: int
     head: str | None
-    problems: list[LedgerProblem] = Field(description=f"No more than {MOST_PROBLEMS}.")
+    problems: list[LedgerProblem] = Field(description=f"No more than {MAX_PROBLEMS}.")
 
 
 class AuditRecord(AnswerModel):

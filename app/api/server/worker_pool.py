@@ -25,8 +25,8 @@ from app.db.engine import Database
 from app.db.group_commit import GroupOutcome
 
 _PATIENCE_SECONDS: Final = 0.005
-_MOST_TOGETHER: Final = 16
-_MOST_UNTOLD: Final = 4
+_MAX_TOGETHER: Final = 16
+_MAX_UNTOLD: Final = 4
 """How many results are delivered together if the database has no group commit."""
 
 _IDLE, _BUSY = 0.45, 0.7
@@ -214,7 +214,7 @@ class _Worker:
         """Run calls until the process ends."""
         self.called.acquire()
         group = self._crew.database.group(self._follows, self._tell)
-        most = _MOST_UNTOLD if group is None else _MOST_TOGETHER
+        most = _MAX_UNTOLD if group is None else _MAX_TOGETHER
         while True:
             call = self._crew.take(self)
             if self._answered and (call is None or not call.quick or len(self._answered) == most):
@@ -231,7 +231,7 @@ class _Worker:
                 self.called.acquire()
 
     def _follows(self) -> bool:
-        return len(self._answered) + 1 < _MOST_TOGETHER and self._crew.follows(self)
+        return len(self._answered) + 1 < _MAX_TOGETHER and self._crew.follows(self)
 
     def _tell(self) -> None:
         answered, self._answered = self._answered, []

@@ -15,7 +15,7 @@ from app.dp.mechanism.mechanism import Mechanism
 from app.dp.mechanism.sum_accuracy import sum_radius
 from app.dp.numbers.exact import Rational
 from app.dp.statistics import build
-from app.dp.statistics.histogram import MOST_JOINT_INTERVALS
+from app.dp.statistics.histogram import MAX_JOINT_INTERVALS
 from app.dp.table.bins import Bins, IntervalBins
 from app.dp.table.cells import Cells, WithOutside
 from app.dp.table.columns import Column
@@ -43,9 +43,9 @@ class FromHistogram(DerivedStatistic, ABC):
         bins = histogram.bins.inside if isinstance(histogram.bins, WithOutside) else histogram.bins
         if not isinstance(bins, IntervalBins):
             raise InvalidStatistic("column", "must be a numeric column: only its values have an order")
-        if bins.edges.intervals > MOST_JOINT_INTERVALS:
+        if bins.edges.intervals > MAX_JOINT_INTERVALS:
             where = "bins" if spec.get("edges") is None else "edges"
-            raise InvalidStatistic(where, f"must make at most {MOST_JOINT_INTERVALS:,} intervals")
+            raise InvalidStatistic(where, f"must make at most {MAX_JOINT_INTERVALS:,} intervals")
         return asked, histogram.describe() | {"kind": cls.kind}, bins
 
     def count_below(self, known: KnownComponent) -> list[Estimate]:

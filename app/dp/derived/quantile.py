@@ -24,7 +24,7 @@ from app.dp.statistics import build
 from app.dp.statistics.quantile_search import MAX_SEARCHED, QuantileSearch
 from app.dp.table.columns import Column
 
-MOST_PROBABILITIES = 100
+MAX_PROBABILITIES = 100
 
 METHODS = ("histogram", "search")
 
@@ -58,8 +58,8 @@ class Quantile(FromHistogram):
         """Return the quantiles that a request asks for; raise InvalidStatistic if it is invalid."""
         asked, described, bins = cls.parse_histogram(spec, columns, n, rows_per_unit)
         probabilities = tuple(spec.get("probabilities") or ())
-        if not 1 <= len(probabilities) <= MOST_PROBABILITIES:
-            raise InvalidStatistic("probabilities", f"must have 1 to {MOST_PROBABILITIES} probabilities")
+        if not 1 <= len(probabilities) <= MAX_PROBABILITIES:
+            raise InvalidStatistic("probabilities", f"must have 1 to {MAX_PROBABILITIES} probabilities")
         for i, probability in enumerate(probabilities):
             if not 0 < probability < 1:
                 raise InvalidStatistic(f"probabilities.{i}", "must be above 0 and below 1")

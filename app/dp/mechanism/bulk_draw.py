@@ -43,7 +43,7 @@ Flags = npt.NDArray[np.bool_]
 HEAD_BITS = 63
 """The number of bits of U that the filter uses; with the sign bit they are the first eight octets of an element."""
 
-MOST_SHIFTED = 62
+MAX_SHIFTED = 62
 """The filter counts grids in 64 bits, so it needs a bound below 2^62 grids and a grid from 2^-62 to 2^62."""
 
 
@@ -60,7 +60,7 @@ def draw_whole_numbers(x: Integers, parameters: Parameters, bits: VectorBitSourc
     content = bits.many(1 + length, len(x))
     furthest = ceil(parameters.bound / parameters.grid)  # this multiple represents the bound, even off the grid
     exponent = ceil_log2(parameters.grid)
-    if furthest < 2**MOST_SHIFTED and abs(exponent) <= MOST_SHIFTED:
+    if furthest < 2**MAX_SHIFTED and abs(exponent) <= MAX_SHIFTED:
         multiples, settled = _round_certain(x, _leading_words(content, size), parameters, exponent)
         multiples = np.clip(multiples, -furthest, furthest)
     else:
@@ -87,7 +87,7 @@ def _round_certain(x: Integers, heads: Integers, parameters: Parameters, exponen
     whole, rest = _to_grid_units(x, exponent)
     y = (rest + 0.5) + noise
     below = np.floor(y)
-    limit = min(floor(parameters.bound), 2**MOST_SHIFTED)
+    limit = min(floor(parameters.bound), 2**MAX_SHIFTED)
     certain = (0.5 - np.abs(y - below - 0.5) > _certainty_margin(t, steepness)) & (-limit <= x) & (x <= limit)
     return whole + below.astype(np.int64), certain
 

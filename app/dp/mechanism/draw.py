@@ -21,7 +21,7 @@ from app.dp.numbers.exact import Rational, Real, down, real, up
 from app.dp.numbers.random_bits import BitSource
 
 REFINEMENT_BITS = 64
-MOST_BITS = 4096
+MAX_BITS = 4096
 
 
 def round_to_grid(t: Rational, grid: Rational) -> Rational:
@@ -57,7 +57,7 @@ def resolve_draw(x: Rational, parameters: Parameters, sign: int, u: int, length:
         lowest, highest = _interval_ends(x, parameters, sign, u, length)
         if lowest == highest:
             return lowest
-        if length + REFINEMENT_BITS > MOST_BITS:
+        if length + REFINEMENT_BITS > MAX_BITS:
             raise DrawExhausted
         u = u << REFINEMENT_BITS | bits.bits(REFINEMENT_BITS)
         length += REFINEMENT_BITS

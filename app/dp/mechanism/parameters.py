@@ -11,7 +11,7 @@ from app.dp.numbers.exact import Rational, down, log_up, real, up
 GAMMA = mpq(1, 20)
 """The default probability γ with which the outer clamp may bind."""
 
-FINEST_REFINEMENT = 30
+MAX_REFINEMENT = 30
 """The largest r: the grid is Λ'/2^r."""
 
 WHOLE: Final = "whole"
@@ -74,7 +74,7 @@ def derive_parameters(
     """
     if epsilon <= mpq(1, 2**117) or b_prime <= 0:
         raise ValueError("epsilon must exceed 2^-117, and b_prime 0")
-    if not 0 < gamma <= 1 or (grid_refinement != WHOLE and not 0 <= grid_refinement <= FINEST_REFINEMENT):
+    if not 0 < gamma <= 1 or (grid_refinement != WHOLE and not 0 <= grid_refinement <= MAX_REFINEMENT):
         raise ValueError("gamma must be in (0, 1], and grid_refinement from 0 to 30")
     precision_bits, bound = clamping_bound(epsilon, b_prime, gamma)
     working_precision = precision_bits + GUARD_BITS
@@ -82,7 +82,7 @@ def derive_parameters(
     epsilon_prime = mpq(real((epsilon - 2 * eta) / (1 + 12 * bound * eta), down(working_precision)))
     scale = mpq(real(1 / epsilon_prime, up(working_precision)))
     coarse_grid = power_of_two_at_least(scale)
-    halvings = grid_refinement if grid_refinement != WHOLE else min(max(ceil_log2(coarse_grid), 0), FINEST_REFINEMENT)
+    halvings = grid_refinement if grid_refinement != WHOLE else min(max(ceil_log2(coarse_grid), 0), MAX_REFINEMENT)
     return Parameters(
         epsilon=epsilon,
         b_prime=b_prime,

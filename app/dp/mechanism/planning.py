@@ -7,7 +7,7 @@ from gmpy2 import mpq
 from app.dp.errors import AccuracyTrivial
 from app.dp.mechanism.accuracy import radius
 from app.dp.mechanism.parameters import (
-    FINEST_REFINEMENT,
+    MAX_REFINEMENT,
     WHOLE,
     Refinement,
     ceil_log2,
@@ -89,7 +89,7 @@ def next_cliff(
     """
     parameters = derive_parameters(epsilon / mechanisms, b_prime, gamma, grid_refinement)
     coarse_grid = parameters.coarse_grid
-    if grid_refinement == WHOLE and parameters.grid_refinement < FINEST_REFINEMENT:
+    if grid_refinement == WHOLE and parameters.grid_refinement < MAX_REFINEMENT:
         coarse_grid = parameters.grid  # "whole" keeps the grid at 1 until the notes' grid is finer
 
     def finer(candidate: Rational) -> bool:

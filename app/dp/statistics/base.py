@@ -19,7 +19,7 @@ from app.dp.table.sums import Answer, CrossMoments, Moments, Needs
 
 Sums = TypeVar("Sums", Moments, CrossMoments)
 
-_LONGEST_IDENTITY = 255
+_MAX_IDENTITY_LENGTH = 255
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class Statistic(ABC):
         the conditions and the groups.
         """
         text = json.dumps([self.kind, *self._distinction()], ensure_ascii=True, separators=(",", ":"))
-        return text if len(text) <= _LONGEST_IDENTITY else f"{self.kind}:sha256:{sha256(text.encode()).hexdigest()}"
+        return text if len(text) <= _MAX_IDENTITY_LENGTH else f"{self.kind}:sha256:{sha256(text.encode()).hexdigest()}"
 
     @abstractmethod
     def _distinction(self) -> list[Any]:

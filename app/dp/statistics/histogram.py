@@ -15,7 +15,7 @@ from app.dp.table.columns import Column, Kind
 from app.dp.table.conditions import Condition, describe_conditions, parse_conditions
 from app.dp.table.sums import Answer, BinCounts, CellSums
 
-MOST_JOINT_INTERVALS = 10_000
+MAX_JOINT_INTERVALS = 10_000
 """The maximum with a filter or a second column, because engines then compare each value with the edges."""
 
 
@@ -101,8 +101,8 @@ def parse_bins(column: Column, spec: Mapping[str, Any]) -> Bins:
 
 def require_joint(partition: Bins, where: str) -> None:
     """Raise InvalidStatistic at `where` if there are too many intervals for a filter or a second column."""
-    if isinstance(partition, IntervalBins) and partition.edges.intervals > MOST_JOINT_INTERVALS:
-        what = f"must make at most {MOST_JOINT_INTERVALS:,} intervals beside a filter or a second column"
+    if isinstance(partition, IntervalBins) and partition.edges.intervals > MAX_JOINT_INTERVALS:
+        what = f"must make at most {MAX_JOINT_INTERVALS:,} intervals beside a filter or a second column"
         raise InvalidStatistic(where, what)
 
 

@@ -15,7 +15,7 @@ from gmpy2 import mpq
 from app.dp.errors import InvalidStatistic
 from app.dp.numbers.exact import Rational, json_probability, to_nearest_double
 from app.dp.statistics.count_base import Counts
-from app.dp.statistics.histogram import MOST_JOINT_INTERVALS, Histogram
+from app.dp.statistics.histogram import MAX_JOINT_INTERVALS, Histogram
 from app.dp.statistics.pivots import Pivots
 from app.dp.table.bins import IntervalBins
 from app.dp.table.cells import Steps
@@ -53,9 +53,9 @@ class QuantileSearch(Counts):
         histogram = Histogram.build(spec, columns, n, rows_per_unit)
         if not isinstance(histogram.partition, IntervalBins):
             raise InvalidStatistic("column", "must be a numeric column: only its values have an order")
-        if histogram.partition.edges.intervals > MOST_JOINT_INTERVALS:
+        if histogram.partition.edges.intervals > MAX_JOINT_INTERVALS:
             where = "bins" if spec.get("edges") is None else "edges"
-            raise InvalidStatistic(where, f"must make at most {MOST_JOINT_INTERVALS:,} intervals")
+            raise InvalidStatistic(where, f"must make at most {MAX_JOINT_INTERVALS:,} intervals")
         probabilities = tuple(sorted(set(spec.get("probabilities") or ())))
         if not 1 <= len(probabilities) <= MAX_SEARCHED:
             raise InvalidStatistic("probabilities", f"must have 1 to {MAX_SEARCHED} probabilities for a search")

@@ -10,7 +10,7 @@ from app.dp.numbers.exact import Rational
 from app.dp.statistics.base import Statistic, describe_bounds, find_column, parse_pair
 from app.dp.statistics.group_by import Groups, describe_groups, parse_groups
 from app.dp.table.bins import CategoryBins
-from app.dp.table.codes import SMALLEST_GAP, Codes, codes_for
+from app.dp.table.codes import MIN_GAP, Codes, codes_for
 from app.dp.table.columns import Column
 from app.dp.table.conditions import Between, Condition, describe_conditions, parse_conditions
 from app.dp.table.sums import Answer, CellSums
@@ -142,6 +142,6 @@ def narrow_codes(column: Column, codes: Codes, conditions: Sequence[Condition]) 
             continue
         unit = 10**each.scale
         lower, upper = max(codes.lower, mpq(each.least) / unit), min(codes.upper, mpq(each.most) / unit)
-        if upper - lower >= SMALLEST_GAP and (lower, upper) != (codes.lower, codes.upper):
+        if upper - lower >= MIN_GAP and (lower, upper) != (codes.lower, codes.upper):
             return codes_for(column, (lower, upper))
     return codes

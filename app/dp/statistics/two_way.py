@@ -14,7 +14,7 @@ from app.dp.table.columns import Column
 from app.dp.table.conditions import Condition, describe_conditions, parse_conditions
 from app.dp.table.sums import Answer, CellSums
 
-MOST_CELLS = 1_000_000
+MAX_CELLS = 1_000_000
 
 _AXIS_MEMBERS = ("edges", "bins", "bounds")
 
@@ -51,9 +51,9 @@ class TwoWay(SharedCounts):
             raise InvalidStatistic("columns", "must be two different columns")
         axes = {member: parse_pair(spec.get(member), member) or (None, None) for member in _AXIS_MEMBERS}
         x_bins, y_bins = (_axis(each, {m: pair[i] for m, pair in axes.items()}, i) for i, each in enumerate((x, y)))
-        if x_bins.count * y_bins.count > MOST_CELLS:
+        if x_bins.count * y_bins.count > MAX_CELLS:
             raise InvalidStatistic(
-                "columns", f"have too many cells: the product of their bins may be at most {MOST_CELLS:,}"
+                "columns", f"have too many cells: the product of their bins may be at most {MAX_CELLS:,}"
             )
         by_edges = (axes["edges"][0] is not None, axes["edges"][1] is not None)
         conditions = parse_conditions(spec.get("where"), columns)

@@ -12,11 +12,11 @@ import numpy.typing as npt
 
 from app.dp.errors import InvalidStatistic
 from app.dp.numbers.exact import LARGEST_WHOLE_DOUBLE, Rational, shortest_text, to_nearest_double
-from app.dp.table.codes import LARGEST_BOUND, SMALLEST_GAP, checked_bounds, stored_bound
+from app.dp.table.codes import MAX_BOUND, MIN_GAP, checked_bounds, stored_bound
 from app.dp.table.columns import Column, Kind
 
-MOST_EDGES = 10_000
-MOST_INTERVALS = 1_000_000
+MAX_EDGES = 10_000
+MAX_INTERVALS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,12 +175,12 @@ def bins_by_edges(column: Column, edges: tuple[Rational, ...]) -> IntervalBins:
         large,
             too close together or not ascending (for a real column, as doubles).
     """
-    if not 3 <= len(edges) <= MOST_EDGES:
-        raise InvalidStatistic("edges", f"must have 3 to {MOST_EDGES:,} edges")
+    if not 3 <= len(edges) <= MAX_EDGES:
+        raise InvalidStatistic("edges", f"must have 3 to {MAX_EDGES:,} edges")
     for i, edge in enumerate(edges):
-        if abs(edge) > LARGEST_BOUND:
+        if abs(edge) > MAX_BOUND:
             raise InvalidStatistic(f"edges.{i}", "must be from -1e100 to 1e100")
-        if i and edge - edges[i - 1] < SMALLEST_GAP:
+        if i and edge - edges[i - 1] < MIN_GAP:
             raise InvalidStatistic(f"edges.{i}", "must be above the edge before it, by at least 1e-100")
     stored = tuple(stored_bound(column.kind, edge) for edge in edges)
     for i, (edge, following) in enumerate(pairwise(stored), start=1):
@@ -200,8 +200,8 @@ def bins_by_number(column: Column, intervals: int, bounds: tuple[Rational, Ratio
         InvalidStatistic: at `bins`, if there are too few or too many, or if two edges are the same double; at `bounds`,
             as in `checked_bounds`.
     """
-    if not 2 <= intervals <= MOST_INTERVALS:
-        raise InvalidStatistic("bins", f"must be from 2 to {MOST_INTERVALS:,}")
+    if not 2 <= intervals <= MAX_INTERVALS:
+        raise InvalidStatistic("bins", f"must be from 2 to {MAX_INTERVALS:,}")
     edges = Edges(*checked_bounds(column, bounds), intervals)
     if column.kind is Kind.REAL and not np.diff(edges.doubles()).all():
         raise InvalidStatistic("bins", "is too large: neighbouring edges are the same double")

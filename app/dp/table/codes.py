@@ -11,11 +11,11 @@ from app.dp.errors import InvalidStatistic
 from app.dp.numbers.exact import Rational, to_nearest_double
 from app.dp.table.columns import Column, Kind
 
-MOST_STEPS = 2**31
+MAX_STEPS = 2**31
 """The largest code: its square is 2⁶², and sums of it over 2⁶³ rows are below 10³⁸, which every engine supports."""
 
-LARGEST_BOUND = mpq(10) ** 100
-SMALLEST_GAP = 1 / LARGEST_BOUND
+MAX_BOUND = mpq(10) ** 100
+MIN_GAP = 1 / MAX_BOUND
 
 _ENGINE_ERROR = 1 + mpq(1, 2**18)
 """Engines compute inexact codes with three operations on doubles; this factor covers their rounding."""
@@ -85,7 +85,7 @@ def codes_for(column: Column, bounds: tuple[Rational, Rational] | None, where: s
     lower, upper = (stored_bound(column.kind, bound) for bound in checked_bounds(column, bounds, where))
     scale = column.scale if column.kind is Kind.DECIMAL else 0
     whole = None if column.kind is Kind.REAL else _whole_steps(lower, upper, scale)
-    steps = MOST_STEPS if whole is None else whole
+    steps = MAX_STEPS if whole is None else whole
     null_code = (steps + 1) // 2 if column.null_value is None else _code(column.null_value, lower, upper, steps)
     return Codes(column.kind, lower, upper, scale, steps, null_code)
 
@@ -102,11 +102,11 @@ def checked_bounds(
     if written is None:
         raise InvalidStatistic(where, "is missing: a numeric column needs a lower and an upper bound")
     lower, upper = written
-    if max(abs(lower), abs(upper)) > LARGEST_BOUND:
+    if max(abs(lower), abs(upper)) > MAX_BOUND:
         raise InvalidStatistic(where, "must be from -1e100 to 1e100")
     if upper <= lower:
         raise InvalidStatistic(where, "must be a lower bound below an upper bound")
-    if upper - lower < SMALLEST_GAP:
+    if upper - lower < MIN_GAP:
         # This also keeps the engines' steps/(upper - lower) a finite double.
         raise InvalidStatistic(where, "must be at least 1e-100 apart")
     if stored_bound(column.kind, lower) == stored_bound(column.kind, upper):
@@ -123,7 +123,7 @@ def _whole_steps(lower: Rational, upper: Rational, scale: int) -> int | None:
     """Return the units of 10^-scale between bounds that are whole units; None if they are not, or too far apart."""
     unit = 10**scale
     first, last = lower * unit, upper * unit
-    if first.denominator != 1 or last.denominator != 1 or last - first > MOST_STEPS:
+    if first.denominator != 1 or last.denominator != 1 or last - first > MAX_STEPS:
         return None
     return int(last - first)
 

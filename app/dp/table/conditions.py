@@ -16,10 +16,10 @@ from app.dp.errors import InvalidStatistic
 from app.dp.numbers.exact import Rational, decimal_text, json_number, parse_exact, to_nearest_double
 from app.dp.table.columns import Column, Kind
 
-MOST_VALUES = 10_000
+MAX_VALUES = 10_000
 """The maximum number of values in one list."""
 
-LARGEST_VALUE = mpq(10) ** 100
+MAX_VALUE = mpq(10) ** 100
 _INT64_LEAST, _INT64_MOST = -(2**63), 2**63 - 1
 
 Stored: TypeAlias = str | bool | int | float
@@ -106,8 +106,8 @@ def _condition(name: str, asked: Mapping[str, Any], columns: Mapping[str, Column
         raise InvalidStatistic(where, "needs either `in` or `between`, not both")
     if values is None:
         return _between(column, ends, f"{where}.between")
-    if not 1 <= len(values) <= MOST_VALUES:
-        raise InvalidStatistic(f"{where}.in", f"must have 1 to {MOST_VALUES:,} values")
+    if not 1 <= len(values) <= MAX_VALUES:
+        raise InvalidStatistic(f"{where}.in", f"must have 1 to {MAX_VALUES:,} values")
     stored = {_value(column, value, f"{where}.in.{i}") for i, value in enumerate(values)}
     return OneOf(column.name, column.kind, _scale(column), tuple(sorted(stored)))
 
@@ -151,7 +151,7 @@ def _number(value: object, where: str) -> Rational:
     number = parse_exact(value) if isinstance(value, str) else value
     if not isinstance(number, mpq):
         raise InvalidStatistic(where, "must be a number")
-    if abs(number) > LARGEST_VALUE:
+    if abs(number) > MAX_VALUE:
         raise InvalidStatistic(where, "must be from -1e100 to 1e100")
     return number
 

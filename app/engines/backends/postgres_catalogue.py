@@ -7,7 +7,7 @@ import psycopg
 
 from app.dp.table.columns import Column, Kind
 from app.engines.errors import EngineFailure, InvalidFile, Problem, StaleTable
-from app.engines.ingest.problems import MOST_PROBLEMS
+from app.engines.ingest.problems import MAX_PROBLEMS
 from app.engines.live_tables import LiveColumn, LiveTable
 from app.engines.sql.numeric_precision import Digits, unfit
 
@@ -78,7 +78,7 @@ def locate_columns(
         elif what := _unsuitable_type(found[column.name], column, live=live):
             problems.append(Problem(f"column {column.name}", what))
     if problems:
-        raise InvalidFile(problems[:MOST_PROBLEMS])
+        raise InvalidFile(problems[:MAX_PROBLEMS])
     return tuple(LiveColumn(c.name, c.kind, c.scale, found[c.name].type) for c in columns)
 
 

@@ -20,7 +20,7 @@ from app.engines.live_tables import LiveColumn, LiveTable
 from app.engines.sql.bin_expressions import Cuts
 from app.engines.sql.expressions import Node, case, column, is_nan
 from app.engines.sql.live_queries import table_node
-from app.engines.sql.numeric_precision import MOST_DIGITS, MOST_DIGITS_OF_A_DOUBLE
+from app.engines.sql.numeric_precision import MAX_DIGITS, MAX_DIGITS_OF_A_DOUBLE
 from app.engines.sql.queries import render
 
 logger = logging.getLogger(__name__)
@@ -29,7 +29,7 @@ _CONNECTIONS = 8
 _COPY_SECONDS = 6 * 3600
 _LOCK_SECONDS = 10
 _NUMERIC = "DECIMAL"
-_MOST_UNITS = 10**MOST_DIGITS
+_MAX_UNITS = 10**MAX_DIGITS
 
 
 class PostgresEngine(ExternalEngine):
@@ -159,8 +159,8 @@ def _stored_value(live: LiveColumn) -> Node:
         return _numeric_as_double(value) if live.type == "numeric" else exp.cast(value, "DOUBLE")
     if live.kind is Kind.DECIMAL and live.scale:
         units = exp.Mul(this=exp.cast(value, _NUMERIC), expression=_numeric(10**live.scale))
-        return _as_whole(live, exp.Paren(this=units), _MOST_UNITS // 10**live.scale)
-    return _as_whole(live, value, _MOST_UNITS)
+        return _as_whole(live, exp.Paren(this=units), _MAX_UNITS // 10**live.scale)
+    return _as_whole(live, value, _MAX_UNITS)
 
 
 def _as_whole(live: LiveColumn, units: Node, most: int) -> Node:
@@ -174,7 +174,7 @@ def _as_whole(live: LiveColumn, units: Node, most: int) -> Node:
 
 def _numeric_as_double(value: Node) -> Node:
     """Return a `numeric` as a double, without overflow or underflow; NaN and too large numbers become missing."""
-    least, most = f"1e-{MOST_DIGITS_OF_A_DOUBLE}", f"1e{MOST_DIGITS_OF_A_DOUBLE}"
+    least, most = f"1e-{MAX_DIGITS_OF_A_DOUBLE}", f"1e{MAX_DIGITS_OF_A_DOUBLE}"
     double = exp.cast(value, "DOUBLE")
     return case(
         [

@@ -15,7 +15,7 @@ from app.dp.table.columns import Column, Kind
 from app.engines.backends.engine import ExternalEngine, Rows
 from app.engines.backends.table_names import parse_table_name
 from app.engines.errors import EngineFailure, InvalidFile, Problem, StaleTable, translate_engine_errors
-from app.engines.ingest.problems import MOST_PROBLEMS
+from app.engines.ingest.problems import MAX_PROBLEMS
 from app.engines.live_tables import LiveColumn, LiveTable
 from app.engines.sql.bin_expressions import Cuts
 from app.engines.sql.expressions import Node, column
@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 _WHOLE_DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 19}
 _FLOATS = {"float", "double"}
-_MOST_PARTS = 3  # catalog, schema, table
+_MAX_PARTS = 3  # catalog, schema, table
 _RETRIES = 3
 
 
@@ -53,7 +53,7 @@ class SparkEngine(ExternalEngine):
         """
         if not live:
             raise InvalidFile([Problem("source.live", "must be true: the service does not copy Spark tables")])
-        path = parse_table_name(table, "default", _MOST_PARTS)
+        path = parse_table_name(table, "default", _MAX_PARTS)
         found = translate_engine_errors(self.logger, self.name, partial(self._schema, path))
         if found is None:
             told = "does not exist, is a view, has a format that cannot stay live, or the connection may not read it"
@@ -64,7 +64,7 @@ class SparkEngine(ExternalEngine):
             if what is not None:
                 problems.append(Problem(f"column {each.name}", what))
         if problems:
-            raise InvalidFile(problems[:MOST_PROBLEMS])
+            raise InvalidFile(problems[:MAX_PROBLEMS])
         return LiveTable(
             connection, path, 0, tuple(LiveColumn(c.name, c.kind, c.scale, found[c.name]) for c in columns)
         )

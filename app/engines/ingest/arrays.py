@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 from pyarrow import types
 
 from app.dp.table.columns import Column, Kind
-from app.engines.ingest.cells import MOST_IN_TEXT, TOO_LONG, UnreadableError, read_whole, without_undeclared
+from app.engines.ingest.cells import MAX_IN_TEXT, TOO_LONG, UnreadableError, read_whole, without_undeclared
 from app.engines.ingest.checks import flag_places
 from app.engines.stored_columns import stored_type
 
@@ -58,7 +58,7 @@ def _is_unit(column: Column) -> bool:
 
 def _texts(array: pa.Array, column: Column) -> Stored:
     encoded = array if types.is_dictionary(array.type) else array.dictionary_encode()
-    too_long = pc.greater(pc.utf8_length(encoded.dictionary.cast(pa.large_string())), MOST_IN_TEXT)
+    too_long = pc.greater(pc.utf8_length(encoded.dictionary.cast(pa.large_string())), MAX_IN_TEXT)
     problems = flag_places(too_long.take(encoded.indices), TOO_LONG)
     if problems:  # decoding texts that are too long could fill the memory
         return pa.nulls(len(array), pa.string()), problems

@@ -13,12 +13,12 @@ import pyarrow.compute as pc
 
 from app.dp.table.columns import Column, Kind
 from app.engines.ingest.checks import flag_places
-from app.engines.stored_columns import INT64_LEAST, INT64_MOST, stored_type
+from app.engines.stored_columns import INT64_MAX, INT64_MIN, stored_type
 
-MOST_IN_TEXT = 10_000
+MAX_IN_TEXT = 10_000
 """The maximum number of characters of a category."""
 
-TOO_LONG = f"has more than {MOST_IN_TEXT:,} characters"
+TOO_LONG = f"has more than {MAX_IN_TEXT:,} characters"
 
 Value: TypeAlias = int | float | bool | str | None
 
@@ -28,7 +28,7 @@ _PLAIN = bytes(range(ord("0"), ord("9") + 1)) + bytes(range(ord("A"), ord("Z") +
 _NUMBER = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]{1,9}))?")
 _REAL = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|infinity|nan)", re.IGNORECASE)
 _BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
-_MOST_DIGITS = len(str(INT64_MOST))
+_MAX_DIGITS = len(str(INT64_MAX))
 
 
 class UnreadableError(ValueError):
@@ -59,7 +59,7 @@ class CellReader:
         nulls, plain = self._nulls, self._plain
         if self._column.kind is Kind.CATEGORY:
             array = pa.array([None if text in nulls else text for text in texts], self._type)
-            problems = flag_places(pc.greater(pc.utf8_length(array), MOST_IN_TEXT), TOO_LONG)
+            problems = flag_places(pc.greater(pc.utf8_length(array), MAX_IN_TEXT), TOO_LONG)
             return without_undeclared(array, self._column), problems
         if not "".join(texts).encode().translate(None, _PLAIN):
             try:
@@ -123,9 +123,9 @@ def read_whole(text: str, scale: int) -> int:
     if zeros < 0:
         raise UnreadableError(f"has more than {scale} decimals" if scale else "is not a whole number")
     # Count the digits before computing the number: 1e999999999 is a short text.
-    if len(significant) + zeros <= _MOST_DIGITS:
+    if len(significant) + zeros <= _MAX_DIGITS:
         value = int(f"{sign}{significant}{'0' * zeros}")
-        if INT64_LEAST <= value <= INT64_MOST:
+        if INT64_MIN <= value <= INT64_MAX:
             return value
     raise UnreadableError("is beyond the range of 64-bit whole numbers")
 

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from app.dp.table.columns import Column
-from app.engines.ingest.problems import MOST_PROBLEMS
+from app.engines.ingest.problems import MAX_PROBLEMS
 
 
 def find_missing_values(array: pa.Array, column: Column) -> dict[int, str]:
@@ -16,4 +16,4 @@ def find_missing_values(array: pa.Array, column: Column) -> dict[int, str]:
 
 def flag_places(wrong: pa.Array, what: str) -> dict[int, str]:
     """Return the same problem for each of the first positions where `wrong` is true."""
-    return dict.fromkeys(pc.indices_nonzero(wrong)[:MOST_PROBLEMS].to_pylist(), what)
+    return dict.fromkeys(pc.indices_nonzero(wrong)[:MAX_PROBLEMS].to_pylist(), what)

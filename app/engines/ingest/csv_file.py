@@ -15,16 +15,16 @@ from app.engines.ingest.checks import find_missing_values
 from app.engines.ingest.problems import Problems
 from app.engines.stored_columns import stored_schema
 
-MOST_IN_FIELD = 131_072
+MAX_IN_FIELD = 131_072
 """The maximum number of characters of a field, which is the default limit of the csv module."""
 
-MOST_IN_ROW = 2**23
+MAX_IN_ROW = 2**23
 """The maximum number of bytes of a row, including all lines that it spans. It limits the memory that a row can take."""
 
 DELIMITERS = (",", ";", "\t", "|")
 
-MOST_ROWS_IN_BATCH = 4_096
-MOST_BYTES_IN_BATCH = 2**22
+MAX_ROWS_IN_BATCH = 4_096
+MAX_BYTES_IN_BATCH = 2**22
 
 Place: TypeAlias = Literal["line", "row"]
 
@@ -55,9 +55,9 @@ def csv_batches(
     """Yield the declared columns of a CSV file in batches, and add what is wrong with them to `problems`.
 
     Raises:
-        InvalidFile: the file is not a CSV, lacks a column, or has `MOST_PROBLEMS` problems.
+        InvalidFile: the file is not a CSV, lacks a column, or has `MAX_PROBLEMS` problems.
     """
-    csv.field_size_limit(MOST_IN_FIELD)
+    csv.field_size_limit(MAX_IN_FIELD)
     rows = _Rows(upload, problems, texts.delimiter or detect_delimiter(upload, columns), texts.place)
     header = next(iter(rows), [])
     places = _places(header, columns, problems)
@@ -116,7 +116,7 @@ def detect_delimiter_of_undeclared(upload: BinaryIO) -> str:
 
 def _best_delimiter(upload: BinaryIO, score: Callable[[Iterator[list[str]]], Any]) -> str:
     """Return the delimiter with the best score: a comma, unless another one is better. Rewind the file."""
-    csv.field_size_limit(MOST_IN_FIELD)
+    csv.field_size_limit(MAX_IN_FIELD)
 
     def found(delimiter: str) -> tuple[bool, Any]:
         upload.seek(0)
@@ -162,12 +162,12 @@ class _Rows:
 
     def _lines(self) -> Iterator[str]:
         mark = _BYTE_ORDER_MARK
-        while line := self._upload.readline(MOST_IN_ROW + 1):
+        while line := self._upload.readline(MAX_IN_ROW + 1):
             self._lines_read += 1
             self.size += len(line)
-            if self.size > MOST_IN_ROW:
+            if self.size > MAX_IN_ROW:
                 self._problems.refuse(
-                    self._here(), f"ends a row that is too long: at most {MOST_IN_ROW:,} bytes are allowed"
+                    self._here(), f"ends a row that is too long: at most {MAX_IN_ROW:,} bytes are allowed"
                 )
             try:
                 text = line.removeprefix(mark).decode()
@@ -212,7 +212,7 @@ def _batches(rows: _Rows, width: int, problems: Problems) -> Iterator[tuple[list
         lines.append(rows.line)
         batch.append(fields)
         size += rows.size
-        if len(batch) == MOST_ROWS_IN_BATCH or size >= MOST_BYTES_IN_BATCH:
+        if len(batch) == MAX_ROWS_IN_BATCH or size >= MAX_BYTES_IN_BATCH:
             yield lines, batch
             lines, batch, size = [], [], 0
     if batch:

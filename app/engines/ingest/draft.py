@@ -13,14 +13,14 @@ import duckdb
 from app.engines.errors import InvalidFile
 from app.engines.ingest.csv_file import detect_delimiter_of_undeclared
 
-MOST_CATEGORIES = 100
+MAX_CATEGORIES = 100
 """A column with more distinct texts probably holds names or remarks, not categories."""
 
 NULL_VALUES = ["", "NA", "NaN", "null"]
 
 _WHOLE = re.compile(r"U?(TINY|SMALL)?INT(EGER)?|BIGINT")
 _DECIMAL = re.compile(r"DECIMAL\((\d+),(\d+)\)")
-_MOST_DIGITS = 18
+_MAX_DIGITS = 18
 
 
 def draft_metadata(path: Path) -> tuple[dict[str, dict[str, Any]], list[str]]:
@@ -67,11 +67,11 @@ def _draft_column(connection: duckdb.DuckDBPyConnection, name: str, kind: str) -
         return {"kind": "boolean"}
     if kind == "VARCHAR" or kind.startswith("ENUM"):
         distinct = f"SELECT DISTINCT CAST({quoted} AS VARCHAR) AS text FROM given WHERE {quoted} IS NOT NULL"  # noqa: S608
-        query = f"{distinct} LIMIT {MOST_CATEGORIES + 1}"
+        query = f"{distinct} LIMIT {MAX_CATEGORIES + 1}"
         texts = sorted(text for (text,) in connection.execute(query).fetchall())
         if texts and {text.lower() for text in texts} <= {"true", "false"}:
             return {"kind": "boolean"}
-        fits = 0 < len(texts) <= MOST_CATEGORIES
+        fits = 0 < len(texts) <= MAX_CATEGORIES
         return {"kind": "category", "categories": texts, "unconfirmed": ["categories"]} if fits else None
     declared = _draft_number(kind)
     if declared is None:
@@ -92,4 +92,4 @@ def _draft_number(kind: str) -> dict[str, Any] | None:
     match = _DECIMAL.fullmatch(kind)
     if match is None:
         return None
-    return {"kind": "decimal", "scale": int(match[2])} if int(match[1]) <= _MOST_DIGITS else {"kind": "real"}
+    return {"kind": "decimal", "scale": int(match[2])} if int(match[1]) <= _MAX_DIGITS else {"kind": "real"}

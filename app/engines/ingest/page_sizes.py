@@ -16,24 +16,24 @@ _SIZE, _COMPRESSED, _DATA, _DICTIONARY, _DATA_2 = 2, 3, 5, 7, 8  # of a page's h
 _NUMBER = 1  # of values, in the header of each kind of page
 _HEADER: Shape = {_SIZE: None, _COMPRESSED: None, **{kind: {_NUMBER: None} for kind in (_DATA, _DICTIONARY, _DATA_2)}}
 
-MOST_BYTES_IN_FOOTER = 2**24
+MAX_BYTES_IN_FOOTER = 2**24
 """Enough for about 100,000 chunks. Reading a footer here takes about a second for each MiB; larger ones are refused."""
 
-MOST_PAGES = 2**19
+MAX_PAGES = 2**19
 """The maximum number of pages of the named columns. Each takes 13 to 31 µs, or more if its header is long.
 
 Chunks can share their pages, so the size of a file does not limit their number.
 """
 
 _TAIL = 8  # the footer's length and the magic bytes
-_MOST_BYTES_IN_HEADER = 2**24  # Arrow's own limit
+_MAX_BYTES_IN_HEADER = 2**24  # Arrow's own limit
 _FIRST_BYTES = 256
 _BYTES_OF_A_VALUE = 16
 """The memory that a value of a dictionary takes in addition to its page: an address and a length."""
 
 
 class TooManyPagesError(MalformedError):
-    """The named columns have more pages than `MOST_PAGES`."""
+    """The named columns have more pages than `MAX_PAGES`."""
 
 
 def most_bytes_at_once(file: BinaryIO, names: Collection[str]) -> int:
@@ -45,7 +45,7 @@ def most_bytes_at_once(file: BinaryIO, names: Collection[str]) -> int:
         MalformedError: Arrow would not read this as a Parquet file.
         TooManyPagesError: there are so many pages that examining all of them would take too long.
     """
-    wanted, pages = {name.encode() for name in names}, iter(range(MOST_PAGES))
+    wanted, pages = {name.encode() for name in names}, iter(range(MAX_PAGES))
     try:
         groups = [_chunks(group, wanted) for group in _footer(file)[_GROUPS]]
         return max((sum(_claimed(file, chunk, pages) for chunk in chunks) for chunks in groups), default=0)
@@ -57,7 +57,7 @@ def _footer(file: BinaryIO) -> dict[int, Any]:
     end = file.seek(0, 2)
     file.seek(max(0, end - _TAIL))
     size = int.from_bytes(file.read(_TAIL)[:4], "little")
-    if size > min(MOST_BYTES_IN_FOOTER, end - _TAIL):
+    if size > min(MAX_BYTES_IN_FOOTER, end - _TAIL):
         raise MalformedError
     file.seek(end - _TAIL - size)
     return Compact(file.read(size)).struct(_FOOTER)
@@ -106,6 +106,6 @@ def _header(file: BinaryIO, place: int) -> tuple[dict[int, Any], int]:
         try:
             return reader.struct(_HEADER), reader.place
         except IndexError:
-            if len(content) < most or most >= _MOST_BYTES_IN_HEADER:
+            if len(content) < most or most >= _MAX_BYTES_IN_HEADER:
                 raise MalformedError from None
             most *= 4

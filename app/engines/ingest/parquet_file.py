@@ -9,22 +9,22 @@ import pyarrow.parquet as pq
 from app.dp.table.columns import Column, Kind
 from app.engines.ingest.arrays import to_stored_array, unsuitable_type
 from app.engines.ingest.checks import find_missing_values
-from app.engines.ingest.page_sizes import MOST_BYTES_IN_FOOTER, TooManyPagesError, most_bytes_at_once
+from app.engines.ingest.page_sizes import MAX_BYTES_IN_FOOTER, TooManyPagesError, most_bytes_at_once
 from app.engines.ingest.problems import Problems
 from app.engines.ingest.thrift import MalformedError
 from app.engines.stored_columns import stored_schema
 
-MOST_ROWS = 2**32
+MAX_ROWS = 2**32
 """Repeated values take almost no space in Parquet: a file of a kilobyte can have more rows than can ever be read."""
 
-MOST_BYTES_IN_CHUNK = 2**30
+MAX_BYTES_IN_CHUNK = 2**30
 """The maximum size of a column in a row group, decompressed, on average over the columns."""
 
-MOST_BYTES_IN_PAGES = 2**30
+MAX_BYTES_IN_PAGES = 2**30
 """The maximum size, according to their headers, of a page and the dictionary of every declared column together."""
 
-MOST_ROWS_IN_BATCH = 16_384
-MOST_CELLS_IN_BATCH = 2**22
+MAX_ROWS_IN_BATCH = 16_384
+MAX_CELLS_IN_BATCH = 2**22
 
 _UNREADABLE = "is not a readable Parquet file: it is truncated, damaged, encrypted or of an unknown format"
 
@@ -33,7 +33,7 @@ def parquet_batches(upload: BinaryIO, columns: Sequence[Column], problems: Probl
     """Yield the declared columns of a Parquet file in batches, and add what is wrong with them to `problems`.
 
     Raises:
-        InvalidFile: the file is not a Parquet file, lacks a column, has one of the wrong type, or has `MOST_PROBLEMS`
+        InvalidFile: the file is not a Parquet file, lacks a column, has one of the wrong type, or has `MAX_PROBLEMS`
             problems.
         MemoryError: it takes more memory than is available.
     """
@@ -59,7 +59,7 @@ def _batches(upload: BinaryIO, columns: Sequence[Column], problems: Problems) ->
         _check_schema(file.schema_arrow, columns, problems)
         _check_sizes(file.metadata, problems)
         names = list(dict.fromkeys(column.name for column in columns))
-        if most_bytes_at_once(upload, names) > MOST_BYTES_IN_PAGES:
+        if most_bytes_at_once(upload, names) > MAX_BYTES_IN_PAGES:
             problems.refuse("file", "has pages that are too large: write smaller ones")
         # Texts stay dictionary-encoded, so that a long one that is repeated a million times is in memory once.
         texts = [column.name for column in columns if column.kind is Kind.CATEGORY]
@@ -71,7 +71,7 @@ def _batches(upload: BinaryIO, columns: Sequence[Column], problems: Problems) ->
             pre_buffer=False,
             arrow_extensions_enabled=False,
         )
-        size = max(1, min(MOST_ROWS_IN_BATCH, MOST_CELLS_IN_BATCH // len(columns)))
+        size = max(1, min(MAX_ROWS_IN_BATCH, MAX_CELLS_IN_BATCH // len(columns)))
         # A reader keeps the dictionaries of all row groups that it has read, so each group has a reader of its own.
         groups = [[i] for i in range(file.num_row_groups)] if texts else [list(range(file.num_row_groups))]
         for group in groups:
@@ -103,10 +103,10 @@ def _check_sizes(metadata: pq.FileMetaData, problems: Problems) -> None:
 
     The metadata of single columns is not used: if it is damaged, pyarrow 26 crashes the process.
     """
-    if metadata.num_rows > MOST_ROWS:
-        problems.refuse("file", f"has too many rows: at most {MOST_ROWS:,} are allowed")
-    if metadata.serialized_size > MOST_BYTES_IN_FOOTER:
+    if metadata.num_rows > MAX_ROWS:
+        problems.refuse("file", f"has too many rows: at most {MAX_ROWS:,} are allowed")
+    if metadata.serialized_size > MAX_BYTES_IN_FOOTER:
         problems.refuse("file", "has a footer that is too large: write larger row groups, or fewer columns")
-    most = MOST_BYTES_IN_CHUNK * metadata.num_columns
+    most = MAX_BYTES_IN_CHUNK * metadata.num_columns
     if any(metadata.row_group(i).total_byte_size > most for i in range(metadata.num_row_groups)):
         problems.refuse("file", "has row groups that are too large: write smaller ones")

@@ -5,7 +5,7 @@ from typing import NoReturn
 
 from app.engines.errors import InvalidFile, Problem
 
-MOST_PROBLEMS = 10
+MAX_PROBLEMS = 10
 """The most problems that one error reports; reading stops after that many."""
 
 
@@ -19,10 +19,10 @@ class Problems:
         """Add a problem.
 
         Raises:
-            InvalidFile: the number of problems has reached `MOST_PROBLEMS`.
+            InvalidFile: the number of problems has reached `MAX_PROBLEMS`.
         """
         self._found.append(Problem(where, what))
-        if len(self._found) == MOST_PROBLEMS:
+        if len(self._found) == MAX_PROBLEMS:
             self.refuse_any()
 
     def add_cells(self, unit: str, numbers: "list[int] | range", cells: Mapping[tuple[int, str], str]) -> None:

@@ -11,7 +11,7 @@ Shape: TypeAlias = "Mapping[int, Shape | None]"
 """The wanted fields of a struct by their ids: None for a number or text, a shape for a struct or a list of structs."""
 
 _TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = range(1, 13)
-_MOST_NESTED = 16
+_MAX_NESTED = 16
 
 
 class MalformedError(ValueError):
@@ -49,7 +49,7 @@ class Compact:
         return found
 
     def _value(self, kind: int, shape: Shape, nested: int) -> Any:  # noqa: ANN401 - of any type
-        if nested > _MOST_NESTED:
+        if nested > _MAX_NESTED:
             raise MalformedError
         if kind in {_TRUE, _FALSE}:  # in a field, the type is the value
             return kind == _TRUE

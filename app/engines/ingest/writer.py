@@ -9,16 +9,16 @@ import pyarrow.parquet as pq
 from app.engines.atomic_files import write_atomically
 from app.engines.ingest.problems import Problems
 
-FEWEST_ROWS = 2
+MIN_ROWS = 2
 """A sample variance needs two rows."""
 
-MOST_ROWS_IN_GROUP = 122_880
+MAX_ROWS_IN_GROUP = 122_880
 """DuckDB divides row groups among its threads; this is its own default size."""
 
-MOST_CELLS_IN_GROUP = 2**23
+MAX_CELLS_IN_GROUP = 2**23
 """Limits the memory for a row group of a table with thousands of columns."""
 
-MOST_BYTES_IN_GROUP = 2**26
+MAX_BYTES_IN_GROUP = 2**26
 
 
 def write_batches(target: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch], problems: Problems) -> int:
@@ -37,11 +37,11 @@ def write_batches(target: Path, schema: pa.Schema, batches: Iterable[pa.RecordBa
             file, schema, compression="snappy", use_dictionary=texts or False, write_statistics=False
         ) as writer,
     ):
-        for group in _groups(batches, max(1, min(MOST_ROWS_IN_GROUP, MOST_CELLS_IN_GROUP // len(schema)))):
+        for group in _groups(batches, max(1, min(MAX_ROWS_IN_GROUP, MAX_CELLS_IN_GROUP // len(schema)))):
             writer.write_table(group, row_group_size=group.num_rows)
             n += group.num_rows
         problems.refuse_any()
-        if n < FEWEST_ROWS:
+        if n < MIN_ROWS:
             problems.refuse("file", "has fewer than two rows, so no statistic could be released")
     return n
 
@@ -54,7 +54,7 @@ def _groups(batches: Iterable[pa.RecordBatch], most_rows: int) -> Iterator[pa.Ta
         gathered.append(batch)
         rows += batch.num_rows
         size += batch.nbytes
-        if rows >= most_rows or size >= MOST_BYTES_IN_GROUP:
+        if rows >= most_rows or size >= MAX_BYTES_IN_GROUP:
             yield pa.Table.from_batches(gathered)
             gathered, rows, size = [], 0, 0
     if gathered:

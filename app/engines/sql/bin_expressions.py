@@ -8,7 +8,7 @@ from sqlglot import exp
 from app.dp.table.bins import BooleanBins, CategoryBins, IntervalBins
 from app.dp.table.columns import Kind
 from app.engines.sql.expressions import Branch, Node, case, double, is_nan, is_null, whole
-from app.engines.stored_columns import INT64_LEAST, INT64_MOST
+from app.engines.stored_columns import INT64_MAX, INT64_MIN
 
 
 class Cuts(NamedTuple):
@@ -30,7 +30,7 @@ def cuts_between(bins: IntervalBins) -> Cuts:
     inner = bins.thresholds()[1:-1]
     if bins.kind is Kind.REAL:
         return Cuts(inner, range(1, len(inner) + 1))
-    last = {max(int(cut), INT64_LEAST): i for i, cut in enumerate(inner, start=1) if cut <= INT64_MOST}
+    last = {max(int(cut), INT64_MIN): i for i, cut in enumerate(inner, start=1) if cut <= INT64_MAX}
     return Cuts(list(last), list(last.values()))
 
 

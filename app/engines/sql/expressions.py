@@ -10,9 +10,9 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from app.dp.numbers.exact import Rational, to_nearest_double
-from app.dp.table.codes import MOST_STEPS, Codes
+from app.dp.table.codes import MAX_STEPS, Codes
 from app.dp.table.columns import Kind
-from app.engines.stored_columns import INT64_LEAST, INT64_MOST
+from app.engines.stored_columns import INT64_MAX, INT64_MIN
 
 Node: TypeAlias = exp.Expr
 Branch: TypeAlias = tuple[Node, Node]
@@ -66,7 +66,7 @@ def _real_code(value: Node, codes: Codes) -> Node:
     underflow, which is an error in Postgres. A product stays three quarters of a step below the first value that would
     be rounded beyond the last code. That margin is many thousand times the rounding error of doubles there.
     """
-    quarter = codes.width / (4 * MOST_STEPS)
+    quarter = codes.width / (4 * MAX_STEPS)
     first, last = double(to_nearest_double(codes.lower + quarter)), double(to_nearest_double(codes.upper - quarter))
     within = exp.And(
         this=exp.GT(this=value.copy(), expression=first), expression=exp.LT(this=value.copy(), expression=last)
@@ -91,10 +91,10 @@ def _whole_code(value: Node, codes: Codes, missing: Branch) -> Node:
     unit = 10**codes.scale
     lower, upper = codes.lower * unit, codes.upper * unit
     branches = [missing]
-    if lower >= INT64_LEAST:
+    if lower >= INT64_MIN:
         at_most = exp.LTE(this=value.copy(), expression=whole(_clipped(math.floor(lower))))
         branches.append((at_most, whole(0)))
-    if upper <= INT64_MOST:
+    if upper <= INT64_MAX:
         at_least = exp.GTE(this=value.copy(), expression=whole(_clipped(math.ceil(upper))))
         branches.append((at_least, whole(codes.steps)))
     first = _clipped(math.ceil(lower))  # the least whole number that passes the comparisons, or the one before it
@@ -103,7 +103,7 @@ def _whole_code(value: Node, codes: Codes, missing: Branch) -> Node:
         beyond = _clipped(int(first - lower))  # 0, unless the lower bound is beyond 64 bits
         return case(branches, exp.Add(this=distance, expression=whole(beyond)) if beyond else distance)
     # The distance from `first` needs more than 64 bits if the bounds are further apart than that.
-    wide = _clipped(math.ceil(upper)) - first > INT64_MOST
+    wide = _clipped(math.ceil(upper)) - first > INT64_MAX
     exact = exp.cast(value.copy(), exp.DataType.build("DECIMAL(38, 0)")) if wide else value.copy()
     rounded = exp.cast(exp.Sub(this=exact, expression=whole(first)), exp.DataType.Type.DOUBLE)
     per_unit: Rational = codes.steps / (upper - lower)
@@ -122,4 +122,4 @@ def _rounded(distance: Node, scale: float, offset: float) -> Node:
 
 
 def _clipped(bound: int) -> int:
-    return int(min(max(bound, INT64_LEAST), INT64_MOST))
+    return int(min(max(bound, INT64_MIN), INT64_MAX))

@@ -18,7 +18,7 @@ Dialect: TypeAlias = Literal["duckdb", "postgres", "spark"]
 Source: TypeAlias = exp.Table | exp.Subquery
 """A table or subquery whose columns have the types in which they are stored."""
 
-MOST_HALVED_CUTS = 127
+MAX_HALVED_CUTS = 127
 """With more cuts than this a sorted join (DuckDB: 8 million rows a second) beats planning nested comparisons."""
 
 CUTS, THRESHOLD, FIRST_BIN = "cuts", "threshold", "bin"
@@ -62,7 +62,7 @@ def counts_query(needs: BinCounts, table: Source, dialect: Dialect) -> Query:
     if isinstance(bins, BooleanBins):
         return Query(render(_counts(_select(source, _named(boolean_bin(value, bins), "bin"))), dialect))
     cuts = cuts_between(bins)
-    if len(cuts.thresholds) <= MOST_HALVED_CUTS:
+    if len(cuts.thresholds) <= MAX_HALVED_CUTS:
         return Query(render(_counts(_select(source, _named(interval_bin(value, bins, cuts), "bin"))), dialect))
     if dialect == "duckdb":
         return Query(render(_joined_counts(value, bins, source), dialect), cuts)

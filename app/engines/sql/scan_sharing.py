@@ -10,13 +10,13 @@ from app.dp.table.bins import Bins, CategoryBins
 from app.dp.table.conditions import OneOf
 from app.dp.table.sums import BinCounts, CellSums, ColumnSums, Needs, PairSums
 
-MOST_NEEDS = 16
+MAX_NEEDS = 16
 """The most needs in one statement. They share one timeout and one scan, but each adds its own arithmetic."""
 
-MOST_LITERALS, MOST_LITERALS_EACH = 1024, 256
+MAX_LITERALS, MAX_LITERALS_EACH = 1024, 256
 """The most literals in one statement, so that planning takes little time, and in a need that shares a statement."""
 
-MOST_CATEGORIES = 16
+MAX_CATEGORIES = 16
 """The most categories in a list of a shared statement; a need with a longer list gets a statement of its own."""
 
 
@@ -29,7 +29,7 @@ def scans_of(needs: Iterable[Needs]) -> list[tuple[Needs, ...]]:
             scans.append((each,))
             continue
         scan = filling[in_one_row(each)]
-        if len(scan) == MOST_NEEDS or sum(map(_literals, [*scan, each])) > MOST_LITERALS:
+        if len(scan) == MAX_NEEDS or sum(map(_literals, [*scan, each])) > MAX_LITERALS:
             scans.append(tuple(scan))
             scan.clear()
         scan.append(each)
@@ -52,8 +52,8 @@ def _can_share(needs: Needs) -> bool:
     axes = axes_of(needs)
     if axes and isinstance(needs, CellSums) and needs.summed:  # the statement would compute each sum for every key
         return False
-    few = all(not isinstance(bins, CategoryBins) or len(bins.categories) <= MOST_CATEGORIES for _, bins in axes)
-    return few and _literals(needs) <= MOST_LITERALS_EACH
+    few = all(not isinstance(bins, CategoryBins) or len(bins.categories) <= MAX_CATEGORIES for _, bins in axes)
+    return few and _literals(needs) <= MAX_LITERALS_EACH
 
 
 def _literals(needs: Needs) -> int:

@@ -9,8 +9,8 @@ from app.engines.backends.postgres_engine import PostgresEngine
 from app.engines.backends.spark_engine import SparkEngine
 from app.engines.errors import EngineFailure, InvalidFile, Problem, StaleTable
 from app.engines.ingest import Units
-from app.engines.ingest.problems import MOST_PROBLEMS
-from app.engines.ingest.writer import FEWEST_ROWS
+from app.engines.ingest.problems import MAX_PROBLEMS
+from app.engines.ingest.writer import MIN_ROWS
 from app.engines.ingest_process.intake import refuse_units_over
 from app.engines.live_tables import LiveTable
 
@@ -84,11 +84,11 @@ class Connections:
         n, problems = _count_rows(engine, table, [column.name for column in columns if not column.nullable])
         declared = [] if units is None else [units.declared]
         by_unit = engine.locate(origin.connection, origin.table, declared, live=True)
-        if n < FEWEST_ROWS:
+        if n < MIN_ROWS:
             problems.append(Problem("source.table", "has fewer than two rows, so no statistic could be released"))
         problems += _count_rows(engine, by_unit, [column.name for column in declared])[1]
         if problems:
-            raise InvalidFile(problems[:MOST_PROBLEMS])
+            raise InvalidFile(problems[:MAX_PROBLEMS])
         if units is not None:
             refuse_units_over(engine.units_over(by_unit, units.column, units.most), units)
         return LiveTable(table.connection, table.path, n, table.columns)

@@ -16,8 +16,8 @@ from app.engines.atomic_files import write_atomically
 
 logger = logging.getLogger(__name__)
 
-MOST_ANSWERS = 256
-MOST_BYTES = 2**26
+MAX_ANSWERS = 256
+MAX_BYTES = 2**26
 """The limit on the stored answers of one table; the least recently used are deleted first."""
 
 _GRAMMAR = "1"
@@ -78,7 +78,7 @@ class StoredSums:
             kept.append((found.st_mtime_ns, found.st_size, path))
         size = sum(each[1] for each in kept)
         kept.sort(key=lambda each: each[0])
-        while kept and (len(kept) > MOST_ANSWERS or size > MOST_BYTES):
+        while kept and (len(kept) > MAX_ANSWERS or size > MAX_BYTES):
             _, freed, path = kept.pop(0)
             path.unlink(missing_ok=True)
             size -= freed

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from app.ledger.chain.canonical_json import Member, encode_array
 
-SHORTEST_SECRET = 32
+MIN_SECRET_LENGTH = 32
 """In characters. HKDF adds no entropy, so a short secret would stay weak."""
 
 ID_BYTES = 8
@@ -60,8 +60,8 @@ class Keyring:
     __slots__ = ("_seals", "_signers", "seal")
 
     def __init__(self, secrets: Sequence[str]) -> None:
-        if not secrets or min(map(len, secrets)) < SHORTEST_SECRET:
-            raise ValueError(f"the ledger's secret must have at least {SHORTEST_SECRET} characters")
+        if not secrets or min(map(len, secrets)) < MIN_SECRET_LENGTH:
+            raise ValueError(f"the ledger's secret must have at least {MIN_SECRET_LENGTH} characters")
         self._seals = {seal.secret_id: seal for seal in map(Seal, reversed(secrets))}
         self._signers = [
             Ed25519PrivateKey.from_private_bytes(_derive_key(secret.encode(), "checkpoint", 32)) for secret in secrets

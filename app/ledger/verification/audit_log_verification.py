@@ -16,7 +16,7 @@ from app.db.session import Session
 from app.db.tables import audit, principals
 from app.ledger.chain.audit_log import canonical_bytes, key_seal
 from app.ledger.chain.keyring import Keyring
-from app.ledger.verification.ledger_verification import MOST_PROBLEMS, PAGE, Problem, Verification
+from app.ledger.verification.ledger_verification import MAX_PROBLEMS, PAGE, Problem, Verification
 
 _PAGE = select(audit).where(audit.c.seq > bindparam("after")).order_by(audit.c.seq).limit(bindparam("most"))
 _STORED = select(
@@ -70,11 +70,11 @@ class _Verifier:
             elif row.action.startswith("principal."):
                 self._principals.setdefault(row.target.removeprefix(_PREFIX), _RecordedPrincipal()).step(row)
             self._seq, self._head = row.seq, row.hash
-            if len(self._problems) == MOST_PROBLEMS:
+            if len(self._problems) == MAX_PROBLEMS:
                 break
         else:
             self._problems += [Problem(None, wrong) for wrong in self._wrong_principals()]
-        return Verification(self._records, self._head, tuple(self._problems[:MOST_PROBLEMS]))
+        return Verification(self._records, self._head, tuple(self._problems[:MAX_PROBLEMS]))
 
     def _rows(self) -> Iterator[Any]:
         after = 0

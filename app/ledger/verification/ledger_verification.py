@@ -2,7 +2,7 @@
 
 A chain is checked entry by entry: the number, the hash of the entry before, the entry's own hash under the secret that
 it names, its spending and its release. Then the result is compared with the account, the allowances and the releases.
-Memory does not grow with the ledger: entries are read in pages, and at most `MOST_PROBLEMS` problems are reported, the
+Memory does not grow with the ledger: entries are read in pages, and at most `MAX_PROBLEMS` problems are reported, the
 first bad entry first.
 """
 
@@ -28,7 +28,7 @@ from app.ledger.chain.keyring import Keyring
 from app.ledger.verification.replay import LedgerReplay
 
 UNSEALED = "the dataset's facts have no seal"
-MOST_PROBLEMS = 20
+MAX_PROBLEMS = 20
 PAGE = 2_000
 
 
@@ -47,7 +47,7 @@ class Verification:
     Attributes:
         entries: how many entries were read.
         head: the stored hash of the last of them.
-        problems: the problems, first bad entry first; at most `MOST_PROBLEMS`.
+        problems: the problems, first bad entry first; at most `MAX_PROBLEMS`.
     """
 
     entries: int
@@ -101,7 +101,7 @@ _UNPAID = (
     )
     .where(releases.c.dataset_id == bindparam("dataset"), entries.c.seq.is_(None))
     .order_by(releases.c.id)
-    .limit(literal_column(str(MOST_PROBLEMS)))
+    .limit(literal_column(str(MAX_PROBLEMS)))
 )
 
 
@@ -134,7 +134,7 @@ class _Verifier:
             if (wrong := self._wrong(row)) is not None:
                 self._tell(row.seq, wrong)
             self._last_seq, self._head = row.seq, row.hash
-            if len(self._problems) == MOST_PROBLEMS:
+            if len(self._problems) == MAX_PROBLEMS:
                 break
         else:
             self._compare_with_account()
@@ -143,7 +143,7 @@ class _Verifier:
             if self._sealed:
                 for wrong in answer_checks.find_unsealed(self._session, self._keyring, self._account.dataset_id):
                     self._tell(None, wrong)
-        return Verification(self._entries, self._head, tuple(self._problems[:MOST_PROBLEMS]))
+        return Verification(self._entries, self._head, tuple(self._problems[:MAX_PROBLEMS]))
 
     def _wrong(self, row: Any) -> str | None:  # noqa: ANN401 - a row of _PAGE
         # All three checks run on every entry, so that one bad entry does not make all later sums wrong.

@@ -19,11 +19,11 @@ from app import metrics
 from app.config import is_private_url
 from app.errors import ProviderAwayError, UnauthenticatedError
 
-_MOST_BYTES: Final = 2**20
+_MAX_BYTES: Final = 2**20
 _TIMEOUT_SECONDS: Final = 5
-_MOST_WAITING: Final = 64
+_MAX_WAITING: Final = 64
 _USABLE_SECONDS: Final = 3_600  # how long cached keys are trusted if fetching fails
-_SHORTEST_RSA_BITS: Final = 2_048
+_MIN_RSA_BITS: Final = 2_048
 _KEY_TYPES: Final = {"RS": "RSA", "PS": "RSA", "ES": "EC", "Ed": "OKP"}
 
 log = structlog.stdlib.get_logger("snapledger.tokens")
@@ -37,7 +37,7 @@ async def _parse_json(client: httpx.AsyncClient, url: str) -> Mapping[str, Any]:
         content = b""
         async for chunk in answer.aiter_bytes():
             content += chunk
-            if len(content) > _MOST_BYTES:
+            if len(content) > _MAX_BYTES:
                 raise ValueError("the identity provider's answer is too large")
     document = json.loads(content)
     if not isinstance(document, dict):
@@ -77,7 +77,7 @@ def select_usable_keys(document: Mapping[str, Any], algorithms: tuple[str, ...])
                 key = PyJWK(data, algorithm=algorithm)
             except (PyJWTError, ValueError, TypeError, KeyError):
                 continue  # such as an elliptic curve of another algorithm
-            if not isinstance(key.key, RSAPublicKey) or key.key.key_size >= _SHORTEST_RSA_BITS:
+            if not isinstance(key.key, RSAPublicKey) or key.key.key_size >= _MIN_RSA_BITS:
                 kid = data.get("kid")
                 found.setdefault((kid if isinstance(kid, str) else None, algorithm), key)
     return found
@@ -146,7 +146,7 @@ class SigningKeys:
         return self._running
 
     async def _wait(self, running: asyncio.Task[None]) -> None:
-        if self._waiting >= _MOST_WAITING:
+        if self._waiting >= _MAX_WAITING:
             raise ProviderAwayError
         self._waiting += 1
         try:

@@ -20,13 +20,13 @@ from app.errors import UnauthenticatedError
 from app.services.identity.signing_keys import SigningKeys, fetch_key_set
 from app.services.names import is_name
 
-_MOST_BYTES: Final = 2**14
+_MAX_BYTES: Final = 2**14
 _SHAPE: Final = re.compile(rb"eyJ[0-9A-Za-z_-]*\.[0-9A-Za-z_-]+\.[0-9A-Za-z_-]*")
 _TYPES: Final = {"jwt", "at+jwt", "application/at+jwt"}
 _REQUIRED: Final = ["exp", "iat", "iss", "aud", "sub"]
-_LONGEST_SUBJECT: Final = 255
+_MAX_SUBJECT_LENGTH: Final = 255
 _DIGEST_DIGITS: Final = 20
-_LONGEST_READABLE: Final = 63 - 1 - _DIGEST_DIGITS
+_MAX_READABLE_LENGTH: Final = 63 - 1 - _DIGEST_DIGITS
 _DIGESTED: Final = re.compile(rf".+-[0-9a-f]{{{_DIGEST_DIGITS}}}")
 NO_ROLE: Final = (
     "The token is valid, but it gives no role here: the operator maps claims to roles with SNAPLEDGER_OIDC_ROLE_MAP."
@@ -91,7 +91,7 @@ def _principal_name(claim: object) -> str:
     text = claim if isinstance(claim, str) else ""
     if is_name(text) and not _DIGESTED.fullmatch(text):
         return text
-    readable = re.sub("[^a-z0-9_-]+", "-", text.lower()).strip("-_")[:_LONGEST_READABLE].rstrip("-_")
+    readable = re.sub("[^a-z0-9_-]+", "-", text.lower()).strip("-_")[:_MAX_READABLE_LENGTH].rstrip("-_")
     if not readable:
         raise UnauthenticatedError(NO_NAME)
     return f"{readable}-{sha256(text.encode(errors='surrogatepass')).hexdigest()[:_DIGEST_DIGITS]}"
@@ -110,7 +110,7 @@ class TokenVerifier:
             UnauthenticatedError: the token is not from the provider for this service, not valid now, or gives no role.
             ProviderAwayError: the provider's keys are needed but cannot be fetched now.
         """
-        if len(token) > _MOST_BYTES:
+        if len(token) > _MAX_BYTES:
             raise UnauthenticatedError
         try:
             head, body, _ = token.split(b".")
@@ -147,7 +147,7 @@ class TokenVerifier:
         except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError):
             raise UnauthenticatedError from None
         subject = claims["sub"]
-        if not (isinstance(subject, str) and 1 <= len(subject) <= _LONGEST_SUBJECT and subject.isprintable()):
+        if not (isinstance(subject, str) and 1 <= len(subject) <= _MAX_SUBJECT_LENGTH and subject.isprintable()):
             raise UnauthenticatedError
         told = _find_claim(claims, settings.oidc_roles_claim)
         held = told if isinstance(told, list) else [told]

@@ -25,7 +25,7 @@ from app.services import audit_records, sealing
 from app.services.operations import databases, ledger_secrets, offline_ledger
 
 LEDGER, DATA, CHECKPOINT = "ledger.sqlite3", "data", "checkpoint.json"
-_MOST_ATTEMPTS = 5
+_MAX_ATTEMPTS = 5
 
 
 def back_up(settings: Settings, directory: Path) -> Checkpoint:
@@ -41,9 +41,9 @@ def back_up(settings: Settings, directory: Path) -> Checkpoint:
     make_private_directory(directory.parent)
     partial = directory.with_name(f".{directory.name}.{uuid4().hex}")
     try:
-        for attempt in range(1, _MOST_ATTEMPTS + 1):
+        for attempt in range(1, _MAX_ATTEMPTS + 1):
             partial.mkdir(mode=0o700)
-            made = _attempt(settings, partial, last=attempt == _MOST_ATTEMPTS)
+            made = _attempt(settings, partial, last=attempt == _MAX_ATTEMPTS)
             if made is not None:
                 partial.rename(directory)
                 durable_files.sync_directory(directory.parent)

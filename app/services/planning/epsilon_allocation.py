@@ -15,7 +15,7 @@ from app.ledger.units import NANO_PER_EPSILON, epsilon_text
 from app.services.planning import questions
 from app.services.planning.questions import Plan, Question
 
-MOST_COMPONENTS = 50_000
+MAX_COMPONENTS = 50_000
 """The maximum for all items together, so that a free plan does not take seconds; ask for a larger histogram alone."""
 
 _ONE = "needs exactly one of `epsilon`, `accuracy`, `relative_accuracy` and `weight`"
@@ -69,10 +69,8 @@ def plan_items(dataset: Dataset, batch: Batch, most_nano: int) -> list[Plan]:
         with _name_refused_item(position):
             plan = questions.make_plan(dataset, question, most_nano)
         components += plan.statistic.components
-        if components > MOST_COMPONENTS:
-            raise InvalidRequestError(
-                ("items", f"have too many bins: at most {MOST_COMPONENTS:,} together are allowed")
-            )
+        if components > MAX_COMPONENTS:
+            raise InvalidRequestError(("items", f"have too many bins: at most {MAX_COMPONENTS:,} together are allowed"))
         plans.append(plan)
     return plans
 

@@ -13,7 +13,7 @@ from app.errors import InvalidRequestError
 from app.services.planning import columns
 from app.services.planning.columns import DeclaredColumns
 
-MOST_CATEGORIES = 10_001
+MAX_CATEGORIES = 10_001
 """The maximum number of bins of categories: 10,000 declared categories and `other`."""
 
 
@@ -70,8 +70,8 @@ def _imply_column(
     """Return a numeric column if there are bounds or edges, integer if they are whole, else `bins` categories."""
     written = edges or bounds
     if written is None and kind == "histogram":
-        if bins is None or not 2 <= bins <= MOST_CATEGORIES:
-            what = f"needs `bounds` or `edges`; for categories, give `bins` from 2 to {MOST_CATEGORIES:,}"
+        if bins is None or not 2 <= bins <= MAX_CATEGORIES:
+            what = f"needs `bounds` or `edges`; for categories, give `bins` from 2 to {MAX_CATEGORIES:,}"
             raise InvalidRequestError(("statistic.bins", what))
         categories = tuple(str(i) for i in range(1, bins))  # the last bin is `other`
         return Column(name, Kind.CATEGORY, categories=categories, nullable=False)

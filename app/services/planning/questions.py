@@ -20,7 +20,7 @@ from app.ledger.units import NANO_PER_EPSILON
 from app.services.planning import columns
 from app.spelling import suggest_name
 
-MOST_NAMES = 20  # the maximum number of names that an error message lists
+MAX_NAMES = 20  # the maximum number of names that an error message lists
 MAX_CACHE_BYTES = 2**26
 """The maximum total size of all cached plans."""
 
@@ -149,8 +149,8 @@ def invalid_statistic_error(member: str, error: InvalidStatistic) -> InvalidRequ
     """Return the error for an invalid member of a request; its message lists the allowed declared names."""
     what = error.what
     if error.declared:
-        named = ", ".join(f"'{name}'" for name in error.declared[:MOST_NAMES])
-        more = len(error.declared) - MOST_NAMES
+        named = ", ".join(f"'{name}'" for name in error.declared[:MAX_NAMES])
+        more = len(error.declared) - MAX_NAMES
         what = f"{what}: {named}{f' and {more:,} more' if more > 0 else ''}{suggest_name(error.sent, error.declared)}"
     return InvalidRequestError((f"{member}.{error.where}", what))
 

@@ -16,7 +16,7 @@ from app.services.planning.questions import Plan
 from app.services.releasing import exact_sums
 from app.services.rendering.release_answers import PreparedRelease, prepare_fresh_release
 
-MOST_QUICK = 100
+MAX_QUICK_COMPONENTS = 100
 """Up to this many components, the draws take no longer than the rest of a release."""
 
 log = structlog.stdlib.get_logger("snapledger.releases")
@@ -34,7 +34,7 @@ def draw_releases(services: Services, access: Access, plans: Sequence[Plan]) -> 
     if not plans:
         return []
     needs = [plan.needs for plan in plans]
-    many = sum(plan.statistic.components for plan in plans) > MOST_QUICK
+    many = sum(plan.statistic.components for plan in plans) > MAX_QUICK_COMPONENTS
     if many or not all(exact_sums.are_cached(services, access.dataset, each) for each in needs):
         services.database.pause()  # other requests' commits go first
     sums = exact_sums.compute_exact_sums(services, access.dataset, needs)

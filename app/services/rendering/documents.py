@@ -18,7 +18,7 @@ from app.ledger.allowances import Allowance
 from app.ledger.units import epsilon_text
 from app.services.planning.questions import Plan
 
-MOST_LISTED_INTERVALS = 1_000
+MAX_LISTED_INTERVALS = 1_000
 MAX_CACHE_BYTES = 2**25
 """The maximum total size of all cached members, including their plans."""
 
@@ -103,7 +103,7 @@ def mechanism_document(mechanism: Mechanism) -> Document:
 def encode_bins(mechanism: Mechanism) -> Mapping[str, bytes]:
     """Return the members that describe the components, as JSON; nothing for a single number.
 
-    More than `MOST_LISTED_INTERVALS` intervals are described by their edges alone. A two-way table has its columns'
+    More than `MAX_LISTED_INTERVALS` intervals are described by their edges alone. A two-way table has its columns'
     bins in `axes`, and in `bins` only what is not a cell.
     """
     described = mechanism.statistic.bins
@@ -119,7 +119,7 @@ def encode_bins(mechanism: Mechanism) -> Mapping[str, bytes]:
 
 def _encode_bins_of(described: Bins | WithOutside | Steps) -> Mapping[str, bytes]:
     inside = described.inside if isinstance(described, WithOutside) else described
-    if isinstance(inside, IntervalBins) and inside.edges.intervals > MOST_LISTED_INTERVALS:
+    if isinstance(inside, IntervalBins) and inside.edges.intervals > MAX_LISTED_INTERVALS:
         return {"bins": encode_json(None), "edges": join_array(number_texts(inside.edges.doubles()))}
     return {"bins": encode_json(described.describe())}
 

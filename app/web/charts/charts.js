@@ -2,7 +2,7 @@
 
 import { h } from "../ui/dom.js";
 
-const MOST_FRAMES = 600;
+const MAX_FRAMES = 600;
 
 let loading = null;
 
@@ -49,7 +49,7 @@ export function chart(summary) {
 
 /** Wait until the element is in the page: charts are created before, and have no width until then. */
 async function attached(element) {
-  for (let frame = 0; frame < MOST_FRAMES && !element.isConnected; frame += 1) await new Promise(requestAnimationFrame);
+  for (let frame = 0; frame < MAX_FRAMES && !element.isConnected; frame += 1) await new Promise(requestAnimationFrame);
 }
 
 /** Draw into a chart; `make` returns `{data, layout}`, and is called again when the page changes to light or dark. */

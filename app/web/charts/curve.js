@@ -3,8 +3,8 @@
 import { call, path } from "../api.js";
 
 const POINTS = 100;
-const LEAST = "0.001";
-const MOST = "1000";
+const MIN_EPSILON = "0.001";
+const MAX_EPSILON = "1000";
 const NANO = 9;
 
 const pause = (seconds) => new Promise((resolve) => { setTimeout(resolve, seconds * 1000); });
@@ -31,7 +31,7 @@ async function planned(dataset, body, signal) {
 /** Return a plan with its curve up to `to`, or up to the maximum ε of one release if that is less. */
 async function upTo(to, dataset, body, signal) {
   try {
-    return await planned(dataset, { ...body, epsilon: LEAST, curve: { from: LEAST, to, points: POINTS } }, signal);
+    return await planned(dataset, { ...body, epsilon: MIN_EPSILON, curve: { from: MIN_EPSILON, to, points: POINTS } }, signal);
   } catch (error) {
     if (error.type !== "/problems/epsilon-too-large" || error.limit === to) throw error;
     return upTo(error.limit, dataset, body, signal);
@@ -40,9 +40,9 @@ async function upTo(to, dataset, body, signal) {
 
 /** Return the points of the curve by ascending ε, each `{epsilon, radius, edge}`; `edge` marks the ε of a cliff. */
 export async function curve(dataset, statistic, options, signal) {
-  const plan = await upTo(MOST, dataset, { statistic, ...options }, signal);
+  const plan = await upTo(MAX_EPSILON, dataset, { statistic, ...options }, signal);
   const { accuracy, mechanism } = plan;
-  const noise = Math.log(1 / accuracy.alpha) * mechanism.scale * Number(LEAST); // its part of the radius at ε = 1
+  const noise = Math.log(1 / accuracy.alpha) * mechanism.scale * Number(MIN_EPSILON); // its part of the radius at ε = 1
   return plan.curve.flatMap(({ epsilon, radius, cliff }, at, all) => {
     const point = { epsilon, radius, edge: cliff };
     if (!cliff || at === 0) return [point];

@@ -4,7 +4,7 @@ import { facts, h, table } from "../ui/dom.js";
 import { interval, number, plain } from "../ui/format.js";
 import { chart, draw, palette } from "./charts.js";
 
-const MOST_CELLS = 10_000; // shown at most; a page with more is slow and unreadable
+const MAX_CELLS = 10_000; // shown at most; a page with more is slow and unreadable
 
 /** Return the labels of both axes, and of the values after the cells. */
 export function axesOf(release, labels) {
@@ -33,7 +33,7 @@ function heatmap({ value_in_range: values, statistic }, rows, columns) {
 export function twoWay(release, labels) {
   const { rows, columns, outside } = axesOf(release, labels);
   const cells = rows.length * columns.length;
-  if (cells > MOST_CELLS) return [h("p", {}, `${number(cells)} cells: too many to show here; the API returns all of them.`)];
+  if (cells > MAX_CELLS) return [h("p", {}, `${number(cells)} cells: too many to show here; the API returns all of them.`)];
   const picture = chart(`Heatmap of ${rows.length} by ${columns.length} cells; the table below has the figures`);
   draw(picture, () => heatmap(release, rows, columns));
   const cell = (at) => [number(release.value_in_range[at]), h("small", {}, interval(release.accuracy.interval[at]))];

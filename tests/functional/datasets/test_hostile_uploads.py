@@ -11,7 +11,7 @@ import httpx
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from service_world import MOST_UPLOAD_BYTES, X_COLUMNS, Service, a_name
+from service_world import UPLOAD_LIMIT_BYTES, X_COLUMNS, Service, a_name
 
 MARK = "nobody-may-see-this"
 METADATA = json.dumps({"name": "the-name", "epsilon_limit": 1, "columns": X_COLUMNS})
@@ -125,7 +125,7 @@ FILES = {
     "infinite": parquet(pa.table({"x": [1.0, float("inf")]})),
     "a Parquet with a column twice": parquet(pa.Table.from_arrays([pa.array([1, 2])] * 2, names=["x", "x"])),
     "a Parquet of one row": parquet(pa.table({"x": [1]})),
-    "too large": b"x\n" + b"1\n" * (MOST_UPLOAD_BYTES // 2),
+    "too large": b"x\n" + b"1\n" * (UPLOAD_LIMIT_BYTES // 2),
 }
 
 
@@ -139,7 +139,7 @@ def test_a_file_that_is_none(one_service: Service, owner: httpx.Client, content:
     before = one_service.resident_bytes()
     with one_service.unchanged():
         answer = one_service.upload(owner, METADATA.replace("the-name", a_name("never")), content)
-        if len(content) > MOST_UPLOAD_BYTES:
+        if len(content) > UPLOAD_LIMIT_BYTES:
             assert answer.status_code == 413
         else:
             assert (answer.status_code, answer.json()["type"]) == (422, "/problems/invalid-request")

@@ -86,7 +86,7 @@ def assert_harmless(answer: httpx.Response, body: str) -> None:
 # Every eleventh body, or every third: of each place another part of what it is replaced by.
 EACH = pytest.mark.parametrize("stride", [11, pytest.param(max(1, 4 - LONGER), marks=pytest.mark.slow)])
 # Postgres is the stricter one: it holds fewer texts.
-MOST_ON_POSTGRES = pytest.mark.parametrize(
+MAX_ON_POSTGRES = pytest.mark.parametrize(
     "service", ["postgres", pytest.param("sqlite", marks=pytest.mark.slow)], indirect=True
 )
 
@@ -98,7 +98,7 @@ def assert_nothing_is_repeated(service: Service) -> None:
 
 
 @EACH
-@MOST_ON_POSTGRES
+@MAX_ON_POSTGRES
 @pytest.mark.parametrize("which", range(15))
 def test_every_member_of_every_body_spoilt(service: Service, which: int, stride: int) -> None:
     """A wrong body is a 400 or a 422, told without the input; nothing is stored."""
@@ -119,7 +119,7 @@ def test_every_member_of_every_body_spoilt(service: Service, which: int, stride:
 
 
 @EACH
-@MOST_ON_POSTGRES
+@MAX_ON_POSTGRES
 @pytest.mark.parametrize("which", range(3))
 def test_every_member_of_metadata_spoilt(service: Service, which: int, stride: int) -> None:
     _, owner = service.principal("owner")

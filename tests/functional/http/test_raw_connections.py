@@ -5,7 +5,7 @@ from itertools import chain, repeat
 
 import pytest
 from raw_http import chunked, head, line
-from service_world import MOST_UPLOAD_BYTES, X_COLUMNS, Service, Table, numbers_csv
+from service_world import UPLOAD_LIMIT_BYTES, X_COLUMNS, Service, Table, numbers_csv
 
 MEAN = {"kind": "mean", "column": "x"}
 JSON = "Content-Type: application/json"
@@ -44,7 +44,7 @@ def test_401_before_the_body_is_read(table: Table, length: str, expect: tuple[st
 def test_413_before_the_body_is_read(table: Table) -> None:
     """413: body over the limit: 1 MiB of JSON, `MAX_UPLOAD_BYTES` of upload. 401 and 413 before the body is read."""
     owner, analyst = key_of(table.owner), key_of(table.analyst)
-    too_long = MOST_UPLOAD_BYTES + 3 * MEGABYTE
+    too_long = UPLOAD_LIMIT_BYTES + 3 * MEGABYTE
     for authorization, path, form, length, status in (
         (analyst, f"{table.path}/plan", JSON, MEGABYTE + 1, 413),
         (analyst, f"{table.path}/releases", JSON, 2**62, 413),
