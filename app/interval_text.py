@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from gmpy2 import mpq
 
 from app.dp.numbers.double_offsets import add_rounding_down, add_rounding_up
-from app.json_text import Doubles, dictionary_entries, double_texts, joined
+from app.json_text import Doubles, dictionary_entries, double_texts, join_texts
 
 CHUNK_BYTES = 2**18
 
@@ -44,7 +44,7 @@ def interval_pieces(values: Iterable[bytes], reach: mpq, lowest: float, highest:
         entries = dictionary_entries(numbers)
         middles: Doubles = pc.cast(entries.dictionary, pa.float64()).to_numpy()
         yield separator
-        yield joined(interval_texts(middles, reach, lowest, highest).take(entries.indices))
+        yield join_texts(interval_texts(middles, reach, lowest, highest).take(entries.indices))
         separator = b","
     yield b"]"
 

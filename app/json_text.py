@@ -92,11 +92,11 @@ def array_pieces(texts: pa.StringArray, places: npt.NDArray[np.intp]) -> Iterato
     """Yield the pieces of the JSON array with the texts at these indices, each JSON already."""
     for start in range(0, len(places), BATCH):
         yield b"," if start else b"["
-        yield joined(texts.take(pa.array(places[start : start + BATCH])))
+        yield join_texts(texts.take(pa.array(places[start : start + BATCH])))
     yield b"]"
 
 
-def joined(texts: pa.StringArray) -> bytes:
+def join_texts(texts: pa.StringArray) -> bytes:
     """Return the texts with commas between them."""
     (text,) = pc.binary_join(pa.ListArray.from_arrays([0, len(texts)], texts), ",")
     encoded: bytes = text.as_buffer().to_pybytes()

@@ -21,7 +21,7 @@ _PROTOCOLS: Final = (
 log = logging.getLogger("snapledger.traces")
 
 
-class Told(SpanExporter):
+class LoggingExporter(SpanExporter):
     """An exporter that logs when its failures begin and when they end, since our log drops the library's messages."""
 
     def __init__(self, exporter: SpanExporter) -> None:
@@ -61,5 +61,5 @@ def provider() -> TracerProvider:
     ours = {"service.name": "snapledger", "service.version": version("snapledger"), "service.instance.id": str(uuid4())}
     resource = Resource.create(ours).merge(OTELResourceDetector().detect())  # the operator's own names win
     made = TracerProvider(resource=resource, shutdown_on_exit=False)
-    made.add_span_processor(BatchSpanProcessor(Told(OTLPSpanExporter())))
+    made.add_span_processor(BatchSpanProcessor(LoggingExporter(OTLPSpanExporter())))
     return made

@@ -116,16 +116,16 @@ class Database:
         with self.write() as transaction:
             return work(transaction)
 
-    def group(self, follows: Callable[[], bool], told: Callable[[], None]) -> CommitGroup | None:
+    def group(self, follows: Callable[[], bool], deliver: Callable[[], None]) -> CommitGroup | None:
         """Commit the transactions of this thread in groups. Returns None on Postgres, where threads wait in parallel.
 
         From then on `transact` may return before its commit if another transaction may follow at once. Do not show its
-        result to anybody before the group's `commit` has returned. On both databases `told` is called before anything
-        that may take long.
+        result to anybody before the group's `commit` has returned. On both databases `deliver` is called before
+        anything that may take long.
         """
-        self._thread.told = told
+        self._thread.deliver = deliver
         if self.dialect == "sqlite":
-            self._thread.group = CommitGroup(self._home.writing, follows, told)
+            self._thread.group = CommitGroup(self._home.writing, follows, deliver)
         return self._group
 
     @property
@@ -144,8 +144,8 @@ class Database:
         """Commit this thread's group now. Call this before something slow, so that no commit waits for it."""
         if (group := self._group) is not None:
             group.pause()
-        elif (told := getattr(self._thread, "told", None)) is not None:
-            told()
+        elif (deliver := getattr(self._thread, "deliver", None)) is not None:
+            deliver()
 
     @contextmanager
     def migrating(self) -> Iterator[Connection]:

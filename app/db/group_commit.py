@@ -49,16 +49,16 @@ class CommitGroup:
     Args:
         writing: begins the database's only write transaction.
         follows: returns whether another transaction may follow at once. If not, this one is committed immediately.
-        told: called before something slow, so that the caller can send the results that are ready.
+        deliver: called before something slow, so that the caller can send the results that are ready.
     """
 
     def __init__(
         self,
         writing: Callable[[], AbstractContextManager[Connection]],
         follows: Callable[[], bool],
-        told: Callable[[], None],
+        deliver: Callable[[], None],
     ) -> None:
-        self._writing, self._follows, self._told = writing, follows, told
+        self._writing, self._follows, self._deliver = writing, follows, deliver
         self._open = ExitStack()
         self._connection: Connection | None = None
         self._outcome = GroupOutcome()
@@ -69,7 +69,7 @@ class CommitGroup:
     def transact(self, work: Callable[[WriteSession], T]) -> T:
         """Do the same as `Database.transact`, except that the commit may happen later."""
         if self._connection is None:
-            self._told()  # beginning may wait for another process's write
+            self._deliver()  # beginning may wait for another process's write
             self._outcome = GroupOutcome()
             self._connection = self._open.enter_context(self._writing())
         part = _GroupedSession(self._connection)
@@ -115,9 +115,9 @@ class CommitGroup:
             self._afterwards.append(partial(copy_context().run, then))
 
     def pause(self) -> None:
-        """Commit now and call `told`, because something slow follows."""
+        """Commit now and call `deliver`, because something slow follows."""
         self.commit()
-        self._told()
+        self._deliver()
 
     def _undo(self, error: BaseException) -> None:
         """Roll back one transaction. If SQLite has rolled back everything, as on a full disk, the whole group fails."""

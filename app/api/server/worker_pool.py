@@ -26,7 +26,7 @@ from app.db.group_commit import GroupOutcome
 
 _PATIENCE_SECONDS: Final = 0.005
 _MAX_TOGETHER: Final = 16
-_MAX_UNTOLD: Final = 4
+_MAX_UNDELIVERED: Final = 4
 """How many results are delivered together if the database has no group commit."""
 
 _IDLE, _BUSY = 0.45, 0.7
@@ -60,13 +60,13 @@ class _Call:
     outcome: GroupOutcome | None = None  # of the group commit with its writes
 
     def answer(self) -> None:
-        """Run the call, and keep its result until `tell`."""
+        """Run the call, and keep its result until `deliver`."""
         try:
             self.result = self.context.run(self.work)
         except BaseException as error:  # noqa: BLE001 - the caller gets any error
             self.error = error
 
-    def tell(self) -> None:
+    def deliver(self) -> None:
         """Set the future's result; on the event loop."""
         if self.future.cancelled():
             return
@@ -93,7 +93,7 @@ class _LoadSample:
 
 def _deliver_answers(calls: Sequence[_Call]) -> None:
     for call in calls:
-        call.tell()
+        call.deliver()
 
 
 class WorkerPool:
@@ -126,7 +126,7 @@ class WorkerPool:
         with self._mutex:
             self._waiting.append(_Call(work, is_quick, copy_context(), loop, future))
             if len(self._at_work) < self._at_once:
-                self._appoint()
+                self._add_worker()
         if not self._watched:
             self._watched = True
             loop.call_later(_PATIENCE_SECONDS, self._watch, loop, _LoadSample(self._taken))
@@ -137,25 +137,25 @@ class WorkerPool:
         with self._mutex:
             look = _LoadSample(self._taken)
             if self._waiting:
-                self._see_to_it(look, before)
+                self._adapt_workers(look, before)
             self._watched = bool(self._at_work)
         if self._watched:
             loop.call_later(_PATIENCE_SECONDS, self._watch, loop, look)
 
-    def _see_to_it(self, look: "_LoadSample", before: "_LoadSample") -> None:
+    def _adapt_workers(self, look: "_LoadSample", before: "_LoadSample") -> None:
         """Adapt the number of workers while calls wait: add one if none progresses or processors are idle."""
         busy = look.busy_since(before)
         if look.taken == before.taken:
-            self._appoint()
+            self._add_worker()
         elif busy < _IDLE and self._at_once < self._most_at_once:
             self._at_once += 1
-            self._appoint()
+            self._add_worker()
         elif busy > _BUSY and self._at_once > 1:
             self._at_once -= 1
             if len(self._at_work) > self._at_once:
                 self._at_work.popleft()
 
-    def _appoint(self) -> None:
+    def _add_worker(self) -> None:
         """Let another worker take calls, within the maximum; if enough already do, it replaces the oldest."""
         if self._resting:
             worker = self._resting.pop()
@@ -163,7 +163,7 @@ class WorkerPool:
         elif self._made < self._most:
             self._made += 1
             worker = _Worker(self)
-            threading.Thread(target=worker.work, name="crew", daemon=True).start()
+            threading.Thread(target=worker.work, name="worker", daemon=True).start()
         else:
             return
         if len(self._at_work) == self._at_once:
@@ -205,35 +205,35 @@ class WorkerPool:
 class _Worker:
     """A thread of the pool. The lock `called` is always held; releasing it once wakes the resting thread."""
 
-    def __init__(self, crew: WorkerPool) -> None:
+    def __init__(self, pool: WorkerPool) -> None:
         self.called = threading.Lock()
-        self._crew = crew
+        self._pool = pool
         self._answered: list[_Call] = []
 
     def work(self) -> None:
         """Run calls until the process ends."""
         self.called.acquire()
-        group = self._crew.database.group(self._follows, self._tell)
-        most = _MAX_UNTOLD if group is None else _MAX_TOGETHER
+        group = self._pool.database.group(self._follows, self._deliver)
+        most = _MAX_UNDELIVERED if group is None else _MAX_TOGETHER
         while True:
-            call = self._crew.take(self)
+            call = self._pool.take(self)
             if self._answered and (call is None or not call.quick or len(self._answered) == most):
                 if group is not None:
                     group.commit()
-                self._tell()
+                self._deliver()
             if call is not None:
                 call.answer()
                 if group is not None:
                     call.outcome, group.taken = group.taken, None
                 self._answered.append(call)
                 del call  # it may refer to large values
-            elif self._crew.rest(self):
+            elif self._pool.rest(self):
                 self.called.acquire()
 
     def _follows(self) -> bool:
-        return len(self._answered) + 1 < _MAX_TOGETHER and self._crew.follows(self)
+        return len(self._answered) + 1 < _MAX_TOGETHER and self._pool.follows(self)
 
-    def _tell(self) -> None:
+    def _deliver(self) -> None:
         answered, self._answered = self._answered, []
         if answered:
             with suppress(RuntimeError):  # the loop is closed, so nothing waits for the results

@@ -60,9 +60,9 @@ def names(database: Database) -> set[str]:
         return {each.name for each in principals.page_of_principals(session, None, 100)}
 
 
-def held(crew: WorkerPool, release: threading.Event) -> Coroutine[Any, Any, Any]:
+def held(pool: WorkerPool, release: threading.Event) -> Coroutine[Any, Any, Any]:
     """A call that takes until it is released, so that the next ones wait together."""
-    return crew.run(mark_quick(lambda: release.wait(SOON)))
+    return pool.run(mark_quick(lambda: release.wait(SOON)))
 
 
 def slow_failing_commit() -> Callable[[WriteSession], None]:
@@ -81,12 +81,12 @@ def slow_failing_commit() -> Callable[[WriteSession], None]:
     return commit
 
 
-async def together(crew: WorkerPool, *calls: Callable[[], object]) -> list[Any]:
+async def together(pool: WorkerPool, *calls: Callable[[], object]) -> list[Any]:
     """What the calls return or raise, which one thread answers in a row."""
     release = threading.Event()
-    first = asyncio.ensure_future(held(crew, release))
+    first = asyncio.ensure_future(held(pool, release))
     await asyncio.sleep(0)  # it is taken before the others come
-    others = [asyncio.ensure_future(crew.run(call)) for call in calls]
+    others = [asyncio.ensure_future(pool.run(call)) for call in calls]
     await asyncio.sleep(0)
     release.set()
     await first
@@ -95,37 +95,37 @@ async def together(crew: WorkerPool, *calls: Callable[[], object]) -> list[Any]:
 
 def test_calls_answer_and_raise_with_the_variables_of_who_awaits_them(database: Database) -> None:
     async def ask() -> None:
-        crew = WorkerPool(database, 4)
+        pool = WorkerPool(database, 4)
         spoken.set("hello")
-        assert await crew.run(lambda **given: (given, spoken.get()), name="ada") == ({"name": "ada"}, "hello")
+        assert await pool.run(lambda **given: (given, spoken.get()), name="ada") == ({"name": "ada"}, "hello")
         with pytest.raises(LookupError, match="gone"):
-            await crew.run(lambda: (_ for _ in ()).throw(LookupError("gone")))
-        assert await crew.run(threading.get_ident) != threading.get_ident()
+            await pool.run(lambda: (_ for _ in ()).throw(LookupError("gone")))
+        assert await pool.run(threading.get_ident) != threading.get_ident()
 
     run(ask())
 
 
 def test_a_call_that_is_held_up_holds_up_nobody(database: Database) -> None:
     async def ask() -> None:
-        crew, release = WorkerPool(database, 3), threading.Event()
-        slow = [asyncio.ensure_future(crew.run(lambda: release.wait(SOON))) for _ in range(2)]
-        assert await crew.run(lambda: "answered") == "answered"
+        pool, release = WorkerPool(database, 3), threading.Event()
+        slow = [asyncio.ensure_future(pool.run(lambda: release.wait(SOON))) for _ in range(2)]
+        assert await pool.run(lambda: "answered") == "answered"
         release.set()
         assert await asyncio.gather(*slow) == [True, True]
-        assert await asyncio.gather(*(crew.run(lambda: 1) for _ in range(50))) == [1] * 50
+        assert await asyncio.gather(*(pool.run(lambda: 1) for _ in range(50))) == [1] * 50
 
     run(ask())
 
 
 def test_there_are_no_more_threads_than_may_be(database: Database) -> None:
     async def ask() -> None:
-        crew, release, seen = WorkerPool(database, 2), threading.Event(), set[int]()
+        pool, release, seen = WorkerPool(database, 2), threading.Event(), set[int]()
 
         def see() -> None:
             seen.add(threading.get_ident())
             release.wait(SOON)
 
-        calls = [asyncio.ensure_future(crew.run(see)) for _ in range(6)]
+        calls = [asyncio.ensure_future(pool.run(see)) for _ in range(6)]
         while len(seen) < 2:  # noqa: ASYNC110 - threads see, not the loop
             await asyncio.sleep(0.01)
         await asyncio.sleep(0.05)  # in which a third would be there
@@ -140,7 +140,7 @@ def test_an_answer_does_not_wait_for_a_slow_call_behind_it(either: Database) -> 
     """The call behind waits for the answer itself: together they would wait for ever."""
 
     async def ask(begin: Callable[[], object] | None) -> None:
-        crew, told = WorkerPool(either, 1), threading.Event()
+        pool, told = WorkerPool(either, 1), threading.Event()
 
         def slow() -> bool:
             if begin is not None:
@@ -148,9 +148,9 @@ def test_an_answer_does_not_wait_for_a_slow_call_behind_it(either: Database) -> 
             return told.wait(SOON)
 
         release = threading.Event()
-        first = asyncio.ensure_future(held(crew, release))
+        first = asyncio.ensure_future(held(pool, release))
         await asyncio.sleep(0)
-        behind = asyncio.ensure_future(crew.run(slow if begin is None else mark_quick(slow)))
+        behind = asyncio.ensure_future(pool.run(slow if begin is None else mark_quick(slow)))
         await asyncio.sleep(0)
         release.set()
         await first
@@ -173,7 +173,7 @@ def calculate() -> None:
         time.sleep(0)
 
 
-async def until_at_once(reached: Callable[[int], bool], crew: WorkerPool, work: Callable[[], object]) -> None:
+async def until_at_once(reached: Callable[[int], bool], pool: WorkerPool, work: Callable[[], object]) -> None:
     """Run calls until it is true of the most of them that were at work at once."""
     at_work, most = set[int](), 0
 
@@ -186,15 +186,15 @@ async def until_at_once(reached: Callable[[int], bool], crew: WorkerPool, work: 
 
     while not reached(most):
         most = 0
-        await asyncio.gather(*(crew.run(call) for _ in range(30)))
+        await asyncio.gather(*(pool.run(call) for _ in range(30)))
 
 
 def test_more_are_at_work_only_while_they_wait_more_than_they_work(database: Database) -> None:
     async def ask() -> None:
-        crew = WorkerPool(database, 8, at_once=8)
+        pool = WorkerPool(database, 8, at_once=8)
         # That is progress soon enough for nobody to be replaced, and leaves the processor to another.
-        await until_at_once(lambda most: most > 2, crew, partial(time.sleep, 0.002))
-        await until_at_once(lambda most: most == 1, crew, calculate)
+        await until_at_once(lambda most: most > 2, pool, partial(time.sleep, 0.002))
+        await until_at_once(lambda most: most == 1, pool, calculate)
 
     run(ask())
 
@@ -212,13 +212,13 @@ def test_transactions_that_follow_each_other_are_one_commit_and_told_after_it(
     monkeypatch.setattr(WriteSession, "commit", watched)
 
     async def ask() -> None:
-        crew = WorkerPool(database, 1)
+        pool = WorkerPool(database, 1)
 
         async def told(call: Callable[[], str]) -> None:
-            events.append(await crew.run(call))
+            events.append(await pool.run(call))
 
         release = threading.Event()
-        first = asyncio.ensure_future(held(crew, release))
+        first = asyncio.ensure_future(held(pool, release))
         await asyncio.sleep(0)
         calls = [mark_quick(lambda name=name: database.transact(insert(name))) for name in "abc"]  # type: ignore[misc]
         calls.append(mark_quick(lambda: "read"))  # behind it nothing follows: the group is committed all the same
@@ -253,16 +253,16 @@ def test_nobody_is_told_of_what_was_not_committed(database: Database, monkeypatc
     commit = WriteSession.commit
 
     async def ask() -> None:
-        crew = WorkerPool(database, 1)
+        pool = WorkerPool(database, 1)
         calls = [mark_quick(lambda name=name: database.transact(insert(name))) for name in "abc"]  # type: ignore[misc]
         reads = mark_quick(lambda: "read")
         monkeypatch.setattr(WriteSession, "commit", slow_failing_commit())
-        a, b, read, c = await together(crew, calls[0], calls[1], reads, calls[2])
+        a, b, read, c = await together(pool, calls[0], calls[1], reads, calls[2])
         assert [type(each) for each in (a, b, c)] == [UnavailableError] * 3
         assert read == "read"
         assert names(database) == set()
         monkeypatch.setattr(WriteSession, "commit", commit)
-        assert await together(crew, *calls) == ["a", "b", "c"]
+        assert await together(pool, *calls) == ["a", "b", "c"]
 
     run(ask())
     assert names(database) == {"a", "b", "c"}
@@ -332,12 +332,12 @@ def test_a_refusal_that_saw_what_was_undone_is_no_refusal(database: Database, mo
         raise LookupError(principals.find_by_name(transaction, "a"))
 
     async def ask() -> None:
-        crew = WorkerPool(database, 1)
+        pool = WorkerPool(database, 1)
         calls = [mark_quick(lambda: database.transact(insert("a"))), mark_quick(lambda: database.transact(refused))]
-        assert [type(each) for each in await together(crew, *calls)] == [str, LookupError]
+        assert [type(each) for each in await together(pool, *calls)] == [str, LookupError]
         monkeypatch.setattr(WriteSession, "commit", slow_failing_commit())
         calls[0] = mark_quick(lambda: database.transact(insert("b")))
-        assert [type(each) for each in await together(crew, *calls)] == [UnavailableError] * 2
+        assert [type(each) for each in await together(pool, *calls)] == [UnavailableError] * 2
 
     run(ask())
 
@@ -382,10 +382,10 @@ def test_nobody_waits_for_another_process_who_need_not(database: Database) -> No
     assert taken.wait(SOON)
 
     async def ask() -> None:
-        crew, release = WorkerPool(database, 1), threading.Event()
-        first = asyncio.ensure_future(held(crew, release))
+        pool, release = WorkerPool(database, 1), threading.Event()
+        first = asyncio.ensure_future(held(pool, release))
         await asyncio.sleep(0)
-        behind = asyncio.ensure_future(crew.run(mark_quick(lambda: database.transact(insert("a")))))
+        behind = asyncio.ensure_future(pool.run(mark_quick(lambda: database.transact(insert("a")))))
         await asyncio.sleep(0)
         release.set()
         await first
