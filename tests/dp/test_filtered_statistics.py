@@ -371,7 +371,7 @@ def test_values_are_found_among_many_categories_without_a_search() -> None:
 
 @pytest.mark.parametrize("filtered", ["k", "v", None])
 @pytest.mark.parametrize("grouped", [True, False])
-@pytest.mark.parametrize(("n", "rows_per_unit"), [(2, 1), (3, 1), (2, 2), (3, 3)])
+@pytest.mark.parametrize(("n", "rows_per_unit"), [(2, 1), (3, 1), (2, 2), pytest.param(3, 3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("bounds", [(0, 2), (-2, 0), (1, 3)])
 def test_centred_sums_move_together_by_the_width_of_the_bounds(
     bounds: tuple[int, int], n: int, rows_per_unit: int, filtered: str | None, *, grouped: bool

@@ -1,6 +1,8 @@
 """Sums or bits that a release cannot be made of: 503 without a debit, and not a word of what they were."""
 
 from collections.abc import Callable, Iterable
+from decimal import Decimal
+from itertools import product
 
 import pytest
 from faulty_world import MEAN, Breakable, refused
@@ -42,16 +44,15 @@ def _bits_run_out(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Mechanism, "draw", _raising(DrawExhausted()))
 
 
-@pytest.mark.parametrize("statistic", [MEAN, HISTOGRAM], ids=["mean", "histogram"])
-@pytest.mark.parametrize("breaks", [_of_more_rows, _engine_fails, _bits_run_out])
-def test_a_draw_that_fails_costs_nothing(
-    breakable: Breakable, breaks: Callable[[pytest.MonkeyPatch], None], statistic: dict[str, object]
-) -> None:
-    table = breakable.table
-    with breakable.patch.context() as patch:
-        breaks(patch)
-        refused(table.release(statistic, key="k", epsilon="0.1", reuse=False))
-    assert breakable.spent() == "0"
-    paid = table.release(statistic, key="k", epsilon="0.1", reuse=False)
-    assert (paid.status_code, "Idempotency-Replayed" in paid.headers) == (201, False)
-    assert breakable.spent() == "0.1"
+def test_a_draw_that_fails_costs_nothing(breakable: Breakable) -> None:
+    table, cases = breakable.table, product([MEAN, HISTOGRAM], [_of_more_rows, _engine_fails, _bits_run_out])
+    for place, (statistic, breaks) in enumerate(cases):
+        asked = {"key": f"k{place}", "epsilon": "0.1", "reuse": False}
+        spent = breakable.spent()
+        with breakable.patch.context() as patch:
+            breaks(patch)
+            refused(table.release(statistic, **asked))
+        assert breakable.spent() == spent
+        paid = table.release(statistic, **asked)
+        assert (paid.status_code, "Idempotency-Replayed" in paid.headers) == (201, False)
+        assert Decimal(breakable.spent()) == Decimal(spent) + Decimal("0.1")

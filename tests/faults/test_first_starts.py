@@ -76,6 +76,7 @@ def start(places: Places, times: int) -> None:
         assert_one_service(settings)
 
 
+@pytest.mark.slow
 def test_workers_that_start_at_once_make_one_service(places: Places) -> None:
     start(places, 2)
 

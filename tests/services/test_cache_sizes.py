@@ -24,7 +24,7 @@ from app.services.planning import columns, questions
 from app.services.planning.questions import Question
 from app.services.rendering import documents
 
-N = 4_000
+N = 1_000
 INTEGER = {"kind": "integer", "bounds": ["0", "1000000"], "nullable": False}
 CATEGORIES = {"kind": "category", "categories": [f"{i:x}" for i in range(N)], "nullable": False}
 DECLARED = json.dumps({"x": INTEGER, "k": CATEGORIES})

@@ -113,6 +113,7 @@ def test_whole_bodies_do_not_give_way(small: Service) -> None:
             assert small.admin.post("/v1/plan", json=question).status_code != 408
 
 
+@pytest.mark.slow
 def test_unread_answers_hold_slots_and_no_memory(small: Service) -> None:
     """Each has a piece in memory at most; the connections that are too many are refused, or take an unread one's."""
     before = small.resident_bytes()

@@ -97,6 +97,7 @@ def assert_nothing_is_repeated(service: Service) -> None:
     assert "fault" not in log
 
 
+@pytest.mark.slow
 @EACH
 @MAX_ON_POSTGRES
 @pytest.mark.parametrize("which", range(15))

@@ -69,6 +69,7 @@ def test_simultaneous_twins_of_a_large_release_have_one_answer(one_service: Serv
     assert table.budget()["epsilon_spent"] == "0.5"
 
 
+@pytest.mark.slow
 def test_a_page_ends_by_bytes_and_the_next_goes_on(service: Service) -> None:
     table = table_of(service)
     made = [table.fresh(HISTOGRAM, epsilon="0.000000002")["id"] for _ in range(3)]
