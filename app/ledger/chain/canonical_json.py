@@ -7,12 +7,12 @@ Member = str | int | bytes | None
 
 def encode_array(*members: Member) -> bytes:
     """A JSON array of texts, whole numbers and nulls, with bytes in hexadecimal."""
-    return f"[{','.join(map(_encode, members))}]".encode()
+    # A call for each text would take half of the time.
+    encoded = [encode_basestring(each) if isinstance(each, str) else _encode(each) for each in members]
+    return f"[{','.join(encoded)}]".encode()
 
 
-def _encode(member: Member) -> str:
-    if isinstance(member, str):
-        return encode_basestring(member)
+def _encode(member: int | bytes | None) -> str:
     if isinstance(member, bytes):
         return f'"{member.hex()}"'
     return "null" if member is None else str(member)

@@ -12,6 +12,8 @@ def list_charges(plans: Sequence[Plan], earlier: Sequence[EarlierRelease | None]
 
     The sum is what all new releases cost together. It does not depend on the order of the plans.
     """
+    if len(plans) == 1:
+        return [plan.epsilon_nano if known is None else 0 for plan, known in zip(plans, earlier, strict=True)]
     fresh = [plan for plan, known in zip(plans, earlier, strict=True) if known is None]
     costs = [plan.epsilon_nano for plan in fresh]
     charges = charge_together([plan.statistic for plan in fresh], costs)

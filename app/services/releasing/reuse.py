@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from weakref import WeakKeyDictionary
 
 from gmpy2 import mpq
 
@@ -50,12 +51,14 @@ class EarlierRelease:
     equal: EqualStatistic | None
 
 
+_statistics_of_plans: WeakKeyDictionary[Plan, Mapping[str, EqualStatistic | None]] = WeakKeyDictionary()
+
+
 class _KnownReleases:
     """The releases that may answer the plans of a request: earlier ones, and those of the request itself."""
 
     def __init__(self, session: Session, dataset: Dataset) -> None:
         self._session, self._dataset = session, dataset
-        self._columns = columns.decode_columns(dataset.columns)
         self._by_statistic: dict[str, list[tuple[str, Mechanism]]] = {}
         self._answers: dict[tuple[str, mpq, str, int], EarlierRelease] = {}
 
@@ -65,10 +68,7 @@ class _KnownReleases:
 
     def list_for(self, plan: Plan) -> list[EarlierRelease]:
         """Return the releases that may answer a plan at its α, oldest first."""
-        asked = plan.statistic
-        statistics: dict[str, EqualStatistic | None] = {asked.identity: None}
-        for equal in list_equal_statistics(asked, self._columns):
-            statistics[equal.statistic.identity] = equal
+        asked, statistics = plan.statistic, self._list_statistics(plan)
         self._read({identity: equal.statistic if equal else asked for identity, equal in statistics.items()})
         found = [
             self._answer(plan, identity, equal, place)
@@ -76,6 +76,17 @@ class _KnownReleases:
             for place in range(len(self._by_statistic[identity]))
         ]
         return sorted(found, key=lambda each: (each.release_id == NOT_DRAWN, each.release_id))
+
+    def _list_statistics(self, plan: Plan) -> Mapping[str, EqualStatistic | None]:
+        """Return the statistics whose releases have the numbers of the plan's, by identity; None for its own."""
+        found = _statistics_of_plans.get(plan)
+        if found is None:
+            equal = list_equal_statistics(plan.statistic, columns.decode_columns(self._dataset.columns))
+            found = _statistics_of_plans[plan] = {
+                plan.statistic.identity: None,
+                **{each.statistic.identity: each for each in equal},
+            }
+        return found
 
     def _read(self, statistics: Mapping[str, Statistic]) -> None:
         """Read the earlier releases of those statistics that were not asked for yet."""
