@@ -6,6 +6,7 @@ from itertools import combinations_with_replacement, product
 from typing import Any
 
 import pytest
+from call_counts import count_calls
 from gmpy2 import mpq
 
 from app.dp.statistics import Statistic, build
@@ -74,6 +75,26 @@ def test_known_charges(
     random.Random(1).shuffle(order)
     again = charges([specs[i] for i in order], [costs[i] for i in order])
     assert sum(again) == sum(expected)
+
+
+@pytest.mark.parametrize("shared", [0, 2])
+def test_the_cost_is_linear_in_the_conditions(shared: int) -> None:
+    """Also where each three questions have five columns of their own, or share some with all others."""
+
+    def calls(questions: int) -> int:
+        names = [f"x{i}" for i in range(shared)] + [f"y{i}_{j}" for i in range(questions // 3) for j in range(5)]
+        columns = {name: Column(name, Kind.INTEGER, (mpq(0), mpq(10**6)), nullable=False) for name in names}
+        statistics = [
+            build(COUNT | {"where": {
+                name: {"between": (mpq(2 * i), mpq(2 * i + 2 * (name[0] == "x")))}
+                for name in [*names[:shared], *(f"y{i // 3}_{j}" for j in range(5))]
+            }}, columns, 50, 1)
+            for i in range(questions)
+        ]  # fmt: skip
+        return count_calls(lambda: charge_together(statistics, [1] * questions))
+
+    few, many = calls(60), calls(240)
+    assert many < 6 * few
 
 
 def place(bins: CategoryBins, value: Any) -> int:
