@@ -10,7 +10,7 @@ from gmpy2 import mpq
 from app.dp.mechanism.equal_mechanism import EqualMechanism
 from app.dp.mechanism.mechanism import Mechanism
 from app.dp.statistics import Statistic, build
-from app.dp.statistics.equal_numbers import MAX_EQUAL_NUMBERS, list_equal_statistics
+from app.dp.statistics.equal_numbers import MAX_EQUAL_CONDITIONS, MAX_EQUAL_NUMBERS, list_equal_statistics
 from app.dp.table.bins import BooleanBins, CategoryBins
 from app.dp.table.columns import Column, Kind
 from app.dp.table.sums import Answer, BinCounts, CellSums, ColumnSums, Moments
@@ -160,3 +160,12 @@ def test_large_tables_only_answer_for_themselves() -> None:
     table = build({"kind": "histogram", "columns": ("x", "y")}, columns, 50, 1)
     assert table.components > MAX_EQUAL_NUMBERS
     assert list_equal_statistics(table, columns) == []
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_counts_with_many_conditions_only_answer_for_themselves(more: int) -> None:
+    """The conditions are written out for each statistic: with all of them that would be quadratic."""
+    columns = {f"k{i}": Column(f"k{i}", Kind.CATEGORY, categories=("s", "t")) for i in range(MAX_EQUAL_CONDITIONS + 1)}
+    where = {name: {"one_of": ("s",)} for name in list(columns)[: MAX_EQUAL_CONDITIONS + more]}
+    equal = list_equal_statistics(build({"kind": "count", "where": where}, columns, 50, 1), columns)
+    assert len(equal) == (0 if more else 2 * MAX_EQUAL_CONDITIONS)

@@ -24,6 +24,9 @@ from app.dp.table.conditions import Condition, OneOf
 MAX_EQUAL_NUMBERS = 10_000
 """A release of more numbers only answers for its own statistic."""
 
+MAX_EQUAL_CONDITIONS = 10
+"""A count with more conditions is only looked for among counts: each condition is written out for all others."""
+
 Numbers: TypeAlias = Sequence[Rational]
 
 
@@ -70,7 +73,7 @@ def _list_all(statistic: Statistic, columns: Mapping[str, Column]) -> Iterator[E
     elif isinstance(statistic, Histogram) and isinstance(statistic.partition, CategoryBins):
         if not statistic.conditions:
             yield EqualStatistic(GroupedCount(n, rows, (statistic.column, statistic.partition), ()), tuple)
-    elif isinstance(statistic, Count):
+    elif isinstance(statistic, Count) and len(statistic.conditions) <= MAX_EQUAL_CONDITIONS:
         yield from _list_bins(statistic, columns)
     if isinstance(statistic, GroupedCount | Histogram) and statistic.complementary:
         yield from _list_counts(statistic, columns)
