@@ -75,7 +75,6 @@ def plan_derived(services: Services, entered: Access, question: DerivedQuestion)
     """
     facts.require_match(services.keyring, entered.dataset, entered.account)
     exact_sums.require_open(entered.dataset)
-    services.database.pause()  # the search for an ε takes its time
     planned = _plan_derived(services, entered.dataset, question)
     derived, plans = planned.derived, planned.plans
     earlier: list[EarlierRelease | None] = [None] * len(plans)
