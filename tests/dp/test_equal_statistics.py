@@ -10,10 +10,18 @@ from gmpy2 import mpq
 from app.dp.mechanism.equal_mechanism import EqualMechanism
 from app.dp.mechanism.mechanism import Mechanism
 from app.dp.statistics import Statistic, build
-from app.dp.statistics.equal_numbers import MAX_EQUAL_CONDITIONS, MAX_EQUAL_NUMBERS, list_equal_statistics
-from app.dp.table.bins import BooleanBins, CategoryBins
+from app.dp.statistics.equal_numbers import (
+    MAX_EQUAL_CONDITIONS,
+    MAX_EQUAL_NUMBERS,
+    count_from_histogram,
+    list_equal_statistics,
+    list_interval_conditions,
+)
+from app.dp.statistics.histogram import Histogram
+from app.dp.table.bins import BooleanBins, CategoryBins, IntervalBins
 from app.dp.table.columns import Column, Kind
 from app.dp.table.sums import Answer, BinCounts, CellSums, ColumnSums, Moments
+from app.engines.sql.bin_expressions import cuts_between, missing_bin
 
 Row = tuple[Any, ...]
 COLUMNS = {
@@ -169,3 +177,45 @@ def test_counts_with_many_conditions_only_answer_for_themselves(more: int) -> No
     where = {name: {"one_of": ("s",)} for name in list(columns)[: MAX_EQUAL_CONDITIONS + more]}
     equal = list_equal_statistics(build({"kind": "count", "where": where}, columns, 50, 1), columns)
     assert len(equal) == (0 if more else 2 * MAX_EQUAL_CONDITIONS)
+
+
+def bin_of(bins: IntervalBins, value: int | None) -> int:
+    """As the engines choose it."""
+    if value is None:
+        return missing_bin(bins)
+    return max((place for cut, place in zip(*cuts_between(bins), strict=True) if value >= cut), default=0)
+
+
+@pytest.mark.parametrize("nullable", [True, False])
+@pytest.mark.parametrize("edges", ["0 2 5", "0 1/2 2 4", "0 1/3 2/3 3", "-5 -1 1e19 2e19", "-2e19 -1e19 1 3"])
+def test_an_interval_is_a_bin_if_and_only_if_both_have_the_same_rows(edges: str, *, nullable: bool) -> None:
+    """Whatever is stored: a value beyond the edges, or none although the column is declared without missing values."""
+    ends = (-(2**63), -3, -1, 0, 1, 2, 3, 4, 7, 2**63 - 1)
+    columns = {"x": Column("x", Kind.INTEGER, nullable=nullable)}
+    written = tuple(mpq(edge) for edge in edges.split())
+    histogram = build({"kind": "histogram", "column": "x", "edges": written}, columns, 3, 1)
+    assert isinstance(histogram, Histogram)
+    assert isinstance(histogram.partition, IntervalBins)
+    bins, found = histogram.partition, set()
+    for least, most in combinations_with_replacement(ends, 2):
+        count = build({"kind": "count", "where": {"x": {"between": (mpq(least), mpq(most))}}}, columns, 3, 1)
+        (interval,) = list_interval_conditions(count, columns)
+        equal = count_from_histogram(interval, histogram)
+        same = [
+            place
+            for place in range(bins.edges.intervals)
+            if all(
+                (value is not None and least <= value <= most) == (bin_of(bins, value) == place)
+                for value in (None, *range(-9, 12), *ends)
+            )
+        ]
+        assert [equal.convert(range(bins.count))] == [same] if equal else not same
+        found |= {*same}
+    assert len(found) >= 1
+
+
+def test_no_interval_of_a_real_column_is_a_bin() -> None:
+    """A row at an upper edge is in the filter, and in the next bin."""
+    columns = {"x": Column("x", Kind.REAL)}
+    count = build({"kind": "count", "where": {"x": {"between": (mpq(1), mpq(2))}}}, columns, 3, 1)
+    assert list_interval_conditions(count, columns) == []

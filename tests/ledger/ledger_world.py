@@ -66,7 +66,8 @@ class World:
             release_id=release_id,
             answer_hash=answer_hash,
         )
-        releases.insert_release(transaction, SEAL, row, answer_hash, [(-3, 0.5), (SMALLEST_BOUND, 0.25)])
+        slots = [(row.statistic, -3, 0.5), (row.statistic, SMALLEST_BOUND, 0.25)]
+        releases.insert_release(transaction, SEAL, row, answer_hash, slots)
         return release_id
 
     def claim(self, transaction: WriteSession, key: str, release_id: str, at: str = "at") -> bool:
@@ -108,7 +109,8 @@ class World:
         """A release that nobody paid for, where only its storing matters."""
         release = Release(**{name: getattr(self.row(release_id), name) for name in Release.__slots__} | changed)
         with self.database.write() as transaction:
-            releases.insert_release(transaction, SEAL, release, sha256(release.response).digest(), candidacies)
+            slots = [(release.statistic, *candidacy) for candidacy in candidacies]
+            releases.insert_release(transaction, SEAL, release, sha256(release.response).digest(), slots)
             transaction.commit()
 
 

@@ -130,8 +130,7 @@ class Statistic(ABC):
         It depends on the kind, the columns (in any order for a covariance), the exact bounds or edges after defaults,
         the conditions and the groups.
         """
-        text = json.dumps([self.kind, *self._distinction()], ensure_ascii=True, separators=(",", ":"))
-        return text if len(text) <= _MAX_IDENTITY_LENGTH else f"{self.kind}:sha256:{sha256(text.encode()).hexdigest()}"
+        return encode_identity(self.kind, self._distinction())
 
     @abstractmethod
     def _distinction(self) -> list[Any]:
@@ -149,6 +148,12 @@ class Statistic(ABC):
         For odd n this is (n + 1)/(4n). The notes (7.2 and 7.3) have 1/4 there, which is too small.
         """
         return mpq((self.n // 2) * (self.n - self.n // 2), self.n * (self.n - 1))
+
+
+def encode_identity(kind: str, distinction: list[Any]) -> str:
+    """Return the JSON of a kind and of what distinguishes its members, or its digest if it is long."""
+    text = json.dumps([kind, *distinction], ensure_ascii=True, separators=(",", ":"))
+    return text if len(text) <= _MAX_IDENTITY_LENGTH else f"{kind}:sha256:{sha256(text.encode()).hexdigest()}"
 
 
 def find_column(columns: Mapping[str, Column], name: object, where: str) -> Column:

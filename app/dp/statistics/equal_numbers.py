@@ -14,10 +14,11 @@ from app.dp.numbers.exact import Rational
 from app.dp.statistics.base import Statistic
 from app.dp.statistics.count import Count, GroupedCount
 from app.dp.statistics.histogram import Histogram
+from app.dp.statistics.interval_counts import Interval, count_last_bin, find_interval, list_intervals
 from app.dp.statistics.mean import Mean
 from app.dp.statistics.sum import Sum
 from app.dp.statistics.two_way import TwoWay
-from app.dp.table.bins import BooleanBins, CategoryBins
+from app.dp.table.bins import BooleanBins, CategoryBins, IntervalBins
 from app.dp.table.columns import Column, Kind
 from app.dp.table.conditions import Condition, OneOf
 
@@ -114,6 +115,20 @@ def _list_bins(count: Count, columns: Mapping[str, Column]) -> Iterator[EqualSta
             yield EqualStatistic(opposite, lambda numbers: [n - numbers[0]])
 
 
+def list_interval_conditions(statistic: Statistic, columns: Mapping[str, Column]) -> list[Interval]:
+    """Return the conditions of a statistic, if it is a count, that may be bins of histograms of numbers."""
+    if not isinstance(statistic, Count) or len(statistic.conditions) > MAX_EQUAL_CONDITIONS:
+        return []
+    return list(list_intervals(statistic, columns))
+
+
+def count_from_histogram(interval: Interval, histogram: Histogram) -> EqualStatistic | None:
+    """Return how a histogram with the count's other conditions answers for it; None if the interval is no bin."""
+    bins = histogram.partition
+    place = find_interval(interval, bins) if isinstance(bins, IntervalBins) else None
+    return None if place is None else EqualStatistic(histogram, partial(_take, place=place))
+
+
 def _take(numbers: Numbers, place: int) -> Numbers:
     return [numbers[place]]
 
@@ -122,6 +137,8 @@ def _list_counts(counts: GroupedCount | Histogram, columns: Mapping[str, Column]
     """Yield the single counts from which two counts that have all rows follow."""
     n, name = counts.n, counts.groups[0] if isinstance(counts, GroupedCount) else counts.column
     column = columns[name]
+    if isinstance(counts, Histogram) and (last := count_last_bin(counts, columns)) is not None:
+        yield EqualStatistic(last, partial(_add_rest, n=n, place=1))
     for place, value in enumerate((False, True) if column.kind is Kind.BOOLEAN else column.categories):
         count = Count(n, counts.rows_per_unit, (_one_value(column, value),))
         yield EqualStatistic(count, partial(_add_rest, n=n, place=place))

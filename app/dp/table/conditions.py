@@ -20,7 +20,8 @@ MAX_VALUES = 10_000
 """The maximum number of values in one list."""
 
 MAX_VALUE = mpq(10) ** 100
-_INT64_LEAST, _INT64_MOST = -(2**63), 2**63 - 1
+INT64_LEAST, INT64_MOST = -(2**63), 2**63 - 1
+"""Integers and decimals are stored as 64-bit whole numbers."""
 
 Stored: TypeAlias = str | bool | int | float
 """A value as a table stores it: integers and decimals as whole multiples of 10^-scale."""
@@ -123,7 +124,7 @@ def _between(column: Column, ends: Any, where: str) -> Between:  # noqa: ANN401 
     if column.kind is Kind.REAL:
         return Between(column.name, column.kind, 0, to_nearest_double(least), to_nearest_double(most))
     unit = 10 ** _scale(column)
-    first, last = max(math.ceil(least * unit), _INT64_LEAST), min(math.floor(most * unit), _INT64_MOST)
+    first, last = max(math.ceil(least * unit), INT64_LEAST), min(math.floor(most * unit), INT64_MOST)
     if last < first:
         raise InvalidStatistic(where, f"contains no value that this {column.kind} column can hold")
     return Between(column.name, column.kind, _scale(column), first, last)
@@ -142,7 +143,7 @@ def _value(column: Column, value: object, where: str) -> Any:  # noqa: ANN401  o
     if column.kind is Kind.REAL:
         return to_nearest_double(number)
     units = number * 10 ** _scale(column)
-    if units.denominator != 1 or not _INT64_LEAST <= units <= _INT64_MOST:
+    if units.denominator != 1 or not INT64_LEAST <= units <= INT64_MOST:
         raise InvalidStatistic(where, f"must be a number that this {column.kind} column can hold")
     return int(units)
 

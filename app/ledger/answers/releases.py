@@ -114,7 +114,7 @@ def _upsert_candidates(candidacies: int) -> Mapping[str, Insert]:
     rows: list[dict[Any, Any]] = [
         {
             reuse_candidates.c.dataset_id: bindparam("dataset"),
-            reuse_candidates.c.statistic: bindparam("statistic"),
+            reuse_candidates.c.statistic: bindparam(f"statistic_{place}"),
             reuse_candidates.c.slot: bindparam(f"slot_{place}"),
             reuse_candidates.c.score: bindparam(f"score_{place}"),
             reuse_candidates.c.release_id: bindparam("release"),
@@ -167,12 +167,12 @@ def insert_release(
     seal: Seal,
     release: Release,
     answer_hash: bytes,
-    candidacies: Sequence[tuple[int, float]],
+    candidacies: Sequence[tuple[str, int, float]],
 ) -> None:
     """Seal and store a debited release; `answer_hash` is the SHA-256 of its answer.
 
-    `candidacies` are pairs of a slot and a score. In each slot of a statistic the release with the lowest score stays;
-    if scores are equal, the older release stays.
+    `candidacies` are the identity of the statistic, or the name of a family of statistics, with a slot and a score. In
+    each slot the release with the lowest score stays; if scores are equal, the older release stays.
     """
     transaction.change(
         _INSERT,
@@ -188,18 +188,13 @@ def insert_release(
         seal=seal_release(seal, release, answer_hash),
     )
     if candidacies:
-        slots = {f"slot_{place}": slot for place, (slot, _) in enumerate(candidacies)}
-        scores = {f"score_{place}": score for place, (_, score) in enumerate(candidacies)}
-        seals = {
-            f"seal_{place}": seal.seal_row(
-                CANDIDATE_VERSION, *candidate_members(release.dataset_id, release.statistic, *candidacy, release.id)
-            )
-            for place, candidacy in enumerate(candidacies)
-        }
-        of_release = {"dataset": release.dataset_id, "statistic": release.statistic, "release": release.id}
-        transaction.change(
-            _upsert_candidates(len(candidacies))[transaction.dialect], **of_release, **slots, **scores, **seals
-        )
+        values: dict[str, object] = {}
+        for place, (statistic, slot, score) in enumerate(candidacies):
+            members = candidate_members(release.dataset_id, statistic, slot, score, release.id)
+            values |= {f"statistic_{place}": statistic, f"slot_{place}": slot, f"score_{place}": score}
+            values[f"seal_{place}"] = seal.seal_row(CANDIDATE_VERSION, *members)
+        of_release = {"dataset": release.dataset_id, "release": release.id}
+        transaction.change(_upsert_candidates(len(candidacies))[transaction.dialect], **of_release, **values)
 
 
 def find_release(session: Session, release_id: str, visible_to: int | None = None) -> Release | None:

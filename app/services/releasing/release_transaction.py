@@ -199,5 +199,5 @@ class ReleaseTransaction:
             response=settled.answer.content,
             created_at=at,
         )
-        releases.insert_release(transaction, self._seal, paid, settled.answer.sha256, reuse.reuse_slots(mechanism))
+        releases.insert_release(transaction, self._seal, paid, settled.answer.sha256, reuse.list_candidacies(mechanism))
         return settled

@@ -17,7 +17,8 @@ from app.dp.mechanism.equal_mechanism import EqualMechanism
 from app.dp.mechanism.mechanism import Mechanism
 from app.dp.numbers.exact import round_up
 from app.dp.statistics import Statistic
-from app.dp.statistics.equal_numbers import EqualStatistic, list_equal_statistics
+from app.dp.statistics.equal_numbers import EqualStatistic, list_equal_statistics, list_interval_conditions
+from app.dp.statistics.interval_counts import Interval
 from app.errors import SealBrokenError
 from app.ledger.answers import releases
 from app.ledger.answers.releases import Rows
@@ -25,6 +26,7 @@ from app.ledger.chain.keyring import Keyring
 from app.ledger.units import NANO_PER_EPSILON
 from app.services.planning import columns, questions
 from app.services.planning.questions import Plan
+from app.services.releasing.families import HistogramFamilies, place_in_family
 from app.services.rendering.equal_releases import prepare_equal_release
 from app.services.rendering.release_answers import PreparedRelease, prepare_reused_release
 
@@ -51,7 +53,8 @@ class EarlierRelease:
     equal: EqualStatistic | None
 
 
-_statistics_of_plans: WeakKeyDictionary[Plan, Mapping[str, EqualStatistic | None]] = WeakKeyDictionary()
+_statistics_of_plans: WeakKeyDictionary[Plan, tuple[dict[str, EqualStatistic | None], list[Interval]]]
+_statistics_of_plans = WeakKeyDictionary()
 
 
 class _KnownReleases:
@@ -61,10 +64,12 @@ class _KnownReleases:
         self._session, self._dataset = session, dataset
         self._by_statistic: dict[str, list[tuple[str, Mechanism]]] = {}
         self._answers: dict[tuple[str, mpq, str, int], EarlierRelease] = {}
+        self._families = HistogramFamilies(session, dataset)
 
     def add(self, release_id: str, mechanism: Mechanism) -> None:
         """Add a release of the request."""
         self._by_statistic[mechanism.statistic.identity].append((release_id, mechanism))
+        self._families.add(mechanism.statistic)
 
     def list_for(self, plan: Plan) -> list[EarlierRelease]:
         """Return the releases that may answer a plan at its α, oldest first."""
@@ -77,16 +82,14 @@ class _KnownReleases:
         ]
         return sorted(found, key=lambda each: (each.release_id == NOT_DRAWN, each.release_id))
 
-    def _list_statistics(self, plan: Plan) -> Mapping[str, EqualStatistic | None]:
+    def _list_statistics(self, plan: Plan) -> dict[str, EqualStatistic | None]:
         """Return the statistics whose releases have the numbers of the plan's, by identity; None for its own."""
-        found = _statistics_of_plans.get(plan)
-        if found is None:
-            equal = list_equal_statistics(plan.statistic, columns.decode_columns(self._dataset.columns))
-            found = _statistics_of_plans[plan] = {
-                plan.statistic.identity: None,
-                **{each.statistic.identity: each for each in equal},
-            }
-        return found
+        if (known := _statistics_of_plans.get(plan)) is None:
+            declared = columns.decode_columns(self._dataset.columns)
+            statistics: dict[str, EqualStatistic | None] = {plan.statistic.identity: None}
+            statistics |= {each.statistic.identity: each for each in list_equal_statistics(plan.statistic, declared)}
+            known = _statistics_of_plans[plan] = statistics, list_interval_conditions(plan.statistic, declared)
+        return known[0] | self._families.list_equal(known[1])
 
     def _read(self, statistics: Mapping[str, Statistic]) -> None:
         """Read the earlier releases of those statistics that were not asked for yet."""
@@ -206,13 +209,15 @@ def open_earlier_release(rows: Rows, keyring: Keyring, earlier: EarlierRelease, 
     return prepare_reused_release(release, stored, answering)
 
 
-def reuse_slots(mechanism: Mechanism) -> list[tuple[int, float]]:
+def list_candidacies(mechanism: Mechanism) -> list[tuple[str, int, float]]:
     """Return the slots in which a release competes as a candidate for reuse, each with its score; the smallest wins.
 
     At any α the radius is min(ln(1/α)/ε' + grid/2, 2B). Among releases with the same grid, the one with the smallest
     scale λ' = 1/ε' is best; among all releases, the one with the smallest bound B. So the ledger only needs the best
-    release of each grid and the release with the smallest bound.
+    release of each grid and the release with the smallest bound. A histogram of numbers has a slot in its family too.
     """
-    parameters = mechanism.parameters
-    exponent = round(math.log2(parameters.grid))  # a power of two, exactly
-    return [(exponent, round_up(parameters.scale)), (releases.SMALLEST_BOUND, round_up(parameters.bound))]
+    parameters, identity = mechanism.parameters, mechanism.statistic.identity
+    exponent, score = round(math.log2(parameters.grid)), round_up(parameters.scale)  # a power of two, exactly
+    slots = (identity, exponent, score), (identity, releases.SMALLEST_BOUND, round_up(parameters.bound))
+    place = place_in_family(mechanism.statistic)
+    return [*slots, *([] if place is None else [(*place, score)])]

@@ -11,11 +11,12 @@ from service_world import Service, Table
 N = 7
 COLUMNS: dict[str, dict[str, Any]] = {
     "x": {"kind": "integer", "bounds": [0, 100]},
+    "d": {"kind": "decimal", "scale": 1, "bounds": [0, 2], "nullable": False},
     "k": {"kind": "category", "categories": ["s", "t"]},
     "yes": {"kind": "boolean", "nullable": False},
     "perhaps": {"kind": "boolean"},
 }
-ROWS = "x,k,yes,perhaps\n" + "".join(f"{11 * i},{'st'[i % 2]},{i % 3 // 2},{i % 2}\n" for i in range(N))
+ROWS = "x,d,k,yes,perhaps\n" + "".join(f"{11 * i},{i % 4 * 0.5},{'st'[i % 2]},{i % 3 // 2},{i % 2}\n" for i in range(N))
 
 MEAN = {"kind": "mean", "column": "x"}
 SUM = {"kind": "sum", "column": "x"}
@@ -35,6 +36,14 @@ def count(**conditions: Any) -> dict[str, Any]:
 @pytest.fixture
 def table(service: Service) -> Table:
     return service.table(COLUMNS, ROWS)
+
+
+def between(column: str, least: float, most: float, **where: Any) -> dict[str, Any]:
+    return {"kind": "count", "where": {column: {"between": [least, most]}, **where}}
+
+
+AGES = {"kind": "histogram", "column": "x", "edges": [0, 18, 65, 100]}
+HALVES = {"kind": "histogram", "column": "d", "bins": 2, "bounds": [0, 2]}
 
 
 def numbers(document: dict[str, Any]) -> list[Fraction]:
@@ -61,6 +70,10 @@ EQUAL: list[tuple[dict[str, Any], dict[str, Any], Any]] = [
     (OF_YES, count(yes=True), lambda released: [N - released[0], released[0]]),
     (count(yes=True), OF_YES, take(1)),
     (count(yes=True), count(yes=False), lambda released: [N - released[0]]),
+    (between("x", 18, 64), AGES, take(1)),
+    (between("x", 65, 1e30, **TRUE), AGES | {"where": TRUE}, take(2)),
+    (between("d", 1, 1e30), HALVES, take(1)),
+    (HALVES, between("d", 1, 1e30), lambda released: [N - released[0], released[0]]),
 ]  # fmt: skip
 
 
@@ -103,7 +116,7 @@ def test_the_sum_of_all_rows_is_n_times_their_mean(
 
     The text of a mean near 13 has 48 decimals, that of the sum 47, so that 59 times a rounded mean would be seen.
     """
-    n, rows_of_13 = 59, "x,k,yes,perhaps\n" + "13,s,0,0\n" * 59
+    n, rows_of_13 = 59, "x,d,k,yes,perhaps\n" + "13,1,s,0,0\n" * 59
     table = service.table(COLUMNS, rows_of_13, limit="100", allowance="100")
     factor = Fraction(n) if asked is SUM else Fraction(1, n)
     for grid_refinement in (0, 10):
@@ -155,6 +168,8 @@ def test_derived_statistics_follow_from_equal_numbers(table: Table) -> None:
         (SUM | {"where": TRUE}, MEAN),
         (SUM | {"bounds": [0, 99]}, MEAN),
         (TABLE, TABLE | {"where": {"perhaps": {"in": [True]}}}),
+        (between("x", 18, 65), AGES),  # a bin does not have its upper edge
+        (between("x", 18, 64), AGES | {"where": TRUE}),
     ],
     ids=str,
 )
@@ -163,11 +178,16 @@ def test_other_numbers_are_other_numbers(table: Table, asked: dict[str, Any], re
     assert table.release(asked, epsilon="0.1").status_code == 201
 
 
-@pytest.mark.parametrize("order", [(0, 1, 2, 3, 4, 5), (5, 4, 3, 2, 1, 0), (3, 0, 5, 1, 4, 2)])
+@pytest.mark.parametrize("order", [(0, 1, 2, 3, 4, 5, 6, 7), (7, 6, 5, 4, 3, 2, 1, 0), (3, 0, 6, 5, 1, 4, 7, 2)])
 def test_items_of_a_batch_answer_each_other_whatever_their_order(table: Table, order: tuple[int, ...]) -> None:
     """The histogram answers the counts, that of the same radius too, and the sum the mean."""
     asked = [(count(k="s"), "0.25", "0"), (OF_K, "0.5", "0.5"), (BY_K, "0.3", "0"), (MEAN, "0.1", "0")]
-    asked += [(SUM, "0.4", "0.4"), (count(yes=True), "0.3", "0.3")]
+    asked += [
+        (SUM, "0.4", "0.4"),
+        (count(yes=True), "0.3", "0.3"),
+        (between("x", 18, 64), "0.2", "0"),
+        (AGES, "0.6", "0.6"),
+    ]
     statistics = [asked[place] for place in order]
     items = [{"statistic": statistic, "epsilon": epsilon} for statistic, epsilon, _ in statistics]
     planned = table.analyst.post(f"{table.path}/batches/plan", json={"items": items}).json()
@@ -178,9 +198,9 @@ def test_items_of_a_batch_answer_each_other_whatever_their_order(table: Table, o
     document = answer.json()
     assert [each["budget"]["charged"] for each in document["items"]] == [cost for _, _, cost in statistics]
     ids = dict(zip(order, (each["id"] for each in document["items"]), strict=True))
-    assert ids[0] == ids[1] == ids[2] != ids[3] == ids[4] != ids[5]
-    assert document["budget"]["charged"] == planned["budget"]["charged"] == "1.2"
-    assert Decimal(table.budget()["epsilon_spent"]) == Decimal("1.2")
+    assert ids[0] == ids[1] == ids[2] != ids[3] == ids[4] != ids[5] != ids[6] == ids[7]
+    assert document["budget"]["charged"] == planned["budget"]["charged"] == "1.8"
+    assert Decimal(table.budget()["epsilon_spent"]) == Decimal("1.8")
     for each, promised in zip(document["items"], planned["items"], strict=True):
         for radius in {"radius", "tight_radius", "simultaneous_radius"} & each["accuracy"].keys():
             assert each["accuracy"][radius] <= promised["accuracy"][radius]

@@ -1,0 +1,97 @@
+"""Finds the released histograms of which a count of an interval may be one bin.
+
+There is no list of all histograms with a given bin. So each release of a histogram of numbers is also a candidate of
+its family, the histograms of the same column and filter. A family keeps one release in each of a few slots.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from hashlib import sha256
+from threading import Lock
+from typing import Any
+
+from cachetools import LRUCache
+from gmpy2 import mpq
+
+from app.db.repositories.datasets import Dataset
+from app.db.session import Session
+from app.dp.errors import InvalidStatistic
+from app.dp.statistics import Statistic
+from app.dp.statistics.equal_numbers import EqualStatistic, count_from_histogram
+from app.dp.statistics.histogram import Histogram, parse_bins
+from app.dp.statistics.interval_counts import Interval, family_of
+from app.ledger.answers import releases
+from app.services.planning import columns
+
+MAX_RELEASES = 16
+"""Of a family, that a count is looked for in. Of those which share a slot, the most accurate one stays."""
+
+_histograms: LRUCache[str, Histogram | None] = LRUCache(256)
+_lock = Lock()
+
+
+def place_in_family(statistic: Statistic) -> tuple[str, int] | None:
+    """Return the family in which a release of a statistic is a candidate, and its slot there; None if in none."""
+    family = family_of(statistic) if isinstance(statistic, Histogram) else None
+    return None if family is None else (family, sha256(statistic.identity.encode()).digest()[0] % MAX_RELEASES)
+
+
+class HistogramFamilies:
+    """The histograms of numbers that a request can reuse: those of earlier releases, and of the request itself."""
+
+    def __init__(self, session: Session, dataset: Dataset) -> None:
+        self._session, self._dataset = session, dataset
+        self._added: dict[str, dict[str, Histogram]] = defaultdict(dict)
+        self._read: dict[str, list[Histogram]] = {}
+
+    def add(self, statistic: Statistic) -> None:
+        """Add a histogram of the request; other statistics are in no family."""
+        if isinstance(statistic, Histogram) and (family := family_of(statistic)) is not None:
+            self._added[family][statistic.identity] = statistic
+
+    def list_equal(self, intervals: Sequence[Interval]) -> dict[str, EqualStatistic | None]:
+        """Return the histograms in which one of these conditions of a count is a bin, by identity."""
+        found: dict[str, EqualStatistic | None] = {}
+        for interval in intervals:
+            for histogram in (*self._list_released(interval), *self._added[interval.family].values()):
+                if (equal := count_from_histogram(interval, histogram)) is not None:
+                    found[histogram.identity] = equal
+        return found
+
+    def _list_released(self, interval: Interval) -> list[Histogram]:
+        if interval.family not in self._read:
+            listed = releases.list_candidates(self._session, self._dataset.id, interval.family)
+            histograms = (self._find_histogram(each.id, interval) for each in listed)
+            self._read[interval.family] = [each for each in histograms if each is not None]
+        return self._read[interval.family]
+
+    def _find_histogram(self, release_id: str, interval: Interval) -> Histogram | None:
+        """Return the histogram of a release, which never changes; None if its answer does not tell.
+
+        If the answer was altered, the histogram has another identity than the sealed one, and so has no release.
+        """
+        with _lock:
+            if release_id in _histograms:
+                return _histograms[release_id]
+        stored = releases.find_response(self._session, release_id)
+        content = None if stored is None else stored.content
+        histogram = None if content is None else self._parse_histogram(content, interval)
+        with _lock:
+            _histograms[release_id] = histogram
+        return histogram
+
+    def _parse_histogram(self, answer: bytes, interval: Interval) -> Histogram | None:
+        dataset = self._dataset
+        column = columns.decode_columns(dataset.columns)[interval.column]
+        try:
+            asked = json.loads(answer, parse_float=mpq, parse_int=mpq)["statistic"]
+            bins = parse_bins(column, {name: _freeze(asked.get(name)) for name in ("edges", "bins", "bounds")})
+        except (AttributeError, InvalidStatistic, KeyError, TypeError, ValueError):
+            return None
+        conditions = interval.others
+        return Histogram(dataset.n, dataset.rows_per_unit, column.name, bins, by_edges=False, conditions=conditions)
+
+
+def _freeze(member: Any) -> Any:  # noqa: ANN401  whatever an answer holds there
+    return tuple(member) if isinstance(member, list) else member
