@@ -101,7 +101,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         audit.router,
         operations.router,
     ):
-        app.include_router(router)
+        app.router.routes.extend(router.routes)  # an included router is compared twice
     document.install(app)
     dashboard.install(app)
     guide.install(app, chosen.guide_directory)

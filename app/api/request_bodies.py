@@ -36,26 +36,40 @@ async def _chunks(request: Request, most_bytes: int) -> AsyncGenerator[bytes, No
     """Yield the body in pieces.
 
     Raises:
-        BodyTooLargeError: Content-Length is over the limit (then nothing is read), or the body itself is.
+        As `_require_size`, for the announced size before anything is read, and for the pieces.
         ClientDisconnect: the client disconnected before the body was complete.
     """
-    left = most_bytes
-    if int(request.headers.get("content-length", 0)) > left:
-        raise BodyTooLargeError(most_bytes)
+    size = 0
+    _require_size(int(request.headers.get("content-length", 0)), most_bytes)
     async for chunk in request.stream():
-        left -= len(chunk)
-        if left < 0:
-            raise BodyTooLargeError(most_bytes)
+        size += len(chunk)
+        _require_size(size, most_bytes)
         yield chunk
+
+
+def _require_size(size: int, most_bytes: int) -> None:
+    """Refuse a body that is too large.
+
+    Raises:
+        BodyTooLargeError: its size is over the limit.
+    """
+    if size > most_bytes:
+        raise BodyTooLargeError(most_bytes)
 
 
 async def read_json(request: Request) -> bytes:
     """Return a JSON body, not yet parsed.
 
     Raises:
-        BodyTooLargeError: the body is over 1 MiB.
+        As `_chunks`; the limit is 1 MiB.
     """
-    return b"".join([chunk async for chunk in _chunks(request, MAX_JSON_BYTES)])
+    pieces, size = [], 0  # not with `_chunks`: another generator around the stream takes 2 % of a release
+    _require_size(int(request.headers.get("content-length", 0)), MAX_JSON_BYTES)
+    async for chunk in request.stream():
+        size += len(chunk)
+        _require_size(size, MAX_JSON_BYTES)
+        pieces.append(chunk)
+    return b"".join(pieces)
 
 
 class Upload(NamedTuple):
