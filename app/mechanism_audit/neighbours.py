@@ -3,6 +3,8 @@
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import chain
+from math import prod
 from typing import Any, TypeAlias
 
 from gmpy2 import mpq
@@ -49,6 +51,8 @@ SPECIFICATIONS: tuple[dict[str, Any], ...] = (
     {"kind": "sum", "column": "x", "where": {"group": {"one_of": ("a", "b")}}, "centred": True},
     {"kind": "sum", "column": "y", "group_by": "group", "centred": True},
     {"kind": "sum", "column": "x", "centred": True, "weight": "y"},
+    {"kind": "sum", "column": "x", "centred": True, "weight": "y", "where": {"group": {"one_of": ("a", "b")}}},
+    {"kind": "sum", "column": "x", "centred": True, "weight": "y", "group_by": "group"},
 )
 
 
@@ -162,7 +166,7 @@ def _answer(statistic: Statistic, dataset: Dataset) -> Answer:
 
 def _cells(needs: CellSums, dataset: Dataset) -> tuple[int, ...]:
     """Return an engine's answer to a request for cells, computed from its definition."""
-    counts, totals = [0] * (needs.count + 1), [0] * needs.count
+    counts, sums = [0] * (needs.count + 1), [[0] * needs.count for _ in range(needs.sums)]
     for row, count in dataset.items():
         values = dict(zip(COLUMNS, row, strict=True))
         cell = needs.count
@@ -170,11 +174,11 @@ def _cells(needs: CellSums, dataset: Dataset) -> tuple[int, ...]:
             cell = 0
             for name, bins in needs.axes:
                 cell = cell * bins.count + _place(bins, values[name])
-            if needs.summed is not None:
-                column, codes = needs.summed
-                totals[cell] += count * codes.code(values[column])
+            codes = [coded.code(values[column]) for column, coded in filter(None, (needs.summed, needs.weighted))]
+            for total, each in zip(sums, (*codes, prod(codes)), strict=False):
+                total[cell] += count * each
         counts[cell] += count
-    return (*counts, *(totals if needs.summed is not None else ()))
+    return (*counts, *chain.from_iterable(sums))
 
 
 def _met(condition: Condition, value: Any) -> bool:  # noqa: ANN401  a number or a text

@@ -138,6 +138,52 @@ def test_sums_of_groups_on_every_dataset(bounds: tuple[int, int], rows_per_unit:
             assert largest == statistic.mechanisms * statistic.sensitivity
 
 
+def examined_weights(statistic: Statistic, changed: int) -> tuple[list[tuple[mpq, ...]], list[mpq]]:
+    """The weighted sums of every table of two rows (v, w, k), checked by definition, and how far neighbours are."""
+    rows = list(itertools.product((-1, 2), (0, 1, 3), ("s", None)))
+    needs: Any = statistic.needs
+
+    def values(table: tuple[tuple[int, int, str | None], ...]) -> tuple[mpq, ...]:
+        cells: list[list[int]] = [[0] * 4 for _ in range(needs.count + 1)]
+        expected = [mpq(0)] * needs.count
+        for v, w, k in table:
+            inside = all(k in each.values if isinstance(each, OneOf) else w >= 1 for each in needs.conditions)
+            cell = (place(k, needs.axes[0][1]) if needs.axes else 0) if inside else needs.count
+            codes = needs.summed[1].code(mpq(v)), needs.weighted[1].code(mpq(w))
+            for i, each in enumerate((1, *codes, codes[0] * codes[1])):
+                cells[cell][i] += each
+            if inside:
+                expected[cell] += w * (v - mpq(1, 2))
+        counts, *sums = zip(*cells, strict=True)
+        found = statistic.values((*counts, *(total for each in sums for total in each[:-1])))
+        assert found == tuple(expected)
+        return found
+
+    known = {table: values(table) for table in itertools.product(rows, repeat=2)}
+    changes = [
+        sum(abs(x - y) for x, y in zip(known[table], known[other], strict=True))
+        for table, other in itertools.product(known, repeat=2)
+        if sum(row != another for row, another in zip(table, other, strict=True)) <= changed
+    ]
+    return list(known.values()), changes
+
+
+@pytest.mark.parametrize("rows_per_unit", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("where", "group_by"), [(None, "k"), (ADELIE, None), ({"w": {"between": (mpq(1), mpq(9))}}, "k")]
+)
+def test_weighted_sums_on_every_dataset(where: dict[str, Any] | None, group_by: str | None, rows_per_unit: int) -> None:
+    """All groups together change by W·R at most for each row that is replaced, and some table attains it."""
+    weights = columns(-1, 2) | {"w": Column("w", Kind.INTEGER, (mpq(0), mpq(3)), nullable=False)}
+    spec = {"kind": "sum", "column": "v", "weight": "w", "centred": True, "where": where, "group_by": group_by}
+    statistic = build(spec, weights, 2, rows_per_unit)
+    values, changes = examined_weights(statistic, min(rows_per_unit, 2))
+    every = [value for row in values for value in row]
+    assert (statistic.lower, statistic.upper) == (min(every), max(every)) == (-9, 9)
+    assert max(changes) == statistic.sensitivity == min(rows_per_unit, 2) * 9
+    assert (statistic.row_sensitivity, statistic.mechanisms) == (9, 1)
+
+
 COUNTS: dict[str, dict[str, Any]] = {
     "count": {"kind": "count", "where": ADELIE},
     "count of two conditions": {"kind": "count", "where": ADELIE | {"v": {"between": (mpq(-1), mpq(0))}}},

@@ -57,6 +57,10 @@ GUESSED: list[tuple[dict[str, Any], dict[str, mpq]]] = [
         {"proportion": mpq(1, 3), "count": mpq(3000)},
     ),
     ({"kind": "mean", "column": "x", "weight": "y"}, {"mean": mpq(40), "weight": mpq(50)}),
+    (
+        {"kind": "mean", "column": "x", "weight": "y", "group_by": "k", "where": WHERE},
+        {"mean": mpq(40), "weight": mpq(50), "count": mpq(3000)},
+    ),
     ({"kind": "standard_deviation", "column": "x"}, {"standard_deviation": mpq(20)}),
     (
         {"kind": "correlation", "columns": ("x", "y")},

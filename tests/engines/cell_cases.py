@@ -66,6 +66,8 @@ CASES: list[CellSums] = [
     *(CellSums((), WHERES[i % 3], ("real", codes_for(REAL, bounds))) for i, bounds in enumerate(REAL_BOUNDS)),
     *(CellSums((GROUPS,), (), ("integer", codes_for(INTEGER, bounds))) for bounds in INTEGER_BOUNDS),
     CellSums((), (), ("boolean", codes_for(BOOLEAN, None))),
+    CellSums((), WHERES[0], ("real", codes_for(REAL, None)), ("integer", codes_for(INTEGER, INTEGER_BOUNDS[-1]))),
+    CellSums((GROUPS,), (), ("integer", codes_for(INTEGER, None)), ("real", codes_for(REAL, REAL_BOUNDS[0]))),
     CellSums((GROUPS, BOOLEANS)),
     CellSums((BOOLEANS, ("real", bins_by_number(REAL, 5, None))), WHERES[0]),
     CellSums((("integer", bins_by_number(INTEGER, 7, INTEGER_BOUNDS[-6])), ("real", bins_by_number(REAL, 9, None)))),
@@ -87,7 +89,7 @@ def holds(condition: Condition, value: Any) -> bool:
 
 def expected(needs: CellSums) -> tuple[int, ...]:
     rows = worst_rows()
-    counts, totals = Counter[int](), Counter[int]()
+    counts, sums = Counter[int](), [Counter[int]() for _ in range(needs.sums)]
     for i in range(len(rows["real"])):
         cell = needs.count
         if all(holds(each, rows[each.column][i]) for each in needs.conditions):
@@ -95,7 +97,9 @@ def expected(needs: CellSums) -> tuple[int, ...]:
             for name, bins in needs.axes:
                 cell = cell * bins.count + exact_bin(rows[name][i], bins)
         counts[cell] += 1
-        if needs.summed is not None:
-            totals[cell] += documented_code(rows[needs.summed[0]][i], needs.summed[1])
+        coded = filter(None, (needs.summed, needs.weighted))
+        codes = [documented_code(rows[name][i], of_column) for name, of_column in coded]
+        for totals, each in zip(sums, (*codes, math.prod(codes)), strict=False):
+            totals[cell] += each
     found = [counts[cell] for cell in range(needs.count + 1)]
-    return (*found, *(totals[cell] for cell in range(needs.count) if needs.summed))
+    return (*found, *(totals[cell] for totals in sums for cell in range(needs.count)))

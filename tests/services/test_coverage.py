@@ -71,6 +71,13 @@ def by_species(numbers: Sequence[float]) -> list[float]:
     return [*(sum(x for x, row in zip(numbers, ROWS, strict=True) if row["species"] == s) for s in SPECIES), 0]
 
 
+def weighted_mean(species: str) -> float:
+    """Of the bills in late years, weighted by the masses."""
+    inside = [late and row["species"] == species for late, row in zip(IS_LATE, ROWS, strict=True)]
+    rows = [(mass, bill) for mass, bill, each in zip(MASS, BILL, inside, strict=True) if each]
+    return sum(mass * bill for mass, bill in rows) / sum(mass for mass, _ in rows)
+
+
 COVARIANCE = statistics.covariance(MASS, BILL)
 SLOPE = COVARIANCE / statistics.variance(MASS)
 PRESENT = sorted(float(row["body_mass_g"]) for row in ROWS if row["body_mass_g"] != "NA")
@@ -105,6 +112,10 @@ DERIVED: list[tuple[dict[str, Any], list[float]]] = [
     (
         {"kind": "mean", "column": "bill_length_mm", "weight": "body_mass_g"},
         [sum(mass * bill for mass, bill in zip(MASS, BILL, strict=True)) / sum(MASS)],
+    ),
+    (
+        {"kind": "mean", "column": "bill_length_mm", "weight": "body_mass_g", "group_by": "species", "where": LATE},
+        [weighted_mean(species) for species in SPECIES] + [47.5],
     ),
     ({"kind": "correlation", **PAIR}, [statistics.correlation(MASS, BILL)]),
     ({"kind": "regression", **PAIR}, [SLOPE, statistics.mean(BILL) - SLOPE * statistics.mean(MASS)]),

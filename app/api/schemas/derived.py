@@ -62,7 +62,8 @@ class ProportionRequest(RequestModel):
 class FilteredMeanRequest(RequestModel):
     """The mean over the rows that meet `where`, in all or for each group, from their number and their centred sum.
 
-    It needs `where` or `group_by`. If no row meets `where`, there is no mean: the interval assumes at least one row.
+    It needs `where`, `group_by` or `weight`. If no row meets `where`, there is no mean: the interval assumes at least
+    one row, or one weight above 0.
     """
 
     kind: Literal["mean"]
@@ -72,8 +73,8 @@ class FilteredMeanRequest(RequestModel):
     group_by: ColumnName | None = None
     weight: ColumnName | None = Field(
         default=None,
-        description="Instead of both: the weighted mean over all rows, with the weights of this column, whose declared"
-        " bounds are at least 0.",
+        description="Weight each row by this column, whose declared bounds are at least 0; without `where` and"
+        " `group_by`, over all rows.",
     )
 
 
@@ -155,10 +156,10 @@ DerivedStatistic = Annotated[
 class Guesses(RequestModel):
     """What numbers of the table may be, as far as you know without the data: those that the statistic takes.
 
-    A mean takes `mean` and `count` (of each group), a weighted one `mean` and `weight` (the mean of the weights), a
-    proportion by group `proportion` and `count`, a correlation `correlation` and both standard deviations, a regression
-    `slope`, `standard_deviation_x`, `mean_x` and `mean_y`, quantiles `mean` and `standard_deviation` of a normal
-    distribution, and perhaps `count`.
+    A mean takes `mean` and `count` (of each group), a weighted one `weight` (the mean of the weights) too, and no
+    `count` over all rows, a proportion by group `proportion` and `count`, a correlation `correlation` and both standard
+    deviations, a regression `slope`, `standard_deviation_x`, `mean_x` and `mean_y`, quantiles `mean` and
+    `standard_deviation` of a normal distribution, and perhaps `count`.
     """
 
     mean: Bound | None = None

@@ -91,7 +91,7 @@ class SumRequest(RequestModel):
     )
     weight: ColumnName | None = Field(
         default=None,
-        description="A column with bounds of at least 0: a centred sum over all rows of each value times its weight.",
+        description="A column with bounds of at least 0: a centred sum of each value times its weight.",
     )
 
 

@@ -52,7 +52,7 @@ def _build_mean(
     weight: str | None = None,
 ) -> dict[str, Any]:
     if weight is not None:
-        return {**derived_statistics.weighted_mean(column, weight, bounds), "where": where, "group_by": group_by}
+        return derived_statistics.weighted_mean(column, weight, where, group_by, bounds)
     if group_by is not None:
         return derived_statistics.mean_by_group(column, group_by, where, bounds)
     if where is None:
@@ -144,7 +144,7 @@ def release_derived(  # noqa: PLR0913 - as many options as a question has
     group_by: Annotated[
         str | None, typer.Option(help="For a mean or a proportion: one number for each category of this column.")
     ] = None,
-    weight: Annotated[str | None, typer.Option(help="For a mean of all rows: the column of the weights.")] = None,
+    weight: Annotated[str | None, typer.Option(help="For a mean: the column of the weights.")] = None,
     edges: Edges = None,
     bins: Bins = None,
     probabilities: Annotated[

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.dp.derived.base import DerivedStatistic, KnownComponent
-from app.dp.derived.by_group import MeanByGroup, ProportionByGroup
+from app.dp.derived.by_group import MeanByGroup, ProportionByGroup, WeightedMeanByGroup
 from app.dp.derived.from_bins import Cumulative, Margin
 from app.dp.derived.quantile import Quantile
-from app.dp.derived.ratios import Correlation, FilteredMean, Regression, WeightedMean
+from app.dp.derived.ratios import Correlation, FilteredMean, FilteredWeightedMean, Regression, WeightedMean
 from app.dp.derived.single_release import DerivedSum, Proportion, StandardDeviation
 from app.dp.errors import InvalidStatistic
 from app.dp.table.columns import Column
@@ -36,10 +36,11 @@ def derive(spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_
     derived = DERIVED.get(str(spec.get("kind")))
     if derived is None:
         raise InvalidStatistic("kind", f"must be one of {', '.join(DERIVED)}")
+    weighted = derived is FilteredMean and spec.get("weight") is not None
     if spec.get("group_by") is not None:
-        derived = _BY_GROUP.get(derived.kind, derived)
-    elif derived is FilteredMean and spec.get("weight") is not None:
-        derived = WeightedMean
+        derived = WeightedMeanByGroup if weighted else _BY_GROUP.get(derived.kind, derived)
+    elif weighted:
+        derived = WeightedMean if spec.get("where") is None else FilteredWeightedMean
     for member in _MEMBERS - derived.members:
         if spec.get(member) is not None:
             raise InvalidStatistic(member, f"does not belong to a {derived.kind}: leave it out")

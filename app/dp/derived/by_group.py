@@ -13,7 +13,7 @@ from gmpy2 import mpq
 
 from app.dp.derived.base import DerivedStatistic, Estimate, Estimates, Guesses, KnownComponent, Supposed, widest
 from app.dp.derived.interval_arithmetic import Range, ends
-from app.dp.derived.ratios import centred_mean, centred_total, mean_components, total_alpha
+from app.dp.derived.ratios import centred_mean, centred_total, mean_components, total_alpha, weighted_totals
 from app.dp.derived.single_release import parse_share
 from app.dp.errors import InvalidStatistic
 from app.dp.mechanism.mechanism import Mechanism
@@ -99,6 +99,19 @@ class MeanByGroup(ByGroup):
         """Return the same count and mean for every group."""
         groups = self.groups.count
         return {"sum": [centred_total(self.codes, guesses)] * groups, "count": [guesses["count"]] * groups}
+
+
+@dataclass(frozen=True)
+class WeightedMeanByGroup(MeanByGroup):
+    """The weighted mean of a column over the rows of each group, or over those that meet a filter."""
+
+    members: ClassVar[frozenset[str]] = MeanByGroup.members | {"weight"}
+    guess_names: ClassVar[tuple[str, ...]] = ("mean", "weight", "count")
+
+    def suppose(self, guesses: Guesses, mechanisms: Mapping[str, Mechanism], alpha: Rational) -> Supposed:  # noqa: ARG002
+        """Return the same count, mean and weights for every group."""
+        totals = weighted_totals(self.codes, guesses, guesses["count"])
+        return {role: each * self.groups.count for role, each in zip(self.components, totals, strict=True)}
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,6 @@ from app.dp.numbers.exact import Rational
 from app.dp.statistics import build
 from app.dp.statistics.base import parse_pair
 from app.dp.statistics.centred_sum import CentredSum
-from app.dp.statistics.weighted_sum import WeightedSum
 from app.dp.table.codes import Codes
 from app.dp.table.columns import Column
 
@@ -81,7 +80,7 @@ def centred_total(codes: Codes, guesses: Guesses) -> Rational:
 class WeightedMean(DerivedStatistic):
     """The weighted mean of a column over all rows: m₀ + Σ w·(v - m₀)/Σ w, with the weights w of another column.
 
-    It is within the bounds if any weight is above 0.
+    It is within the bounds if the weight of any row is above 0.
     """
 
     codes: Codes
@@ -94,14 +93,8 @@ class WeightedMean(DerivedStatistic):
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
         """Return the weighted mean that a request asks for; raise InvalidStatistic if it is invalid."""
-        weight = spec.get("weight")
-        if spec.get("where") is not None:
-            raise InvalidStatistic("where", "does not go with `weight`: a weighted mean is of all rows")
-        asked = {"kind": "sum", "centred": True, "weight": weight}
-        asked |= {"column": spec.get("column"), "bounds": spec.get("bounds")}
-        total = cast("WeightedSum", build(asked, columns, n, rows_per_unit))
-        described = {name: value for name, value in total.describe().items() if name != "centred"} | {"kind": cls.kind}
-        return cls(n, {"sum": asked, "weights": {"kind": "sum", "column": weight}}, described, total.codes)
+        components, described, total = mean_components(spec, columns, n, rows_per_unit)
+        return cls(n, components, described, total.codes)
 
     def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
         """Return the mean; it has no value if the released sum of weights is not positive."""
@@ -111,23 +104,42 @@ class WeightedMean(DerivedStatistic):
 
     def suppose(self, guesses: Guesses, mechanisms: Mapping[str, Mechanism], alpha: Rational) -> Supposed:  # noqa: ARG002
         """Return the sums that give the guessed mean and the guessed mean of the weights."""
-        weights = guesses["weight"] * self.n
-        return {"sum": [centred_total(self.codes, {**guesses, "count": weights})], "weights": [weights]}
+        return dict(zip(self.components, weighted_totals(self.codes, guesses, mpq(self.n)), strict=True))
+
+
+@dataclass(frozen=True)
+class FilteredWeightedMean(WeightedMean):
+    """The weighted mean of a column over the rows that meet a filter."""
+
+    guess_names: ClassVar[tuple[str, ...]] = ("mean", "weight", "count")
+
+    def suppose(self, guesses: Guesses, mechanisms: Mapping[str, Mechanism], alpha: Rational) -> Supposed:  # noqa: ARG002
+        """Return the sums over the guessed number of rows."""
+        return dict(zip(self.components, weighted_totals(self.codes, guesses, guesses["count"]), strict=True))
+
+
+def weighted_totals(codes: Codes, guesses: Guesses, rows: Rational) -> tuple[list[Rational], list[Rational]]:
+    """Return the weighted centred sum and the sum of weights of so many rows, if the guesses are right."""
+    weights = guesses["weight"] * rows
+    return [centred_total(codes, {**guesses, "count": weights})], [weights]
 
 
 def mean_components(
     spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int
 ) -> tuple[dict[str, Any], dict[str, Any], CentredSum]:
-    """Build the centred sum and the count from which a mean of filtered rows or of groups is derived.
+    """Build the centred sum and the count, or the sum of weights, from which a mean is derived.
 
     Returns:
         Both requests by their roles, the description of the mean, and the sum.
     """
-    rows = {member: spec.get(member) for member in ("where", "group_by")}
-    asked = {"kind": "sum", "centred": True, "column": spec.get("column"), "bounds": spec.get("bounds"), **rows}
+    rows, weight = {member: spec.get(member) for member in ("where", "group_by")}, spec.get("weight")
+    asked = {"kind": "sum", "centred": True, "weight": weight, "column": spec.get("column")}
+    asked |= {"bounds": spec.get("bounds"), **rows}
     total = cast("CentredSum", build(asked, columns, n, rows_per_unit))
     described = {name: value for name, value in total.describe().items() if name != "centred"} | {"kind": "mean"}
-    return {"sum": asked, "count": {"kind": "count", **rows}}, described, total
+    if weight is None:
+        return {"sum": asked, "count": {"kind": "count", **rows}}, described, total
+    return {"sum": asked, "weights": {"kind": "sum", "column": weight, **rows}}, described, total
 
 
 def centred_mean(codes: Codes, error: RatioError, total: Rational, count: Rational) -> Estimate:

@@ -13,7 +13,7 @@ from app.dp.table.bins import CategoryBins
 from app.dp.table.codes import MIN_GAP, Codes, codes_for
 from app.dp.table.columns import Column
 from app.dp.table.conditions import Between, Condition, describe_conditions, parse_conditions
-from app.dp.table.sums import Answer, CellSums
+from app.dp.table.sums import Answer, CellSums, PairSums
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Sum(Statistic):
         return cls(n, rows_per_unit, column.name, codes, conditions, parse_groups(spec, columns))
 
     @property
-    def needs(self) -> CellSums:
+    def needs(self) -> CellSums | PairSums:
         """The number of rows and the sum of codes, in total or for each group."""
         axes = () if self.groups is None else (self.groups,)
         return CellSums(axes, self.conditions, (self.column, self.codes))

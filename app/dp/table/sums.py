@@ -42,12 +42,14 @@ class CellSums:
 
     A cell is a combination of one bin of each axis; the last axis varies fastest. Without axes there is one cell. The
     answer has the count of each cell, then the number of rows outside (that fail a condition), and then, if a column is
-    summed, the sum of each cell: `count + 1` or `2·count + 1` whole numbers.
+    summed, the sum of each cell: `count + 1` or `2·count + 1` whole numbers. If that sum is weighted, the sums of the
+    weights' codes and of the products follow, for each cell too.
     """
 
     axes: tuple[tuple[str, Bins], ...]
     conditions: tuple[Condition, ...] = ()
     summed: tuple[str, Codes] | None = None
+    weighted: tuple[str, Codes] | None = None
 
     @property
     def count(self) -> int:
@@ -58,12 +60,17 @@ class CellSums:
     def columns(self) -> tuple[str, ...]:
         """The columns that are needed, without duplicates."""
         names = [name for name, _ in self.axes] + [each.column for each in self.conditions]
-        return tuple(dict.fromkeys(names + ([self.summed[0]] if self.summed else [])))
+        return tuple(dict.fromkeys(names + [each[0] for each in (self.summed, self.weighted) if each]))
 
     @property
     def answers(self) -> int:
         """The number of whole numbers in an answer."""
-        return self.count + 1 + (self.count if self.summed else 0)
+        return self.count + 1 + self.count * self.sums
+
+    @property
+    def sums(self) -> int:
+        """The number of sums for each cell."""
+        return 0 if self.summed is None else 1 if self.weighted is None else 3
 
     def rows(self, answer: "tuple[int, ...]") -> int:
         """Return the number of rows that an answer is about."""
@@ -76,6 +83,7 @@ class CellSums:
             axes=tuple((name(column), bins) for column, bins in self.axes),
             conditions=tuple(replace(each, column=name(each.column)) for each in self.conditions),
             summed=None if self.summed is None else (name(self.summed[0]), self.summed[1]),
+            weighted=None if self.weighted is None else (name(self.weighted[0]), self.weighted[1]),
         )
 
 

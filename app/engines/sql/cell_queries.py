@@ -19,12 +19,12 @@ from app.engines.sql.expressions import Node, case, code, column, double, is_nul
 from app.engines.sql.queries import Dialect, exact_sum, render
 from app.engines.sql.query_cache import cache_queries
 
-_INSIDE, _CELL, _CODE = "inside", "cell", "q"
+_INSIDE, _CELL, _CODE, _WEIGHT = "inside", "cell", "q", "w"
 
 
 @cache_queries
 def cells_query(needs: CellSums, table: exp.Table | exp.Subquery, dialect: Dialect) -> str:
-    """Return a query with one row per non-empty cell: its index, its number of rows and, if needed, their sum.
+    """Return a query with one row per non-empty cell: its index, its number of rows and, if needed, their sums.
 
     The rows that do not meet the conditions form one more cell, after the last.
     """
@@ -39,6 +39,11 @@ def cells_query(needs: CellSums, table: exp.Table | exp.Subquery, dialect: Diale
         coded.append(_named(code(column(needs.summed[0]), needs.summed[1]), _CODE))
         located.append(column(_CODE))
         totals.append(exact_sum(column(_CODE), dialect))
+    if needs.weighted is not None:
+        coded.append(_named(code(column(needs.weighted[0]), needs.weighted[1]), _WEIGHT))
+        located.append(column(_WEIGHT))
+        product = exp.Mul(this=column(_CODE), expression=column(_WEIGHT))
+        totals += [exact_sum(column(_WEIGHT), dialect), exact_sum(product, dialect)]
     cells = lookup.join(_select(_select(table.copy(), *coded).subquery("nested", copy=False), *located))
     counted = _select(cells.subquery("cells", copy=False), column(_CELL), *totals)
     return render(counted.group_by(column(_CELL), copy=False), dialect)
@@ -47,10 +52,11 @@ def cells_query(needs: CellSums, table: exp.Table | exp.Subquery, dialect: Diale
 def cells_answer(needs: CellSums, rows: Iterable[tuple[Any, ...]]) -> tuple[int, ...]:
     """Build the answer to `needs` from the rows of `cells_query`."""
     answer = [0] * needs.answers
-    for cell, count, *total in rows:
+    for cell, count, *totals in rows:
         answer[cell] = int(count)
-        if total and cell != needs.count:
-            answer[needs.count + 1 + cell] = int(total[0])
+        if cell != needs.count:
+            for place, total in enumerate(totals):
+                answer[needs.count * (place + 1) + 1 + cell] = int(total)
     return tuple(answer)
 
 

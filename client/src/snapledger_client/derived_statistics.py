@@ -60,15 +60,20 @@ def filtered_mean(column: str, where: Where, bounds: Bounds | None = None) -> di
     return {**statistics.mean(column, bounds), "where": where}
 
 
-def weighted_mean(column: str, weight: str, bounds: Bounds | None = None) -> dict[str, Any]:
-    """The mean of a column over all rows with the weights of another column, whose declared bounds are at least 0.
+def weighted_mean(
+    column: str, weight: str, where: Where | None = None, group_by: str | None = None, bounds: Bounds | None = None
+) -> dict[str, Any]:
+    """The mean of a column with the weights of another column, whose declared bounds are at least 0.
+
+    It is over all rows, those that meet `where`, or those of each declared category of `group_by`.
 
     Examples:
         >>> from snapledger_client import weighted_mean
         >>> weighted_mean("bill_length_mm", "body_mass_g")
         {'kind': 'mean', 'column': 'bill_length_mm', 'weight': 'body_mass_g'}
     """
-    return statistics.mean(column, bounds) | {"weight": weight}
+    rows = {"where": where, "group_by": group_by}
+    return statistics.mean(column, bounds) | {"weight": weight} | {name: of for name, of in rows.items() if of}
 
 
 def mean_by_group(

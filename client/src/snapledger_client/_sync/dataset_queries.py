@@ -289,16 +289,23 @@ class DatasetQueries:
         return self._send(calls.derive(self.name, derived, **options))
 
     def weighted_mean(
-        self, column: str, weight: str, bounds: Bounds | None = None, **options: Unpack[DerivedOptions]
+        self,
+        column: str,
+        weight: str,
+        where: Where | None = None,
+        group_by: str | None = None,
+        bounds: Bounds | None = None,
+        **options: Unpack[DerivedOptions],
     ) -> Derived:
-        """The mean of a column over all rows, with the weights of another column. See `DerivedOptions`.
+        """The mean of a column with the weights of another one, over all rows, some or groups. See `DerivedOptions`.
 
         Examples:
             >>> weighted = penguins.weighted_mean("bill_length_mm", "body_mass_g", epsilon=2)
             >>> weighted.interval[0] <= weighted.value <= weighted.interval[1]
             True
         """
-        return self._send(calls.derive(self.name, derived_statistics.weighted_mean(column, weight, bounds), **options))
+        derived = derived_statistics.weighted_mean(column, weight, where, group_by, bounds)
+        return self._send(calls.derive(self.name, derived, **options))
 
     def correlation(
         self, first: str, second: str, bounds: PairOfBounds | None = None, **options: Unpack[DerivedOptions]
