@@ -18,6 +18,7 @@ from app.db.repositories.datasets import Dataset
 from app.dp.mechanism.mechanism import Mechanism
 from app.dp.numbers.exact import decimal_text, json_number, round_down, round_up
 from app.dp.statistics import build
+from app.dp.statistics.treatment import Treatment
 from app.dp.table.columns import Column, Kind
 from app.dp.table.sums import Moments
 from app.json_text import BATCH, dictionary_entries, double_texts, encode_json, join_array, number_texts, texts_array
@@ -49,6 +50,7 @@ SPECS: list[dict[str, Any]] = [
     {"kind": "variance", "column": "real"},
 ]
 ALPHA = mpq(1, 20)
+RULE = "counting missing values of x as 5; values outside 0 to 10 count as the nearer bound"
 
 
 def interval(value_in_range: float, mechanism: Mechanism, radius: mpq) -> list[float]:
@@ -145,6 +147,24 @@ def test_an_earlier_release_is_the_stored_one_with_another_accuracy(spec: dict[s
     told = summaries.summarise_release(at_alpha, None if isinstance(value, list) else mpq(value))
     expected["summary"] = f"{told}; an earlier release, which cost ε = 0.3, answers this at no cost."
     assert answer == encode_json(expected | {"reused": True, "budget": {"charged": "0"}})
+
+
+def test_a_release_of_an_older_version_gets_its_treatment_when_it_is_reused() -> None:
+    plan = planned(SPECS[0], mpq("0.3"), 2)
+    stored = released(plan, 4)[0] + release_answers.encode_ending({"charged": "0.3"}, None, "then")
+    treatment = Treatment("x", Kind.INTEGER, mpq(5), clamped_to=(mpq(0), mpq(10)))
+    told = questions.plan_mechanism(plan.mechanism, ALPHA, treatments=(treatment,))
+    for known in (
+        stored,
+        stored.replace(b',"summary"', b',"treatment":%b,"summary"' % documents.encode_treatment(told)["treatment"]),
+    ):
+        body = open_body(of_content(known), len(known))
+        prepared = release_answers.prepare_reused_release(
+            Release("an id", 1, 1, "", 1, "1", 2, "then", known), body, told
+        )
+        answer = json.loads(prepared.opening.complete(b"}").content)
+        assert answer["treatment"] == {"x": {"missing_as": 5, "clamped_to": [0, 10], "rule": RULE}}
+        assert f"95 % confidence, {RULE}; an earlier release, which cost" in answer["summary"]
 
 
 def test_the_clamp_and_many_bins_are_among_the_cases() -> None:

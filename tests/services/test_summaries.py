@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 from app.dp.mechanism.mechanism import Mechanism
 from app.dp.statistics import build
+from app.dp.statistics.treatment import Treatment
 from app.dp.table.columns import Column, Kind
 from app.ledger.units import rounded_epsilon_text
 from app.services.planning import questions
 from app.services.planning.questions import Plan
-from app.services.rendering import summaries
+from app.services.rendering import summaries, treatments
 
 COLUMN = {"x": Column("x", Kind.REAL, (mpq(-(10**6)), mpq(10**6)))}
 MEAN = build({"kind": "mean", "column": "x"}, COLUMN, 1_000, 1)
@@ -49,6 +50,35 @@ def test_what_is_shown_covers_the_interval(value: float, reach: mpq) -> None:
     shown, error = (mpq(text.replace(",", "")) for text in figures(with_reach(mpq(reach)), mpq(value)).split(" ± "))
     assert shown - error <= mpq(value) - reach
     assert mpq(value) + reach <= shown + error
+
+
+TREATMENTS = [
+    Treatment("income", Kind.INTEGER, mpq(50_000), usual_missing_as=mpq(75_000), clamped_to=(mpq(0), mpq(100_000))),
+    Treatment("alive", Kind.BOOLEAN, mpq(0)),
+    Treatment("bill", Kind.REAL, "missing", clamped_to=(mpq(65, 2), mpq(60)), binned=True),
+    Treatment("a", Kind.CATEGORY, "outside"),
+    Treatment("b", Kind.CATEGORY, "outside"),
+]
+
+
+def test_the_rules_of_columns_in_words() -> None:
+    income, alive, bill, *_ = TREATMENTS
+    assert treatments.rules_in_words([]) == treatments.rules_as_sentence([]) == ""
+    rule = "counting missing values of income as 50,000; values outside 0 to 100,000 count as the nearer bound"
+    assert treatments.rules_in_words([income]) == f", {rule}"
+    assert treatments.rules_as_sentence([income]) == f" It is computed {rule}."
+    assert treatments.treatment_document([income]) == {
+        "income": {"missing_as": 50_000, "clamped_to": [0, 100_000], "rule": rule}
+    }
+    assert treatments.treatment_document([alive]) == {
+        "alive": {"missing_as": False, "rule": "counting missing values of alive as false"}
+    }
+    own = "issing values of bill have their own bin; values outside 32.5 to 60 are in the nearest bin"
+    assert (treatments.rules_in_words([bill]), treatments.rules_as_sentence([bill])) == (f"; m{own}", f" M{own}.")
+    told = treatments.rules_in_words(TREATMENTS)
+    assert "; values of bill outside 32.5 to 60 are in the nearest bin; 2 more columns have such rules" in told
+    moved = " With these bounds, missing values of income count as 50,000, not as 75,000."
+    assert treatments.moved_in_words(TREATMENTS) == moved
 
 
 def test_a_cost_is_rounded_up_and_what_is_left_down() -> None:

@@ -19,7 +19,16 @@ from app.api.schemas.numbers import (
     Text,
     refuse,
 )
-from app.api.schemas.responses import REUSED_ACCURACY, AnswerModel, Bin, EpsilonText, PlannedAccuracy, ReleaseBudget
+from app.api.schemas.responses import (
+    REUSED_ACCURACY,
+    TREATMENT,
+    AnswerModel,
+    Bin,
+    EpsilonText,
+    PlannedAccuracy,
+    ReleaseBudget,
+    Treatment,
+)
 from app.api.schemas.statistics import Bins, Bounds, Edges, StatisticRequest
 from app.dp.mechanism.mechanism import AUTO
 
@@ -262,6 +271,7 @@ class _Derived(AnswerModel):
     derived: DerivedStatistic
     epsilon: EpsilonText = Field(description="What the components share.")
     alpha: float
+    treatment: dict[str, Treatment] | None = TREATMENT
 
 
 class ExpectedWidth(AnswerModel):

@@ -309,6 +309,26 @@ class Cliff(AnswerModel):
     accuracy: float
 
 
+class Treatment(AnswerModel):
+    """What happens to a column's missing values, and to its values outside the bounds; `rule` says it in words."""
+
+    missing_as: float | bool | Literal["excluded", "missing", "outside"] | None = Field(
+        default=None,
+        description="The value that a missing one counts as. `missing`: it has its own bin or group. `outside`: its row"
+        " does not meet the filter. `excluded`: it is left out. Absent if the column has no missing values.",
+    )
+    clamped_to: Interval | None = Field(
+        default=None,
+        description="The bounds: a value outside them counts as the nearer one, or in the first or last bin.",
+    )
+    rule: str
+
+
+TREATMENT = Field(
+    default=None, description="By column; a column whose values are all used as they are is absent, or all of it is."
+)
+
+
 class Described(AnswerModel):
     """The members that plans and releases share."""
 
@@ -322,6 +342,7 @@ class Described(AnswerModel):
         default=None,
         description="Two-way tables, whose lists hold the cells row by row.",
     )
+    treatment: dict[str, Treatment] | None = TREATMENT
 
 
 class _OfDataset(Described):

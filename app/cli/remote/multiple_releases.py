@@ -101,7 +101,7 @@ def release_batch(  # noqa: PLR0913 - as many options as a batch has
         if isinstance(each, Release):
             print_release(each)
         else:
-            output.print_line(each)
+            output.print_answer(each)
     output.print_line(found.summary)
 
 
@@ -203,7 +203,7 @@ def release_derived(  # noqa: PLR0913 - as many options as a question has
             for label, (value, least, most) in zip(found.labels, each.rows, strict=True)
         ]
         output.print_table(("of", kind.value, "interval"), rows, (kind.value,))
-    output.print_line(found)
+    output.print_answer(found)
 
 
 def _parse_guesses(texts: list[str] | None) -> dict[str, str] | None:

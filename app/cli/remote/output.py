@@ -42,6 +42,12 @@ def print_line(text: object) -> None:
     make_console().print(make_cell(text), soft_wrap=True)
 
 
+def print_answer(answer: object) -> None:
+    """Print an answer for people, which has a line for the result and perhaps one for how it is computed."""
+    for line in str(answer).split("\n"):
+        print_line(line)
+
+
 def print_json(value: Any) -> None:  # noqa: ANN401 - JSON is any value
     """Print JSON for programs."""
     typer.echo(json.dumps(value, ensure_ascii=False, allow_nan=False, indent=1))

@@ -128,7 +128,7 @@ def plan(  # noqa: PLR0913 - as many options as a question has
 
 
 def _print_plan(planned: Plan) -> None:
-    output.print_line(planned)
+    output.print_answer(planned)
     left = planned.budget
     if left.allowance_remaining is None:
         output.print_line(describe_remaining(left))
@@ -202,7 +202,7 @@ def print_release(released: Release) -> None:
             for label, value, (low, high) in counts
         ]
         output.print_table(("bin", "count", "from", "to"), rows, ("count", "from", "to"))
-    output.print_line(released)
+    output.print_answer(released)
     if isinstance(released, Estimate):
         lower, upper = released.interval
         output.print_line(f"interval: {format_number(lower)} to {format_number(upper)}")

@@ -15,6 +15,7 @@ from gmpy2 import mpq
 from app.dp.derived.interval_arithmetic import Range
 from app.dp.mechanism.mechanism import Mechanism
 from app.dp.numbers.exact import Rational
+from app.dp.statistics.treatment import Treatment
 from app.dp.table.bins import Bins
 from app.dp.table.columns import Column
 
@@ -126,6 +127,13 @@ class DerivedStatistic(ABC):
         estimates = self.estimates(known)
         found = next(iter(estimates.values()))
         return widest(each.range for each in (found if isinstance(found, list) else [found]))
+
+    def treat(self, components: Iterable[Treatment]) -> tuple[Treatment, ...]:
+        """Return what happens to missing values and to values outside the bounds, from the components' treatments."""
+        first: dict[str, Treatment] = {}
+        for each in components:
+            first.setdefault(each.column, each)
+        return tuple(first.values())
 
     @property
     def edges(self) -> list[int | float] | None:

@@ -1,8 +1,8 @@
 """Statistics derived from counts of bins: cumulative counts, and the margin of a two-way table."""
 
 from abc import ABC
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, ClassVar, Self
 
@@ -16,6 +16,7 @@ from app.dp.mechanism.sum_accuracy import sum_radius
 from app.dp.numbers.exact import Rational
 from app.dp.statistics import build
 from app.dp.statistics.histogram import MAX_JOINT_INTERVALS
+from app.dp.statistics.treatment import Treatment
 from app.dp.table.bins import Bins, IntervalBins
 from app.dp.table.cells import Cells, WithOutside
 from app.dp.table.columns import Column
@@ -47,6 +48,11 @@ class FromHistogram(DerivedStatistic, ABC):
             where = "bins" if spec.get("edges") is None else "edges"
             raise InvalidStatistic(where, f"must make at most {MAX_JOINT_INTERVALS:,} intervals")
         return asked, histogram.describe() | {"kind": cls.kind}, bins
+
+    def treat(self, components: Iterable[Treatment]) -> tuple[Treatment, ...]:
+        """Return the treatments, where missing values are left out instead of counted in their own bin."""
+        found = super().treat(components)
+        return tuple(replace(each, missing_as="excluded") if each.missing_as == "missing" else each for each in found)
 
     def count_below(self, known: KnownComponent) -> list[Estimate]:
         """Return the number of rows with a value below each edge but the first; for the last edge, at most the edge.

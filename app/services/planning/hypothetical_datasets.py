@@ -8,6 +8,7 @@ from gmpy2 import mpq
 
 from app.dp.errors import InvalidStatistic
 from app.dp.statistics import Statistic, build
+from app.dp.statistics.treatment import Treatment, list_treatments
 from app.dp.table.columns import Column, Kind
 from app.errors import InvalidRequestError
 from app.services.planning import columns
@@ -26,8 +27,8 @@ class HypotheticalDataset:
     columns: DeclaredColumns | None
 
 
-def build_statistic(asked: Mapping[str, Any], dataset: HypotheticalDataset) -> Statistic:
-    """Return the requested statistic of a hypothetical dataset.
+def build_statistic(asked: Mapping[str, Any], dataset: HypotheticalDataset) -> tuple[Statistic, tuple[Treatment, ...]]:
+    """Return the requested statistic of a hypothetical dataset, and its treatment of columns that are declared.
 
     Raises:
         InvalidRequestError: the statistic does not fit the columns, or bounds are missing.
@@ -39,9 +40,10 @@ def build_statistic(asked: Mapping[str, Any], dataset: HypotheticalDataset) -> S
         columns.check_columns(declared)
         spec, found = asked, columns.decode_columns(declared)
     try:
-        return build(spec, found, dataset.n, dataset.rows_per_unit)
+        statistic = build(spec, found, dataset.n, dataset.rows_per_unit)
     except InvalidStatistic as error:
         raise InvalidRequestError((f"statistic.{error.where}", error.what)) from None
+    return statistic, () if dataset.columns is None else list_treatments(statistic, found)
 
 
 def _imply_columns(asked: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Column]]:

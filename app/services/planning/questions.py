@@ -14,6 +14,7 @@ from app.db.repositories.datasets import Dataset
 from app.dp.errors import AccuracyTrivial, InvalidStatistic
 from app.dp.mechanism.mechanism import GridRefinement, Mechanism
 from app.dp.statistics import Statistic, build
+from app.dp.statistics.treatment import Treatment, list_treatments
 from app.dp.table.sums import Needs
 from app.errors import AccuracyTrivialError, AccuracyUnattainableError, EpsilonTooLargeError, InvalidRequestError
 from app.ledger.units import NANO_PER_EPSILON
@@ -53,6 +54,7 @@ class Plan:
         epsilon_nano: the cost, in ledger units.
         radius: the guaranteed radius, in the statistic's units.
         wanted: the radius that is enough for the question, in the statistic's units.
+        treatments: what happens to missing values and to values outside the bounds, by column.
     """
 
     mechanism: Mechanism
@@ -60,6 +62,7 @@ class Plan:
     epsilon_nano: int
     radius: mpq
     wanted: mpq
+    treatments: tuple[Treatment, ...] = ()
 
     @property
     def statistic(self) -> Statistic:
@@ -134,7 +137,9 @@ def make_plan(dataset: Dataset, question: Question, most_nano: int) -> Plan:
         AccuracyTrivialError: the statistic's public range already guarantees the accuracy.
         AccuracyUnattainableError: the accuracy costs more than `most_nano`.
     """
-    return plan_statistic(build_statistic(dataset, question.statistic), question, most_nano)
+    statistic = build_statistic(dataset, question.statistic)
+    treatments = list_treatments(statistic, columns.decode_columns(dataset.columns))
+    return plan_statistic(statistic, question, most_nano, treatments)
 
 
 def build_statistic(dataset: Dataset, asked: Mapping[str, Any]) -> Statistic:
@@ -155,17 +160,22 @@ def invalid_statistic_error(member: str, error: InvalidStatistic) -> InvalidRequ
     return InvalidRequestError((f"{member}.{error.where}", what))
 
 
-def plan_statistic(statistic: Statistic, question: Question, most_nano: int) -> Plan:
+def plan_statistic(
+    statistic: Statistic, question: Question, most_nano: int, treatments: tuple[Treatment, ...] = ()
+) -> Plan:
     """Plan a statistic that is already built.
 
     Raises:
         EpsilonTooLargeError, AccuracyTrivialError, AccuracyUnattainableError: as in `make_plan`.
     """
-    return plan_mechanism(_choose_mechanism(statistic, question, most_nano), question.alpha, question.accuracy)
+    mechanism = _choose_mechanism(statistic, question, most_nano)
+    return plan_mechanism(mechanism, question.alpha, question.accuracy, treatments)
 
 
-def plan_mechanism(mechanism: Mechanism, alpha: mpq, accuracy: mpq | None = None) -> Plan:
+def plan_mechanism(
+    mechanism: Mechanism, alpha: mpq, accuracy: mpq | None = None, treatments: tuple[Treatment, ...] = ()
+) -> Plan:
     """Return the plan of a release by this mechanism; the wanted radius is `accuracy`, or the guaranteed one."""
     radius = mechanism.radius(alpha)
     epsilon_nano = int(mechanism.epsilon * NANO_PER_EPSILON)
-    return Plan(mechanism, alpha, epsilon_nano, radius, radius if accuracy is None else accuracy)
+    return Plan(mechanism, alpha, epsilon_nano, radius, radius if accuracy is None else accuracy, treatments)

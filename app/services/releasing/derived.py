@@ -16,6 +16,7 @@ from app.dp.derived import DerivedStatistic
 from app.dp.errors import InvalidStatistic
 from app.dp.mechanism.mechanism import GridRefinement
 from app.dp.numbers.exact import json_probability
+from app.dp.statistics.treatment import Treatment
 from app.errors import InvalidRequestError
 from app.json_text import encode_json
 from app.ledger import accounts
@@ -37,6 +38,7 @@ from app.services.releasing.reuse import EarlierRelease
 from app.services.rendering import documents, estimates, summaries
 from app.services.rendering.documents import Document
 from app.services.rendering.release_answers import SettledRelease
+from app.services.rendering.treatments import rules_as_sentence, treatment_document
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,11 @@ class PlannedDerived:
     def derived(self) -> DerivedStatistic:
         """Return the derived statistic."""
         return self.setting.derived
+
+    @property
+    def treatments(self) -> tuple[Treatment, ...]:
+        """Return what happens to missing values and to values outside the bounds."""
+        return self.derived.treat(each for plan in self.plans.values() for each in plan.treatments)
 
 
 def plan_derived(services: Services, entered: Access, question: DerivedQuestion) -> bytes:
@@ -102,7 +109,8 @@ def plan_derived(services: Services, entered: Access, question: DerivedQuestion)
     width = derived_accuracy.plan_width(planned.setting, planned.epsilon_nano, question.target)
     expected = {
         "expected": None if width is None else estimates.expected_document(width),
-        "summary": summaries.summarise_derived_plan(derived, width, cost_nano, question.alpha),
+        "summary": summaries.summarise_derived_plan(derived, width, cost_nano, question.alpha)
+        + rules_as_sentence(planned.treatments),
     }
     head = _answer_head(entered.dataset, planned, question)
     return encode_json(head | expected | {"components": components, "budget": budget})
@@ -208,4 +216,5 @@ def _answer_head(dataset: Dataset, planned: PlannedDerived, question: DerivedQue
         "derived": planned.derived.described,
         "epsilon": epsilon_text(planned.epsilon_nano),
         "alpha": json_probability(question.alpha),
+        **({"treatment": treatment_document(planned.treatments)} if planned.treatments else {}),
     }

@@ -7,6 +7,7 @@ from gmpy2 import mpq
 from app.db.repositories.principals import Principal
 from app.dp.numbers.exact import round_up
 from app.dp.statistics import Statistic
+from app.dp.statistics.treatment import Treatment
 from app.json_text import encode_json, join_object
 from app.ledger.chain import facts
 from app.ledger.units import NANO_PER_EPSILON, epsilon_text
@@ -71,8 +72,13 @@ def _find_earlier_releases(services: Services, entered: Access, planned: Plan) -
         return reuse.list_earlier_releases(session, entered.dataset, planned)
 
 
-def plan_without_data(
-    services: Services, principal: Principal, statistic: Statistic, question: Question, extras: PlanExtras
+def plan_without_data(  # noqa: PLR0913, PLR0917 - the statistic and its treatments belong together
+    services: Services,
+    principal: Principal,
+    statistic: Statistic,
+    treatments: tuple[Treatment, ...],
+    question: Question,
+    extras: PlanExtras,
 ) -> bytes:
     """Return the JSON of what a release of a statistic would cost and promise, without a dataset.
 
@@ -81,7 +87,7 @@ def plan_without_data(
         OverloadedError: too many large answers are in progress.
     """
     most_nano = services.settings.max_epsilon_nano
-    planned = questions.plan_statistic(statistic, question, most_nano)
+    planned = questions.plan_statistic(statistic, question, most_nano, treatments)
     more = {"summary": summaries.summarise_plan(planned), **_extra_members(planned, most_nano, extras, None)}
     with enter_if_large(services.database, statistic.components, principal.id):
         return join_object(

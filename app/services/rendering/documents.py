@@ -17,6 +17,7 @@ from app.json_text import encode_json, join_array, join_object, number_texts
 from app.ledger.allowances import Allowance
 from app.ledger.units import epsilon_text
 from app.services.planning.questions import Plan
+from app.services.rendering.treatments import treatment_document
 
 MAX_LISTED_INTERVALS = 1_000
 MAX_CACHE_BYTES = 2**25
@@ -147,7 +148,13 @@ def encode_facts(plan: Plan) -> Mapping[str, bytes]:
         "accuracy": encode_json(accuracy_document(plan.mechanism, plan.alpha)),
         "privacy": encode_json(privacy_document(plan)),
         "mechanism": encode_json(mechanism_document(plan.mechanism)),
+        **encode_treatment(plan),
     }
+
+
+def encode_treatment(plan: Plan) -> Mapping[str, bytes]:
+    """Return the member for missing values and values outside the bounds as JSON, if there may be any."""
+    return {"treatment": encode_json(treatment_document(plan.treatments))} if plan.treatments else {}
 
 
 def encode_plan(dataset: Dataset, plan: Plan, **more: object) -> bytes:

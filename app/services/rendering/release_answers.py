@@ -161,8 +161,11 @@ def prepare_reused_release(release: Release, stored: Body, plan: Plan) -> Prepar
     else:
         each = Intervals(value.value, value.end, plan.reach, *plan.statistic.range_in_doubles)
         around = [Text(b',"accuracy":%b,"interval":' % described[:-1]), each, Text(b"}")]
-    told = Text(b',"summary":' + encode_json(f"{summaries.summarise_release(plan, number)}; {past_cost(plan)}"))
-    segments = [Copy(0, accuracy.start), *around, Copy(accuracy.end, summary.start), told]
+    told = {"summary": encode_json(f"{summaries.summarise_release(plan, number)}; {past_cost(plan)}")}
+    if "treatment" not in places:  # a release of an older version has none
+        told = {**documents.encode_treatment(plan), **told}
+    members = Text(b"".join(b',"%b":%b' % (name.encode(), each) for name, each in told.items()))
+    segments = [Copy(0, accuracy.start), *around, Copy(accuracy.end, summary.start), members]
     opening = ReusedOpening(stored, segments)
     held = stored if stored.size <= MAX_PLAIN_BYTES else None
     read_outcome = partial(_read_outcome, release.id, held, places)

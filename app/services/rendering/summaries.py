@@ -1,6 +1,7 @@
 """Summarises a plan or a release in a sentence. Figures are rounded for reading, and errors upwards."""
 
 import math
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from gmpy2 import mpq
@@ -11,6 +12,7 @@ from app.dp.statistics import Statistic
 from app.ledger.units import rounded_epsilon_text
 from app.services.planning.derived_accuracy import PlannedWidth
 from app.services.planning.questions import Plan
+from app.services.rendering import treatments
 
 _ERROR_DIGITS = 2
 _MAX_WHOLE = 10**15  # larger numbers are written with an exponent
@@ -21,12 +23,14 @@ _PERCENT_UNIT = mpq(1, 10**13)
 def summarise_plan(plan: Plan, *, reused: bool = False, affordable: bool = True) -> str:
     """Return a sentence with the cost and accuracy of a planned release, or that an earlier release answers it."""
     statistic, promise = statistic_in_words(plan.statistic), _promise_in_words(plan)
+    promise += treatments.rules_in_words(plan.treatments)
+    moved = treatments.moved_in_words(plan.treatments)
     if reused:
-        return f"An earlier release answers this at no cost: {statistic}, {promise}."
+        return f"An earlier release answers this at no cost: {statistic}, {promise}.{moved}"
     cost = f"cost ε = {rounded_epsilon_text(plan.epsilon_nano)}"
     if not affordable:
         cost += ", which is more than you can spend now,"
-    return f"{_capitalise(statistic)} would {cost} and be {promise}."
+    return f"{_capitalise(statistic)} would {cost} and be {promise}.{moved}"
 
 
 def summarise_release(plan: Plan, value: Rational | None) -> str:
@@ -34,13 +38,14 @@ def summarise_release(plan: Plan, value: Rational | None) -> str:
 
     `value` is the reported value, or None if the statistic has bins; then only the error is stated.
     """
+    words = _released_in_words(plan)
     if value is None:
-        return f"{_capitalise(_released_in_words(plan))} is {_promise_in_words(plan)}"
+        return f"{words.statistic} is {_promise_in_words(plan)}{words.rules}"
     step = _rounding_step(plan.reach)
     shown = (value / step + mpq(1, 2)).__floor__() * step
     error = _round_up(plan.reach + abs(value - shown), step)
     figures = f"{_number_text(shown, step)} ± {_number_text(error, step)}"
-    return f"{_capitalise(_released_in_words(plan))} is {figures} ({_confidence_text(plan.alpha)} confidence)"
+    return f"{words.statistic} is {figures} ({_confidence_text(plan.alpha)} confidence){words.rules}"
 
 
 def summarise_derived_plan(
@@ -63,15 +68,23 @@ def summarise_derived_plan(
     return f"{told}; no quantile is known closer than to a bin." if derived.kind == "quantile" else f"{told}."
 
 
-_statistics_in_words: WeakKeyDictionary[Plan, str] = WeakKeyDictionary()
+class _Words(NamedTuple):
+    """The statistic of a release in words, to begin a sentence, and the rules for missing values and bounds."""
+
+    statistic: str
+    rules: str
 
 
-def _released_in_words(plan: Plan) -> str:
-    """Return the statistic of a release in words, cached as long as the plan, which all its releases share."""
-    words = _statistics_in_words.get(plan)
+_words_of_plans: WeakKeyDictionary[Plan, _Words] = WeakKeyDictionary()
+
+
+def _released_in_words(plan: Plan) -> _Words:
+    """Return the words for a release, cached as long as the plan, which all its releases share."""
+    words = _words_of_plans.get(plan)
     if words is None:
         each = "each of " if plan.statistic.bins is not None else ""
-        words = _statistics_in_words[plan] = f"{each}{statistic_in_words(plan.statistic)}"
+        statistic = _capitalise(f"{each}{statistic_in_words(plan.statistic)}")
+        words = _words_of_plans[plan] = _Words(statistic, treatments.rules_in_words(plan.treatments))
     return words
 
 

@@ -62,6 +62,7 @@ from snapledger_client.models.releases import (
     Mechanism,
     Privacy,
     Release,
+    Treatment,
 )
 from snapledger_client.numbers import Number, decimal_text
 from snapledger_client.options import (
@@ -200,6 +201,7 @@ __all__ = [
     "StorageExhausted",
     "TooLarge",
     "TooSlow",
+    "Treatment",
     "Unauthenticated",
     "Unavailable",
     "UnexpectedAnswer",

@@ -88,7 +88,7 @@ def test_what_a_plan_says_of_the_interval(table: Table) -> None:
     assert told["summary"].startswith(
         "Its releases would cost ε = 5. Its interval with 95 % confidence would be about ±"
     )
-    assert told["summary"].endswith("if the guesses are right; no quantile is known closer than to a bin.")
+    assert "if the guesses are right; no quantile is known closer than to a bin." in told["summary"]
     assert told["expected"]["half_width"] >= 5
     unknown = plan(table, statistic, epsilon="5").json()
     assert unknown["expected"] is None

@@ -22,6 +22,7 @@ COLUMNS = {
 }
 ROWS = "x,kind\n" + "".join(f"{i},{'ab'[i % 2]}\n" for i in range(100))
 UNIT = Decimal("1e-9")
+RULE = "counting missing values of x as 50; values outside 0 to 100 count as the nearer bound"
 
 
 @pytest.fixture
@@ -149,13 +150,14 @@ def test_a_guess_outside_counts_as_the_nearer_end(table: Table) -> None:
 def test_summaries_say_what_it_means(service: Service) -> None:
     table = service.table(COLUMNS, ROWS, limit="1", allowance="1")
     assert table.plan(MEAN, epsilon="0.5").json()["summary"] == (
-        "The mean of x over all 100 rows would cost ε = 0.5 and be within 6.0 of the truth with 95 % confidence."
+        "The mean of x over all 100 rows would cost ε = 0.5 and be within 6.0 of the truth with 95 % confidence,"
+        f" {RULE}."
     )
     assert "which is more than you can spend now" in table.plan(MEAN, epsilon="1.5").json()["summary"]
     release = table.release(MEAN, epsilon="0.5").json()
     told = release["summary"]
     assert told.startswith("The mean of x over all 100 rows is ")
-    assert told.endswith(" (95 % confidence); this release cost ε = 0.5.")
+    assert told.endswith(f" (95 % confidence), {RULE}; this release cost ε = 0.5.")
     value, error = (float(word) for word in told.split(" is ")[1].split(" (")[0].split(" ± "))
     radius = release["accuracy"]["radius"]
     assert value - error <= release["value_in_range"] - radius < release["value_in_range"] + radius <= value + error
@@ -164,7 +166,7 @@ def test_summaries_say_what_it_means(service: Service) -> None:
     again = table.release(MEAN, accuracy=20, alpha="0.2").json()
     assert again["summary"].startswith("The mean of x over all 100 rows is ")
     assert again["summary"].endswith(
-        " (80 % confidence); an earlier release, which cost ε = 0.5, answers this at no cost."
+        f" (80 % confidence), {RULE}; an earlier release, which cost ε = 0.5, answers this at no cost."
     )
     assert service.admin.get(f"/v1/releases/{release['id']}").json()["summary"] == told
     many = table.release({"kind": "histogram", "column": "kind"}, epsilon="0.5").json()

@@ -1,10 +1,16 @@
 """Renders answers as HTML for notebooks: cards with lines of text and drawings. Every text is escaped."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 from snapledger_client.display.svg import WIDTH, draw_bars, draw_curve, draw_error_bar, draw_gauge
-from snapledger_client.display.text import describe_cost, describe_estimates, describe_prospect, describe_remaining
+from snapledger_client.display.text import (
+    describe_cost,
+    describe_estimates,
+    describe_prospect,
+    describe_remaining,
+    describe_treatment,
+)
 from snapledger_client.formatting import (
     describe_statistic,
     format_interval,
@@ -17,7 +23,7 @@ from snapledger_client.models.base import render_html
 from snapledger_client.models.batches import Batch, BatchPlan, PlannedItem
 from snapledger_client.models.derived import Derived, DerivedPlan
 from snapledger_client.models.plans import CurvePoint, FreePlan, Plan
-from snapledger_client.models.releases import Estimate, Histogram, Release
+from snapledger_client.models.releases import Estimate, Histogram, Release, Treatment
 
 MAX_BARS = 200  # more would be narrower than two pixels
 MAX_LABELS = 24
@@ -29,7 +35,8 @@ def _render_card(title: str, *parts: str) -> str:
 
 
 def _render_line(text: str) -> str:
-    return f"<div>{escape(text)}</div>"
+    """Render each line of a text, which is one line for most texts."""
+    return "".join(f"<div>{escape(line)}</div>" for line in text.splitlines())
 
 
 @render_html.register
@@ -55,6 +62,11 @@ def render_sentence(answer: Release | PlannedItem) -> str:
     return _render_card(describe_statistic(answer.statistic), _render_line(str(answer)))
 
 
+def _render_treatment(treatment: Mapping[str, Treatment]) -> str:
+    rules = describe_treatment(treatment)
+    return _render_line(rules) if rules else ""
+
+
 def _render_cost(release: Release) -> str:
     return _render_line(f"{describe_cost(release)} (dataset {release.dataset})")
 
@@ -71,6 +83,7 @@ def render_estimate(release: Estimate) -> str:
         _render_line(value),
         draw_error_bar(f"{value}: {interval}", release.value_in_range, release.interval, lowest, width),
         _render_line(f"{interval}; possible: {format_interval(lowest, lowest + width)}"),
+        _render_treatment(release.treatment),
         _render_cost(release),
     )
 
@@ -91,6 +104,7 @@ def render_histogram(release: Histogram) -> str:
         _render_line(text),
         draw_bars(text, values, intervals, titles),
         _render_line(f"{labels[0]} … {labels[-1]}" if len(labels) > MAX_LABELS else ", ".join(counts)),
+        _render_treatment(release.treatment),
         _render_cost(release),
     )
 
@@ -104,6 +118,7 @@ def render_plan(plan: FreePlan) -> str:
         parts.append(_render_line(f"{epsilon}: {describe_prospect(plan)} (dataset {plan.dataset})"))
     else:
         parts.append(_render_line(f"{epsilon} on {plan.privacy.n:,} rows"))
+    parts.append(_render_treatment(plan.treatment))
     if plan.cliff is not None:
         cliff = plan.cliff
         parts.append(_render_line(f"from ε = {cliff.epsilon:f} on, ± {format_number(cliff.accuracy)}"))
@@ -152,5 +167,6 @@ def render_derived(derived: Derived) -> str:
         describe_statistic(derived.derived),
         *map(_render_line, describe_estimates(derived)),
         _render_line(f"{format_level(derived.alpha)}, from {roles}"),
+        _render_treatment(derived.treatment),
         _render_line(paid),
     )

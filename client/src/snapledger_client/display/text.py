@@ -1,5 +1,7 @@
 """Renders answers as text."""
 
+from collections.abc import Mapping
+
 from snapledger_client.formatting import (
     MAX_LISTED,
     choose_number_format,
@@ -14,7 +16,23 @@ from snapledger_client.models.base import render_text
 from snapledger_client.models.batches import Batch, BatchPlan, PlannedItem
 from snapledger_client.models.derived import Derived, DerivedPlan
 from snapledger_client.models.plans import FreePlan, Plan
-from snapledger_client.models.releases import Charge, Estimate, Histogram, Release
+from snapledger_client.models.releases import Charge, Estimate, Histogram, Release, Treatment
+
+MAX_RULES = 3
+"""The maximum number of columns whose treatment is told; `treatment` has all of them."""
+
+
+def describe_treatment(treatment: Mapping[str, Treatment]) -> str:
+    """Return what missing values and values outside the bounds count as, in clauses; or an empty text."""
+    more = len(treatment) - MAX_RULES
+    rules = [each.rule for each in list(treatment.values())[:MAX_RULES]]
+    return "; ".join([*rules, f"{more} more columns have such rules"] if more > 0 else rules)
+
+
+def _append_treatment(text: str, treatment: Mapping[str, Treatment]) -> str:
+    """Return the text with the treatment on a line of its own."""
+    rules = describe_treatment(treatment)
+    return f"{text}\n{rules}" if rules else text
 
 
 @render_text.register
@@ -36,6 +54,11 @@ def describe_remaining(charge: Charge) -> str:
 
 @render_text.register(FreePlan)
 @render_text.register(PlannedItem)
+def describe_free_plan(plan: FreePlan | PlannedItem) -> str:
+    """Return what a release would promise and cost, and the treatment of missing values."""
+    return _append_treatment(describe_promise(plan), plan.treatment)
+
+
 def describe_promise(plan: FreePlan | PlannedItem) -> str:
     """Return what a release would promise and cost."""
     radius = format_radius(plan.accuracy.radius, plan.accuracy.alpha)
@@ -45,7 +68,7 @@ def describe_promise(plan: FreePlan | PlannedItem) -> str:
 @render_text.register
 def describe_plan(plan: Plan) -> str:
     """Return what a release would promise and cost, and whether the budget covers it."""
-    return f"{describe_promise(plan)}; {describe_prospect(plan)}"
+    return _append_treatment(f"{describe_promise(plan)}; {describe_prospect(plan)}", plan.treatment)
 
 
 def describe_prospect(plan: Plan) -> str:
@@ -71,7 +94,8 @@ def describe_release(release: Release) -> str:
     elif isinstance(release, Histogram):
         value = f"{len(release.value_in_range)} bins "
     radius = format_radius(release.accuracy.radius, release.accuracy.alpha)
-    return f"{describe_statistic(release.statistic)}: {value}{radius}; {describe_cost(release)}"
+    text = f"{describe_statistic(release.statistic)}: {value}{radius}; {describe_cost(release)}"
+    return _append_treatment(text, release.treatment)
 
 
 def describe_cost(release: Release) -> str:
@@ -94,7 +118,8 @@ def describe_derived(derived: Derived) -> str:
     paid = f"ε = {charged:f} paid" if charged else "from earlier releases, at no cost"
     estimates = ", ".join(describe_estimates(derived))
     level = format_level(derived.alpha)
-    return f"{describe_statistic(derived.derived)}: {estimates}, {level}; {paid}; {describe_remaining(derived.budget)}"
+    text = f"{describe_statistic(derived.derived)}: {estimates}, {level}; {paid}; {describe_remaining(derived.budget)}"
+    return _append_treatment(text, derived.treatment)
 
 
 def describe_estimates(derived: Derived) -> list[str]:
@@ -120,7 +145,7 @@ def describe_derived_plan(plan: DerivedPlan) -> str:
     verdict = "your budget covers it" if plan.budget.affordable else "more than you have left"
     told = f"{describe_statistic(plan.derived)}: from {components}; ε = {plan.budget.charged:f}, {verdict}"
     expected = describe_expected(plan)
-    return told if expected is None else f"{told}; {expected}"
+    return _append_treatment(told if expected is None else f"{told}; {expected}", plan.treatment)
 
 
 def describe_expected(plan: DerivedPlan) -> str | None:

@@ -2,11 +2,22 @@
 
 from typing import Any, Self
 
+from pydantic import Field
 from pydantic_core import from_json
 
 from snapledger_client.models.base import DisplayedAnswer, Exact
 from snapledger_client.models.plans import Outlook
-from snapledger_client.models.releases import Accuracy, Axis, Bin, Charge, Mechanism, Privacy, Release, parse_release
+from snapledger_client.models.releases import (
+    Accuracy,
+    Axis,
+    Bin,
+    Charge,
+    Mechanism,
+    Privacy,
+    Release,
+    Treatment,
+    parse_release,
+)
 
 
 class Batch(DisplayedAnswer):
@@ -57,6 +68,7 @@ class PlannedItem(DisplayedAnswer):
     accuracy: Accuracy
     privacy: Privacy
     mechanism: Mechanism
+    treatment: dict[str, Treatment] = Field(default_factory=dict)
     summary: str
     charged: Exact
     reused: bool

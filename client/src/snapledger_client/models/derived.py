@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from pydantic import Field
+
 from snapledger_client.frames import import_pandas
 from snapledger_client.models.base import Answer, DisplayedAnswer, Exact
 from snapledger_client.models.plans import Outlook
-from snapledger_client.models.releases import Accuracy, Bin, Charge
+from snapledger_client.models.releases import Accuracy, Bin, Charge, Treatment
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,6 +61,7 @@ class DerivedPlan(DisplayedAnswer):
     derived: dict[str, Any]
     epsilon: Exact | None = None
     alpha: float
+    treatment: dict[str, Treatment] = Field(default_factory=dict)
     expected: ExpectedWidth | None = None
     summary: str = ""
     components: tuple[Component, ...]
@@ -120,6 +123,7 @@ class Derived(DisplayedAnswer):
     derived: dict[str, Any]
     epsilon: Exact | None = None
     alpha: float
+    treatment: dict[str, Treatment] = Field(default_factory=dict)
     estimates: dict[str, DerivedEstimate]
     edges: tuple[float, ...] | None = None
     bins: tuple[Bin, ...] | None = None

@@ -2,9 +2,11 @@
 
 from typing import TYPE_CHECKING, Any
 
+from pydantic import Field
+
 from snapledger_client.frames import import_pandas
 from snapledger_client.models.base import Answer, DisplayedAnswer, Exact
-from snapledger_client.models.releases import Accuracy, Axis, Bin, Charge, Mechanism, Privacy
+from snapledger_client.models.releases import Accuracy, Axis, Bin, Charge, Mechanism, Privacy, Treatment
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,6 +84,7 @@ class FreePlan(DisplayedAnswer):
     accuracy: Accuracy
     privacy: Privacy
     mechanism: Mechanism
+    treatment: dict[str, Treatment] = Field(default_factory=dict)
     summary: str
     cliff: Cliff | None
     bias: Bias | None = None

@@ -3,6 +3,7 @@
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from pydantic import Field
 from pydantic_core import from_json
 
 from snapledger_client.formatting import describe_statistic, label_intervals
@@ -155,6 +156,22 @@ class Charge(Answer):
     allowance_remaining: Exact | None
 
 
+class Treatment(Answer):
+    """What happens to a column's missing values, and to its values outside the bounds; `rule` says it in words.
+
+    `missing_as` is the value that a missing one counts as. It is "missing" for a bin of its own, "outside" if its row
+    does not meet the filter, "excluded" if it is left out, and None if the column has no missing values.
+
+    Examples:
+        >>> penguins.plan(mean("body_mass_g"), epsilon="0.5").treatment["body_mass_g"].missing_as
+        4500.0
+    """
+
+    missing_as: bool | float | str | None = None
+    clamped_to: Interval | None = None
+    rule: str
+
+
 class Release(DisplayedAnswer):
     """A released statistic: an `Estimate` or a `Histogram`; `summary` is a sentence.
 
@@ -170,6 +187,7 @@ class Release(DisplayedAnswer):
     accuracy: Accuracy
     privacy: Privacy
     mechanism: Mechanism
+    treatment: dict[str, Treatment] = Field(default_factory=dict)
     summary: str
     budget: Charge
     reused: bool

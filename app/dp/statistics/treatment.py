@@ -1,0 +1,124 @@
+"""What a statistic does with missing values and with values outside its bounds: public facts, known before any data."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from app.dp.numbers.exact import Rational
+from app.dp.statistics.base import Statistic
+from app.dp.statistics.quantile_search import QuantileSearch
+from app.dp.table.bins import Bins, IntervalBins
+from app.dp.table.codes import Codes, codes_for, stored_bound
+from app.dp.table.columns import Column, Kind
+from app.dp.table.sums import BinCounts, CellSums, ColumnSums, Needs, PairSums
+
+MissingAs: TypeAlias = Rational | Literal["excluded", "missing", "outside"]
+"""The value that a missing one counts as, or where it goes.
+
+"missing" is a bin or group of its own, "outside" means that its row does not meet the filter, and "excluded" that it is
+left out.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Treatment:
+    """What happens to the values of one column that are missing or outside the bounds.
+
+    Attributes:
+        column: the column's name.
+        kind: the kind of its values.
+        missing_as: what a missing value counts as; None if the column is declared without missing values.
+        usual_missing_as: what it counts as within the declared bounds, if the requested bounds change that.
+        clamped_to: the bounds that values outside them count as; None for values without an order.
+        binned: whether the values are counted in bins, so that those outside the bounds are in the first or last one.
+    """
+
+    column: str
+    kind: Kind
+    missing_as: MissingAs | None
+    usual_missing_as: Rational | None = None
+    clamped_to: tuple[Rational, Rational] | None = None
+    binned: bool = False
+
+    @property
+    def says_something(self) -> bool:
+        """Whether there may be values that the rule is about."""
+        return self.missing_as is not None or self.clamped_to is not None
+
+
+def list_treatments(statistic: Statistic, columns: Mapping[str, Column]) -> tuple[Treatment, ...]:
+    """Return the treatment of each column that a statistic uses, if there may be values that it is about.
+
+    Args:
+        statistic: the statistic.
+        columns: the dataset's declared columns by name.
+    """
+    found: dict[str, Treatment] = {}
+    for each in _list_all(statistic.needs, columns, counts_values=isinstance(statistic, QuantileSearch)):
+        if each.says_something:
+            found.setdefault(each.column, each)
+    return tuple(found.values())
+
+
+def _list_all(needs: Needs, columns: Mapping[str, Column], *, counts_values: bool) -> Iterator[Treatment]:
+    """Yield treatments; the first one of a column counts, since rows outside a filter are not summed at all."""
+    if isinstance(needs, ColumnSums):
+        yield _of_codes(columns[needs.column], needs.codes)
+    elif isinstance(needs, PairSums):
+        yield _of_codes(columns[needs.x], needs.x_codes)
+        yield _of_codes(columns[needs.y], needs.y_codes)
+    elif isinstance(needs, BinCounts):
+        yield _of_bins(columns[needs.column], needs.bins, counts_values=counts_values)
+    elif isinstance(needs, CellSums):
+        yield from _of_cells(needs, columns, counts_values=counts_values)
+
+
+def _of_cells(needs: CellSums, columns: Mapping[str, Column], *, counts_values: bool) -> Iterator[Treatment]:
+    filtered = dict.fromkeys(each.column for each in needs.conditions)
+    used = [_of_codes(columns[name], codes) for name, codes in filter(None, (needs.summed, needs.weighted))]
+    used += [_of_bins(columns[name], bins, counts_values=counts_values) for name, bins in needs.axes]
+    for each in used:
+        yield _place_outside(each) if each.column in filtered else each
+    for name in filtered:
+        yield Treatment(name, columns[name].kind, _missing_as(columns[name], "outside"))
+
+
+def _place_outside(treatment: Treatment) -> Treatment:
+    """Return the treatment in a filter on the column itself, which no missing value meets."""
+    return Treatment(
+        treatment.column,
+        treatment.kind,
+        None if treatment.missing_as is None else "outside",
+        clamped_to=treatment.clamped_to,
+        binned=treatment.binned,
+    )
+
+
+def _missing_as(column: Column, missing_as: MissingAs) -> MissingAs | None:
+    return missing_as if column.nullable else None
+
+
+def _of_codes(column: Column, codes: Codes) -> Treatment:
+    clamped_to = (codes.lower, codes.upper) if column.kind.numeric else None
+    if not column.nullable:
+        return Treatment(column.name, column.kind, None, clamped_to=clamped_to)
+    missing_as, usual = _replacement(column, codes), None
+    if column.kind.numeric and column.bounds is not None:
+        usual = _replacement(column, codes_for(column, None))
+    moved = usual if usual != missing_as else None
+    return Treatment(column.name, column.kind, missing_as, usual_missing_as=moved, clamped_to=clamped_to)
+
+
+def _replacement(column: Column, codes: Codes) -> Rational:
+    """Return the value that replaces a missing one, as declared if it is: its code's value may differ by `rounding`."""
+    if column.null_value is None or column.kind is Kind.BOOLEAN:
+        return codes.value(codes.null_code)
+    return min(max(column.null_value, codes.lower), codes.upper)
+
+
+def _of_bins(column: Column, bins: Bins, *, counts_values: bool) -> Treatment:
+    missing_as = _missing_as(column, "excluded" if counts_values else "missing")
+    clamped_to = None
+    if isinstance(bins, IntervalBins):
+        clamped_to = stored_bound(bins.kind, bins.edges.lower), stored_bound(bins.kind, bins.edges.upper)
+    return Treatment(column.name, column.kind, missing_as, clamped_to=clamped_to, binned=True)
