@@ -156,7 +156,7 @@ def test_the_width_of_an_interval_is_planned(opened: Opened, penguins: Penguins)
     expect(page.get_by_text("with 95 % confidence would be about ±")).to_be_visible()
     page.get_by_label("Choose by").select_option("relative_accuracy")
     page.get_by_label("Accuracy wanted").fill("0.1")
-    expect(page.get_by_text("about ± 420 wide, if the guesses are right.")).to_be_visible()
+    expect(page.get_by_text("about ± 420, if the guesses are right.")).to_be_visible()
     with page.expect_request(lambda request: request.url.endswith("/derived")) as asked:
         page.get_by_role("button", name="Release", exact=True).click()
     sent = asked.value.post_data_json

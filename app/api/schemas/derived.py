@@ -195,7 +195,8 @@ class DerivedRequest(RequestModel):
     derived: DerivedStatistic
     epsilon: EpsilonNano | None = Field(
         default=None,
-        description="Shared by the components. A component costs nothing if an earlier release is as accurate as its"
+        description="Shared by the components: with `guesses`, so that the planned interval is as narrow as possible. A"
+        " component costs nothing if an earlier release is as accurate as its"
         " share would make it.",
     )
     accuracy: Accuracy | None = Field(
@@ -208,7 +209,8 @@ class DerivedRequest(RequestModel):
     )
     guesses: Guesses = Field(
         default_factory=Guesses,
-        description="For an accuracy, and to plan the width of the interval. They read no data.",
+        description="For an accuracy, to plan the width of the interval, and to share ε among the components so that it"
+        " is narrow. They read no data.",
         json_schema_extra={"default": {}},
     )
     alpha: Alpha = Field(default_factory=lambda: ONE_IN_TWENTY, json_schema_extra={"default": 0.05})
@@ -242,6 +244,7 @@ class _Component(AnswerModel):
 
     role: str
     statistic: StatisticRequest
+    epsilon: EpsilonText = Field(description="Its share of the ε.")
     accuracy: PlannedAccuracy
     charged: EpsilonText
     reused: bool

@@ -80,6 +80,11 @@ class DerivedStatistic(ABC):
         """The relative share of ε for each component, by its role; equal by default."""
         return dict.fromkeys(self.components, 1)
 
+    @property
+    def traded(self) -> Sequence[str]:
+        """The roles whose shares of ε may be moved to each other, to narrow the interval that is planned."""
+        return list(self.components)
+
     @classmethod
     @abstractmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:

@@ -1,6 +1,6 @@
 """Statistics derived from several releases: the mean of filtered rows, a correlation, a regression line."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, cast
 
@@ -233,6 +233,11 @@ class Regression(DerivedStatistic):
     def weights(self) -> Mapping[str, int]:
         """Larger shares for the components of the slope, since the intercept depends on the slope too."""
         return {"covariance": 3, "variance_x": 3, "mean_x": 2, "mean_y": 2}
+
+    @property
+    def traded(self) -> Sequence[str]:
+        """Only those of the slope, whose width is planned: the intercept needs the means too."""
+        return "covariance", "variance_x"
 
     def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
         """Return slope and intercept: None if the released variance is not positive, unbounded if it may be 0."""

@@ -6,7 +6,7 @@ of the worst case, where there is one. Unlike a radius it is no promise: noise m
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gmpy2 import mpq
 
@@ -17,6 +17,7 @@ from app.dp.mechanism.mechanism import GridRefinement, Mechanism
 from app.dp.statistics import Statistic
 from app.errors import AccuracyTrivialError, AccuracyUnattainableError, InvalidRequestError
 from app.ledger.units import MAX_EPSILON_NANO, NANO_PER_EPSILON
+from app.services.planning.epsilon_split import Weights, find_narrowest
 
 MAX_PROBABILITIES = 5
 """Of quantiles whose accuracy is given: each takes its time at each ε that is tried."""
@@ -51,23 +52,55 @@ class PlannedWidth:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What the width depends on beside ε and guesses."""
+    """What the width depends on beside ε.
+
+    Attributes:
+        guesses: of numbers of the table, by name; if some that the width needs are missing, it is not planned.
+    """
 
     derived: DerivedStatistic
     statistics: Mapping[str, Statistic]
     alpha: mpq
     gamma: mpq
     grid_refinement: GridRefinement
+    guesses: Mapping[str, mpq]
+    _splits: dict[int, Weights] = field(default_factory=dict, init=False)
+
+    @property
+    def has_guesses(self) -> bool:
+        """Whether all guesses that the width needs are given."""
+        return set(self.derived.guess_names) <= set(self.guesses)
 
     def share(self, epsilon_nano: int) -> dict[str, int]:
-        """Return each component's part of the ε by its weight, by role."""
-        weights = [mpq(self.derived.weights[role]) for role in self.derived.components]
-        shares = by_weight(mpq(epsilon_nano, NANO_PER_EPSILON), weights)
-        return {role: int(each * NANO_PER_EPSILON) for role, each in zip(self.derived.components, shares, strict=True)}
+        """Return each component's part of the ε, by role.
 
-    def half_width(self, epsilon_nano: int, guesses: Mapping[str, mpq]) -> mpq | None:
+        By the statistic's own weights or, with guesses, by those with the narrowest planned interval. These are found
+        for the greatest power of √2 that is not above ε, so that all ε up to the next power are split alike.
+        """
+        weights: Weights = self.derived.weights
+        if self.derived.guess_names and self.has_guesses and len(weights) > 1:
+            power = (epsilon_nano**2).bit_length() - 1
+            if power not in self._splits:
+                self._splits[power] = self._find_split(math.isqrt(2**power))
+            weights = self._splits[power]
+        return self._divide(epsilon_nano, weights)
+
+    def _find_split(self, epsilon_nano: int) -> Weights:
+        def width(weights: Weights) -> mpq | None:
+            return self._width_of(self._divide(epsilon_nano, weights))
+
+        return find_narrowest(self.derived.weights, self.derived.traded, width)
+
+    def _divide(self, epsilon_nano: int, weights: Weights) -> dict[str, int]:
+        roles = list(self.derived.components)
+        shares = by_weight(mpq(epsilon_nano, NANO_PER_EPSILON), [mpq(weights[role]) for role in roles])
+        return {role: int(each * NANO_PER_EPSILON) for role, each in zip(roles, shares, strict=True)}
+
+    def half_width(self, epsilon_nano: int) -> mpq | None:
         """Return half the width of the interval; None if it would have no ends, or a share of ε is below a unit."""
-        shares = self.share(epsilon_nano)
+        return self._width_of(self.share(epsilon_nano))
+
+    def _width_of(self, shares: Mapping[str, int]) -> mpq | None:
         if 0 in shares.values():
             return None
         mechanisms = {
@@ -76,7 +109,7 @@ class Setting:
             )
             for role, share in shares.items()
         }
-        return self.derived.half_width(guesses, mechanisms, self.alpha)
+        return self.derived.half_width(self.guesses, mechanisms, self.alpha)
 
 
 def choose_epsilon(setting: Setting, target: Target, most_nano: int) -> int:
@@ -97,7 +130,7 @@ def choose_epsilon(setting: Setting, target: Target, most_nano: int) -> int:
         raise InvalidRequestError((where, what))
 
     def suffices(epsilon_nano: int) -> bool:
-        half_width = setting.half_width(epsilon_nano, target.guesses)
+        half_width = setting.half_width(epsilon_nano)
         return half_width is not None and half_width <= wanted
 
     least_nano = sum(setting.derived.weights[role] for role in setting.derived.components)
@@ -118,12 +151,11 @@ def choose_epsilon(setting: Setting, target: Target, most_nano: int) -> int:
     return high
 
 
-def plan_width(setting: Setting, epsilon_nano: int, target: Target) -> PlannedWidth | None:
+def plan_width(setting: Setting, epsilon_nano: int) -> PlannedWidth | None:
     """Return half the width of the planned interval, or None without the guesses that it needs."""
-    derived = setting.derived
-    if not set(derived.guess_names) <= set(target.guesses):
+    if not setting.has_guesses:
         return None
-    return PlannedWidth(setting.half_width(epsilon_nano, target.guesses), derived.basis(target.guesses))
+    return PlannedWidth(setting.half_width(epsilon_nano), setting.derived.basis(setting.guesses))
 
 
 def _wanted_half_width(derived: DerivedStatistic, target: Target) -> mpq:

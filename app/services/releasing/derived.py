@@ -96,6 +96,7 @@ def plan_derived(services: Services, entered: Access, question: DerivedQuestion)
         {
             "role": role,
             "statistic": plan.statistic.describe(),
+            "epsilon": epsilon_text(plan.epsilon_nano),
             "accuracy": documents.accuracy_document(plan.mechanism, plan.alpha),
             "release_id": None if known is None else known.release_id,
             "charged": epsilon_text(charged_nano),
@@ -106,7 +107,7 @@ def plan_derived(services: Services, entered: Access, question: DerivedQuestion)
     budget = documents.charge_document(cost_nano, account.remaining_nano, allowance) | {
         "affordable": allowance is not None and cost_nano <= spendable_nano,
     }
-    width = derived_accuracy.plan_width(planned.setting, planned.epsilon_nano, question.target)
+    width = derived_accuracy.plan_width(planned.setting, planned.epsilon_nano)
     expected = {
         "expected": None if width is None else estimates.expected_document(width),
         "summary": summaries.summarise_derived_plan(derived, width, cost_nano, question.alpha)
@@ -147,6 +148,7 @@ def _compose(  # noqa: PLR0913, PLR0917 - the question, the releases and the rem
     """Return the JSON of the derived statistic, computed from the releases of its components."""
     derived = planned.derived
     found = {role: each.read_facts(rows) for role, each in zip(derived.components, releases, strict=True)}
+    shares = {role: epsilon_text(plan.epsilon_nano) for role, plan in planned.plans.items()}
     known = {
         role: estimates.known_component(each.release.plan, component)
         for (role, component), each in zip(found.items(), releases, strict=True)
@@ -162,6 +164,7 @@ def _compose(  # noqa: PLR0913, PLR0917 - the question, the releases and the rem
             "role": role,
             "release_id": component.release_id,
             "statistic": component.outcome.statistic,
+            "epsilon": shares[role],
             "accuracy": component.accuracy,
             "charged": epsilon_text(component.charged_nano),
             "reused": component.reused,
@@ -186,7 +189,8 @@ def _plan_derived(services: Services, dataset: Dataset, question: DerivedQuestio
     """Plan each component. ε is shared by weight, and α is divided by the number of components."""
     derived, most_nano = _build_derived(dataset, question), services.settings.max_epsilon_nano
     statistics = {role: questions.build_statistic(dataset, each) for role, each in derived.components.items()}
-    setting = Setting(derived, statistics, question.alpha, question.gamma, question.grid_refinement)
+    common = question.alpha, question.gamma, question.grid_refinement, question.target.guesses
+    setting = Setting(derived, statistics, *common)
     epsilon_nano = derived_accuracy.choose_epsilon(setting, question.target, most_nano)
     shares = setting.share(epsilon_nano)
     if 0 in shares.values():

@@ -64,7 +64,7 @@ def summarise_derived_plan(
     step = _rounding_step(max(width.half_width, mpq(1, 10**_MAX_DECIMALS)))
     size = _number_text(_round_up(width.half_width, step), step)
     condition = "if the guesses are right" if width.basis == "guesses" else "whatever the data"
-    told = f"{cost} Its interval with {confidence} confidence would be about ± {size} wide, {condition}"
+    told = f"{cost} Its interval with {confidence} confidence would be about ± {size}, {condition}"
     return f"{told}; no quantile is known closer than to a bin." if derived.kind == "quantile" else f"{told}."
 
 

@@ -59,6 +59,8 @@ def test_the_smallest_epsilon_for_an_accuracy(table: Table) -> None:
         epsilon = Decimal(planned["epsilon"])
         same = plan(table, statistic, epsilon=str(epsilon), guesses=guesses).json()
         assert (same["expected"], same["components"]) == (planned["expected"], planned["components"])
+        shares = sum(Decimal(each["epsilon"]) for each in planned["components"])
+        assert epsilon - Decimal("4e-9") <= shares <= epsilon
         less = plan(table, statistic, epsilon=str(epsilon - Decimal("1e-9")), guesses=guesses).json()
         assert less["expected"]["half_width"] is None or less["expected"]["half_width"] > float(accuracy)
         spent = Decimal(table.budget()["epsilon_spent"])
@@ -67,6 +69,9 @@ def test_the_smallest_epsilon_for_an_accuracy(table: Table) -> None:
         document = released.json()
         assert (released.status_code, document["epsilon"]) == (201, planned["epsilon"])
         charged = Decimal(document["budget"]["charged"])
+        assert [each["epsilon"] for each in document["components"]] == [
+            each["epsilon"] for each in planned["components"]
+        ]
         assert epsilon - Decimal("4e-9") <= charged <= epsilon
         assert Decimal(table.budget()["epsilon_spent"]) == spent + charged
 

@@ -25,6 +25,7 @@ class Component(Answer):
 
     role: str
     statistic: dict[str, Any]
+    epsilon: Exact | None = None
     accuracy: Accuracy
     release_id: str | None
     charged: Exact
