@@ -80,7 +80,7 @@ container-check: $(VENV)/development ## Execute the Dockerfile's steps in a clea
 	@dpkg-query -W $(CONTAINER_TOOLS) >/dev/null 2>&1 || { apt-get -qq update && DEBIAN_FRONTEND=noninteractive \
 		apt-get -qq install -y --no-install-recommends $(CONTAINER_TOOLS); } </dev/null >/dev/null \
 		|| echo "$(CONTAINER_TOOLS) could not be installed: what needs them is skipped"
-	@$(BIN)/python -m pytest -q -m container tests/containers
+	@PYTEST_DEBUG_TEMPROOT=$${TMPDIR:-/tmp} $(BIN)/python -m pytest -q -m container tests/containers
 
 audit: $(VENV)/development ## Look for advisories about what the lock files pin
 	@$(BIN)/python tools/audit.py

@@ -16,7 +16,7 @@ import psycopg
 import pytest
 import uvicorn
 from fastapi import FastAPI
-from openapi_contract import Contract
+from openapi_contract import service_contract
 from pydantic import SecretStr
 from service_world import X_COLUMNS, Service, Table, free_port, numbers_csv
 from sqlalchemy import Connection
@@ -137,9 +137,10 @@ def running(folder: Path, database_url: str, patch: pytest.MonkeyPatch) -> Itera
     thread.start()
     try:
         _until(lambda: server.started or not thread.is_alive())
-        contract = Contract(application.openapi())
         url = f"http://127.0.0.1:{port}"
-        service = Service(url, admin_key, folder / "data", folder / "log", database_url, os.getpid(), contract)
+        service = Service(
+            url, admin_key, folder / "data", folder / "log", database_url, os.getpid(), service_contract()
+        )
         table = service.table(X_COLUMNS, numbers_csv(20))
         yield Breakable(table, opened[0], database_url, patch, application, settings)
         for client in service.clients:

@@ -1,5 +1,6 @@
 """Everything here is hostile: floods and bombs against a service that has 1 GiB of memory."""
 
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -17,6 +18,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if _HERE in item.path.parents:
             item.add_marker(pytest.mark.hostile)
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """On the disk: the files of a target in memory would be part of its GiB."""
+    with tempfile.TemporaryDirectory(prefix="snapledger-hostile-") as directory:
+        yield Path(directory)
 
 
 @pytest.fixture

@@ -2,11 +2,16 @@
 
 import json
 import re
+from functools import cache
 from typing import Any
 
 import httpx
 import pytest
 from jsonschema_rs import Draft202012Validator
+
+from app.config import Settings
+from app.json_text import encode_json
+from app.main import create_app
 
 PROBLEM = "application/problem+json"
 PAGES = re.compile(r"/docs|/docs/assets/.*|/openapi\.json")
@@ -71,3 +76,9 @@ class Contract:
         if key not in self._validators:
             self._validators[key] = Draft202012Validator({**schema, **self._components}, validate_formats=True)
         return self._validators[key]
+
+
+@cache
+def service_contract() -> Contract:
+    """The contract of every service of this version: no setting changes it."""
+    return Contract(json.loads(encode_json(create_app(Settings(admin_key=None)).openapi())))

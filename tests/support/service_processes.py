@@ -107,6 +107,7 @@ def _become(described: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
+    import app.main  # noqa: F401 - uvicorn imports it in each process
     from app.cli import service_commands
 
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that have ended

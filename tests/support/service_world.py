@@ -16,7 +16,7 @@ from typing import Any
 
 import httpx
 import service_processes
-from openapi_contract import Contract
+from openapi_contract import Contract, service_contract
 from service_processes import ServiceProcess
 from sqlalchemy import func, select, update
 
@@ -260,8 +260,8 @@ def serving(
         process = service_processes.start(arguments, environment, log, folder)
     url = f"http://127.0.0.1:{port}"
     try:
-        contract = Contract(_description(url, process, log))
-        service = Service(url, admin_key, folder / "data", log, database_url, process.pid, contract)
+        _wait_until_ready(url, process, log)
+        service = Service(url, admin_key, folder / "data", log, database_url, process.pid, service_contract())
         try:
             yield service
         finally:
@@ -272,13 +272,11 @@ def serving(
         process.wait(timeout=20)
 
 
-def _description(url: str, process: "ServiceProcess | subprocess.Popen[bytes]", log: Path) -> dict[str, Any]:
-    """Wait until the service is ready; its OpenAPI document."""
+def _wait_until_ready(url: str, process: "ServiceProcess | subprocess.Popen[bytes]", log: Path) -> None:
     for _ in range(600):
         try:
             if httpx.get(f"{url}/readyz").status_code == 200:
-                document: dict[str, Any] = httpx.get(f"{url}/openapi.json").json()
-                return document
+                return
         except httpx.TransportError:
             time.sleep(0.05)
         assert process.poll() is None, log.read_text()
