@@ -19,7 +19,9 @@ extensions = [
     "openapi",
 ]
 nitpicky = True  # a name that leads nowhere is an error too
-nitpick_ignore_regex = [("py:.*", r"(collections|datetime|decimal|httpx|pandas|pd|pydantic|typing)\..*|IO|T|Unpack")]
+nitpick_ignore_regex = [
+    ("py:.*", r"(collections|datetime|decimal|httpx|pandas|pd|pydantic|typing)\..*|IO|T|Unpack|.*\.(Scalar|Frame)")
+]
 
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4

@@ -2,13 +2,22 @@
 
 import json
 import re
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import httpx
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
 
 app = typer.Typer(help="Describe and upload a table, as its owner.", no_args_is_help=True)
 
@@ -47,6 +56,7 @@ def add(
     It goes to the service of your last `snapledger login`, or to SNAPLEDGER_URL with SNAPLEDGER_KEY.
     """
     from app.cli.remote import credentials, session  # noqa: PLC0415 - drafts need no client
+    from snapledger_client import uploads  # noqa: PLC0415
 
     try:
         url, key = credentials.load()
@@ -60,23 +70,30 @@ def add(
         TimeRemainingColumn(),
     )
     console = Console(stderr=True)
+    metadata = schema.read_bytes()  # once: it may be a pipe
     try:
         with (
             Progress(*columns, console=console, disable=not console.is_terminal) as progress,
-            progress.open(file, "rb", description="uploading") as content,
+            file.open("rb") as table,
+            uploads.open_table(table, partial(progress.advance, _add_task(progress, file))) as content,
         ):
             answer = httpx.post(
                 f"{url.rstrip('/')}/v1/datasets",
                 headers={"Authorization": f"Bearer {key}"},
-                files={"metadata": (None, schema.read_bytes()), "file": (file.name, content)},
+                files={"metadata": (None, metadata), "file": (file.name, content)},
                 timeout=httpx.Timeout(30, read=None, write=None),  # the check of a large table takes long
             )
     except httpx.HTTPError as error:
         session.fail(f"{url} does not answer: {type(error).__name__}", session.NO_ANSWER)
-    _print_problem(answer, schema)
+    _print_problem(answer, metadata)
 
 
-def _print_problem(answer: httpx.Response, schema: Path) -> None:
+def _add_task(progress: Progress, file: Path) -> TaskID:
+    """Add a bar with the size of the file; that of a pipe is not known."""
+    return progress.add_task("uploading", total=file.stat().st_size if file.is_file() else None)
+
+
+def _print_problem(answer: httpx.Response, metadata: bytes) -> None:
     from app.cli.remote import session  # noqa: PLC0415
     from snapledger_client.problems import parse_problem  # noqa: PLC0415
 
@@ -91,14 +108,14 @@ def _print_problem(answer: httpx.Response, schema: Path) -> None:
         f"snapledger: {problem.title}." if faults else f"snapledger: {session.describe_error(problem)}", err=True
     )
     for fault in faults:
-        typer.echo(f"  {_name_column(fault['where'], schema)}: {fault['what']}", err=True)
+        typer.echo(f"  {_name_column(fault['where'], metadata)}: {fault['what']}", err=True)
     raise typer.Exit(session.find_exit_code(problem))
 
 
-def _name_column(where: str, schema: Path) -> str:
+def _name_column(where: str, metadata: bytes) -> str:
     """Return a path in the metadata with the column's name in place of its position, which the service sends."""
-    metadata = json.loads(schema.read_bytes())
-    columns = metadata.get("columns") if isinstance(metadata, dict) else None
+    document = json.loads(metadata)
+    columns = document.get("columns") if isinstance(document, dict) else None
     head, _, rest = where.partition(".")
     position, dot, member = rest.partition(".")
     if head != "columns" or not position.isdigit() or not isinstance(columns, dict):

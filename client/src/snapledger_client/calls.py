@@ -5,7 +5,6 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from decimal import Decimal
 from typing import IO, Any, Generic, Self, TypeVar, Unpack
 from urllib.parse import quote
 
@@ -27,7 +26,7 @@ from snapledger_client.models.batches import Batch, BatchPlan
 from snapledger_client.models.derived import Derived, DerivedPlan
 from snapledger_client.models.plans import FreePlan, Plan
 from snapledger_client.models.releases import Estimate, Histogram, Release, parse_release
-from snapledger_client.numbers import Number, decimal_text
+from snapledger_client.numbers import Number, decimal_text, json_value
 from snapledger_client.options import (
     BatchOptions,
     BatchPlanOptions,
@@ -57,6 +56,11 @@ class Call(Generic[T]):
     body: bytes | None = None
     files: Mapping[str, tuple[str | None, bytes | IO[bytes]]] | None = None
     repeatable: bool = True
+
+    @property
+    def can_be_sent_again(self) -> bool:
+        """Whether a lost attempt can be repeated: the body of an upload from a pipe is gone after the first one."""
+        return all(getattr(file, "can_be_sent_again", True) for _, file in (self.files or {}).values())
 
     @property
     def key(self) -> str | None:
@@ -116,12 +120,7 @@ def _read_nothing(_: bytes) -> None:
 
 
 def _encode_json(body: Mapping[str, Any]) -> bytes:
-    def encode_decimal(value: object) -> str:
-        if isinstance(value, Decimal):
-            return decimal_text(value)
-        raise TypeError(f"{type(value).__name__} is not a JSON value")
-
-    return json.dumps(body, default=encode_decimal, allow_nan=False).encode()
+    return json.dumps(body, default=json_value, allow_nan=False).encode()
 
 
 def _list_pages(path: str, member: str, read: Callable[[Any], T]) -> Pages[T]:
@@ -260,8 +259,8 @@ def verify_ledger(dataset: str) -> Call[Verification]:
 # Datasets and their budgets
 
 
-def register_dataset(metadata: Mapping[str, Any], file: bytes | IO[bytes]) -> Call[DatasetFacts]:
-    """Register a dataset."""
+def register_dataset(metadata: Mapping[str, Any], file: IO[bytes]) -> Call[DatasetFacts]:
+    """Register a dataset; `file` is of `uploads.open_table`."""
     files: dict[str, tuple[str | None, bytes | IO[bytes]]] = {
         "metadata": (None, _encode_json(metadata)),
         "file": ("table", file),

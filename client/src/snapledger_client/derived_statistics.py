@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from snapledger_client import statistics
-from snapledger_client.numbers import Number, decimal_text
+from snapledger_client.numbers import Number, decimal_text, list_numbers
 from snapledger_client.statistics import Bounds, Pair, PairOfBounds, Where
 
 DerivedStatistic = Mapping[str, Any]
@@ -165,8 +165,7 @@ def quantile(  # noqa: PLR0913, PLR0917 - a histogram's, and the probabilities
         ['0.25', '0.5']
     """
     statistic = _replace_kind("quantile", statistics.histogram(column, edges, bins, bounds, where))
-    several = [probabilities] if isinstance(probabilities, Number) else probabilities
-    statistic["probabilities"] = [decimal_text(probability) for probability in several]
+    statistic["probabilities"] = [decimal_text(probability) for probability in list_numbers(probabilities)]
     return statistic if method is None else statistic | {"method": method}
 
 

@@ -1,15 +1,30 @@
 """Converts numbers to exact decimal texts for requests, since the service reads ε, bounds and edges exactly."""
 
+import numbers
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
+from typing import Any, Protocol, cast
 
-Number = str | int | Decimal | float
-"""The accepted types of numbers. A float stands for its shortest decimal, as Python prints it.
+
+class Scalar(Protocol):
+    """A number of numpy or pandas."""
+
+    def item(self) -> Any: ...  # noqa: ANN401, D102 - numpy's own
+
+
+Number = str | int | Decimal | float | Scalar
+"""The accepted types of numbers. A float stands for its shortest decimal, as Python or numpy prints it.
 
 Examples:
     >>> from decimal import Decimal
     >>> [decimal_text(number) for number in ("0.10", 1, Decimal("1e-9"), 0.1)]
     ['0.10', '1', '1E-9', '0.1']
 """
+
+
+def list_numbers(given: Number | Iterable[Number]) -> list[Number]:
+    """Return one number or several as a list."""
+    return list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
 
 
 def decimal_text(number: Number) -> str:
@@ -24,10 +39,29 @@ def decimal_text(number: Number) -> str:
         >>> decimal_text(0.1)
         '0.1'
     """
-    if isinstance(number, bool) or not isinstance(number, str | int | Decimal | float):
-        raise TypeError(f"a number must be a str, an int, a Decimal or a float, not {type(number).__name__}")
     if isinstance(number, str):
         return number
-    if not Decimal(number).is_finite():
+    if isinstance(number, numbers.Integral) and not isinstance(number, bool):
+        return str(int(number))
+    if isinstance(number, numbers.Rational) or not isinstance(number, Decimal | numbers.Real):
+        raise TypeError(f"a number must be a str, an int, a Decimal or a float, not {type(number).__name__}")
+    if not Decimal(str(number)).is_finite():
         raise ValueError("a number must be finite")
     return repr(float(number)) if isinstance(number, float) else str(number)
+
+
+def json_value(value: object) -> object:
+    """Return a JSON value for what the json module does not write: a decimal, a numpy scalar, an array or a series.
+
+    Raises:
+        TypeError: it has none.
+    """
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Iterable) and getattr(value, "shape", True) != ():
+        return list(value)
+    if isinstance(value, Decimal | numbers.Real) and not isinstance(value, numbers.Integral):
+        return decimal_text(cast("Number", value))
+    if hasattr(value, "item"):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} is not a JSON value")

@@ -32,7 +32,7 @@ class RetryPolicy:
 
     def find_pause(self, call: Call[Any], attempt: int, outcome: Outcome) -> float | None:
         """Return the seconds to wait after attempt number `attempt` (from 0), or None if the outcome is final."""
-        if attempt >= self.retries or not _is_retryable(call, outcome):
+        if attempt >= self.retries or not (call.can_be_sent_again and _is_retryable(call, outcome)):
             return None
         retry_after = _read_retry_after(outcome)
         if retry_after > MAX_RETRY_AFTER:

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Mapping
 from datetime import datetime
-from typing import IO, Any, Unpack
+from typing import Any, Unpack
 
 from snapledger_client import calls
 from snapledger_client._async.base_client import AsyncBaseClient
@@ -12,6 +12,7 @@ from snapledger_client.models.plans import FreePlan
 from snapledger_client.models.releases import Release
 from snapledger_client.options import PlanOptions
 from snapledger_client.statistics import Statistic
+from snapledger_client.uploads import Progress, Table, open_table
 
 
 class AsyncClient(AsyncBaseClient):
@@ -86,8 +87,15 @@ class AsyncClient(AsyncBaseClient):
         """
         return self._iterate(calls.list_datasets())
 
-    def register(self, metadata: Mapping[str, Any], file: bytes | IO[bytes]) -> Awaitable[DatasetFacts]:
-        r"""Register a table, for owners: `metadata` describes it, `file` is CSV or Parquet.
+    async def register(
+        self, metadata: Mapping[str, Any], file: Table, progress: Progress | None = None
+    ) -> DatasetFacts:
+        r"""Register a table, for owners: `metadata` describes it.
+
+        `file` is the content of a CSV or Parquet file, an open file or stream (`gzip.open(…)`, a pipe), or a data
+        frame of pandas, polars or Arrow. No more than a piece of it is held in memory; a frame is written to a
+        temporary file. `progress` is called with the number of bytes of each piece that is sent, such as
+        `tqdm(…).update`.
 
         Examples:
             >>> columns = {"age": {"kind": "integer", "bounds": [0, 120]}}
@@ -95,7 +103,8 @@ class AsyncClient(AsyncBaseClient):
             >>> (await owner.register(metadata, b"age\n31\n64\n")).n
             2
         """
-        return self._send(calls.register_dataset(metadata, file))
+        with open_table(file, progress) as stream:
+            return await self._send(calls.register_dataset(metadata, stream))
 
     def releases(self) -> AsyncIterator[Release]:
         """The caller's own releases, oldest first.

@@ -4,7 +4,7 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import IO, Any, Unpack
+from typing import Any, Unpack
 
 from snapledger_client import calls
 from snapledger_client._sync.base_client import BaseClient
@@ -14,6 +14,7 @@ from snapledger_client.models.plans import FreePlan
 from snapledger_client.models.releases import Release
 from snapledger_client.options import PlanOptions
 from snapledger_client.statistics import Statistic
+from snapledger_client.uploads import Progress, Table, open_table
 
 
 class Client(BaseClient):
@@ -88,8 +89,13 @@ class Client(BaseClient):
         """
         return self._iterate(calls.list_datasets())
 
-    def register(self, metadata: Mapping[str, Any], file: bytes | IO[bytes]) -> DatasetFacts:
-        r"""Register a table, for owners: `metadata` describes it, `file` is CSV or Parquet.
+    def register(self, metadata: Mapping[str, Any], file: Table, progress: Progress | None = None) -> DatasetFacts:
+        r"""Register a table, for owners: `metadata` describes it.
+
+        `file` is the content of a CSV or Parquet file, an open file or stream (`gzip.open(…)`, a pipe), or a data
+        frame of pandas, polars or Arrow. No more than a piece of it is held in memory; a frame is written to a
+        temporary file. `progress` is called with the number of bytes of each piece that is sent, such as
+        `tqdm(…).update`.
 
         Examples:
             >>> columns = {"age": {"kind": "integer", "bounds": [0, 120]}}
@@ -97,7 +103,8 @@ class Client(BaseClient):
             >>> owner.register(metadata, b"age\n31\n64\n").n
             2
         """
-        return self._send(calls.register_dataset(metadata, file))
+        with open_table(file, progress) as stream:
+            return self._send(calls.register_dataset(metadata, stream))
 
     def releases(self) -> Iterator[Release]:
         """The caller's own releases, oldest first.
