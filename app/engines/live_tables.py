@@ -3,8 +3,9 @@
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Self
 
-from app.dp.table.columns import Kind
+from app.dp.table.columns import Column, Kind
 from app.dp.table.sums import Answer, CellSums, CrossMoments, Moments, Needs
 from app.engines.atomic_files import write_atomically
 from app.engines.errors import StaleTable
@@ -18,12 +19,24 @@ class LiveColumn:
         name: its exact name in the external table.
         kind, scale: the declared kind and scale.
         type: the engine's name for its type.
+        time_zone: of a timestamp column.
     """
 
     name: str
     kind: Kind
     scale: int
     type: str
+    time_zone: str = ""
+
+    @classmethod
+    def of(cls, column: Column, type_: str) -> Self:
+        """Return a declared column that has this type in the external table."""
+        return cls(column.name, column.kind, column.scale, type_, column.time_zone)
+
+    @property
+    def declared(self) -> Column:
+        """The column as declared, without its bounds."""
+        return Column(self.name, self.kind, scale=self.scale, time_zone=self.time_zone)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,9 @@ import pyarrow as pa
 from app.dp.table.columns import Column, Kind
 
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
-"""Integers and decimals are stored as 64-bit whole numbers: a decimal column of scale s in units of 10⁻ˢ."""
+"""All other kinds are stored as 64-bit whole numbers: decimals of scale s in units of 10⁻ˢ, dates since 1970-01-01."""
 
 _TYPES = {
-    Kind.INTEGER: pa.int64(),
-    Kind.DECIMAL: pa.int64(),
     Kind.REAL: pa.float64(),
     Kind.BOOLEAN: pa.bool_(),
     Kind.CATEGORY: pa.string(),
@@ -28,7 +26,7 @@ def stored_name(name: str) -> str:
 
 def stored_type(column: Column) -> pa.DataType:
     """Return the Arrow type in which a column's values are stored."""
-    return _TYPES[column.kind]
+    return _TYPES.get(column.kind, pa.int64())
 
 
 def stored_schema(columns: Sequence[Column]) -> pa.Schema:

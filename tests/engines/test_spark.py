@@ -10,12 +10,25 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
+from date_world import (
+    DATES,
+    INSTANTS,
+    TIMES,
+    UNITS,
+    counts_by_value,
+    day_column,
+    expected_counts,
+    instant,
+    time_column,
+    units_of,
+)
 from engine_world import as_csv, decimal_text
 from gmpy2 import mpq
 from sources_world import COLUMNS, all_needs, expected, rows
@@ -187,6 +200,8 @@ def test_a_large_histogram(near: Tables, lake: Any) -> None:
         ("DECIMAL(6, 3)", Column("x", Kind.DECIMAL, X.bounds, scale=2), "more than 2 decimals"),
         ("DATE", X, "must be of a numeric type"),
         ("STRING", X, "must be of a numeric type"),
+        ("TIMESTAMP", Column("x", Kind.DATE), "has a time zone"),
+        ("STRING", Column("x", Kind.DATE), "must be of a date or timestamp type"),
         ("INT", Column("x", Kind.BOOLEAN), "must be of a boolean type"),
         ("STRING COLLATE UTF8_LCASE", Column("x", Kind.CATEGORY, categories=("a",)), "must be of a text type"),
         ("INT", Column("X", Kind.INTEGER, X.bounds), "does not exist"),
@@ -206,6 +221,28 @@ def test_decimals_and_small_types(near: Tables, lake: Any) -> None:
     file_id = taken(near, make(lake, query), [*cents, *reals]).file_id
     totals = [near.sums(file_id, ColumnSums(c.name, codes_for(c, None)))[1] for c in (*cents, *reals)]
     assert totals == [1150 + 750, 1200 + 700, 3 * 2**29 + 2**30, 2**29 + 2**30]
+
+
+@pytest.mark.parametrize("kind", UNITS)
+def test_dates_are_the_same_numbers_as_everywhere(near: Tables, lake: Any, kind: Kind) -> None:
+    far = [2**31 - 1, -(2**31)]
+    days = pa.array([*(day for day in DATES.values()), *far], pa.int32()).cast(pa.date32())
+    blank = [None] * len(days)
+    instants = pa.array([*map(instant, INSTANTS), *blank[len(INSTANTS) :]], pa.timestamp("us", "UTC"))
+    times = pa.array([*map(datetime.fromisoformat, TIMES), *blank[len(TIMES) :]], pa.timestamp("us"))
+    name = make(lake, pa.table({"day": days, "at": instants, "plain": times}))
+    lake.sql(f"INSERT INTO {name} SELECT NULL, timestamp_micros({2**63 - 1}), NULL").collect()
+    lake.sql(f"INSERT INTO {name} SELECT NULL, timestamp_micros({-(2**63)}), NULL").collect()
+    columns = [day_column(), time_column(kind), Column("plain", kind, time_zone="UTC")]
+    file_id = taken(near, name, columns).file_id
+    per_day = 86_400 // UNITS[kind]
+    ends = [DATES["-infinity"] * per_day + per_day - 1, DATES["infinity"] * per_day]
+    for each, of, numbers in (
+        ("day", Kind.DATE, [*DATES.values(), DATES["infinity"], DATES["-infinity"]]),
+        ("at", kind, [units_of(at, kind) for at in INSTANTS.values()] + ends),
+        ("plain", kind, [units_of(at, kind) for at in TIMES]),
+    ):
+        assert counts_by_value(near, file_id, each, of, set(numbers)) == expected_counts(numbers)
 
 
 def test_names_are_exact_and_quoted(near: Tables, lake: Any) -> None:

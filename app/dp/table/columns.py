@@ -15,11 +15,30 @@ class Kind(StrEnum):
     DECIMAL = "decimal"
     BOOLEAN = "boolean"
     CATEGORY = "category"
+    DATE = "date"
+    # One for each resolution of a timestamp: the unit of its numbers is a part of the kind.
+    DAYS = "timestamp_day"
+    HOURS = "timestamp_hour"
+    MINUTES = "timestamp_minute"
+    SECONDS = "timestamp_second"
 
     @property
     def numeric(self) -> bool:
-        """Whether the values are numbers that need bounds."""
-        return self in {Kind.INTEGER, Kind.REAL, Kind.DECIMAL}
+        """Whether the values are numbers, or dates as numbers, which need bounds."""
+        return self not in {Kind.BOOLEAN, Kind.CATEGORY}
+
+    @property
+    def temporal(self) -> bool:
+        """Whether the values are dates or times: whole numbers of a unit since 1970-01-01."""
+        return self in _SECONDS
+
+    @property
+    def seconds(self) -> int:
+        """The length in seconds of the unit of dates or times."""
+        return _SECONDS[self]
+
+
+_SECONDS = {Kind.DATE: 86_400, Kind.DAYS: 86_400, Kind.HOURS: 3_600, Kind.MINUTES: 60, Kind.SECONDS: 1}
 
 
 @dataclass(frozen=True)
@@ -29,12 +48,13 @@ class Column:
     Attributes:
         name: the column's name in the file.
         kind: the kind of its values.
-        bounds: the lower and upper bound of a numeric column, exactly as written.
+        bounds: the lower and upper bound of a numeric column, exactly as written; of dates, as numbers of units.
         scale: digits after the decimal point of a decimal column.
         categories: the declared values of a category column.
         nullable: whether rows without a value are allowed.
         null_value: the value that replaces a missing one (0 or 1 for booleans); by default the midpoint of the bounds,
         or 0.
+        time_zone: the IANA name of the zone whose clocks give the times of a timestamp column.
     """
 
     name: str
@@ -44,6 +64,7 @@ class Column:
     categories: tuple[str, ...] = ()
     nullable: bool = True
     null_value: Rational | None = None
+    time_zone: str = ""
 
     @cached_property
     def category_set(self) -> frozenset[str]:

@@ -9,6 +9,7 @@ from app.dp.table.columns import Column, Kind
 from app.engines.errors import EngineFailure, InvalidFile, Problem, StaleTable
 from app.engines.ingest.problems import MAX_PROBLEMS
 from app.engines.live_tables import LiveColumn, LiveTable
+from app.engines.sql import date_units
 from app.engines.sql.numeric_precision import Digits, unfit
 
 # Views, foreign tables, virtual columns and casts that somebody defined may fail on a value, so that they may be copied
@@ -77,9 +78,11 @@ def locate_columns(
             problems.append(Problem(f"column {column.name}", "does not exist, or the connection may not read it"))
         elif what := _unsuitable_type(found[column.name], column, live=live):
             problems.append(Problem(f"column {column.name}", what))
+        elif found[column.name].type == "timestamptz" and not _has_zone(connection, column.time_zone):
+            problems.append(Problem(f"column {column.name}", "has a time zone that the database does not know"))
     if problems:
         raise InvalidFile(problems[:MAX_PROBLEMS])
-    return tuple(LiveColumn(c.name, c.kind, c.scale, found[c.name].type) for c in columns)
+    return tuple(LiveColumn.of(column, found[column.name].type) for column in columns)
 
 
 def require_types(connection: psycopg.Connection[Any], table: LiveTable) -> None:
@@ -95,13 +98,17 @@ def require_types(connection: psycopg.Connection[Any], table: LiveTable) -> None
     if not found:
         raise EngineFailure
     for live in table.columns:
-        now, declared = found.get(live.name), Column(live.name, live.kind, scale=live.scale)
-        if now is None or now.type != live.type or _unsuitable_type(now, declared, live=True):
+        now = found.get(live.name)
+        if now is None or now.type != live.type or _unsuitable_type(now, live.declared, live=True):
             raise StaleTable
 
 
 def _find_columns(connection: psycopg.Connection[Any], path: tuple[str, ...]) -> dict[str, CatalogueColumn]:
     return {row[0]: CatalogueColumn(*row) for row in connection.execute(_COLUMNS, path).fetchall()}
+
+
+def _has_zone(connection: psycopg.Connection[Any], name: str) -> bool:
+    return connection.execute("SELECT FROM pg_timezone_names WHERE name = %s", [name]).fetchone() is not None
 
 
 def _unsuitable_type(found: CatalogueColumn, column: Column, *, live: bool) -> str | None:
@@ -114,8 +121,14 @@ def _unsuitable_type(found: CatalogueColumn, column: Column, *, live: bool) -> s
     if column.kind is Kind.CATEGORY:
         suitable = _TEXTS if column.categories else _TEXTS | _UNITS
         return None if found.type in suitable else "must be of a text type"
+    if column.kind.temporal:
+        return date_units.unsuitable(found.type, column)
     if column.kind is Kind.BOOLEAN:
         return None if found.type == "bool" else "must be of a boolean type"
+    return _unsuitable_number(found, column, live=live)
+
+
+def _unsuitable_number(found: CatalogueColumn, column: Column, *, live: bool) -> str | None:
     if found.type not in {*_WHOLE_DIGITS, *_FLOATS, "numeric"}:
         return "must be of a numeric type"
     if not live or (column.kind is Kind.REAL and found.type in _FLOATS):

@@ -18,6 +18,7 @@ from app.engines.backends.table_names import parse_table_name
 from app.engines.errors import EngineFailure, translate_engine_errors
 from app.engines.live_tables import LiveColumn, LiveTable
 from app.engines.sql.bin_expressions import Cuts
+from app.engines.sql.date_units import days_as_units, instants_as_units, seconds_as_units
 from app.engines.sql.expressions import Node, case, column, is_nan
 from app.engines.sql.live_queries import table_node
 from app.engines.sql.numeric_precision import MAX_DIGITS, MAX_DIGITS_OF_A_DOUBLE
@@ -157,10 +158,27 @@ def _stored_value(live: LiveColumn) -> Node:
         return exp.Collate(this=exp.cast(value, "TEXT"), expression=exp.to_identifier("C", quoted=True))
     if live.kind is Kind.REAL:
         return _numeric_as_double(value) if live.type == "numeric" else exp.cast(value, "DOUBLE")
+    if live.kind.temporal:
+        return _date_units(live, value)
     if live.kind is Kind.DECIMAL and live.scale:
         units = exp.Mul(this=exp.cast(value, _NUMERIC), expression=_numeric(10**live.scale))
         return _as_whole(live, exp.Paren(this=units), _MAX_UNITS // 10**live.scale)
     return _as_whole(live, value, _MAX_UNITS)
+
+
+def _date_units(live: LiveColumn, value: Node) -> Node:
+    if live.type == "date":
+        epoch = exp.cast(exp.Literal.string("1970-01-01"), "DATE")
+        return days_as_units(lambda: exp.Sub(this=value.copy(), expression=epoch), value, live.kind)
+    if live.type == "timestamp":
+        return seconds_as_units(_whole_seconds, value, live.kind)
+    zone = exp.Literal.string(live.time_zone)
+    return instants_as_units(lambda at: _whole_seconds(exp.AtTimeZone(this=at, zone=zone)), value, live.kind)
+
+
+def _whole_seconds(time: Node) -> Node:
+    """Return the seconds since 1970-01-01 of a time without a zone, rounded down."""
+    return exp.Floor(this=exp.Extract(this=exp.var("EPOCH"), expression=time))
 
 
 def _as_whole(live: LiveColumn, units: Node, most: int) -> Node:
@@ -196,7 +214,9 @@ def _is_between(value: Node, least: Node, most: Node) -> Node:
 
 
 def _text(live: LiveColumn) -> Node:
-    """Return a node for a column's values as CSV texts."""
+    """Return a node for a column's values as CSV texts; dates are numbers already."""
+    if live.kind.temporal:
+        return exp.cast(_stored_value(live), "TEXT")
     text = exp.cast(column(live.name), "TEXT")
     return text if live.kind in {Kind.REAL, Kind.CATEGORY, Kind.BOOLEAN} else _without_nan(live, text)
 

@@ -3,7 +3,7 @@
 import logging
 import secrets
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from typing import Any
@@ -17,16 +17,18 @@ from app.engines.backends.table_names import parse_table_name
 from app.engines.errors import EngineFailure, InvalidFile, Problem, StaleTable, translate_engine_errors
 from app.engines.ingest.problems import MAX_PROBLEMS
 from app.engines.live_tables import LiveColumn, LiveTable
+from app.engines.sql import date_units
 from app.engines.sql.bin_expressions import Cuts
 from app.engines.sql.expressions import Node, column
 from app.engines.sql.live_queries import table_node
 from app.engines.sql.numeric_precision import Digits, unfit
-from app.engines.sql.queries import CUTS, THRESHOLD
+from app.engines.sql.queries import CUTS, THRESHOLD, render
 
 logger = logging.getLogger(__name__)
 
 _WHOLE_DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 19}
 _FLOATS = {"float", "double"}
+_DATE_TYPES = {"timestamp": "timestamptz", "timestamp_ntz": "timestamp"}
 _MAX_PARTS = 3  # catalog, schema, table
 _RETRIES = 3
 
@@ -65,9 +67,9 @@ class SparkEngine(ExternalEngine):
                 problems.append(Problem(f"column {each.name}", what))
         if problems:
             raise InvalidFile(problems[:MAX_PROBLEMS])
-        return LiveTable(
-            connection, path, 0, tuple(LiveColumn(c.name, c.kind, c.scale, found[c.name]) for c in columns)
-        )
+        zones = {each.time_zone for each in columns if found[each.name] == "timestamp"}
+        translate_engine_errors(self.logger, self.name, partial(self._require_zones, zones))
+        return LiveTable(connection, path, 0, tuple(LiveColumn.of(each, found[each.name]) for each in columns))
 
     def copied(self, table: LiveTable) -> AbstractContextManager[Rows]:
         """Raise NotImplementedError: `locate` refuses every table that is not live, so nothing calls this."""
@@ -85,6 +87,13 @@ class SparkEngine(ExternalEngine):
         with self._asked() as session:
             name = render_table(path)
             return _types(session, name) if session.catalog.tableExists(name) else None
+
+    def _require_zones(self, zones: Iterable[str]) -> None:
+        """Make Spark read a constant in each time zone, which fails if Spark does not know one."""
+        for zone in zones:
+            with self._asked() as session:
+                at = exp.AtTimeZone(this=date_units.INSTANT.copy(), zone=exp.Literal.string(zone))
+                _fetched(session, render(exp.select(at), self.dialect))
 
     @staticmethod
     def _normal(live: LiveColumn) -> Node:
@@ -170,6 +179,9 @@ class SparkEngine(ExternalEngine):
                 session.conf.set("spark.sql.caseSensitive", "true")
                 session.conf.set("spark.sql.ansi.enabled", "true")
                 session.conf.set("spark.sql.parser.escapedStringLiterals", "false")
+                session.conf.set("spark.sql.session.timeZone", "UTC")  # times without a zone are read as they are
+                for read in ("datetimeRebaseModeInRead", "int96RebaseModeInRead"):  # by default, old dates may fail
+                    session.conf.set(f"spark.sql.parquet.{read}", "CORRECTED")
                 self._session = session
             return self._session
 
@@ -218,6 +230,12 @@ def _unsuitable(found: str, declared: Column) -> str | None:
         return None if found == "string" or is_unit else "must be of a text type, compared byte by byte"
     if declared.kind is Kind.BOOLEAN:
         return None if found == "boolean" else "must be of a boolean type"
+    if declared.kind.temporal:
+        return date_units.unsuitable(_DATE_TYPES.get(found, found), declared)
+    return _unsuitable_number(found, declared)
+
+
+def _unsuitable_number(found: str, declared: Column) -> str | None:
     if found in _FLOATS:
         return None if declared.kind is Kind.REAL else "must be of an integer type or decimal(p, s) to stay live"
     if found in _WHOLE_DIGITS:
@@ -237,9 +255,27 @@ def _stored_value(live: LiveColumn) -> Node:
         return exp.cast(value, "TEXT")
     if live.kind is Kind.REAL:
         return exp.cast(value, "DOUBLE")
+    if live.kind.temporal:
+        return _date_units(live, value)
     if live.kind is Kind.DECIMAL and live.scale:
         exact = exp.cast(value, f"DECIMAL({_WHOLE_DIGITS[live.type]}, 0)") if live.type in _WHOLE_DIGITS else value
         # Eighteen digits times nineteen: at most the 38 digits that a decimal can have.
         unit = exp.cast(exp.Literal.string(str(10**live.scale)), f"DECIMAL({live.scale + 1}, 0)")
         return exp.cast(exp.Paren(this=exp.Mul(this=exact, expression=unit)), "BIGINT")
     return exp.cast(value, "BIGINT")
+
+
+def _date_units(live: LiveColumn, value: Node) -> Node:
+    """Return the number of a date or time; the session's time zone is UTC."""
+    if live.type == "date":
+        return date_units.days_as_units(
+            lambda: exp.Anonymous(this="UNIX_DATE", expressions=[value.copy()]), value, live.kind
+        )
+    if live.type == "timestamp_ntz":
+        return date_units.seconds_as_units(lambda at: _unix_seconds(exp.cast(at, "TIMESTAMPTZ")), value, live.kind)
+    zone = exp.Literal.string(live.time_zone)
+    return date_units.instants_as_units(lambda at: _unix_seconds(exp.AtTimeZone(this=at, zone=zone)), value, live.kind)
+
+
+def _unix_seconds(time: Node) -> Node:
+    return exp.Anonymous(this="UNIX_SECONDS", expressions=[time])

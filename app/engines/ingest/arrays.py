@@ -10,6 +10,7 @@ from pyarrow import types
 from app.dp.table.columns import Column, Kind
 from app.engines.ingest.cells import MAX_IN_TEXT, TOO_LONG, UnreadableError, read_whole, without_undeclared
 from app.engines.ingest.checks import flag_places
+from app.engines.ingest.date_arrays import HAS_ZONE, to_units
 from app.engines.stored_columns import stored_type
 
 Stored: TypeAlias = tuple[pa.Array, dict[int, str]]
@@ -23,14 +24,20 @@ _SUITABLE: dict[Kind, tuple[tuple[Callable[[pa.DataType], bool], ...], str]] = {
     Kind.BOOLEAN: ((types.is_boolean, types.is_integer), "boolean"),
     Kind.CATEGORY: ((types.is_string, types.is_large_string, types.is_string_view), "text"),
 }
+_DATES: tuple[tuple[Callable[[pa.DataType], bool], ...], str] = (
+    (types.is_date, types.is_timestamp),
+    "date or timestamp",
+)
 
 
 def unsuitable_type(found: pa.DataType, column: Column) -> str | None:
-    """Return what is wrong with an array's type; None if it suits the column. Timestamps and lists never do."""
+    """Return what is wrong with an array's type; None if it suits the column. Lists never do."""
     if types.is_null(found):
         return None
-    predicates, content = _SUITABLE[column.kind]
+    predicates, content = _SUITABLE.get(column.kind, _DATES)
     value_type = found.value_type if types.is_dictionary(found) else found
+    if types.is_timestamp(value_type) and value_type.tz is not None and column.kind is Kind.DATE:
+        return HAS_ZONE
     if _is_unit(column) and types.is_integer(value_type):
         return None
     return None if any(is_so(value_type) for is_so in predicates) else f"must be of a {content} type"
@@ -48,6 +55,8 @@ def to_stored_array(array: pa.Array, column: Column) -> Stored:
         return _doubles(array), {}
     if column.kind is Kind.BOOLEAN:
         return _booleans(array)
+    if column.kind.temporal:
+        return to_units(array, column), {}
     return _whole_numbers(array, column.scale if column.kind is Kind.DECIMAL else 0)
 
 

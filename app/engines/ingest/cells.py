@@ -6,17 +6,21 @@ plain texts only, Python's own conversions agree with the grammars and are used 
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from app.dp.table.columns import Column, Kind
+from app.dp.table.dates import count_units, parse_moment
 from app.engines.ingest.checks import flag_places
 from app.engines.stored_columns import INT64_MAX, INT64_MIN, stored_type
 
 MAX_IN_TEXT = 10_000
 """The maximum number of characters of a category."""
+
+MAX_CACHED_DATES = 4_096
 
 TOO_LONG = f"has more than {MAX_IN_TEXT:,} characters"
 
@@ -49,6 +53,9 @@ class CellReader:
             self._plain, self._careful = float, read_real
         elif column.kind is Kind.BOOLEAN:
             self._plain, self._careful = _BOOLEANS.__getitem__, read_boolean
+        elif column.kind.temporal:
+            # A table has few distinct dates.
+            self._plain = self._careful = lru_cache(MAX_CACHED_DATES)(lambda text: read_moment(text, column))
         else:
             self._plain = self._plain_decimal if self._scale else int
             self._careful = lambda text: read_whole(text, self._scale)
@@ -151,3 +158,17 @@ def read_boolean(text: str) -> bool:
     if value is None:
         raise UnreadableError("is not true, false, 1 or 0")
     return value
+
+
+def read_moment(text: str, column: Column) -> int:
+    """Return the number that a column stores for an ISO date or time; a date column drops the time of the day.
+
+    Raises:
+        UnreadableError: it is not a date or a time, or it has an offset in a column without a time zone.
+    """
+    moment = parse_moment(text)
+    if moment is None:
+        raise UnreadableError("is not an ISO date or time such as 2021-03-31 or 2021-03-31T14:00")
+    if moment.at.tzinfo is not None and not column.time_zone:
+        raise UnreadableError("has an offset from UTC: declare the column as a timestamp with a time zone")
+    return count_units(moment, column)

@@ -2,13 +2,14 @@
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, TypeVar
 from uuid import uuid4
 
 from app import metrics, private_files
-from app.dp.table.columns import Column
+from app.dp.table.columns import Column, Kind
 from app.dp.table.sums import Answer, Needs
 from app.engines import live_tables
 from app.engines.atomic_files import remove, remove_abandoned
@@ -262,6 +263,8 @@ class Tables:
         table = engine.locate(origin.connection, origin.table, list(read.values()), live=False)
         if units is not None and units.column in {column.name for column in columns}:
             engine.locate(origin.connection, origin.table, [units.declared], live=False)
+        # The engine copies dates as the numbers that are stored.
+        columns = [replace(each, kind=Kind.INTEGER) if each.kind.temporal else each for each in columns]
         with engine.copied(table) as rows:
             texts = CsvFormat([rows.null], ",", "row")
             if self._reader is not None:

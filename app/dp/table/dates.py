@@ -1,0 +1,142 @@
+"""Dates and times as whole numbers, in days or smaller units since 1970-01-01.
+
+A time is what the clocks of the column's time zone show. So a time without an offset is taken as it is written, and an
+instant has exactly one time. Where clocks are set back, an hour comes twice, and both count as the same; an hour that
+is left out is not the time of any instant.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta, timezone
+from functools import cache
+from zoneinfo import ZoneInfo
+
+from app.dp.errors import InvalidStatistic
+from app.dp.numbers.exact import Rational
+from app.dp.table.columns import Column, Kind
+
+FIRST_DAY, LAST_DAY = date.min, date.max
+"""Every earlier date counts as the unit before the first day, and every later one as the unit after the last day."""
+
+FIRST_INSTANT, LAST_INSTANT = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC) - timedelta(0, 1)
+"""The instants whose times are between the first and the last day in every zone; those beyond count as beyond."""
+
+EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - a time of any zone
+_MOMENT = re.compile(
+    r"(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})"
+    r"(?:[Tt ](?P<time>[0-9]{2}:[0-9]{2}(?::[0-9]{2})?)(?:[.,][0-9]{1,9})?"
+    r"(?P<offset>[Zz]|[+-][0-9]{2}(?::?[0-9]{2})?)?)?"
+)
+_SECONDS_IN_DAY = 86_400
+_INFINITE = {"infinity": 1, "+infinity": 1, "-infinity": -1}
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A date or a time as it was written.
+
+    Attributes:
+        at: the time of the clock.
+        whole_day: whether it was written without a time.
+        beyond: 1 if it is after every date, and -1 if it is before every date; else 0.
+    """
+
+    at: datetime
+    whole_day: bool = False
+    beyond: int = 0
+
+
+@cache
+def zone_of(name: str) -> ZoneInfo:
+    """Return the time zone of this name in the IANA database."""
+    return ZoneInfo(name)
+
+
+def parse_moment(text: str) -> Moment | None:
+    """Return the date or time in ISO 8601 that a text is, or None; parts of a second are dropped."""
+    match = _MOMENT.fullmatch(text)
+    if match is None:
+        beyond = _INFINITE.get(text.lower())
+        return None if beyond is None else Moment(EPOCH, beyond=beyond)
+    day, time, offset = match["day"], match["time"], match["offset"]
+    try:
+        if time is None:
+            return Moment(datetime.fromisoformat(day), whole_day=True)
+        at = datetime.fromisoformat(f"{day} {time}")
+        return Moment(at if offset is None else at.replace(tzinfo=_parse_offset(offset)))
+    except ValueError:
+        return None
+
+
+def _parse_offset(offset: str) -> timezone:
+    """Return an offset from UTC; raise ValueError if it is a day or more."""
+    if offset in "Zz":
+        return UTC
+    digits = offset[1:].replace(":", "")
+    hours, minutes = int(digits[:2]), int(digits[2:] or 0)
+    if minutes >= 60:
+        raise ValueError
+    return timezone((-1 if offset[0] == "-" else 1) * timedelta(hours=hours, minutes=minutes))
+
+
+def first_unit(kind: Kind) -> int:
+    """Return the least number that stands for a date or a time; the one before it stands for all earlier ones."""
+    return (FIRST_DAY - EPOCH.date()).days * (_SECONDS_IN_DAY // kind.seconds)
+
+
+def last_unit(kind: Kind) -> int:
+    """Return the largest number that stands for a date or a time; the one after it stands for all later ones."""
+    return ((LAST_DAY - EPOCH.date()).days + 1) * (_SECONDS_IN_DAY // kind.seconds) - 1
+
+
+def count_units(moment: Moment, column: Column) -> int:
+    """Return the number that a column stores for a date or a time: the last unit that is not after it."""
+    at = moment.at
+    if moment.beyond:
+        return last_unit(column.kind) + 1 if moment.beyond > 0 else first_unit(column.kind) - 1
+    if at.tzinfo is not None:
+        if at < FIRST_INSTANT:
+            return first_unit(column.kind) - 1
+        if at > LAST_INSTANT:
+            return last_unit(column.kind) + 1
+        at = at.astimezone(zone_of(column.time_zone)).replace(tzinfo=None)
+    return (at - EPOCH) // timedelta(seconds=column.kind.seconds)
+
+
+def require_units(value: object, column: Column, where: str, *, end: bool = False) -> int:
+    """Return the number that a column of dates or times stores for a member of a request.
+
+    Args:
+        value: a moment.
+        column: a column of dates or times.
+        where: the member's path.
+        end: whether it ends a range; then a date stands for its last unit, and otherwise for its first one.
+
+    Raises:
+        InvalidStatistic: at `where`, if it is not a moment that the column can hold.
+    """
+    if not isinstance(value, Moment):
+        example = "2021-03-31" if column.kind is Kind.DATE else "2021-03-31T14:00"
+        raise InvalidStatistic(where, f'must be a date, such as "{example}": the column holds dates')
+    if column.kind is Kind.DATE and not value.whole_day and not value.beyond:
+        raise InvalidStatistic(where, "must be a date without a time, such as 2021-03-31")
+    units = count_units(value, column)
+    return units + _SECONDS_IN_DAY // column.kind.seconds - 1 if end and value.whole_day else units
+
+
+def format_units(units: int, kind: Kind) -> str:
+    """Return a stored number as an ISO date or time; a number beyond all dates as `infinity` or `-infinity`."""
+    if not first_unit(kind) <= units <= last_unit(kind):
+        return "infinity" if units > 0 else "-infinity"
+    at = EPOCH + timedelta(seconds=int(units) * kind.seconds)
+    return at.date().isoformat() if kind.seconds == _SECONDS_IN_DAY else at.isoformat()
+
+
+def format_down(units: Rational, kind: Kind) -> str:
+    """Return the last date or time that is not after a number of units."""
+    return format_units(min(max(int(units // 1), first_unit(kind)), last_unit(kind)), kind)
+
+
+def format_up(units: Rational, kind: Kind) -> str:
+    """Return the first date or time that is not before a number of units."""
+    return format_down(-(-units // 1), kind)
