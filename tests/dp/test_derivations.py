@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from app.dp.derived import derive, from_bins
 from app.dp.derived.base import KnownComponent
+from app.dp.derived.correlation_interval import divide_ranges
 from app.dp.derived.from_bins import fit_ascending
 from app.dp.derived.interval_arithmetic import (
     UNKNOWN,
@@ -115,27 +116,38 @@ def test_a_mean_of_some_rows() -> None:
         assert (estimate.value is None) == (count.values <= (0,))
 
 
-def correlation(together: KnownComponent, x: KnownComponent, y: KnownComponent) -> Any:
+def over(low: Any, high: Any) -> Range:
+    return Range(mpq(low), mpq(high))
+
+
+def test_a_correlation_by_ranges_and_its_sign() -> None:
+    low, high = ends(divide_ranges(over(1, 3), over(1, 16), over(4, 9)))
+    assert (float(low), high) == (pytest.approx(1 / 12), 1)
+    # A variance that may be 0 leaves the sign of the covariance, and no more.
+    assert divide_ranges(over(1, 3), over(0, 16), over(0, 1)) == over(mpq(1, 4), 1)
+    assert divide_ranges(over(-3, -1), over(0, 16), over(0, 1)) == over(-1, mpq(-1, 4))
+    assert divide_ranges(over(-1, 3), over(0, 16), over(0, 1)) == over(-1, 1)
+    assert divide_ranges(over(100, 300), over(1, 1), over(1, 1)) == over(1, 1)
+    # Rounded roots may not shut the truth out.
+    low, high = ends(divide_ranges(over(2, 2), over(2, 2), over(3, 3)))
+    assert low**2 * 6 <= 4 <= high**2 * 6
+
+
+def test_a_correlation() -> None:
     derived = derive({"kind": "correlation", **PAIR}, COLUMNS, 10, 1)
     assert list(derived.components) == ["covariance", "variance_x", "variance_y"]
-    known = dict(zip(derived.components, (together, x, y), strict=True))
-    return derived.estimates(known)["correlation"]
 
+    def correlation(*known: KnownComponent) -> Any:
+        return derived.estimates(dict(zip(derived.components, known, strict=True)))["correlation"]
 
-def test_a_correlation_and_its_sign() -> None:
-    estimate = correlation(one(2, 1, 3), one(4, 1, 16), one(4, 4, 9))
+    radius = PLAIN.radius(mpq(1, 40))
+    known = [one(value, value - radius, value + radius) for value in (2, 4, 4)]
+    estimate = correlation(*known)
+    low, high = ends(estimate.range)
     assert estimate.value == pytest.approx(0.5)
-    assert float(estimate.range.lower) == pytest.approx(1 / 12)
-    assert estimate.range.upper == 1
-    # A variance that may be 0 leaves the sign of the covariance, and no more.
-    assert correlation(one(2, 1, 3), one(4, 0, 16), one(4, 0, 1)).range == Range(mpq(1, 4), mpq(1))
-    assert correlation(one(-2, -3, -1), one(4, 0, 16), one(4, 0, 1)).range == Range(mpq(-1), mpq(-1, 4))
-    assert correlation(one(2, -1, 3), one(4, 0, 16), one(4, 0, 1)).range == Range(mpq(-1), mpq(1))
+    by_ranges = ends(divide_ranges(*(each.ranges[0] for each in known)))
+    assert by_ranges[0] < low < estimate.value < high < by_ranges[1]
     assert correlation(one(2, -1, 3), one(0, 0, 16), one(4, 0, 1)).value is None
-    assert correlation(one(200, 100, 300), one(1, 1, 1), one(1, 1, 1)).range == Range(mpq(1), mpq(1))
-    # Rounded roots may not shut the truth out.
-    estimate = correlation(one(2, 2, 2), one(2, 2, 2), one(3, 3, 3))
-    assert estimate.range.lower**2 * 6 <= 4 <= estimate.range.upper**2 * 6
 
 
 def test_a_line() -> None:

@@ -15,15 +15,8 @@ from app.dp.derived.base import (
     Supposed,
     single_number,
 )
-from app.dp.derived.interval_arithmetic import (
-    Range,
-    divide,
-    ends,
-    multiply,
-    square_root_down,
-    square_root_up,
-    subtract,
-)
+from app.dp.derived.correlation_interval import Release, bound_correlation
+from app.dp.derived.interval_arithmetic import Range, ends, multiply, square_root_up, subtract
 from app.dp.errors import InvalidStatistic
 from app.dp.mechanism.mechanism import Mechanism
 from app.dp.mechanism.ratio_accuracy import RatioError
@@ -184,21 +177,14 @@ class Correlation(DerivedStatistic):
         return cls(n, components, covariance.describe() | {"kind": cls.kind})
 
     def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
-        """Return the quotient within [-1, 1]; the value is None if a released variance is not positive.
-
-        If a variance may be 0, an interval of the covariance without 0 still tells the sign of the correlation, because
-        a covariance other than 0 implies positive variances.
-        """
-        (together, covariances), (x, xs), (y, ys) = (single_number(known[role]) for role in self.components)
-        (low, high), (x_low, x_high), (y_low, y_high) = ends(covariances), ends(xs), ends(ys)
-        least, most = square_root_down(max(x_low, mpq(0)) * max(y_low, mpq(0))), square_root_up(x_high * y_high)
-        if least > 0:
-            around = divide(covariances, Range(least, most)).cut(mpq(-1), mpq(1))
-        else:
-            lower = low / most if low > 0 else mpq(-1)
-            upper = high / most if high < 0 else mpq(1)
-            around = Range(lower, upper).cut(mpq(-1), mpq(1))
-        value = min(max(together / square_root_up(x * y), mpq(-1)), mpq(1)) if x > 0 and y > 0 else None
+        """Return the quotient within [-1, 1]; the value is None if a released variance is not positive."""
+        found = [
+            Release(each.raw[0], each.ranges[0], each.mechanism) for each in map(known.__getitem__, self.components)
+        ]
+        around = bound_correlation(found[0], found[1], found[2], total_alpha(known))
+        together, x, y = (single_number(known[role])[0] for role in self.components)
+        least, most = ends(around)
+        value = min(max(together / square_root_up(x * y), least), most) if x > 0 and y > 0 else None
         return {self.kind: Estimate(value, around)}
 
     def suppose(self, guesses: Guesses, mechanisms: Mapping[str, Mechanism], alpha: Rational) -> Supposed:  # noqa: ARG002

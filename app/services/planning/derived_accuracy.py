@@ -5,7 +5,7 @@ of the worst case, where there is one. Unlike a radius it is no promise: noise m
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from gmpy2 import mpq
@@ -100,6 +100,10 @@ class Setting:
         """Return half the width of the interval; None if it would have no ends, or a share of ε is below a unit."""
         return self._width_of(self.share(epsilon_nano))
 
+    def usual_half_width(self, epsilon_nano: int) -> mpq | None:
+        """Return the same if ε is divided by the statistic's own weights."""
+        return self._width_of(self._divide(epsilon_nano, self.derived.weights))
+
     def _width_of(self, shares: Mapping[str, int]) -> mpq | None:
         if 0 in shares.values():
             return None
@@ -142,12 +146,33 @@ def choose_epsilon(setting: Setting, target: Target, most_nano: int) -> int:
         if derived.kind == "quantile":
             what = "is too small for any ε, because intervals of quantiles end at edges of bins: ask for more bins"
         raise InvalidRequestError((where, what))
-    while high - low > 1:
-        # First by its order of magnitude, then to the unit.
-        middle = math.isqrt(low * high) if high > 2 * low else (low + high) // 2
-        low, high = (low, middle) if suffices(middle) else (middle, high)
+    high = _find_smallest(suffices, *_bracket(setting, wanted, low, high))
     if max(setting.share(high).values()) > most_nano:
         raise AccuracyUnattainableError(high, most_nano)
+    return high
+
+
+def _bracket(setting: Setting, wanted: mpq, low: int, high: int) -> tuple[int, int]:
+    """Return a narrow part of a range of ε, the last of which is enough by the statistic's own weights, or not at all.
+
+    To divide ε at the guesses takes much longer, and needs not much less ε.
+    """
+    while high > 2 * low:
+        middle = math.isqrt(low * high)
+        width = setting.usual_half_width(middle)
+        low, high = (low, middle) if width is not None and width <= wanted else (middle, high)
+    return low, high
+
+
+def _find_smallest(suffices: Callable[[int], bool], low: int, high: int) -> int:
+    """Return the smallest ε that suffices, to the unit, from about where it is."""
+    while not suffices(high):
+        low, high = high, min(2 * high, MAX_EPSILON_NANO)
+    while low > 1 and suffices(low):
+        low, high = low // 2, low
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if suffices(middle) else (middle, high)
     return high
 
 

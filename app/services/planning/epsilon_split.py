@@ -11,7 +11,7 @@ Weights = Mapping[str, int]
 TOTAL = 60
 """The sum of all weights."""
 
-_STEPS = (15, 8, 4, 2, 1)
+_STEPS = (15, 6, 2)
 
 
 def find_narrowest(start: Weights, roles: Sequence[str], width: Callable[[Weights], mpq | None]) -> Weights:
