@@ -103,18 +103,25 @@ def test_malformed_rows(tables: Tables, content: bytes) -> None:
     assert problem.what.startswith("is malformed from here on")
 
 
-def test_the_first_ten_problems_in_the_order_of_the_lines(tables: Tables) -> None:
+def test_problems_stand_in_the_order_of_their_first_lines(tables: Tables) -> None:
     rows = [b"x,1", b"1,y", b"1,1", b"z,z", b"1", *[b"?,?"] * 20_000]
     problems = refused(tables, b"integer,real\n" + b"\n".join(rows), REAL, INTEGER)
-    assert [problem.where for problem in problems] == [
-        "line 2, column integer",
-        "line 3, column real",
-        "line 5, column real",
-        "line 5, column integer",
-        "line 6",
-        *(f"line {line}, column {name}" for line in (7, 8) for name in ("real", "integer")),
-        "line 9, column real",
-    ]
+    assert problems == (
+        Problem("20,002 lines, column integer", "is not a number (the first are lines 2, 5 and 7)"),
+        Problem("20,002 lines, column real", "is not a number (the first are lines 3, 5 and 7)"),
+        Problem("line 6", "has 1 fields where the header has 2"),
+    )
+
+
+def test_ten_causes_end_the_reading(tables: Tables) -> None:
+    rows = b"".join(b"1," * width + b"1\n" for width in range(1, 20))
+    assert len(refused(tables, b"integer\n" + rows, INTEGER)) == 10
+
+
+def test_many_problems_end_the_reading(tables: Tables) -> None:
+    problems = refused(tables, b"integer\n" + b"x\n" * 200_000 + b"\xff\n", INTEGER)
+    assert [problem.where for problem in problems] == ["100,000 lines, column integer", "file"]
+    assert "100,000 problems" in problems[1].what
 
 
 def test_problems_before_an_unreadable_line_are_told_too(tables: Tables) -> None:

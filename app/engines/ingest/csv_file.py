@@ -65,13 +65,10 @@ def csv_batches(
     schema = stored_schema(columns)
     for lines, batch in _batches(rows, len(header), problems):
         arrays = []
-        cells: dict[tuple[int, str], str] = {}
         for column, place, reader in zip(columns, places, readers, strict=True):
             array, unreadable = reader.read([row[place] for row in batch])
             arrays.append(array)
-            found = find_missing_values(array, column) | unreadable
-            cells.update({(row, column.name): what for row, what in found.items()})
-        problems.add_cells(texts.place, lines, cells)
+            problems.add_cells(texts.place, lines, column.name, find_missing_values(array, column) | unreadable)
         yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
@@ -207,7 +204,7 @@ def _batches(rows: _Rows, width: int, problems: Problems) -> Iterator[tuple[list
             if batch:  # first report the problems of earlier rows
                 yield lines, batch
                 lines, batch, size = [], [], 0
-            problems.add(f"{rows.place} {rows.line}", f"has {len(fields)} fields where the header has {width}")
+            problems.add_line(rows.place, rows.line, f"has {len(fields)} fields where the header has {width}")
             continue
         lines.append(rows.line)
         batch.append(fields)

@@ -50,7 +50,7 @@ def _read_with(path: Path) -> str:
                 file
             )  # with rows of different lengths, DuckDB would read a single column
         except InvalidFile as error:
-            told = "; ".join(f"{problem.where} {problem.what}" for problem in error.problems)
+            told = "; ".join(f"{problem.where}: {problem.what}" for problem in error.problems)
             raise ValueError(f"{path}: {told}") from None
     nulls = ", ".join(f"'{text}'" for text in NULL_VALUES)
     # No booleans: DuckDB accepts more spellings of them than an upload may have.

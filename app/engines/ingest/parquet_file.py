@@ -41,13 +41,11 @@ def parquet_batches(upload: BinaryIO, columns: Sequence[Column], problems: Probl
     first = 1
     for batch in _batches(upload, columns, problems):
         arrays = []
-        cells: dict[tuple[int, str], str] = {}
+        numbers = range(first, first + batch.num_rows)
         for column in columns:
             array, unreadable = to_stored_array(batch.column(column.name), column)
             arrays.append(array)
-            found = find_missing_values(array, column) | unreadable
-            cells.update({(row, column.name): what for row, what in found.items()})
-        problems.add_cells("row", range(first, first + batch.num_rows), cells)
+            problems.add_cells("row", numbers, column.name, find_missing_values(array, column) | unreadable)
         first += batch.num_rows
         yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 

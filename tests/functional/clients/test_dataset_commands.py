@@ -119,14 +119,14 @@ HEAD = b"age;kind\n"
     [
         (
             HEAD + b"1;a\n2\n3;a;b\n",
-            "line 3 has 1 fields where the header has 2; line 4 has 3 fields where the header has 2",
+            "line 3: has 1 fields where the header has 2; line 4: has 3 fields where the header has 2",
         ),
-        (HEAD + b"1,a\n2,b\n", "line 2 has 1 fields where the header has 2"),
-        (b"age\n1,a\n2,b\n", "line 2 has 2 fields where the header has 1"),
-        (b'age,kind\n1,"a\nb"\n2\n', "line 4 has 1 fields where the header has 2"),
-        (b'age,kind\n1,a\n2,"b\n', "line 3 is malformed from here on"),
-        (HEAD + b'1;"a\n2;b\n', "line 2 is malformed from here on"),
-        (HEAD + b"1;\xff\n", "line 2 is not UTF-8"),
+        (HEAD + b"1,a\n2,b\n", "lines 2 and 3: has 1 fields where the header has 2"),
+        (b"age\n1,a\n2,b\n", "lines 2 and 3: has 2 fields where the header has 1"),
+        (b'age,kind\n1,"a\nb"\n2\n', "line 4: has 1 fields where the header has 2"),
+        (b'age,kind\n1,a\n2,"b\n', "line 3: is malformed from here on"),
+        (HEAD + b'1;"a\n2;b\n', "line 2: is malformed from here on"),
+        (HEAD + b"1;\xff\n", "line 2: is not UTF-8"),
     ],
 )
 def test_rows_of_other_widths_are_not_drafted(tmp_path: Path, content: bytes, told: str) -> None:
