@@ -11,7 +11,7 @@ from engine_world import CATEGORY, INTEGER, as_parquet
 
 from app.engines.errors import InvalidFile
 from app.engines.ingest import page_sizes
-from app.engines.ingest.page_sizes import most_bytes_at_once
+from app.engines.ingest.page_sizes import examine_pages
 from app.engines.ingest.thrift import Compact, MalformedError
 from app.engines.storage.tables import Tables
 
@@ -99,24 +99,24 @@ def test_honest_claims(compression: str, version: str) -> None:
     file = as_parquet(NUMBERS, **options)
     chunk = pq.ParquetFile(file).metadata.row_group(0).column(0)
     both = chunk.total_uncompressed_size + chunk.total_compressed_size
-    assert both - 200 < most_bytes_at_once(file, ["integer"]) < both
-    assert both < most_bytes_at_once(file, ["integer", "other"]) < 2 * both
-    assert most_bytes_at_once(file, []) == 0
+    assert both - 200 < examine_pages(file, ["integer"]).most_bytes < both
+    assert both < examine_pages(file, ["integer", "other"]).most_bytes < 2 * both
+    assert examine_pages(file, []).most_bytes == 0
     small = as_parquet(NUMBERS, data_page_size=1000, write_batch_size=100, **options)
-    assert 0 < most_bytes_at_once(small, ["integer"]) < both / 10
+    assert 0 < examine_pages(small, ["integer"]).most_bytes < both / 10
     groups = as_parquet(NUMBERS, row_group_size=1000, **options)
-    assert both / 10 < most_bytes_at_once(groups, ["integer"]) < both / 4
+    assert both / 10 < examine_pages(groups, ["integer"]).most_bytes < both / 4
 
 
 def test_a_dictionary_counts_by_its_values() -> None:
     few, many = (as_parquet(pa.table({"category": [str(i % n) for i in range(5000)]})) for n in (2, 5000))
-    assert most_bytes_at_once(many, ["category"]) - most_bytes_at_once(few, ["category"]) > 16 * 4998
+    assert examine_pages(many, ["category"]).most_bytes - examine_pages(few, ["category"]).most_bytes > 16 * 4998
 
 
 def test_long_statistics_are_read_too() -> None:
     texts = pa.table({"category": [str(i) * 2000 for i in range(9)]})
     file = as_parquet(texts, data_page_version="2.0", write_statistics=True, write_page_index=False)
-    assert most_bytes_at_once(file, ["category"]) > 0
+    assert examine_pages(file, ["category"]).most_bytes > 0
 
 
 # One row group, of one chunk of the column x with one value, of which a page is far beyond the end.
@@ -126,13 +126,13 @@ FAR = b"\x49\x1c\x19\x1c\x3c\x39\x18\x01x\x26\x02\x46" + varint(2**66) + bytes(4
 @pytest.mark.parametrize("footer", [b"", b"\0", FAR, b"\x49" + b"\x19" * 5000, b"\x4c" + b"\x1c" * 5000])
 def test_what_is_no_footer(footer: bytes) -> None:
     with pytest.raises(MalformedError):
-        most_bytes_at_once(io.BytesIO(b"PAR1" + footer + struct.pack("<I", len(footer)) + b"PAR1"), ["x"])
+        examine_pages(io.BytesIO(b"PAR1" + footer + struct.pack("<I", len(footer)) + b"PAR1"), ["x"])
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"PAR1" + struct.pack("<I", 2**32 - 1) + b"PAR1"])
 def test_what_has_no_footer(content: bytes) -> None:
     with pytest.raises(MalformedError):
-        most_bytes_at_once(io.BytesIO(content), ["x"])
+        examine_pages(io.BytesIO(content), ["x"])
 
 
 def test_the_protocol() -> None:

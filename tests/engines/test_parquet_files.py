@@ -5,8 +5,10 @@ import io
 import math
 import random
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -74,6 +76,32 @@ TAKEN: list[tuple[Column, pa.Array, list[Any]]] = [
 @pytest.mark.parametrize(("column", "array", "values"), TAKEN)
 def test_what_is_taken(tables: Tables, column: Column, array: pa.Array, values: list[Any]) -> None:
     assert list(map(repr, stored(tables, column, array))) == list(map(repr, values))
+
+
+@pytest.mark.parametrize("encoding", ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"])
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+def test_delta_encoded_texts_are_read(tables: Tables, encoding: str, version: str) -> None:
+    values = [None, "x", "y", "xx"] * 5_000
+    options = {"use_dictionary": False, "column_encoding": {"category": encoding}, "data_page_version": version}
+    assert stored(tables, TEXTS, pa.array(values), **options) == values
+
+
+def test_delta_encoded_texts_of_duckdb_are_read(tables: Tables, tmp_path: Path) -> None:
+    query = "SELECT CASE WHEN i % 2 = 0 THEN 'x' ELSE 'y' || i END AS category FROM range(200_000) t(i)"
+    duckdb.sql(f"COPY ({query}) TO '{tmp_path}/t.parquet' (PARQUET_VERSION V2)")
+    assert "DELTA" in str(pq.ParquetFile(tmp_path / "t.parquet").metadata.row_group(0).column(0).encodings)
+    with (tmp_path / "t.parquet").open("rb") as upload:
+        assert tables.ingest(upload, [TEXTS], []).n == 200_000
+
+
+def test_a_page_that_does_not_match_its_checksum_is_refused(tables: Tables) -> None:
+    upload = io.BytesIO()
+    pq.write_table(
+        pa.table({"integer": range(1_000)}), upload, compression="none", use_dictionary=False, write_page_checksum=True
+    )
+    damaged = bytearray(upload.getvalue())
+    damaged[500] ^= 1
+    assert refused(tables, bytes(damaged), INTEGER) == (UNREADABLE,)
 
 
 BEYOND = "is beyond the range of 64-bit whole numbers"

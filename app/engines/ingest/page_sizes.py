@@ -1,11 +1,11 @@
-"""Compute how much memory the pages of a Parquet file claim.
+"""Compute how much memory the pages of a Parquet file claim, and find how texts are encoded.
 
 Arrow trusts the header of a page: it allocates that much memory before it checks. The fields are those of the format's
 definition (apache/parquet-format, parquet.thrift).
 """
 
 from collections.abc import Collection, Iterator
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from app.engines.ingest.thrift import Compact, MalformedError, Shape
 
@@ -14,7 +14,14 @@ _PATH, _VALUES, _DATA_AT, _DICTIONARY_AT = 3, 5, 9, 11  # of a chunk's metadata
 _FOOTER: Shape = {_GROUPS: {_CHUNKS: {_CHUNK: dict.fromkeys((_PATH, _VALUES, _DATA_AT, _DICTIONARY_AT))}}}
 _SIZE, _COMPRESSED, _DATA, _DICTIONARY, _DATA_2 = 2, 3, 5, 7, 8  # of a page's header
 _NUMBER = 1  # of values, in the header of each kind of page
-_HEADER: Shape = {_SIZE: None, _COMPRESSED: None, **{kind: {_NUMBER: None} for kind in (_DATA, _DICTIONARY, _DATA_2)}}
+_ENCODINGS = {_DATA: 2, _DATA_2: 4}
+_DELTA_TEXTS = {6, 7}  # the encodings DELTA_LENGTH_BYTE_ARRAY and DELTA_BYTE_ARRAY
+_HEADER: Shape = {
+    _SIZE: None,
+    _COMPRESSED: None,
+    _DICTIONARY: {_NUMBER: None},
+    **{kind: {_NUMBER: None, encoding: None} for kind, encoding in _ENCODINGS.items()},
+}
 
 MAX_BYTES_IN_FOOTER = 2**24
 """Enough for about 100,000 chunks. Reading a footer here takes about a second for each MiB; larger ones are refused."""
@@ -36,21 +43,40 @@ class TooManyPagesError(MalformedError):
     """The named columns have more pages than `MAX_PAGES`."""
 
 
-def most_bytes_at_once(file: BinaryIO, names: Collection[str]) -> int:
-    """Return the largest amount of memory that pages of the named columns claim while a row group is read.
+class Pages(NamedTuple):
+    """What the pages of some columns need.
 
-    For each column, a dictionary and one other page are in memory at the same time, both compressed and decompressed.
+    Attributes:
+        most_bytes: the largest amount of memory that they claim while a row group is read. For each column, a
+            dictionary and one other page are in memory at the same time, both compressed and decompressed.
+        delta_texts: the columns with delta-encoded texts, which Arrow cannot read as dictionaries.
+    """
+
+    most_bytes: int
+    delta_texts: frozenset[str]
+
+
+def examine_pages(file: BinaryIO, names: Collection[str]) -> Pages:
+    """Read the page headers of the named columns.
 
     Raises:
         MalformedError: Arrow would not read this as a Parquet file.
         TooManyPagesError: there are so many pages that examining all of them would take too long.
     """
     wanted, pages = {name.encode() for name in names}, iter(range(MAX_PAGES))
+    most_bytes, delta_texts = 0, set()
     try:
-        groups = [_chunks(group, wanted) for group in _footer(file)[_GROUPS]]
-        return max((sum(_claimed(file, chunk, pages) for chunk in chunks) for chunks in groups), default=0)
+        for group in _footer(file)[_GROUPS]:
+            claimed = 0
+            for chunk in _chunks(group, wanted):
+                chunk_bytes, encodings = _examine(file, chunk, pages)
+                claimed += chunk_bytes
+                if encodings & _DELTA_TEXTS:
+                    delta_texts.add(chunk[_PATH][0].decode())
+            most_bytes = max(most_bytes, claimed)
     except (KeyError, IndexError, TypeError, OverflowError):
         raise MalformedError from None
+    return Pages(most_bytes, frozenset(delta_texts))
 
 
 def _footer(file: BinaryIO) -> dict[int, Any]:
@@ -69,8 +95,8 @@ def _chunks(group: dict[int, Any], wanted: set[bytes]) -> Iterator[dict[int, Any
             yield chunk[_CHUNK]
 
 
-def _claimed(file: BinaryIO, chunk: dict[int, Any], pages: Iterator[int]) -> int:
-    """Return the memory that a chunk's dictionary and its largest other page claim.
+def _examine(file: BinaryIO, chunk: dict[int, Any], pages: Iterator[int]) -> tuple[int, set[int]]:
+    """Return the memory that a chunk's dictionary and its largest other page claim, and the encodings of its pages.
 
     The pages are visited in the order in which Arrow reads them, and each takes one item from `pages`.
     """
@@ -78,6 +104,7 @@ def _claimed(file: BinaryIO, chunk: dict[int, Any], pages: Iterator[int]) -> int
     if 0 < dictionary_at < place:
         place = dictionary_at
     dictionary = largest = seen = 0
+    encodings = set()
     while seen < chunk[_VALUES]:
         if next(pages, None) is None:
             raise TooManyPagesError
@@ -89,9 +116,10 @@ def _claimed(file: BinaryIO, chunk: dict[int, Any], pages: Iterator[int]) -> int
             dictionary += claimed + _BYTES_OF_A_VALUE * abs(header[_DICTIONARY][_NUMBER])
         else:
             largest = max(largest, claimed)
+            encodings |= {header[kind][encoding] for kind, encoding in _ENCODINGS.items() if kind in header}
         seen += sum(max(0, header[kind][_NUMBER]) for kind in (_DATA, _DATA_2) if kind in header)
         place += size + header[_COMPRESSED]
-    return dictionary + largest
+    return dictionary + largest, encodings
 
 
 def _header(file: BinaryIO, place: int) -> tuple[dict[int, Any], int]:

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 from app.dp.table.columns import Column, Kind
 from app.engines.ingest.arrays import to_stored_array, unsuitable_type
 from app.engines.ingest.checks import find_missing_values
-from app.engines.ingest.page_sizes import MAX_BYTES_IN_FOOTER, TooManyPagesError, most_bytes_at_once
+from app.engines.ingest.page_sizes import MAX_BYTES_IN_FOOTER, TooManyPagesError, examine_pages
 from app.engines.ingest.problems import Problems
 from app.engines.ingest.thrift import MalformedError
 from app.engines.stored_columns import stored_schema
@@ -25,6 +25,7 @@ MAX_BYTES_IN_PAGES = 2**30
 
 MAX_ROWS_IN_BATCH = 16_384
 MAX_CELLS_IN_BATCH = 2**22
+_MAX_ROWS_OF_DELTA_TEXTS = 1_024  # each may repeat a long one, and none is in a dictionary
 
 _UNREADABLE = "is not a readable Parquet file: it is truncated, damaged, encrypted or of an unknown format"
 
@@ -57,10 +58,12 @@ def _batches(upload: BinaryIO, columns: Sequence[Column], problems: Problems) ->
         _check_schema(file.schema_arrow, columns, problems)
         _check_sizes(file.metadata, problems)
         names = list(dict.fromkeys(column.name for column in columns))
-        if most_bytes_at_once(upload, names) > MAX_BYTES_IN_PAGES:
+        pages = examine_pages(upload, names)
+        if pages.most_bytes > MAX_BYTES_IN_PAGES:
             problems.refuse("file", "has pages that are too large: write smaller ones")
+        categories = {column.name for column in columns if column.kind is Kind.CATEGORY}
         # Texts stay dictionary-encoded, so that a long one that is repeated a million times is in memory once.
-        texts = [column.name for column in columns if column.kind is Kind.CATEGORY]
+        texts = [name for name in names if name in categories and name not in pages.delta_texts]
         file = pq.ParquetFile(
             upload,
             metadata=file.metadata,
@@ -68,8 +71,10 @@ def _batches(upload: BinaryIO, columns: Sequence[Column], problems: Problems) ->
             buffer_size=2**20,
             pre_buffer=False,
             arrow_extensions_enabled=False,
+            page_checksum_verification=True,  # where there are checksums
         )
-        size = max(1, min(MAX_ROWS_IN_BATCH, MAX_CELLS_IN_BATCH // len(columns)))
+        rows = _MAX_ROWS_OF_DELTA_TEXTS if pages.delta_texts & categories else MAX_ROWS_IN_BATCH
+        size = max(1, min(rows, MAX_CELLS_IN_BATCH // len(columns)))
         # A reader keeps the dictionaries of all row groups that it has read, so each group has a reader of its own.
         groups = [[i] for i in range(file.num_row_groups)] if texts else [list(range(file.num_row_groups))]
         for group in groups:
