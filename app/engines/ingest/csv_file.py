@@ -14,6 +14,7 @@ from app.engines.ingest.cells import CellReader
 from app.engines.ingest.checks import find_missing_values
 from app.engines.ingest.problems import Problems
 from app.engines.stored_columns import stored_schema
+from app.spelling import suggest_name
 
 MAX_IN_FIELD = 131_072
 """The maximum number of characters of a field, which is the default limit of the csv module."""
@@ -184,7 +185,8 @@ def _places(header: Sequence[str], columns: Sequence[Column], problems: Problems
     occurrences = Counter(header)
     for column in columns:
         if occurrences[column.name] != 1:
-            what = "is in the header more than once" if occurrences[column.name] else "is missing from the header"
+            missing = f"is missing from the header{suggest_name(column.name, occurrences)}"
+            what = "is in the header more than once" if column.name in occurrences else missing
             problems.add(f"column {column.name}", what)
     problems.refuse_any()
     place = {name: i for i, name in enumerate(header)}

@@ -13,6 +13,7 @@ from app.engines.ingest.page_sizes import MAX_BYTES_IN_FOOTER, TooManyPagesError
 from app.engines.ingest.problems import Problems
 from app.engines.ingest.thrift import MalformedError
 from app.engines.stored_columns import stored_schema
+from app.spelling import suggest_name
 
 MAX_ROWS = 2**32
 """Repeated values take almost no space in Parquet: a file of a kilobyte can have more rows than can ever be read."""
@@ -93,9 +94,8 @@ def _check_schema(schema: pa.Schema, columns: Sequence[Column], problems: Proble
     for column in columns:
         found = schema.get_all_field_indices(column.name)
         if len(found) != 1:
-            problems.add(
-                f"column {column.name}", "is in the file more than once" if found else "is missing from the file"
-            )
+            missing = f"is missing from the file{suggest_name(column.name, schema.names)}"
+            problems.add(f"column {column.name}", "is in the file more than once" if found else missing)
         elif what := unsuitable_type(schema.field(found[0]).type, column):
             problems.add(f"column {column.name}", what)
     problems.refuse_any()
