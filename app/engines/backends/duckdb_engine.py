@@ -21,6 +21,7 @@ from app.dp.table.sums import Answer, CellSums, Needs, PairSums
 from app.engines.atomic_files import scratch_directory
 from app.engines.backends.answers import compute_answers
 from app.engines.errors import translate_engine_errors
+from app.engines.ingest import LargeUnits
 from app.engines.sql.bin_expressions import Cuts
 from app.engines.sql.expressions import column, whole
 from app.engines.sql.queries import CUTS, FIRST_BIN, THRESHOLD, render
@@ -83,24 +84,24 @@ class DuckDBEngine:
         """A directory for files that need not outlive the process, which the engine can read."""
         return self._scratch
 
-    def units_over(self, path: Path, most: int) -> int:
-        """Return how many units have more than `most` rows in a table with the column `unit`.
+    def find_large_units(self, path: Path, most: int) -> LargeUnits:
+        """Return the units with more than `most` rows in a table with the column `unit`.
 
         Raises:
             MemoryError: the query needs more memory or disk than the engine may use.
             EngineFailure: the query failed.
         """
 
-        def count() -> int | None:
+        def count() -> LargeUnits | None:
             with suppress(duckdb.OutOfMemoryException):
-                ((over,),) = self._rows(render(_units_over(most), "duckdb"), path)
-                return int(over)
+                ((over, largest),) = self._rows(render(_large_units_query(most), "duckdb"), path)
+                return LargeUnits(int(over), int(largest))
             return None
 
-        over = translate_engine_errors(logger, "DuckDB", count)
-        if over is None:
+        found = translate_engine_errors(logger, "DuckDB", count)
+        if found is None:
             raise MemoryError
-        return over
+        return found
 
     def rows_of_units(self, path: Path, schema: pa.Schema, most: int) -> Iterator[pa.RecordBatch]:
         """Yield the columns of `schema` for at most `most` rows of each unit, chosen by a keyed hash of the row.
@@ -151,12 +152,11 @@ def _stored(needs: Needs) -> Needs:
     return replace(needs, column=stored_name(needs.column))
 
 
-def _units_over(most: int) -> exp.Select:
+def _large_units_query(most: int) -> exp.Select:
     rows = exp.select(exp.alias_(exp.Count(this=exp.Star()), "rows", quoted=True)).from_(_TABLE.copy())
     units = rows.group_by(column(UNIT)).subquery("units")
-    return (
-        exp.select(exp.Count(this=exp.Star())).from_(units).where(exp.GT(this=column("rows"), expression=whole(most)))
-    )
+    over = exp.CountIf(this=exp.GT(this=column("rows"), expression=whole(most)))
+    return exp.select(over, exp.Max(this=column("rows"))).from_(units)
 
 
 def _cuts_table(cuts: Cuts) -> pa.Table:

@@ -10,6 +10,7 @@ from app.dp.table.columns import Column
 from app.dp.table.sums import Answer, Needs
 from app.engines.backends.answers import compute_answers
 from app.engines.errors import translate_engine_errors
+from app.engines.ingest import LargeUnits
 from app.engines.live_tables import LiveColumn, LiveTable
 from app.engines.sql.bin_expressions import Cuts
 from app.engines.sql.expressions import Node
@@ -82,16 +83,16 @@ class ExternalEngine(ABC):
         (row,) = translate_engine_errors(self.logger, self.name, lambda: self._rows(table, query))
         return tuple(int(number or 0) for number in row)
 
-    def units_over(self, table: LiveTable, unit: str, most: int) -> int:
-        """Return how many units have more than `most` rows.
+    def find_large_units(self, table: LiveTable, unit: str, most: int) -> LargeUnits:
+        """Return how many units have more than `most` rows, and how many rows the largest has.
 
         Raises:
             EngineFailure: the engine is busy, unavailable or failed.
             StaleTable: a column's type has changed since registration.
         """
         query = render(units_over_query(table, unit, most, self._normal), self.dialect)
-        ((over,),) = translate_engine_errors(self.logger, self.name, lambda: self._rows(table, query))
-        return int(over or 0)
+        ((over, largest),) = translate_engine_errors(self.logger, self.name, lambda: self._rows(table, query))
+        return LargeUnits(int(over or 0), int(largest or 0))
 
     def compute(self, table: LiveTable, scan: Sequence[Needs]) -> list[Answer]:
         """Return the exact integers for each need of a scan from `scans_of`, with one statement over a live table.

@@ -16,6 +16,13 @@ Batches: TypeAlias = Callable[[Sequence[Column], Problems], Iterator[pa.RecordBa
 """Yields the declared columns in batches, in their stored types, and adds what is wrong with them to the problems."""
 
 
+class LargeUnits(NamedTuple):
+    """The number of units with too many rows, and the number of rows of the largest unit."""
+
+    units: int
+    most_rows: int
+
+
 class Units(NamedTuple):
     """The units of a table: `column` holds each row's unit, and no unit may have more than `most` rows.
 

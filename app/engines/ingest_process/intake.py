@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from app.dp.table.columns import Column
 from app.engines.backends.duckdb_engine import DuckDBEngine
-from app.engines.ingest import Batches, Units, batches_of
+from app.engines.ingest import Batches, LargeUnits, Units, batches_of
 from app.engines.ingest.csv_file import CsvFormat, csv_batches
 from app.engines.ingest.problems import Problems
 from app.engines.ingest.writer import write_batches
@@ -84,22 +84,25 @@ def store_batches(
         n = write_batches(staged, with_units, rows, problems)
         engine = counting.open_engine()
         if not units.truncate:
-            refuse_units_over(engine.units_over(staged, units.most), units)
+            refuse_units_over(engine.find_large_units(staged, units.most), units)
         most = units.most if units.truncate else n
         return write_batches(target, schema, engine.rows_of_units(staged, schema, most), problems)
     finally:
         staged.unlink(missing_ok=True)
 
 
-def refuse_units_over(over: int, units: Units) -> None:
+def refuse_units_over(found: LargeUnits, units: Units) -> None:
     """Refuse a table in which some units have too many rows.
 
     Raises:
-        InvalidFile: `over` is not 0. The problem says how many units have too many rows.
+        InvalidFile: there are such units. The problem says how many, and how many rows the largest has.
     """
-    if over:
-        told = "1 unit has" if over == 1 else f"{over:,} units have"
-        what = f"shows that {told} more than {units.most:,} rows (`rows_per_unit`): raise it, or set `truncate`"
+    if found.units:
+        told = "1 unit has" if found.units == 1 else f"{found.units:,} units have"
+        what = (
+            f"{told} more than {units.most:,} rows (`rows_per_unit`), and the largest has {found.most_rows:,}: "
+            "raise `rows_per_unit`, or set `truncate`"
+        )
         Problems().refuse(f"column {units.column}", what)
 
 

@@ -50,7 +50,7 @@ def registration_query(table: LiveTable, complete: Sequence[str], normal: Normal
 
 
 def units_over_query(table: LiveTable, unit: str, most: int, normal: Normal) -> exp.Select:
-    """Return a query for one row: how many units have more than `most` rows."""
+    """Return a query for one row: how many units have more than `most` rows, and how many rows the largest has."""
     rows = exp.Count(this=exp.Star())
     grouped = (
         exp.select(column(unit), exp.alias_(rows, "rows", quoted=True), copy=False)
@@ -59,4 +59,5 @@ def units_over_query(table: LiveTable, unit: str, most: int, normal: Normal) -> 
         .subquery("units", copy=False)
     )
     over = case([(exp.GT(this=column("rows"), expression=whole(most)), whole(1))], whole(0))
-    return exp.select(exp.Sum(this=over), copy=False).from_(grouped, copy=False)
+    largest = exp.Max(this=column("rows"))
+    return exp.select(exp.Sum(this=over), largest, copy=False).from_(grouped, copy=False)

@@ -90,7 +90,7 @@ class Connections:
         if problems:
             raise InvalidFile(problems[:MAX_PROBLEMS])
         if units is not None:
-            refuse_units_over(engine.units_over(by_unit, units.column, units.most), units)
+            refuse_units_over(engine.find_large_units(by_unit, units.column, units.most), units)
         return LiveTable(table.connection, table.path, n, table.columns)
 
     def close(self) -> None:

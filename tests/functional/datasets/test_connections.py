@@ -276,7 +276,8 @@ def test_people_not_rows(warehouse: Warehouse, live) -> None:
     assert refused.json()["errors"] == [
         {
             "where": "column who",
-            "what": "shows that 21 units have more than 2 rows (`rows_per_unit`): raise it, or set `truncate`",
+            "what": "21 units have more than 2 rows (`rows_per_unit`), and the largest has 3: "
+            "raise `rows_per_unit`, or set `truncate`",
         }
     ]
     made = warehouse.register(owner, name, live=live, unit_column="who", rows_per_unit=3)

@@ -94,7 +94,8 @@ def test_people_not_rows(service: Service) -> None:
     assert refused.json()["errors"] == [
         {
             "where": "column who",
-            "what": "shows that 20 units have more than 2 rows (`rows_per_unit`): raise it, or set `truncate`",
+            "what": "20 units have more than 2 rows (`rows_per_unit`), and the largest has 3: "
+            "raise `rows_per_unit`, or set `truncate`",
         }
     ]
     made, owner = registered(service, content, unit_column="who", rows_per_unit=3)
