@@ -2,12 +2,12 @@
 
 import re
 from typing import Annotated, Literal, Self
+from zoneinfo import available_timezones
 
 from pydantic import AfterValidator, Field, model_validator
 
 from app.api.schemas.base import RequestModel, limit_members
-from app.api.schemas.numbers import Bound, Flag, LimitNano, Text, Whole, refuse
-from app.api.schemas.statistics import Bounds
+from app.api.schemas.numbers import Bound, DateText, DayText, Flag, LimitNano, Text, Whole, refuse
 from app.services.names import NAME_PATTERN
 
 NEVER_RENEWED = (
@@ -33,7 +33,7 @@ def _distinct(categories: list[str]) -> list[str]:
     return categories
 
 
-Drafted = Literal["bounds", "categories"]
+Drafted = Literal["bounds", "categories", "time_zone"]
 Name = Annotated[Text, Field(pattern=NAME_PATTERN, examples=["penguins"])]
 DeclaredName = Annotated[Text, Field(min_length=1, max_length=255), AfterValidator(_no_control_characters)]
 Category = Annotated[Text, Field(max_length=255), AfterValidator(_no_control_characters)]
@@ -57,12 +57,12 @@ def _confirmed(unconfirmed: list[Drafted]) -> list[Drafted]:
 class _Declared(RequestModel):
     nullable: Flag = True
     unconfirmed: Annotated[
-        list[Drafted], Field(max_length=2, fail_fast=True, description=FROM_THE_DATA), AfterValidator(_confirmed)
+        list[Drafted], Field(max_length=3, fail_fast=True, description=FROM_THE_DATA), AfterValidator(_confirmed)
     ] = Field(default=[])
 
 
 class _Numeric(_Declared):
-    bounds: Bounds
+    bounds: Annotated[list[Bound], Field(min_length=2, max_length=2, examples=[[2000, 7000]])]
     null_value: Bound | None = None
 
 
@@ -101,8 +101,38 @@ class CategoryColumn(_Declared):
     ]
 
 
+class DateColumn(_Declared):
+    """Dates, counted in days since 1970-01-01. A time of the day in the data is dropped."""
+
+    kind: Literal["date"]
+    bounds: Annotated[list[DayText], Field(min_length=2, max_length=2, examples=[["2020-01-01", "2024-12-31"]])]
+    null_value: DayText | None = None
+
+
+def _zone(name: str) -> str:
+    if name not in available_timezones():
+        raise refuse("must be the name of a time zone in the IANA database, such as Europe/Paris or UTC")
+    return name
+
+
+class TimestampColumn(_Declared):
+    """Times as the clocks of a time zone show them, in whole units of the resolution since 1970-01-01."""
+
+    kind: Literal["timestamp"]
+    bounds: Annotated[list[DateText], Field(min_length=2, max_length=2, examples=[["2020-01-01", "2024-12-31"]])]
+    null_value: DateText | None = None
+    time_zone: Annotated[Text, Field(max_length=64, examples=["Europe/Paris"]), AfterValidator(_zone)] = Field(
+        description="The IANA name of the zone. A time with an offset from UTC is converted to what the clocks there "
+        "show; a time without one is taken as it is written. Where clocks are set back, both hours count as the same."
+    )
+    resolution: Literal["day", "hour", "minute", "second"] = Field(
+        description="The unit in which times are counted; each is rounded down to it."
+    )
+
+
 DeclaredColumn = Annotated[
-    IntegerColumn | RealColumn | DecimalColumn | BooleanColumn | CategoryColumn, Field(discriminator="kind")
+    IntegerColumn | RealColumn | DecimalColumn | BooleanColumn | CategoryColumn | DateColumn | TimestampColumn,
+    Field(discriminator="kind"),
 ]
 
 

@@ -12,6 +12,7 @@ from app.api.schemas.numbers import (
     Alpha,
     Bound,
     ColumnName,
+    DateText,
     EpsilonNano,
     Flag,
     Gamma,
@@ -29,7 +30,7 @@ from app.api.schemas.responses import (
     ReleaseBudget,
     Treatment,
 )
-from app.api.schemas.statistics import Bins, Bounds, Edges, StatisticRequest
+from app.api.schemas.statistics import Bins, Bounds, Edges, GroupBy, StatisticRequest
 from app.dp.mechanism.mechanism import AUTO
 
 ONE_IN_TWENTY = mpq(1, 20)
@@ -65,7 +66,7 @@ class ProportionRequest(RequestModel):
     column: ColumnName | None = None
     category: Text | None = None
     where: Where | None = None
-    group_by: ColumnName | None = None
+    group_by: GroupBy | None = None
 
 
 class FilteredMeanRequest(RequestModel):
@@ -79,7 +80,7 @@ class FilteredMeanRequest(RequestModel):
     column: ColumnName
     bounds: Bounds | None = None
     where: Where | None = None
-    group_by: ColumnName | None = None
+    group_by: GroupBy | None = None
     weight: ColumnName | None = Field(
         default=None,
         description="Weight each row by this column, whose declared bounds are at least 0; without `where` and"
@@ -237,6 +238,12 @@ class Estimate(AnswerModel):
 
     value: float | list[float] | None
     interval: Annotated[list[End], Field(min_length=2, max_length=2)] | list[list[End]]
+    value_as_date: DateText | list[DateText | None] | None = Field(
+        default=None, description="Of dates: the date or time nearest to the value."
+    )
+    interval_as_date: list[DateText | None] | list[list[DateText | None]] | None = Field(
+        default=None, description="Of dates: the first and the last date or time that the interval touches."
+    )
 
 
 class _Component(AnswerModel):
@@ -301,7 +308,9 @@ class DerivedAnswer(_Derived):
     """A derived statistic and its components. It is not a release itself; its components are."""
 
     estimates: dict[str, Estimate] = Field(description="By name: the kind, or `slope` and `intercept`.")
-    edges: list[float] | None = Field(default=None, description="Cumulative counts: each is of the values below it.")
+    edges: list[float] | list[DateText] | None = Field(
+        default=None, description="Cumulative counts: each is of the values below it."
+    )
     bins: list[Bin] | None = Field(default=None, description="Margins and groups: what each number is about.")
     components: list[Component]
     budget: ReleaseBudget

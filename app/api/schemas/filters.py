@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema
 
 from app.api.json_codec import JsonNumber
 from app.api.schemas.base import RequestModel, limit_members
-from app.api.schemas.numbers import Bound, ColumnName, refuse, text, to_exact
+from app.api.schemas.numbers import BoundOrDate, ColumnName, refuse, text, to_exact
 
 MAX_VALUES = 10_000
 """The limit on values in one list."""
@@ -43,11 +43,11 @@ class ConditionRequest(RequestModel):
     one_of: Annotated[list[Value], Field(min_length=1, max_length=MAX_VALUES, fail_fast=True)] | None = Field(
         default=None,
         alias="in",
-        description="Declared categories, true and false, or numbers that the column can hold.",
+        description="Declared categories, true and false, or numbers or dates that the column can hold.",
         examples=[["Adelie"]],
     )
-    between: Annotated[list[Bound], Field(min_length=2, max_length=2)] | None = Field(
-        default=None, description="Numeric columns.", examples=[[2007, 2008]]
+    between: Annotated[list[BoundOrDate], Field(min_length=2, max_length=2)] | None = Field(
+        default=None, description="Columns of numbers or dates.", examples=[[2007, 2008]]
     )
 
 

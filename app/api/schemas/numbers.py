@@ -2,20 +2,23 @@
 
 import re
 from collections.abc import Callable
+from datetime import date, datetime
 from typing import Annotated, Any
 
 from gmpy2 import mpq
-from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from app.api.json_codec import JsonNumber
 from app.dp.mechanism.mechanism import AUTO, GridRefinement
 from app.dp.mechanism.parameters import MAX_REFINEMENT
 from app.dp.numbers.exact import NUMBER, parse_exact
+from app.dp.table.dates import Beyond, parse_moment
 from app.ledger.units import MAX_EPSILON_NANO, whole_units
 
 MAX_BOUND = mpq(10**100)
 ACCURACY_DIGITS = 30
+_DATE = re.compile(r"\d{1,4}[-./]\d")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -68,6 +71,31 @@ def _bound(value: object) -> mpq:
     return number
 
 
+def _bound_or_date(value: object) -> mpq | date:
+    if isinstance(value, str) and not isinstance(value, JsonNumber) and _DATE.match(value):
+        return _date(value)
+    return _bound(value)
+
+
+def _date(value: object) -> date:
+    """Return the date or time of an ISO text."""
+    moment = parse_moment(value) if isinstance(value, str) else None
+    if moment is None or isinstance(moment, Beyond):
+        raise refuse("must be an ISO date or time that exists, such as 2021-03-31 or 2021-03-31T14:00")
+    return moment
+
+
+def _date_text(written: str) -> str:
+    _date(written)
+    return written
+
+
+def _day_text(written: str) -> str:
+    if isinstance(_date(written), datetime):
+        raise refuse("must be a date without a time, such as 2021-03-31")
+    return written
+
+
 def _significant_digits(number: str) -> int:
     mantissa = number.lower().partition("e")[0].lstrip("+-").replace(".", "")
     return len(mantissa.strip("0"))
@@ -82,8 +110,8 @@ def _accuracy(value: object) -> mpq:
     return number
 
 
-def _whole(value: object) -> object:
-    """Return a JSON number as an int for pydantic's own checks, or refuse it."""
+def whole(value: object) -> int:
+    """Return a JSON number as an int, or refuse it."""
     number = to_exact(value)
     if number.denominator != 1:
         raise refuse("must be a whole number")
@@ -126,7 +154,7 @@ _UNITS = "A whole number of ledger units of 1e-9; exact, so best written as a st
 Text = Annotated[str, BeforeValidator(text)]
 ColumnName = Annotated[Text, Field(min_length=1, max_length=255)]
 Flag = Annotated[bool, PlainValidator(_flag), WithJsonSchema({"type": "boolean"})]
-Whole = Annotated[int, BeforeValidator(_whole)]
+Whole = Annotated[int, BeforeValidator(whole)]
 Refinement = Annotated[
     GridRefinement,
     PlainValidator(_grid_refinement),
@@ -145,6 +173,27 @@ Refinement = Annotated[
     ),
 ]
 Bound = Annotated[mpq, PlainValidator(_bound), _schema("A bound or an edge, at most 1e100 in size.")]
+BoundOrDate = Annotated[
+    Any,
+    PlainValidator(_bound_or_date),
+    WithJsonSchema(
+        {
+            "anyOf": [{"type": "number"}, {"type": "string"}],
+            "description": "A bound or an edge, at most 1e100 in size. For a column of dates, an ISO date or time.",
+        }
+    ),
+]
+DateText = Annotated[
+    str,
+    BeforeValidator(text),
+    AfterValidator(_date_text),
+    WithJsonSchema({"type": "string", "description": "An ISO date or time, such as 2021-03-31 or 2021-03-31T14:00."}),
+]
+DayText = Annotated[
+    DateText,
+    AfterValidator(_day_text),
+    WithJsonSchema({"type": "string", "format": "date", "description": "An ISO date, such as 2021-03-31."}),
+]
 EpsilonNano = Annotated[int, PlainValidator(_epsilon), _schema(_UNITS, exclusiveMinimum=0, maximum=1000000)]
 LimitNano = Annotated[int, PlainValidator(_ledger_units), _schema(_UNITS, minimum=0, maximum=1000000)]
 Accuracy = Annotated[mpq, PlainValidator(_accuracy), _schema("A radius in the statistic's units.", exclusiveMinimum=0)]

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.api.schemas.datasets import DeclaredColumn
+from app.api.schemas.numbers import DateText
 from app.api.schemas.roles import RoleName
 from app.api.schemas.statistics import StatisticRequest
 from app.ledger.verification.ledger_verification import MAX_PROBLEMS
@@ -12,6 +13,7 @@ from app.ledger.verification.ledger_verification import MAX_PROBLEMS
 EpsilonText = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]*)(\.[0-9]{0,8}[1-9])?$", examples=["0.5"])]
 Time = Annotated[str, Field(json_schema_extra={"format": "date-time"}, examples=["2026-11-28T09:00:00.000000Z"])]
 Interval = Annotated[list[float], Field(min_length=2, max_length=2)]
+DateInterval = Annotated[list[DateText], Field(min_length=2, max_length=2)]
 
 
 class AnswerModel(BaseModel):
@@ -221,19 +223,19 @@ class Datasets(AnswerModel):
 
 
 class Bin(AnswerModel):
-    """What one position of a histogram's lists counts. Only an interval has `lower` and `upper`."""
+    """What one position of a histogram's lists counts. Only an interval has `lower` and `upper`: numbers, or dates."""
 
     kind: Literal["interval", "category", "other", "missing", "outside", "step"]
     label: str
-    lower: float | None = None
-    upper: float | None = None
+    lower: float | DateText | None = None
+    upper: float | DateText | None = None
 
 
 class Axis(AnswerModel):
     """The bins of one column of a two-way table, or the edges if it has more than 1,000 intervals."""
 
     bins: list[Bin] | None
-    edges: list[float] | None = None
+    edges: list[float] | list[DateText] | None = None
 
 
 class PlannedAccuracy(AnswerModel):
@@ -259,6 +261,9 @@ class Accuracy(PlannedAccuracy):
     """The accuracy, with the interval around the value (around each value of a histogram)."""
 
     interval: Interval | list[Interval]
+    interval_as_date: DateInterval | None = Field(
+        default=None, description="A mean of dates: the first and the last date or time that the interval touches."
+    )
 
 
 class Privacy(AnswerModel):
@@ -312,12 +317,12 @@ class Cliff(AnswerModel):
 class Treatment(AnswerModel):
     """What happens to a column's missing values, and to its values outside the bounds; `rule` says it in words."""
 
-    missing_as: float | bool | Literal["excluded", "missing", "outside"] | None = Field(
+    missing_as: float | bool | Literal["excluded", "missing", "outside"] | DateText | None = Field(
         default=None,
         description="The value that a missing one counts as. `missing`: it has its own bin or group. `outside`: its row"
         " does not meet the filter. `excluded`: it is left out. Absent if the column has no missing values.",
     )
-    clamped_to: Interval | None = Field(
+    clamped_to: Interval | DateInterval | None = Field(
         default=None,
         description="The bounds: a value outside them counts as the nearer one, or in the first or last bin.",
     )
@@ -337,7 +342,7 @@ class Described(AnswerModel):
     mechanism: Mechanism
     summary: str = Field(description="What it means, in a sentence.")
     bins: list[Bin] | None = Field(default=None, description="Histograms of up to 1,000 intervals.")
-    edges: list[float] | None = Field(default=None, description="Histograms of more intervals.")
+    edges: list[float] | list[DateText] | None = Field(default=None, description="Histograms of more intervals.")
     axes: list[Axis] | None = Field(
         default=None,
         description="Two-way tables, whose lists hold the cells row by row.",
@@ -366,6 +371,9 @@ class Release(_OfDataset):
     value: float | list[float]
     value_exact: str | list[str]
     value_in_range: float | list[float]
+    value_as_date: DateText | None = Field(
+        default=None, description="A mean of dates: the date or time nearest to `value_in_range`."
+    )
     accuracy: Accuracy
     budget: ReleaseBudget
     created_at: Time

@@ -2,19 +2,80 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import (
+    BeforeValidator,
+    Discriminator,
+    Field,
+    GetJsonSchemaHandler,
+    PlainValidator,
+    Tag,
+    WithJsonSchema,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
+from app.api.json_codec import JsonNumber
 from app.api.schemas.base import RequestModel
 from app.api.schemas.filters import Where
-from app.api.schemas.numbers import Alpha, Bound, ColumnName, Flag, Whole
+from app.api.schemas.numbers import Alpha, BoundOrDate, ColumnName, Flag, refuse, whole
+from app.dp.table.calendar_bins import PERIODS
+from app.spelling import suggest_name
 
 MAX_EDGES = 10_000
 MAX_BINS = 1_000_000
 MAX_SEARCHED = 5
 
-Bounds = Annotated[list[Bound], Field(min_length=2, max_length=2, examples=[[2000, 7000]])]
-Edges = Annotated[list[Bound], Field(max_length=MAX_EDGES, fail_fast=True)]
-Bins = Annotated[Whole, Field(ge=1, le=MAX_BINS)]
+Bounds = Annotated[list[BoundOrDate], Field(min_length=2, max_length=2, examples=[[2000, 7000]])]
+Edges = Annotated[list[BoundOrDate], Field(max_length=MAX_EDGES, fail_fast=True)]
+PeriodName = Literal["day", "iso_week", "month", "quarter", "year"]
+
+
+def _bins(value: object) -> int | str:
+    """Return a number of bins, or the name of a calendar period."""
+    if isinstance(value, str) and not isinstance(value, JsonNumber) and value[:1].isalpha():
+        if value not in PERIODS:
+            raise refuse(
+                f"must be a whole number, or for dates one of {', '.join(PERIODS)}{suggest_name(value, PERIODS)}"
+            )
+        return value
+    number = whole(value)
+    if not 1 <= number <= MAX_BINS:
+        raise refuse("must be at least 1" if number < 1 else f"must be at most {MAX_BINS}")
+    return number
+
+
+Bins = Annotated[
+    int | str,
+    PlainValidator(_bins),
+    WithJsonSchema(
+        {
+            "anyOf": [{"type": "integer", "minimum": 1, "maximum": MAX_BINS}, {"type": "string", "enum": [*PERIODS]}],
+            "description": "How many bins of equal width; for a column of dates also the calendar period of each bin.",
+        }
+    ),
+]
+
+
+class GroupByRequest(RequestModel):
+    """A category column, whose name alone is enough, or a column of dates with the calendar period of each group."""
+
+    column: ColumnName
+    bins: PeriodName | None = Field(default=None, description="Dates: a group for each period between the bounds.")
+    bounds: Bounds | None = Field(default=None, description="Dates: instead of the declared bounds.")
+
+
+def _spell_out(group_by: object) -> object:
+    return {"column": group_by} if isinstance(group_by, str) and not isinstance(group_by, JsonNumber) else group_by
+
+
+class _NameAlone:
+    """Adds the name of a column to the schema of groups."""
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {"anyOf": [{"type": "string", "minLength": 1, "maxLength": 255}, handler(schema)]}
+
+
+GroupBy = Annotated[GroupByRequest, BeforeValidator(_spell_out), _NameAlone()]
 
 
 class MeanRequest(RequestModel):
@@ -74,7 +135,7 @@ class CountRequest(RequestModel):
 
     kind: Literal["count"]
     where: Where | None = None
-    group_by: ColumnName | None = None
+    group_by: GroupBy | None = None
 
 
 class SumRequest(RequestModel):
@@ -84,7 +145,7 @@ class SumRequest(RequestModel):
     column: ColumnName
     bounds: Bounds | None = None
     where: Where | None = None
-    group_by: ColumnName | None = None
+    group_by: GroupBy | None = None
     centred: Flag | None = Field(
         default=None,
         description="Sum the differences from the midpoint of the bounds: cheaper, and used to derive means.",

@@ -17,7 +17,7 @@ from app.dp.mechanism.mechanism import Mechanism
 from app.dp.numbers.exact import Rational
 from app.dp.statistics.treatment import Treatment
 from app.dp.table.bins import Bins
-from app.dp.table.columns import Column
+from app.dp.table.columns import Column, Kind
 
 
 class KnownComponent(NamedTuple):
@@ -141,8 +141,13 @@ class DerivedStatistic(ABC):
         return tuple(first.values())
 
     @property
-    def edges(self) -> list[int | float] | None:
+    def edges(self) -> list[int | float] | list[str] | None:
         """The value up to which each number counts, for cumulative counts; otherwise None."""
+        return None
+
+    @property
+    def date_kind(self) -> Kind | None:
+        """The kind of dates that the estimates are, as numbers of units since 1970-01-01; None if they are no dates."""
         return None
 
     @property

@@ -23,7 +23,7 @@ from app.dp.statistics import build
 from app.dp.statistics.base import find_column
 from app.dp.table.bins import Bins
 from app.dp.table.codes import Codes
-from app.dp.table.columns import Column
+from app.dp.table.columns import Column, Kind
 
 MAX_GROUPS = 1_000
 """The limit exists because each group's interval takes some 0.3 ms, and is computed while the account is locked."""
@@ -86,6 +86,11 @@ class MeanByGroup(ByGroup):
         components, described, total = mean_components(spec, columns, n, rows_per_unit)
         groups: Any = total.bins
         return cls(n, components, described, groups, total.codes)
+
+    @property
+    def date_kind(self) -> Kind | None:
+        """The kind of the column if it holds dates."""
+        return self.codes.date_kind
 
     def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
         """Return the means; the value is None for a group whose released count is not positive."""

@@ -103,7 +103,7 @@ class Cumulative(FromHistogram):
         return min(sum_error(mechanism, bins, alpha / intervals), mpq(self.n, 2))
 
     @property
-    def edges(self) -> list[int | float]:
+    def edges(self) -> list[int | float] | list[str]:
         """All edges but the first, as JSON numbers."""
         return self.intervals.edge_values()[1:]
 

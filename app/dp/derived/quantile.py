@@ -22,7 +22,7 @@ from app.dp.mechanism.sum_accuracy import sum_radius
 from app.dp.numbers.exact import Rational, json_probability
 from app.dp.statistics import build
 from app.dp.statistics.quantile_search import MAX_SEARCHED, QuantileSearch
-from app.dp.table.columns import Column
+from app.dp.table.columns import Column, Kind
 
 MAX_PROBABILITIES = 100
 
@@ -103,6 +103,11 @@ class Quantile(FromHistogram):
         released = tuple(search.search(answer, scale, lambda count: count))
         known = KnownComponent(released, released, (), mechanism, alpha)
         return widest(each.range for each in self._search_estimates(search, known))
+
+    @property
+    def date_kind(self) -> Kind | None:
+        """The kind of the column if it holds dates."""
+        return self.intervals.kind if self.intervals.kind.temporal else None
 
     @cached_property
     def _edges(self) -> tuple[Rational, ...]:

@@ -25,7 +25,7 @@ from app.dp.statistics import build
 from app.dp.statistics.base import parse_pair
 from app.dp.statistics.centred_sum import CentredSum
 from app.dp.table.codes import Codes
-from app.dp.table.columns import Column
+from app.dp.table.columns import Column, Kind
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,11 @@ class FilteredMean(DerivedStatistic):
             )
         components, described, total = mean_components(spec, columns, n, rows_per_unit)
         return cls(n, components, described, total.codes)
+
+    @property
+    def date_kind(self) -> Kind | None:
+        """The kind of the column if it holds dates."""
+        return self.codes.date_kind
 
     def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
         """Return the mean; the value is None if the released count is not positive."""
@@ -88,6 +93,11 @@ class WeightedMean(DerivedStatistic):
         """Return the weighted mean that a request asks for; raise InvalidStatistic if it is invalid."""
         components, described, total = mean_components(spec, columns, n, rows_per_unit)
         return cls(n, components, described, total.codes)
+
+    @property
+    def date_kind(self) -> Kind | None:
+        """The kind of the column if it holds dates."""
+        return self.codes.date_kind
 
     def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
         """Return the mean; it has no value if the released sum of weights is not positive."""

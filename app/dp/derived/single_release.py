@@ -22,7 +22,7 @@ from app.dp.errors import InvalidStatistic
 from app.dp.mechanism.mechanism import Mechanism
 from app.dp.numbers.exact import Rational
 from app.dp.statistics import build
-from app.dp.statistics.base import find_column
+from app.dp.statistics.base import find_column, refuse_dates
 from app.dp.table.columns import Column, Kind
 
 
@@ -69,6 +69,7 @@ class DerivedSum(DerivedStatistic):
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
         """Return the sum that a request asks for; raise InvalidStatistic if it is invalid."""
+        refuse_dates(find_column(columns, spec.get("column"), "column"))
         asked = {"kind": "mean", "column": spec.get("column"), "bounds": spec.get("bounds")}
         mean = build(asked, columns, n, rows_per_unit)
         return cls(n, {"mean": asked}, mean.describe() | {"kind": cls.kind})

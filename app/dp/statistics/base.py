@@ -4,6 +4,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 from hashlib import sha256
 from typing import Any, ClassVar, Self, TypeVar
@@ -15,6 +16,7 @@ from app.dp.numbers.exact import Rational, json_number, round_down, round_up
 from app.dp.table.cells import Partition
 from app.dp.table.codes import Codes
 from app.dp.table.columns import Column, Kind
+from app.dp.table.dates import Beyond, format_down, require_units
 from app.dp.table.sums import Answer, CrossMoments, Moments, Needs
 
 Sums = TypeVar("Sums", Moments, CrossMoments)
@@ -107,6 +109,11 @@ class Statistic(ABC):
         return None
 
     @property
+    def date_kind(self) -> Kind | None:
+        """The kind of dates that the value is, as a number of units since 1970-01-01; None if it is no date."""
+        return None
+
+    @property
     @abstractmethod
     def rounding(self) -> Rational:
         """The largest error of the value from rounding values to codes, in the statistic's units."""
@@ -173,6 +180,40 @@ def parse_pair(value: Any, where: str) -> tuple[Any, Any] | None:  # noqa: ANN40
     return value[0], value[1]
 
 
-def describe_bounds(codes: Codes) -> list[int | float] | None:
+def parse_bounds(column: Column, value: Any, where: str = "bounds") -> tuple[Rational, Rational] | None:  # noqa: ANN401
+    """Return the bounds of a request for a column, or None; a date as the upper bound stands for its last unit.
+
+    Raises:
+        InvalidStatistic: at `where`, if they are not two numbers or, for a column of dates, two dates.
+    """
+    pair = parse_pair(value, where)
+    if pair is None:
+        return None
+    lower, upper = pair
+    return parse_number(column, lower, f"{where}.0"), parse_number(column, upper, f"{where}.1", end=True)
+
+
+def parse_number(column: Column, value: Any, where: str, *, end: bool = False) -> Rational:  # noqa: ANN401
+    """Return a number of a request for a column; for a column of dates, the number of the date.
+
+    Raises:
+        InvalidStatistic: at `where`, if it is a date but the column holds numbers, or the reverse.
+    """
+    if column.kind.temporal:
+        return mpq(require_units(value, column, where, end=end))
+    if isinstance(value, date | Beyond):
+        raise InvalidStatistic(where, "must be a number: the column holds no dates")
+    return mpq(value)
+
+
+def refuse_dates(column: Column) -> None:
+    """Raise InvalidStatistic at `column` if it holds dates, which cannot be added."""
+    if column.kind.temporal:
+        raise InvalidStatistic("column", "holds dates, which have no sum: ask for their mean")
+
+
+def describe_bounds(codes: Codes) -> list[int | float] | list[str] | None:
     """Return the bounds as in a request, or None for booleans, which have none."""
+    if codes.kind.temporal:
+        return [format_down(codes.lower, codes.kind), format_down(codes.upper, codes.kind)]
     return None if codes.kind is Kind.BOOLEAN else [json_number(codes.lower), json_number(codes.upper)]

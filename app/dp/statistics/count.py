@@ -6,8 +6,8 @@ from typing import Any, ClassVar, Self
 
 from app.dp.errors import InvalidStatistic
 from app.dp.statistics.count_base import Counts, SharedCounts
-from app.dp.statistics.group_by import Groups, describe_groups, parse_groups
-from app.dp.table.bins import CategoryBins
+from app.dp.statistics.group_by import Groups, describe_groups, groups_identity, parse_groups
+from app.dp.table.bins import CategoryBins, IntervalBins
 from app.dp.table.columns import Column
 from app.dp.table.conditions import Condition, describe_conditions, parse_conditions
 from app.dp.table.sums import Answer, CellSums
@@ -87,7 +87,7 @@ class GroupedCount(SharedCounts):
         return self.bins.count
 
     @property
-    def bins(self) -> CategoryBins:
+    def bins(self) -> CategoryBins | IntervalBins:
         """The groups."""
         return self.groups[1]
 
@@ -107,4 +107,4 @@ class GroupedCount(SharedCounts):
 
     def _distinction(self) -> list[Any]:
         conditions = [each.distinction() for each in self.conditions]
-        return [conditions, self.groups[0], *self._one_draw()]
+        return [conditions, groups_identity(self.groups), *self._one_draw()]

@@ -8,7 +8,7 @@ from gmpy2 import mpq
 
 from app.dp.errors import InvalidStatistic
 from app.dp.numbers.exact import Rational
-from app.dp.statistics.base import Statistic, describe_bounds, find_column, parse_pair
+from app.dp.statistics.base import Statistic, describe_bounds, find_column, parse_bounds, parse_pair
 from app.dp.table.codes import Codes, codes_for
 from app.dp.table.columns import Column, Kind
 from app.dp.table.sums import Answer, CrossMoments, PairSums
@@ -48,7 +48,8 @@ class Covariance(Statistic):
                     f"columns.{i}", "must be a numeric or boolean column: categories have no numeric values"
                 )
         x_codes, y_codes = (
-            codes_for(column, parse_pair(pairs[i], f"bounds.{i}"), f"bounds.{i}") for i, column in enumerate((x, y))
+            codes_for(column, parse_bounds(column, pairs[i], f"bounds.{i}"), f"bounds.{i}")
+            for i, column in enumerate((x, y))
         )
         return cls(n, rows_per_unit, x.name, x_codes, y.name, y_codes)
 

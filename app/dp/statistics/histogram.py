@@ -6,13 +6,15 @@ from typing import Any, ClassVar, Self
 
 from app.dp.errors import InvalidStatistic
 from app.dp.numbers.exact import json_number
-from app.dp.statistics.base import find_column, parse_pair
+from app.dp.statistics.base import find_column, parse_bounds, parse_number
 from app.dp.statistics.count_base import SharedCounts
 from app.dp.table.bins import Bins, BooleanBins, CategoryBins, IntervalBins, bins_by_edges, bins_by_number
+from app.dp.table.calendar_bins import PERIODS, bins_by_period
 from app.dp.table.cells import WithOutside
 from app.dp.table.codes import stored_bound
 from app.dp.table.columns import Column, Kind
 from app.dp.table.conditions import Condition, describe_conditions, parse_conditions
+from app.dp.table.dates import format_down
 from app.dp.table.sums import Answer, BinCounts, CellSums
 
 MAX_JOINT_INTERVALS = 10_000
@@ -79,7 +81,7 @@ class Histogram(SharedCounts):
 def parse_bins(column: Column, spec: Mapping[str, Any]) -> Bins:
     """Return the bins that `edges`, `bins` and `bounds` describe; raise InvalidStatistic at the invalid member."""
     edges, intervals = spec.get("edges"), spec.get("bins")
-    bounds = parse_pair(spec.get("bounds"), "bounds")
+    bounds = spec.get("bounds")
     if not column.kind.numeric:
         for member, given in (("edges", edges), ("bins", intervals), ("bounds", bounds)):
             if given is not None:
@@ -91,12 +93,15 @@ def parse_bins(column: Column, spec: Mapping[str, Any]) -> Bins:
             raise InvalidStatistic("bins", "does not go with `edges`: give one of them")
         if bounds is not None:
             raise InvalidStatistic("bounds", "does not go with `edges`: the outer edges are the bounds")
-        return bins_by_edges(column, tuple(edges))
+        return bins_by_edges(column, tuple(parse_number(column, edge, f"edges.{i}") for i, edge in enumerate(edges)))
     if intervals is None:
         raise InvalidStatistic("edges", "is missing: the histogram of a numeric column needs `edges` or `bins`")
+    within = parse_bounds(column, bounds)
+    if intervals in PERIODS:
+        return bins_by_period(column, intervals, within)
     if intervals != int(intervals):
         raise InvalidStatistic("bins", "must be a whole number")
-    return bins_by_number(column, int(intervals), bounds)
+    return bins_by_number(column, int(intervals), within)
 
 
 def require_joint(partition: Bins, where: str) -> None:
@@ -113,6 +118,10 @@ def describe_bins(partition: Bins, *, by_edges: bool) -> dict[str, Any]:
     edges = partition.edges
     if by_edges:
         return {"edges": partition.edge_values()}
+    if partition.kind.temporal:
+        last = edges.upper - 1 if partition.period else edges.upper
+        dates = [format_down(edge, partition.kind) for edge in (edges.lower, last)]
+        return {"bins": partition.period or edges.intervals, "bounds": dates}
     bounds = [json_number(stored_bound(partition.kind, edge)) for edge in (edges.lower, edges.upper)]
     return {"bins": edges.intervals, "bounds": bounds}
 

@@ -7,6 +7,7 @@ from gmpy2 import mpq
 
 from app.dp.numbers.exact import Rational
 from app.dp.statistics.single_column import SingleColumn
+from app.dp.table.columns import Kind
 from app.dp.table.sums import Answer, Moments
 
 
@@ -25,6 +26,11 @@ class Mean(SingleColumn):
     def upper(self) -> Rational:
         """The upper bound b."""
         return self.codes.upper
+
+    @property
+    def date_kind(self) -> Kind | None:
+        """The kind of the column if it holds dates."""
+        return self.codes.date_kind
 
     @property
     def row_sensitivity(self) -> Rational:

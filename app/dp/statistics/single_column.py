@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from app.dp.statistics.base import Statistic, describe_bounds, find_column, parse_pair
+from app.dp.statistics.base import Statistic, describe_bounds, find_column, parse_bounds
 from app.dp.table.codes import Codes, codes_for
 from app.dp.table.columns import Column
 from app.dp.table.sums import ColumnSums
@@ -24,7 +24,7 @@ class SingleColumn(Statistic, ABC):
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
         """Return the statistic that a request asks for; raise InvalidStatistic if it is invalid."""
         column = find_column(columns, spec.get("column"), "column")
-        return cls(n, rows_per_unit, column.name, codes_for(column, parse_pair(spec.get("bounds"), "bounds")))
+        return cls(n, rows_per_unit, column.name, codes_for(column, parse_bounds(column, spec.get("bounds"))))
 
     @property
     def needs(self) -> ColumnSums:

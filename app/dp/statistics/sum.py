@@ -7,9 +7,9 @@ from typing import Any, ClassVar, Self
 from gmpy2 import mpq
 
 from app.dp.numbers.exact import Rational
-from app.dp.statistics.base import Statistic, describe_bounds, find_column, parse_pair
-from app.dp.statistics.group_by import Groups, describe_groups, parse_groups
-from app.dp.table.bins import CategoryBins
+from app.dp.statistics.base import Statistic, describe_bounds, find_column, parse_bounds, refuse_dates
+from app.dp.statistics.group_by import Groups, describe_groups, groups_identity, parse_groups
+from app.dp.table.bins import CategoryBins, IntervalBins
 from app.dp.table.codes import MIN_GAP, Codes, codes_for
 from app.dp.table.columns import Column
 from app.dp.table.conditions import Between, Condition, describe_conditions, parse_conditions
@@ -45,8 +45,10 @@ class Sum(Statistic):
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
         """Return the sum that a request asks for; raise InvalidStatistic if it is invalid."""
         column = find_column(columns, spec.get("column"), "column")
+        if not spec.get("centred"):
+            refuse_dates(column)
         conditions = parse_conditions(spec.get("where"), columns)
-        codes = narrow_codes(column, codes_for(column, parse_pair(spec.get("bounds"), "bounds")), conditions)
+        codes = narrow_codes(column, codes_for(column, parse_bounds(column, spec.get("bounds"))), conditions)
         return cls(n, rows_per_unit, column.name, codes, conditions, parse_groups(spec, columns))
 
     @property
@@ -89,7 +91,7 @@ class Sum(Statistic):
         return 1 if self.groups is None else self.groups[1].count
 
     @property
-    def bins(self) -> CategoryBins | None:
+    def bins(self) -> CategoryBins | IntervalBins | None:
         """The groups, if there are any."""
         return None if self.groups is None else self.groups[1]
 
@@ -120,7 +122,7 @@ class Sum(Statistic):
 
     def _distinction(self) -> list[Any]:
         bounds = [str(self.codes.lower), str(self.codes.upper)]
-        group = None if self.groups is None else self.groups[0]
+        group = groups_identity(self.groups)
         return [self.column, *bounds, [each.distinction() for each in self.conditions], group]
 
     @property

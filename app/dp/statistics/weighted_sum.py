@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 from app.dp.errors import InvalidStatistic
 from app.dp.numbers.exact import Rational
-from app.dp.statistics.base import find_column, parse_pair
+from app.dp.statistics.base import find_column, parse_bounds
 from app.dp.statistics.centred_sum import CentredSum
 from app.dp.statistics.group_by import parse_groups
 from app.dp.statistics.sum import Sum, narrow_codes
@@ -41,11 +41,13 @@ class WeightedSum(CentredSum):
         if column.name == weight.name:
             raise InvalidStatistic("weight", "must be another column than the one that is summed")
         conditions = parse_conditions(spec.get("where"), columns)
-        codes = narrow_codes(column, codes_for(column, parse_pair(spec.get("bounds"), "bounds")), conditions)
+        codes = narrow_codes(column, codes_for(column, parse_bounds(column, spec.get("bounds"))), conditions)
         try:
             weight_codes = codes_for(weight, None)
         except InvalidStatistic as error:
             raise InvalidStatistic("weight", error.what) from None
+        if weight.kind.temporal:
+            raise InvalidStatistic("weight", "must be a numeric column: it holds dates")
         if weight_codes.lower < 0:
             raise InvalidStatistic("weight", "must be a column whose declared bounds are at least 0")
         weight_codes = narrow_codes(weight, weight_codes, conditions)

@@ -2,18 +2,22 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from gmpy2 import mpq
 
 from app.dp.errors import InvalidStatistic
 from app.dp.numbers.exact import LARGEST_WHOLE_DOUBLE, Rational, shortest_text, to_nearest_double
 from app.dp.table.codes import MAX_BOUND, MIN_GAP, checked_bounds, stored_bound
 from app.dp.table.columns import Column, Kind
+from app.dp.table.dates import format_down, label_period
+
+Period: TypeAlias = Literal["day", "iso_week", "month", "quarter", "year"]
 
 MAX_EDGES = 10_000
 MAX_INTERVALS = 1_000_000
@@ -80,12 +84,14 @@ class IntervalBins:
         scale: values are stored as whole multiples of 10^-scale (integer and decimal columns).
         edges: the edges as written.
         missing: whether there is a bin for NULL and NaN.
+        period: the calendar period of the bins, which gives them their labels; the edges alone tell bins apart.
     """
 
     kind: Kind
     scale: int
     edges: Edges
     missing: bool
+    period: Period | None = field(default=None, compare=False, repr=False)
 
     @property
     def count(self) -> int:
@@ -101,8 +107,10 @@ class IntervalBins:
         """
         return self.edges.doubles().tolist() if self.kind is Kind.REAL else self.edges.whole(self.scale)
 
-    def edge_values(self) -> list[int | float]:
-        """Return the edges as JSON numbers."""
+    def edge_values(self) -> list[int | float] | list[str]:
+        """Return the edges as JSON numbers, or as ISO dates."""
+        if self.kind.temporal:
+            return [format_down(edge, self.kind) for edge in self.edges.stored(self.kind)]
         return [shortest_text(edge) for edge in self.edges.doubles().tolist()]
 
     def describe(self) -> list[dict[str, Any]]:
@@ -112,7 +120,9 @@ class IntervalBins:
         intervals = [
             {
                 "kind": "interval",
-                "label": f"[{values[i]}, {values[i + 1]}{']' if i == last else ')'}",
+                "label": label_period(str(values[i]), self.period)
+                if self.period
+                else f"[{values[i]}, {values[i + 1]}{']' if i == last else ')'}",
                 "lower": values[i],
                 "upper": values[i + 1],
             }
@@ -202,10 +212,21 @@ def bins_by_number(column: Column, intervals: int, bounds: tuple[Rational, Ratio
     """
     if not 2 <= intervals <= MAX_INTERVALS:
         raise InvalidStatistic("bins", f"must be from 2 to {MAX_INTERVALS:,}")
+    if column.kind.temporal:
+        return _bins_of_whole_units(column, intervals, checked_bounds(column, bounds))
     edges = Edges(*checked_bounds(column, bounds), intervals)
     if column.kind is Kind.REAL and not np.diff(edges.doubles()).all():
         raise InvalidStatistic("bins", "is too large: neighbouring edges are the same double")
     return _interval_bins(column, edges)
+
+
+def _bins_of_whole_units(column: Column, intervals: int, bounds: tuple[Rational, Rational]) -> IntervalBins:
+    """Return bins of dates that are as even as whole units can be."""
+    lower, upper = bounds
+    if intervals >= MAX_EDGES or intervals > upper - lower:
+        most = f"be less than {MAX_EDGES:,}, and" if intervals >= MAX_EDGES else "leave each bin"
+        raise InvalidStatistic("bins", f"must {most} at least one unit of the column's resolution between two edges")
+    return bins_by_edges(column, tuple(mpq(edge) for edge in Edges(lower, upper, intervals).whole(0)))
 
 
 def _interval_bins(column: Column, edges: Edges) -> IntervalBins:

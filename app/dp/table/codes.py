@@ -46,6 +46,11 @@ class Codes:
         return self.upper - self.lower
 
     @property
+    def date_kind(self) -> Kind | None:
+        """The kind of the column if it holds dates."""
+        return self.kind if self.kind.temporal else None
+
+    @property
     def exact(self) -> bool:
         """Whether each value within the bounds has a code of its own; engines then compute codes without doubles."""
         return self.kind is not Kind.REAL and self.steps == _whole_steps(self.lower, self.upper, self.scale)

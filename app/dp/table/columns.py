@@ -33,6 +33,11 @@ class Kind(StrEnum):
         return self in _SECONDS
 
     @property
+    def unit(self) -> str:
+        """The unit of dates or times, as a word."""
+        return "days" if self is Kind.DATE else f"{self.removeprefix('timestamp_')}s"
+
+    @property
     def seconds(self) -> int:
         """The length in seconds of the unit of dates or times."""
         return _SECONDS[self]

@@ -15,6 +15,7 @@ from gmpy2 import mpq
 from app.dp.errors import InvalidStatistic
 from app.dp.numbers.exact import Rational, decimal_text, json_number, parse_exact, to_nearest_double
 from app.dp.table.columns import Column, Kind
+from app.dp.table.dates import format_units, parse_moment, require_units
 
 MAX_VALUES = 10_000
 """The maximum number of values in one list."""
@@ -118,7 +119,7 @@ def _between(column: Column, ends: Any, where: str) -> Between:  # noqa: ANN401 
         raise InvalidStatistic(where, "is for numeric columns only: use `in`")
     if not isinstance(ends, tuple | list) or len(ends) != 2:
         raise InvalidStatistic(where, "must have exactly two members")
-    least, most = (_number(end, f"{where}.{i}") for i, end in enumerate(ends))
+    least, most = (_number(column, end, f"{where}.{i}", end=i == 1) for i, end in enumerate(ends))
     if most < least:
         raise InvalidStatistic(where, "must have its smaller number first")
     if column.kind is Kind.REAL:
@@ -139,7 +140,7 @@ def _value(column: Column, value: object, where: str) -> Any:  # noqa: ANN401  o
         if not isinstance(value, bool):
             raise InvalidStatistic(where, "must be true or false")
         return value
-    number = _number(value, where)
+    number = _number(column, value, where)
     if column.kind is Kind.REAL:
         return to_nearest_double(number)
     units = number * 10 ** _scale(column)
@@ -148,7 +149,10 @@ def _value(column: Column, value: object, where: str) -> Any:  # noqa: ANN401  o
     return int(units)
 
 
-def _number(value: object, where: str) -> Rational:
+def _number(column: Column, value: object, where: str, *, end: bool = False) -> Rational:
+    if column.kind.temporal:
+        moment = parse_moment(value) if isinstance(value, str) else value
+        return mpq(require_units(moment, column, where, end=end))
     number = parse_exact(value) if isinstance(value, str) else value
     if not isinstance(number, mpq):
         raise InvalidStatistic(where, "must be a number")
@@ -165,6 +169,8 @@ def _to_json_value(value: Stored, kind: Kind, scale: int) -> str | bool | int | 
     """Return a stored value as in a request: a number as a JSON number, or as text if no double is equal to it."""
     if not kind.numeric:
         return value
+    if kind.temporal:
+        return format_units(int(value), kind)
     number = mpq(value) / 10**scale
     double = json_number(number)
     return double if kind is Kind.REAL or mpq(repr(double)) == number else decimal_text(number)

@@ -6,10 +6,13 @@ is left out is not the time of any instant.
 """
 
 import re
-from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta, timezone
+from enum import Enum
 from functools import cache
+from typing import TypeAlias
 from zoneinfo import ZoneInfo
+
+from gmpy2 import mpq
 
 from app.dp.errors import InvalidStatistic
 from app.dp.numbers.exact import Rational
@@ -28,22 +31,19 @@ _MOMENT = re.compile(
     r"(?P<offset>[Zz]|[+-][0-9]{2}(?::?[0-9]{2})?)?)?"
 )
 _SECONDS_IN_DAY = 86_400
-_INFINITE = {"infinity": 1, "+infinity": 1, "-infinity": -1}
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """A date or a time as it was written.
+class Beyond(Enum):
+    """What is before or after every date: `-infinity` and `infinity`."""
 
-    Attributes:
-        at: the time of the clock.
-        whole_day: whether it was written without a time.
-        beyond: 1 if it is after every date, and -1 if it is before every date; else 0.
-    """
+    BEFORE = -1
+    AFTER = 1
 
-    at: datetime
-    whole_day: bool = False
-    beyond: int = 0
+
+Moment: TypeAlias = date | datetime | Beyond
+"""What a text stands for: a date, a time with or without an offset from UTC, or what is beyond all dates."""
+
+_INFINITE = {"infinity": Beyond.AFTER, "+infinity": Beyond.AFTER, "-infinity": Beyond.BEFORE}
 
 
 @cache
@@ -56,14 +56,13 @@ def parse_moment(text: str) -> Moment | None:
     """Return the date or time in ISO 8601 that a text is, or None; parts of a second are dropped."""
     match = _MOMENT.fullmatch(text)
     if match is None:
-        beyond = _INFINITE.get(text.lower())
-        return None if beyond is None else Moment(EPOCH, beyond=beyond)
-    day, time, offset = match["day"], match["time"], match["offset"]
+        return _INFINITE.get(text.lower())
+    day, clock, offset = match["day"], match["time"], match["offset"]
     try:
-        if time is None:
-            return Moment(datetime.fromisoformat(day), whole_day=True)
-        at = datetime.fromisoformat(f"{day} {time}")
-        return Moment(at if offset is None else at.replace(tzinfo=_parse_offset(offset)))
+        if clock is None:
+            return date.fromisoformat(day)
+        at = datetime.fromisoformat(f"{day} {clock}")
+        return at if offset is None else at.replace(tzinfo=_parse_offset(offset))
     except ValueError:
         return None
 
@@ -91,15 +90,14 @@ def last_unit(kind: Kind) -> int:
 
 def count_units(moment: Moment, column: Column) -> int:
     """Return the number that a column stores for a date or a time: the last unit that is not after it."""
-    at = moment.at
-    if moment.beyond:
-        return last_unit(column.kind) + 1 if moment.beyond > 0 else first_unit(column.kind) - 1
-    if at.tzinfo is not None:
-        if at < FIRST_INSTANT:
-            return first_unit(column.kind) - 1
-        if at > LAST_INSTANT:
-            return last_unit(column.kind) + 1
-        at = at.astimezone(zone_of(column.time_zone)).replace(tzinfo=None)
+    at = moment if isinstance(moment, datetime | Beyond) else datetime.combine(moment, time.min)
+    if isinstance(at, datetime) and at.tzinfo is not None:
+        if FIRST_INSTANT <= at <= LAST_INSTANT:
+            at = at.astimezone(zone_of(column.time_zone)).replace(tzinfo=None)
+        else:
+            at = Beyond.AFTER if at > LAST_INSTANT else Beyond.BEFORE
+    if isinstance(at, Beyond):
+        return last_unit(column.kind) + 1 if at is Beyond.AFTER else first_unit(column.kind) - 1
     return (at - EPOCH) // timedelta(seconds=column.kind.seconds)
 
 
@@ -115,13 +113,14 @@ def require_units(value: object, column: Column, where: str, *, end: bool = Fals
     Raises:
         InvalidStatistic: at `where`, if it is not a moment that the column can hold.
     """
-    if not isinstance(value, Moment):
+    if not isinstance(value, date | Beyond):
         example = "2021-03-31" if column.kind is Kind.DATE else "2021-03-31T14:00"
         raise InvalidStatistic(where, f'must be a date, such as "{example}": the column holds dates')
-    if column.kind is Kind.DATE and not value.whole_day and not value.beyond:
+    whole_day = isinstance(value, date) and not isinstance(value, datetime)
+    if column.kind is Kind.DATE and isinstance(value, datetime):
         raise InvalidStatistic(where, "must be a date without a time, such as 2021-03-31")
     units = count_units(value, column)
-    return units + _SECONDS_IN_DAY // column.kind.seconds - 1 if end and value.whole_day else units
+    return units + _SECONDS_IN_DAY // column.kind.seconds - 1 if end and whole_day else units
 
 
 def format_units(units: int, kind: Kind) -> str:
@@ -137,6 +136,22 @@ def format_down(units: Rational, kind: Kind) -> str:
     return format_units(min(max(int(units // 1), first_unit(kind)), last_unit(kind)), kind)
 
 
-def format_up(units: Rational, kind: Kind) -> str:
-    """Return the first date or time that is not before a number of units."""
-    return format_down(-(-units // 1), kind)
+def format_nearest(units: Rational, kind: Kind) -> str:
+    """Return the date or time that is nearest to a number of units."""
+    return format_down(units + mpq(1, 2), kind)
+
+
+def format_range(lower: Rational, upper: Rational, kind: Kind) -> list[str]:
+    """Return the dates or times of a range of numbers, rounded outwards."""
+    return [format_down(lower, kind), format_down(-(-upper // 1), kind)]
+
+
+def label_period(first_day: str, period: str) -> str:
+    """Return the name of the calendar period that begins on an ISO date, such as 2021-03, 2021-W05 or 2021-Q1."""
+    day = first_day[:10]
+    if period in {"day", "month", "year"}:
+        return day[: {"day": 10, "month": 7, "year": 4}[period]]
+    if period == "quarter":
+        return f"{day[:4]}-Q{(int(day[5:7]) + 2) // 3}"
+    year, week, _ = date.fromisoformat(day).isocalendar()
+    return f"{year:04d}-W{week:02d}"

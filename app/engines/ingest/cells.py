@@ -6,6 +6,7 @@ plain texts only, Python's own conversions agree with the grammars and are used 
 
 import re
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -169,6 +170,6 @@ def read_moment(text: str, column: Column) -> int:
     moment = parse_moment(text)
     if moment is None:
         raise UnreadableError("is not an ISO date or time such as 2021-03-31 or 2021-03-31T14:00")
-    if moment.at.tzinfo is not None and not column.time_zone:
+    if isinstance(moment, datetime) and moment.tzinfo is not None and not column.time_zone:
         raise UnreadableError("has an offset from UTC: declare the column as a timestamp with a time zone")
     return count_units(moment, column)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from threading import Lock
 from typing import Any
 
@@ -12,13 +13,14 @@ from app.dp.errors import InvalidStatistic
 from app.dp.numbers.exact import json_number
 from app.dp.table.codes import codes_for
 from app.dp.table.columns import Column, Kind
+from app.dp.table.dates import parse_moment, require_units
 from app.errors import InvalidRequestError
 
 MAX_CACHE_BYTES = 2**25
 """The maximum total size of all cached declarations."""
 
 MAX_PROBLEMS = 10  # the maximum number of problems in an error
-_MEMBERS = ("kind", "bounds", "scale", "categories", "nullable", "null_value")
+_MEMBERS = ("kind", "bounds", "scale", "categories", "nullable", "null_value", "time_zone", "resolution")
 
 DeclaredColumns = Mapping[str, Mapping[str, Any]]
 
@@ -52,6 +54,8 @@ def decode_columns(text: str) -> Mapping[str, Column]:
 
 
 def _decode_column(name: str, column: Mapping[str, Any]) -> Column:
+    if column["kind"] in {"date", "timestamp"}:
+        return _decode_dates(name, column)
     bounds, null_value = column.get("bounds"), column.get("null_value")
     return Column(
         name=name,
@@ -64,10 +68,29 @@ def _decode_column(name: str, column: Mapping[str, Any]) -> Column:
     )
 
 
+def _decode_dates(name: str, column: Mapping[str, Any]) -> Column:
+    """Return a column of dates; its bounds are stored as ISO texts."""
+    kind = Kind.DATE if column["kind"] == "date" else Kind(f"timestamp_{column['resolution']}")
+    plain = Column(name, kind, nullable=column["nullable"], time_zone=column.get("time_zone", ""))
+    bounds = tuple(
+        _decode_date(text, plain, end=is_upper) for text, is_upper in zip(column["bounds"], (False, True), strict=True)
+    )
+    null_value = column.get("null_value")
+    return replace(
+        plain, bounds=(bounds[0], bounds[1]), null_value=None if null_value is None else _decode_date(null_value, plain)
+    )
+
+
+def _decode_date(text: str, column: Column, *, end: bool = False) -> mpq:
+    return mpq(require_units(parse_moment(text), column, "bounds", end=end))
+
+
 def columns_document(text: str) -> dict[str, Any]:
     """Return a stored declaration as JSON for a response."""
     columns: dict[str, Any] = json.loads(text)
     for column in columns.values():
+        if column["kind"] in {"date", "timestamp"}:
+            continue
         if "bounds" in column:
             column["bounds"] = [json_number(mpq(bound)) for bound in column["bounds"]]
         if isinstance(column.get("null_value"), str):

@@ -154,7 +154,7 @@ def _compose(  # noqa: PLR0913, PLR0917 - the question, the releases and the rem
         for (role, component), each in zip(found.items(), releases, strict=True)
     }
     answer = _answer_head(dataset, planned, question)
-    answer["estimates"] = estimates.estimates_document(derived.estimates(known))
+    answer["estimates"] = estimates.estimates_document(derived.estimates(known), derived.date_kind)
     if derived.edges is not None:
         answer["edges"] = derived.edges
     if derived.bins is not None:

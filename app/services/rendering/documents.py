@@ -121,6 +121,8 @@ def encode_bins(mechanism: Mechanism) -> Mapping[str, bytes]:
 def _encode_bins_of(described: Bins | WithOutside | Steps) -> Mapping[str, bytes]:
     inside = described.inside if isinstance(described, WithOutside) else described
     if isinstance(inside, IntervalBins) and inside.edges.intervals > MAX_LISTED_INTERVALS:
+        if inside.kind.temporal:
+            return {"bins": encode_json(None), "edges": encode_json(inside.edge_values())}
         return {"bins": encode_json(None), "edges": join_array(number_texts(inside.edges.doubles()))}
     return {"bins": encode_json(described.describe())}
 

@@ -8,6 +8,8 @@ from app.dp.derived import KnownComponent
 from app.dp.derived.base import Estimate, Estimates
 from app.dp.derived.interval_arithmetic import Range
 from app.dp.numbers.exact import json_number, round_down, round_up
+from app.dp.table.columns import Kind
+from app.dp.table.dates import format_nearest, format_range
 from app.services.planning.derived_accuracy import PlannedWidth
 from app.services.planning.questions import Plan
 from app.services.rendering.documents import Document
@@ -28,25 +30,37 @@ def known_component(plan: Plan, facts: ReleaseFacts) -> KnownComponent:
     return KnownComponent(outcome.values, outcome.values_in_range, ranges, plan.mechanism, plan.alpha)
 
 
-def estimates_document(estimates: Estimates) -> Document:
-    """Return each estimate as JSON: its value and its interval, rounded outwards; null if undefined or unbounded."""
+def estimates_document(estimates: Estimates, date_kind: Kind | None = None) -> Document:
+    """Return each estimate as JSON: its value and its interval, rounded outwards; null if undefined or unbounded.
+
+    Estimates of dates also have both as ISO dates.
+    """
     return {
-        name: _estimate_document(estimate) if isinstance(estimate, Estimate) else _estimates_documents(estimate)
+        name: _estimate_document(estimate, date_kind)
+        if isinstance(estimate, Estimate)
+        else _estimates_documents(estimate, date_kind)
         for name, estimate in estimates.items()
     }
 
 
-def _estimate_document(estimate: Estimate) -> Document:
-    lower, upper = estimate.range
-    return {
-        "value": None if estimate.value is None else json_number(estimate.value),
+def _estimate_document(estimate: Estimate, date_kind: Kind | None) -> Document:
+    value, (lower, upper) = estimate
+    document: Document = {
+        "value": None if value is None else json_number(value),
         "interval": [None if lower is None else round_down(lower), None if upper is None else round_up(upper)],
+    }
+    if date_kind is None:
+        return document
+    ends = [None, None] if lower is None or upper is None else format_range(lower, upper, date_kind)
+    return document | {
+        "value_as_date": None if value is None else format_nearest(value, date_kind),
+        "interval_as_date": ends,
     }
 
 
-def _estimates_documents(estimates: Iterable[Estimate]) -> Document:
-    shown = [_estimate_document(estimate) for estimate in estimates]
-    return {member: [each[member] for each in shown] for member in ("value", "interval")}
+def _estimates_documents(estimates: Iterable[Estimate], date_kind: Kind | None) -> Document:
+    shown = [_estimate_document(estimate, date_kind) for estimate in estimates]
+    return {member: [each[member] for each in shown] for member in shown[0]}
 
 
 def expected_document(width: PlannedWidth) -> Document:

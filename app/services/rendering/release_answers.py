@@ -10,6 +10,7 @@ from gmpy2 import mpq
 
 from app.db.repositories.datasets import Dataset
 from app.dp.mechanism.released_values import ReleasedValues
+from app.dp.table.dates import format_range
 from app.errors import DamagedAnswerError
 from app.json_layout import MemberPlace, locate_members
 from app.json_text import encode_json, open_object
@@ -157,7 +158,7 @@ def prepare_reused_release(release: Release, stored: Body, plan: Plan) -> Prepar
     described = encode_json(documents.accuracy_document(plan.mechanism, plan.alpha))
     number = None if plan.statistic.bins is not None else mpq(_read_member(stored, value))
     if number is not None:
-        around = [Text(b',"accuracy":' + _add_interval(described, _interval(plan, number)))]
+        around = [Text(b',"accuracy":' + _add_interval(described, plan, number))]
     else:
         each = Intervals(value.value, value.end, plan.reach, *plan.statistic.range_in_doubles)
         around = [Text(b',"accuracy":%b,"interval":' % described[:-1]), each, Text(b"}")]
@@ -210,7 +211,7 @@ def encode_answer(
     number = None
     if plan.statistic.bins is None:
         number = values.reported_value(plan.statistic, drawn[0])
-        accuracy: bytes | Iterable[bytes] = _add_interval(common["accuracy"], _interval(plan, number))
+        accuracy: bytes | Iterable[bytes] = _add_interval(common["accuracy"], plan, number)
     else:
         accuracy = _add_intervals(common["accuracy"], values.encode_intervals(plan.statistic, plan.reach, drawn))
     summary = encode_json(f"{summaries.summarise_release(plan, number)}; {cost}")
@@ -223,9 +224,13 @@ def _interval(plan: Plan, value_in_range: mpq) -> tuple[float, float]:
     return values.interval(plan.statistic, plan.reach, value_in_range)
 
 
-def _add_interval(accuracy: bytes, interval: tuple[float, float]) -> bytes:
-    """Return the JSON of an accuracy with the interval as its last member."""
-    return b'%b,"interval":%b}' % (accuracy[:-1], encode_json(interval))
+def _add_interval(accuracy: bytes, plan: Plan, value_in_range: mpq) -> bytes:
+    """Return the JSON of an accuracy with the interval as its last member, and for a date also as dates."""
+    interval, kind = _interval(plan, value_in_range), plan.statistic.date_kind
+    members = b'%b,"interval":%b' % (accuracy[:-1], encode_json(interval))
+    if kind is not None:
+        members += b',"interval_as_date":%b' % encode_json(format_range(mpq(interval[0]), mpq(interval[1]), kind))
+    return members + b"}"
 
 
 def _add_intervals(accuracy: bytes, intervals: Iterable[bytes]) -> Iterator[bytes]:

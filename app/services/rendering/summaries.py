@@ -1,6 +1,7 @@
 """Summarises a plan or a release in a sentence. Figures are rounded for reading, and errors upwards."""
 
 import math
+from collections.abc import Mapping
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -9,6 +10,7 @@ from gmpy2 import mpq
 from app.dp.derived import DerivedStatistic
 from app.dp.numbers.exact import Rational, json_number, to_nearest_double
 from app.dp.statistics import Statistic
+from app.dp.table.dates import format_nearest
 from app.ledger.units import rounded_epsilon_text
 from app.services.planning.derived_accuracy import PlannedWidth
 from app.services.planning.questions import Plan
@@ -41,10 +43,12 @@ def summarise_release(plan: Plan, value: Rational | None) -> str:
     words = _released_in_words(plan)
     if value is None:
         return f"{words.statistic} is {_promise_in_words(plan)}{words.rules}"
-    step = _rounding_step(plan.reach)
-    shown = (value / step + mpq(1, 2)).__floor__() * step
-    error = _round_up(plan.reach + abs(value - shown), step)
-    figures = f"{_number_text(shown, step)} ± {_number_text(error, step)}"
+    step, kind = _rounding_step(plan.reach), plan.statistic.date_kind
+    shown_step = mpq(1) if kind is not None else step
+    shown = (value / shown_step + mpq(1, 2)).__floor__() * shown_step
+    error = _number_text(_round_up(plan.reach + abs(value - shown), step), step)
+    number = _number_text(shown, step) if kind is None else format_nearest(shown, kind).replace("T", " ")
+    figures = f"{number} ± {error}{_unit_text(plan.statistic)}"
     return f"{words.statistic} is {figures} ({_confidence_text(plan.alpha)} confidence){words.rules}"
 
 
@@ -95,7 +99,7 @@ def statistic_in_words(statistic: Statistic) -> str:
     of_columns = " and ".join(names)
     all_rows = f"all {statistic.n:,} rows"
     rows = f"those of the {statistic.n:,} rows that meet the filter" if "where" in described else all_rows
-    grouped = f" by {described['group_by']}" if "group_by" in described else ""
+    grouped = f" by {_groups_in_words(described['group_by'])}" if "group_by" in described else ""
     if statistic.kind == "histogram":
         return f"the {statistic.components:,} counts by {of_columns} of {rows}"
     if statistic.kind == "quantile_search":
@@ -110,6 +114,11 @@ def statistic_in_words(statistic: Statistic) -> str:
     return f"the {name} of {of_columns}{grouped} over {rows}"
 
 
+def _groups_in_words(group_by: str | Mapping[str, str]) -> str:
+    """Return what a statistic is grouped by: a column, or the calendar period of one."""
+    return group_by if isinstance(group_by, str) else f"{group_by['bins'].removeprefix('iso_')} of {group_by['column']}"
+
+
 def _capitalise(words: str) -> str:
     return words[0].upper() + words[1:]
 
@@ -117,8 +126,13 @@ def _capitalise(words: str) -> str:
 def _promise_in_words(plan: Plan) -> str:
     step = _rounding_step(plan.reach)
     each = " each" if plan.statistic.components > 1 else ""
-    radius = _number_text(_round_up(plan.reach, step), step)
+    radius = _number_text(_round_up(plan.reach, step), step) + _unit_text(plan.statistic)
     return f"within {radius} of the truth{each} with {_confidence_text(plan.alpha)} confidence"
+
+
+def _unit_text(statistic: Statistic) -> str:
+    """Return the unit of the error of a date after a space, or nothing."""
+    return "" if statistic.date_kind is None else f" {statistic.date_kind.unit}"
 
 
 def _round_up(size: Rational, step: Rational) -> Rational:

@@ -6,6 +6,7 @@ from typing import Any
 from app.dp.numbers.exact import Rational, json_number
 from app.dp.statistics.treatment import Treatment
 from app.dp.table.columns import Kind
+from app.dp.table.dates import format_down
 
 MAX_NAMED = 3
 """The maximum number of columns whose rules a summary tells; the JSON has all of them."""
@@ -25,13 +26,15 @@ def _describe(treatment: Treatment) -> dict[str, Any]:
     if treatment.missing_as is not None:
         document["missing_as"] = _json_value(treatment.missing_as, treatment.kind)
     if treatment.clamped_to is not None:
-        document["clamped_to"] = [json_number(bound) for bound in treatment.clamped_to]
+        document["clamped_to"] = [_json_value(bound, treatment.kind) for bound in treatment.clamped_to]
     return document
 
 
 def _json_value(value: Rational | str, kind: Kind) -> str | bool | int | float:
     if isinstance(value, str):
         return value
+    if kind.temporal:
+        return format_down(value, kind)
     return bool(value) if kind is Kind.BOOLEAN else json_number(value)
 
 
@@ -91,5 +94,7 @@ def value_in_words(value: Rational, kind: Kind) -> str:
     """Return a value for reading: `75,000`, `47.5` or `true`."""
     if kind is Kind.BOOLEAN:
         return "true" if value else "false"
+    if kind.temporal:
+        return format_down(value, kind).replace("T", " ")
     number = json_number(value)
     return f"{number:,}" if abs(number) < _LARGEST_WITH_COMMAS else str(number)

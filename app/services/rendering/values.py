@@ -12,6 +12,7 @@ from app.dp.mechanism.mechanism import Mechanism
 from app.dp.mechanism.released_values import ReleasedValues
 from app.dp.numbers.exact import decimal_text, json_number, round_down, round_up, to_nearest_double
 from app.dp.statistics import Statistic
+from app.dp.table.dates import format_nearest
 from app.interval_text import interval_texts
 from app.json_text import Doubles, array_pieces, encode_json, number_texts, texts_array
 
@@ -20,11 +21,13 @@ def encode_values(mechanism: Mechanism, drawn: ReleasedValues) -> Mapping[str, b
     """Return the members `value`, `value_exact` and `value_in_range` as JSON; lists are in pieces."""
     lower, upper = mechanism.statistic.lower, mechanism.statistic.upper
     if mechanism.statistic.bins is None:
-        value = drawn[0]
+        value, kind = drawn[0], mechanism.statistic.date_kind
+        within = min(max(value, lower), upper)
         return {
             "value": encode_json(json_number(value)),
             "value_exact": encode_json(decimal_text(value)),
-            "value_in_range": encode_json(json_number(min(max(value, lower), upper))),
+            "value_in_range": encode_json(json_number(within)),
+            **({} if kind is None else {"value_as_date": encode_json(format_nearest(within, kind))}),
         }
     doubles = _doubles(drawn)
     return {

@@ -1,0 +1,168 @@
+"""Columns of dates and times over HTTP: declared, asked for and answered as dates, and refused in a sentence."""
+
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+from service_world import Service, Table
+
+COLUMNS: dict[str, Any] = {
+    "day": {"kind": "date", "bounds": ["2020-01-01", "2021-12-31"]},
+    "at": {
+        "kind": "timestamp",
+        "time_zone": "Europe/Paris",
+        "resolution": "hour",
+        "bounds": ["2020-12-01", "2021-01-31"],
+        "nullable": False,
+    },
+    "x": {"kind": "integer", "bounds": [0, 10], "nullable": False},
+    "k": {"kind": "category", "categories": ["a", "b"], "nullable": False},
+}
+ROWS = [
+    ("2020-02-29", "2020-12-31T22:59:59Z", 1, "a"),  # the last hour of the year in Paris
+    ("2020-12-31", "2020-12-31T23:00Z", 2, "a"),  # the first one
+    ("2021-01-01", "2021-01-01 12:34", 3, "b"),
+    ("2021-01-04", "2021-01-31 23:59", 4, "b"),
+    ("", "2022-01-01", 5, "b"),
+]
+TIMES = 40
+PRECISE = {"epsilon": "1000", "grid_refinement": 30}
+
+
+@pytest.fixture(scope="module")
+def dated(running: Callable[[str], Service]) -> Table:
+    lines = [",".join(map(str, row)) for row in ROWS * TIMES]
+    content = "\n".join([",".join(COLUMNS), *lines, ""])
+    return running("sqlite").table(COLUMNS, content, limit="1000000", allowance="1000000")
+
+
+def released(table: Table, statistic: dict[str, Any], **question: Any) -> dict[str, Any]:
+    answer = table.release(statistic, **(PRECISE | question))
+    assert answer.status_code in {200, 201}, answer.text
+    document: dict[str, Any] = answer.json()
+    return document
+
+
+COUNTS: list[tuple[dict[str, Any], list[int]]] = [
+    ({"where": {"day": {"in": ["2020-02-29", "2021-01-04"]}}}, [2]),
+    ({"where": {"day": {"between": ["2020-12-31", "2021-01-01"]}}}, [2]),
+    ({"where": {"at": {"between": ["2020-12-31", "2020-12-31"]}}}, [1]),
+    ({"where": {"at": {"between": ["2021-01-01T00:00", "2021-01-01T11:00"]}}}, [1]),
+    ({"where": {"at": {"in": ["2020-12-31T23:00:00Z"]}}}, [1]),
+    ({"kind": "histogram", "column": "day", "bins": "year"}, [2, 2, 1]),
+    ({"kind": "histogram", "column": "day", "bins": "iso_week", "bounds": ["2020-12-28", "2021-01-04"]}, [3, 1, 1]),
+    ({"kind": "histogram", "column": "at", "bins": "month"}, [1, 4]),
+    ({"kind": "histogram", "column": "day", "edges": ["2020-01-01", "2021-01-01", "2021-12-31"]}, [2, 2, 1]),
+    ({"kind": "histogram", "column": "day", "bins": 2}, [1, 3, 1]),
+    ({"group_by": {"column": "day", "bins": "quarter", "bounds": ["2020-10-01", "2021-03-31"]}}, [2, 2, 1]),
+]
+
+
+@pytest.mark.parametrize(("statistic", "expected"), COUNTS)
+def test_counts(dated: Table, statistic: dict[str, Any], expected: list[int]) -> None:
+    document = released(dated, {"kind": "count"} | statistic)
+    values = document["value"] if isinstance(document["value"], list) else [document["value"]]
+    assert values == pytest.approx([TIMES * each for each in expected], abs=0.1)
+    again = released(dated, document["statistic"])
+    assert (again["id"], again["statistic"]) == (document["id"], document["statistic"])
+
+
+def test_calendar_bins_have_names(dated: Table) -> None:
+    weeks = {"kind": "histogram", "column": "day", "bins": "iso_week", "bounds": ["2020-12-24", "2021-01-05"]}
+    plan = dated.plan(weeks, epsilon="1")
+    bins = plan.json()["bins"]
+    assert [each["label"] for each in bins] == ["2020-W52", "2020-W53", "2021-W01", "missing"]
+    assert bins[1] == {"kind": "interval", "label": "2020-W53", "lower": "2020-12-28", "upper": "2021-01-04"}
+    assert plan.json()["statistic"]["bounds"] == ["2020-12-21", "2021-01-10"]
+
+
+def test_a_mean_is_a_date(dated: Table) -> None:
+    document = released(dated, {"kind": "mean", "column": "day", "bounds": ["2020-12-31", "2021-01-04"]})
+    assert document["statistic"]["bounds"] == ["2020-12-31", "2021-01-04"]
+    # The days 0, 0, 1, 4 and, in place of the missing one, 2, since 2020-12-31.
+    assert document["value"] == pytest.approx(18_627 + 7 / 5, abs=0.1)
+    assert document["value_as_date"] == "2021-01-01"
+    assert document["accuracy"]["interval_as_date"] == ["2021-01-01", "2021-01-02"]
+    assert document["treatment"]["day"]["missing_as"] == "2021-01-02"
+    assert document["treatment"]["day"]["clamped_to"] == ["2020-12-31", "2021-01-04"]
+    assert "2021-01-01 ± 0.4" in document["summary"]
+    assert " days (95 % confidence)" in document["summary"]
+    again = released(dated, document["statistic"], alpha=0.5)
+    assert (again["id"], again["value_as_date"]) == (document["id"], "2021-01-01")
+    assert again["accuracy"]["interval_as_date"] == ["2021-01-01", "2021-01-02"]
+    times = released(dated, {"kind": "mean", "column": "at"})
+    assert times["statistic"]["bounds"] == ["2020-12-01T00:00:00", "2021-01-31T23:00:00"]
+    assert times["value_as_date"].startswith("2021-01-1")
+
+
+def derived(table: Table, statistic: dict[str, Any]) -> dict[str, Any]:
+    answer = table.analyst.post(f"/v1/datasets/{table.name}/derived", json={"derived": statistic, "epsilon": "1000"})
+    assert answer.status_code in {200, 201}, answer.text
+    document: dict[str, Any] = answer.json()
+    return document
+
+
+def test_derived_statistics_are_dates(dated: Table) -> None:
+    week = {"column": "day", "bounds": ["2020-12-28", "2021-01-06"]}
+    median = derived(dated, week | {"kind": "quantile", "bins": "day", "probabilities": [0.5]})["estimates"]["quantile"]
+    assert median["interval_as_date"][0][0] <= "2020-12-31" <= median["interval_as_date"][0][1] <= "2021-01-02"
+    mean = derived(dated, week | {"kind": "mean", "where": {"x": {"between": [2, 3]}}})["estimates"]["mean"]
+    assert (mean["value"], mean["interval_as_date"]) == (pytest.approx(18_627.5, abs=0.1), ["2020-12-31", "2021-01-01"])
+    by = {"column": "at", "bins": "month"}
+    means = derived(dated, {"kind": "mean", "column": "x", "group_by": by})
+    assert means["estimates"]["mean"]["value"] == pytest.approx([1, 3.5], abs=0.1)
+    assert [each["label"] for each in means["bins"]] == ["2020-12", "2021-01"]
+    below = derived(dated, week | {"kind": "cumulative", "bins": "iso_week"})
+    assert below["edges"] == ["2021-01-04", "2021-01-11"]
+
+
+NO_DATE = "must be an ISO date or time that exists, such as 2021-03-31 or 2021-03-31T14:00"
+REFUSED: list[tuple[dict[str, Any], str, str]] = [
+    ({"kind": "mean", "column": "day", "bounds": ["2021-02-29", "2021-03-01"]}, "statistic.bounds.0", NO_DATE),
+    ({"kind": "mean", "column": "day", "bounds": ["2021-03-01", "2021-02-01"]}, "statistic.bounds", "below an upper"),
+    ({"kind": "mean", "column": "day", "bounds": [1, 2]}, "statistic.bounds.0", 'must be a date, such as "2021-03-31"'),
+    ({"kind": "mean", "column": "day", "bounds": ["2021-01-01T10:00", "2021-02-01"]}, "statistic.bounds.0", "without"),
+    ({"kind": "mean", "column": "x", "bounds": ["2021-01-01", "2021-02-01"]}, "statistic.bounds.0", "holds no dates"),
+    ({"kind": "sum", "column": "day"}, "statistic.column", "have no sum: ask for their mean"),
+    ({"kind": "histogram", "column": "day", "bins": "week"}, "statistic.bins", "for dates one of day, iso_week"),
+    ({"kind": "histogram", "column": "x", "bins": "month"}, "statistic.bins", "only dates have calendar periods"),
+    ({"kind": "histogram", "column": "day", "bins": 732}, "statistic.bins", "at least one unit"),
+    (
+        {"kind": "histogram", "column": "at", "bins": "year", "bounds": ["2021-01-01", "2021-02-01"]},
+        "statistic.bins",
+        "2",
+    ),
+    ({"kind": "count", "group_by": "day"}, "statistic.group_by", '"bins": "month"'),
+    ({"kind": "count", "group_by": {"column": "k", "bins": "month"}}, "statistic.group_by.bins", "only dates"),
+    ({"kind": "count", "where": {"day": {"in": ["yesterday"]}}}, "statistic.where.0.in.0", "must be a date, such as"),
+    ({"kind": "count", "where": {"day": {"between": [1, 2]}}}, "statistic.where.0.between.0", "must be a date"),
+]
+
+
+@pytest.mark.parametrize(("statistic", "where", "what"), REFUSED)
+def test_refusals(dated: Table, statistic: dict[str, Any], where: str, what: str) -> None:
+    answer = dated.release(statistic, epsilon="1")
+    (error,) = answer.json()["errors"]
+    assert (answer.status_code, error["where"]) == (422, where)
+    assert what in error["what"]
+
+
+BAD_COLUMNS: list[tuple[dict[str, Any], str, str]] = [
+    ({"kind": "date", "bounds": ["2021-01-01", "2020-01-01"]}, "columns.0.bounds", "below an upper bound"),
+    ({"kind": "date", "bounds": ["2021-01-32", "2022-01-01"]}, "columns.0.bounds.0", NO_DATE),
+    ({"kind": "date", "bounds": [2020, 2021]}, "columns.0.bounds.0", "must be a string"),
+    ({"kind": "date", "bounds": ["2020-01-01T00:00", "2021-01-01"]}, "columns.0.bounds.0", "without a time"),
+    ({**COLUMNS["at"], "time_zone": "Europe/Pari"}, "columns.0.time_zone", "IANA database"),
+    ({**COLUMNS["at"], "resolution": "week"}, "columns.0.resolution", "must be one of"),
+]
+
+
+@pytest.mark.parametrize(("column", "where", "what"), BAD_COLUMNS)
+def test_bad_declarations(dated: Table, column: dict[str, Any], where: str, what: str) -> None:
+    answer: httpx.Response = dated.service.upload(
+        dated.owner, {"name": "bad", "epsilon_limit": "1", "columns": {"c": column}}, b"c\n1\n2\n"
+    )
+    errors = answer.json()["errors"]
+    assert (answer.status_code, errors[0]["where"]) == (422, where)
+    assert what in errors[0]["what"]
