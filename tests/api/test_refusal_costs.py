@@ -34,6 +34,8 @@ COLUMNS = {
     "d": {"kind": "decimal", "scale": 1, "bounds": ["0.1", 9]},
     "b": {"kind": "boolean", "null_value": False},
     "k": {"kind": "category", "categories": ["a", "b"], "unconfirmed": []},
+    "t": {"kind": "date", "bounds": ["2020-01-01", "2021-01-01"], "null_value": "2020-02-29"},
+    "s": {"kind": "timestamp", "time_zone": "UTC", "resolution": "hour", "bounds": ["2020-01-01", "2021-01-01"]},
 }
 MEAN = {"kind": "mean", "column": "x", "bounds": [0, 9]}
 HISTOGRAM = {"kind": "histogram", "column": "y", "edges": [0, 1, 2.5], "where": WHERE}
@@ -70,6 +72,7 @@ BODIES: list[tuple[type[RequestModel], dict[str, Any]]] = [
             "items": [
                 {"statistic": {"kind": "count", "where": WHERE}, "epsilon": "1"},
                 {"statistic": {"kind": "sum", "column": "x", "where": WHERE, "group_by": "k"}, "weight": 1},
+                {"statistic": {"kind": "count", "group_by": {"column": "t", "bins": "month"}}, "epsilon": 1},
             ],
             "epsilon": 1,
         },
