@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from decimal import ROUND_HALF_EVEN, Context, Decimal
 from importlib.resources import files
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,6 +18,12 @@ COLUMNS = {
 }
 TIMEOUT_MS = 20_000
 REFUSAL = re.compile(r"Failed to load resource: the server responded with a status of (4\d\d|503)")
+
+
+def rounded(value: float, rounding: str = ROUND_HALF_EVEN) -> float:
+    """A number rounded to the six significant digits that the dashboard shows, or to five if it shows an exponent."""
+    digits = 5 if 0 < abs(value) < 1e-4 else 6
+    return value if value == int(value) else float(Context(digits, rounding).plus(Decimal(repr(value))))
 
 
 @dataclass

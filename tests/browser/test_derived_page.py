@@ -1,10 +1,11 @@
 """Derived statistics in the browser: every kind is asked for as it was chosen, planned, paid once and shown."""
 
 from collections.abc import Callable
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from typing import Any
 
 import pytest
-from dashboard import Dashboard, Penguins
+from dashboard import Dashboard, Penguins, rounded
 from playwright.sync_api import Page, expect
 from service_world import Service, key_of
 
@@ -47,8 +48,7 @@ def shown(value: float, grouping: str) -> str:
     if value != 0 and abs(value) < 1e-4:
         mantissa, _, exponent = f"{value:.4e}".partition("e")
         return f"{mantissa}e{int(exponent)}"
-    rounded = value if value == int(value) else float(f"{value:.6g}")
-    return format(rounded, grouping).removesuffix(".0")
+    return format(rounded(value), grouping).removesuffix(".0")
 
 
 @pytest.mark.parametrize(("kind", "asked"), KINDS, ids=[kind for kind, _ in KINDS])
@@ -68,7 +68,9 @@ def test_every_kind(opened: Opened, penguins: Penguins, kind: str, asked: dict[s
         several = isinstance(estimate["value"], list)
         values, intervals = (estimate[name] if several else [estimate[name]] for name in ("value", "interval"))
         assert all(value is None or shown(value, grouping) in text for value in values)
-        assert all(None in ends or " to ".join(shown(end, grouping) for end in ends) in text for ends in intervals)
+        for ends in intervals:  # rounded outwards
+            outer = [end and rounded(end, way) for end, way in zip(ends, (ROUND_FLOOR, ROUND_CEILING), strict=True)]
+            assert None in ends or " to ".join(shown(end, grouping) for end in outer) in text
     if kind == "cumulative":
         assert page.locator(".result tbody th").all_inner_texts()[:2] == ["below 2500", "below 3000"]
     dashboard.settled()
@@ -147,6 +149,18 @@ def test_quantiles_of_some_rows(opened: Opened, penguins: Penguins) -> None:
     page.get_by_label("To", exact=True).fill("45")
     sent, _ = derived(page)
     assert sent["where"] == {"bill_length_mm": {"between": ["30", "45"]}}
+
+
+def test_the_method_of_quantiles(opened: Opened, penguins: Penguins) -> None:
+    """The service chooses, unless the form does: then the answer is by that method."""
+    page = form(opened(), penguins, "quantile")
+    expect(page.get_by_text("A search needs fewer counts")).to_be_visible()
+    page.get_by_label("Probabilities").fill("0.5")
+    assert derived(page)[1]["derived"]["method"] == "histogram"  # of ten bins
+    page.get_by_label("Method").select_option(label="search")
+    sent, answer = derived(page)
+    assert (sent["method"], answer["derived"]["method"]) == ("search", "search")
+    assert [component["role"] for component in answer["components"]] == ["search"]
 
 
 def test_the_width_of_an_interval_is_planned(opened: Opened, penguins: Penguins) -> None:

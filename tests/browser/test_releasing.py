@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Callable
-from decimal import Decimal
+from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal
 from itertools import pairwise
 from typing import Any
 
 import pytest
-from dashboard import Dashboard, Penguins
+from dashboard import Dashboard, Penguins, rounded
 from playwright.sync_api import Page, Route, expect
 from service_world import Service
 
@@ -26,9 +26,14 @@ def debits(penguins: Penguins) -> list[dict[str, Any]]:
     return [entry for entry in penguins.table.entries() if entry["kind"] == "debit"]
 
 
-def shown(value: float) -> str:
+def shown(value: float, rounding: str = ROUND_HALF_EVEN) -> str:
     """A number as the dashboard spells it: six significant digits."""
-    return f"{float(f'{value:.6g}'):,}".removesuffix(".0")
+    return f"{rounded(value, rounding):,}".removesuffix(".0")
+
+
+def radius_of(document: dict[str, Any]) -> str:
+    """A radius as the dashboard spells it, rounded up."""
+    return shown(document["accuracy"]["radius"], ROUND_CEILING)
 
 
 def fact(page: Page, name: str, within: str = "main") -> str:
@@ -46,7 +51,7 @@ def test_a_plan_is_the_service_s_own(opened: Opened, penguins: Penguins) -> None
     expect(page.get_by_text("A better buy")).to_have_count(0)  # the default grid of a mean has no cliffs
     statistic = {"kind": "mean", "column": "bill_length_mm", "bounds": ["32", "60"]}
     plan = penguins.table.plan(statistic, epsilon="0.25").json()
-    assert fact(page, "Radius") == f"± {shown(plan['accuracy']['radius'])}"
+    assert fact(page, "Radius") == f"± {radius_of(plan)}"
     assert fact(page, "Your budget covers") == f"{plan['budget']['repeatable']} of these"
     assert fact(page, "Left of your allowance") == f"ε {plan['budget']['allowance_remaining']}"
 
@@ -72,8 +77,7 @@ def test_a_release_is_paid_shown_and_found_again(opened: Opened, penguins: Pengu
     assert asked.value.post_data_json["epsilon"] == "0.5"  # the decimal that was typed, as a text
     page.locator(".result").wait_for()
     (stored,) = penguins.table.analyst.get(f"{penguins.table.path}/releases").json()["releases"]
-    value, radius = shown(stored["value_in_range"]), shown(stored["accuracy"]["radius"])
-    assert page.locator(".value").inner_text() == f"{value} ± {radius}"
+    assert page.locator(".value").inner_text() == f"{shown(stored['value_in_range'])} ± {radius_of(stored)}"
     assert len(debits(penguins)) == 1
     expect(page.locator("#status")).to_have_text("Released for ε 0.5.")
     expect(page.get_by_text("An earlier release answers this at no cost.")).to_be_visible()
@@ -172,7 +176,7 @@ def test_the_curve_is_one_plan_with_every_cliff(
 def test_a_guess_tells_its_bias(opened: Opened, penguins: Penguins) -> None:
     page = planner(opened(), penguins)
     page.get_by_label("Your guess (optional)").fill("4200")
-    page.get_by_text(", at most ± 0.0133677 for any value").wait_for()
+    page.get_by_text(", at most ± 0.0133678 for any value").wait_for()
     page.get_by_text("would cost ε = 0.5 and be within").wait_for()
 
 
@@ -184,7 +188,7 @@ def test_a_cliff_can_be_taken(opened: Opened, penguins: Penguins) -> None:
     page.get_by_role("button", name="Take ε 0.500000001").click()
     page.get_by_text("This would cost ε 0.500000001.").wait_for()
     plan = penguins.table.plan(MASS, epsilon="0.500000001", grid_refinement=0).json()
-    assert fact(page, "Radius") == f"± {shown(plan['accuracy']['radius'])}"
+    assert fact(page, "Radius") == f"± {radius_of(plan)}"
 
 
 def test_what_the_budget_cannot_bear_is_refused_and_said(opened: Opened, service: Service) -> None:
@@ -311,6 +315,4 @@ def test_a_closed_dataset_is_shown_as_one(opened: Opened, penguins: Penguins) ->
     expect(page.get_by_text("This dataset is closed: its data is deleted.")).to_be_visible()
     page.get_by_role("link", name="Releases").click()
     page.get_by_role("link", name="mean of body_mass_g").click()
-    expect(page.locator(".value")).to_have_text(
-        f"{shown(release['value_in_range'])} ± {shown(release['accuracy']['radius'])}"
-    )
+    expect(page.locator(".value")).to_have_text(f"{shown(release['value_in_range'])} ± {radius_of(release)}")

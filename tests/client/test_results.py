@@ -25,6 +25,7 @@ from snapledger_client import (
     Release,
 )
 from snapledger_client.display.html import MAX_BARS
+from snapledger_client.formatting import format_interval, format_radius
 from snapledger_client.models.releases import parse_release
 
 STORY = json.loads((files("app.api.openapi") / "examples.json").read_text())
@@ -100,7 +101,7 @@ def test_the_interval_and_the_summary() -> None:
     estimate = read(ESTIMATE)
     assert isinstance(estimate, Estimate)
     assert estimate.interval == tuple(ESTIMATE["accuracy"]["interval"])
-    error = f"{ESTIMATE['value_in_range']:,.6g} ± 87.1136 (95 %)"
+    error = f"{ESTIMATE['value_in_range']:,.6g} ± 87.1137 (95 %)"
     told = f"mean of body_mass_g: {error}; ε = 0.5 paid; 1.5 of your allowance and 9.5 of the dataset's"
     assert str(estimate).startswith(told)
     assert estimate.summary == ESTIMATE["summary"]
@@ -110,7 +111,7 @@ def test_the_interval_and_the_summary() -> None:
 
 def test_a_notebook_shows_value_error_cost_and_rest() -> None:
     text = shown(read(ESTIMATE))
-    for told in ("mean of body_mass_g", " ± 87.1136 (95 %)", "ε = 0.5 paid", "9.5 of the dataset", "<svg"):
+    for told in ("mean of body_mass_g", " ± 87.1137 (95 %)", "ε = 0.5 paid", "9.5 of the dataset", "<svg"):
         assert told in text
     circle = next(element for element in ET.fromstring(text).iter() if element.tag == "circle")  # noqa: S314
     assert float(circle.attrib["cx"]) == pytest.approx(8 + 464 * (ESTIMATE["value_in_range"] - 2000) / 5000, abs=0.1)
@@ -288,3 +289,26 @@ def test_edges_are_told_whole_and_without_separators(edges: list[float], labels:
     histogram = read(histogram_of([1] * (len(edges) - 1)) | {"edges": edges})
     assert isinstance(histogram, Histogram)
     assert histogram.labels == labels
+
+
+@pytest.mark.parametrize(
+    ("number", "told"),
+    [
+        (87.1136001, "± 87.1137 (95 %)"),
+        (87.1136, "± 87.1136 (95 %)"),
+        (50.0, "± 50 (95 %)"),
+        (999999.5, "± 1,000,000 (95 %)"),
+        (1234567.2, "± 1,234,568 (95 %)"),
+        (1.0000001e-9, "± 1.00001e-09 (95 %)"),
+        (0.1, "± 0.1 (95 %)"),
+    ],
+)
+def test_a_radius_is_never_rounded_down(number: float, told: str) -> None:
+    assert format_radius(number, 0.05) == told
+
+
+def test_an_interval_is_rounded_outwards() -> None:
+    assert format_interval(-1.2345678, 1.2345671) == "-1.23457 to 1.23457"
+    assert format_interval(1.2345671, None) == "at least 1.23456"
+    assert format_interval(None, -1.2345671) == "at most -1.23456"
+    assert format_interval(None, None) == "anything"

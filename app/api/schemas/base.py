@@ -142,7 +142,8 @@ def _describe_error(problem: Mapping[str, Any], model: type[BaseModel], body: _B
         context["members"] = ", ".join(members)
     elif kind in {"literal_error", "union_tag_invalid"}:
         valid = _QUOTED.findall(context.get("expected") or context["expected_tags"])
-        context["meant"] = suggest_name(context.get("tag", problem["input"]), valid)
+        given = context.get("tag", problem["input"])
+        context["meant"] = _suggest_median(valid) if given == "median" else suggest_name(given, valid)
     elif kind == "union_tag_not_found" and not isinstance(problem["input"], dict):
         kind = "model_type"
     if kind.startswith("union_tag"):
@@ -150,6 +151,12 @@ def _describe_error(problem: Mapping[str, Any], model: type[BaseModel], body: _B
         context["kinds"] = ", ".join(f"'{each}'" for each in allowed_members.kinds(model, location))
     what = problem["msg"] if kind == "refused" else _WHAT.get(kind, "is not valid").format_map(context)
     return where.removeprefix("body."), what + body.describe_column(where)
+
+
+def _suggest_median(kinds: Sequence[str]) -> str:
+    """Return how to ask for a median, which is no kind of its own."""
+    where = "" if "quantile" in kinds else " to the path `derived`"
+    return f'; for a median, send {{"kind": "quantile", "probabilities": [0.5]}}{where}'
 
 
 def _different(problems: Sequence[Mapping[str, Any]], model: type[BaseModel], body: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401

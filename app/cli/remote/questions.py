@@ -19,7 +19,7 @@ from snapledger_client import (
     statistics,
 )
 from snapledger_client.display.text import describe_remaining
-from snapledger_client.formatting import format_number
+from snapledger_client.formatting import format_ends, format_interval, format_number, format_radius_number
 
 COLUMNS_OF = {StatisticKind.COVARIANCE: (2,), StatisticKind.COUNT: (0,)}
 """The numbers of columns that a kind can have, if not one. A histogram of two columns is a two-way table."""
@@ -137,12 +137,12 @@ def _print_plan(planned: Plan) -> None:
         output.print_line(f"left: {left.allowance_remaining:f} of your allowance, {of_dataset}")
     if planned.cliff is not None:
         output.print_line(
-            f"ε = {planned.cliff.epsilon:f} is a much better buy: ± {format_number(planned.cliff.accuracy)}"
+            f"ε = {planned.cliff.epsilon:f} is a much better buy: ± {format_radius_number(planned.cliff.accuracy)}"
         )
     if planned.bias is not None:
         bias = planned.bias
         told = f"if the value is {format_number(bias.guess)}, the bias is {format_number(bias.at_guess)}"
-        output.print_line(f"{told}, and never more than ± {format_number(bias.largest)}")
+        output.print_line(f"{told}, and never more than ± {format_radius_number(bias.largest)}")
 
 
 def release(  # noqa: PLR0913 - as many options as a question has
@@ -197,12 +197,8 @@ def print_release(released: Release) -> None:
     """Print a release for people: a table of its bins, or its interval."""
     if isinstance(released, Histogram):
         counts = zip(released.labels, released.value_in_range, released.interval, strict=True)
-        rows = [
-            (label, format_number(value), format_number(low), format_number(high))
-            for label, value, (low, high) in counts
-        ]
+        rows = [(label, format_number(value), *format_ends(low, high)) for label, value, (low, high) in counts]
         output.print_table(("bin", "count", "from", "to"), rows, ("count", "from", "to"))
     output.print_answer(released)
     if isinstance(released, Estimate):
-        lower, upper = released.interval
-        output.print_line(f"interval: {format_number(lower)} to {format_number(upper)}")
+        output.print_line(f"interval: {format_interval(*released.interval)}")

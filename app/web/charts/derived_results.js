@@ -2,7 +2,7 @@
 
 import { path } from "../api.js";
 import { facts, h, table } from "../ui/dom.js";
-import { interval, number, statistic, ungrouped } from "../ui/format.js";
+import { bound, interval, number, statistic, ungrouped } from "../ui/format.js";
 
 const spoken = (name) => name.replaceAll("_", " ");
 
@@ -47,7 +47,7 @@ export function components(caption, dataset, all) {
   const what = ({ release_id: id, statistic: asked }) => (id === null ? statistic(asked)
     : h("a", { href: `#${path("datasets", dataset, "releases", id)}` }, statistic(asked)));
   return table(caption, ["As", "Release", "Radius", "ε"], all.map((each) => [spoken(each.role), what(each),
-    `± ${number(each.accuracy.radius)}`, each.reused ? "0, known" : each.charged]), [2, 3]);
+    `± ${bound(each.accuracy.radius)}`, each.reused ? "0, known" : each.charged]), [2, 3]);
 }
 
 /** Return a card with everything about the answer. */

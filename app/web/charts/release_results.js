@@ -1,7 +1,7 @@
 // Shows a release: the value with its error bar, what it means, and what it cost.
 
 import { facts, fill, h, table } from "../ui/dom.js";
-import { interval, number, plain, statistic, time } from "../ui/format.js";
+import { bound, interval, number, plain, statistic, time } from "../ui/format.js";
 import { chart, draw, palette } from "./charts.js";
 import { twoWay } from "./two_way.js";
 
@@ -11,12 +11,12 @@ const TICKS = 40;
 /** Return the service's summary and, for several numbers, the radius that holds for all at once. */
 export function meaning(release) {
   const together = release.accuracy.simultaneous_radius;
-  return together === undefined ? release.summary : `${release.summary} All at once are within ${number(together)} of the truth.`;
+  return together === undefined ? release.summary : `${release.summary} All at once are within ${bound(together)} of the truth.`;
 }
 
 function scalar(release) {
   const { value_in_range: value, accuracy: { interval: [lower, upper] } } = release;
-  const picture = chart(`${number(value)}, between ${number(lower)} and ${number(upper)}`);
+  const picture = chart(`${number(value)}, in the interval from ${interval([lower, upper])}`);
   draw(picture, () => {
     const { accent } = palette();
     return {
@@ -29,7 +29,7 @@ function scalar(release) {
       layout: { height: 140, xaxis: { title: { text: plain(statistic(release.statistic), 90) } } },
     };
   });
-  return [h("p", { class: "value" }, number(value), h("span", {}, ` ± ${number(release.accuracy.radius)}`)), picture];
+  return [h("p", { class: "value" }, number(value), h("span", {}, ` ± ${bound(release.accuracy.radius)}`)), picture];
 }
 
 const labelsOf = (release) => axisLabels(release, release.value.length);
@@ -111,7 +111,7 @@ export function result(release, heading = "h2") {
     h("details", {}, h("summary", {}, "How it was drawn"), facts([
       ["Id", h("code", {}, release.id)],
       ["Exact value", many ? null : h("code", {}, release.value_exact)],
-      ["Radius", number(accuracy.radius)], ["Tight radius", number(accuracy.tight_radius)],
+      ["Radius", bound(accuracy.radius)], ["Tight radius", bound(accuracy.tight_radius)],
       ["Confidence", `${number(100 * (1 - accuracy.alpha))} %`], ["γ", number(mechanism.gamma)],
       ["Sensitivity", number(mechanism.sensitivity)], ["Scale", number(mechanism.scale)],
       ["Grid", number(mechanism.grid)], ["Grid refinement", String(mechanism.grid_refinement)],

@@ -5,6 +5,9 @@ import { field, fill, h, select } from "../ui/dom.js";
 import { filterFields, groupField } from "./filters.js";
 import { bodies, columnFields, elements, kindFields, paired } from "./question.js";
 
+const METHODS = "A search needs fewer counts: narrower intervals of a few quantiles in many bins."
+  + " A histogram also shows the rest of the distribution, and is free if it is already released.";
+
 /** Return the fields of a proportion: of rows that are true, of one category, or that meet conditions. */
 function proportion(columns, changed) {
   const names = Object.keys(columns).filter((name) => !numeric(columns[name]));
@@ -59,8 +62,10 @@ function kindsOf(columns, changed) {
   };
   const quantile = () => {
     const wanted = text({ inputmode: "text", value: "0.25, 0.5, 0.75" });
-    return cut("quantile", { element: field("Probabilities", wanted, "Between 0 and 1, separated by commas."),
-      body: () => ({ probabilities: typed(wanted) }) });
+    const method = select([["", "whichever is narrower"], ["histogram", "histogram"], ["search", "search"]], "", { change: changed });
+    return cut("quantile", {
+      element: [field("Probabilities", wanted, "Between 0 and 1, separated by commas."), field("Method", method, METHODS)],
+      body: () => ({ probabilities: typed(wanted), ...(method.value && { method: method.value }) }) });
   };
   const margin = () => {
     const pair = both(all, binned);

@@ -10,7 +10,7 @@ import { lostResponses } from "../forms/lost_responses.js";
 import { statisticFields } from "../forms/question.js";
 import { cancelPrevious, debounce } from "../ui/debounce.js";
 import { alertOf, facts, field, fill, form, h, select } from "../ui/dom.js";
-import { decimal, number, statistic } from "../ui/format.js";
+import { bound, decimal, number, statistic } from "../ui/format.js";
 
 const SETTLE_MS = { plan: 250, curve: 700 };
 const STEPS = 1000;
@@ -58,17 +58,17 @@ function planned(plan, choose) {
     h("p", { class: budget.affordable ? "verdict" : "verdict refused" }, h("strong", {}, verdict)),
     h("p", {}, plan.summary),
     facts([
-      ["Radius", `± ${number(accuracy.radius)}`],
+      ["Radius", `± ${bound(accuracy.radius)}`],
       ["All bins at once", accuracy.simultaneous_radius === undefined ? null
-        : `± ${number(accuracy.simultaneous_radius)}`],
-      ["Radius of the release that answers", known && `± ${number(known.radius)}`],
+        : `± ${bound(accuracy.simultaneous_radius)}`],
+      ["Radius of the release that answers", known && `± ${bound(known.radius)}`],
       ["ε", privacy.epsilon], ["Charged", `ε ${budget.charged}`],
       ["Left of the dataset's budget", `ε ${budget.dataset_remaining}`],
       ["Left of your allowance", budget.allowance_remaining === null ? "no allowance"
         : `ε ${budget.allowance_remaining}`],
       ["Your budget covers", `${budget.repeatable} of these`],
-      ["Bias at the guess", bias && `${number(bias.at_guess)}, at most ± ${number(bias.largest)} for any value`],
-      ["A better buy", cliff && h("span", {}, `ε ${cliff.epsilon} gives ± ${number(cliff.accuracy)} `, go)],
+      ["Bias at the guess", bias && `${number(bias.at_guess)}, at most ± ${bound(bias.largest)} for any value`],
+      ["A better buy", cliff && h("span", {}, `ε ${cliff.epsilon} gives ± ${bound(cliff.accuracy)} `, go)],
     ]),
   ];
 }
@@ -97,7 +97,7 @@ function precision(changed) {
   }
   function said() {
     const epsilon = at();
-    slider.setAttribute("aria-valuetext", `ε ${decimal(epsilon)}, radius ${number(radiusAt(points, epsilon))}`);
+    slider.setAttribute("aria-valuetext", `ε ${decimal(epsilon)}, radius ${bound(radiusAt(points, epsilon))}`);
   }
   function slid() {
     if (points.length === 0) return;
@@ -147,7 +147,7 @@ export async function planner(name) {
       exact.follow(plan);
       fill(outcome, planned(plan, exact.choose));
       const cost = plan.budget.affordable ? `ε ${plan.budget.charged}` : "more than you have left";
-      fill(brief, `± ${number(plan.accuracy.radius)} for ${cost}`);
+      fill(brief, `± ${bound(plan.accuracy.radius)} for ${cost}`);
     } catch (error) {
       if (signal.aborted) return;
       plan = null;

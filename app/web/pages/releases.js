@@ -3,7 +3,7 @@
 import { get, listed, path } from "../api.js";
 import { result } from "../charts/release_results.js";
 import { h, table } from "../ui/dom.js";
-import { number, statistic, time } from "../ui/format.js";
+import { bound, number, statistic, time } from "../ui/format.js";
 
 const told = (release) => (Array.isArray(release.value) ? `${number(release.value.length)} bins`
   : number(release.value_in_range));
@@ -13,7 +13,7 @@ export async function releases(name) {
   if (items.length === 0) return h("p", {}, "There are no releases yet.");
   const rows = items.toReversed().map((release) => [
     h("a", { href: `#${path("datasets", name, "releases", release.id)}` }, statistic(release.statistic)),
-    told(release), `± ${number(release.accuracy.radius)}`, release.privacy.epsilon, time(release.created_at)]);
+    told(release), `± ${bound(release.accuracy.radius)}`, release.privacy.epsilon, time(release.created_at)]);
   return [
     !complete && h("p", { class: "notice" }, "Only the earliest releases are shown: there are too many to load."),
     table("Earlier releases; asking for one again costs nothing",

@@ -1,14 +1,29 @@
 // Formats numbers, times and names. An ε stays a decimal string; `Number(ε)` is only for drawing.
 
-const significant = new Intl.NumberFormat("en", { maximumSignificantDigits: 6, useGrouping: true });
+const DIGITS = 6;
+const significant = new Intl.NumberFormat("en", { maximumSignificantDigits: DIGITS, useGrouping: true });
 const whole = new Intl.NumberFormat("en");
+const EXPONENT_DIGITS = 4;
 
 export function number(value) {
   if (!Number.isFinite(value)) return String(value);
-  const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-4 || size >= 1e15)) return value.toExponential(4);
+  if (hasExponent(value)) return value.toExponential(EXPONENT_DIGITS);
   return Number.isInteger(value) ? whole.format(value) : significant.format(value);
 }
+
+const hasExponent = (value) => value !== 0 && (Math.abs(value) < 1e-4 || Math.abs(value) >= 1e15);
+
+/** Return the nearest number with the digits that are shown that is not below `value`. */
+function upwards(value) {
+  if (!Number.isFinite(value) || (Number.isInteger(value) && !hasExponent(value))) return value;
+  const digits = hasExponent(value) ? EXPONENT_DIGITS : DIGITS - 1;
+  const [mantissa, exponent] = value.toExponential(digits).split("e");
+  if (Number(`${mantissa}e${exponent}`) >= value) return Number(`${mantissa}e${exponent}`);
+  return Number(`${(Number(mantissa) + 10 ** -digits).toFixed(digits)}e${exponent}`);
+}
+
+/** Return a bound of an error: like `number`, but never rounded below it. */
+export const bound = (value) => number(upwards(value));
 
 /** Return a number without thousands separators, since it may be a year. */
 export const ungrouped = (value) => number(value).replaceAll(",", "");
@@ -18,7 +33,8 @@ export const count = (n, noun) => `${whole.format(n)} ${noun}${n === 1 ? "" : "s
 
 export const epsilon = (text) => `ε ${text}`;
 
-export const interval = ([lower, upper], told = number) => `${told(lower)} to ${told(upper)}`;
+/** Return an interval, rounded outwards. */
+export const interval = ([lower, upper], told = number) => `${told(-upwards(-lower))} to ${told(upwards(upper))}`;
 
 /** Return a time in the user's own time zone. */
 export function time(text) {

@@ -1,15 +1,30 @@
 """Formats numbers, intervals and statistics as text. `display` renders whole answers."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from itertools import pairwise
 from typing import Any
 
 MAX_LISTED = 4  # values of a list that are shown in a line
+SHOWN_DIGITS = 6
 
 
 def format_number(number: float) -> str:
     """Return a number for reading: six significant digits or all whole ones, with thousands separators."""
     return f"{number:,.0f}" if 1e6 <= abs(number) < 1e15 else f"{number:,.6g}"
+
+
+def format_radius_number(radius: float) -> str:
+    """Return a bound of an error for reading: like `format_number`, but never rounded below it."""
+    return format_number(_round(radius, ROUND_CEILING))
+
+
+def _round(number: float, rounding: str) -> float:
+    """Return a number rounded to the digits that `format_number` shows, in a direction."""
+    exact = Decimal(repr(number))
+    if 1e6 <= abs(number) < 1e15:
+        return float(exact.to_integral_value(rounding))
+    return float(Context(SHOWN_DIGITS, rounding).plus(exact))
 
 
 def format_column_value(number: float) -> str:
@@ -29,18 +44,27 @@ def format_level(alpha: float) -> str:
 
 def format_radius(radius: float, alpha: float) -> str:
     """Return an error bar: `± 50 (95 %)`."""
-    return f"± {format_number(radius)} ({format_level(alpha)})"
+    return f"± {format_radius_number(radius)} ({format_level(alpha)})"
+
+
+def format_ends(
+    lower: float | None, upper: float | None, number_format: Callable[[float], str] = format_number
+) -> tuple[str | None, str | None]:
+    """Return both ends of an interval as text, rounded outwards; None if an end is unknown."""
+    least = None if lower is None else number_format(_round(lower, ROUND_FLOOR))
+    return least, None if upper is None else number_format(_round(upper, ROUND_CEILING))
 
 
 def format_interval(
     lower: float | None, upper: float | None, number_format: Callable[[float], str] = format_number
 ) -> str:
-    """Return an interval as text; an end may be unknown (None)."""
-    if lower is None and upper is None:
+    """Return an interval as text, rounded outwards; an end may be unknown (None)."""
+    least, most = format_ends(lower, upper, number_format)
+    if least is None and most is None:
         return "anything"
-    if lower is None or upper is None:
-        return f"at most {number_format(upper)}" if upper is not None else f"at least {number_format(lower or 0)}"
-    return f"{number_format(lower)} to {number_format(upper)}"
+    if least is None or most is None:
+        return f"at least {least}" if most is None else f"at most {most}"
+    return f"{least} to {most}"
 
 
 def label_intervals(edges: Sequence[float]) -> list[str]:

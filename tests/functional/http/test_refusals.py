@@ -147,6 +147,7 @@ def test_a_statistic_that_is_none(table: Table, statistic: dict[str, Any]) -> No
 
 MEMBERS = "statistic, epsilon, accuracy, relative_accuracy, guess, alpha, gamma, grid_refinement, reuse"
 KINDS = "'mean', 'variance', 'covariance', 'histogram', 'count', 'sum', 'quantile_search'"
+MEDIAN = '; for a median, send {"kind": "quantile", "probabilities": [0.5]}'
 NAMED = "has an unknown member: its members are "
 NO_COLUMN = "is not a column of this dataset: 'x', 'y', 'kind', 'yes'"
 
@@ -157,7 +158,8 @@ NO_COLUMN = "is not a column of this dataset: 'x', 'y', 'kind', 'yes'"
         ({"more": 1}, "body", f"{NAMED}{MEMBERS}"),
         ({"statistic": 3}, "statistic", "must be an object"),
         ({"statistic": {}}, "statistic.kind", f"is missing: it must be one of {KINDS}"),
-        ({"statistic": {"kind": "median"}}, "statistic.kind", f"must be one of {KINDS}; did you mean 'mean'?"),
+        ({"statistic": {"kind": "men"}}, "statistic.kind", f"must be one of {KINDS}; did you mean 'mean'?"),
+        ({"statistic": {"kind": "median"}}, "statistic.kind", f"must be one of {KINDS}{MEDIAN} to the path `derived`"),
         ({"statistic": {"kind": "mean"}}, "statistic.column", "is missing"),
         ({"statistic": MEAN | {"more": 1}}, "statistic", f"{NAMED}kind, column, bounds"),
         (
@@ -198,6 +200,7 @@ def test_a_refusal_of_what_follows_says_what_is_allowed(table: Table) -> None:
     kinds = "'standard_deviation', 'sum', 'proportion', 'mean', 'correlation', 'regression', 'cumulative', "
     for derived, where, what in (
         ({}, "derived.kind", f"is missing: it must be one of {kinds}'quantile', 'margin'"),
+        ({"kind": "median"}, "derived.kind", f"must be one of {kinds}'quantile', 'margin'{MEDIAN}"),
         ({"kind": "sum", "column": "z"}, "derived.column", NO_COLUMN),
         (
             {"kind": "proportion", "column": "kind", "category": "z"},

@@ -17,6 +17,7 @@ from snapledger_client.formatting import (
     format_level,
     format_number,
     format_radius,
+    format_radius_number,
 )
 from snapledger_client.models.accounts import Account, Budget
 from snapledger_client.models.base import render_html
@@ -121,11 +122,11 @@ def render_plan(plan: FreePlan) -> str:
     parts.append(_render_treatment(plan.treatment))
     if plan.cliff is not None:
         cliff = plan.cliff
-        parts.append(_render_line(f"from ε = {cliff.epsilon:f} on, ± {format_number(cliff.accuracy)}"))
+        parts.append(_render_line(f"from ε = {cliff.epsilon:f} on, ± {format_radius_number(cliff.accuracy)}"))
     if plan.bias is not None:
         bias = plan.bias
         at_guess = f"bias at {format_number(bias.guess)}: {format_number(bias.at_guess)}"
-        parts.append(_render_line(f"{at_guess}; at most ± {format_number(bias.largest)}"))
+        parts.append(_render_line(f"{at_guess}; at most ± {format_radius_number(bias.largest)}"))
     if plan.curve:
         parts.append(_render_curve(plan.curve, (float(plan.privacy.epsilon), plan.accuracy.radius)))
     return _render_card(f"Plan: {describe_statistic(plan.statistic)}", *parts)
@@ -133,7 +134,7 @@ def render_plan(plan: FreePlan) -> str:
 
 def _render_curve(curve: Sequence[CurvePoint], planned: tuple[float, float]) -> str:
     """Draw the radius against ε; a cliff is a step, and the plan is a dot."""
-    ends = "; ".join(f"ε = {each.epsilon:f}: ± {format_number(each.radius)}" for each in (curve[0], curve[-1]))
+    ends = "; ".join(f"ε = {each.epsilon:f}: ± {format_radius_number(each.radius)}" for each in (curve[0], curve[-1]))
     points = [(float(point.epsilon), point.radius) for point in curve]
     return draw_curve(f"radius against ε: {ends}", points, planned) + _render_line(ends)
 
