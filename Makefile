@@ -49,8 +49,10 @@ docs: $(VENV)/guide ## Build the guide that the service shows at /guide; every w
 	@rm -rf app/guide
 	@$(BIN)/sphinx-build -q -n -W --keep-going -E -b html -d build/doctrees docs app/guide
 
+# Not loaded, since what needs them is left out: they take a second of each process.
+LEFT_OUT := -p no:schemathesis --ignore=tests/browser --ignore=tests/hostile
 test: $(VENV)/development ## Run the tests, on SQLite and Postgres
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow and not browser and not container and not hostile"
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile $(LEFT_OUT) -m "not slow and not browser and not container and not hostile"
 
 test-slow: LONGER ?= 1
 test-slow: $(VENV)/development ## Run the tests that take long, or LONGER times as long

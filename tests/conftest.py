@@ -3,6 +3,7 @@
 Each gets a fresh, migrated one: a copy of a file, or of a template, that the real migrations made once.
 """
 
+import gc
 import itertools
 import os
 import shutil
@@ -74,6 +75,12 @@ class EarlyFailures:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(EarlyFailures(config))
+    gc.disable()  # what is collected stays, so there is nothing to find
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)  # before any fixture

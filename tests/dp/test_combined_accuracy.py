@@ -118,14 +118,12 @@ def test_the_ends_are_those_of_the_set(x: str, y: str) -> None:
     error = ratio_error(*(derive_parameters(mpq(1), mpq(60), mpq(1, 20), r) for r in (0, 2)), mpq(1, 20))  # type: ignore[call-arg]
     low, high = error.ratios(mpq(x), mpq(y))
     inside = [
-        theta
-        for theta in (mpq(i, 50) for i in range(-1500, 1501))
-        if abs(mpq(x) - theta * mpq(y)) <= error.reach(theta)
+        theta for theta in (mpq(i, 20) for i in range(-600, 601)) if abs(mpq(x) - theta * mpq(y)) <= error.reach(theta)
     ]
     assert all((low is None or low <= theta) and (high is None or theta <= high) for theta in inside)
     for end, furthest in ((low, min(inside)), (high, max(inside))):
         if end is not None and abs(furthest) < 30 and mpq(y) >= 8:
-            assert abs(end - furthest) <= mpq(1, 50) + abs(furthest) / 1000
+            assert abs(end - furthest) <= mpq(1, 20) + abs(furthest) / 1000
 
 
 @pytest.mark.parametrize("alpha", [mpq(1, 2), mpq(1, 20)])

@@ -70,7 +70,7 @@ def place(value: Any, bins: Any) -> int:
 
 def neighbours(rows: tuple[Row, ...], values: list[Row], changed: int) -> Iterator[tuple[Row, ...]]:
     for places in itertools.combinations(range(len(rows)), changed):
-        for others in itertools.product(values, repeat=changed):
+        for others in itertools.combinations_with_replacement(values, changed):  # the order of rows is nothing
             other = list(rows)
             for i, row in zip(places, others, strict=True):
                 other[i] = row

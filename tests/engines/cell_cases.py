@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from functools import cache
 from typing import Any
 
 from engine_world import (
@@ -87,6 +88,7 @@ def holds(condition: Condition, value: Any) -> bool:
     return condition.least <= value <= condition.most
 
 
+@cache
 def expected(needs: CellSums) -> tuple[int, ...]:
     rows = worst_rows()
     counts, sums = Counter[int](), [Counter[int]() for _ in range(needs.sums)]

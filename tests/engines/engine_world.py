@@ -5,7 +5,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -102,6 +102,7 @@ def worst_decimals() -> list[int | None]:
     return [*sorted(int(n) for n in near if INT64_MIN <= n <= INT64_MAX), None]
 
 
+@cache
 def worst_rows() -> dict[str, list[Any]]:
     """The stored values of `COLUMNS`, shorter columns repeated."""
     columns: dict[str, list[Any]] = {

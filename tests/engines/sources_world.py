@@ -1,6 +1,7 @@
 """The worst rows as every engine is given them, and what each must answer by Python's exact numbers."""
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -33,11 +34,11 @@ MAX_UNITS = 10**18 - 1
 COLUMNS = [REAL, INTEGER, DECIMAL, BOOLEAN, CATEGORY]
 
 
+@cache
 def rows() -> dict[str, list[Any]]:
     """The worst rows, decimals within 18 digits."""
     worst = worst_rows()
-    worst["decimal"] = [None if v is None else min(max(v, -MAX_UNITS), MAX_UNITS) for v in worst["decimal"]]
-    return worst
+    return {**worst, "decimal": [v and min(max(v, -MAX_UNITS), MAX_UNITS) for v in worst["decimal"]]}
 
 
 def all_needs() -> Iterator[Needs]:
@@ -65,8 +66,10 @@ def all_needs() -> Iterator[Needs]:
     yield from (needs for needs in CASES if "decimal" not in needs.columns)
 
 
-def expected(needs: Needs, of: dict[str, list[Any]]) -> Answer:
-    """The answer by the definition."""
+@cache
+def expected(needs: Needs) -> Answer:
+    """The answer of the rows, by the definition."""
+    of = rows()
     if isinstance(needs, CellSums):
         return expected_cells(needs)
     if isinstance(needs, BinCounts):

@@ -115,10 +115,10 @@ def everywhere(near: Tables, warehouse: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("place", ["csv", "parquet", "snapshot", "live"])
 def test_the_worst_rows_give_the_same_integers_everywhere(near: Tables, everywhere: dict[str, str], place: str) -> None:
-    of = rows()
-    for needs in all_needs():
+    few = place in {"csv", "parquet"}  # which are stored as snapshots are
+    for needs in list(all_needs())[:: 8 if few else 1]:
         answer = near.sums(everywhere[place], needs)
-        assert answer == expected(needs, of), needs
+        assert answer == expected(needs), needs
         assert all(type(number) is int for number in answer)
 
 
@@ -126,14 +126,14 @@ def test_the_worst_rows_give_the_same_integers_everywhere(near: Tables, everywhe
 def test_the_worst_rows_give_the_same_integers_together(
     near: Tables, everywhere: dict[str, str], place: str, monkeypatch: Any
 ) -> None:
-    of, needs, statements = rows(), list(all_needs()), []
+    needs, statements = list(all_needs()), []
     engine = near._engine if place == "snapshot" else near._sources.of("warehouse")
     plain = engine._rows  # type: ignore[union-attr]
     monkeypatch.setattr(engine, "_rows", lambda *query: statements.append(query) or plain(*query))
     answers = near.all_sums(everywhere[place], needs)
     assert len(statements) <= len(scans_of(needs)) < len(needs) / 3
     for each in needs:
-        assert answers[each] == expected(each, of), each
+        assert answers[each] == expected(each), each
         assert all(type(number) is int for number in answers[each])
 
 

@@ -150,22 +150,21 @@ def worst(near: Tables, lake: Any) -> str:
 
 
 def test_the_worst_rows_give_the_same_integers_everywhere(near: Tables, worst: str) -> None:
-    of = rows()
-    file = near.ingest(BytesIO(as_csv(of)), COLUMNS, ["NA"]).file_id
+    file = near.ingest(BytesIO(as_csv(rows())), COLUMNS, ["NA"]).file_id
     for needs in all_needs():
         answer = near.sums(worst, needs)
-        assert answer == expected(needs, of) == near.sums(file, needs), needs
+        assert answer == expected(needs) == near.sums(file, needs), needs
         assert all(type(number) is int for number in answer)
 
 
 def test_the_worst_rows_give_the_same_integers_together(near: Tables, worst: str, monkeypatch: Any) -> None:
-    of, needs, statements = rows(), list(all_needs()), []
+    needs, statements = list(all_needs()), []
     plain = spark_engine._fetched
     monkeypatch.setattr(spark_engine, "_fetched", lambda *asked: statements.append(asked) or plain(*asked))
     answers = near.all_sums(worst, needs)
     assert len(statements) == len(scans_of(needs)) < len(needs) / 3
     for each in needs:
-        assert answers[each] == expected(each, of), each
+        assert answers[each] == expected(each), each
         assert all(type(number) is int for number in answers[each])
 
 

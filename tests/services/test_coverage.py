@@ -142,9 +142,9 @@ Intervals = Sequence[tuple[float | None, float | None]]
 
 def most_misses(alpha: Fraction) -> int:
     """The most misses among `RELEASES` that are not too improbable, each having the probability `alpha`."""
-    tail, misses = Fraction(0), RELEASES
-    while tail < FALSE_ALARM:
-        tail += comb(RELEASES, misses) * alpha**misses * (1 - alpha) ** (RELEASES - misses)
+    hit, all_, tail, misses = alpha.numerator, alpha.denominator, 0, RELEASES
+    while tail < FALSE_ALARM * all_**RELEASES:
+        tail += comb(RELEASES, misses) * hit**misses * (all_ - hit) ** (RELEASES - misses)
         misses -= 1
     return misses + 1
 

@@ -57,7 +57,13 @@ def test_what_speaks_to_a_service_loads_none(arguments: tuple[str, ...], status:
 def test_the_service_s_own_commands_are_all_there() -> None:
     done = start("ledger", "public-key", "--help")
     assert (done.returncode, "checkpoints" in done.stdout) == (0, True)
-    assert start("no-such-command").returncode == 2
+
+
+def test_a_command_that_is_none_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["snapledger", "no-such-command"])
+    with pytest.raises(SystemExit) as end:
+        entry.main()
+    assert end.value.code == 2
 
 
 @pytest.mark.parametrize(

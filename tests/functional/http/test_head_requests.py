@@ -5,12 +5,13 @@ from collections.abc import Iterator
 import httpx
 import pytest
 from fastapi.routing import iter_route_contexts
+from openapi_contract import service_contract
 from service_world import X_COLUMNS, Service, Table, key_of, numbers_csv
 
 from app.config import Settings
 from app.main import create_app
 
-DOCUMENT = create_app(Settings()).openapi()
+DOCUMENT = service_contract().document
 OF_THE_INTERFACE = sorted(path for path, operations in DOCUMENT["paths"].items() if "get" in operations)
 PAGES = ["/", "/docs", "/guide", "/openapi.json", "/web/plotly.min.js"]
 IN_FOLDERS = ["/docs/assets/swagger-ui.css", "/guide/", "/guide/none.html", "/web/main.js", "/web/none.js"]
