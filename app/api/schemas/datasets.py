@@ -1,6 +1,7 @@
 """How an owner describes a table."""
 
 import re
+from functools import cache
 from typing import Annotated, Literal, Self
 from zoneinfo import available_timezones
 
@@ -109,8 +110,11 @@ class DateColumn(_Declared):
     null_value: DayText | None = None
 
 
+_time_zones = cache(available_timezones)  # which reads files
+
+
 def _zone(name: str) -> str:
-    if name not in available_timezones():
+    if name not in _time_zones():
         raise refuse("must be the name of a time zone in the IANA database, such as Europe/Paris or UTC")
     return name
 

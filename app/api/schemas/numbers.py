@@ -18,7 +18,7 @@ from app.ledger.units import MAX_EPSILON_NANO, whole_units
 
 MAX_BOUND = mpq(10**100)
 ACCURACY_DIGITS = 30
-_DATE = re.compile(r"\d{1,4}[-./]\d")
+_LIKE_A_DATE = re.compile(r"[0-9]+([-/.])[0-9]+\1[0-9]")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -72,7 +72,7 @@ def _bound(value: object) -> mpq:
 
 
 def _bound_or_date(value: object) -> mpq | date:
-    if isinstance(value, str) and not isinstance(value, JsonNumber) and _DATE.match(value):
+    if isinstance(value, str) and not isinstance(value, JsonNumber) and _LIKE_A_DATE.match(value):
         return _date(value)
     return _bound(value)
 

@@ -10,6 +10,8 @@ from typing import Any
 
 import duckdb
 
+from app.dp.table.columns import Kind
+from app.dp.table.dates import first_unit, format_units, last_unit
 from app.engines.errors import InvalidFile
 from app.engines.ingest.csv_file import detect_delimiter_of_undeclared
 
@@ -66,13 +68,9 @@ def _draft_column(connection: duckdb.DuckDBPyConnection, name: str, kind: str) -
     if kind == "BOOLEAN":
         return {"kind": "boolean"}
     if kind == "VARCHAR" or kind.startswith("ENUM"):
-        distinct = f"SELECT DISTINCT CAST({quoted} AS VARCHAR) AS text FROM given WHERE {quoted} IS NOT NULL"  # noqa: S608
-        query = f"{distinct} LIMIT {MAX_CATEGORIES + 1}"
-        texts = sorted(text for (text,) in connection.execute(query).fetchall())
-        if texts and {text.lower() for text in texts} <= {"true", "false"}:
-            return {"kind": "boolean"}
-        fits = 0 < len(texts) <= MAX_CATEGORIES
-        return {"kind": "category", "categories": texts, "unconfirmed": ["categories"]} if fits else None
+        return _draft_texts(connection, quoted)
+    if kind == "DATE" or kind.startswith("TIMESTAMP"):
+        return _draft_dates(connection, quoted, kind)
     declared = _draft_number(kind)
     if declared is None:
         return None
@@ -82,6 +80,36 @@ def _draft_column(connection: duckdb.DuckDBPyConnection, name: str, kind: str) -
     if least is None or least == most:
         return None
     return declared | {"bounds": [least, most], "unconfirmed": ["bounds"]}
+
+
+def _draft_texts(connection: duckdb.DuckDBPyConnection, quoted: str) -> dict[str, Any] | None:
+    distinct = f"SELECT DISTINCT CAST({quoted} AS VARCHAR) AS text FROM given WHERE {quoted} IS NOT NULL"  # noqa: S608
+    query = f"{distinct} LIMIT {MAX_CATEGORIES + 1}"
+    texts = sorted(text for (text,) in connection.execute(query).fetchall())
+    if texts and {text.lower() for text in texts} <= {"true", "false"}:
+        return {"kind": "boolean"}
+    fits = 0 < len(texts) <= MAX_CATEGORIES
+    return {"kind": "category", "categories": texts, "unconfirmed": ["categories"]} if fits else None
+
+
+def _draft_dates(connection: duckdb.DuckDBPyConnection, quoted: str, kind: str) -> dict[str, Any] | None:
+    """Return a declaration of a column of dates or times: a date if all times are midnight, and its type has no zone.
+
+    The resolution is the coarsest of hours, minutes and seconds that keeps each time.
+    """
+    seconds = f"CAST(floor(epoch({quoted})) AS BIGINT)"
+    whole = ", ".join(f"bool_and({seconds} % {unit} = 0)" for unit in (86_400, 3_600, 60))
+    query = f"SELECT min({seconds}), max({seconds}), {whole} FROM given"  # noqa: S608 - quoted
+    ((least, most, of_days, of_hours, of_minutes),) = connection.execute(query).fetchall()
+    if least is None or least == most:
+        return None
+    ends = max(least, first_unit(Kind.SECONDS)), min(most, last_unit(Kind.SECONDS))
+    bounds = [format_units(second, Kind.SECONDS) for second in ends]
+    if of_days and "WITH TIME ZONE" not in kind:
+        return {"kind": "date", "bounds": [bound[:10] for bound in bounds], "unconfirmed": ["bounds"]}
+    resolution = "hour" if of_hours else "minute" if of_minutes else "second"
+    declared = {"kind": "timestamp", "time_zone": "UTC", "resolution": resolution, "bounds": bounds}
+    return declared | {"unconfirmed": ["bounds", "time_zone"]}
 
 
 def _draft_number(kind: str) -> dict[str, Any] | None:

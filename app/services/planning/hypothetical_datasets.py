@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from gmpy2 import mpq
@@ -67,15 +68,25 @@ def _imply_columns(asked: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping
 
 
 def _imply_column(
-    name: str, kind: str, bounds: Sequence[mpq] | None, edges: Sequence[mpq] | None, bins: int | None
+    name: str,
+    kind: str,
+    bounds: Sequence[mpq | date] | None,
+    edges: Sequence[mpq | date] | None,
+    bins: int | str | None,
 ) -> Column:
-    """Return a numeric column if there are bounds or edges, integer if they are whole, else `bins` categories."""
+    """Return a numeric column if there are bounds or edges, integer if they are whole, else `bins` categories.
+
+    Bounds or edges that are dates imply a column of dates.
+    """
     written = edges or bounds
     if written is None and kind == "histogram":
-        if bins is None or not 2 <= bins <= MAX_CATEGORIES:
+        if not isinstance(bins, int) or not 2 <= bins <= MAX_CATEGORIES:
             what = f"needs `bounds` or `edges`; for categories, give `bins` from 2 to {MAX_CATEGORIES:,}"
             raise InvalidRequestError(("statistic.bins", what))
         categories = tuple(str(i) for i in range(1, bins))  # the last bin is `other`
         return Column(name, Kind.CATEGORY, categories=categories, nullable=False)
-    whole = written is not None and all(number.denominator == 1 for number in written)
+    numbers = [each for each in written or () if not isinstance(each, date)]
+    if written is not None and len(numbers) < len(written):
+        return Column(name, Kind.DATE)
+    whole = written is not None and all(number.denominator == 1 for number in numbers)
     return Column(name, Kind.INTEGER if whole else Kind.REAL)

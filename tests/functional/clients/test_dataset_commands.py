@@ -7,6 +7,7 @@ import os
 import pty
 import subprocess
 import sys
+from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,9 @@ def test_a_draft_of_parquet(tmp_path: Path) -> None:
             "constant": pa.array([7, 7]),
             "empty": pa.array([None, None], pa.int32()),
             "list": pa.array([[1], [2]]),
+            "day": pa.array([date(2020, 2, 29), date(2021, 1, 1)]),
+            "midnight": pa.array([datetime(2020, 2, 29), datetime(2021, 1, 1)]),  # noqa: DTZ001
+            "at": pa.array([0, 90 * 60], pa.timestamp("s", "Europe/Paris")),
         }
     )
     file = io.BytesIO()
@@ -97,6 +101,15 @@ def test_a_draft_of_parquet(tmp_path: Path) -> None:
         "huge": {"kind": "real", "bounds": ["1", "2"], "unconfirmed": ["bounds"]},
         "real": {"kind": "real", "bounds": ["2.5", "3.5"], "unconfirmed": ["bounds"]},
         'odd "name"': {"kind": "category", "categories": ['a "b"', "it's"], "unconfirmed": ["categories"]},
+        "day": {"kind": "date", "bounds": ["2020-02-29", "2021-01-01"], "unconfirmed": ["bounds"]},
+        "midnight": {"kind": "date", "bounds": ["2020-02-29", "2021-01-01"], "unconfirmed": ["bounds"]},
+        "at": {
+            "kind": "timestamp",
+            "time_zone": "UTC",
+            "resolution": "minute",
+            "bounds": ["1970-01-01T00:00:00", "1970-01-01T01:30:00"],
+            "unconfirmed": ["bounds", "time_zone"],
+        },
     }
     assert "constant, empty, list" in told
 

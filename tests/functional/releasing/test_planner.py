@@ -182,6 +182,7 @@ def test_summaries_say_what_it_means(service: Service) -> None:
         ({"kind": "histogram", "column": "x", "edges": [0, "1.5", 3]}, {"statistic": {"edges": [0, 1.5, 3]}}),
         ({"kind": "histogram", "columns": ["x", "y"], "bins": [3, 2], "bounds": [None, [0, 1]]}, {"bins": None}),
         ({"kind": "covariance", "columns": ["x", "y"], "bounds": [[0, 1], [2, 3]]}, {"privacy": {"n": 100}}),
+        (MEAN | {"bounds": ["2021-01-01", "2021-04-11"]}, {"mechanism": {"sensitivity": 1, "b_prime": 50}}),
     ],
     ids=json.dumps,
 )
@@ -217,6 +218,8 @@ def test_the_number_of_bins_is_that_of_all_bins(one_service: Service) -> None:
         ({"statistic": {"kind": "histogram", "column": "x"}}, "statistic.bins"),
         ({"statistic": {"kind": "histogram", "column": "x", "bins": 10_002}}, "statistic.bins"),
         ({"statistic": {"kind": "histogram", "column": "x", "bins": 1}}, "statistic.bins"),
+        ({"statistic": {"kind": "histogram", "column": "x", "bins": "month"}}, "statistic.bins"),
+        ({"statistic": MEAN | {"bounds": ["2021-01-01", 5]}}, "statistic.bounds.1"),
         ({"statistic": {"kind": "count", "where": {"x": {"in": ["a"]}}}}, "statistic.where.0"),
         ({"statistic": {"kind": "count", "group_by": "x"}}, "statistic.group_by"),
         ({"statistic": MEAN, "columns": {"x": {"kind": "integer", "bounds": [1, 1]}}}, "columns.0.bounds"),
