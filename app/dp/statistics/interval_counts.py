@@ -31,6 +31,8 @@ from app.dp.table.conditions import (
 MAX_LISTED_BINS = 200
 """A histogram with more bins is not looked for."""
 
+_KINDS = frozenset({Kind.INTEGER, Kind.DECIMAL})
+
 
 class Interval(NamedTuple):
     """The condition of a count that may be a bin: the stored whole numbers from `least` to `most`.
@@ -50,7 +52,7 @@ class Interval(NamedTuple):
 def list_intervals(count: Count, columns: Mapping[str, Column]) -> Iterator[Interval]:
     """Yield each condition of a count on an integer or decimal column that is an interval or a single number."""
     for condition in count.conditions:
-        if columns[condition.column].kind not in {Kind.INTEGER, Kind.DECIMAL}:
+        if columns[condition.column].kind not in _KINDS:
             continue
         ends = (condition.least, condition.most) if isinstance(condition, Between) else condition.values
         if isinstance(condition, OneOf) and len(ends) > 1:
@@ -62,7 +64,7 @@ def list_intervals(count: Count, columns: Mapping[str, Column]) -> Iterator[Inte
 def family_of(histogram: Histogram) -> str | None:
     """Return the name of the histograms of the same column and filter; None if no count is looked for in it."""
     bins = histogram.partition
-    if not isinstance(bins, IntervalBins) or bins.kind is Kind.REAL or bins.count > MAX_LISTED_BINS:
+    if not isinstance(bins, IntervalBins) or bins.kind not in _KINDS or bins.count > MAX_LISTED_BINS:
         return None
     return _name_family(histogram.column, histogram.conditions)
 
@@ -85,7 +87,7 @@ def find_interval(interval: Interval, bins: IntervalBins) -> int | None:
 def count_last_bin(histogram: Histogram, columns: Mapping[str, Column]) -> Count | None:
     """Return the count from which both counts of two bins that have all rows follow: that of the last one."""
     bins = histogram.partition
-    if not isinstance(bins, IntervalBins) or bins.kind is Kind.REAL:
+    if not isinstance(bins, IntervalBins) or bins.kind not in _KINDS:
         return None
     above = {histogram.column: {"between": (bins.edges.stored(bins.kind)[1], MAX_VALUE)}}
     try:
