@@ -200,6 +200,30 @@ def test_every_type_that_can_hold_a_kind(near: Tables, warehouse: str, table: An
         assert near.sums(file_id, BinCounts(each, CategoryBins(("a", "b "), missing=False))) == counts, each
 
 
+def test_a_domain_is_read_as_its_base_type(near: Tables, warehouse: str, table: Any) -> None:
+    run(
+        warehouse,
+        "DROP DOMAIN IF EXISTS public.age CASCADE",
+        "CREATE DOMAIN public.age AS int CHECK (VALUE >= 0)",
+        "CREATE DOMAIN public.old AS public.age CHECK (VALUE >= 65)",
+        "DROP DOMAIN IF EXISTS public.money CASCADE",
+        "CREATE DOMAIN public.money AS numeric(6, 2)",
+        "DROP DOMAIN IF EXISTS public.mark CASCADE",
+        "CREATE DOMAIN public.mark AS text",
+    )
+    name = table("x public.old, m public.money, t public.mark", "70, 1.25, 'a'", "80, NULL, 'b'")
+    money = Column("m", Kind.DECIMAL, X.bounds, scale=2)
+    columns = [X, money, Column("t", Kind.CATEGORY, categories=("a", "b"))]
+    for live in (False, True):
+        file_id = taken(near, name, columns, live=live).file_id
+        assert near.sums(file_id, SUM_OF_X) == Moments(2, 150, 11_300)
+        assert near.sums(file_id, BinCounts("t", CategoryBins(("a",), missing=False))) == (1, 1)
+        assert near.sums(file_id, ColumnSums("m", codes_for(money, None))).total == 125 + 5000  # a missing value is the middle
+    run(warehouse, 'ALTER TABLE "Odd name"."t;" ALTER x TYPE public.money')
+    with pytest.raises(StaleTable):
+        near.sums(file_id, SUM_OF_X)
+
+
 @pytest.mark.parametrize(
     ("type_", "column", "what"),
     [

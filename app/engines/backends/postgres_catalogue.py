@@ -14,10 +14,11 @@ from app.engines.sql.numeric_precision import Digits, unfit
 
 # Views, foreign tables, virtual columns and casts that somebody defined may fail on a value, so that they may be copied
 # but not stay live; so may the parts of a table: its partitions, and the tables that inherit from it.
+# The type of a domain is its base type: a domain checks only what is written, and Postgres ignores casts from it.
 _COLUMNS = """
     SELECT a.attname, CASE WHEN t.typtype = 'e' THEN 'enum'
                WHEN t.typtype = 'b' AND t.typnamespace = 'pg_catalog'::regnamespace THEN t.typname ELSE 'other' END,
-           a.atttypmod,
+           base.modifier,
            c.relkind IN ('r', 'p', 'm')
            AND NOT EXISTS (SELECT FROM pg_cast f WHERE t.typtype = 'e' AND f.castsource = t.oid)
            AND NOT EXISTS (
@@ -32,7 +33,17 @@ _COLUMNS = """
     FROM pg_class c
     JOIN pg_namespace s ON s.oid = c.relnamespace
     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-    JOIN pg_type t ON t.oid = a.atttypid
+    CROSS JOIN LATERAL (
+        WITH RECURSIVE layer AS (
+            SELECT y.oid, y.typtype, y.typbasetype, y.typtypmod, a.atttypmod AS modifier
+            FROM pg_type y WHERE y.oid = a.atttypid
+            UNION ALL
+            SELECT y.oid, y.typtype, y.typbasetype, y.typtypmod, layer.typtypmod
+            FROM layer JOIN pg_type y ON layer.typtype = 'd' AND y.oid = layer.typbasetype
+        )
+        SELECT oid, modifier FROM layer WHERE typtype <> 'd'
+    ) AS base
+    JOIN pg_type t ON t.oid = base.oid
     WHERE s.nspname = %s AND c.relname = %s AND c.relkind IN ('r', 'p', 'm', 'v', 'f')
       AND has_schema_privilege(s.oid, 'USAGE') AND has_column_privilege(c.oid, a.attnum, 'SELECT')
 """
