@@ -25,10 +25,10 @@ MEANS = {"mean_x": 4000, "mean_y": 50}
 
 # What is asked, the guesses, ε, and the width as a part of that by the statistic's own weights.
 NARROWED: list[tuple[dict[str, Any], dict[str, Any], str, float]] = [
-    ({"kind": "mean", "column": "x", "where": WHERE}, {"mean": 4200, "count": 5000}, "0.02", 0.65),
-    ({"kind": "mean", "column": "x", "where": WHERE}, {"mean": 6500, "count": 5000}, "0.02", 0.9),
+    ({"kind": "mean", "column": "x", "where": WHERE}, {"mean": 4200, "count": 5000}, "0.02", 0.85),
+    ({"kind": "mean", "column": "x", "where": WHERE}, {"mean": 6900, "count": 5000}, "0.02", 1),
     ({"kind": "mean", "column": "x", "group_by": "k"}, {"mean": 4200, "count": 5000}, "0.02", 0.75),
-    ({"kind": "mean", "column": "x", "weight": "y"}, {"mean": 4200, "weight": 40}, "0.02", 0.65),
+    ({"kind": "mean", "column": "x", "weight": "y"}, {"mean": 4200, "weight": 40}, "0.02", 0.85),
     (
         {"kind": "proportion", "column": "k", "category": "a", "group_by": "k"},
         {"proportion": "0.1", "count": 5000},

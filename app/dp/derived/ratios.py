@@ -58,6 +58,11 @@ class FilteredMean(DerivedStatistic):
         """The kind of the column if it holds dates."""
         return self.codes.date_kind
 
+    @property
+    def weights(self) -> Mapping[str, int]:
+        """Twice as much for the sum: m₀ is at most R/2 from the mean, so the count never needs as much."""
+        return {"sum": 2, "count": 1}
+
     def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
         """Return the mean; the value is None if the released count is not positive."""
         (total,), (count,) = known["sum"].raw, known["count"].raw
@@ -98,6 +103,11 @@ class WeightedMean(DerivedStatistic):
     def date_kind(self) -> Kind | None:
         """The kind of the column if it holds dates."""
         return self.codes.date_kind
+
+    @property
+    def weights(self) -> Mapping[str, int]:
+        """As for the mean of some rows."""
+        return {"sum": 2, "weights": 1}
 
     def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
         """Return the mean; it has no value if the released sum of weights is not positive."""
