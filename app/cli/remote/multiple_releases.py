@@ -19,8 +19,8 @@ from app.cli.remote.questions import (
     require_one_target,
 )
 from app.cli.remote.session import USAGE, AsJson, DatasetName, connect, fail
-from snapledger_client import Bounds, Derived, Release, Where, derived_statistics, statistics
-from snapledger_client.formatting import choose_number_format, format_column_value, format_interval
+from snapledger_client import Bounds, Derived, DerivedEstimate, Periods, Release, Where, derived_statistics, statistics
+from snapledger_client.formatting import choose_number_format, format_column_value, format_date, format_interval
 
 Key = Annotated[
     str | None, typer.Option(help="An idempotency key: a request that is repeated with it is never charged twice.")
@@ -47,7 +47,7 @@ def _build_sum(column: str, bounds: Bounds | None = None) -> dict[str, Any]:
 def _build_mean(
     column: str,
     where: Where | None = None,
-    group_by: str | None = None,
+    group_by: str | Periods | None = None,
     bounds: Bounds | None = None,
     weight: str | None = None,
 ) -> dict[str, Any]:
@@ -61,7 +61,10 @@ def _build_mean(
 
 
 def _build_proportion(
-    column: str | None = None, category: str | None = None, where: Where | None = None, group_by: str | None = None
+    column: str | None = None,
+    category: str | None = None,
+    where: Where | None = None,
+    group_by: str | Periods | None = None,
 ) -> dict[str, Any]:
     if group_by is None or column is None:
         return derived_statistics.proportion(column, category, where)
@@ -142,7 +145,10 @@ def release_derived(  # noqa: PLR0913 - as many options as a question has
     where: WhereOf = None,
     category: Annotated[str | None, typer.Option(help="The category of a proportion.")] = None,
     group_by: Annotated[
-        str | None, typer.Option(help="For a mean or a proportion: one number for each category of this column.")
+        str | None,
+        typer.Option(
+            help="For a mean or a proportion: one number for each category of this column, or COLUMN:month of dates."
+        ),
     ] = None,
     weight: Annotated[str | None, typer.Option(help="For a mean: the column of the weights.")] = None,
     edges: Edges = None,
@@ -192,15 +198,10 @@ def release_derived(  # noqa: PLR0913 - as many options as a question has
         output.print_json(found.to_dict())
         return
     if isinstance(found, Derived) and found.labels:
-        format_value = choose_number_format(statistic["kind"])
         rows = [
-            (
-                _format_label(label),
-                "" if value is None else format_value(value),
-                format_interval(least, most, format_value),
-            )
+            (_format_label(label), *texts)
             for each in found.estimates.values()
-            for label, (value, least, most) in zip(found.labels, each.rows, strict=True)
+            for label, texts in zip(found.labels, _format_rows(each, statistic["kind"]), strict=True)
         ]
         output.print_table(("of", kind.value, "interval"), rows, (kind.value,))
     output.print_answer(found)
@@ -215,6 +216,20 @@ def _parse_guesses(texts: list[str] | None) -> dict[str, str] | None:
             fail("a guess must be NAME=VALUE, such as mean=4200, with each name once", USAGE)
         guesses[name] = number
     return guesses or None
+
+
+def _format_rows(estimate: DerivedEstimate, kind: str) -> list[tuple[str, str]]:
+    """Return each value and its interval as texts."""
+    if estimate.date_rows is not None:
+        return [
+            ("" if value is None else format_date(value), f"{format_date(least)} to {format_date(most)}")
+            for value, least, most in estimate.date_rows
+        ]
+    format_value = choose_number_format(kind)
+    return [
+        ("" if value is None else format_value(value), format_interval(least, most, format_value))
+        for value, least, most in estimate.rows
+    ]
 
 
 def _format_label(of: str | float) -> str:

@@ -3,19 +3,23 @@
 import json
 from collections.abc import Callable
 from inspect import Parameter, signature
-from typing import Annotated, Any
+from typing import Annotated, Any, cast, get_args
 
 import typer
 
 from app.cli.remote.session import USAGE, fail
+from snapledger_client import Period, statistics
 
 NONE = "-"
 """The value of an option for a column without bounds, edges or bins of its own."""
 
+PERIODS: tuple[str, ...] = get_args(Period)
+
 COLUMN_NUMBERS = ("no column", "one column", "two columns", "three columns")
 
 BoundsOf = Annotated[
-    list[str] | None, typer.Option(help="LOWER,UPPER instead of the declared bounds; once for each column.")
+    list[str] | None,
+    typer.Option(help="LOWER,UPPER instead of the declared bounds, numbers or dates; once for each column."),
 ]
 Edges = Annotated[
     list[str] | None,
@@ -23,7 +27,10 @@ Edges = Annotated[
 ]
 Bins = Annotated[
     list[str] | None,
-    typer.Option(help="How many bins of equal width; for a table once for each column, - for none."),
+    typer.Option(
+        help="How many bins of equal width, or day, iso_week, month, quarter or year for a column of dates; for a table"
+        " once for each column, - for none."
+    ),
 ]
 WhereOf = Annotated[
     list[str] | None,
@@ -76,6 +83,8 @@ def _parse_option(option: str, given: Any, columns: int) -> Any:  # noqa: ANN401
     """Return an option's parsed value, or a list with a value for each of several columns."""
     if option == "where":
         return parse_where(given)
+    if option == "group_by":
+        return parse_group_by(given)
     if option == "probabilities":
         return parse_numbers(given)
     if option not in PARSERS:
@@ -100,11 +109,19 @@ def parse_numbers(text: str) -> list[str]:
     return [number.strip() for number in text.split(",")]
 
 
-def parse_bins(text: str) -> int:
-    """Return a number of bins."""
+def parse_bins(text: str) -> int | str:
+    """Return a number of bins, or the calendar period of each bin."""
+    if text in PERIODS:
+        return text
     if not (text.isascii() and text.isdigit()):
-        fail("--bins must be a whole number", USAGE)
+        fail(f"--bins must be a whole number or, for dates, one of {', '.join(PERIODS)}", USAGE)
     return int(text)
+
+
+def parse_group_by(text: str) -> str | dict[str, Any]:
+    """Return the groups of `COLUMN`, or the calendar periods of `COLUMN:PERIOD`."""
+    column, _, period = text.rpartition(":")
+    return statistics.periods(column, cast("Period", period)) if column and period in PERIODS else text
 
 
 PARSERS: dict[str, Callable[[str], Any]] = {"bounds": parse_bounds, "edges": parse_numbers, "bins": parse_bins}

@@ -39,7 +39,10 @@ Columns = Annotated[
 ]
 Epsilon = Annotated[str | None, typer.Option(help="The ε that it may cost; or give --accuracy.")]
 AccuracyOf = Annotated[str | None, typer.Option(help="The largest error that you accept; or give --epsilon.")]
-GroupBy = Annotated[str | None, typer.Option(help="For a count or a sum: one number for each category of this column.")]
+GroupBy = Annotated[
+    str | None,
+    typer.Option(help="For a count or a sum: one number for each category of this column, or COLUMN:month of dates."),
+]
 Alpha = Annotated[str | None, typer.Option(help="The probability that the error is larger, 0.05 by default.")]
 Gamma = Annotated[
     str | None, typer.Option(help="The probability that the mechanism's bound clamps the value, 0.05 by default.")
@@ -200,5 +203,5 @@ def print_release(released: Release) -> None:
         rows = [(label, format_number(value), *format_ends(low, high)) for label, value, (low, high) in counts]
         output.print_table(("bin", "count", "from", "to"), rows, ("count", "from", "to"))
     output.print_answer(released)
-    if isinstance(released, Estimate):
+    if isinstance(released, Estimate) and released.value_as_date is None:
         output.print_line(f"interval: {format_interval(*released.interval)}")

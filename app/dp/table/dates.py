@@ -117,7 +117,7 @@ def require_units(value: object, column: Column, where: str, *, end: bool = Fals
         example = "2021-03-31" if column.kind is Kind.DATE else "2021-03-31T14:00"
         raise InvalidStatistic(where, f'must be a date, such as "{example}": the column holds dates')
     whole_day = isinstance(value, date) and not isinstance(value, datetime)
-    if column.kind is Kind.DATE and isinstance(value, datetime):
+    if column.kind is Kind.DATE and isinstance(value, datetime) and value.timetz() != time.min:
         raise InvalidStatistic(where, "must be a date without a time, such as 2021-03-31")
     units = count_units(value, column)
     return units + _SECONDS_IN_DAY // column.kind.seconds - 1 if end and whole_day else units

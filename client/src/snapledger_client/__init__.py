@@ -64,7 +64,7 @@ from snapledger_client.models.releases import (
     Release,
     Treatment,
 )
-from snapledger_client.numbers import Number, decimal_text
+from snapledger_client.numbers import Number, Value, decimal_text
 from snapledger_client.options import (
     BatchOptions,
     BatchPlanOptions,
@@ -109,6 +109,8 @@ from snapledger_client.problems import (
 from snapledger_client.statistics import (
     Bounds,
     PairOfBounds,
+    Period,
+    Periods,
     Statistic,
     Where,
     count,
@@ -116,6 +118,7 @@ from snapledger_client.statistics import (
     histogram,
     item,
     mean,
+    periods,
     table,
     total,
     variance,
@@ -184,6 +187,8 @@ __all__ = [
     "Outlook",
     "Overloaded",
     "PairOfBounds",
+    "Period",
+    "Periods",
     "Plan",
     "PlanOptions",
     "PlannedItem",
@@ -207,6 +212,7 @@ __all__ = [
     "UnexpectedAnswer",
     "Unreachable",
     "UnsupportedMediaType",
+    "Value",
     "Verification",
     "Where",
     "Window",
@@ -222,6 +228,7 @@ __all__ = [
     "mean",
     "mean_by_group",
     "median",
+    "periods",
     "proportion",
     "proportion_by_group",
     "quantile",

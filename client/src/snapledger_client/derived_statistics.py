@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from snapledger_client import statistics
-from snapledger_client.numbers import Number, decimal_text, list_numbers
-from snapledger_client.statistics import Bounds, Pair, PairOfBounds, Where
+from snapledger_client.numbers import Number, Value, decimal_text, list_numbers
+from snapledger_client.statistics import Bounds, Pair, PairOfBounds, Period, Periods, Where
 
 DerivedStatistic = Mapping[str, Any]
 """The JSON document of a derived statistic: from these functions, from an answer, or written by hand.
@@ -61,7 +61,11 @@ def filtered_mean(column: str, where: Where, bounds: Bounds | None = None) -> di
 
 
 def weighted_mean(
-    column: str, weight: str, where: Where | None = None, group_by: str | None = None, bounds: Bounds | None = None
+    column: str,
+    weight: str,
+    where: Where | None = None,
+    group_by: str | Periods | None = None,
+    bounds: Bounds | None = None,
 ) -> dict[str, Any]:
     """The mean of a column with the weights of another column, whose declared bounds are at least 0.
 
@@ -77,7 +81,7 @@ def weighted_mean(
 
 
 def mean_by_group(
-    column: str, group_by: str, where: Where | None = None, bounds: Bounds | None = None
+    column: str, group_by: str | Periods, where: Where | None = None, bounds: Bounds | None = None
 ) -> dict[str, Any]:
     """The mean of a column in each declared category of `group_by`, over the rows that meet `where`.
 
@@ -90,7 +94,7 @@ def mean_by_group(
 
 
 def proportion_by_group(
-    column: str, group_by: str, category: str | None = None, where: Where | None = None
+    column: str, group_by: str | Periods, category: str | None = None, where: Where | None = None
 ) -> dict[str, Any]:
     """The share of each group's rows that are true in a boolean column, or of a `category` of a column.
 
@@ -130,8 +134,8 @@ def regression(x: str, y: str, bounds: PairOfBounds | None = None) -> dict[str, 
 
 def cumulative(
     column: str,
-    edges: Sequence[Number] | None = None,
-    bins: int | None = None,
+    edges: Sequence[Value] | None = None,
+    bins: int | Period | None = None,
     bounds: Bounds | None = None,
     where: Where | None = None,
 ) -> dict[str, Any]:
@@ -148,8 +152,8 @@ def cumulative(
 def quantile(  # noqa: PLR0913, PLR0917 - a histogram's, and the probabilities
     column: str,
     probabilities: Number | Sequence[Number],
-    edges: Sequence[Number] | None = None,
-    bins: int | None = None,
+    edges: Sequence[Value] | None = None,
+    bins: int | Period | None = None,
     bounds: Bounds | None = None,
     where: Where | None = None,
     method: Literal["histogram", "search"] | None = None,
@@ -171,8 +175,8 @@ def quantile(  # noqa: PLR0913, PLR0917 - a histogram's, and the probabilities
 
 def median(  # noqa: PLR0913, PLR0917 - a quantile's, without the probabilities
     column: str,
-    edges: Sequence[Number] | None = None,
-    bins: int | None = None,
+    edges: Sequence[Value] | None = None,
+    bins: int | Period | None = None,
     bounds: Bounds | None = None,
     where: Where | None = None,
     method: Literal["histogram", "search"] | None = None,
@@ -191,8 +195,8 @@ def margin(  # noqa: PLR0913, PLR0917 - a two-way table's, and the column
     column: str,
     first: str,
     second: str,
-    edges: Pair[Sequence[Number]] | None = None,
-    bins: Pair[int] | None = None,
+    edges: Pair[Sequence[Value]] | None = None,
+    bins: Pair[int | Period] | None = None,
     bounds: PairOfBounds | None = None,
     where: Where | None = None,
 ) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Formats numbers, intervals and statistics as text. `display` renders whole answers."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from itertools import pairwise
 from typing import Any
@@ -27,8 +28,10 @@ def _round(number: float, rounding: str) -> float:
     return float(Context(SHOWN_DIGITS, rounding).plus(exact))
 
 
-def format_column_value(number: float) -> str:
-    """Return a value of a column with all its digits and without separators, since it may be a year."""
+def format_column_value(number: float | str) -> str:
+    """Return a value of a column with all its digits and without separators, since it may be a year, or a date."""
+    if isinstance(number, str):
+        return number
     return f"{number:.0f}" if number == int(number) and abs(number) <= 1e15 else repr(number)
 
 
@@ -67,9 +70,21 @@ def format_interval(
     return f"{least} to {most}"
 
 
-def label_intervals(edges: Sequence[float]) -> list[str]:
+def format_date(value: date | None) -> str:
+    """Return a date or a time for reading."""
+    return "unknown" if value is None else str(value)
+
+
+def format_dates(value: date | None, lower: date | None, upper: date | None) -> str:
+    """Return a date or a time and its interval for reading."""
+    around = "anything" if lower is None else f"{format_date(lower)} to {format_date(upper)}"
+    return f"{'no value' if value is None else format_date(value)} ({around})"
+
+
+def label_intervals(edges: Sequence[float] | Sequence[str]) -> list[str]:
     """Return the label of each interval between edges; the last one is closed."""
-    pairs = [(format_column_value(lower), format_column_value(upper)) for lower, upper in pairwise(edges)]
+    texts = [format_column_value(edge) for edge in edges]
+    pairs = list(pairwise(texts))
     return [f"[{lower}, {upper}{']' if at == len(pairs) else ')'}" for at, (lower, upper) in enumerate(pairs, 1)]
 
 
@@ -87,10 +102,17 @@ def describe_statistic(statistic: Mapping[str, Any]) -> str:
     if statistic.get("weight") is not None:
         parts.append(f"weighted by {statistic['weight']}")
     if statistic.get("group_by") is not None:
-        parts.append(f"by {statistic['group_by']}")
+        parts.append(f"by {_describe_groups(statistic['group_by'])}")
     if statistic.get("where"):
         parts.append(f"where {' and '.join(_describe_conditions(statistic['where']))}")
     return " ".join(parts)
+
+
+def _describe_groups(group_by: str | Mapping[str, Any]) -> str:
+    """Return what a statistic is grouped by: a column, or the calendar period of a column of dates."""
+    if isinstance(group_by, str):
+        return group_by
+    return f"{str(group_by['bins']).removeprefix('iso_')} of {group_by['column']}"
 
 
 def _describe_conditions(where: Mapping[str, Mapping[str, Any]]) -> Iterable[str]:

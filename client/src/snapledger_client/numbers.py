@@ -2,10 +2,12 @@
 
 import numbers
 from collections.abc import Iterable, Mapping
+from datetime import date
 from decimal import Decimal
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, cast, runtime_checkable
 
 
+@runtime_checkable
 class Scalar(Protocol):
     """A number of numpy or pandas."""
 
@@ -20,6 +22,31 @@ Examples:
     >>> [decimal_text(number) for number in ("0.10", 1, Decimal("1e-9"), 0.1)]
     ['0.10', '1', '1E-9', '0.1']
 """
+
+
+Value = Number | date
+"""The accepted types of bounds, edges and values of filters: numbers, or dates and times, also those of pandas.
+
+Examples:
+    >>> from datetime import date
+    >>> from snapledger_client import Value
+    >>> first, last: tuple[Value, Value] = date(2024, 1, 1), "2024-12-31"
+"""
+
+
+def value_text(value: Value) -> str:
+    """Return the decimal that a number stands for, or a date or a time in ISO 8601.
+
+    Raises:
+        TypeError: it is neither.
+        ValueError: it is NaN, infinite or no time.
+    """
+    found: Any = value.item() if isinstance(value, Scalar) and type(value).__name__ == "datetime64" else value
+    if not isinstance(found, date):
+        return decimal_text(found)
+    if found != found:  # noqa: PLR0124 - pandas' NaT is a datetime that equals nothing
+        raise ValueError("NaT is no time")
+    return found.isoformat()
 
 
 def list_numbers(given: Number | Iterable[Number]) -> list[Number]:
@@ -58,6 +85,8 @@ def json_value(value: object) -> object:
     """
     if isinstance(value, Mapping):
         return dict(value)
+    if isinstance(value, date):
+        return value_text(value)
     if isinstance(value, Iterable) and getattr(value, "shape", True) != ():
         return list(value)
     if isinstance(value, Decimal | numbers.Real) and not isinstance(value, numbers.Integral):

@@ -1,9 +1,9 @@
 """Functions that return the JSON documents of statistics."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
-from snapledger_client.numbers import Number, decimal_text
+from snapledger_client.numbers import Number, Value, decimal_text, value_text
 
 Statistic = Mapping[str, Any]
 """The JSON document of a statistic: from these functions, from a release, or written by hand.
@@ -15,14 +15,32 @@ Examples:
     True
 """
 
-Bounds = tuple[Number, Number]
-"""The lower and the upper bound that values are clamped to.
+Bounds = tuple[Value, Value]
+"""The lower and the upper bound that values are clamped to: numbers or, for a column of dates, dates.
 
 Examples:
     >>> from snapledger_client import Bounds, mean
     >>> narrow: Bounds = (2500, "6500.5")
     >>> mean("body_mass_g", narrow)["bounds"]
     ['2500', '6500.5']
+"""
+
+Period = Literal["day", "iso_week", "month", "quarter", "year"]
+"""A calendar period, of which each is a bin or a group.
+
+Examples:
+    >>> from snapledger_client import Period, histogram
+    >>> period: Period = "month"
+    >>> histogram("admitted", bins=period)
+    {'kind': 'histogram', 'column': 'admitted', 'bins': 'month'}
+"""
+
+Periods = Mapping[str, Any]
+"""Groups of calendar periods of a column of dates, made by `periods`.
+
+Examples:
+    >>> from snapledger_client import Periods, periods
+    >>> months: Periods = periods("admitted", "month")
 """
 
 T = TypeVar("T")
@@ -53,7 +71,7 @@ def _add_members(document: dict[str, Any], **members: Any) -> dict[str, Any]:  #
     """Add the members that are not None to the document, numbers as exact texts, and return it."""
     for name, value in members.items():
         if value is not None:
-            document[name] = [decimal_text(each) for each in value] if name in {"bounds", "edges"} else value
+            document[name] = [value_text(each) for each in value] if name in {"bounds", "edges"} else value
     return document
 
 
@@ -63,6 +81,17 @@ def _add_pairs(document: dict[str, Any], **members: Any) -> dict[str, Any]:  # n
         if values is not None:
             document[name] = [_add_members({}, **{name: value}).get(name) for value in values]
     return document
+
+
+def periods(column: str, period: Period, bounds: Bounds | None = None) -> dict[str, Any]:
+    """The groups of a column of dates: a group for each calendar period, by default within the declared bounds.
+
+    Examples:
+        >>> from snapledger_client import count, periods
+        >>> count(group_by=periods("admitted", "month"))
+        {'kind': 'count', 'group_by': {'column': 'admitted', 'bins': 'month'}}
+    """
+    return _add_members({"column": column, "bins": period}, bounds=bounds)
 
 
 def mean(column: str, bounds: Bounds | None = None) -> dict[str, Any]:
@@ -98,7 +127,7 @@ def covariance(first: str, second: str, bounds: PairOfBounds | None = None) -> d
     return _add_pairs({"kind": "covariance", "columns": [first, second]}, bounds=bounds)
 
 
-def count(where: Where | None = None, group_by: str | None = None) -> dict[str, Any]:
+def count(where: Where | None = None, group_by: str | Periods | None = None) -> dict[str, Any]:
     """How many rows meet `where`, or how many of each category of the column `group_by` do.
 
     Examples:
@@ -110,7 +139,7 @@ def count(where: Where | None = None, group_by: str | None = None) -> dict[str, 
 
 
 def total(
-    column: str, bounds: Bounds | None = None, where: Where | None = None, group_by: str | None = None
+    column: str, bounds: Bounds | None = None, where: Where | None = None, group_by: str | Periods | None = None
 ) -> dict[str, Any]:
     """The sum of a column over the rows that meet `where`, in all or for each category of the column `group_by`.
 
@@ -124,8 +153,8 @@ def total(
 
 def histogram(
     column: str,
-    edges: Sequence[Number] | None = None,
-    bins: int | None = None,
+    edges: Sequence[Value] | None = None,
+    bins: int | Period | None = None,
     bounds: Bounds | None = None,
     where: Where | None = None,
 ) -> dict[str, Any]:
@@ -146,8 +175,8 @@ def histogram(
 def table(  # noqa: PLR0913, PLR0917 - as many as a two-way table has
     first: str,
     second: str,
-    edges: Pair[Sequence[Number]] | None = None,
-    bins: Pair[int] | None = None,
+    edges: Pair[Sequence[Value]] | None = None,
+    bins: Pair[int | Period] | None = None,
     bounds: PairOfBounds | None = None,
     where: Where | None = None,
 ) -> dict[str, Any]:

@@ -422,7 +422,10 @@ DERIVED += ["median", "quantile", "margin"]
             ("release", "covariance", "a", "b", "--bounds", "1,2"),
             "give --bounds once for each of both columns, or not at all",
         ),
-        (("release", "histogram", "a", "--bins", "few"), "--bins must be a whole number"),
+        (
+            ("release", "histogram", "a", "--bins", "few"),
+            "--bins must be a whole number or, for dates, one of day, iso_week, month, quarter, year",
+        ),
         (("derived", "mean", "body_mass_g"), "a mean of some rows needs --where, --group-by or --weight"),
         (("derived", "quantile", "body_mass_g", "--bins", "5"), "a quantile needs --probabilities"),
         (

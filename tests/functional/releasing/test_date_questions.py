@@ -1,11 +1,16 @@
 """Columns of dates and times over HTTP: declared, asked for and answered as dates, and refused in a sentence."""
 
 from collections.abc import Callable
+from datetime import date, datetime
 from typing import Any
 
+import command_line
 import httpx
+import pandas as pd
 import pytest
 from service_world import Service, Table
+
+from snapledger_client import Client, periods
 
 COLUMNS: dict[str, Any] = {
     "day": {"kind": "date", "bounds": ["2020-01-01", "2021-12-31"]},
@@ -46,7 +51,7 @@ def released(table: Table, statistic: dict[str, Any], **question: Any) -> dict[s
 
 COUNTS: list[tuple[dict[str, Any], list[int]]] = [
     ({"where": {"day": {"in": ["2020-02-29", "2021-01-04"]}}}, [2]),
-    ({"where": {"day": {"between": ["2020-12-31", "2021-01-01"]}}}, [2]),
+    ({"where": {"day": {"between": ["2020-12-31", "2021-01-01T00:00:00"]}}}, [2]),
     ({"where": {"at": {"between": ["2020-12-31", "2020-12-31"]}}}, [1]),
     ({"where": {"at": {"between": ["2021-01-01T00:00", "2021-01-01T11:00"]}}}, [1]),
     ({"where": {"at": {"in": ["2020-12-31T23:00:00Z"]}}}, [1]),
@@ -166,3 +171,46 @@ def test_bad_declarations(dated: Table, column: dict[str, Any], where: str, what
     errors = answer.json()["errors"]
     assert (answer.status_code, errors[0]["where"]) == (422, where)
     assert what in errors[0]["what"]
+
+
+def test_the_python_client_takes_and_gives_dates(dated: Table) -> None:
+    key = dated.analyst.headers["Authorization"].removeprefix("Bearer ")
+    with Client(dated.service.url, key) as client:
+        dataset = client.dataset(dated.name)
+        week: Any = (date(2020, 12, 31), pd.Timestamp("2021-01-04"))
+        release = dataset.mean("day", bounds=week, epsilon=1000)
+        assert (release.value_as_date, release.interval_as_date) == (
+            date(2021, 1, 1),
+            (date(2021, 1, 1), date(2021, 1, 2)),
+        )
+        assert "mean of day: 2021-01-01 (2021-01-01 to 2021-01-02), 95 %" in str(release)
+        assert "2021-01-01 to 2021-01-02" in release._repr_html_()
+        assert release.to_frame()["value"].to_list() == [date(2021, 1, 1)]
+        assert release.to_dict()["accuracy"]["interval_as_date"] == ["2021-01-01", "2021-01-02"]
+        counted = dataset.counts(periods("day", "year"), epsilon=1000)
+        assert counted.labels == ["2020", "2021", "missing"]
+        assert "count by year of day" in str(counted)
+        later = {"at": {"between": (datetime(2021, 1, 1, 12), date(2022, 1, 1))}}  # noqa: DTZ001
+        means = dataset.mean_by_group("at", "k", where=later, epsilon=1000)
+        (_, b, _) = means.estimates["mean"].date_rows or ()
+        assert isinstance(b[1], datetime)
+        assert f"{b[0]} ({b[1]} to {b[2]})" in str(means)
+        median = dataset.median("day", bins="day", bounds=week, epsilon=1000)
+        assert median.to_frame()["lower"].to_list()[0] >= date(2020, 12, 31)
+
+
+def test_the_command_line_takes_and_gives_dates(dated: Table) -> None:
+    settings = {"URL": dated.service.url, "KEY": dated.analyst.headers["Authorization"].removeprefix("Bearer ")}
+
+    def run(*arguments: str) -> str:
+        done = command_line.run(*arguments, "--epsilon", "1000", **settings)
+        assert done.status == 0, done.err
+        return done.out
+
+    told = run("release", dated.name, "mean", "day", "--bounds", "2020-12-31,2021-01-04")
+    assert "mean of day: 2021-01-01 (2021-01-01 to 2021-01-02), 95 %" in told
+    told = run("release", dated.name, "count", "--group-by", "day:year", "--where", "at=2020-12-31..2021-01-01")
+    assert "2020" in told
+    assert "count by year of day where at between 2020-12-31T00:00:00 and 2021-01-01T23:00:00" in told
+    told = run("derived", dated.name, "median", "day", "--bins", "day", "--bounds", "2020-12-28,2021-01-06")
+    assert " to 2021-01-0" in told

@@ -10,7 +10,7 @@ from snapledger_client.models.batches import Batch, BatchPlan
 from snapledger_client.models.derived import Derived, DerivedPlan
 from snapledger_client.models.plans import Plan
 from snapledger_client.models.releases import Estimate, Histogram, Release
-from snapledger_client.numbers import Number
+from snapledger_client.numbers import Number, Value
 from snapledger_client.options import (
     BatchOptions,
     BatchPlanOptions,
@@ -19,7 +19,7 @@ from snapledger_client.options import (
     PlanOptions,
     ReleaseOptions,
 )
-from snapledger_client.statistics import Bounds, Pair, PairOfBounds, Statistic, Where
+from snapledger_client.statistics import Bounds, Pair, PairOfBounds, Period, Periods, Statistic, Where
 
 
 class AsyncDatasetQueries:
@@ -92,7 +92,7 @@ class AsyncDatasetQueries:
         return self._send(calls.release_estimate(self.name, statistics.count(where), **options))
 
     def counts(
-        self, group_by: str, where: Where | None = None, **options: Unpack[ReleaseOptions]
+        self, group_by: str | Periods, where: Where | None = None, **options: Unpack[ReleaseOptions]
     ) -> Awaitable[Histogram]:
         """Release how many rows of each category of a column meet `where`. See `ReleaseOptions`.
 
@@ -118,7 +118,7 @@ class AsyncDatasetQueries:
     def sums(
         self,
         column: str,
-        group_by: str,
+        group_by: str | Periods,
         bounds: Bounds | None = None,
         where: Where | None = None,
         **options: Unpack[ReleaseOptions],
@@ -136,8 +136,8 @@ class AsyncDatasetQueries:
     def histogram(
         self,
         column: str,
-        edges: Sequence[Number] | None = None,
-        bins: int | None = None,
+        edges: Sequence[Value] | None = None,
+        bins: int | Period | None = None,
         bounds: Bounds | None = None,
         where: Where | None = None,
         **options: Unpack[ReleaseOptions],
@@ -156,8 +156,8 @@ class AsyncDatasetQueries:
         self,
         first: str,
         second: str,
-        edges: Pair[Sequence[Number]] | None = None,
-        bins: Pair[int] | None = None,
+        edges: Pair[Sequence[Value]] | None = None,
+        bins: Pair[int | Period] | None = None,
         bounds: PairOfBounds | None = None,
         where: Where | None = None,
         **options: Unpack[ReleaseOptions],
@@ -257,7 +257,7 @@ class AsyncDatasetQueries:
     def mean_by_group(
         self,
         column: str,
-        group_by: str,
+        group_by: str | Periods,
         where: Where | None = None,
         bounds: Bounds | None = None,
         **options: Unpack[DerivedOptions],
@@ -277,7 +277,7 @@ class AsyncDatasetQueries:
     def proportion_by_group(
         self,
         column: str,
-        group_by: str,
+        group_by: str | Periods,
         category: str | None = None,
         where: Where | None = None,
         **options: Unpack[DerivedOptions],
@@ -297,7 +297,7 @@ class AsyncDatasetQueries:
         column: str,
         weight: str,
         where: Where | None = None,
-        group_by: str | None = None,
+        group_by: str | Periods | None = None,
         bounds: Bounds | None = None,
         **options: Unpack[DerivedOptions],
     ) -> Awaitable[Derived]:
@@ -337,8 +337,8 @@ class AsyncDatasetQueries:
     def cumulative(
         self,
         column: str,
-        edges: Sequence[Number] | None = None,
-        bins: int | None = None,
+        edges: Sequence[Value] | None = None,
+        bins: int | Period | None = None,
         bounds: Bounds | None = None,
         where: Where | None = None,
         **options: Unpack[DerivedOptions],
@@ -357,8 +357,8 @@ class AsyncDatasetQueries:
         self,
         column: str,
         probabilities: Number | Sequence[Number],
-        edges: Sequence[Number] | None = None,
-        bins: int | None = None,
+        edges: Sequence[Value] | None = None,
+        bins: int | Period | None = None,
         bounds: Bounds | None = None,
         where: Where | None = None,
         method: Literal["histogram", "search"] | None = None,
@@ -379,8 +379,8 @@ class AsyncDatasetQueries:
     def median(  # noqa: PLR0913, PLR0917 - as many as it has
         self,
         column: str,
-        edges: Sequence[Number] | None = None,
-        bins: int | None = None,
+        edges: Sequence[Value] | None = None,
+        bins: int | Period | None = None,
         bounds: Bounds | None = None,
         where: Where | None = None,
         method: Literal["histogram", "search"] | None = None,
@@ -403,8 +403,8 @@ class AsyncDatasetQueries:
         column: str,
         first: str,
         second: str,
-        edges: Pair[Sequence[Number]] | None = None,
-        bins: Pair[int] | None = None,
+        edges: Pair[Sequence[Value]] | None = None,
+        bins: Pair[int | Period] | None = None,
         bounds: PairOfBounds | None = None,
         where: Where | None = None,
         **options: Unpack[DerivedOptions],

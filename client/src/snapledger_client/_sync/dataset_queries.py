@@ -12,7 +12,7 @@ from snapledger_client.models.batches import Batch, BatchPlan
 from snapledger_client.models.derived import Derived, DerivedPlan
 from snapledger_client.models.plans import Plan
 from snapledger_client.models.releases import Estimate, Histogram, Release
-from snapledger_client.numbers import Number
+from snapledger_client.numbers import Number, Value
 from snapledger_client.options import (
     BatchOptions,
     BatchPlanOptions,
@@ -21,7 +21,7 @@ from snapledger_client.options import (
     PlanOptions,
     ReleaseOptions,
 )
-from snapledger_client.statistics import Bounds, Pair, PairOfBounds, Statistic, Where
+from snapledger_client.statistics import Bounds, Pair, PairOfBounds, Period, Periods, Statistic, Where
 
 
 class DatasetQueries:
@@ -91,7 +91,9 @@ class DatasetQueries:
         """
         return self._send(calls.release_estimate(self.name, statistics.count(where), **options))
 
-    def counts(self, group_by: str, where: Where | None = None, **options: Unpack[ReleaseOptions]) -> Histogram:
+    def counts(
+        self, group_by: str | Periods, where: Where | None = None, **options: Unpack[ReleaseOptions]
+    ) -> Histogram:
         """Release how many rows of each category of a column meet `where`. See `ReleaseOptions`.
 
         Examples:
@@ -116,7 +118,7 @@ class DatasetQueries:
     def sums(
         self,
         column: str,
-        group_by: str,
+        group_by: str | Periods,
         bounds: Bounds | None = None,
         where: Where | None = None,
         **options: Unpack[ReleaseOptions],
@@ -134,8 +136,8 @@ class DatasetQueries:
     def histogram(
         self,
         column: str,
-        edges: Sequence[Number] | None = None,
-        bins: int | None = None,
+        edges: Sequence[Value] | None = None,
+        bins: int | Period | None = None,
         bounds: Bounds | None = None,
         where: Where | None = None,
         **options: Unpack[ReleaseOptions],
@@ -154,8 +156,8 @@ class DatasetQueries:
         self,
         first: str,
         second: str,
-        edges: Pair[Sequence[Number]] | None = None,
-        bins: Pair[int] | None = None,
+        edges: Pair[Sequence[Value]] | None = None,
+        bins: Pair[int | Period] | None = None,
         bounds: PairOfBounds | None = None,
         where: Where | None = None,
         **options: Unpack[ReleaseOptions],
@@ -253,7 +255,7 @@ class DatasetQueries:
     def mean_by_group(
         self,
         column: str,
-        group_by: str,
+        group_by: str | Periods,
         where: Where | None = None,
         bounds: Bounds | None = None,
         **options: Unpack[DerivedOptions],
@@ -273,7 +275,7 @@ class DatasetQueries:
     def proportion_by_group(
         self,
         column: str,
-        group_by: str,
+        group_by: str | Periods,
         category: str | None = None,
         where: Where | None = None,
         **options: Unpack[DerivedOptions],
@@ -293,7 +295,7 @@ class DatasetQueries:
         column: str,
         weight: str,
         where: Where | None = None,
-        group_by: str | None = None,
+        group_by: str | Periods | None = None,
         bounds: Bounds | None = None,
         **options: Unpack[DerivedOptions],
     ) -> Derived:
@@ -333,8 +335,8 @@ class DatasetQueries:
     def cumulative(
         self,
         column: str,
-        edges: Sequence[Number] | None = None,
-        bins: int | None = None,
+        edges: Sequence[Value] | None = None,
+        bins: int | Period | None = None,
         bounds: Bounds | None = None,
         where: Where | None = None,
         **options: Unpack[DerivedOptions],
@@ -353,8 +355,8 @@ class DatasetQueries:
         self,
         column: str,
         probabilities: Number | Sequence[Number],
-        edges: Sequence[Number] | None = None,
-        bins: int | None = None,
+        edges: Sequence[Value] | None = None,
+        bins: int | Period | None = None,
         bounds: Bounds | None = None,
         where: Where | None = None,
         method: Literal["histogram", "search"] | None = None,
@@ -375,8 +377,8 @@ class DatasetQueries:
     def median(  # noqa: PLR0913, PLR0917 - as many as it has
         self,
         column: str,
-        edges: Sequence[Number] | None = None,
-        bins: int | None = None,
+        edges: Sequence[Value] | None = None,
+        bins: int | Period | None = None,
         bounds: Bounds | None = None,
         where: Where | None = None,
         method: Literal["histogram", "search"] | None = None,
@@ -399,8 +401,8 @@ class DatasetQueries:
         column: str,
         first: str,
         second: str,
-        edges: Pair[Sequence[Number]] | None = None,
-        bins: Pair[int] | None = None,
+        edges: Pair[Sequence[Value]] | None = None,
+        bins: Pair[int | Period] | None = None,
         bounds: PairOfBounds | None = None,
         where: Where | None = None,
         **options: Unpack[DerivedOptions],

@@ -13,6 +13,7 @@ from snapledger_client.display.text import (
 )
 from snapledger_client.formatting import (
     describe_statistic,
+    format_date,
     format_interval,
     format_level,
     format_number,
@@ -79,11 +80,16 @@ def render_estimate(release: Estimate) -> str:
     value = f"{format_number(release.value_in_range)} {radius}"
     interval = format_interval(*release.interval)
     lowest, width = release.mechanism.centre - release.mechanism.b_prime, 2 * release.mechanism.b_prime
+    possible = f"; possible: {format_interval(lowest, lowest + width)}"
+    if release.value_as_date is not None:
+        first, last = release.interval_as_date or (None, None)
+        value = f"{format_date(release.value_as_date)} ({format_level(release.accuracy.alpha)})"
+        interval, possible = f"{format_date(first)} to {format_date(last)}", ""
     return _render_card(
         describe_statistic(release.statistic),
         _render_line(value),
         draw_error_bar(f"{value}: {interval}", release.value_in_range, release.interval, lowest, width),
-        _render_line(f"{interval}; possible: {format_interval(lowest, lowest + width)}"),
+        _render_line(f"{interval}{possible}"),
         _render_treatment(release.treatment),
         _render_cost(release),
     )

@@ -6,6 +6,7 @@ from snapledger_client.formatting import (
     MAX_LISTED,
     choose_number_format,
     describe_statistic,
+    format_dates,
     format_interval,
     format_level,
     format_number,
@@ -89,6 +90,11 @@ def describe_prospect(plan: Plan) -> str:
 def describe_release(release: Release) -> str:
     """Return a release with its error bar and cost."""
     value = ""
+    if isinstance(release, Estimate) and release.value_as_date is not None:
+        dates = format_dates(release.value_as_date, *(release.interval_as_date or (None, None)))
+        level = format_level(release.accuracy.alpha)
+        text = f"{describe_statistic(release.statistic)}: {dates}, {level}; {describe_cost(release)}"
+        return _append_treatment(text, release.treatment)
     if isinstance(release, Estimate):
         value = f"{format_number(release.value_in_range)} "
     elif isinstance(release, Histogram):
@@ -126,8 +132,8 @@ def describe_estimates(derived: Derived) -> list[str]:
     """Return a line for each estimate with its interval; for a long list, only the number of estimates."""
     lines, format_value = [], choose_number_format(derived.derived["kind"])
     for name, estimate in derived.estimates.items():
-        rows = estimate.rows
-        values = [
+        rows, dates = estimate.rows, estimate.date_rows
+        values = [format_dates(*row) for row in (dates or ())[:MAX_LISTED]] or [
             f"{'no value' if value is None else format_value(value)} ({format_interval(lower, upper, format_value)})"
             for value, lower, upper in rows[:MAX_LISTED]
         ]

@@ -1,12 +1,12 @@
 """The base classes of all answers, and the two functions that display an answer."""
 
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from functools import singledispatch
 from html import escape
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, PlainSerializer
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
 from pydantic_core import from_json
 
 Exact = Annotated[Decimal, PlainSerializer(lambda number: format(number, "f"), return_type=str, when_used="json")]
@@ -18,6 +18,17 @@ Time = Annotated[
         lambda time: time.isoformat(timespec="microseconds").replace("+00:00", "Z"), return_type=str, when_used="json"
     ),
 ]
+
+
+def _parse_date(text: object) -> object:
+    """Return the date or the time of an ISO text; any other value as it is."""
+    if not isinstance(text, str):
+        return text
+    return date.fromisoformat(text) if len(text) == len("2021-03-31") else datetime.fromisoformat(text)
+
+
+Date = Annotated[date | datetime, BeforeValidator(_parse_date)]
+"""A date, or a time as the clocks of its column's zone show it."""
 
 
 class Answer(BaseModel):

@@ -1,12 +1,13 @@
 """Derived statistics, which follow from releases, and their plans."""
 
 from collections.abc import Sequence
+from datetime import date
 from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import Field
 
 from snapledger_client.frames import import_pandas
-from snapledger_client.models.base import Answer, DisplayedAnswer, Exact
+from snapledger_client.models.base import Answer, Date, DisplayedAnswer, Exact
 from snapledger_client.models.plans import Outlook
 from snapledger_client.models.releases import Accuracy, Bin, Charge, Treatment
 
@@ -91,6 +92,26 @@ class DerivedEstimate(Answer):
 
     value: float | tuple[float | None, ...] | None
     interval: tuple[tuple[End, End], ...] | tuple[End, End]
+    value_as_date: Date | tuple[Date | None, ...] | None = None
+    interval_as_date: tuple[tuple[Date | None, Date | None], ...] | tuple[Date | None, Date | None] | None = None
+
+    @property
+    def date_rows(self) -> list[tuple[date | None, date | None, date | None]] | None:
+        """Like `rows`, with the nearest date or time and those that the interval touches; None if it is of no dates.
+
+        Examples:
+            >>> spread = penguins.standard_deviation("body_mass_g", epsilon="0.2")
+            >>> spread.estimates["standard_deviation"].date_rows is None
+            True
+        """
+        if self.interval_as_date is None:
+            return None
+        if isinstance(self.value, tuple):
+            values = cast("tuple[date | None, ...]", self.value_as_date)
+            pairs = cast("tuple[tuple[date | None, date | None], ...]", self.interval_as_date)
+            return [(each, least, most) for each, (least, most) in zip(values, pairs, strict=True)]
+        least, most = cast("tuple[date | None, date | None]", self.interval_as_date)
+        return [(cast("date | None", self.value_as_date), least, most)]
 
     @property
     def rows(self) -> list[tuple[float | None, End, End]]:
@@ -126,7 +147,7 @@ class Derived(DisplayedAnswer):
     alpha: float
     treatment: dict[str, Treatment] = Field(default_factory=dict)
     estimates: dict[str, DerivedEstimate]
-    edges: tuple[float, ...] | None = None
+    edges: tuple[float, ...] | tuple[str, ...] | None = None
     bins: tuple[Bin, ...] | None = None
     components: tuple[Component, ...]
     budget: Charge
@@ -187,7 +208,7 @@ class Derived(DisplayedAnswer):
         return self.edges if self.edges is not None else tuple(self.derived.get("probabilities", ()))
 
     def to_frame(self) -> "pd.DataFrame":
-        """Return a pandas frame with a row for each value.
+        """Return a pandas frame with a row for each value; those of a column of dates are there as dates.
 
         Raises:
             ImportError: pandas is not installed.
@@ -199,6 +220,6 @@ class Derived(DisplayedAnswer):
         rows = [
             (name, self.labels[at] if at < len(self.labels) else None, *row)
             for name, each in self.estimates.items()
-            for at, row in enumerate(each.rows)
+            for at, row in enumerate(each.date_rows or each.rows)
         ]
         return import_pandas().DataFrame(rows, columns=["estimate", "of", "value", "lower", "upper"])

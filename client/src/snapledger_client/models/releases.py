@@ -1,5 +1,6 @@
 """Releases."""
 
+from datetime import date
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +9,7 @@ from pydantic_core import from_json
 
 from snapledger_client.formatting import describe_statistic, label_intervals
 from snapledger_client.frames import import_pandas
-from snapledger_client.models.base import Answer, DisplayedAnswer, Exact, Time
+from snapledger_client.models.base import Answer, Date, DisplayedAnswer, Exact, Time
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +41,7 @@ class Accuracy(Answer):
 
 
 class EstimateAccuracy(Accuracy):
-    """The accuracy of one number, with its interval.
+    """The accuracy of one number, with its interval; for a mean of dates also as dates.
 
     Examples:
         >>> penguins.mean("body_mass_g", epsilon="0.5").accuracy.alpha
@@ -48,6 +49,7 @@ class EstimateAccuracy(Accuracy):
     """
 
     interval: Interval
+    interval_as_date: tuple[Date, Date] | None = None
 
 
 class HistogramAccuracy(Accuracy):
@@ -108,11 +110,13 @@ class Bin(Answer):
 
     kind: str
     label: str
-    lower: float | None = None
-    upper: float | None = None
+    lower: float | str | None = None
+    upper: float | str | None = None
 
 
-def _label_positions(bins: tuple[Bin, ...] | None, edges: tuple[float, ...] | None, count: int = 0) -> list[str]:
+def _label_positions(
+    bins: tuple[Bin, ...] | None, edges: tuple[float, ...] | tuple[str, ...] | None, count: int = 0
+) -> list[str]:
     """Return the label of each position. If there are only edges, positions after the intervals are `missing`."""
     if bins is not None:
         return [each.label for each in bins]
@@ -130,7 +134,7 @@ class Axis(Answer):
     """
 
     bins: tuple[Bin, ...] | None = None
-    edges: tuple[float, ...] | None = None
+    edges: tuple[float, ...] | tuple[str, ...] | None = None
 
     @property
     def labels(self) -> list[str]:
@@ -168,7 +172,7 @@ class Treatment(Answer):
     """
 
     missing_as: bool | float | str | None = None
-    clamped_to: Interval | None = None
+    clamped_to: Interval | tuple[str, str] | None = None
     rule: str
 
 
@@ -197,6 +201,9 @@ class Release(DisplayedAnswer):
 class Estimate(Release):
     """One number; `value` is the mechanism's output, `value_in_range` the same cut to the statistic's public range.
 
+    A mean of dates is a number of days, or of units of the column's resolution, since 1970-01-01. `value_as_date` is
+    the nearest date or time, and `interval_as_date` has those that the interval touches; for other columns, None.
+
     Examples:
         >>> estimate = penguins.mean("body_mass_g", epsilon="0.5")
         >>> estimate.interval[0] < estimate.value_in_range < estimate.interval[1]
@@ -206,6 +213,7 @@ class Estimate(Release):
     value: float
     value_exact: Exact
     value_in_range: float
+    value_as_date: Date | None = None
     accuracy: EstimateAccuracy
 
     @property
@@ -219,8 +227,18 @@ class Estimate(Release):
         """
         return self.accuracy.interval
 
+    @property
+    def interval_as_date(self) -> tuple[date, date] | None:
+        """The interval as dates or times, for a mean of dates; otherwise None.
+
+        Examples:
+            >>> penguins.mean("body_mass_g", epsilon="0.5").interval_as_date is None
+            True
+        """
+        return self.accuracy.interval_as_date
+
     def to_frame(self) -> "pd.DataFrame":
-        """Return a pandas frame with one row.
+        """Return a pandas frame with one row; a mean of dates is there as dates.
 
         Raises:
             ImportError: pandas is not installed.
@@ -229,10 +247,10 @@ class Estimate(Release):
             >>> penguins.mean("body_mass_g", epsilon="0.5").to_frame().columns.to_list()
             ['statistic', 'value', 'lower', 'upper', 'alpha', 'epsilon', 'charged']
         """
-        lower, upper = self.interval
+        lower, upper = self.interval_as_date or self.interval
         row = {
             "statistic": describe_statistic(self.statistic),
-            "value": self.value_in_range,
+            "value": self.value_in_range if self.value_as_date is None else self.value_as_date,
             "lower": lower,
             "upper": upper,
             "alpha": self.accuracy.alpha,
@@ -259,7 +277,7 @@ class Histogram(Release):
     value_exact: tuple[Exact, ...]
     value_in_range: tuple[float, ...]
     bins: tuple[Bin, ...] | None
-    edges: tuple[float, ...] | None = None
+    edges: tuple[float, ...] | tuple[str, ...] | None = None
     axes: tuple[Axis, Axis] | None = None
     accuracy: HistogramAccuracy
 
