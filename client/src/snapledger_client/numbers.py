@@ -29,8 +29,10 @@ Value = Number | date
 
 Examples:
     >>> from datetime import date
-    >>> from snapledger_client import Value
-    >>> first, last: tuple[Value, Value] = date(2024, 1, 1), "2024-12-31"
+    >>> from snapledger_client import Value, mean
+    >>> first: Value = date(2024, 1, 1)
+    >>> mean("admitted", (first, "2024-12-31"))["bounds"]
+    ['2024-01-01', '2024-12-31']
 """
 
 

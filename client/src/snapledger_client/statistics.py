@@ -41,6 +41,8 @@ Periods = Mapping[str, Any]
 Examples:
     >>> from snapledger_client import Periods, periods
     >>> months: Periods = periods("admitted", "month")
+    >>> months["bins"]
+    'month'
 """
 
 T = TypeVar("T")

@@ -18,7 +18,19 @@ from snapledger_client import AsyncClient, Client
 
 SOURCE = Path(snapledger_client.__file__).parent
 # A type alias has no docstring at run time: it is the text that follows it.
-ALIASES = {"Bounds", "DerivedStatistic", "End", "Interval", "Number", "PairOfBounds", "Statistic", "Where"}
+ALIASES = {
+    "Bounds",
+    "DerivedStatistic",
+    "End",
+    "Interval",
+    "Number",
+    "PairOfBounds",
+    "Period",
+    "Periods",
+    "Value",
+    "Statistic",
+    "Where",
+}
 
 
 def alias_docs() -> dict[str, str]:
