@@ -12,11 +12,12 @@ from test_combined_accuracy import error_distribution
 
 from app.dp.derived import derive
 from app.dp.derived.base import reach_of
-from app.dp.derived.correlation_interval import Release, bound_correlation, divide_ranges
+from app.dp.derived.correlation_interval import Release, _Error, _Piece, bound_correlation, divide_ranges
 from app.dp.derived.interval_arithmetic import Range, ends, square_root_up
 from app.dp.mechanism.mechanism import AUTO, GridRefinement, Mechanism
 from app.dp.mechanism.noise_sums import sum_quantile
 from app.dp.mechanism.ratio_accuracy import pair_quantile
+from app.dp.mechanism.sum_accuracy import clamp_probability
 from app.dp.statistics import build
 from app.dp.table.columns import Column, Kind
 
@@ -71,6 +72,40 @@ def test_it_is_not_wider_than_by_ranges() -> None:
             assert least - mpq(1, 10**6) <= low <= high <= most + mpq(1, 10**6)
             ratios.append((high - low) / (most - least))
     assert sorted(ratios)[len(ratios) // 2] < 0.8
+
+
+@pytest.mark.parametrize("alpha", ["1/2", "1/5", "1/20"])
+@pytest.mark.parametrize("refinement", [0, 3])
+@pytest.mark.parametrize(
+    ("truth", "epsilons"), [(("2500", "2500", "2500"), (8, 4, 4)), (("-1000", "5000", "1250"), (8, 2, 16))]
+)
+def test_the_three_errors_together_are_within_their_reach(
+    truth: tuple[str, str, str], epsilons: tuple[int, int, int], refinement: int, alpha: str
+) -> None:
+    """By their exact distributions, and not much more often than is said: without one of them, they would not be."""
+    three, exact = mechanisms(3, epsilons, refinement), [mpq(each) for each in truth]
+    offsets = [mpq(49, 100), mpq(51, 100), mpq(51, 100)]  # of the grid: near a tie
+    errors, chances = [], []
+    for mechanism, value, offset in zip(three, exact, offsets, strict=True):
+        unit, grid = mechanism.sensitivity, mechanism.parameters.grid
+        x = (value - mechanism.statistic.centre) / unit // grid * grid + offset * grid
+        found = error_distribution(mechanism.parameters, x)
+        errors.append(found[0] * float(unit))
+        chances.append(found[1])
+    rho = math.copysign(0.5, exact[0]) if abs(exact[0]) < 2000 else 1.0
+    root = mpq(math.sqrt(exact[2] / exact[1]))
+    covariance, x, y = (released(each, value, mpq(alpha)) for each, value in zip(three, exact, strict=True))
+    beyond = math.prod(1 + clamp_probability(each.parameters, 256) for each in three)
+    piece = _Piece.between(root, root, x, y)
+    bound = _Error(covariance.value, covariance.scale, covariance.slack, (piece,), mpq(alpha) / beyond)
+    reach = float(bound.reach(mpq(rho), piece))
+    other = -rho / 2 * np.add.outer(float(root) * errors[1], errors[2] / float(root)).reshape(-1)
+    total = np.abs(np.add.outer(errors[0], other))
+    probability = np.multiply.outer(chances[0], np.multiply.outer(chances[1], chances[2]).reshape(-1))
+    missed = probability[total > reach + 1e-9].sum()
+    assert missed <= float(mpq(alpha)) + 1e-12
+    if refinement:
+        assert missed >= float(mpq(alpha)) / 2
 
 
 # n, the covariance and both variances, the ε, and α: n = 2 with ρ = 1 and -1, a variance near 0, ρ = 0 and 1/2.
