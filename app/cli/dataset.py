@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -33,17 +34,25 @@ def suggest(file: Given) -> None:
     """
     from app.engines.ingest.draft import draft_metadata  # noqa: PLC0415 - uploads need no engine
 
-    columns, left_out = draft_metadata(file)
-    if not columns:
-        raise ValueError(f"{file} has no column that can be declared: all look like names, remarks, times or constants")
+    draft = draft_metadata(file)
+    told = _explain_left_out(draft.left_out)
+    if not draft.columns:
+        raise ValueError(f"{file} has no column that can be declared. {' '.join(told)}")
     name = re.sub("[^a-z0-9_-]+", "-", file.stem.lower()).strip("-_")[:63] or "table"
-    draft = {"name": name, "description": "", "epsilon_limit": "1", "rows_per_unit": 1, "columns": columns}
-    typer.echo(json.dumps(draft, indent=1, ensure_ascii=False))
-    unconfirmed = sum("unconfirmed" in column for column in columns.values())
-    typer.echo(f"{unconfirmed} of {len(columns)} columns have bounds or categories that you must confirm.", err=True)
-    if left_out:
-        told = ", ".join(left_out)
-        typer.echo(f"Left out, since they look like names, remarks, times or constants: {told}", err=True)
+    metadata = {"name": name, "description": "", "epsilon_limit": "1", "rows_per_unit": 1, "columns": draft.columns}
+    typer.echo(json.dumps(metadata, indent=1, ensure_ascii=False))
+    count, unconfirmed = len(draft.columns), sum("unconfirmed" in column for column in draft.columns.values())
+    typer.echo(f"{unconfirmed} of {count} columns have bounds or categories that you must confirm.", err=True)
+    for line in told:
+        typer.echo(line, err=True)
+
+
+def _explain_left_out(left_out: Mapping[str, str]) -> list[str]:
+    """Return a line for each reason, with the columns that were left out for it."""
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in left_out.items():
+        by_reason.setdefault(reason, []).append(name)
+    return [f"Left out, since each {reason}: {', '.join(names)}." for reason, names in by_reason.items()]
 
 
 @app.command()

@@ -218,9 +218,8 @@ def test_a_domain_is_read_as_its_base_type(near: Tables, warehouse: str, table: 
         file_id = taken(near, name, columns, live=live).file_id
         assert near.sums(file_id, SUM_OF_X) == Moments(2, 150, 11_300)
         assert near.sums(file_id, BinCounts("t", CategoryBins(("a",), missing=False))) == (1, 1)
-        assert (
-            near.sums(file_id, ColumnSums("m", codes_for(money, None))).total == 125 + 5000
-        )  # a missing value is the middle
+        total = near.sums(file_id, ColumnSums("m", codes_for(money, None))).total
+        assert total == 125 + 5_000  # the missing value is the middle
     run(warehouse, 'ALTER TABLE "Odd name"."t;" ALTER x TYPE public.money')
     with pytest.raises(StaleTable):
         near.sums(file_id, SUM_OF_X)

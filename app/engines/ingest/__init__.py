@@ -7,10 +7,9 @@ import pyarrow as pa
 
 from app.dp.table.columns import Column, Kind
 from app.engines.ingest.csv_file import CsvFormat, csv_batches
+from app.engines.ingest.file_kinds import PARQUET, describe_foreign_kind
 from app.engines.ingest.parquet_file import parquet_batches
 from app.engines.ingest.problems import Problems
-
-_PARQUET_MAGIC = b"PAR1", b"PARE"  # plain, encrypted
 
 Batches: TypeAlias = Callable[[Sequence[Column], Problems], Iterator[pa.RecordBatch]]
 """Yields the declared columns in batches, in their stored types, and adds what is wrong with them to the problems."""
@@ -50,7 +49,9 @@ def batches_of(upload: BinaryIO, texts: CsvFormat) -> Batches:
     upload.seek(0)
 
     def read(columns: Sequence[Column], problems: Problems) -> Iterator[pa.RecordBatch]:
-        if magic in _PARQUET_MAGIC:
+        if what := describe_foreign_kind(upload):
+            problems.refuse("file", what)
+        if magic in PARQUET:
             return parquet_batches(upload, columns, problems)
         return csv_batches(upload, columns, problems, texts)
 

@@ -4,7 +4,7 @@ import csv
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Literal, TypeAlias
+from typing import Any, BinaryIO, Literal, NamedTuple, TypeAlias
 
 import pyarrow as pa
 
@@ -82,8 +82,15 @@ def detect_delimiter(upload: BinaryIO, columns: Sequence[Column]) -> str:
     return _best_delimiter(upload, lambda rows: len(names.intersection(next(rows, ()))))
 
 
-def detect_delimiter_of_undeclared(upload: BinaryIO) -> str:
-    """Return the delimiter of a file without any declaration: the one that splits its header into the most fields.
+class UndeclaredCsv(NamedTuple):
+    """The format of a CSV file without any declaration."""
+
+    delimiter: str
+    header: list[str]
+
+
+def examine_undeclared(upload: BinaryIO) -> UndeclaredCsv:
+    """Return the header of a file, and the delimiter that splits it into the most fields.
 
     A delimiter that splits the header and the next row into the same number of fields, at least two, is preferred.
 
@@ -109,7 +116,8 @@ def detect_delimiter_of_undeclared(upload: BinaryIO) -> str:
     for _ in _batches(rows, len(header), problems):
         pass
     problems.refuse_any()
-    return delimiter
+    upload.seek(0)
+    return UndeclaredCsv(delimiter, header)
 
 
 def _best_delimiter(upload: BinaryIO, score: Callable[[Iterator[list[str]]], Any]) -> str:

@@ -4,16 +4,22 @@ What is taken from the data (bounds, categories) is listed as unconfirmed. A reg
 emptied that list.
 """
 
+import glob
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import duckdb
 
-from app.dp.table.columns import Kind
+from app.dp.table.columns import Column, Kind
 from app.dp.table.dates import first_unit, format_units, last_unit
-from app.engines.errors import InvalidFile
-from app.engines.ingest.csv_file import detect_delimiter_of_undeclared
+from app.engines.errors import InvalidFile, Problem
+from app.engines.ingest import batches_of
+from app.engines.ingest.csv_file import CsvFormat, UndeclaredCsv, examine_undeclared
+from app.engines.ingest.file_kinds import PARQUET, describe_foreign_kind
+from app.engines.ingest.problems import Problems
 
 MAX_CATEGORIES = 100
 """A column with more distinct texts probably holds names or remarks, not categories."""
@@ -23,43 +29,122 @@ NULL_VALUES = ["", "NA", "NaN", "null"]
 _WHOLE = re.compile(r"U?(TINY|SMALL)?INT(EGER)?|BIGINT")
 _DECIMAL = re.compile(r"DECIMAL\((\d+),(\d+)\)")
 _MAX_DIGITS = 18
+_MAX_NAME = 255
+_NAME = re.compile(rf"[^\x00-\x1f\x7f-\x9f]{{1,{_MAX_NAME}}}")
 
 
-def draft_metadata(path: Path) -> tuple[dict[str, dict[str, Any]], list[str]]:
-    """Return a declaration of each column of a CSV or Parquet file, and the names of the columns that were left out.
+@dataclass
+class Draft:
+    """A declaration of columns, and why each of the other columns was left out, by its name."""
+
+    columns: dict[str, dict[str, Any]]
+    left_out: dict[str, str]
+
+    def leave_out(self, name: str, reason: str) -> None:
+        """Leave a column out."""
+        self.columns.pop(name, None)
+        self.left_out[name] = reason
+
+
+def draft_metadata(path: Path) -> Draft:
+    """Return a declaration of each column of a CSV or Parquet file that an upload would accept.
 
     Raises:
         ValueError: the file is neither, or a row has more or fewer fields than the header.
     """
-    with duckdb.connect(":memory:", config={"memory_limit": "1GB"}) as connection:
+    with path.open("rb") as file, duckdb.connect(":memory:", config={"memory_limit": "1GB"}) as connection:
         try:
-            connection.execute(f"CREATE VIEW given AS SELECT * FROM {_read_with(path)}")  # noqa: S608 - quoted below
-            found = connection.execute("DESCRIBE given").fetchall()
-            columns = {name: _draft_column(connection, name, kind) for name, kind, *_ in found}
+            csv = _examine(file)
+            names = None if csv is None else csv.header
+            draft = _draft_columns(connection, _read_with(path, csv), names)
+            _leave_out_unreadable(draft, file, csv)
         except duckdb.Error:
             raise ValueError(f"{path} is not a readable CSV or Parquet file") from None
-    kept = {name: column for name, column in columns.items() if column is not None}
-    return kept, [name for name in columns if name not in kept]
-
-
-def _read_with(path: Path) -> str:
-    quoted = "'" + str(path).replace("'", "''") + "'"
-    with path.open("rb") as file:
-        if file.read(4) == b"PAR1":
-            return f"read_parquet({quoted})"
-        try:
-            delimiter = detect_delimiter_of_undeclared(
-                file
-            )  # with rows of different lengths, DuckDB would read a single column
         except InvalidFile as error:
             told = "; ".join(f"{problem.where}: {problem.what}" for problem in error.problems)
             raise ValueError(f"{path}: {told}") from None
-    nulls = ", ".join(f"'{text}'" for text in NULL_VALUES)
+    return draft
+
+
+def _examine(file: BinaryIO) -> UndeclaredCsv | None:
+    """Return the format of a CSV file; None for a Parquet file.
+
+    Raises:
+        InvalidFile: it is another file, or a row has more or fewer fields: DuckDB would read it as a single column.
+    """
+    if what := describe_foreign_kind(file):
+        raise InvalidFile([Problem("file", what)])
+    magic = file.read(4)
+    file.seek(0)
+    return None if magic in PARQUET else examine_undeclared(file)
+
+
+def _read_with(path: Path, csv: UndeclaredCsv | None) -> str:
+    """Return DuckDB's call that reads exactly this file, with our names and delimiter of a CSV."""
+    quoted = _quote(glob.escape(str(path)))
+    if csv is None:
+        return f"read_parquet({quoted}, hive_partitioning = false)"
+    nulls = ", ".join(map(_quote, NULL_VALUES))
+    names = ", ".join(f"'{place}'" for place in range(len(csv.header)))
     # No booleans: DuckDB accepts more spellings of them than an upload may have.
     kinds = "'BIGINT', 'DOUBLE', 'DATE', 'TIME', 'TIMESTAMP', 'TIMESTAMPTZ', 'VARCHAR'"
-    form = f"delim = '{delimiter}', quote = '\"', escape = '\"', comment = '', skip = 0, header = true"
+    form = f"delim = {_quote(csv.delimiter)}, quote = '\"', escape = '\"', comment = '', skip = 0, header = true"
     read = f"{form}, sample_size = -1, nullstr = [{nulls}], auto_type_candidates = [{kinds}]"
-    return f"read_csv({quoted}, {read})"
+    return f"read_csv({quoted}, {read}, names = [{names}], hive_partitioning = false)"
+
+
+def _quote(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _draft_columns(connection: duckdb.DuckDBPyConnection, read: str, header: list[str] | None) -> Draft:
+    """Draft each column that has a name of its own; the columns of a CSV file are read by their position."""
+    connection.execute(f"CREATE VIEW given AS SELECT * FROM {read}")  # noqa: S608 - quoted
+    found = connection.execute("DESCRIBE given").fetchall()
+    names = header or [name for name, *_ in found]
+    draft = Draft({}, {})
+    for place, (name, (stored, kind, *_)) in enumerate(zip(names, found, strict=True), 1):
+        if names.count(name) > 1:
+            draft.leave_out(name or f"column {place}", "is in the header more than once")
+        elif not _NAME.fullmatch(name):
+            draft.leave_out(name[:_MAX_NAME] or f"column {place}", "has no name that can be declared")
+        elif (column := _draft_column(connection, stored, kind)) is None:
+            draft.leave_out(name, "looks like names, remarks, times or a constant")
+        else:
+            draft.columns[name] = column
+    return draft
+
+
+def _leave_out_unreadable(draft: Draft, file: BinaryIO, csv: UndeclaredCsv | None) -> None:
+    """Read the drafted columns as an upload does, and leave out those with cells that it would refuse."""
+    columns = [_column(name, drafted) for name, drafted in draft.columns.items()]
+    problems = _FirstProblems()
+    read = batches_of(file, CsvFormat(NULL_VALUES, None if csv is None else csv.delimiter))
+    for _ in read(columns, problems) if columns else ():
+        pass
+    for name, what in problems.by_column.items():
+        draft.leave_out(name, f"{what}, which an upload would refuse")
+
+
+class _FirstProblems(Problems):
+    """The first problem of each column's cells."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.by_column: dict[str, str] = {}
+
+    def add_cells(self, unit: str, numbers: Sequence[int], column: str, cells: Mapping[int, str]) -> None:
+        """Keep the first problem."""
+        for place, what in sorted(cells.items())[:1]:
+            self.by_column.setdefault(column, f"{unit} {numbers[place]} {what}")
+
+
+def _column(name: str, drafted: dict[str, Any]) -> Column:
+    """Return a drafted column for reading, which needs no bounds."""
+    kind = f"timestamp_{drafted['resolution']}" if drafted["kind"] == "timestamp" else drafted["kind"]
+    categories = tuple(drafted.get("categories", ()))
+    zone = drafted.get("time_zone", "")
+    return Column(name, Kind(kind), scale=drafted.get("scale", 0), categories=categories, time_zone=zone)
 
 
 def _draft_column(connection: duckdb.DuckDBPyConnection, name: str, kind: str) -> dict[str, Any] | None:
@@ -88,7 +173,7 @@ def _draft_texts(connection: duckdb.DuckDBPyConnection, quoted: str) -> dict[str
     texts = sorted(text for (text,) in connection.execute(query).fetchall())
     if texts and {text.lower() for text in texts} <= {"true", "false"}:
         return {"kind": "boolean"}
-    fits = 0 < len(texts) <= MAX_CATEGORIES
+    fits = 0 < len(texts) <= MAX_CATEGORIES and all(map(_NAME.fullmatch, texts))
     return {"kind": "category", "categories": texts, "unconfirmed": ["categories"]} if fits else None
 
 

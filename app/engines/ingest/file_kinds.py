@@ -1,0 +1,49 @@
+"""Recognise by its first bytes what a file is, so that its owner is told how to make a CSV or Parquet file of it."""
+
+import codecs
+from typing import BinaryIO, Final
+
+PARQUET: Final = b"PAR1", b"PARE"  # plain, encrypted
+
+_SAVE_CSV: Final = "save the sheet as CSV UTF-8, and upload that"
+_KINDS: Final = {
+    b"\xd0\xcf\x11\xe0": f"is an old Excel workbook (.xls): {_SAVE_CSV}",
+    b"\x1f\x8b": "is compressed with gzip: decompress it, and upload the file inside",
+    b"\x28\xb5\x2f\xfd": "is compressed with zstd: decompress it, and upload the file inside",
+    b"BZh": "is compressed with bzip2: decompress it, and upload the file inside",
+    b"\xfd7zXZ": "is compressed with xz: decompress it, and upload the file inside",
+    codecs.BOM_UTF16_LE: "is in UTF-16: save it as UTF-8",
+    codecs.BOM_UTF16_BE: "is in UTF-16: save it as UTF-8",
+    b"ARROW1": "is an Arrow file: write it as Parquet",
+    b"ORC": "is an ORC file: write it as Parquet",
+    b"Obj\x01": "is an Avro file: write it as Parquet",
+    b"\x89HDF": "is an HDF5 file: write it as CSV or Parquet",
+    b"$FL2": "is an SPSS file: write it as CSV or Parquet",
+    b"<stata_dta>": "is a Stata file: write it as CSV or Parquet",
+    b"SQLite format 3\0": "is an SQLite database: write its table as CSV or Parquet",
+    b"%PDF": "is a PDF document: upload the table as CSV or Parquet",
+    b"<!DOCTYPE": "is a web page: upload the table as CSV or Parquet",
+    b"<html": "is a web page: upload the table as CSV or Parquet",
+}
+_ZIP: Final = b"PK\x03\x04"
+_MOST_BYTES: Final = max(map(len, _KINDS))
+
+
+def describe_foreign_kind(file: BinaryIO) -> str | None:
+    """Return what a file is if it is neither CSV nor Parquet, and what to do; None if it may be one. It is rewound."""
+    first = file.read(_MOST_BYTES)
+    file.seek(0)
+    if first.startswith(_ZIP):
+        return _describe_zip(file)
+    return next((told for magic, told in _KINDS.items() if first.startswith(magic)), None)
+
+
+def _describe_zip(file: BinaryIO) -> str:
+    """Excel's and LibreOffice's files are ZIP archives. The first member's name is in the file's first bytes."""
+    first = file.read(4_096)
+    file.seek(0)
+    if b"[Content_Types].xml" in first or b"xl/" in first:
+        return f"is an Excel workbook: {_SAVE_CSV}"
+    if b"opendocument.spreadsheet" in first:
+        return f"is a LibreOffice spreadsheet: {_SAVE_CSV}"
+    return "is a ZIP archive: upload the CSV or Parquet file inside"

@@ -1,0 +1,106 @@
+"""What `dataset suggest` drafts, an upload accepts once it is confirmed; the rest is left out with the reason."""
+
+import csv
+import gzip
+import io
+import random
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from app.api.routers.datasets import declared_columns
+from app.api.schemas.base import validate
+from app.api.schemas.datasets import DatasetRequest
+from app.dp.table.columns import Column, Kind
+from app.engines.errors import InvalidFile
+from app.engines.ingest.draft import Draft, draft_metadata
+from app.engines.storage.tables import Tables
+from app.services.planning.columns import decode_columns, encode_columns
+
+NAMES = ["", " x ", "x", "sex", "a,b", 'say "x"', "ß", "x\ny", "n" * 300, "0", "'; DROP", "🐧", "\t", "x_1", "column0"]
+CELLS = ["1", "2.5", "-3", "0x1F", "1e5", "", "NA", "true", "False", "yes", "2024-02-29", "12:30", "1,250", " 7", "+4"]
+CELLS += ["text", "9223372036854775808", "1_000", "inf", "nan", "1.", ".5", "2024-01-01 10:00:00", "x\ny", "t" * 300]
+
+
+def written(path: Path, rows: list[list[str]]) -> Path:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(rows)
+    return path
+
+
+def confirmed(draft: Draft) -> dict[str, Any]:
+    return {name: column | {"unconfirmed": []} for name, column in draft.columns.items()}
+
+
+def upload(tables: Tables, path: Path, draft: Draft) -> int:
+    metadata = {"name": "drafted", "epsilon_limit": "1", "columns": confirmed(draft)}
+    request = validate(DatasetRequest, metadata)
+    columns = decode_columns(encode_columns(declared_columns(request.columns)))
+    return tables.ingest(io.BytesIO(path.read_bytes()), list(columns.values()), request.null_values).n
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_what_is_drafted_is_accepted(tables: Tables, tmp_path: Path, seed: int) -> None:
+    rng = random.Random(seed)
+    header = [rng.choice(NAMES) for _ in range(rng.randint(1, 6))]
+    kinds = [rng.sample(CELLS, rng.randint(1, 4)) for _ in header]
+    rows = [[rng.choice(kind) for kind in kinds] for _ in range(rng.randint(2, 30))]
+    path = written(tmp_path / "t.csv", [header, *rows])
+    try:
+        draft = draft_metadata(path)
+    except ValueError:  # such as a header of one blank name
+        return
+    assert {*draft.columns} <= {*header}
+    assert len(draft.columns) + len(draft.left_out) <= len(header)
+    if draft.columns:
+        assert upload(tables, path, draft) >= 2
+
+
+def test_exactly_this_file_is_drafted(tmp_path: Path) -> None:
+    folder = tmp_path / "sex=F"
+    folder.mkdir()
+    written(folder / "a1.csv", [["x", "t"], ["1", "other"], ["2", "file"]])
+    path = written(folder / "a[1]*.csv", [["x", "sex"], ["5", "m"], ["6", "f"]])
+    assert draft_metadata(path).columns == {
+        "x": {"kind": "integer", "bounds": ["5", "6"], "unconfirmed": ["bounds"]},
+        "sex": {"kind": "category", "categories": ["f", "m"], "unconfirmed": ["categories"]},
+    }
+    pq.write_table(pa.table({"x": [1, 2]}), folder / "t[1].parquet")
+    assert [*draft_metadata(folder / "t[1].parquet").columns] == ["x"]
+
+
+def test_why_columns_are_left_out(tmp_path: Path) -> None:
+    header = ["", " x ", "twice", "twice", "hex", "constant", "a\tb"]
+    path = written(
+        tmp_path / "t.csv", [header, *([str(i), str(i), "1", "2", f"0x{i}F", "7", str(i)] for i in range(9))]
+    )
+    draft = draft_metadata(path)
+    assert [*draft.columns] == [" x "]
+    assert draft.left_out == {
+        "column 1": "has no name that can be declared",
+        "twice": "is in the header more than once",
+        "hex": "line 2 is not a number, which an upload would refuse",
+        "constant": "looks like names, remarks, times or a constant",
+        "a\tb": "has no name that can be declared",
+    }
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"PK\x03\x04" + b"\0" * 26 + b"[Content_Types].xml", "is an Excel workbook: save the sheet as CSV UTF-8"),
+        (b"PK\x03\x04" + b"\0" * 26 + b"t.csv", "is a ZIP archive"),
+        (gzip.compress(b"x\n1\n"), "is compressed with gzip: decompress it"),
+        ("x\n1\n2\n".encode("utf-16"), "is in UTF-16: save it as UTF-8"),
+        (b"SQLite format 3\0" + b"\0" * 100, "is an SQLite database"),
+    ],
+)
+def test_other_kinds_of_files_are_named(tables: Tables, tmp_path: Path, content: bytes, told: str) -> None:
+    (tmp_path / "t").write_bytes(content)
+    with pytest.raises(ValueError, match=f"file: {told}"):
+        draft_metadata(tmp_path / "t")
+    with pytest.raises(InvalidFile, match=f"file: {told}"):
+        tables.ingest(io.BytesIO(content), [Column("x", Kind.INTEGER)], [])
