@@ -130,7 +130,7 @@ def test_the_ends_are_those_of_the_set(x: str, y: str) -> None:
 @pytest.mark.parametrize(("x", "y"), [("-3/2", "1/8"), ("3", "1/4"), ("1", "3"), ("0", "1")])
 def test_the_ends_hold_the_true_ratio_as_often_as_is_said(x: str, y: str, alpha: mpq) -> None:
     """Where y is about 0, a ratio may be far on the other side of 0 than the releases are."""
-    above, below = (derive_parameters(mpq(epsilon), mpq(3), mpq(1, 20), 1) for epsilon in (2, 3))
+    above, below = (derive_parameters(mpq(epsilon), mpq(3), mpq(1, 20)) for epsilon in (2, 3))
     error, truth = ratio_error(above, below, alpha), mpq(x) / mpq(y)
     missed = 0.0
     for (error_x, chance_x), (error_y, chance_y) in itertools.product(

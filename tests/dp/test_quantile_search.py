@@ -67,15 +67,19 @@ def test_one_person_changes_each_count_by_the_sensitivity_whatever_was_released(
     search = search_of(bins, probabilities, n, c, nullable=True)
     tables = list(itertools.product(range(bins + 1), repeat=n))
     answers = {table: tuple(map(table.count, range(bins + 1))) for table in tables}
+    neighbours = {
+        (answers[table], answers[other])
+        for table, other in itertools.product(tables, repeat=2)
+        if sum(a != b for a, b in zip(table, other, strict=True)) <= c
+    }
     greatest = mpq(0)
     for released in transcripts(search, n):
         counts = {answer: exact_counts(search, answer, released) for answer in set(answers.values())}
-        for table, other in itertools.product(tables, repeat=2):
-            if sum(a != b for a, b in zip(table, other, strict=True)) <= c:
-                pairs = zip(counts[answers[table]], counts[answers[other]], strict=True)
-                changes = [abs(a - b) / search.sensitivity for a, b in pairs]
-                greatest = max(greatest, *changes)
-                assert sum(changes) <= search.mechanisms
+        for answer, other in neighbours:
+            pairs = zip(counts[answer], counts[other], strict=True)
+            changes = [abs(a - b) / search.sensitivity for a, b in pairs]
+            greatest = max(greatest, *changes)
+            assert sum(changes) <= search.mechanisms
     assert greatest == 1
 
 

@@ -361,7 +361,7 @@ OTHER_TABLES = {
 
 
 @pytest.mark.parametrize("change", OTHER_TABLES)
-@pytest.mark.parametrize("value", ["1", "2", "1e30"])
+@pytest.mark.parametrize("value", ["1", "1e30"])
 def test_another_type_makes_it_stale_whatever_the_values_are(
     near: Tables, warehouse: str, table: Any, change: str, value: str
 ) -> None:

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from importlib.metadata import version
+from typing import Any
 
 import pytest
 import typer
@@ -54,16 +55,18 @@ def test_what_speaks_to_a_service_loads_none(arguments: tuple[str, ...], status:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-def test_the_service_s_own_commands_are_all_there() -> None:
-    done = start("ledger", "public-key", "--help")
-    assert (done.returncode, "checkpoints" in done.stdout) == (0, True)
-
-
-def test_a_command_that_is_none_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "argv", ["snapledger", "no-such-command"])
+@pytest.mark.parametrize(
+    ("arguments", "status", "told"),
+    [(("ledger", "public-key", "--help"), 0, "checkpoints"), (("no-such-command",), 2, "no-such-command")],
+)
+def test_the_service_s_own_commands_are_all_there(
+    arguments: tuple[str, ...], status: int, told: str, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["snapledger", *arguments])
     with pytest.raises(SystemExit) as end:
         entry.main()
-    assert end.value.code == 2
+    assert (end.value.code or 0) == status
+    assert told in "".join(capsys.readouterr())
 
 
 @pytest.mark.parametrize(

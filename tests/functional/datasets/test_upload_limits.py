@@ -14,7 +14,6 @@ import httpx
 import psycopg
 import pytest
 from service_world import X_COLUMNS, Service, a_name, becomes, numbers_csv, serving
-from sqlalchemy import make_url
 from upload_bombs import (
     TEXTS,
     children_of,
@@ -31,19 +30,14 @@ MEMORY, DISK, OPEN = 96 * 2**20, 2**20, 4
 COLUMNS = 20
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgres"])
-def limited(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service whose uploads may take little."""
+@pytest.fixture(scope="module")
+def limited(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service whose uploads may take little; the ledger's database has no part in that."""
     folder = tmp_path_factory.mktemp("limited")
-    url, server = f"sqlite:///{folder}/ledger.sqlite3", request.getfixturevalue("postgres_server")
-    if request.param == "postgres":
-        with psycopg.connect(server, autocommit=True) as connection:
-            connection.execute("CREATE DATABASE limited")
-        url = make_url(server).set(database="limited").render_as_string(hide_password=False)
     limits = {"MEMORY_BYTES": MEMORY, "DISK_BYTES": DISK, "SECONDS": 600}
     settings = {f"MAX_UPLOAD_{name}": str(value) for name, value in limits.items()}
-    settings |= {"MAX_OPEN_UPLOADS": str(OPEN), "MAX_CONCURRENT_UPLOADS": "1", "CONNECTION_WAREHOUSE": server}
-    with serving(folder, url, **settings) as service:
+    settings |= {"MAX_OPEN_UPLOADS": str(OPEN), "MAX_CONCURRENT_UPLOADS": "1", "CONNECTION_WAREHOUSE": postgres_server}
+    with serving(folder, f"sqlite:///{folder}/ledger.sqlite3", **settings) as service:
         yield service
 
 

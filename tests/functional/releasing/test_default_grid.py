@@ -48,7 +48,7 @@ def test_without_a_refinement_the_grid_is_that_of_auto(
 
 def test_counts_are_whole_numbers(table: Table) -> None:
     for statistic in (COUNT, HISTOGRAM):
-        drawn = [table.fresh(statistic, epsilon=epsilon) for epsilon in ("0.05", "0.3", "0.7", "1.9")]
+        drawn = [table.fresh(statistic, epsilon=epsilon) for epsilon in ("0.3", "1.9", *["0.7"] * 30)]
         values = list(chain.from_iterable(each if isinstance(each, list) else [each] for each in _values(drawn)))
         assert {type(value) for value in values} == {int}
         assert {value % 2 for value in values} == {0, 1}  # and not multiples of a coarser grid

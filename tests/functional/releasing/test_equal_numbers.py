@@ -38,6 +38,11 @@ def table(service: Service) -> Table:
     return service.table(COLUMNS, ROWS)
 
 
+@pytest.fixture
+def one_table(one_service: Service) -> Table:
+    return one_service.table(COLUMNS, ROWS)
+
+
 def between(column: str, least: float, most: float, **where: Any) -> dict[str, Any]:
     return {"kind": "count", "where": {column: {"between": [least, most]}, **where}}
 
@@ -79,14 +84,14 @@ EQUAL: list[tuple[dict[str, Any], dict[str, Any], Any]] = [
 
 @pytest.mark.parametrize(("asked", "released", "convert"), EQUAL, ids=range(len(EQUAL)))
 def test_a_release_answers_for_equal_numbers(
-    table: Table, asked: dict[str, Any], released: dict[str, Any], convert: Any
+    one_table: Table, asked: dict[str, Any], released: dict[str, Any], convert: Any
 ) -> None:
     """In the terms of the question, at the release's own radius, with the same id; a replay is byte for byte."""
-    made = table.fresh(released, epsilon="1", grid_refinement="auto")
-    fresh = table.plan(asked, epsilon="0.5", grid_refinement="auto", reuse=False).json()
-    planned = table.plan(asked, epsilon="0.5", grid_refinement="auto").json()
+    made = one_table.fresh(released, epsilon="1", grid_refinement="auto")
+    fresh = one_table.plan(asked, epsilon="0.5", grid_refinement="auto", reuse=False).json()
+    planned = one_table.plan(asked, epsilon="0.5", grid_refinement="auto").json()
     assert (planned["reused"], planned["budget"]["charged"]) == (True, "0")
-    answer = table.release(asked, epsilon="0.5", grid_refinement="auto", key=table.name)
+    answer = one_table.release(asked, epsilon="0.5", grid_refinement="auto", key=one_table.name)
     assert answer.status_code == 200, answer.text
     document = answer.json()
     assert numbers(document) == convert(numbers(made))
@@ -101,11 +106,11 @@ def test_a_release_answers_for_equal_numbers(
     if "simultaneous_radius" in told:
         assert told["simultaneous_radius"] <= fresh["accuracy"]["simultaneous_radius"]
     assert (document["reused"], document["budget"]["charged"]) == (True, "0")
-    assert table.release(asked, epsilon="0.5", grid_refinement="auto", key=table.name).content == answer.content
-    assert table.budget()["epsilon_spent"] == "1"
-    assert table.owner.get(f"{table.path}/ledger/verification").json()["valid"]
+    assert one_table.release(asked, epsilon="0.5", grid_refinement="auto", key=one_table.name).content == answer.content
+    assert one_table.budget()["epsilon_spent"] == "1"
+    assert one_table.owner.get(f"{one_table.path}/ledger/verification").json()["valid"]
     # A release of another one with the same numbers does not answer where it is not accurate enough.
-    assert table.plan(asked, epsilon="4", grid_refinement="auto").json()["reused"] is False
+    assert one_table.plan(asked, epsilon="4", grid_refinement="auto").json()["reused"] is False
 
 
 @pytest.mark.parametrize(("asked", "released"), [(SUM, MEAN), (MEAN, SUM)])
@@ -173,9 +178,9 @@ def test_derived_statistics_follow_from_equal_numbers(table: Table) -> None:
     ],
     ids=str,
 )
-def test_other_numbers_are_other_numbers(table: Table, asked: dict[str, Any], released: dict[str, Any]) -> None:
-    table.fresh(released, epsilon="5")
-    assert table.release(asked, epsilon="0.1").status_code == 201
+def test_other_numbers_are_other_numbers(one_table: Table, asked: dict[str, Any], released: dict[str, Any]) -> None:
+    one_table.fresh(released, epsilon="5")
+    assert one_table.release(asked, epsilon="0.1").status_code == 201
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2, 3, 4, 5, 6, 7), (7, 6, 5, 4, 3, 2, 1, 0), (3, 0, 6, 5, 1, 4, 7, 2)])

@@ -41,8 +41,8 @@ WANTED: list[tuple[dict[str, Any], Any, dict[str, Any], str]] = [
 
 
 @pytest.fixture
-def table(service: Service) -> Table:
-    return service.table(COLUMNS, content(), limit="1000000", allowance="1000000")
+def table(one_service: Service) -> Table:
+    return one_service.table(COLUMNS, content(), limit="1000000", allowance="1000000")
 
 
 def plan(table: Table, statistic: dict[str, Any], **question: Any) -> httpx.Response:
