@@ -5,8 +5,8 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
+from exact_errors import error_distribution
 from gmpy2 import mpq
 
 from app.dp.mechanism import ratio_accuracy
@@ -16,23 +16,6 @@ from app.dp.mechanism.ratio_accuracy import RatioError, pair_quantile
 from app.dp.mechanism.sum_accuracy import clamp_probability, sum_radius
 
 ALPHAS = [mpq(1, 2), mpq(1, 20), mpq(1, 1000)]
-
-
-def error_distribution(parameters: Parameters, truth: mpq) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """The errors that one release of `truth` can have, ascending, and the probability of each."""
-    grid, scale, bound = float(parameters.grid), float(parameters.scale), float(parameters.bound)
-    last = math.floor(parameters.bound / parameters.grid)
-    points = [float(j) * grid for j in range(-last, last + 1)]
-
-    def below(t: float) -> float:  # P(λ'Y < t)
-        return math.exp(t / scale) / 2 if t < 0 else 1 - math.exp(-t / scale) / 2
-
-    x = float(truth)
-    chances = [below(point + grid / 2 - x) - below(point - grid / 2 - x) for point in points]
-    low, high = below(points[0] - grid / 2 - x), 1 - below(points[-1] + grid / 2 - x)
-    outer = [(-bound, low), *zip(points, chances, strict=True), (bound, high)]
-    values, probabilities = zip(*outer, strict=True)
-    return np.array(values) - x, np.array(probabilities)
 
 
 @pytest.mark.parametrize("epsilon", ["1/2", "3", "1/10"])

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from exact_errors import error_distribution
 from gmpy2 import mpq
-from test_combined_accuracy import error_distribution
 
 from app.dp.derived import derive
 from app.dp.derived.base import reach_of
