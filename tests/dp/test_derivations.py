@@ -159,8 +159,12 @@ def test_a_line() -> None:
     low, high = ends(line["slope"].range)
     assert line["slope"].value == mpq(1, 2)
     assert mpq(2, 5) < low < mpq(1, 2) < high < mpq(3, 5)
-    corners = [slope * mean for slope in (low, high) for mean in (mpq(4), mpq(6))]
-    assert line["intercept"] == (mpq(-5, 2), Range(mpq(-1, 2) - max(corners), mpq(1, 2) - min(corners)))
+    least, most = ends(line["intercept"].range)
+    assert line["intercept"].value == mpq(-5, 2)
+    # The slopes take four fifths of α, and both means the rest together: less than the sum of their radii.
+    radius = PLAIN.radius(mpq(1, 50))
+    assert -5 * high - radius * (1 + high) < least < -5 * high - radius
+    assert -5 * low + radius < most < -5 * low + radius * (1 + high)
     line = derived.estimates(dict(zip(roles, (known[0], one(0, 0, 8), *known[2:]), strict=True)))
     assert [line[name] for name in ("slope", "intercept")] == [(None, UNKNOWN)] * 2
 

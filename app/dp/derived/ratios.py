@@ -16,7 +16,7 @@ from app.dp.derived.base import (
     single_number,
 )
 from app.dp.derived.correlation_interval import Release, bound_correlation
-from app.dp.derived.interval_arithmetic import Range, ends, multiply, square_root_up, subtract
+from app.dp.derived.interval_arithmetic import UNKNOWN, Range, ends, multiply, square_root_up, subtract
 from app.dp.errors import InvalidStatistic
 from app.dp.mechanism.mechanism import Mechanism
 from app.dp.mechanism.ratio_accuracy import RatioError
@@ -213,6 +213,19 @@ class Correlation(DerivedStatistic):
         return {"covariance": [correlation * x * y], "variance_x": [x**2], "variance_y": [y**2]}
 
 
+_OF_SLOPE = mpq(4, 5)
+"""The part of α that the slope takes; the intercept takes the rest, and holds where both do."""
+
+
+def _intercepts(slopes: Range, x: KnownComponent, y: KnownComponent, alpha: Rational) -> Range:
+    """Return the range of the intercept: for the true slope b, the error of Y - b·X is that of a ratio (see there)."""
+    if None in slopes:
+        return UNKNOWN
+    reach = RatioError.of(y.mechanism, x.mechanism, alpha).reach(max(map(abs, ends(slopes))))
+    without = subtract(Range(y.raw[0], y.raw[0]), multiply(slopes, Range(x.raw[0], x.raw[0])))
+    return without.widen(reach)
+
+
 @dataclass(frozen=True)
 class Regression(DerivedStatistic):
     """The least-squares line of the second column on the first: slope Cov/Var(x), intercept mean(y) - slope·mean(x)."""
@@ -249,9 +262,10 @@ class Regression(DerivedStatistic):
         """Return slope and intercept: None if the released variance is not positive, unbounded if it may be 0."""
         together, x, x_mean, y_mean = (single_number(known[role]) for role in self.components)
         covariance, variance = known["covariance"], known["variance_x"]
-        error = RatioError.of(covariance.mechanism, variance.mechanism, covariance.alpha + variance.alpha)
+        alpha = total_alpha(known)
+        error = RatioError.of(covariance.mechanism, variance.mechanism, alpha * _OF_SLOPE)
         slopes = Range(*error.ratios(*covariance.raw, *variance.raw))
-        intercepts = subtract(y_mean[1], multiply(slopes, x_mean[1]))
+        intercepts = _intercepts(slopes, known["mean_x"], known["mean_y"], alpha * (1 - _OF_SLOPE))
         slope = together[0] / x[0] if x[0] > 0 else None
         intercept = None if slope is None else y_mean[0] - slope * x_mean[0]
         return {"slope": Estimate(slope, slopes), "intercept": Estimate(intercept, intercepts)}
