@@ -161,8 +161,8 @@ def test_a_line() -> None:
     assert mpq(2, 5) < low < mpq(1, 2) < high < mpq(3, 5)
     least, most = ends(line["intercept"].range)
     assert line["intercept"].value == mpq(-5, 2)
-    # The slopes take four fifths of α, and both means the rest together: less than the sum of their radii.
-    radius = PLAIN.radius(mpq(1, 50))
+    # The slopes take three quarters of α, and both means the rest together: less than the sum of their radii.
+    radius = PLAIN.radius(mpq(1, 40))
     assert -5 * high - radius * (1 + high) < least < -5 * high - radius
     assert -5 * low + radius < most < -5 * low + radius * (1 + high)
     line = derived.estimates(dict(zip(roles, (known[0], one(0, 0, 8), *known[2:]), strict=True)))

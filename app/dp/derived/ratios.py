@@ -213,8 +213,8 @@ class Correlation(DerivedStatistic):
         return {"covariance": [correlation * x * y], "variance_x": [x**2], "variance_y": [y**2]}
 
 
-_OF_SLOPE = mpq(4, 5)
-"""The part of α that the slope takes; the intercept takes the rest, and holds where both do."""
+_OF_SLOPE = mpq(3, 4)
+"""The part of α that the slope takes; the intercept takes the rest, which a radius of each mean takes too."""
 
 
 def _intercepts(slopes: Range, x: KnownComponent, y: KnownComponent, alpha: Rational) -> Range:
