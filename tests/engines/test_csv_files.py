@@ -74,7 +74,6 @@ REFUSALS: list[tuple[bytes, tuple[Column, ...], list[Problem]]] = [
     (HEAD + b"1,a\n2.5,b\n", (INTEGER,), [Problem("line 3, column integer", "is not a whole number")]),
     (HEAD + b"1,a\n2,\xff\n", (INTEGER,), [Problem("line 3", "is not UTF-8")]),
     (HEAD + b"1,a\n2,\xed\xa0\x80\n", (CATEGORY,), [Problem("line 3", "is not UTF-8")]),
-    ("integer\n1\n2\n".encode("utf-16"), (INTEGER,), [Problem("file", "is in UTF-16: save it as UTF-8")]),
     (b"integer,real\n1,2\nNA,\n", (ALL_PRESENT, REAL_PRESENT), [
         Problem("line 3, column integer", "is missing"), Problem("line 3, column real", "is missing")]),
     (b"real\n1\nnan\n", (REAL_PRESENT,), [Problem("line 3, column real", "is missing")]),

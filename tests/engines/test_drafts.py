@@ -1,5 +1,6 @@
 """What `dataset suggest` drafts, an upload accepts once it is confirmed; the rest is left out with the reason."""
 
+import codecs
 import csv
 import gzip
 import io
@@ -16,6 +17,7 @@ from app.api.schemas.base import validate
 from app.api.schemas.datasets import DatasetRequest
 from app.dp.table.columns import Column, Kind
 from app.engines.errors import InvalidFile
+from app.engines.ingest import plain_streams
 from app.engines.ingest.draft import Draft, draft_metadata
 from app.engines.storage.tables import Tables
 from app.services.planning.columns import decode_columns, encode_columns
@@ -23,6 +25,8 @@ from app.services.planning.columns import decode_columns, encode_columns
 NAMES = ["", " x ", "x", "sex", "a,b", 'say "x"', "ß", "x\ny", "n" * 300, "0", "'; DROP", "🐧", "\t", "x_1", "column0"]
 CELLS = ["1", "2.5", "-3", "0x1F", "1e5", "", "NA", "true", "False", "yes", "2024-02-29", "12:30", "1,250", " 7", "+4"]
 CELLS += ["text", "9223372036854775808", "1_000", "inf", "nan", "1.", ".5", "2024-01-01 10:00:00", "x\ny", "t" * 300]
+
+PEOPLE = "âge;ville\n".encode() + "".join(f"{i % 90};{('Tours', 'Orléans')[i % 2]}\n" for i in range(20_000)).encode()
 
 
 def written(path: Path, rows: list[list[str]]) -> Path:
@@ -89,18 +93,44 @@ def test_why_columns_are_left_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "content",
+    [
+        gzip.compress(PEOPLE),
+        gzip.compress(PEOPLE[:400]) + gzip.compress(PEOPLE[400:]),
+        pa.Codec("zstd").compress(PEOPLE, asbytes=True),
+        PEOPLE.decode().encode("utf-16"),
+        codecs.BOM_UTF16_BE + PEOPLE.decode().encode("utf-16-be"),
+        gzip.compress(PEOPLE.decode().encode("utf-16")),
+    ],
+)
+def test_compressed_files_and_utf_16_are_read(tables: Tables, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "t.csv").write_bytes(content)
+    draft = draft_metadata(tmp_path / "t.csv")
+    assert draft.columns["ville"]["categories"] == ["Orléans", "Tours"]
+    assert upload(tables, tmp_path / "t.csv", draft) == 20_000
+
+
+@pytest.mark.parametrize(
     ("content", "told"),
     [
         (b"PK\x03\x04" + b"\0" * 26 + b"[Content_Types].xml", "is an Excel workbook: save the sheet as CSV UTF-8"),
         (b"PK\x03\x04" + b"\0" * 26 + b"t.csv", "is a ZIP archive"),
-        (gzip.compress(b"x\n1\n"), "is compressed with gzip: decompress it"),
-        ("x\n1\n2\n".encode("utf-16"), "is in UTF-16: save it as UTF-8"),
+        (gzip.compress(b"PAR1" + b"\0" * 100), "is a Parquet file in a compressed one"),
+        (gzip.compress(b"x\n1\n2\n" * 100)[:-5], "is damaged or truncated"),
+        (codecs.BOM_UTF16_LE + b"x\0\n\0" + b"\0\xd8", "is not valid UTF-16"),
+        (b"BZh9" + b"\0" * 100, "is compressed with bzip2: decompress it"),
         (b"SQLite format 3\0" + b"\0" * 100, "is an SQLite database"),
     ],
 )
 def test_other_kinds_of_files_are_named(tables: Tables, tmp_path: Path, content: bytes, told: str) -> None:
     (tmp_path / "t").write_bytes(content)
-    with pytest.raises(ValueError, match=f"file: {told}"):
+    with pytest.raises(ValueError, match=told):
         draft_metadata(tmp_path / "t")
-    with pytest.raises(InvalidFile, match=f"file: {told}"):
+    with pytest.raises(InvalidFile, match=told):
         tables.ingest(io.BytesIO(content), [Column("x", Kind.INTEGER)], [])
+
+
+def test_the_content_of_a_compressed_file_is_limited(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plain_streams, "MAX_PLAIN_BYTES", 10**6)
+    with pytest.raises(InvalidFile, match="more than 1,000,000 bytes when it is decompressed"):
+        tables.ingest(io.BytesIO(gzip.compress(b"x\n" + b"1\n" * 10**6)), [Column("x", Kind.INTEGER)], [])

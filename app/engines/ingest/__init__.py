@@ -7,8 +7,9 @@ import pyarrow as pa
 
 from app.dp.table.columns import Column, Kind
 from app.engines.ingest.csv_file import CsvFormat, csv_batches
-from app.engines.ingest.file_kinds import PARQUET, describe_foreign_kind
+from app.engines.ingest.file_kinds import describe_foreign_kind, is_parquet
 from app.engines.ingest.parquet_file import parquet_batches
+from app.engines.ingest.plain_streams import UnreadableStreamError, open_plain
 from app.engines.ingest.problems import Problems
 
 Batches: TypeAlias = Callable[[Sequence[Column], Problems], Iterator[pa.RecordBatch]]
@@ -41,18 +42,23 @@ class Units(NamedTuple):
 def batches_of(upload: BinaryIO, texts: CsvFormat) -> Batches:
     """Return a function that reads an upload in batches. The first bytes show whether it is a CSV or a Parquet file.
 
+    A CSV may be compressed with gzip or zstd, and in UTF-8 or UTF-16.
+
     Iterating raises:
         InvalidFile: the file does not match the declaration.
         OSError: it could not be read.
     """
-    magic = upload.read(4)
-    upload.seek(0)
 
     def read(columns: Sequence[Column], problems: Problems) -> Iterator[pa.RecordBatch]:
-        if what := describe_foreign_kind(upload):
-            problems.refuse("file", what)
-        if magic in PARQUET:
-            return parquet_batches(upload, columns, problems)
-        return csv_batches(upload, columns, problems, texts)
+        try:
+            plain = open_plain(upload)
+            if what := describe_foreign_kind(plain):
+                problems.refuse("file", what)
+            if is_parquet(plain):
+                yield from parquet_batches(plain, columns, problems)
+            else:
+                yield from csv_batches(plain, columns, problems, texts)
+        except UnreadableStreamError as error:
+            problems.refuse("file", str(error))
 
     return read

@@ -6,10 +6,13 @@ emptied that list.
 
 import glob
 import re
-from collections.abc import Mapping, Sequence
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from tempfile import NamedTemporaryFile
+from typing import Any, BinaryIO, cast
 
 import duckdb
 
@@ -18,7 +21,8 @@ from app.dp.table.dates import first_unit, format_units, last_unit
 from app.engines.errors import InvalidFile, Problem
 from app.engines.ingest import batches_of
 from app.engines.ingest.csv_file import CsvFormat, UndeclaredCsv, examine_undeclared
-from app.engines.ingest.file_kinds import PARQUET, describe_foreign_kind
+from app.engines.ingest.file_kinds import describe_foreign_kind, is_parquet
+from app.engines.ingest.plain_streams import UnreadableStreamError, open_plain
 from app.engines.ingest.problems import Problems
 
 MAX_CATEGORIES = 100
@@ -54,16 +58,32 @@ def draft_metadata(path: Path) -> Draft:
     """
     with path.open("rb") as file, duckdb.connect(":memory:", config={"memory_limit": "1GB"}) as connection:
         try:
-            csv = _examine(file)
-            names = None if csv is None else csv.header
-            draft = _draft_columns(connection, _read_with(path, csv), names)
-            _leave_out_unreadable(draft, file, csv)
+            with _open_plain_file(file) as plain:
+                csv = _examine(plain)
+                names = None if csv is None else csv.header
+                draft = _draft_columns(connection, _read_with(Path(plain.name), csv), names)
+                _leave_out_unreadable(draft, plain, csv)
+        except UnreadableStreamError as error:
+            raise ValueError(f"{path}: {error}") from None
         except duckdb.Error:
             raise ValueError(f"{path} is not a readable CSV or Parquet file") from None
         except InvalidFile as error:
             told = "; ".join(f"{problem.where}: {problem.what}" for problem in error.problems)
             raise ValueError(f"{path}: {told}") from None
     return draft
+
+
+@contextmanager
+def _open_plain_file(file: BinaryIO) -> Iterator[BinaryIO]:
+    """Yield a file as it is, or a temporary file with its content, if it is compressed or in UTF-16."""
+    plain = open_plain(file)
+    if plain is file:
+        yield file
+        return
+    with NamedTemporaryFile() as temporary:
+        shutil.copyfileobj(plain, temporary)
+        temporary.seek(0)
+        yield cast("BinaryIO", temporary)
 
 
 def _examine(file: BinaryIO) -> UndeclaredCsv | None:
@@ -74,9 +94,7 @@ def _examine(file: BinaryIO) -> UndeclaredCsv | None:
     """
     if what := describe_foreign_kind(file):
         raise InvalidFile([Problem("file", what)])
-    magic = file.read(4)
-    file.seek(0)
-    return None if magic in PARQUET else examine_undeclared(file)
+    return None if is_parquet(file) else examine_undeclared(file)
 
 
 def _read_with(path: Path, csv: UndeclaredCsv | None) -> str:

@@ -1,19 +1,14 @@
 """Recognise by its first bytes what a file is, so that its owner is told how to make a CSV or Parquet file of it."""
 
-import codecs
 from typing import BinaryIO, Final
 
-PARQUET: Final = b"PAR1", b"PARE"  # plain, encrypted
+_PARQUET: Final = b"PAR1", b"PARE"  # plain, encrypted
 
 _SAVE_CSV: Final = "save the sheet as CSV UTF-8, and upload that"
 _KINDS: Final = {
     b"\xd0\xcf\x11\xe0": f"is an old Excel workbook (.xls): {_SAVE_CSV}",
-    b"\x1f\x8b": "is compressed with gzip: decompress it, and upload the file inside",
-    b"\x28\xb5\x2f\xfd": "is compressed with zstd: decompress it, and upload the file inside",
     b"BZh": "is compressed with bzip2: decompress it, and upload the file inside",
     b"\xfd7zXZ": "is compressed with xz: decompress it, and upload the file inside",
-    codecs.BOM_UTF16_LE: "is in UTF-16: save it as UTF-8",
-    codecs.BOM_UTF16_BE: "is in UTF-16: save it as UTF-8",
     b"ARROW1": "is an Arrow file: write it as Parquet",
     b"ORC": "is an ORC file: write it as Parquet",
     b"Obj\x01": "is an Avro file: write it as Parquet",
@@ -27,6 +22,13 @@ _KINDS: Final = {
 }
 _ZIP: Final = b"PK\x03\x04"
 _MOST_BYTES: Final = max(map(len, _KINDS))
+
+
+def is_parquet(file: BinaryIO) -> bool:
+    """Return whether a file is a Parquet file. It is rewound."""
+    magic = file.read(4)
+    file.seek(0)
+    return magic in _PARQUET
 
 
 def describe_foreign_kind(file: BinaryIO) -> str | None:

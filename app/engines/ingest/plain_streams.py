@@ -1,0 +1,125 @@
+"""Compressed files and UTF-16 as plain UTF-8 streams, which are converted piece by piece."""
+
+import codecs
+import io
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, BinaryIO, Final, cast
+
+import pyarrow as pa
+
+from app.engines.ingest.file_kinds import is_parquet
+
+_COMPRESSIONS: Final = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+_UTF_16: Final = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
+_PIECE_BYTES: Final = 2**16
+
+MAX_PLAIN_BYTES = 2**36
+"""The limit on the content of a compressed file, which can have 10⁵ times as many bytes as the file."""
+
+
+class UnreadableStreamError(ValueError):
+    """The content cannot be decompressed or decoded; the text says why, as a problem of the file."""
+
+
+def open_plain(file: BinaryIO) -> BinaryIO:
+    """Return the content of a file that is compressed with gzip or zstd or encoded in UTF-16; any other file itself.
+
+    The file must be at its beginning, which its first bytes decide about. The stream can be rewound.
+
+    Raises, also when the stream is read:
+        UnreadableStreamError: the file is damaged or truncated, or it is a Parquet file in a compressed one.
+        OSError: it could not be read.
+    """
+    magic = _peek(file)
+    compression = next((name for first, name in _COMPRESSIONS.items() if magic.startswith(first)), None)
+    plain = file if compression is None else _stream(partial(_decompress, file, compression))
+    if plain is not file and is_parquet(plain):
+        raise UnreadableStreamError("is a Parquet file in a compressed one: upload the Parquet file")
+    return _stream(partial(_decode_utf_16, plain)) if _peek(plain).startswith(_UTF_16) else plain
+
+
+def _peek(file: BinaryIO) -> bytes:
+    first = file.read(4)
+    file.seek(0)
+    return first
+
+
+def _stream(pieces: Callable[[], Iterator[bytes]]) -> BinaryIO:
+    return cast("BinaryIO", io.BufferedReader(_Pieces(pieces), _PIECE_BYTES))
+
+
+class _Pieces(io.RawIOBase):
+    """The pieces of an iterator as a file that can go back to its beginning."""
+
+    def __init__(self, pieces: Callable[[], Iterator[bytes]]) -> None:
+        self._open_pieces = pieces
+        self._place = 0
+        self._pieces, self._left = pieces(), memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._place
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        if (offset, whence) != (0, io.SEEK_SET):
+            raise io.UnsupportedOperation
+        self._place = 0
+        self._pieces, self._left = self._open_pieces(), memoryview(b"")
+        return 0
+
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - a writable buffer
+        while not self._left:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return 0
+            self._left = memoryview(piece)
+        size = min(len(buffer), len(self._left))
+        buffer[:size], self._left = self._left[:size], self._left[size:]
+        self._place += size
+        return size
+
+
+class _Unclosed:
+    """A file that Arrow does not close together with its own stream."""
+
+    closed = False
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.read = file.read
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+def _decompress(file: BinaryIO, compression: str) -> Iterator[bytes]:
+    file.seek(0)
+    size = 0
+    try:
+        stream = pa.CompressedInputStream(_Unclosed(file), compression)
+        while piece := stream.read(_PIECE_BYTES):
+            size += len(piece)
+            if size > MAX_PLAIN_BYTES:
+                raise UnreadableStreamError(f"has more than {MAX_PLAIN_BYTES:,} bytes when it is decompressed")
+            yield piece
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        what = f"is damaged or truncated: its {compression} stream cannot be decompressed"
+        raise UnreadableStreamError(what) from None
+
+
+def _decode_utf_16(file: BinaryIO) -> Iterator[bytes]:
+    file.seek(0)
+    decoder = codecs.getincrementaldecoder("utf-16")()
+    try:
+        while piece := file.read(_PIECE_BYTES):
+            yield decoder.decode(piece).encode()
+        yield decoder.decode(b"", final=True).encode()
+    except UnicodeError:
+        raise UnreadableStreamError("is not valid UTF-16, as its first bytes say that it is") from None
