@@ -4,8 +4,7 @@ import os
 import secrets
 import sqlite3
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,7 @@ import uvicorn
 from fastapi import FastAPI
 from openapi_contract import service_contract
 from pydantic import SecretStr
-from service_world import X_COLUMNS, Service, Table, free_port, numbers_csv
+from service_world import X_COLUMNS, Service, Table, becomes, free_port, numbers_csv
 from sqlalchemy import Connection
 from sqlalchemy.exc import OperationalError
 
@@ -136,7 +135,7 @@ def running(folder: Path, database_url: str, patch: pytest.MonkeyPatch) -> Itera
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
-        _until(lambda: server.started or not thread.is_alive())
+        assert becomes(lambda: server.started or not thread.is_alive())
         url = f"http://127.0.0.1:{port}"
         service = Service(
             url, admin_key, folder / "data", folder / "log", database_url, os.getpid(), service_contract()
@@ -148,10 +147,3 @@ def running(folder: Path, database_url: str, patch: pytest.MonkeyPatch) -> Itera
     finally:
         server.should_exit = True
         thread.join(20)
-
-
-def _until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)

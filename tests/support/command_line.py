@@ -33,3 +33,11 @@ def run(*arguments: str, **settings: str) -> Done:
         except SystemExit as end:
             status = int(end.code or 0)
     return Done(status, out.getvalue(), err.getvalue())
+
+
+def refused(done: Done, *told: str) -> None:
+    """Assert that a command failed, and said why in one line with these words."""
+    assert (done.status, done.out) == (1, ""), done
+    assert len(done.err.splitlines()) == 1, done.err
+    for words in told:
+        assert words in done.err, done.err

@@ -48,7 +48,7 @@ def becomes(true: Callable[[], bool]) -> bool:
     while not true():
         if time.monotonic() > deadline:
             return False
-        time.sleep(0.05)
+        time.sleep(0.01)
     return True
 
 

@@ -6,13 +6,9 @@ from typing import Any
 
 import pytest
 from client_world import COLUMNS, PENGUINS
-from service_world import X_COLUMNS, Service, Table, a_name, numbers_csv
+from service_world import X_COLUMNS, Service, Table, a_name, key_of, numbers_csv
 
 from snapledger_client import AsyncClient, Client, calls
-
-
-def key_of(client: Any) -> str:
-    return client.headers["Authorization"].removeprefix("Bearer ")
 
 
 @pytest.fixture

@@ -4,10 +4,9 @@ import asyncio
 from collections.abc import Callable
 from decimal import Decimal
 
-import httpx
 import pytest
 from client_world import losing_every_third_answer
-from service_world import X_COLUMNS, Service, Table, numbers_csv
+from service_world import X_COLUMNS, Service, Table, key_of, numbers_csv
 
 from snapledger_client import (
     AsyncClient,
@@ -27,10 +26,6 @@ RELEASES, EPSILON = 100, Decimal("0.05")
 @pytest.fixture
 def table(service: Service) -> Table:
     return service.table(X_COLUMNS, numbers_csv(100))
-
-
-def key_of(client: httpx.Client) -> str:
-    return client.headers["Authorization"].removeprefix("Bearer ")
 
 
 def by_turns(url: str, table: Table) -> list[str]:

@@ -4,7 +4,6 @@ import os
 import signal
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -154,7 +153,6 @@ def test_uploads_wait_for_their_turn_and_no_call_for_them(limited: Service, owne
     halves = [send_upload(another, metadata(X_COLUMNS), b"x\n1\n", whole=False) for _ in range(OPEN // 2)]
 
     assert becomes(lambda: requests_in_flight(limited) > OPEN)  # and the one that asks
-    time.sleep(0.5)  # until their bodies are read
 
     def overloaded() -> bool:
         # Otherwise it would be refused, before it has to wait.

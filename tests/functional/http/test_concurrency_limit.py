@@ -2,14 +2,13 @@
 
 import contextlib
 import socket
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 import httpx
 import pytest
 from raw_http import head
-from service_world import Service, key_of, serving
+from service_world import Service, becomes, key_of, serving
 
 MAX_REQUESTS = 8
 MAX_CONNECTIONS = 60
@@ -57,14 +56,6 @@ def half_body(client: httpx.Client) -> bytes:
     ) + (HALF_A_BODY)
 
 
-def becomes(true: Callable[[], bool]) -> bool:
-    for _ in range(200):
-        if true():
-            return True
-        time.sleep(0.05)
-    return False
-
-
 def in_flight(service: Service) -> int:
     """How many requests are answered, besides the one that asks."""
     lines = httpx.get(f"{service.url}/metrics").text.splitlines()
@@ -102,7 +93,7 @@ def test_the_slowest_body_gives_way(small: Service) -> None:
         assert becomes(lambda: in_flight(small) == MAX_REQUESTS)
         assert becomes(lambda: clients[-1].get("/v1/me").status_code == 200)
         assert first.recv(2**16).startswith(b"HTTP/1.1 408 ")
-        assert in_flight(small) == MAX_REQUESTS - 1
+        assert becomes(lambda: in_flight(small) == MAX_REQUESTS - 1)
 
 
 def test_whole_bodies_do_not_give_way(small: Service) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from command_line import Done, run
+from command_line import Done, refused, run
 from service_world import X_COLUMNS, Service, Table, numbers_csv, serving
 
 from app.ledger.chain import checkpoints
@@ -74,13 +74,6 @@ def under_load(table: Table) -> Iterator[dict[str, httpx.Response]]:
             stop.set()
         for each in running:
             each.result()
-
-
-def refused(done: Done, *told: str) -> None:
-    assert (done.status, done.out) == (1, ""), done
-    assert len(done.err.splitlines()) == 1
-    for words in told:
-        assert words in done.err
 
 
 @pytest.fixture

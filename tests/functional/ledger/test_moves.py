@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from command_line import Done, run
+from command_line import Done, refused, run
 from service_world import X_COLUMNS, Service, Table, key_of, numbers_csv, serving
 from sqlalchemy import delete, text, update
 
@@ -58,13 +58,6 @@ class Home:
             [sys.executable, "-c", code, "migrate-to", self.target], env=environment, capture_output=True, check=False
         )
         assert done.returncode == -signal.SIGKILL, done.stderr
-
-
-def refused(done: Done, *told: str) -> None:
-    assert (done.status, done.out) == (1, ""), done
-    assert len(done.err.splitlines()) == 1, done.err
-    for words in told:
-        assert words in done.err, done.err
 
 
 @pytest.fixture
