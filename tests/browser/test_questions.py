@@ -134,6 +134,29 @@ def test_a_boolean_is_chosen_by_checkboxes(opened: Opened, service: Service) -> 
     assert released(page) == {"kind": "count", "where": {"answer": {"in": [True]}}}
 
 
+def test_dates_are_chosen_and_shown_as_dates(opened: Opened, service: Service) -> None:
+    columns = {"day": {"kind": "date", "bounds": ["2021-01-01", "2021-03-31"], "nullable": False}}
+    table = service.table(columns, "day\n" + "2021-02-03\n" * 400, limit="100", allowance="100")
+    dashboard = opened()
+    page = planner(dashboard, Penguins.of(table, service), "mean")
+    page.get_by_label("ε", exact=True).fill("10")
+    page.get_by_label("Lower").fill("2021-02-01")
+    drawn(dashboard)
+    assert released(page) == {"kind": "mean", "column": "day", "bounds": ["2021-02-01", "2021-03-31"]}
+    expect(page.locator(".result .value")).to_have_text("2021-02-03")
+    page.get_by_label("Kind").select_option("histogram")
+    only(page, "day")
+    page.get_by_label("From").fill("2021-02-01")
+    statistic = released(page)
+    assert statistic["bins"] == "month"
+    assert statistic["where"] == {"day": {"between": ["2021-02-01", "2021-03-31"]}}
+    assert page.locator(".result tbody th, .result tbody td").first.inner_text() == "2021-01"
+    page.get_by_label("Kind").select_option("count")
+    page.get_by_label("For each").select_option("month of day")
+    only(page, "day")
+    assert released(page)["group_by"] == {"column": "day", "bins": "month"}
+
+
 def test_a_condition_that_nothing_can_meet_is_told(opened: Opened, penguins: Penguins) -> None:
     page = planner(opened(), penguins, "count")
     only(page, "species")

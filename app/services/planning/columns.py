@@ -13,7 +13,7 @@ from app.dp.errors import InvalidStatistic
 from app.dp.numbers.exact import json_number
 from app.dp.table.codes import codes_for
 from app.dp.table.columns import Column, Kind
-from app.dp.table.dates import parse_moment, require_units
+from app.dp.table.dates import format_down, parse_moment, require_units
 from app.errors import InvalidRequestError
 
 MAX_CACHE_BYTES = 2**25
@@ -88,14 +88,22 @@ def _decode_date(text: str, column: Column, *, end: bool = False) -> mpq:
 def columns_document(text: str) -> dict[str, Any]:
     """Return a stored declaration as JSON for a response."""
     columns: dict[str, Any] = json.loads(text)
-    for column in columns.values():
+    for name, column in columns.items():
         if column["kind"] in {"date", "timestamp"}:
+            _describe_dates(column, decode_columns(text)[name])
             continue
         if "bounds" in column:
             column["bounds"] = [json_number(mpq(bound)) for bound in column["bounds"]]
         if isinstance(column.get("null_value"), str):
             column["null_value"] = json_number(mpq(column["null_value"]))
     return columns
+
+
+def _describe_dates(document: dict[str, Any], column: Column) -> None:
+    """Write the bounds and the null value of a column of dates as complete dates or times."""
+    document["bounds"] = [format_down(bound, column.kind) for bound in column.bounds or ()]
+    if column.null_value is not None:
+        document["null_value"] = format_down(column.null_value, column.kind)
 
 
 def check_columns(text: str) -> None:

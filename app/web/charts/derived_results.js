@@ -2,7 +2,7 @@
 
 import { path } from "../api.js";
 import { facts, h, table } from "../ui/dom.js";
-import { bound, interval, number, statistic, ungrouped } from "../ui/format.js";
+import { bound, date, interval, number, statistic, ungrouped } from "../ui/format.js";
 
 const spoken = (name) => name.replaceAll("_", " ");
 
@@ -29,16 +29,23 @@ function labelsOf({ derived, edges, bins }, length) {
   return (edges ?? Array.from({ length })).map((edge, at) => (edge === undefined ? String(at + 1) : `below ${edge}`));
 }
 
-function estimate(answer, name, { value, interval: known }) {
-  const told = toldOf(answer.derived);
+/** Return an interval of dates as text. */
+const dates = ([first, last]) => (first === null ? "no information" : `${date(first)} to ${date(last)}`);
+
+function estimate(answer, name, found) {
+  const dated = found.interval_as_date !== undefined;
+  const value = dated ? found.value_as_date : found.value;
+  const known = dated ? found.interval_as_date : found.interval;
+  const told = dated ? date : toldOf(answer.derived);
+  const around = dated ? dates : between;
   if (Array.isArray(value)) {
     const labels = labelsOf(answer, value.length);
     return table(`${spoken(name)}, with intervals that hold for all at once`, ["Of", "Value", "Interval"],
-      value.map((each, at) => [labels[at], shown(each, told), between(known[at], told)]), [1, 2]);
+      value.map((each, at) => [labels[at], shown(each, told), around(known[at], told)]), [1, 2]);
   }
   const certain = `The ${spoken(name)} is in the interval with ${number(100 * (1 - answer.alpha))} % confidence.`;
   return [h("p", { class: "value" }, shown(value, told)),
-    facts([[spoken(name), shown(value, told)], ["Interval", between(known, told)]]),
+    facts([[spoken(name), shown(value, told)], ["Interval", around(known, told)]]),
     h("p", {}, certain)];
 }
 

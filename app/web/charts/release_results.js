@@ -1,7 +1,7 @@
 // Shows a release: the value with its error bar, what it means, and what it cost.
 
 import { facts, fill, h, table } from "../ui/dom.js";
-import { bound, interval, number, plain, statistic, time } from "../ui/format.js";
+import { bound, date, interval, number, plain, statistic, time } from "../ui/format.js";
 import { chart, draw, palette } from "./charts.js";
 import { twoWay } from "./two_way.js";
 
@@ -30,6 +30,11 @@ function scalar(release) {
     };
   });
   return [h("p", { class: "value" }, number(value), h("span", {}, ` ± ${bound(release.accuracy.radius)}`)), picture];
+}
+
+/** Show a mean of dates as a date. */
+function dated({ value_as_date: value, accuracy: { interval_as_date: [first, last] } }) {
+  return [h("p", { class: "value" }, date(value)), h("p", {}, `${date(first)} to ${date(last)}`)];
 }
 
 const labelsOf = (release) => axisLabels(release, release.value.length);
@@ -99,7 +104,7 @@ export function result(release, heading = "h2") {
   const many = Array.isArray(release.value);
   return h("section", { class: "card result" },
     h(heading, { tabindex: "-1" }, statistic(release.statistic)),
-    release.axes ? twoWay(release, axisLabels) : many ? histogram(release) : scalar(release),
+    release.axes ? twoWay(release, axisLabels) : many ? histogram(release) : release.value_as_date ? dated(release) : scalar(release),
     h("p", {}, meaning(release)),
     facts([
       ["Charged", `ε ${budget.charged}${release.reused ? " (an earlier release answers)" : ""}`],

@@ -1,6 +1,6 @@
 // The form of a derived statistic, and the JSON document that the API takes for it.
 
-import { binFields, boundsFields, chooser, numeric, text, typed } from "../ui/controls.js";
+import { binFields, boundsFields, chooser, numeric, temporal, text, typed } from "../ui/controls.js";
 import { field, fill, h, select } from "../ui/dom.js";
 import { filterFields, groupField } from "./filters.js";
 import { bodies, columnFields, elements, kindFields, paired } from "./question.js";
@@ -42,8 +42,10 @@ function kindsOf(columns, changed) {
   const rows = () => filterFields(columns, changed);
   const bounds = (of) => (of.body() === null ? {} : { bounds: of.body() });
 
-  const one = (kind, ...more) => {
-    const column = columnFields("Column", measured, measured[0], bounded);
+  const added = measured.filter((name) => !temporal(columns[name])); // dates have no sum
+
+  const one = (kind, names, ...more) => {
+    const column = columnFields("Column", names, names[0], bounded);
     return { element: [column.element, elements(more)],
       body: () => ({ kind, column: column.name(), ...bounds(column), ...bodies(more) }) };
   };
@@ -79,10 +81,10 @@ function kindsOf(columns, changed) {
       } };
   };
   return [
-    { kind: "standard_deviation", text: "Standard deviation", may: measured.length > 0, make: () => one("standard_deviation") },
-    { kind: "sum", text: "Sum of all rows", may: measured.length > 0, make: () => one("sum") },
+    { kind: "standard_deviation", text: "Standard deviation", may: measured.length > 0, make: () => one("standard_deviation", measured) },
+    { kind: "sum", text: "Sum of all rows", may: added.length > 0, make: () => one("sum", added) },
     { kind: "proportion", text: "Proportion", may: true, make: () => proportion(columns, changed) },
-    { kind: "mean", text: "Mean of some rows", may: measured.length > 0, make: () => one("mean", groupField(columns), rows()) },
+    { kind: "mean", text: "Mean of some rows", may: measured.length > 0, make: () => one("mean", measured, groupField(columns), rows()) },
     { kind: "correlation", text: "Correlation", may: measured.length > 1, make: () => two("correlation") },
     { kind: "regression", text: "Regression line", may: measured.length > 1, make: () => two("regression") },
     { kind: "cumulative", text: "Cumulative counts", may: numbers.length > 0, make: () => cut("cumulative") },

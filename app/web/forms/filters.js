@@ -1,6 +1,6 @@
 // The form of a filter: at most one condition for each column. A row must meet all conditions.
 
-import { numeric, text, typed } from "../ui/controls.js";
+import { PERIODS, numeric, temporal, text, typed, valueInput } from "../ui/controls.js";
 import { announce, field, fill, h, select } from "../ui/dom.js";
 
 /** Return checkboxes for the declared values. At first all are checked, so that every row with a value is included. */
@@ -12,9 +12,10 @@ function choices(values) {
   };
 }
 
-function numbers({ bounds = ["", ""] }) {
-  const how = select([["between", "between two numbers"], ["in", "one of a list"]], "between", { change: show });
-  const [from, to] = bounds.map((bound) => text({ value: String(bound) }));
+function numbers(declared) {
+  const what = temporal(declared) ? "dates" : "numbers";
+  const how = select([["between", `between two ${what}`], ["in", "one of a list"]], "between", { change: show });
+  const [from, to] = (declared.bounds ?? ["", ""]).map((bound) => valueInput(declared, bound));
   const list = text({ inputmode: "text" });
   const parts = h("div");
   function show() {
@@ -70,10 +71,15 @@ export function filterFields(columns, changed) {
   return { element: h("div", {}, list, adding), body: () => (met.size === 0 ? {} : { where: where() }) };
 }
 
-/** Return a field to choose one number for each category of a column, or one number for all rows. */
+/** Return a field to choose one number for each category or period of a column, or one number for all rows. */
 export function groupField(columns) {
-  const names = Object.entries(columns).filter(([, { kind }]) => kind === "category").map(([name]) => name);
-  if (names.length === 0) return { element: null, body: () => ({}) };
-  const by = select([["", "all rows together"], ...names.map((name) => [name, name])], "");
-  return { element: field("For each", by), body: () => (by.value === "" ? {} : { group_by: by.value }) };
+  const names = Object.keys(columns);
+  const groups = [
+    ...names.filter((name) => columns[name].kind === "category").map((name) => [name, name]),
+    ...names.filter((name) => temporal(columns[name])).flatMap((column) => PERIODS
+      .map((bins) => [`${bins.replace("iso_", "")} of ${column}`, { column, bins }])),
+  ];
+  if (groups.length === 0) return { element: null, body: () => ({}) };
+  const by = select([["", "all rows together"], ...groups.map(([told], at) => [String(at), told])], "");
+  return { element: field("For each", by), body: () => (by.value === "" ? {} : { group_by: groups[Number(by.value)][1] }) };
 }

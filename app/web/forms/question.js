@@ -1,6 +1,6 @@
 // The planner's form, and the JSON document that the API takes for its statistic.
 
-import { binFields, boundsFields, chooser } from "../ui/controls.js";
+import { binFields, boundsFields, chooser, temporal } from "../ui/controls.js";
 import { field, fill, h, select } from "../ui/dom.js";
 import { filterFields, groupField } from "./filters.js";
 
@@ -36,8 +36,10 @@ function kindsOf(columns, changed) {
   const rows = () => filterFields(columns, changed);
   const bounds = (of) => (of.body() === null ? {} : { bounds: of.body() });
 
-  const one = (kind, ...more) => {
-    const column = columnFields("Column", measured, measured[0], bounded);
+  const added = measured.filter((name) => !temporal(columns[name])); // dates have no sum
+
+  const one = (kind, names, ...more) => {
+    const column = columnFields("Column", names, names[0], bounded);
     return { element: [column.element, elements(more)],
       body: () => ({ kind, column: column.name(), ...bounds(column), ...bodies(more) }) };
   };
@@ -58,15 +60,16 @@ function kindsOf(columns, changed) {
     return { element: elements(parts), body: () => ({ kind: "count", ...bodies(parts) }) };
   };
   return [
-    { kind: "mean", text: "Mean", least: 1, make: () => one("mean") },
-    { kind: "variance", text: "Variance", least: 1, make: () => one("variance") },
+    { kind: "mean", text: "Mean", least: 1, make: () => one("mean", measured) },
+    { kind: "variance", text: "Variance", least: 1, make: () => one("variance", measured) },
     { kind: "covariance", text: "Covariance", least: 2,
       make: () => two(measured, bounded, "covariance", (both) => ({ bounds: both.map(({ body }) => body()) })) },
     { kind: "histogram", text: "Histogram", least: 0, make: histogram },
     { kind: "table", text: "Two-way table", least: all.length > 1 ? 0 : Infinity,
       make: () => two(all, binned, "histogram", (both) => paired(both.map(({ body }) => body())), rows()) },
     { kind: "count", text: "Count", least: 0, make: count },
-    { kind: "sum", text: "Sum", least: 1, make: () => one("sum", groupField(columns), rows()) },
+    { kind: "sum", text: "Sum", least: added.length > 0 ? 1 : Infinity,
+      make: () => one("sum", added, groupField(columns), rows()) },
   ].filter(({ least }) => measured.length >= least);
 }
 

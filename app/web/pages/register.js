@@ -34,6 +34,7 @@ export function register() {
       "named here are not stored."),
     field("File", file, "CSV in UTF-8 with a header line, or Parquet. One row for each person, or set rows_per_unit."),
     field("Metadata (JSON)", schema,
-      "Kinds: integer, real and decimal with bounds, decimal with scale, boolean, category with categories."),
+      "Kinds: integer, real and decimal with bounds, decimal with scale, boolean, category with categories, "
+        + "date with bounds, timestamp with bounds, time_zone and resolution."),
     h("div", { class: "buttons" }, h("button", { type: "submit" }, "Register")));
 }

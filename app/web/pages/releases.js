@@ -3,10 +3,10 @@
 import { get, listed, path } from "../api.js";
 import { result } from "../charts/release_results.js";
 import { h, table } from "../ui/dom.js";
-import { bound, number, statistic, time } from "../ui/format.js";
+import { bound, date, number, statistic, time } from "../ui/format.js";
 
 const told = (release) => (Array.isArray(release.value) ? `${number(release.value.length)} bins`
-  : number(release.value_in_range));
+  : release.value_as_date ? date(release.value_as_date) : number(release.value_in_range));
 
 export async function releases(name) {
   const { items, complete } = await listed(`${path("datasets", name)}/releases`, "releases", 100);

@@ -54,9 +54,15 @@ export function decimal(value) {
 
 /** Return a statistic in one line, with its groups and its filter. */
 export function statistic(asked) {
-  const by = asked.group_by === undefined ? "" : ` by ${asked.group_by}`;
+  const by = asked.group_by === undefined ? "" : ` by ${groups(asked.group_by)}`;
   return `${unfiltered(asked)}${by}${asked.where ? ` where ${conditions(asked.where)}` : ""}`;
 }
+
+/** Return what a statistic is grouped by: a column, or a calendar period of one. */
+const groups = (by) => (typeof by === "string" ? by : `${by.bins.replace("iso_", "")} of ${by.column}`);
+
+/** Return a date or a time for reading. */
+export const date = (text) => text.replace("T", " ");
 
 function unfiltered(asked) {
   const pair = (bounds) => (bounds ? `[${bounds[0]}, ${bounds[1]}]` : "");
@@ -67,6 +73,7 @@ function unfiltered(asked) {
   if (asked.kind === "histogram" && asked.columns) return `table of ${asked.columns.join(" and ")}`;
   if (asked.kind === "histogram") {
     const by = asked.edges ? ` in ${count(asked.edges.length - 1, "interval")}`
+      : typeof asked.bins === "string" ? ` by ${asked.bins.replace("iso_", "")} ${pair(asked.bounds)}`
       : asked.bins ? ` in ${count(asked.bins, "interval")} of ${pair(asked.bounds)}` : "";
     return `histogram of ${asked.column}${by}`;
   }

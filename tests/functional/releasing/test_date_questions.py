@@ -73,6 +73,12 @@ def test_counts(dated: Table, statistic: dict[str, Any], expected: list[int]) ->
     assert (again["id"], again["statistic"]) == (document["id"], document["statistic"])
 
 
+def test_declared_bounds_are_shown_as_complete_times(dated: Table) -> None:
+    columns = dated.analyst.get(dated.path).json()["columns"]
+    assert columns["day"]["bounds"] == ["2020-01-01", "2021-12-31"]
+    assert columns["at"]["bounds"] == ["2020-12-01T00:00:00", "2021-01-31T23:00:00"]
+
+
 def test_calendar_bins_have_names(dated: Table) -> None:
     weeks = {"kind": "histogram", "column": "day", "bins": "iso_week", "bounds": ["2020-12-24", "2021-01-05"]}
     plan = dated.plan(weeks, epsilon="1")
