@@ -12,11 +12,11 @@ from threading import Lock
 from typing import Any
 
 from cachetools import LRUCache
-from gmpy2 import mpq
 
 from app.db.repositories.datasets import Dataset
 from app.db.session import Session
 from app.dp.errors import InvalidStatistic
+from app.dp.numbers.exact import parse_exact
 from app.dp.statistics import Statistic
 from app.dp.statistics.equal_numbers import EqualStatistic, count_from_histogram
 from app.dp.statistics.histogram import Histogram, parse_bins
@@ -85,12 +85,14 @@ class HistogramFamilies:
         dataset = self._dataset
         column = columns.decode_columns(dataset.columns)[interval.column]
         try:
-            asked = json.loads(answer, parse_float=mpq, parse_int=mpq)["statistic"]
+            asked = json.loads(answer, parse_float=parse_exact, parse_int=parse_exact)["statistic"]
             bins = parse_bins(column, {name: _freeze(asked.get(name)) for name in ("edges", "bins", "bounds")})
         except (AttributeError, InvalidStatistic, KeyError, TypeError, ValueError):
             return None
-        conditions = interval.others
-        return Histogram(dataset.n, dataset.rows_per_unit, column.name, bins, by_edges=False, conditions=conditions)
+        found = Histogram(
+            *(dataset.n, dataset.rows_per_unit, column.name, bins), by_edges=False, conditions=interval.others
+        )
+        return found if family_of(found) == interval.family else None
 
 
 def _freeze(member: Any) -> Any:  # noqa: ANN401  whatever an answer holds there
