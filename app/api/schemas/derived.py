@@ -11,6 +11,7 @@ from app.api.schemas.numbers import (
     Accuracy,
     Alpha,
     Bound,
+    BoundOrDate,
     ColumnName,
     DateText,
     EpsilonNano,
@@ -169,10 +170,10 @@ class Guesses(RequestModel):
     A mean takes `mean` and `count` (of each group), a weighted one `weight` (the mean of the weights) too, and no
     `count` over all rows, a proportion by group `proportion` and `count`, a correlation `correlation` and both standard
     deviations, a regression `slope`, `standard_deviation_x`, `mean_x` and `mean_y`, quantiles `mean` and
-    `standard_deviation` of a normal distribution, and perhaps `count`.
+    `standard_deviation` of a normal distribution, and perhaps `count`. The mean of a column of dates is a date.
     """
 
-    mean: Bound | None = None
+    mean: BoundOrDate | None = None
     count: Bound | None = None
     weight: Bound | None = None
     sum: Bound | None = None
@@ -182,8 +183,8 @@ class Guesses(RequestModel):
     standard_deviation_y: Bound | None = None
     correlation: Bound | None = None
     slope: Bound | None = None
-    mean_x: Bound | None = None
-    mean_y: Bound | None = None
+    mean_x: BoundOrDate | None = None
+    mean_y: BoundOrDate | None = None
 
     def given(self) -> dict[str, mpq]:
         """Return the guesses that were made, by name."""

@@ -186,6 +186,10 @@ def plan_width(setting: Setting, epsilon_nano: int) -> PlannedWidth | None:
 def _wanted_half_width(derived: DerivedStatistic, target: Target) -> mpq:
     if target.relative_accuracy is None:
         return target.accuracy or mpq(0)
+    if derived.date_kind is not None:
+        raise InvalidRequestError(
+            ("relative_accuracy", f"does not go with dates: give `accuracy`, in {derived.date_kind.unit}")
+        )
     if derived.compared is None:
         what = f"does not go with a {derived.kind}, which has several values: give `accuracy`"
         raise InvalidRequestError(("relative_accuracy", what))

@@ -4,7 +4,7 @@ Only the components that no earlier release answers are charged: all of them, or
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,7 @@ from gmpy2 import mpq
 from app.db.repositories.datasets import Dataset
 from app.dp import derived as derivations
 from app.dp.derived import DerivedStatistic
+from app.dp.derived.guesses import read_guesses
 from app.dp.errors import InvalidStatistic
 from app.dp.mechanism.mechanism import GridRefinement
 from app.dp.numbers.exact import json_probability
@@ -185,13 +186,22 @@ def _build_derived(dataset: Dataset, question: DerivedQuestion) -> DerivedStatis
         raise questions.invalid_statistic_error("derived", error) from None
 
 
+def _read_target(dataset: Dataset, question: DerivedQuestion) -> Target:
+    """Return what is wanted, with guesses of dates as numbers."""
+    declared, target = columns.decode_columns(dataset.columns), question.target
+    try:
+        return replace(target, guesses=read_guesses(question.derived, target.guesses, declared))
+    except InvalidStatistic as error:
+        raise InvalidRequestError((error.where, error.what)) from None
+
+
 def _plan_derived(services: Services, dataset: Dataset, question: DerivedQuestion) -> PlannedDerived:
     """Plan each component. ε is shared by weight, and α is divided by the number of components."""
     derived, most_nano = _build_derived(dataset, question), services.settings.max_epsilon_nano
     statistics = {role: questions.build_statistic(dataset, each) for role, each in derived.components.items()}
-    common = question.alpha, question.gamma, question.grid_refinement, question.target.guesses
-    setting = Setting(derived, statistics, *common)
-    epsilon_nano = derived_accuracy.choose_epsilon(setting, question.target, most_nano)
+    target = _read_target(dataset, question)
+    setting = Setting(derived, statistics, question.alpha, question.gamma, question.grid_refinement, target.guesses)
+    epsilon_nano = derived_accuracy.choose_epsilon(setting, target, most_nano)
     shares = setting.share(epsilon_nano)
     if 0 in shares.values():
         raise InvalidRequestError(("epsilon", "is too small: each component's share is below 1e-9"))

@@ -67,6 +67,7 @@ def summarise_derived_plan(
         return f"{cost} If the guesses are right, its interval with {confidence} confidence would have no ends."
     step = _rounding_step(max(width.half_width, mpq(1, 10**_MAX_DECIMALS)))
     size = _number_text(_round_up(width.half_width, step), step)
+    size += "" if derived.date_kind is None else f" {derived.date_kind.unit}"
     condition = "if the guesses are right" if width.basis == "guesses" else "whatever the data"
     told = f"{cost} Its interval with {confidence} confidence would be about ± {size}, {condition}"
     return f"{told}; no quantile is known closer than to a bin." if derived.kind == "quantile" else f"{told}."

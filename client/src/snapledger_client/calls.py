@@ -26,7 +26,7 @@ from snapledger_client.models.batches import Batch, BatchPlan
 from snapledger_client.models.derived import Derived, DerivedPlan
 from snapledger_client.models.plans import FreePlan, Plan
 from snapledger_client.models.releases import Estimate, Histogram, Release, parse_release
-from snapledger_client.numbers import Number, decimal_text, json_value
+from snapledger_client.numbers import Number, decimal_text, json_value, value_text
 from snapledger_client.options import (
     BatchOptions,
     BatchPlanOptions,
@@ -153,7 +153,7 @@ def _make_body(options: Mapping[str, Any], **members: Any) -> dict[str, Any]:  #
             first, last, points = value
             members[name] = {"from": decimal_text(first), "to": decimal_text(last), "points": points}
         elif name == "guesses":
-            members[name] = {guess: decimal_text(number) for guess, number in value.items()}
+            members[name] = {guess: value_text(number) for guess, number in value.items()}
         elif name != "key":
             members[name] = decimal_text(value) if name in _DECIMAL_OPTIONS and value is not None else value
     return members

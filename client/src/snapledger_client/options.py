@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal, TypedDict
 
-from snapledger_client.numbers import Number
+from snapledger_client.numbers import Number, Value
 
 
 class StatisticOptions(TypedDict, total=False):
@@ -75,7 +75,7 @@ class DerivedPlanOptions(TypedDict, total=False):
     epsilon: Number
     accuracy: Number
     relative_accuracy: Number
-    guesses: Mapping[str, Number]
+    guesses: Mapping[str, Value]
     alpha: Number
     gamma: Number
     grid_refinement: int | Literal["auto"]

@@ -128,6 +128,28 @@ def test_derived_statistics_are_dates(dated: Table) -> None:
     assert below["edges"] == ["2021-01-04", "2021-01-11"]
 
 
+def test_guesses_of_dates_are_dates(dated: Table) -> None:
+    median = {"kind": "quantile", "column": "day", "bins": "day", "probabilities": [0.5]}
+
+    def plan(guesses: dict[str, Any], statistic: dict[str, Any] = median, **target: Any) -> httpx.Response:
+        body = {"derived": statistic, "guesses": guesses, **(target or {"epsilon": 10})}
+        return dated.analyst.post(f"/v1/datasets/{dated.name}/derived/plan", json=body)
+
+    told = plan({"mean": "2020-12-31", "standard_deviation": 100}).json()
+    assert told["expected"]["half_width"] > 0
+    assert " days, if the guesses are right" in told["summary"]
+    number = plan({"mean": 18_627, "standard_deviation": 100}).json()["errors"]
+    assert number == [{"where": "guesses.mean", "what": 'must be a date, such as "2021-03-31": the column holds dates'}]
+    line = {"kind": "regression", "columns": ["day", "x"]}
+    guesses = {"slope": 1, "standard_deviation_x": 100, "mean_x": "2020-12-31", "mean_y": 3}
+    assert plan(guesses, line).status_code == 200
+    (error,) = plan(guesses | {"mean_y": "2020-12-31"}, line).json()["errors"]
+    assert error == {"where": "guesses.mean_y", "what": "must be a number: the column holds no dates"}
+    mean = {"kind": "mean", "column": "day", "where": {"x": {"between": [0, 3]}}}
+    (error,) = plan({"mean": "2020-12-31", "count": 3}, mean, relative_accuracy=0.1).json()["errors"]
+    assert error == {"where": "relative_accuracy", "what": "does not go with dates: give `accuracy`, in days"}
+
+
 NO_DATE = "must be an ISO date or time that exists, such as 2021-03-31 or 2021-03-31T14:00"
 REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({"kind": "mean", "column": "day", "bounds": ["2021-02-29", "2021-03-01"]}, "statistic.bounds.0", NO_DATE),
