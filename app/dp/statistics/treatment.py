@@ -120,5 +120,6 @@ def _of_bins(column: Column, bins: Bins, *, counts_values: bool) -> Treatment:
     missing_as = _missing_as(column, "excluded" if counts_values else "missing")
     clamped_to = None
     if isinstance(bins, IntervalBins):
-        clamped_to = stored_bound(bins.kind, bins.edges.lower), stored_bound(bins.kind, bins.edges.upper)
+        last = bins.edges.upper - 1 if bins.period else bins.edges.upper  # the last day of a period is in its bin
+        clamped_to = stored_bound(bins.kind, bins.edges.lower), stored_bound(bins.kind, last)
     return Treatment(column.name, column.kind, missing_as, clamped_to=clamped_to, binned=True)

@@ -124,7 +124,7 @@ def test_what_prometheus_is_told(lab: tuple[Service, str]) -> None:
 
 @pytest.mark.slow
 def test_a_table_in_postgres(tmp_path: Path, postgres_server: str) -> None:
-    (body,) = blocks("engines.md", "json")
+    dates, body = blocks("engines.md", "json")
     with psycopg.connect(postgres_server, autocommit=True) as connection:
         connection.execute("CREATE DATABASE documented")
     url = make_url(postgres_server).set(database="documented").render_as_string(hide_password=False)
@@ -135,6 +135,9 @@ def test_a_table_in_postgres(tmp_path: Path, postgres_server: str) -> None:
         _, owner = service.principal("owner")
         made = owner.post("/v1/datasets", content=body, headers={"Content-Type": "application/json"})
         assert (made.status_code, made.json()["n"]) == (201, 3)
+        metadata = {"name": "patients", "epsilon_limit": "5", "columns": json.loads(dates)}
+        content = b"admitted,arrived\n2021-03-31,2021-03-31T14:00+02:00\n2021-04-01,2021-04-01\n"
+        assert service.upload(owner, metadata, content).status_code == 201
 
 
 @pytest.mark.slow

@@ -86,6 +86,7 @@ def test_calendar_bins_have_names(dated: Table) -> None:
     assert [each["label"] for each in bins] == ["2020-W52", "2020-W53", "2021-W01", "missing"]
     assert bins[1] == {"kind": "interval", "label": "2020-W53", "lower": "2020-12-28", "upper": "2021-01-04"}
     assert plan.json()["statistic"]["bounds"] == ["2020-12-21", "2021-01-10"]
+    assert plan.json()["treatment"]["day"]["clamped_to"] == ["2020-12-21", "2021-01-10"]
 
 
 def test_a_mean_is_a_date(dated: Table) -> None:
