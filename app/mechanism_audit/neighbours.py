@@ -16,7 +16,6 @@ from app.dp.statistics import Statistic, build
 from app.dp.statistics.count_base import SharedCounts
 from app.dp.table.bins import Bins, CategoryBins, IntervalBins
 from app.dp.table.columns import Column, Kind
-from app.dp.table.conditions import Condition, OneOf
 from app.dp.table.sums import Answer, BinCounts, CellSums, ColumnSums, CrossMoments, Moments, PairSums
 from app.mechanism_audit.findings import Finding, at_most
 from app.mechanism_audit.intervals import Interval
@@ -170,7 +169,7 @@ def _cells(needs: CellSums, dataset: Dataset) -> tuple[int, ...]:
     for row, count in dataset.items():
         values = dict(zip(COLUMNS, row, strict=True))
         cell = needs.count
-        if all(_met(each, values[each.column]) for each in needs.conditions):
+        if all(each.holds(values[each.column]) for each in needs.conditions):
             cell = 0
             for name, bins in needs.axes:
                 cell = cell * bins.count + _place(bins, values[name])
@@ -181,11 +180,7 @@ def _cells(needs: CellSums, dataset: Dataset) -> tuple[int, ...]:
     return (*counts, *chain.from_iterable(sums))
 
 
-def _met(condition: Condition, value: Any) -> bool:  # noqa: ANN401  a number or a text
-    return value in condition.values if isinstance(condition, OneOf) else condition.least <= value <= condition.most
-
-
-def _place(bins: Bins, value: Any) -> int:  # noqa: ANN401  as above
+def _place(bins: Bins, value: Any) -> int:  # noqa: ANN401  a number or a text
     if isinstance(bins, CategoryBins):
         return bins.categories.index(value)
     if isinstance(bins, IntervalBins):

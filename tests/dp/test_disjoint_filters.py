@@ -13,17 +13,16 @@ from app.dp.statistics import Statistic, build
 from app.dp.statistics.disjoint_filters import charge_together
 from app.dp.table.bins import CategoryBins
 from app.dp.table.columns import Column, Kind
-from app.dp.table.conditions import OneOf
 from app.dp.table.sums import CellSums
 
 CATEGORIES = ("a", "b", "d")
 COLUMNS = {
-    "k": Column("k", Kind.CATEGORY, categories=CATEGORIES, nullable=False),
+    "k": Column("k", Kind.CATEGORY, categories=CATEGORIES),
     "x": Column("x", Kind.INTEGER, (mpq(0), mpq(2)), nullable=False),
     "r": Column("r", Kind.REAL, (mpq(0), mpq(1))),
 }
-Row = tuple[str, int]
-ROWS: tuple[Row, ...] = tuple(product(CATEGORIES, (0, 2)))
+Row = tuple[str | None, int]
+ROWS: tuple[Row, ...] = (*product(CATEGORIES, (0, 2)), (None, 2))
 
 
 def of(*values: Any, column: str = "k") -> dict[str, Any]:
@@ -32,6 +31,10 @@ def of(*values: Any, column: str = "k") -> dict[str, Any]:
 
 def between(least: Any, most: Any, column: str = "x") -> dict[str, Any]:
     return {"where": {column: {"between": (mpq(least), mpq(most))}}}
+
+
+def to(condition: dict[str, Any], column: str) -> dict[str, Any]:
+    return {"where": {column: condition}}
 
 
 COUNT: dict[str, Any] = {"kind": "count"}
@@ -44,6 +47,9 @@ def charges(specs: list[dict[str, Any]], costs: list[int], rows_per_unit: int = 
 
 
 A, B, D = of("a"), of("b"), of("d")
+MISSING, NOT_A = to({"is_missing": True}, "k"), to({"negated": {"one_of": ["a"]}}, "k")
+OUTSIDE = to({"negated": {"between": (mpq(0), mpq(1))}}, "r")
+BELOW, ABOVE = to({"below": mpq(1, 2)}, "r"), to({"above": mpq(1, 2)}, "r")
 
 
 @pytest.mark.parametrize(
@@ -59,6 +65,18 @@ A, B, D = of("a"), of("b"), of("d")
         ([COUNT | between(0, 9), COUNT | of(1, 3, column="x"), COUNT | of(9, column="x")], [1, 1, 1], [1] * 3, [1] * 3),
         ([COUNT | of(*each, column="x") for each in ((0, 9), (1, 3), (9, 4), (5,))],
          [1, 2, 3, 1], [1, 2, 3, 0], [1, 2, 3, 1]),
+        ([COUNT | NOT_A, COUNT | A, COUNT | MISSING], [1, 2, 3], [0, 2, 3], [1, 2, 3]),
+        ([COUNT | NOT_A, COUNT | D, COUNT | MISSING], [1, 2, 3], [1, 2, 3], [1, 2, 3]),
+        ([COUNT | to({"is_missing": False}, "k"), COUNT | A, COUNT | MISSING], [1, 2, 3], [1, 2, 3], [1, 2, 3]),
+        ([COUNT | BELOW, COUNT | of(mpq(1, 2), column="r"), COUNT | ABOVE], [1, 2, 3], [0, 2, 3], [1, 2, 3]),
+        ([COUNT | BELOW, COUNT | to({"at_least": mpq(1, 2)}, "r"), COUNT | to({"is_missing": True}, "r")],
+         [1, 2, 3], [0, 2, 3], [1, 2, 3]),
+        ([COUNT | OUTSIDE, COUNT | BELOW, COUNT | MISSING],
+         [1, 2, 3], [1, 2, 3], [1, 2, 3]),
+        ([COUNT | OUTSIDE, COUNT | to({"negated": {"at_most": mpq(1)}}, "r"),
+          COUNT | between(0, 0, "r"), COUNT | between(1, 1, "r")], [1, 1, 3, 4], [0, 0, 3, 4], [1, 0, 3, 4]),
+        ([COUNT | to({"negated": {"one_of": (mpq(3), mpq(4))}}, "x"), COUNT | of(3, column="x"),
+          COUNT | of(4, column="x"), COUNT | between(3, 4)], [1, 2, 3, 4], [1, 2, 3, 4], [1, 2, 3, 4]),
         ([COUNT | {"group_by": "k"}, COUNT | A, COUNT | B, COUNT | D], [9, 1, 1, 1], [9, 1, 1, 0], [9, 1, 1, 0]),
         ([{"kind": "mean", "column": "x"}, COUNT | A, COUNT | B], [9, 1, 1], [9, 1, 1], [9, 1, 1]),
         ([COUNT | {"where": A["where"] | between(0, 1)["where"]}, COUNT | B, COUNT | D],
@@ -98,7 +116,7 @@ def test_the_cost_is_linear_in_the_conditions(shared: int) -> None:
 
 
 def place(bins: CategoryBins, value: Any) -> int:
-    return bins.categories.index(value)
+    return bins.count - 1 if value is None else bins.categories.index(value)
 
 
 def values(statistic: Statistic, rows: tuple[Row, ...]) -> tuple[Any, ...]:
@@ -109,10 +127,7 @@ def values(statistic: Statistic, rows: tuple[Row, ...]) -> tuple[Any, ...]:
     for k, x in rows:
         row = {"k": k, "x": x}
         cell = needs.count
-        if all(
-            row[each.column] in each.values if isinstance(each, OneOf) else each.least <= row[each.column] <= each.most
-            for each in needs.conditions
-        ):
+        if all(each.holds(row[each.column]) for each in needs.conditions):
             cell = place(needs.axes[0][1], k) if needs.axes else 0
             if needs.summed:
                 totals[cell] += needs.summed[1].code(x)
@@ -126,6 +141,8 @@ PARTS: list[tuple[list[dict[str, Any]], list[int]]] = [
     ([HISTOGRAM | A, HISTOGRAM | B, HISTOGRAM | D, COUNT | B], [4, 1, 1, 2]),
     ([SUM | A, SUM | B, SUM | D | {"centred": True}, COUNT | A], [4, 1, 7, 1]),
     ([COUNT | A | {"group_by": "k"}, SUM | B | {"group_by": "k"}, COUNT | D], [2, 2, 2]),
+    ([COUNT | A, COUNT | NOT_A, COUNT | MISSING], [3, 2, 1]),
+    ([SUM | A, SUM | NOT_A | {"centred": True}, HISTOGRAM | MISSING, COUNT | D], [4, 1, 2, 1]),
     ([COUNT | between(0, 0), COUNT | between(1, 1), SUM | between(2, 2), HISTOGRAM | between(2, 3)], [3, 1, 2, 2]),
 ]
 

@@ -63,6 +63,17 @@ ASKED: dict[str, tuple[dict[str, Any], int]] = {
     "filtered histogram": ({"kind": "histogram", "column": "k", "where": one_of(yes=True)}, 0),
     "three bins": ({"kind": "histogram", "column": "perhaps"}, 0),
     "two of three": ({"kind": "count", "where": {"k": {"one_of": ("s", "t")}}}, 0),
+    "missing category": ({"kind": "count", "where": {"k": {"is_missing": True}}}, 3),
+    "missing boolean": ({"kind": "count", "where": {"perhaps": {"is_missing": True}}}, 2),
+    "known": ({"kind": "count", "where": {"k": {"is_missing": False}}}, 1),
+    "undeclared": ({"kind": "count", "where": {"k": {"negated": {"one_of": ("s", "t")}}}}, 2),
+    "other category": ({"kind": "count", "where": {"only": {"negated": {"one_of": ("one",)}}}}, 3),
+    "not a category": ({"kind": "count", "where": {"k": {"negated": {"one_of": ("t",)}}}}, 0),
+    "below": ({"kind": "count", "where": {"x": {"below": mpq(0)}}}, 1),
+    "number": ({"kind": "count", "where": {"x": {"one_of": (mpq(3),)}}}, 2),
+    "range": ({"kind": "histogram", "column": "yes", "where": {"x": {"between": (mpq(2), mpq(3))}}}, 1),
+    "list": ({"kind": "histogram", "columns": ("k", "yes"), "where": {"x": {"one_of": (mpq(2), mpq(3))}}}, 2),
+    "sum of a range": ({"kind": "sum", "column": "x", "where": {"x": {"between": (mpq(2), mpq(3))}}}, 0),
     "filtered sum": ({"kind": "sum", "column": "x", "where": one_of(yes=True)}, 0),
     "centred sum": ({"kind": "sum", "column": "x", "centred": True}, 0),
     "variance": ({"kind": "variance", "column": "x"}, 0),
@@ -90,7 +101,7 @@ def answer(statistic: Statistic, rows: tuple[Row, ...], names: tuple[str, ...]) 
     conditions = () if isinstance(needs, BinCounts) else needs.conditions
     cells, total = Counter[tuple[int, ...]](), 0
     for row in table:
-        if all(row[each.column] in each.values for each in conditions):
+        if all(each.holds(row[each.column]) for each in conditions):
             cells[tuple(place(bins, row[name]) for name, bins in axes)] += 1
             if isinstance(needs, CellSums) and needs.summed:
                 total += needs.summed[1].code(row[needs.summed[0]])

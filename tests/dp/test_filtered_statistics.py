@@ -12,7 +12,6 @@ from app.dp.errors import InvalidStatistic
 from app.dp.statistics import Statistic, build
 from app.dp.statistics.count_base import SharedCounts
 from app.dp.table.columns import Column, Kind
-from app.dp.table.conditions import OneOf
 
 
 class Row(NamedTuple):
@@ -45,11 +44,7 @@ def answer(statistic: Statistic, rows: tuple[Row, ...]) -> tuple[int, ...]:
     counts, totals = [0] * (needs.count + 1), [0] * needs.count
     for row in rows:
         held = row._asdict()
-        inside = all(
-            held[c.column] is not None
-            and (held[c.column] in c.values if isinstance(c, OneOf) else c.least <= held[c.column] <= c.most)
-            for c in needs.conditions
-        )
+        inside = all(c.holds(held[c.column]) for c in needs.conditions)
         cell = 0
         for name, bins in needs.axes:
             cell = cell * bins.count + place(held[name], bins)
@@ -97,7 +92,8 @@ def examined(statistic: Statistic, bounds: tuple[int, int], n: int, changed: int
 @pytest.mark.parametrize("bounds", BOUNDS)
 @pytest.mark.parametrize("filtered", [True, False])
 def test_a_sum_on_every_dataset(bounds: tuple[int, int], n: int, rows_per_unit: int, *, filtered: bool) -> None:
-    spec = {"kind": "sum", "column": "v", "where": ADELIE if filtered else None}
+    where = ADELIE if n == 3 else {"k": {"negated": {"one_of": ["t"]}}}
+    spec = {"kind": "sum", "column": "v", "where": where if filtered else None}
     statistic = build(spec, columns(*bounds), n, rows_per_unit)
     values, changes = examined(statistic, bounds, n, min(rows_per_unit, n))
     (least,), (most,) = min(values), max(values)
@@ -147,7 +143,7 @@ def examined_weights(statistic: Statistic, changed: int) -> tuple[list[tuple[mpq
         cells: list[list[int]] = [[0] * 4 for _ in range(needs.count + 1)]
         expected = [mpq(0)] * needs.count
         for v, w, k in table:
-            inside = all(k in each.values if isinstance(each, OneOf) else w >= 1 for each in needs.conditions)
+            inside = all(each.holds(k if each.column == "k" else w) for each in needs.conditions)
             cell = (place(k, needs.axes[0][1]) if needs.axes else 0) if inside else needs.count
             codes = needs.summed[1].code(mpq(v)), needs.weighted[1].code(mpq(w))
             for i, each in enumerate((1, *codes, codes[0] * codes[1])):
@@ -187,6 +183,9 @@ def test_weighted_sums_on_every_dataset(where: dict[str, Any] | None, group_by: 
 COUNTS: dict[str, dict[str, Any]] = {
     "count": {"kind": "count", "where": ADELIE},
     "count of two conditions": {"kind": "count", "where": ADELIE | {"v": {"between": (mpq(-1), mpq(0))}}},
+    "count of missing": {"kind": "count", "where": {"k": {"is_missing": True}}},
+    "count of known": {"kind": "count", "where": {"k": {"is_missing": False}}},
+    "count of others": {"kind": "count", "where": {"k": {"negated": {"one_of": ["s"]}}, "v": {"at_least": mpq(0)}}},
     "grouped count": {"kind": "count", "group_by": "k"},
     "filtered grouped count": {"kind": "count", "group_by": "k", "where": {"v": {"one_of": [mpq(2)]}}},
     "filtered histogram": {"kind": "histogram", "column": "v", "bins": mpq(2), "where": ADELIE},
@@ -289,6 +288,43 @@ def test_filters_that_are_the_same_have_one_identity() -> None:
     assert len({identity(where) for where in [one, *others]}) == len(others) + 1
 
 
+SPELLINGS: list[list[dict[str, Any]]] = [
+    [{"v": {"below": mpq(18)}}, {"v": {"at_most": mpq("17.5")}}, {"v": {"negated": {"at_least": mpq(18)}}}],
+    [
+        {"v": {"at_least": mpq(1), "below": mpq(3)}},
+        {"v": {"between": (mpq(1), mpq(2))}},
+        {"v": {"above": mpq(0), "at_most": mpq(2)}},
+    ],
+    [{"v": {"negated": {"one_of": [mpq(1)]}}}, {"v": {"negated": {"between": (mpq(1), mpq(1))}}}],
+    [
+        {"v": {"is_missing": False}},
+        {"v": {"at_least": -(mpq(10) ** 100)}},
+        {"v": {"between": (-(mpq(10) ** 100), mpq(10) ** 100)}},
+    ],
+    [{"r": {"at_least": mpq(1)}}, {"r": {"negated": {"below": mpq(1)}}}],
+    [{"r": {"below": mpq(1)}}, {"r": {"negated": {"at_least": mpq(1)}}}],
+    [{"r": {"is_missing": False}}, {"r": {"negated": {"is_missing": True}}}],
+    [{"d": {"below": mpq(18)}}, {"d": {"at_most": mpq("17.99")}}],
+    [{"k": {"is_missing": True}}, {"k": {"negated": {"is_missing": False}}}],
+    [{"b": {"one_of": [True]}}, {"b": {"negated": {"one_of": [False]}}}],
+    [{"b": {"one_of": [True, False]}}, {"b": {"is_missing": False}}],
+    [{"k": {"negated": {"one_of": ["s", "t"]}}}, {"k": {"negated": {"one_of": ["t", "s", "s"]}}}],
+]
+
+
+def test_each_spelling_of_a_condition_is_the_same_filter() -> None:
+    for spellings in SPELLINGS:
+        assert len({identity(where) for where in spellings}) == 1, spellings
+    assert len({identity(spellings[0]) for spellings in SPELLINGS}) == len(SPELLINGS)
+
+
+def test_a_one_sided_filter_on_the_summed_column_narrows_the_bounds_on_its_side() -> None:
+    for condition, sensitivity in (({"at_least": mpq(5)}, 10), ({"below": mpq(5)}, 5), ({"is_missing": False}, 10)):
+        reals = {"r": Column("r", Kind.REAL, (mpq(0), mpq(10)))}
+        total = build({"kind": "sum", "column": "r", "where": {"r": condition}, "centred": True}, reals, 5, 1)
+        assert round(float(total.sensitivity), 9) == (5 if condition.keys() == {"at_least"} else sensitivity)
+
+
 def test_kinds_members_and_groups_have_identities_of_their_own() -> None:
     specs: list[dict[str, Any]] = [
         *COUNTS.values(),
@@ -331,6 +367,16 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"kind": "count", "where": {"v": {"between": (mpq("0.1"), mpq("0.9"))}}}, "where.0.between"),
     ({"kind": "count", "where": {"v": {"between": (mpq(2) ** 64, mpq(2) ** 65)}}}, "where.0.between"),
     ({"kind": "count", "where": {"v": {"between": (mpq(1),)}}}, "where.0.between"),
+    ({"kind": "count", "where": {"v": {"between": (mpq(0), mpq(1)), "below": mpq(1)}}}, "where.0"),
+    ({"kind": "count", "where": {"v": {"at_least": mpq(0), "above": mpq(1)}}}, "where.0.above"),
+    ({"kind": "count", "where": {"v": {"above": mpq(0), "below": mpq(1)}}}, "where.0"),
+    ({"kind": "count", "where": {"v": {"below": "soon"}}}, "where.0.below"),
+    ({"kind": "count", "where": {"k": {"below": mpq(1)}}}, "where.0.below"),
+    ({"kind": "count", "where": {"v": {"is_missing": True}}}, "where.0.is_missing"),
+    ({"kind": "count", "where": {"v": {"negated": {"is_missing": False}}}}, "where.0.not.is_missing"),
+    ({"kind": "count", "where": {"b": {"negated": {"one_of": [True, False]}}}}, "where.0.not"),
+    ({"kind": "count", "where": {"k": {"negated": {"one_of": ["?"]}}}}, "where.0.not.in.0"),
+    ({"kind": "count", "where": {"k": {"negated": {}}}}, "where.0.not"),
     ({"kind": "count", "column": "v", "where": ADELIE}, "column"),
     ({"kind": "count", "group_by": "v"}, "group_by"),
     ({"kind": "count", "group_by": "nobody"}, "group_by"),
@@ -367,6 +413,9 @@ def test_describe_fills_in_every_default_and_can_be_asked_again() -> None:
     descriptions: list[dict[str, Any]] = [
         {"kind": "count", "where": where},
         {"kind": "count", "where": {"v": {"in": [2, str(2**53 + 1)]}}, "group_by": "k"},
+        {"kind": "count", "where": {"b": {"is_missing": True}, "k": {"is_missing": False}, "r": {"below": 18}}},
+        {"kind": "count", "where": {"r": {"at_least": 0.1, "below": 65}, "v": {"at_least": 18}}},
+        {"kind": "count", "where": {"k": {"not": {"in": ["s"]}}, "r": {"not": {"between": [0, 1]}}}},
         {"kind": "sum", "column": "v", "bounds": [-1, 2]},
         {"kind": "sum", "column": "b", "where": {"k": {"in": ["s", "t"]}}, "group_by": "k"},
         {"kind": "histogram", "column": "v", "edges": [-1, 0, 2], "where": where},
@@ -384,7 +433,7 @@ def test_describe_fills_in_every_default_and_can_be_asked_again() -> None:
 
     def asked(member: Any) -> Any:
         if isinstance(member, dict):
-            return {"one_of" if key == "in" else key: asked(part) for key, part in member.items()}
+            return {{"in": "one_of", "not": "negated"}.get(key, key): asked(part) for key, part in member.items()}
         if isinstance(member, list):
             return [asked(part) for part in member]
         return mpq(str(member)) if isinstance(member, int | float) and not isinstance(member, bool) else member

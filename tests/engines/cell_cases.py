@@ -25,7 +25,8 @@ from gmpy2 import mpq
 
 from app.dp.table.bins import BooleanBins, CategoryBins, bins_by_number
 from app.dp.table.codes import codes_for
-from app.dp.table.conditions import Condition, OneOf, parse_conditions
+from app.dp.table.conditions import Between, Condition, Missing, NoneOf, NotBetween, OneOf
+from app.dp.table.filters import parse_conditions
 from app.dp.table.sums import CellSums
 
 BY_NAME = {column.name: column for column in COLUMNS}
@@ -51,6 +52,21 @@ WHERES: list[tuple[Condition, ...]] = [
     where(integer={"one_of": [mpq(2) ** 53 + 1, mpq(INT64_MIN), mpq(INT64_MAX), mpq(0)]}),
     where(integer={"one_of": [mpq(i) for i in range(-500, 500)]}),
     where(decimal={"one_of": [mpq("0.5"), mpq("12.7499"), mpq(-922337203685477), mpq("922337203685477.5807")]}),
+    *(where(**{column.name: {"is_missing": missing}}) for column in COLUMNS for missing in (True, False)),
+    where(category={"negated": {"one_of": ["Adelie", "o'k"]}}),
+    where(boolean={"negated": {"one_of": [True]}}),
+    where(real={"negated": {"one_of": REALS}}),
+    where(real={"negated": {"between": (mpq(0), mpq(65))}}),
+    where(real={"at_least": mpq(0)}),
+    where(real={"above": mpq(0)}),
+    where(real={"below": mpq(0)}),
+    where(real={"above": mpq("-5e-324"), "below": mpq("5e-324")}),
+    where(integer={"negated": {"one_of": [mpq(2) ** 53 + 1, mpq(INT64_MIN), mpq(INT64_MAX)]}}),
+    where(integer={"negated": {"between": (mpq(0), mpq(2) ** 53)}}),
+    where(integer={"above": mpq(2) ** 53}),
+    where(integer={"at_most": mpq(INT64_MIN)}),
+    where(decimal={"negated": {"one_of": [mpq("0.5"), mpq("12.7499")]}}),
+    where(decimal={"at_least": mpq("0.5"), "below": mpq("12.7499")}),
     *(where(real={"between": bounds}) for bounds in REAL_BOUNDS),
     *(where(integer={"between": bounds}) for bounds in INTEGER_BOUNDS[:3] + INTEGER_BOUNDS[4:-3]),
     *(where(decimal={"between": bounds}) for bounds in DECIMAL_BOUNDS[:4]),
@@ -82,10 +98,17 @@ DECIMALS: list[CellSums] = [
 def holds(condition: Condition, value: Any) -> bool:
     """Whether a stored value meets a condition, by the definition."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
-        return False
-    if isinstance(condition, OneOf):
-        return value in condition.values
-    return condition.least <= value <= condition.most
+        return isinstance(condition, Missing)
+    match condition:
+        case OneOf():
+            return value in condition.values
+        case NoneOf():
+            return value not in condition.values
+        case Between():
+            return condition.least <= value <= condition.most
+        case NotBetween():
+            return value < condition.least or condition.most < value
+    return False
 
 
 @cache

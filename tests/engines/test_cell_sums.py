@@ -19,7 +19,7 @@ from sqlglot import exp, parse_one
 from app.dp.table.bins import bins_by_number
 from app.dp.table.codes import codes_for
 from app.dp.table.columns import Column, Kind
-from app.dp.table.conditions import parse_conditions
+from app.dp.table.filters import parse_conditions
 from app.dp.table.sums import CellSums
 from app.engines.sql.cell_queries import cells_answer, cells_query
 from app.engines.sql.queries import Dialect

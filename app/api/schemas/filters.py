@@ -1,13 +1,22 @@
-"""The schema of filters. `app.dp.table.conditions` decides what their values mean for a column."""
+"""The schema of filters. `app.dp.table.filters` decides what their values mean for a column."""
 
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    GetJsonSchemaHandler,
+    PlainValidator,
+    WithJsonSchema,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from app.api.json_codec import JsonNumber
 from app.api.schemas.base import RequestModel, limit_members
-from app.api.schemas.numbers import BoundOrDate, ColumnName, refuse, text, to_exact
+from app.api.schemas.numbers import BoundOrDate, ColumnName, Flag, refuse, text, to_exact
 
 MAX_VALUES = 10_000
 """The limit on values in one list."""
@@ -17,6 +26,9 @@ MAX_CONDITIONS = 100
 
 MAX_REQUEST_VALUES, MAX_REQUEST_CONDITIONS = 20_000, 5_000
 """The limits on all filters of a request together, including those of a batch's items."""
+
+
+_VALUE: dict[str, Any] = {"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]}
 
 
 def _value(value: object) -> Any:  # noqa: ANN401  one of three types
@@ -33,12 +45,12 @@ def _value(value: object) -> Any:  # noqa: ANN401  one of three types
 Value = Annotated[
     Any,
     PlainValidator(_value),
-    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]}),
+    WithJsonSchema(_VALUE),
 ]
 
 
-class ConditionRequest(RequestModel):
-    """The values of a column that meet the condition: those `in` a list, or numbers `between` two, both included."""
+class PlainConditionRequest(RequestModel):
+    """The values of a column that meet a condition: a list, a range with one end or two, or the missing values."""
 
     one_of: Annotated[list[Value], Field(min_length=1, max_length=MAX_VALUES, fail_fast=True)] | None = Field(
         default=None,
@@ -47,8 +59,63 @@ class ConditionRequest(RequestModel):
         examples=[["Adelie"]],
     )
     between: Annotated[list[BoundOrDate], Field(min_length=2, max_length=2)] | None = Field(
-        default=None, description="Columns of numbers or dates.", examples=[[2007, 2008]]
+        default=None, description="Columns of numbers or dates: both ends are included.", examples=[[2007, 2008]]
     )
+    at_least: BoundOrDate | None = Field(
+        default=None, description="Columns of numbers or dates: this one or more.", examples=[65]
+    )
+    above: BoundOrDate | None = Field(default=None, description="Columns of numbers or dates: more than this one.")
+    at_most: BoundOrDate | None = Field(default=None, description="Columns of numbers or dates: this one or less.")
+    below: BoundOrDate | None = Field(
+        default=None, description="Columns of numbers or dates: less than this one.", examples=[18]
+    )
+    is_missing: Flag | None = Field(
+        default=None, description="True for the rows without a value, false for those that have one."
+    )
+
+
+def _spell_out(condition: object) -> object:
+    """Return what a shorthand stands for: a value or a list stands for `in`."""
+    if isinstance(condition, list):
+        return {"in": condition}
+    if isinstance(condition, str | bool):
+        return {"in": [condition]}
+    if condition is None:
+        raise refuse('must be a condition: write {"is_missing": true} for the rows without a value')
+    return condition
+
+
+class _Shorthands:
+    """Adds the shorthands of a condition to its schema."""
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        values = {"type": "array", "items": _VALUE, "minItems": 1, "maxItems": MAX_VALUES}
+        return {"anyOf": [handler(schema), *_VALUE["anyOf"], values]}
+
+
+PlainCondition = Annotated[PlainConditionRequest, BeforeValidator(_spell_out), _Shorthands()]
+
+
+class ConditionRequest(PlainConditionRequest):
+    """The values of a column that meet a condition: a list, a range, the missing values, or `not` another condition.
+
+    One or two of `at_least`, `above`, `at_most` and `below` make a range. Otherwise a condition has one member.
+    """
+
+    negated: PlainCondition | None = Field(
+        default=None,
+        alias="not",
+        description="The known values that do not meet this condition. As in SQL, a missing value meets neither.",
+        examples=[{"in": ["Adelie"]}],
+    )
+
+    @property
+    def listed(self) -> int:
+        """The number of values in its lists."""
+        return len(self.one_of or ()) + len((self.negated and self.negated.one_of) or ())
+
+
+Condition = Annotated[ConditionRequest, BeforeValidator(_spell_out), _Shorthands()]
 
 
 def require_few_conditions(filters: Iterable[Mapping[str, ConditionRequest]]) -> None:
@@ -60,7 +127,7 @@ def require_few_conditions(filters: Iterable[Mapping[str, ConditionRequest]]) ->
     conditions = [condition for each in filters for condition in each.values()]
     if len(conditions) > MAX_REQUEST_CONDITIONS:
         raise refuse(f"has too many conditions: at most {MAX_REQUEST_CONDITIONS:,} are allowed in all its filters")
-    if sum(len(each.one_of or ()) for each in conditions) > MAX_REQUEST_VALUES:
+    if sum(each.listed for each in conditions) > MAX_REQUEST_VALUES:
         raise refuse(f"has too many values: at most {MAX_REQUEST_VALUES:,} are allowed in all its filters")
 
 
@@ -70,15 +137,16 @@ def _require_few_values(where: dict[str, ConditionRequest]) -> dict[str, Conditi
 
 
 Where = Annotated[
-    dict[ColumnName, ConditionRequest],
+    dict[ColumnName, Condition],
     Field(
         min_length=1,
         max_length=MAX_CONDITIONS,
         description=(
             f"Conditions by column, all of which a row must meet: at most {MAX_CONDITIONS}, with at most "
-            f"{MAX_REQUEST_VALUES:,} values in all lists together. A missing value meets none."
+            f"{MAX_REQUEST_VALUES:,} values in all lists together. A value or a list stands for `in`. A "
+            "missing value meets only `is_missing`."
         ),
-        examples=[{"species": {"in": ["Adelie"]}, "year": {"between": [2007, 2008]}}],
+        examples=[{"species": "Adelie", "year": {"between": [2007, 2008]}, "body_mass_g": {"at_least": 4000}}],
     ),
     limit_members(MAX_CONDITIONS),
     AfterValidator(_require_few_values),

@@ -9,7 +9,8 @@ from app.dp.statistics.count_base import Counts, SharedCounts
 from app.dp.statistics.group_by import Groups, describe_groups, groups_identity, parse_groups
 from app.dp.table.bins import CategoryBins, IntervalBins
 from app.dp.table.columns import Column
-from app.dp.table.conditions import Condition, describe_conditions, parse_conditions
+from app.dp.table.conditions import Condition, describe_conditions
+from app.dp.table.filters import parse_conditions
 from app.dp.table.sums import Answer, CellSums
 
 

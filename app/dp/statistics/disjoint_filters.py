@@ -1,6 +1,7 @@
 """Parallel composition: what statistics of disjoint parts of the rows cost together (McSherry 2009, theorem 4).
 
-If each part is what a condition on one column selects, and no two conditions select the same value, each row is in one
+If each part is what a condition on one column selects, and no two conditions select the same value (or the missing
+one), each row is in one
 part at most. Replacing a row takes it out of one part and into another, or changes it within one, so the statistics of
 at most two parts change: those of one part cost the sum of their ε, and all of them the two largest such sums. (What a
 statistic says about the rows outside its filter does not change with a row that stays outside.)
@@ -13,14 +14,24 @@ them cost twice the largest sum.
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, TypeAlias
 
 from app.dp.statistics.base import Statistic
 from app.dp.statistics.count import Count, GroupedCount
 from app.dp.statistics.histogram import Histogram
 from app.dp.statistics.sum import Sum
 from app.dp.statistics.two_way import TwoWay
-from app.dp.table.conditions import Condition, OneOf
+from app.dp.table.columns import Kind
+from app.dp.table.conditions import (
+    Between,
+    Condition,
+    Missing,
+    NoneOf,
+    NotBetween,
+    OneOf,
+    Stored,
+    value_after,
+)
 
 MIN_PARTS = 3
 """Two parts cost the sum of both."""
@@ -92,11 +103,42 @@ def _list_parts(conditions: Mapping[int, Condition], costs: Sequence[int]) -> li
     return sorted(parts.values(), key=lambda part: (-sum(costs[place] for place in part), part))
 
 
-def _list_ranges(conditions: Mapping[int, Condition]) -> Iterator[tuple[Any, Any, int]]:
+_LOWEST, _HIGHEST, _MISSING = (-1,), (1,), (2,)
+"""The ends of the range of all values, and the missing value, which is beyond them."""
+
+_BEFORE, _AT, _AFTER = -1, 0, 1
+_End: TypeAlias = tuple[int] | tuple[int, Stored, int]
+
+
+def _end(value: Stored, side: int) -> _End:
+    return 0, value, side
+
+
+def _list_ranges(conditions: Mapping[int, Condition]) -> Iterator[tuple[_End, _End, int]]:
     """Yield the ranges of stored values that conditions on one column select, with the positions."""
     for place, condition in conditions.items():
-        if isinstance(condition, OneOf):
-            for value in condition.values:
-                yield value, value, place
-        else:
-            yield condition.least, condition.most, place
+        match condition:
+            case OneOf(values=values):
+                for value in values:
+                    yield _end(value, _AT), _end(value, _AT), place
+            case Between(least=least, most=most):
+                yield _end(least, _AT), _end(most, _AT), place
+            case NotBetween(least=least, most=most):
+                yield _LOWEST, _end(least, _BEFORE), place
+                yield _end(most, _AFTER), _HIGHEST, place
+            case NoneOf(values=values, kind=kind):
+                for first, last in _list_gaps(values, kind):
+                    yield first, last, place
+            case Missing():
+                yield _MISSING, _MISSING, place
+
+
+def _list_gaps(values: Sequence[Stored], kind: Kind) -> Iterator[tuple[_End, _End]]:
+    """Yield the ranges between ascending values, except those that no stored number is in."""
+    first: _End = _LOWEST
+    before: Any = None
+    for value in values:
+        if before is None or not kind.numeric or value != value_after(before, kind):
+            yield first, _end(value, _BEFORE)
+        first, before = _end(value, _AFTER), value
+    yield first, _HIGHEST

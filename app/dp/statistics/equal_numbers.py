@@ -4,7 +4,7 @@ All of it follows from public facts: for every table the numbers are equal, but 
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -20,13 +20,16 @@ from app.dp.statistics.sum import Sum
 from app.dp.statistics.two_way import TwoWay
 from app.dp.table.bins import BooleanBins, CategoryBins, IntervalBins
 from app.dp.table.columns import Column, Kind
-from app.dp.table.conditions import Condition, OneOf
+from app.dp.table.conditions import Between, Condition, Missing, NoneOf, OneOf, known
 
 MAX_EQUAL_NUMBERS = 10_000
 """A release of more numbers only answers for its own statistic."""
 
 MAX_EQUAL_CONDITIONS = 10
 """A count with more conditions is only looked for among counts: each condition is written out for all others."""
+
+MAX_LISTED_NUMBERS = 100
+"""A range of more whole numbers is not looked for as a list of them."""
 
 Numbers: TypeAlias = Sequence[Rational]
 
@@ -78,6 +81,8 @@ def _list_all(statistic: Statistic, columns: Mapping[str, Column]) -> Iterator[E
         yield from _list_bins(statistic, columns)
     if isinstance(statistic, GroupedCount | Histogram) and statistic.complementary:
         yield from _list_counts(statistic, columns)
+    if isinstance(statistic, Count | GroupedCount | Histogram | TwoWay | Sum):
+        yield from _respell(statistic)
 
 
 def _scaled(statistic: Statistic, factor: Rational) -> EqualStatistic:
@@ -110,9 +115,53 @@ def _list_bins(count: Count, columns: Mapping[str, Column]) -> Iterator[EqualSta
         yield EqualStatistic(Histogram(n, rows, column.name, partition, by_edges=False, conditions=others), take)
         if isinstance(partition, CategoryBins):
             yield EqualStatistic(GroupedCount(n, rows, (column.name, partition), others), take)
-        elif not others and partition.count == 2:
-            opposite = Count(n, rows, (_one_value(column, not place),))
-            yield EqualStatistic(opposite, lambda numbers: [n - numbers[0]])
+    opposite = _find_opposite(count.conditions[0], columns) if len(count.conditions) == 1 else None
+    if opposite is not None:
+        yield EqualStatistic(Count(n, rows, (opposite,)), lambda numbers: [n - numbers[0]])
+
+
+def _find_opposite(condition: Condition, columns: Mapping[str, Column]) -> Condition | None:
+    """Return the condition that all other rows meet, those with a missing value included, if there is one."""
+    column = columns[condition.column]
+    if isinstance(condition, Missing):
+        return known(column.name, column.kind, column.scale if column.kind is Kind.DECIMAL else 0)
+    if condition.all_known:
+        return Missing(column.name, column.kind) if column.nullable else None
+    return None if column.nullable else condition.negate()
+
+
+def _respell(statistic: Count | GroupedCount | Histogram | TwoWay | Sum) -> Iterator[EqualStatistic]:
+    """Yield the statistic with lists of successive numbers as ranges, and with short ranges as lists."""
+    conditions = statistic.conditions
+    if len(conditions) > MAX_EQUAL_CONDITIONS:
+        return
+    for spell in (_as_range, _as_list):
+        spelled = tuple(map(spell, conditions))
+        changed = {each.column for each, other in zip(spelled, conditions, strict=True) if each != other}
+        # A range on the summed column itself narrows the bounds.
+        if changed and not (isinstance(statistic, Sum) and statistic.column in changed):
+            yield EqualStatistic(replace(statistic, conditions=spelled), tuple)
+
+
+def _as_range(condition: Condition) -> Condition:
+    if not isinstance(condition, OneOf) or not condition.kind.numeric:
+        return condition
+    values: tuple[Any, ...] = condition.values
+    least, most = values[0], values[-1]
+    steps = 0 if condition.kind is Kind.REAL else len(condition.values) - 1
+    if most - least != steps:
+        return condition
+    return Between(condition.column, condition.kind, condition.scale, least, most)
+
+
+def _as_list(condition: Condition) -> Condition:
+    if not isinstance(condition, Between) or condition.most - condition.least >= MAX_LISTED_NUMBERS:
+        return condition
+    if condition.kind is Kind.REAL:
+        values: tuple[Any, ...] = (condition.least,) if condition.least == condition.most else ()
+    else:
+        values = tuple(range(int(condition.least), int(condition.most) + 1))
+    return OneOf(condition.column, condition.kind, condition.scale, values) if values else condition
 
 
 def list_interval_conditions(statistic: Statistic, columns: Mapping[str, Column]) -> list[Interval]:
@@ -161,7 +210,13 @@ def _bins_of(column: Column) -> BooleanBins | CategoryBins:
 
 def _find_bin(condition: Condition, column: Column) -> int | None:
     """Return the position of the bin whose rows are those that meet a condition; None if there is no such bin."""
-    if not isinstance(condition, OneOf) or len(condition.values) != 1 or column.kind.numeric:
+    if column.kind.numeric:
+        return None
+    if isinstance(condition, Missing):
+        return _bins_of(column).count - 1
+    if isinstance(condition, NoneOf) and len(condition.values) == len(column.categories):
+        return len(column.categories)
+    if not isinstance(condition, OneOf) or len(condition.values) != 1:
         return None
     (value,) = condition.values
     return int(value) if column.kind is Kind.BOOLEAN else column.categories.index(str(value))

@@ -13,8 +13,9 @@ from app.dp.table.calendar_bins import PERIODS, bins_by_period
 from app.dp.table.cells import WithOutside
 from app.dp.table.codes import stored_bound
 from app.dp.table.columns import Column, Kind
-from app.dp.table.conditions import Condition, describe_conditions, parse_conditions
+from app.dp.table.conditions import Condition, describe_conditions
 from app.dp.table.dates import format_down
+from app.dp.table.filters import parse_conditions
 from app.dp.table.sums import Answer, BinCounts, CellSums
 
 MAX_JOINT_INTERVALS = 10_000

@@ -10,7 +10,7 @@ No bin of a real column is looked for: a bin does not have its upper end, and a 
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from app.dp.errors import InvalidStatistic
 from app.dp.statistics.base import encode_identity
@@ -18,15 +18,8 @@ from app.dp.statistics.count import Count
 from app.dp.statistics.histogram import Histogram
 from app.dp.table.bins import IntervalBins
 from app.dp.table.columns import Column, Kind
-from app.dp.table.conditions import (
-    INT64_LEAST,
-    INT64_MOST,
-    MAX_VALUE,
-    Between,
-    Condition,
-    OneOf,
-    parse_conditions,
-)
+from app.dp.table.conditions import INT64_LEAST, INT64_MOST, Between, Condition, OneOf
+from app.dp.table.filters import parse_conditions
 
 MAX_LISTED_BINS = 200
 """A histogram with more bins is not looked for."""
@@ -54,11 +47,14 @@ def list_intervals(count: Count, columns: Mapping[str, Column]) -> Iterator[Inte
     for condition in count.conditions:
         if columns[condition.column].kind not in _KINDS:
             continue
-        ends = (condition.least, condition.most) if isinstance(condition, Between) else condition.values
-        if isinstance(condition, OneOf) and len(ends) > 1:
+        if isinstance(condition, Between):
+            ends: tuple[Any, Any] = condition.least, condition.most
+        elif isinstance(condition, OneOf) and len(condition.values) == 1:
+            ends = condition.values * 2
+        else:
             continue
         others = tuple(each for each in count.conditions if each is not condition)
-        yield Interval(condition.column, int(ends[0]), int(ends[-1]), others, _name_family(condition.column, others))
+        yield Interval(condition.column, int(ends[0]), int(ends[1]), others, _name_family(condition.column, others))
 
 
 def family_of(histogram: Histogram) -> str | None:
@@ -89,7 +85,7 @@ def count_last_bin(histogram: Histogram, columns: Mapping[str, Column]) -> Count
     bins = histogram.partition
     if not isinstance(bins, IntervalBins) or bins.kind not in _KINDS:
         return None
-    above = {histogram.column: {"between": (bins.edges.stored(bins.kind)[1], MAX_VALUE)}}
+    above = {histogram.column: {"at_least": bins.edges.stored(bins.kind)[1]}}
     try:
         return Count(histogram.n, histogram.rows_per_unit, parse_conditions(above, columns))
     except InvalidStatistic:  # no number that can be stored is in the last bin

@@ -12,7 +12,8 @@ from app.dp.statistics.group_by import Groups, describe_groups, groups_identity,
 from app.dp.table.bins import CategoryBins, IntervalBins
 from app.dp.table.codes import MIN_GAP, Codes, codes_for
 from app.dp.table.columns import Column
-from app.dp.table.conditions import Between, Condition, describe_conditions, parse_conditions
+from app.dp.table.conditions import Between, Condition, describe_conditions
+from app.dp.table.filters import parse_conditions
 from app.dp.table.sums import Answer, CellSums, PairSums
 
 
@@ -143,7 +144,8 @@ def narrow_codes(column: Column, codes: Codes, conditions: Sequence[Condition]) 
         if each.column != column.name or not isinstance(each, Between):
             continue
         unit = 10**each.scale
-        lower, upper = max(codes.lower, mpq(each.least) / unit), min(codes.upper, mpq(each.most) / unit)
+        lower = codes.lower if each.open_below else max(codes.lower, mpq(each.least) / unit)
+        upper = codes.upper if each.open_above else min(codes.upper, mpq(each.most) / unit)
         if upper - lower >= MIN_GAP and (lower, upper) != (codes.lower, codes.upper):
             return codes_for(column, (lower, upper))
     return codes

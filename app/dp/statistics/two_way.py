@@ -11,7 +11,8 @@ from app.dp.statistics.histogram import bins_identity, describe_bins, parse_bins
 from app.dp.table.bins import Bins
 from app.dp.table.cells import Cells, WithOutside
 from app.dp.table.columns import Column
-from app.dp.table.conditions import Condition, describe_conditions, parse_conditions
+from app.dp.table.conditions import Condition, describe_conditions
+from app.dp.table.filters import parse_conditions
 from app.dp.table.sums import Answer, CellSums
 
 MAX_CELLS = 1_000_000

@@ -12,7 +12,7 @@ from app.dp.statistics.group_by import parse_groups
 from app.dp.statistics.sum import Sum, narrow_codes
 from app.dp.table.codes import Codes, codes_for
 from app.dp.table.columns import Column
-from app.dp.table.conditions import parse_conditions
+from app.dp.table.filters import parse_conditions
 from app.dp.table.sums import Answer, CellSums, CrossMoments, PairSums
 
 

@@ -1,28 +1,22 @@
-"""The filter of a statistic: conditions on single columns, all of which a row must meet.
+"""The conditions of a filter, each on the value of one column, in their canonical form.
 
-Only a row's own values decide whether it is inside, so replacing a row changes the membership of no other row. A
-missing value (NULL, NaN) meets no condition: a row without a value in a filter's column is outside, whatever
-`null_value` the column declares.
+Only a row's own values decide whether it meets a condition, so replacing a row changes the membership of no other row.
+A missing value (NULL, NaN) meets no condition on values, whatever `null_value` the column declares, and not the
+opposite of one either; only `Missing` selects it.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from gmpy2 import mpq
 
-from app.dp.errors import InvalidStatistic
-from app.dp.numbers.exact import Rational, decimal_text, json_number, parse_exact, to_nearest_double
-from app.dp.table.columns import Column, Kind
-from app.dp.table.dates import format_units, parse_moment, require_units
+from app.dp.numbers.exact import decimal_text, json_number, shortest_text
+from app.dp.table.columns import Kind
+from app.dp.table.dates import format_units
 
-MAX_VALUES = 10_000
-"""The maximum number of values in one list."""
-
-MAX_VALUE = mpq(10) ** 100
 INT64_LEAST, INT64_MOST = -(2**63), 2**63 - 1
-"""Integers and decimals are stored as 64-bit whole numbers."""
 
 Stored: TypeAlias = str | bool | int | float
 """A value as a table stores it: integers and decimals as whole multiples of 10^-scale."""
@@ -45,10 +39,59 @@ class OneOf:
         """Return the JSON value that distinguishes it from other conditions."""
         return [self.column, "in", *map(_canonical, self.values)]
 
+    def holds(self, value: Any) -> bool:  # noqa: ANN401 - a stored value, or None
+        """Return whether a stored value meets the condition."""
+        return value in self.values
+
+    @property
+    def all_known(self) -> bool:
+        """Whether each value that is not missing meets the condition."""
+        return self.kind is Kind.BOOLEAN and len(self.values) == 2
+
+    def negate(self) -> "OneOf | NoneOf":
+        """Return the condition that the other values meet, missing ones excluded."""
+        if self.kind is Kind.BOOLEAN:
+            return OneOf(self.column, self.kind, 0, tuple(value for value in (False, True) if value not in self.values))
+        return NoneOf(self.column, self.kind, self.scale, self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class NoneOf:
+    """The condition that a category or number is known and none of `values`: ascending and distinct, maybe none."""
+
+    column: str
+    kind: Kind
+    scale: int
+    values: tuple[Stored, ...]
+
+    def describe(self) -> dict[str, Any]:
+        """Return the condition as in a request."""
+        return {"not": self.negate().describe()} if self.values else {"is_missing": False}
+
+    def distinction(self) -> list[Any]:
+        """Return the JSON value that distinguishes it from other conditions."""
+        return [self.column, "not in", *map(_canonical, self.values)]
+
+    def holds(self, value: Any) -> bool:  # noqa: ANN401 - a stored value, or None
+        """Return whether a stored value meets the condition."""
+        return not is_missing(value) and value not in self.values
+
+    @property
+    def all_known(self) -> bool:
+        """Whether each value that is not missing meets the condition."""
+        return not self.values
+
+    def negate(self) -> OneOf:
+        """Return the condition that the other values meet, missing ones excluded."""
+        return OneOf(self.column, self.kind, self.scale, self.values)
+
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """The condition that a number is from `least` to `most`, which are as stored and included."""
+    """The condition that a number is from `least` to `most`, which are as stored and included.
+
+    An end that every number is within stands for no end: the least or largest 64-bit integer, or infinity.
+    """
 
     column: str
     kind: Kind
@@ -58,111 +101,147 @@ class Between:
 
     def describe(self) -> dict[str, Any]:
         """Return the condition as in a request; the ends for an integer column are rounded inwards to whole numbers."""
-        return {"between": [_to_json_value(end, self.kind, self.scale) for end in (self.least, self.most)]}
+        if self.all_known:
+            return {"is_missing": False}
+        ends: dict[str, Any] = {}
+        if not self.open_below:
+            ends |= self._describe_end(self.least, "at_least", "above", -math.inf)
+        if not self.open_above:
+            ends |= self._describe_end(self.most, "at_most", "below", math.inf)
+        return {"between": [*ends.values()]} if [*ends] == ["at_least", "at_most"] else ends
+
+    def _describe_end(self, end: float, included: str, excluded: str, outwards: float) -> dict[str, Any]:
+        """Return an end as it is shorter to write: 17.999999999999996 is what is below 18."""
+        if self.kind is Kind.REAL:
+            beyond = math.nextafter(end, outwards)
+            if len(repr(shortest_text(beyond))) < len(repr(shortest_text(end))):
+                return {excluded: _to_json_value(beyond, self.kind, self.scale)}
+        return {included: _to_json_value(end, self.kind, self.scale)}
 
     def distinction(self) -> list[Any]:
         """Return the JSON value that distinguishes it from other conditions."""
         return [self.column, "between", _canonical(self.least), _canonical(self.most)]
 
+    def holds(self, value: Any) -> bool:  # noqa: ANN401 - a stored value, or None
+        """Return whether a stored value meets the condition."""
+        return not is_missing(value) and self.least <= value <= self.most
 
-Condition: TypeAlias = OneOf | Between
+    @property
+    def open_below(self) -> bool:
+        """Whether each number is at least `least`."""
+        return self.least == (-math.inf if self.kind is Kind.REAL else INT64_LEAST)
+
+    @property
+    def open_above(self) -> bool:
+        """Whether each number is at most `most`."""
+        return self.most == (math.inf if self.kind is Kind.REAL else INT64_MOST)
+
+    @property
+    def all_known(self) -> bool:
+        """Whether each value that is not missing meets the condition."""
+        return self.open_below and self.open_above
+
+    def negate(self) -> "Between | NotBetween | NoneOf":
+        """Return the condition that the other values meet, missing ones excluded."""
+        if self.open_above:
+            bottom = -math.inf if self.kind is Kind.REAL else INT64_LEAST
+            return Between(self.column, self.kind, self.scale, bottom, value_before(self.least, self.kind))
+        if self.open_below:
+            top = math.inf if self.kind is Kind.REAL else INT64_MOST
+            return Between(self.column, self.kind, self.scale, value_after(self.most, self.kind), top)
+        if self.least == self.most:
+            return NoneOf(self.column, self.kind, self.scale, (self.least,))
+        return NotBetween(self.column, self.kind, self.scale, self.least, self.most)
 
 
-def parse_conditions(
-    where: Mapping[str, Mapping[str, Any]] | None, columns: Mapping[str, Column]
-) -> tuple[Condition, ...]:
-    """Return the conditions of a request, in the order of their columns' names; none if `where` is None.
+@dataclass(frozen=True, slots=True)
+class NotBetween:
+    """The condition that a number is known and below `least` or above `most`; both ends are as stored, and exist."""
 
-    Args:
-        where: for each column either `one_of`, a list of texts, booleans or numbers, or `between`, two numbers.
-        columns: the dataset's declared columns by name.
+    column: str
+    kind: Kind
+    scale: int
+    least: int | float
+    most: int | float
 
-    Raises:
-        InvalidStatistic: at `where` or at a position in it, if a column is unknown, a value does not match the column's
-            kind, there are too many values, or a range contains no value that the column can hold.
-    """
-    if where is None:
-        return ()
-    if not where:
-        raise InvalidStatistic("where", "must have at least one condition: leave it out for all rows")
-    return tuple(
-        sorted((_condition(name, where[name], columns, f"where.{i}") for i, name in enumerate(where)), key=_by)
-    )
+    def describe(self) -> dict[str, Any]:
+        """Return the condition as in a request."""
+        return {"not": self.negate().describe()}
+
+    def distinction(self) -> list[Any]:
+        """Return the JSON value that distinguishes it from other conditions."""
+        return [self.column, "not between", _canonical(self.least), _canonical(self.most)]
+
+    def holds(self, value: Any) -> bool:  # noqa: ANN401 - a stored value, or None
+        """Return whether a stored value meets the condition."""
+        return not is_missing(value) and not self.least <= value <= self.most
+
+    @property
+    def all_known(self) -> bool:
+        """Whether each value that is not missing meets the condition: never."""
+        return False
+
+    def negate(self) -> Between:
+        """Return the condition that the other values meet, missing ones excluded."""
+        return Between(self.column, self.kind, self.scale, self.least, self.most)
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """The condition that a value is missing: NULL or NaN."""
+
+    column: str
+    kind: Kind
+
+    def describe(self) -> dict[str, Any]:
+        """Return the condition as in a request."""
+        return {"is_missing": True}
+
+    def distinction(self) -> list[Any]:
+        """Return the JSON value that distinguishes it from other conditions."""
+        return [self.column, "is missing"]
+
+    def holds(self, value: Any) -> bool:  # noqa: ANN401 - a stored value, or None
+        """Return whether a stored value meets the condition."""
+        return is_missing(value)
+
+    @property
+    def all_known(self) -> bool:
+        """Whether each value that is not missing meets the condition: never."""
+        return False
+
+
+Condition: TypeAlias = OneOf | NoneOf | Between | NotBetween | Missing
+
+
+def known(column: str, kind: Kind, scale: int) -> OneOf | NoneOf | Between:
+    """Return the condition that a value is not missing."""
+    if kind is Kind.CATEGORY:
+        return NoneOf(column, kind, 0, ())
+    if kind is Kind.BOOLEAN:
+        return OneOf(column, kind, 0, (False, True))
+    ends = (-math.inf, math.inf) if kind is Kind.REAL else (INT64_LEAST, INT64_MOST)
+    return Between(column, kind, scale, *ends)
+
+
+def is_missing(value: Any) -> bool:  # noqa: ANN401 - a stored value, or None
+    """Return whether a stored value is missing: None or NaN."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def value_before(value: float, kind: Kind) -> int | float:
+    """Return the largest stored number below one."""
+    return math.nextafter(value, -math.inf) if kind is Kind.REAL else int(value) - 1
+
+
+def value_after(value: float, kind: Kind) -> int | float:
+    """Return the least stored number above one."""
+    return math.nextafter(value, math.inf) if kind is Kind.REAL else int(value) + 1
 
 
 def describe_conditions(conditions: Sequence[Condition]) -> dict[str, Any]:
     """Return the member `where` of a request, or no member if there are no conditions."""
     return {"where": {each.column: each.describe() for each in conditions}} if conditions else {}
-
-
-def _by(condition: Condition) -> str:
-    return condition.column
-
-
-def _condition(name: str, asked: Mapping[str, Any], columns: Mapping[str, Column], where: str) -> Condition:
-    column = columns.get(name)
-    if column is None:
-        raise InvalidStatistic(where, "is not a column of this dataset", tuple(columns), name)
-    values, ends = asked.get("one_of"), asked.get("between")
-    if (values is None) == (ends is None):
-        raise InvalidStatistic(where, "needs either `in` or `between`, not both")
-    if values is None:
-        return _between(column, ends, f"{where}.between")
-    if not 1 <= len(values) <= MAX_VALUES:
-        raise InvalidStatistic(f"{where}.in", f"must have 1 to {MAX_VALUES:,} values")
-    stored = {_value(column, value, f"{where}.in.{i}") for i, value in enumerate(values)}
-    return OneOf(column.name, column.kind, _scale(column), tuple(sorted(stored)))
-
-
-def _between(column: Column, ends: Any, where: str) -> Between:  # noqa: ANN401  whatever a request holds there
-    if not column.kind.numeric:
-        raise InvalidStatistic(where, "is for numeric columns only: use `in`")
-    if not isinstance(ends, tuple | list) or len(ends) != 2:
-        raise InvalidStatistic(where, "must have exactly two members")
-    least, most = (_number(column, end, f"{where}.{i}", end=i == 1) for i, end in enumerate(ends))
-    if most < least:
-        raise InvalidStatistic(where, "must have its smaller number first")
-    if column.kind is Kind.REAL:
-        return Between(column.name, column.kind, 0, to_nearest_double(least), to_nearest_double(most))
-    unit = 10 ** _scale(column)
-    first, last = max(math.ceil(least * unit), INT64_LEAST), min(math.floor(most * unit), INT64_MOST)
-    if last < first:
-        raise InvalidStatistic(where, f"contains no value that this {column.kind} column can hold")
-    return Between(column.name, column.kind, _scale(column), first, last)
-
-
-def _value(column: Column, value: object, where: str) -> Any:  # noqa: ANN401  of the column's kind, to be sorted
-    if column.kind is Kind.CATEGORY:
-        if not isinstance(value, str) or value not in column.category_set:
-            raise InvalidStatistic(where, "is not one of the declared categories", column.categories, value)
-        return value
-    if column.kind is Kind.BOOLEAN:
-        if not isinstance(value, bool):
-            raise InvalidStatistic(where, "must be true or false")
-        return value
-    number = _number(column, value, where)
-    if column.kind is Kind.REAL:
-        return to_nearest_double(number)
-    units = number * 10 ** _scale(column)
-    if units.denominator != 1 or not INT64_LEAST <= units <= INT64_MOST:
-        raise InvalidStatistic(where, f"must be a number that this {column.kind} column can hold")
-    return int(units)
-
-
-def _number(column: Column, value: object, where: str, *, end: bool = False) -> Rational:
-    if column.kind.temporal:
-        moment = parse_moment(value) if isinstance(value, str) else value
-        return mpq(require_units(moment, column, where, end=end))
-    number = parse_exact(value) if isinstance(value, str) else value
-    if not isinstance(number, mpq):
-        raise InvalidStatistic(where, "must be a number")
-    if abs(number) > MAX_VALUE:
-        raise InvalidStatistic(where, "must be from -1e100 to 1e100")
-    return number
-
-
-def _scale(column: Column) -> int:
-    return column.scale if column.kind is Kind.DECIMAL else 0
 
 
 def _to_json_value(value: Stored, kind: Kind, scale: int) -> str | bool | int | float:

@@ -11,11 +11,11 @@ from sqlglot import exp
 
 from app.dp.table.bins import Bins, BooleanBins, CategoryBins
 from app.dp.table.columns import Kind
-from app.dp.table.conditions import Condition, OneOf, Stored
+from app.dp.table.conditions import Between, Condition, Missing, NoneOf, NotBetween, OneOf, Stored
 from app.dp.table.sums import CellSums
 from app.engines.sql.bin_expressions import boolean_bin, cuts_between, interval_bin
 from app.engines.sql.category_lookup import CategoryLookup
-from app.engines.sql.expressions import Node, case, code, column, double, is_null, whole
+from app.engines.sql.expressions import Node, case, code, column, double, is_nan, is_null, whole
 from app.engines.sql.queries import Dialect, exact_sum, render
 from app.engines.sql.query_cache import cache_queries
 
@@ -98,16 +98,42 @@ def all_hold(conditions: tuple[Condition, ...]) -> Node:
 
 
 def _tests(condition: Condition) -> list[Node]:
-    value = column(condition.column)
-    if not isinstance(condition, OneOf):
-        least, most = (_literal(end, condition.kind) for end in (condition.least, condition.most))
-        return [exp.GTE(this=value, expression=least), exp.LTE(this=value.copy(), expression=most)]
-    if condition.kind is Kind.BOOLEAN:  # Postgres cannot compare a boolean with numbers
+    value, kind = column(condition.column), condition.kind
+    match condition:
+        case Missing():
+            return [_is_missing(value, kind)]
+        case Between(least=least, most=most):
+            ends = _literal(least, kind), _literal(most, kind)
+            return [exp.GTE(this=value, expression=ends[0]), exp.LTE(this=value.copy(), expression=ends[1])]
+        case OneOf(values=values):
+            return [_is_in(value, kind, values)]
+        case NotBetween(least=least, most=most):
+            below = exp.LT(this=value, expression=_literal(least, kind))
+            above = exp.GT(this=value.copy(), expression=_literal(most, kind))
+            return [exp.Paren(this=exp.Or(this=below, expression=above)), *_is_number(value, kind)]
+        case NoneOf(values=()):
+            return [exp.Not(this=is_null(value))]
+        case NoneOf(values=values):
+            return [exp.Not(this=_is_in(value, kind, values)), *_is_number(value, kind)]
+
+
+def _is_missing(value: Node, kind: Kind) -> Node:
+    missing = is_null(value)
+    return exp.Paren(this=exp.Or(this=missing, expression=is_nan(value))) if kind is Kind.REAL else missing
+
+
+def _is_number(value: Node, kind: Kind) -> list[Node]:
+    """Return a test that NaN fails, which is above every number in some engines; other kinds have none."""
+    return [exp.Not(this=is_nan(value))] if kind is Kind.REAL else []
+
+
+def _is_in(value: Node, kind: Kind, listed: Iterable[Stored]) -> Node:
+    if kind is Kind.BOOLEAN:  # Postgres cannot compare a boolean with numbers
         value = case([(is_null(value), exp.null()), (value, whole(1))], whole(0))
-    values = list(condition.values)
-    if condition.kind is Kind.REAL and 0.0 in values:
+    values = list(listed)
+    if kind is Kind.REAL and 0.0 in values:
         values.append(-0.0)  # Spark looks long lists up by the double's bits
-    return [exp.In(this=value, expressions=[_literal(each, condition.kind) for each in values])]
+    return exp.In(this=value, expressions=[_literal(each, kind) for each in values])
 
 
 def _literal(value: Stored, kind: Kind) -> Node:

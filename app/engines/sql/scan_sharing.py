@@ -7,7 +7,7 @@ of another kind, or a large one, gets a statement of its own.
 from collections.abc import Iterable
 
 from app.dp.table.bins import Bins, CategoryBins
-from app.dp.table.conditions import OneOf
+from app.dp.table.conditions import NoneOf, OneOf
 from app.dp.table.sums import BinCounts, CellSums, ColumnSums, Needs, PairSums
 
 MAX_NEEDS = 16
@@ -59,5 +59,5 @@ def _can_share(needs: Needs) -> bool:
 def _literals(needs: Needs) -> int:
     """Estimate how many literals the need takes in a statement."""
     conditions = needs.conditions if isinstance(needs, CellSums) else ()
-    listed = sum(len(each.values) if isinstance(each, OneOf) else 2 for each in conditions)
+    listed = sum(len(each.values) if isinstance(each, OneOf | NoneOf) else 2 for each in conditions)
     return 8 + listed + sum(bins.count for _, bins in axes_of(needs))

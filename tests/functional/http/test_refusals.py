@@ -176,9 +176,9 @@ NO_COLUMN = "is not a column of this dataset: 'x', 'y', 'kind', 'yes'"
             ),
         ),
         (
-            {"statistic": {"kind": "count", "where": {"kind": {"not": ["a"]}}}},
+            {"statistic": {"kind": "count", "where": {"kind": {"nothing": ["a"]}}}},
             "statistic.where.0",
-            f"{NAMED}in, between",
+            f"{NAMED}in, between, at_least, above, at_most, below, is_missing, not",
         ),
         ({"statistic": {"kind": "mean", "column": "z"}}, "statistic.column", NO_COLUMN),
         ({"statistic": {"kind": "mean", "column": "Kinds"}}, "statistic.column", f"{NO_COLUMN}; did you mean 'kind'?"),

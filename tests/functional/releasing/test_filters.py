@@ -32,6 +32,14 @@ VALUES: list[tuple[dict[str, Any], float | list[float]]] = [
     ({"kind": "count", "where": {"b": {"in": [False]}}}, 40),
     ({"kind": "count", "where": {"accuracy": {"in": [10, "50", "5e1", 60]}}}, 80),
     ({"kind": "count", "where": {"x": {"between": [0.25, 1.5]}}}, 120),
+    ({"kind": "count", "where": {"k": "a", "b": True}}, 40),
+    ({"kind": "count", "where": {"k": ["a", "b"], "accuracy": 30}}, 40),
+    ({"kind": "count", "where": {"k": {"not": "a"}}}, 80),
+    ({"kind": "count", "where": {"k": {"not": ["a", "b"]}}}, 40),
+    ({"kind": "count", "where": {"b": {"is_missing": True}}}, 80),
+    ({"kind": "count", "where": {"b": {"not": {"is_missing": True}}}}, 120),
+    ({"kind": "count", "where": {"accuracy": {"above": 20, "at_most": "4e1"}}}, 80),
+    ({"kind": "count", "where": {"x": {"not": {"below": 0.5}}}}, 120),
     ({"kind": "count", "group_by": "k"}, [80, 40, 40, 40]),
     ({"kind": "count", "group_by": "k", "where": {"accuracy": {"between": [20, 40]}}}, [40, 40, 0, 40]),
     ({"kind": "sum", "column": "accuracy", "where": {"k": {"in": ["a"]}}}, 1200),
@@ -111,6 +119,12 @@ def test_reuse_knows_a_filter_however_it_is_written(service: Service) -> None:
     assert document["statistic"] == first["statistic"]
     assert document["accuracy"]["alpha"] == 0.2
     assert document["accuracy"]["radius"] < first["accuracy"]["radius"]
+    spelled = {"k": ["a", "b"], "accuracy": {"at_least": 10, "below": 41}}
+    document = table.release({"kind": "count", "where": spelled}, epsilon="0.5").json()
+    assert (document["id"], document["statistic"]) == (first["id"], first["statistic"])
+    known = table.release({"kind": "count", "where": {"k": {"is_missing": False}}}, epsilon="1").json()
+    missing = table.release({"kind": "count", "where": {"k": {"is_missing": True}}}, epsilon="0.5").json()
+    assert (missing["id"], missing["value"], missing["budget"]["charged"]) == (known["id"], 200 - known["value"], "0")
     for other in ({"k": {"in": ["a"]}}, {"k": {"in": ["a", "b"]}}, {"accuracy": {"in": [10]}}):
         assert table.release({"kind": "count", "where": other}, epsilon="0.5").status_code == 201
 
@@ -144,7 +158,18 @@ def hostile() -> list[tuple[dict[str, Any], str]]:
         ({"kind": "count", "where": {"k": {"in": "a"}}}, "statistic.where.0.in"),
         ({"kind": "count", "where": {"k": {"in": None}}}, "statistic.where.0"),
         ({"kind": "count", "where": {"k": {"one_of": ["a"]}}}, "statistic.where.0"),
-        ({"kind": "count", "where": {"k": {"not": ["a"]}}}, "statistic.where.0"),
+        ({"kind": "count", "where": {"k": None}}, "statistic.where.0"),
+        ({"kind": "count", "where": {"k": "nobody"}}, "statistic.where.0.in.0"),
+        ({"kind": "count", "where": {"k": []}}, "statistic.where.0"),
+        ({"kind": "count", "where": {"k": ["a", None]}}, "statistic.where.0.1"),
+        ({"kind": "count", "where": {"k": {"not": {"not": "a"}}}}, "statistic.where.0.not"),
+        ({"kind": "count", "where": {"k": {"not": {"in": ["a", 1]}}}}, "statistic.where.0.not.in.1"),
+        ({"kind": "count", "where": {"k": {"is_missing": 1}}}, "statistic.where.0.is_missing"),
+        ({"kind": "count", "where": {"k": {"below": 3}}}, "statistic.where.0.below"),
+        ({"kind": "count", "where": {"accuracy": {"at_least": 3, "above": 2}}}, "statistic.where.0.above"),
+        ({"kind": "count", "where": {"accuracy": {"above": 3, "below": "4"}}}, "statistic.where.0"),
+        ({"kind": "count", "where": {"accuracy": {"between": [1, 2], "below": 2}}}, "statistic.where.0"),
+        ({"kind": "count", "where": {"accuracy": {"at_least": "now()"}}}, "statistic.where.0.at_least"),
         ({"kind": "count", "where": {"k": {"in": ["a'; DROP TABLE releases; --"]}}}, "statistic.where.0.in.0"),
         ({"kind": "count", "where": {"k": {"in": ["a", ["a"]]}}}, "statistic.where.0.in.1"),
         ({"kind": "count", "where": {"k": {"in": [None]}}}, "statistic.where.0.in.0"),
