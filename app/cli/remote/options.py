@@ -1,6 +1,7 @@
 """Options that several commands share, and their parsers."""
 
 import json
+import re
 from collections.abc import Callable
 from inspect import Parameter, signature
 from typing import Annotated, Any, cast, get_args
@@ -35,7 +36,8 @@ Bins = Annotated[
 WhereOf = Annotated[
     list[str] | None,
     typer.Option(
-        help="Only rows that meet it: COLUMN=VALUE,VALUE or COLUMN=LEAST..MOST, or JSON; may be repeated.",
+        help="Only rows that meet it: COLUMN=VALUE,VALUE, COLUMN!=VALUE,VALUE, COLUMN=LEAST..MOST, 'COLUMN>=NUMBER' "
+        "(also >, <= and <), 'COLUMN is missing' or 'COLUMN is not missing', or JSON; may be repeated.",
         metavar="CONDITION",
     ),
 ]
@@ -133,10 +135,24 @@ def parse_where(texts: list[str]) -> dict[str, Any]:
     conditions: dict[str, Any] = {}
     for text in texts:
         for column, condition in _parse_conditions(text).items():
-            if column in conditions:
+            if column not in conditions:
+                conditions[column] = condition
+            elif _are_two_ends(conditions[column], condition):
+                conditions[column] |= condition
+            else:
                 fail(f"{column} has more than one condition", USAGE)
-            conditions[column] = condition
     return conditions
+
+
+_ENDS = {">=": "at_least", ">": "above", "<=": "at_most", "<": "below"}
+_CONDITION = re.compile(r"(.+?)(!=|>=|<=|=|>|<)(.*)", re.DOTALL)
+_MISSING = re.compile(r"(.+) is (not )?missing", re.DOTALL)
+
+
+def _are_two_ends(first: Any, second: Any) -> bool:  # noqa: ANN401 - conditions, which JSON may spell in any way
+    """Whether two conditions on a column are ends that make one range."""
+    both = [set(each) if isinstance(each, dict) else {"other"} for each in (first, second)]
+    return both[0] | both[1] <= set(_ENDS.values()) and not both[0] & both[1]
 
 
 def _parse_conditions(text: str) -> dict[str, Any]:
@@ -146,10 +162,15 @@ def _parse_conditions(text: str) -> dict[str, Any]:
         except ValueError:
             fail("the condition is not valid JSON", USAGE)
         return found
-    column, equals, values = text.partition("=")
-    if not equals:
-        fail("a condition must be COLUMN=VALUE,VALUE or COLUMN=LEAST..MOST", USAGE)
-    least, dots, most = values.partition("..")
-    if dots:
-        return {column.strip(): {"between": [least.strip(), most.strip()]}}
-    return {column.strip(): {"in": [value.strip() for value in values.split(",")]}}
+    if missing := _MISSING.fullmatch(text):
+        return {missing[1].strip(): {"is_missing": missing[2] is None}}
+    found_operator = _CONDITION.fullmatch(text)
+    if found_operator is None:
+        fail("a condition must be COLUMN=VALUE,VALUE or COLUMN=LEAST..MOST, or as --help says", USAGE)
+    column, operator, values = (part.strip() for part in found_operator.groups())
+    if operator in _ENDS:
+        return {column: {_ENDS[operator]: values}}
+    least, dots, most = (part.strip() for part in values.partition(".."))
+    listed = [value.strip() for value in values.split(",")]
+    condition = {"between": [least, most]} if dots else {"in": listed}
+    return {column: {"not": condition} if operator == "!=" else condition}

@@ -12,26 +12,50 @@ function choices(values) {
   };
 }
 
+const LOWER = ["at_least", "above"], UPPER = ["at_most", "below"];
+
 function numbers(declared) {
   const what = temporal(declared) ? "dates" : "numbers";
-  const how = select([["between", `between two ${what}`], ["in", "one of a list"]], "between", { change: show });
+  const ways = [["between", `between two ${what}`], ["at_least", "at least"], ["above", "above"],
+    ["at_most", "at most"], ["below", "below"], ["in", "one of a list"]];
+  const how = select(ways, "between", { change: show });
   const [from, to] = (declared.bounds ?? ["", ""]).map((bound) => valueInput(declared, bound));
   const list = text({ inputmode: "text" });
   const parts = h("div");
   function show() {
     if (how.value === "in") fill(parts, field("Values", list, "Separated by commas."));
+    else if (LOWER.includes(how.value)) fill(parts, field("Number", from));
+    else if (UPPER.includes(how.value)) fill(parts, field("Number", to));
     else fill(parts, h("div", { class: "pair" }, field("From", from), field("To", to)));
   }
   show();
   return {
     element: h("div", { class: "fields" }, field("Is", how), parts),
-    body: () => (how.value === "in" ? { in: typed(list) } : { between: [from.value.trim(), to.value.trim()] }),
+    body() {
+      if (how.value === "in") return { in: typed(list) };
+      if (how.value === "between") return { between: [from.value.trim(), to.value.trim()] };
+      return { [how.value]: (LOWER.includes(how.value) ? from : to).value.trim() };
+    },
   };
 }
 
+/** Return fields to choose values, or their opposite, or the rows with or without a value. */
 function condition(declared) {
-  if (numeric(declared)) return numbers(declared);
-  return choices(declared.kind === "boolean" ? [true, false] : declared.categories);
+  const values = numeric(declared) ? numbers(declared)
+    : choices(declared.kind === "boolean" ? [true, false] : declared.categories);
+  const ways = [["values", "those with these values"], ["not", "those with other values"],
+    ...(declared.nullable === false ? [] : [["missing", "those without a value"], ["known", "those with a value"]])];
+  const which = select(ways, "values", { change: show });
+  function show() {
+    values.element.hidden = which.value === "missing" || which.value === "known";
+  }
+  return {
+    element: h("div", { class: "fields" }, values.element, field("Rows", which)),
+    body() {
+      if (which.value === "values") return values.body();
+      return which.value === "not" ? { not: values.body() } : { is_missing: which.value === "missing" };
+    },
+  };
 }
 
 /** Return fields to add and remove conditions; `body()` returns them as `where`, or an empty object. */

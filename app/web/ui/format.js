@@ -82,10 +82,16 @@ function unfiltered(asked) {
 }
 
 /** Return a filter in words: "species in Adelie and year between 2007 and 2008". */
-function conditions(where) {
-  const one = ([column, { between, in: values }]) =>
-    (between ? `${column} between ${between[0]} and ${between[1]}` : `${column} in ${values.join(", ")}`);
-  return Object.entries(where).map(one).join(" and ");
+const conditions = (where) => Object.entries(where).map(([column, one]) => `${column} ${condition(one)}`).join(" and ");
+
+const ENDS = { at_least: "at least", above: "above", at_most: "at most", below: "below" };
+
+function condition({ between, in: values, is_missing: missing, not, ...ends }) {
+  if (not) return `not ${condition(not)}`;
+  if (missing != null) return missing ? "is missing" : "is not missing";
+  if (between) return `between ${between[0]} and ${between[1]}`;
+  if (values) return `in ${values.join(", ")}`;
+  return Object.keys(ENDS).filter((end) => ends[end] != null).map((end) => `${ENDS[end]} ${ends[end]}`).join(" and ");
 }
 
 /** Return a name for a plotly label. Plotly reads labels as HTML, so characters of markup become entities. */

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 MAX_LISTED = 4  # values of a list that are shown in a line
+ENDS = ("at_least", "above", "at_most", "below")
 SHOWN_DIGITS = 6
 
 
@@ -115,12 +116,24 @@ def _describe_groups(group_by: str | Mapping[str, Any]) -> str:
     return f"{str(group_by['bins']).removeprefix('iso_')} of {group_by['column']}"
 
 
-def _describe_conditions(where: Mapping[str, Mapping[str, Any]]) -> Iterable[str]:
+def _describe_conditions(where: Mapping[str, Any]) -> Iterable[str]:
     for column, condition in where.items():
-        if condition.get("between") is not None:
-            least, most = condition["between"]
-            yield f"{column} between {least} and {most}"
-            continue
-        values = list(map(str, condition.get("in") or ()))
-        more = f" and {len(values) - MAX_LISTED} more" if len(values) > MAX_LISTED else ""
-        yield f"{column} in {', '.join(values[:MAX_LISTED])}{more}"
+        yield f"{column} {_describe_condition(condition)}"
+
+
+def _describe_condition(condition: Any) -> str:  # noqa: ANN401 - a condition, or a value or a list as its shorthand
+    if not isinstance(condition, Mapping):
+        condition = {"in": condition if isinstance(condition, list | tuple) else [condition]}
+    if condition.get("not") is not None:
+        return f"not {_describe_condition(condition['not'])}"
+    if condition.get("is_missing") is not None:
+        return "is missing" if condition["is_missing"] else "is not missing"
+    if condition.get("between") is not None:
+        least, most = condition["between"]
+        return f"between {least} and {most}"
+    ends = [f"{end.replace('_', ' ')} {condition[end]}" for end in ENDS if condition.get(end) is not None]
+    if ends:
+        return " and ".join(ends)
+    values = list(map(str, condition.get("in") or ()))
+    more = f" and {len(values) - MAX_LISTED} more" if len(values) > MAX_LISTED else ""
+    return f"in {', '.join(values[:MAX_LISTED])}{more}"

@@ -58,12 +58,15 @@ Examples:
     [None, ['2500', '6500']]
 """
 
-Where = Mapping[str, Mapping[str, Any]]
-"""A filter of rows: for each column `{"in": […]}` or `{"between": (least, most)}`. A row must meet all conditions.
+Where = Mapping[str, Any]
+"""A filter of rows: a condition for each column. A row must meet all of them.
+
+A condition is a value, a list of values, `{"between": (least, most)}`, one or two of `at_least`, `above`, `at_most` and
+`below`, `{"is_missing": True}`, or `{"not": …}` with another condition. A missing value meets only `is_missing`.
 
 Examples:
     >>> from snapledger_client import Where
-    >>> heavy: Where = {"species": {"in": ["Gentoo"]}, "body_mass_g": {"between": (5000, 7000)}}
+    >>> heavy: Where = {"species": "Gentoo", "body_mass_g": {"at_least": 5000}}
     >>> penguins.plan(count(where=heavy), epsilon="0.5").mechanism.sensitivity
     1.0
 """

@@ -149,6 +149,17 @@ def test_every_statistic(run: Run, arguments: tuple[str, ...], statistic: dict[s
             },
         ),
         (
+            ("count", "--where", "species!=Adelie", "--where", "body_mass_g>=3000", "--where", "body_mass_g<4000"),
+            {
+                "kind": "count",
+                "where": {"body_mass_g": {"between": [3000, 3999]}, "species": {"not": {"in": ["Adelie"]}}},
+            },
+        ),
+        (
+            ("count", "--where", "body_mass_g is not missing"),
+            {"kind": "count", "where": {"body_mass_g": {"is_missing": False}}},
+        ),
+        (
             ("sum", "body_mass_g", "--bounds", "0,7000", "--where", '{"species": {"in": ["Adelie"]}}'),
             {"kind": "sum", "column": "body_mass_g", "bounds": [0, 7000], "where": {"species": {"in": ["Adelie"]}}},
         ),
