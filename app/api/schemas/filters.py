@@ -16,7 +16,7 @@ from pydantic_core import CoreSchema
 
 from app.api.json_codec import JsonNumber
 from app.api.schemas.base import RequestModel, limit_members
-from app.api.schemas.numbers import BoundOrDate, ColumnName, Flag, refuse, text, to_exact
+from app.api.schemas.numbers import ColumnName, Flag, RangeEnd, refuse, text, to_exact
 
 MAX_VALUES = 10_000
 """The limit on values in one list."""
@@ -58,15 +58,15 @@ class PlainConditionRequest(RequestModel):
         description="Declared categories, true and false, or numbers or dates that the column can hold.",
         examples=[["Adelie"]],
     )
-    between: Annotated[list[BoundOrDate], Field(min_length=2, max_length=2)] | None = Field(
+    between: Annotated[list[RangeEnd], Field(min_length=2, max_length=2)] | None = Field(
         default=None, description="Columns of numbers or dates: both ends are included.", examples=[[2007, 2008]]
     )
-    at_least: BoundOrDate | None = Field(
+    at_least: RangeEnd | None = Field(
         default=None, description="Columns of numbers or dates: this one or more.", examples=[65]
     )
-    above: BoundOrDate | None = Field(default=None, description="Columns of numbers or dates: more than this one.")
-    at_most: BoundOrDate | None = Field(default=None, description="Columns of numbers or dates: this one or less.")
-    below: BoundOrDate | None = Field(
+    above: RangeEnd | None = Field(default=None, description="Columns of numbers or dates: more than this one.")
+    at_most: RangeEnd | None = Field(default=None, description="Columns of numbers or dates: this one or less.")
+    below: RangeEnd | None = Field(
         default=None, description="Columns of numbers or dates: less than this one.", examples=[18]
     )
     is_missing: Flag | None = Field(

@@ -77,6 +77,11 @@ def _bound_or_date(value: object) -> mpq | date:
     return _bound(value)
 
 
+def _range_end(value: object) -> mpq | date | Beyond:
+    moment = parse_moment(value) if isinstance(value, str) and not isinstance(value, JsonNumber) else None
+    return moment if isinstance(moment, Beyond) else _bound_or_date(value)
+
+
 def _date(value: object) -> date:
     """Return the date or time of an ISO text."""
     moment = parse_moment(value) if isinstance(value, str) else None
@@ -180,6 +185,17 @@ BoundOrDate = Annotated[
         {
             "anyOf": [{"type": "number"}, {"type": "string"}],
             "description": "A bound or an edge, at most 1e100 in size. For a column of dates, an ISO date or time.",
+        }
+    ),
+]
+RangeEnd = Annotated[
+    Any,
+    PlainValidator(_range_end),
+    WithJsonSchema(
+        {
+            "anyOf": [{"type": "number"}, {"type": "string"}],
+            "description": "A number, at most 1e100 in size. For a column of dates, an ISO date or time, or "
+            "`infinity` or `-infinity` for what is beyond all dates.",
         }
     ),
 ]
