@@ -110,6 +110,8 @@ def _print_problem(answer: httpx.Response, metadata: bytes) -> None:
     if answer.status_code == httpx.codes.CREATED:
         sha256 = document["source"]["sha256"]
         typer.echo(f"Dataset {document['name']} is registered: {document['n']:,} rows, SHA-256 of the file {sha256}.")
+        for advice in (document.get("report") or {}).get("advice", ()):
+            typer.echo(f"  {advice}")
         return
     problem = parse_problem(answer.status_code, document)
     faults = document.get("errors", ())

@@ -65,7 +65,9 @@ def _to_registration(request: DatasetRequest, origin: TableOrigin | None = None)
 @router.post(
     "/datasets",
     status_code=201,
-    responses=describe_responses({201: (responses.Dataset, "The dataset.")}, 403, 409),
+    responses=describe_responses(
+        {201: (responses.RegisteredDataset, "The dataset, and a report on its values.")}, 403, 409
+    ),
     openapi_extra={"requestBody": UPLOAD},
 )
 async def register(request: Request, caller: CallerOf) -> Response:

@@ -215,6 +215,31 @@ class Dataset(AnswerModel):
     )
 
 
+class ColumnReport(AnswerModel):
+    """How many rows of a column have no value, lie below or above the bounds, or have an undeclared text."""
+
+    missing: int
+    clamped_low: int | None = None
+    clamped_high: int | None = None
+    undeclared: int | None = None
+
+
+class RegistrationReport(AnswerModel):
+    """What only the owner learns, and only in this answer: numbers of rows, never values."""
+
+    rows: int
+    columns: dict[str, ColumnReport]
+    advice: list[str] = Field(description="What more than a twentieth of the rows is, and what to do about it.")
+
+
+class RegisteredDataset(Dataset):
+    """A dataset as it is registered, with a report that no later answer has."""
+
+    report: RegistrationReport | None = Field(
+        description="Null if the table has more than 1,000 columns, or could not be read again."
+    )
+
+
 class Datasets(AnswerModel):
     """A page of datasets."""
 

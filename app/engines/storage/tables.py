@@ -181,6 +181,22 @@ class Tables:
         answers = kept.get_all([(file_id, each) for each in needs], computed)
         return {each: answer for (_, each), answer in answers.items()}
 
+    def count_once(self, file_id: str, needs: Iterable[Needs]) -> dict[Needs, Answer]:
+        """Return the answers to several needs, as `all_sums` does, but keep none of them, neither stored nor cached.
+
+        Raises:
+            As `sums`.
+        """
+        table = self._live(file_id) if file_id.startswith(_LIVE) else None
+        found: dict[Needs, Answer] = {}
+        for scan in scans_of(needs):
+            if table is None:
+                answers = self._engine.compute(self._path(file_id), scan)
+            else:
+                answers = self._sources.of(table.connection).compute(table, scan)
+            found.update(zip(scan, answers, strict=True))
+        return found
+
     def are_known(self, file_id: str, needs: Needs) -> bool:
         """Whether `sums` would answer from memory."""
         return (file_id, needs) in self._kept

@@ -29,6 +29,7 @@ from app.roles import Role
 from app.services import access, audit_records
 from app.services.access import Access, Credential, rules
 from app.services.context import Services
+from app.services.datasets.registration_report import make_report
 from app.services.planning import columns
 from app.services.rendering.documents import Document
 
@@ -109,7 +110,7 @@ def ingest(
 
 
 def register_dataset(services: Services, owner: Principal, registration: Registration, ingested: Ingested) -> Document:
-    """Register an ingested table, open its account, and return the owner's view of the dataset.
+    """Register an ingested table, open its account, and return the owner's view of the dataset, with the report.
 
     Raises:
         NameTakenError: a dataset with this name was registered meanwhile.
@@ -118,6 +119,7 @@ def register_dataset(services: Services, owner: Principal, registration: Registr
     declared = columns.encode_columns(registration.columns)
     outcome_known = True
     try:
+        report = make_report(services.tables, ingested, list(columns.decode_columns(declared).values()))
         with services.database.write() as transaction:
             dataset = datasets.insert_dataset(
                 transaction,
@@ -146,7 +148,7 @@ def register_dataset(services: Services, owner: Principal, registration: Registr
         (services.tables.drop if outcome_known else services.tables.leave)(ingested.file_id)
         raise
     services.tables.settle(ingested.file_id)
-    return dataset_document(dataset, owned=True)
+    return dataset_document(dataset, owned=True) | {"report": report}
 
 
 def _source(registration: Registration, ingested: Ingested) -> str:

@@ -1,7 +1,7 @@
 // The page where owners register a table, with a file and with metadata that everybody with access will see.
 
 import { path, upload } from "../api.js";
-import { announce, field, form, h } from "../ui/dom.js";
+import { announce, field, form, h, table } from "../ui/dom.js";
 
 const DRAFT = `{
   "name": "my-table",
@@ -13,6 +13,21 @@ const DRAFT = `{
     "answer": {"kind": "category", "categories": ["yes", "no"]}
   }
 }`;
+
+/** Show what only the owner is told, and only now. */
+function showReport(name, { rows, columns, advice }) {
+  const cell = (counts, member) => (counts[member] == null ? "" : counts[member].toLocaleString("en"));
+  const members = ["missing", "clamped_low", "clamped_high", "undeclared"];
+  const dialog = h("dialog", { "aria-label": `Report on ${name}` },
+    table(`${rows.toLocaleString("en")} rows of ${name}: only you see this, and only now`,
+      ["Column", "Missing", "Below the bounds", "Above the bounds", "Undeclared"],
+      Object.entries(columns).map(([column, counts]) => [column, ...members.map((member) => cell(counts, member))]),
+      [1, 2, 3, 4]),
+    advice.length > 0 && h("ul", {}, advice.map((text) => h("li", {}, text))),
+    h("button", { type: "button", click: () => dialog.remove() }, "Close"));
+  document.body.append(dialog);
+  dialog.show();
+}
 
 export function register() {
   const file = h("input", { type: "file", required: true, accept: ".csv,.parquet,text/csv" });
@@ -27,6 +42,7 @@ export function register() {
       throw error;
     });
     location.hash = `#${path("datasets", dataset.name)}`;
+    if (dataset.report) showReport(dataset.name, dataset.report);
     announce(`${dataset.name} is registered: ${dataset.n} rows.`);
   };
   return form({ class: "card" }, submit,

@@ -82,6 +82,7 @@ def test_a_table_is_registered_by_its_name(warehouse: Warehouse, live) -> None:
     made = warehouse.register(owner, f"public.{name}", live=live)
     assert made.status_code == 201, made.text
     document = made.json()
+    assert document.pop("report")["columns"] == {"x": {"missing": 0, "clamped_low": 0, "clamped_high": 0}}
     assert document == owner.get(f"/v1/datasets/{document['name']}").json()
     assert (document["n"], document["state"]) == (4, "open")
     assert document["source"] == {

@@ -1,6 +1,7 @@
 """Tables by upload: what a file holds is what is counted."""
 
 import io
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -65,6 +66,18 @@ def test_a_registration_answers_with_what_get_returns(service: Service) -> None:
     made = service.upload(owner, metadata, b"whole,real,exact,yes,kind\n1,0.2,0.50,1,a\n2,0.2,0.50,0,b\n")
     assert made.status_code == 201
     document = made.json()
+    none = {"missing": 0, "clamped_low": 0, "clamped_high": 0}
+    assert document.pop("report") == {
+        "rows": 2,
+        "columns": {
+            "whole": none,
+            "real": none,
+            "exact": none,
+            "yes": {"missing": 0},
+            "kind": {"missing": 0, "undeclared": 0},
+        },
+        "advice": [],
+    }
     assert document == owner.get(f"/v1/datasets/{name}").json() | {"created_at": document["created_at"]}
     assert document["columns"] == {
         "whole": {"kind": "integer", "bounds": [-5, 1000], "nullable": True, "null_value": 7},
@@ -127,6 +140,59 @@ def test_a_null_counts_as_the_declared_constant(one_service: Service) -> None:
     assert mean_of(table, "declared", bounds=[10, 30]) == 30
     assert mean_of(table, "no") == 0
     assert mean_of(table, "yes") == 1
+
+
+def test_only_the_owner_is_told_how_the_declaration_fits_and_only_once(service: Service) -> None:
+    """Of two tables with the same public facts, every answer but the one to the registration is the same."""
+    name, (_, owner) = "fit", service.principal("owner")
+    columns = {
+        "income": {"kind": "real", "bounds": [0, 100]},
+        "debt": {"kind": "decimal", "scale": 1, "bounds": ["0.5", 10]},
+        "age": {"kind": "integer", "bounds": [0, 120]},
+        "moved": {"kind": "date", "bounds": ["2020-01-01", "2020-12-31"]},
+        "region": {"kind": "category", "categories": ["north", "south"]},
+    }
+    odd = [f"{'NaN' if i < 4 else 50},{'10.1' if i % 2 else 0.4},121,2019-01-01,west" for i in range(10)]
+    answers = []
+    for i, rows in enumerate((odd, ["50,1,40,2020-05-05,north"] * 10)):
+        metadata = {"name": f"{name}-{i}", "epsilon_limit": 1, "columns": columns}
+        content = "\n".join(["income,debt,age,moved,region", *rows, ""]).encode()
+        made = service.upload(owner, metadata, content)
+        assert made.status_code == 201, made.text
+        report = made.json()["report"]
+        path, (analyst_name, analyst) = f"/v1/datasets/{name}-{i}", service.principal("analyst")
+        owner.put(f"{path}/allowances/{analyst_name}", json={"epsilon_limit": "1"}).raise_for_status()
+        plan = {"statistic": {"kind": "mean", "column": "income"}, "epsilon": "1"}
+        seen = [
+            analyst.get(path).json(),
+            owner.get(path).json(),
+            analyst.get(f"{path}/budget").json(),
+            analyst.post(f"{path}/plan", json=plan).json(),
+            owner.get(f"{path}/ledger").json(),
+        ]
+        assert "report" not in json.dumps(seen)
+        for member in ("name", "dataset", "created_at", "source"):
+            for each in seen:
+                each.pop(member, None)
+        answers.append((report, seen[0], seen[3]))
+    assert answers[0][1:] == answers[1][1:]
+    assert answers[0][0]["columns"] == {
+        "income": {"missing": 4, "clamped_low": 0, "clamped_high": 0},
+        "debt": {"missing": 0, "clamped_low": 5, "clamped_high": 5},
+        "age": {"missing": 0, "clamped_low": 0, "clamped_high": 10},
+        "moved": {"missing": 0, "clamped_low": 10, "clamped_high": 0},
+        "region": {"missing": 0, "undeclared": 10},
+    }
+    assert [advice.partition(" rows")[0] for advice in answers[0][0]["advice"]] == [
+        "income: 4 of 10",
+        "debt: 5 of 10",
+        "debt: 5 of 10",
+        "age: 10 of 10",
+        "moved: 10 of 10",
+        "region: 10 of 10",
+    ]
+    assert answers[1][0]["advice"] == []
+    assert "of 10 rows" not in service.log.read_text()
 
 
 def test_nullable_is_declared(one_service: Service, register) -> None:

@@ -163,6 +163,9 @@ class AuditRecord(Answer):
 class DatasetFacts(Answer):
     """The public facts of a dataset, for everybody with access. Only `n` is computed from the data.
 
+    `report` is what only its owner learns, once, in the answer to the registration: how many rows of each column have
+    no value, lie outside the bounds or have an undeclared text.
+
     Examples:
         >>> facts = penguins.describe()
         >>> facts.n, facts.columns["body_mass_g"]["bounds"]
@@ -180,6 +183,7 @@ class DatasetFacts(Answer):
     succeeds: str | None
     succeeded_by: tuple[str, ...]
     warning: str | None
+    report: dict[str, Any] | None = None
 
 
 class Principal(Answer):
