@@ -15,7 +15,7 @@ function choices(values) {
 const LOWER = ["at_least", "above"], UPPER = ["at_most", "below"];
 
 function numbers(declared) {
-  const what = temporal(declared) ? "dates" : "numbers";
+  const [one, what] = temporal(declared) ? ["Date", "dates"] : ["Number", "numbers"];
   const ways = [["between", `between two ${what}`], ["at_least", "at least"], ["above", "above"],
     ["at_most", "at most"], ["below", "below"], ["in", "one of a list"]];
   const how = select(ways, "between", { change: show });
@@ -24,8 +24,8 @@ function numbers(declared) {
   const parts = h("div");
   function show() {
     if (how.value === "in") fill(parts, field("Values", list, "Separated by commas."));
-    else if (LOWER.includes(how.value)) fill(parts, field("Number", from));
-    else if (UPPER.includes(how.value)) fill(parts, field("Number", to));
+    else if (LOWER.includes(how.value)) fill(parts, field(one, from));
+    else if (UPPER.includes(how.value)) fill(parts, field(one, to));
     else fill(parts, h("div", { class: "pair" }, field("From", from), field("To", to)));
   }
   show();

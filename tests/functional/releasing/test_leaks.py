@@ -21,6 +21,13 @@ COLUMNS = {
     "exact": {"kind": "decimal", "scale": 18, "bounds": ["-9.2", "9.2"]},
     "yes": {"kind": "boolean"},
     "text": {"kind": "category", "categories": ["", "a", "'"]},
+    "day": {"kind": "date", "bounds": ["0001-01-01", "9999-12-31"]},
+    "at": {
+        "kind": "timestamp",
+        "time_zone": "America/St_Johns",
+        "resolution": "second",
+        "bounds": ["0001-01-01", "9999-12-31"],
+    },
 }
 TINY = 5e-324
 WORST: dict[str, list[Any]] = {
@@ -29,7 +36,13 @@ WORST: dict[str, list[Any]] = {
     "exact": [LEAST, MOST, 0, None, -1, 1, LEAST + 1, MOST - 1],  # in units of the scale
     "yes": [True, False, None, True, False, None, True, False],
     "text": ["", "a", None, "'", "\x00", "\U0010ffff", "x" * 10_000, "%s; --"],
+    "day": [-(2**31), 2**31 - 1, 0, None, -1, -719_162, 2_932_896, 2_932_897],  # days since 1970-01-01
+    "at": [LEAST, MOST, 0, None, -1, 1, LEAST + 1, MOST - 1],  # microseconds since then
 }
+DATE_BOUNDS = [
+    *(None, ["1970-01-01", "1970-01-02"], ["0001-01-01", "0001-01-02"], ["9999-12-30", "9999-12-31"]),
+    *(["1900-01-01", "2100-01-01"], ["0001-01-01", "1970-01-01"]),
+]
 NUMERIC_BOUNDS = [
     *(None, [0, 1], [LEAST, MOST], [MOST - 1, MOST], ["-1e100", "1e100"], [0, "1e-100"], ["1e-100", "2e-100"], [-1, 0]),
     *(
@@ -51,7 +64,11 @@ def as_parquet(rows: dict[str, list[Any]]) -> bytes:
         [None if value is None else value.as_py().scaleb(-18) for value in decimals], pa.decimal128(38, 18)
     )
     types = {"whole": pa.int64(), "real": pa.float64(), "yes": pa.bool_(), "text": pa.string()}
-    arrays = {name: pa.array(rows[name], kind) for name, kind in types.items()} | {"exact": exact}
+    dates = {
+        "day": pa.array(rows["day"], pa.int32()).cast(pa.date32()),
+        "at": pa.array(rows["at"], pa.int64()).cast(pa.timestamp("us", "UTC")),
+    }
+    arrays = {name: pa.array(rows[name], kind) for name, kind in types.items()} | {"exact": exact} | dates
     file = io.BytesIO()
     pq.write_table(pa.table(arrays), file)
     return file.getvalue()
@@ -70,6 +87,18 @@ def statistics() -> Iterator[dict[str, Any]]:
             yield {"kind": "histogram", "columns": [column, "text"], "bins": [3, None], "bounds": [bounds, None]}
         for edges in ([0, 1, 2], [LEAST, 0, MOST], ["-1e100", "-1e-100", 0, "1e-100", "1e100"], ["0.1", "0.2", "0.3"]):
             yield {"kind": "histogram", "column": column, "edges": edges}
+    for column in ("day", "at"):
+        for bounds in DATE_BOUNDS:
+            yield {"kind": "mean", "column": column, "bounds": bounds}
+            yield {"kind": "variance", "column": column, "bounds": bounds}
+            yield {"kind": "covariance", "columns": [column, "real"], "bounds": [bounds, None]}
+            yield {"kind": "sum", "column": column, "bounds": bounds, "centred": True, "group_by": "text"}
+            yield {"kind": "count", "group_by": {"column": column, "bins": "year", "bounds": bounds}}
+            yield from (
+                {"kind": "histogram", "column": column, "bins": bins, "bounds": bounds} for bins in (3, "quarter")
+            )
+        yield {"kind": "count", "where": {column: {"at_least": "9999-12-31"}}}
+        yield {"kind": "count", "where": {column: {"not": {"between": ["0001-01-01", "9999-12-31"]}}}}
     for one, other in (("whole", "real"), ("real", "exact"), ("exact", "whole")):
         yield {"kind": "covariance", "columns": [one, other]}
     for where in ({"yes": {"in": [True]}}, {"whole": {"in": [0, LEAST, MOST]}}, {"real": {"in": [0, TINY]}}):
@@ -200,7 +229,7 @@ def lines_since(log: Path, begin: int) -> list[str]:
 @pytest.mark.slow
 def test_neighbours_are_told_apart_by_nothing_but_the_noise(one_service: Service) -> None:
     """Two neighbouring datasets give the same statuses, the same response shapes and the same log lines."""
-    harmless = {"whole": 1, "real": 1.0, "exact": 10**18, "yes": True, "text": "a"}
+    harmless = {"whole": 1, "real": 1.0, "exact": 10**18, "yes": True, "text": "a", "day": 1, "at": 1}
     found = []
     for worst in range(2):
         rows = {name: [value] * 19 for name, value in harmless.items()}
