@@ -42,12 +42,16 @@ HISTOGRAM = {"kind": "histogram", "column": "y", "edges": [0, 1, 2.5], "where": 
 TABLE = {"kind": "histogram", "columns": ["x", "y"], "edges": [[0, 1, 2], None], "bins": [None, 2], "where": WHERE}
 COVARIANCE = {"kind": "covariance", "columns": ["x", "y"], "bounds": [[0, 1], None]}
 SEARCH = {"kind": "quantile_search", "column": "y", "bins": 3, "bounds": [0, 9], "probabilities": [0.5], "where": WHERE}
+PAIRS = {"kind": "pair_differences", "columns": ["x", "x"], "bounds": [[0, 1], [0, 1]], "where": WHERE}
+MISSING = {"kind": "missing", "column": "x"}
 METADATA = {"name": "n", "description": "d", "epsilon_limit": 1, "columns": COLUMNS, "null_values": ["", "NA"]}
 DERIVED = [
     {"kind": "standard_deviation", "column": "x"},
     {"kind": "sum", "column": "x"},
     {"kind": "proportion", "column": "k", "category": "a"},
     {"kind": "mean", "column": "x", "where": WHERE},
+    {"kind": "variance", "column": "x", "bounds": [0, 1], "missing": "exclude"},
+    {"kind": "covariance", "columns": ["x", "y"], "bounds": [[0, 1], None], "missing": "exclude"},
     {"kind": "correlation", "columns": ["x", "y"], "bounds": [[0, 1], None]},
     {"kind": "regression", "columns": ["x", "y"]},
     {"kind": "cumulative", "column": "y", "edges": [0, 1, 2]},
@@ -62,7 +66,7 @@ BODIES: list[tuple[type[RequestModel], dict[str, Any]]] = [
     (WriteOffRequest, {"epsilon": "1", "reason": "why"}),
     (DatasetRequest, METADATA | {"unit_column": "u", "truncate": True, "delimiter": ","}),
     (SourcedDatasetRequest, METADATA | {"source": {"connection": "c", "table": "t", "live": True}}),
-    *((ReleaseRequest, {"statistic": each, "epsilon": "1"}) for each in (MEAN, COVARIANCE, SEARCH)),
+    *((ReleaseRequest, {"statistic": each, "epsilon": "1"}) for each in (MEAN, COVARIANCE, SEARCH, PAIRS, MISSING)),
     (ReleaseRequest, {"statistic": {"kind": "variance", "column": "x"}, "accuracy": "1", "alpha": 0.1}),
     (PlanRequest, {"statistic": HISTOGRAM, "epsilon": 1, "curve": {"from": "0.1", "to": 2, "points": 3}, "guess": 5}),
     (FreePlanRequest, {"statistic": TABLE, "epsilon": 1, "n": 10, "columns": COLUMNS}),

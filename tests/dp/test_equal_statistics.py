@@ -30,6 +30,8 @@ COLUMNS = {
     "only": Column("only", Kind.CATEGORY, categories=("one",), nullable=False),
     "yes": Column("yes", Kind.BOOLEAN, nullable=False),
     "perhaps": Column("perhaps", Kind.BOOLEAN),
+    "m": Column("m", Kind.INTEGER, (mpq(-2), mpq(4))),
+    "replaced": Column("replaced", Kind.INTEGER, (mpq(-2), mpq(4)), null_value=mpq(0)),
 }
 VALUES: dict[str, tuple[Any, ...]] = {
     "x": (-2, 3),
@@ -37,6 +39,8 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "only": ("one", "another"),
     "yes": (False, True),
     "perhaps": (False, True, None),
+    "m": (-2, 4, None),
+    "replaced": (-2, 4, None),
 }
 ALPHA = mpq(1, 20)
 
@@ -45,6 +49,7 @@ def one_of(**conditions: Any) -> dict[str, Any]:
     return {name: {"one_of": (value,)} for name, value in conditions.items()}
 
 
+KNOWN = {"m": {"is_missing": False}}
 ASKED: dict[str, tuple[dict[str, Any], int]] = {
     "sum": ({"kind": "sum", "column": "x"}, 1),
     "mean": ({"kind": "mean", "column": "x"}, 1),
@@ -63,9 +68,17 @@ ASKED: dict[str, tuple[dict[str, Any], int]] = {
     "filtered histogram": ({"kind": "histogram", "column": "k", "where": one_of(yes=True)}, 0),
     "three bins": ({"kind": "histogram", "column": "perhaps"}, 0),
     "two of three": ({"kind": "count", "where": {"k": {"one_of": ("s", "t")}}}, 0),
-    "missing category": ({"kind": "count", "where": {"k": {"is_missing": True}}}, 3),
-    "missing boolean": ({"kind": "count", "where": {"perhaps": {"is_missing": True}}}, 2),
-    "known": ({"kind": "count", "where": {"k": {"is_missing": False}}}, 1),
+    "missing category": ({"kind": "count", "where": {"k": {"is_missing": True}}}, 4),
+    "missing boolean": ({"kind": "count", "where": {"perhaps": {"is_missing": True}}}, 3),
+    "missing by kind": ({"kind": "missing", "column": "k"}, 4),
+    "missing number": ({"kind": "missing", "column": "m"}, 2),
+    "known": ({"kind": "count", "where": {"k": {"is_missing": False}}}, 2),
+    "known number": ({"kind": "count", "where": KNOWN}, 2),
+    "mean with missing values": ({"kind": "mean", "column": "m"}, 2),
+    "sum with missing values": ({"kind": "sum", "column": "m"}, 2),
+    "centred sum of known values": ({"kind": "sum", "column": "m", "centred": True, "where": KNOWN}, 2),
+    "sum of known values": ({"kind": "sum", "column": "m", "where": KNOWN}, 0),
+    "mean with another null value": ({"kind": "mean", "column": "replaced"}, 1),
     "undeclared": ({"kind": "count", "where": {"k": {"negated": {"one_of": ("s", "t")}}}}, 2),
     "other category": ({"kind": "count", "where": {"only": {"negated": {"one_of": ("one",)}}}}, 3),
     "not a category": ({"kind": "count", "where": {"k": {"negated": {"one_of": ("t",)}}}}, 0),

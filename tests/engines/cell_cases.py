@@ -77,6 +77,7 @@ WHERES: list[tuple[Condition, ...]] = [
         real={"between": (mpq(-1), mpq(10) ** 30)},
     ),
 ]
+KNOWN = where(real={"is_missing": False}, integer={"is_missing": False})
 CASES: list[CellSums] = [
     *(CellSums((), conditions) for conditions in WHERES),
     *(CellSums((GROUPS,), conditions, ("real", codes_for(REAL, None))) for conditions in WHERES),
@@ -85,6 +86,7 @@ CASES: list[CellSums] = [
     CellSums((), (), ("boolean", codes_for(BOOLEAN, None))),
     CellSums((), WHERES[0], ("real", codes_for(REAL, None)), ("integer", codes_for(INTEGER, INTEGER_BOUNDS[-1]))),
     CellSums((GROUPS,), (), ("integer", codes_for(INTEGER, None)), ("real", codes_for(REAL, REAL_BOUNDS[0]))),
+    CellSums((), KNOWN, ("real", codes_for(REAL, REAL_BOUNDS[0])), ("real", codes_for(REAL, REAL_BOUNDS[0]))),
     CellSums((GROUPS, BOOLEANS)),
     CellSums((BOOLEANS, ("real", bins_by_number(REAL, 5, None))), WHERES[0]),
     CellSums((("integer", bins_by_number(INTEGER, 7, INTEGER_BOUNDS[-6])), ("real", bins_by_number(REAL, 9, None)))),

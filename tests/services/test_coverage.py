@@ -78,11 +78,15 @@ def weighted_mean(species: str) -> float:
     return sum(mass * bill for mass, bill in rows) / sum(mass for mass, _ in rows)
 
 
+KNOWN = [tuple(float(row[name]) for row in ROWS if row[name] != "NA") for name in ("body_mass_g", "bill_length_mm")]
+"""The masses and the bills that are known; two penguins have neither."""
+
 COVARIANCE = statistics.covariance(MASS, BILL)
 SLOPE = COVARIANCE / statistics.variance(MASS)
 PRESENT = sorted(float(row["body_mass_g"]) for row in ROWS if row["body_mass_g"] != "NA")
 HISTOGRAM = {"column": "body_mass_g", "edges": tuple(map(mpq, EDGES))}
 SEARCHED = {"column": "body_mass_g", "bins": mpq(100), "method": "search"}
+EXCLUDE = {"missing": "exclude"}
 PAIR = {"columns": ("body_mass_g", "bill_length_mm")}
 
 RELEASED: list[tuple[dict[str, Any], list[float]]] = [
@@ -99,6 +103,11 @@ RELEASED: list[tuple[dict[str, Any], list[float]]] = [
     ({"kind": "count", "where": LATE, "group_by": "species"}, by_species(IS_LATE)),
     ({"kind": "sum", "column": "bill_length_mm", "where": ADELIE}, [by_species(BILL)[0]]),
     ({"kind": "sum", "column": "bill_length_mm", "group_by": "species"}, by_species(BILL)),
+    ({"kind": "missing", "column": "body_mass_g"}, [2]),
+    (
+        {"kind": "pair_differences", "columns": ("body_mass_g", "bill_length_mm")},
+        [statistics.covariance(*KNOWN) * 342 * 341 / (N * (N - 1))],
+    ),
     (
         {"kind": "sum", "column": "bill_length_mm", "weight": "body_mass_g", "centred": True},
         [sum(mass * (bill - 47.5) for mass, bill in zip(MASS, BILL, strict=True))],
@@ -119,6 +128,13 @@ DERIVED: list[tuple[dict[str, Any], list[float]]] = [
     ),
     ({"kind": "correlation", **PAIR}, [statistics.correlation(MASS, BILL)]),
     ({"kind": "regression", **PAIR}, [SLOPE, statistics.mean(BILL) - SLOPE * statistics.mean(MASS)]),
+    ({"kind": "mean", "column": "body_mass_g", **EXCLUDE}, [statistics.mean(KNOWN[0])]),
+    ({"kind": "sum", "column": "bill_length_mm", **EXCLUDE}, [sum(KNOWN[1])]),
+    ({"kind": "variance", "column": "body_mass_g", **EXCLUDE}, [statistics.variance(KNOWN[0])]),
+    ({"kind": "standard_deviation", "column": "bill_length_mm", **EXCLUDE}, [statistics.stdev(KNOWN[1])]),
+    ({"kind": "covariance", **PAIR, **EXCLUDE}, [statistics.covariance(*KNOWN)]),
+    ({"kind": "correlation", **PAIR, **EXCLUDE}, [statistics.correlation(*KNOWN)]),
+    ({"kind": "regression", **PAIR, **EXCLUDE}, list(statistics.linear_regression(*KNOWN))),
     ({"kind": "cumulative", **HISTOGRAM}, list(map(float, accumulate(of_mass()[:-1])))),
     (
         {"kind": "quantile", **HISTOGRAM, "probabilities": (mpq(1, 4), mpq(1, 2), mpq(9, 10))},

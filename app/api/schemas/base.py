@@ -150,6 +150,8 @@ def _describe_error(problem: Mapping[str, Any], model: type[BaseModel], body: _B
         where = f"{where}.kind"
         context["kinds"] = ", ".join(f"'{each}'" for each in allowed_members.kinds(model, location))
     what = problem["msg"] if kind == "refused" else _WHAT.get(kind, "is not valid").format_map(context)
+    if kind == "extra_forbidden" and location[-1] == "missing":
+        what += "; a statistic of known values is derived: send it to `derived`"
     return where.removeprefix("body."), what + body.describe_column(where)
 
 

@@ -40,6 +40,9 @@ MAX_PROBABILITIES = 100
 Pair = Annotated[list[ColumnName], Field(min_length=2, max_length=2)]
 PairOfBounds = Annotated[list[Bounds | None], Field(min_length=2, max_length=2)]
 
+EXCLUDED = "Use only the rows that have a value in each of the columns. How many these are is released too."
+Missing = Annotated[Literal["exclude"] | None, Field(description=EXCLUDED)]
+
 
 class StandardDeviationRequest(RequestModel):
     """The root of the variance; 0 where a negative variance was released."""
@@ -47,6 +50,7 @@ class StandardDeviationRequest(RequestModel):
     kind: Literal["standard_deviation"]
     column: ColumnName
     bounds: Bounds | None = None
+    missing: Missing = None
 
 
 class DerivedSumRequest(RequestModel):
@@ -55,6 +59,8 @@ class DerivedSumRequest(RequestModel):
     kind: Literal["sum"]
     column: ColumnName
     bounds: Bounds | None = None
+    where: Where | None = Field(default=None, description="Only with `missing`.")
+    missing: Missing = None
 
 
 class ProportionRequest(RequestModel):
@@ -87,6 +93,25 @@ class FilteredMeanRequest(RequestModel):
         description="Weight each row by this column, whose declared bounds are at least 0; without `where` and"
         " `group_by`, over all rows.",
     )
+    missing: Missing = None
+
+
+class KnownVarianceRequest(RequestModel):
+    """The sample variance of the known values. That of all rows is released: it is no derived statistic."""
+
+    kind: Literal["variance"]
+    column: ColumnName
+    bounds: Bounds | None = None
+    missing: Annotated[Literal["exclude"], Field(description=EXCLUDED)]
+
+
+class KnownCovarianceRequest(RequestModel):
+    """The sample covariance of the rows that have both values. That of all rows is released."""
+
+    kind: Literal["covariance"]
+    columns: Pair
+    bounds: PairOfBounds | None = None
+    missing: Annotated[Literal["exclude"], Field(description=EXCLUDED)]
 
 
 class CorrelationRequest(RequestModel):
@@ -95,6 +120,7 @@ class CorrelationRequest(RequestModel):
     kind: Literal["correlation"]
     columns: Pair
     bounds: PairOfBounds | None = None
+    missing: Missing = None
 
 
 class RegressionRequest(RequestModel):
@@ -106,6 +132,7 @@ class RegressionRequest(RequestModel):
     kind: Literal["regression"]
     columns: Pair
     bounds: PairOfBounds | None = None
+    missing: Missing = None
 
 
 class CumulativeRequest(RequestModel):
@@ -155,6 +182,8 @@ DerivedStatistic = Annotated[
     | DerivedSumRequest
     | ProportionRequest
     | FilteredMeanRequest
+    | KnownVarianceRequest
+    | KnownCovarianceRequest
     | CorrelationRequest
     | RegressionRequest
     | CumulativeRequest
@@ -237,7 +266,7 @@ class Estimate(AnswerModel):
     1 - alpha; in lists, all intervals hold at once.
     """
 
-    value: float | list[float] | None
+    value: float | list[float | None] | None
     interval: Annotated[list[End], Field(min_length=2, max_length=2)] | list[list[End]]
     value_as_date: DateText | list[DateText | None] | None = Field(
         default=None, description="Of dates: the date or time nearest to the value."

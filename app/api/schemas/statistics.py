@@ -138,6 +138,13 @@ class CountRequest(RequestModel):
     group_by: GroupBy | None = None
 
 
+class MissingRequest(RequestModel):
+    """How many rows have no value of a column: the same as a count where it `is_missing`."""
+
+    kind: Literal["missing"]
+    column: ColumnName
+
+
 class SumRequest(RequestModel):
     """The sum of a column over the rows that meet `where`, in all or for each declared category of `group_by`."""
 
@@ -173,6 +180,18 @@ class QuantileSearchRequest(RequestModel):
     where: Where | None = None
 
 
+class PairDifferencesRequest(RequestModel):
+    """Σ (x - x')(y - y')/(n(n - 1)) over the pairs of the rows that meet `where` and have both values.
+
+    The variances and covariances of known values are derived from it. `columns` may be the same column twice.
+    """
+
+    kind: Literal["pair_differences"]
+    columns: Annotated[list[ColumnName], Field(min_length=2, max_length=2)]
+    bounds: Annotated[list[Bounds | None], Field(min_length=2, max_length=2)] | None = None
+    where: Where | None = None
+
+
 def _ways(value: Any) -> str:  # noqa: ANN401  JSON, or a model of it
     columns = value.get("columns") if isinstance(value, dict) else getattr(value, "columns", None)
     return "one_way" if columns is None else "two_way"
@@ -195,7 +214,9 @@ StatisticRequest = Annotated[
     | CovarianceRequest
     | AnyHistogramRequest
     | CountRequest
+    | MissingRequest
     | SumRequest
-    | QuantileSearchRequest,
+    | QuantileSearchRequest
+    | PairDifferencesRequest,
     Field(discriminator="kind", json_schema_extra=_flat),
 ]

@@ -6,7 +6,7 @@ from typing import Any
 
 from app.cli.remote import output
 from app.cli.remote.session import AsJson, DatasetName, connect
-from snapledger_client.formatting import format_column_value
+from snapledger_client.formatting import describe_missing, format_column_value
 
 
 def list_datasets(*, as_json: AsJson = False) -> None:
@@ -49,7 +49,7 @@ def show_dataset(dataset: DatasetName, *, as_json: AsJson = False) -> None:
     output.print_line(f"Protects each unit, such as a person: a unit has at most {rows}.")
     output.print_line("")
     columns = [
-        (name, column["kind"], "" if column.get("nullable", True) else "no", _describe_values(column))
+        (name, column["kind"], describe_missing(column), _describe_values(column))
         for name, column in facts.columns.items()
     ]
     output.print_table(("column", "kind", "missing", "values"), columns)

@@ -17,6 +17,7 @@ class StatisticKind(StrEnum):
     COVARIANCE = "covariance"
     HISTOGRAM = "histogram"
     COUNT = "count"
+    MISSING = "missing"
     SUM = "sum"
 
 

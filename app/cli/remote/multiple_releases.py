@@ -8,7 +8,7 @@ import typer
 
 from app.cli.remote import options, output
 from app.cli.remote.kinds import DerivedKind, DerivedKindOf, MethodOf
-from app.cli.remote.options import Bins, BoundsOf, Edges, WhereOf
+from app.cli.remote.options import Bins, BoundsOf, Edges, MissingOf, WhereOf
 from app.cli.remote.questions import (
     Alpha,
     Gamma,
@@ -19,7 +19,17 @@ from app.cli.remote.questions import (
     require_one_target,
 )
 from app.cli.remote.session import USAGE, AsJson, DatasetName, connect, fail
-from snapledger_client import Bounds, Derived, DerivedEstimate, Periods, Release, Where, derived_statistics, statistics
+from snapledger_client import (
+    Bounds,
+    Derived,
+    DerivedEstimate,
+    Missing,
+    Periods,
+    Release,
+    Where,
+    derived_statistics,
+    statistics,
+)
 from snapledger_client.formatting import choose_number_format, format_column_value, format_date, format_interval
 
 Key = Annotated[
@@ -40,24 +50,31 @@ NAMES = {DerivedKind.SUM: "sum of all rows", DerivedKind.MEAN: "mean of some row
 """The printed names of the kinds that share their name with a statistic."""
 
 
-def _build_sum(column: str, bounds: Bounds | None = None) -> dict[str, Any]:
-    return {**statistics.mean(column, bounds), "kind": "sum"}
+def _build_sum(
+    column: str, bounds: Bounds | None = None, where: Where | None = None, missing: Missing | None = None
+) -> dict[str, Any]:
+    if where is not None and missing is None:
+        fail("--where does not go with a sum of all rows: add --missing, or use `snapledger release`", USAGE)
+    return statistics.total(column, bounds, where, missing=missing)
 
 
-def _build_mean(
+def _build_mean(  # noqa: PLR0913, PLR0917 - as many as it can have
     column: str,
     where: Where | None = None,
     group_by: str | Periods | None = None,
     bounds: Bounds | None = None,
     weight: str | None = None,
+    missing: Missing | None = None,
 ) -> dict[str, Any]:
     if weight is not None:
-        return derived_statistics.weighted_mean(column, weight, where, group_by, bounds)
+        return derived_statistics.weighted_mean(column, weight, where, group_by, bounds, missing)
     if group_by is not None:
-        return derived_statistics.mean_by_group(column, group_by, where, bounds)
-    if where is None:
-        fail("a mean of some rows needs --where, --group-by or --weight", USAGE)
-    return derived_statistics.filtered_mean(column, where, bounds)
+        return derived_statistics.mean_by_group(column, group_by, where, bounds, missing)
+    if where is not None:
+        return derived_statistics.filtered_mean(column, where, bounds, missing)
+    if missing is None:
+        fail("a mean of some rows needs --where, --group-by, --weight or --missing", USAGE)
+    return statistics.mean(column, bounds, missing)
 
 
 def _build_proportion(
@@ -151,6 +168,7 @@ def release_derived(  # noqa: PLR0913 - as many options as a question has
         ),
     ] = None,
     weight: Annotated[str | None, typer.Option(help="For a mean: the column of the weights.")] = None,
+    missing: MissingOf = None,
     edges: Edges = None,
     bins: Bins = None,
     probabilities: Annotated[
@@ -177,6 +195,7 @@ def release_derived(  # noqa: PLR0913 - as many options as a question has
         category=category,
         group_by=group_by,
         weight=weight,
+        missing=missing,
         edges=edges,
         bins=bins,
         probabilities=probabilities,

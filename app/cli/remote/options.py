@@ -9,7 +9,7 @@ from typing import Annotated, Any, cast, get_args
 import typer
 
 from app.cli.remote.session import USAGE, fail
-from snapledger_client import Period, statistics
+from snapledger_client import Missing, Period, statistics
 
 NONE = "-"
 """The value of an option for a column without bounds, edges or bins of its own."""
@@ -17,6 +17,14 @@ NONE = "-"
 PERIODS: tuple[str, ...] = get_args(Period)
 
 COLUMN_NUMBERS = ("no column", "one column", "two columns", "three columns")
+
+
+def parse_missing(text: str) -> Missing:
+    """Return what to do with missing values."""
+    if text != "exclude":
+        fail("--missing must be exclude: without it, missing values count as the owner declared", USAGE)
+    return "exclude"
+
 
 BoundsOf = Annotated[
     list[str] | None,
@@ -31,6 +39,14 @@ Bins = Annotated[
     typer.Option(
         help="How many bins of equal width, or day, iso_week, month, quarter or year for a column of dates; for a table"
         " once for each column, - for none."
+    ),
+]
+MissingOf = Annotated[
+    Missing | None,
+    typer.Option(
+        help="exclude: use only the rows that have a value; it is then derived from releases.",
+        parser=parse_missing,
+        autocompletion=lambda: ["exclude"],
     ),
 ]
 WhereOf = Annotated[

@@ -7,14 +7,16 @@ import typer
 
 from app.cli.remote import options, output
 from app.cli.remote.kinds import StatisticKind, StatisticKindOf
-from app.cli.remote.options import Bins, BoundsOf, Edges, WhereOf
+from app.cli.remote.options import Bins, BoundsOf, Edges, MissingOf, WhereOf
 from app.cli.remote.session import USAGE, AsJson, DatasetName, connect, fail
 from snapledger_client import (
+    Derived,
+    DerivedPlan,
+    DerivedPlanOptions,
     Estimate,
     Histogram,
     Plan,
     Release,
-    ReleaseOptions,
     StatisticOptions,
     statistics,
 )
@@ -30,6 +32,7 @@ BUILDERS: dict[StatisticKind, Any] = {
     StatisticKind.COVARIANCE: statistics.covariance,
     StatisticKind.HISTOGRAM: statistics.histogram,
     StatisticKind.COUNT: statistics.count,
+    StatisticKind.MISSING: statistics.missing_values,
     StatisticKind.SUM: statistics.total,
 }
 
@@ -101,6 +104,7 @@ def plan(  # noqa: PLR0913 - as many options as a question has
     bins: Bins = None,
     where: WhereOf = None,
     group_by: GroupBy = None,
+    missing: MissingOf = None,
     alpha: Alpha = None,
     gamma: Gamma = None,
     grid_refinement: Refinement = None,
@@ -110,7 +114,7 @@ def plan(  # noqa: PLR0913 - as many options as a question has
 ) -> None:
     """Show what a release would cost and promise: free, and without reading any data."""
     statistic = _build_statistic(
-        kind, columns or [], bounds=bounds, edges=edges, bins=bins, where=where, group_by=group_by
+        kind, columns or [], bounds=bounds, edges=edges, bins=bins, where=where, group_by=group_by, missing=missing
     )
     statistic_options = _collect_options(
         fresh=fresh,
@@ -123,11 +127,24 @@ def plan(  # noqa: PLR0913 - as many options as a question has
         gamma=gamma,
     )
     with connect() as client:
-        planned = client.dataset(dataset).plan(statistic, **statistic_options)
+        planned: Plan | DerivedPlan = (
+            client.dataset(dataset).plan_derived(statistic, **_of_known(statistic_options))
+            if missing
+            else client.dataset(dataset).plan(statistic, **statistic_options)
+        )
     if as_json:
         output.print_json(planned.to_dict())
-    else:
+    elif isinstance(planned, Plan):
         _print_plan(planned)
+    else:
+        output.print_answer(planned)
+
+
+def _of_known(asked: StatisticOptions) -> DerivedPlanOptions:
+    """Return the options of a derived statistic; exit if there is a guess, which needs a name there."""
+    if "guess" in asked:
+        fail("--guess does not go with --missing: use `snapledger derived`, with --guess NAME=VALUE", USAGE)
+    return cast("DerivedPlanOptions", asked)
 
 
 def _print_plan(planned: Plan) -> None:
@@ -162,6 +179,7 @@ def release(  # noqa: PLR0913 - as many options as a question has
     bins: Bins = None,
     where: WhereOf = None,
     group_by: GroupBy = None,
+    missing: MissingOf = None,
     alpha: Alpha = None,
     gamma: Gamma = None,
     grid_refinement: Refinement = None,
@@ -175,7 +193,7 @@ def release(  # noqa: PLR0913 - as many options as a question has
 ) -> None:
     """Release a differentially private statistic, and spend ε on it."""
     statistic = _build_statistic(
-        kind, columns or [], bounds=bounds, edges=edges, bins=bins, where=where, group_by=group_by
+        kind, columns or [], bounds=bounds, edges=edges, bins=bins, where=where, group_by=group_by, missing=missing
     )
     statistic_options = _collect_options(
         fresh=fresh,
@@ -187,13 +205,19 @@ def release(  # noqa: PLR0913 - as many options as a question has
         alpha=alpha,
         gamma=gamma,
     )
-    release_options: ReleaseOptions = {**statistic_options, "key": key or uuid.uuid4().hex}
+    key = key or uuid.uuid4().hex
     with connect() as client:
-        released = client.dataset(dataset).release(statistic, **release_options)
+        released: Release | Derived = (
+            client.dataset(dataset).derive(statistic, **_of_known(statistic_options), key=key)
+            if missing
+            else client.dataset(dataset).release(statistic, **statistic_options, key=key)
+        )
     if as_json:
         output.print_json(released.to_dict())
-    else:
+    elif isinstance(released, Release):
         print_release(released)
+    else:
+        output.print_answer(released)
 
 
 def print_release(released: Release) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 from app.dp.derived.base import DerivedStatistic, KnownComponent
 from app.dp.derived.by_group import MeanByGroup, ProportionByGroup, WeightedMeanByGroup
 from app.dp.derived.from_bins import Cumulative, Margin
+from app.dp.derived.known_values import derive_of_known
 from app.dp.derived.quantile import Quantile
 from app.dp.derived.ratios import Correlation, FilteredMean, FilteredWeightedMean, Regression, WeightedMean
 from app.dp.derived.single_release import DerivedSum, Proportion, StandardDeviation
@@ -33,6 +34,8 @@ def derive(spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_
     Raises:
         InvalidStatistic: if the request is not valid for this dataset.
     """
+    if spec.get("missing") is not None:
+        return derive_of_known(spec, columns, n, rows_per_unit, derive)
     derived = DERIVED.get(str(spec.get("kind")))
     if derived is None:
         raise InvalidStatistic("kind", f"must be one of {', '.join(DERIVED)}")

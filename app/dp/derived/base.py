@@ -7,7 +7,7 @@ that interval arithmetic derives from them. Closer bounds that use the noise dis
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 from gmpy2 import mpq
@@ -138,7 +138,13 @@ class DerivedStatistic(ABC):
         first: dict[str, Treatment] = {}
         for each in components:
             first.setdefault(each.column, each)
-        return tuple(first.values())
+        if "missing" not in self.described:
+            return tuple(first.values())
+        filtered = self.described.get("where", {})
+        return tuple(
+            replace(each, missing_as="excluded") if each.missing_as == "outside" and name not in filtered else each
+            for name, each in first.items()
+        )
 
     @property
     def edges(self) -> list[int | float] | list[str] | None:

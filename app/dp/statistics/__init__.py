@@ -6,10 +6,11 @@ from typing import Any
 from app.dp.errors import InvalidStatistic
 from app.dp.statistics.base import Statistic
 from app.dp.statistics.centred_sum import CentredSum
-from app.dp.statistics.count import Count, GroupedCount
+from app.dp.statistics.count import Count, GroupedCount, MissingCount
 from app.dp.statistics.covariance import Covariance
 from app.dp.statistics.histogram import Histogram
 from app.dp.statistics.mean import Mean
+from app.dp.statistics.pair_differences import PairDifferences
 from app.dp.statistics.quantile_search import QuantileSearch
 from app.dp.statistics.sum import Sum
 from app.dp.statistics.two_way import TwoWay
@@ -20,7 +21,11 @@ from app.dp.table.columns import Column
 __all__ = ["STATISTICS", "Statistic", "build"]
 
 STATISTICS: dict[str, type[Statistic]] = {
-    statistic.kind: statistic for statistic in (Mean, Variance, Covariance, Histogram, Count, Sum, QuantileSearch)
+    statistic.kind: statistic
+    for statistic in (
+        *(Mean, Variance, Covariance, Histogram, Count, MissingCount, Sum, QuantileSearch),
+        PairDifferences,
+    )
 }
 
 _MEMBERS = frozenset().union(

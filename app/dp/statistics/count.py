@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from app.dp.errors import InvalidStatistic
+from app.dp.statistics.base import find_column
 from app.dp.statistics.count_base import Counts, SharedCounts
 from app.dp.statistics.group_by import Groups, describe_groups, groups_identity, parse_groups
 from app.dp.table.bins import CategoryBins, IntervalBins
@@ -53,6 +54,26 @@ class Count(Counts):
 
     def _distinction(self) -> list[Any]:
         return [[each.distinction() for each in self.conditions]]
+
+
+@dataclass(frozen=True)
+class MissingCount(Count):
+    """The number of rows without a value of a column: the count of a filter, in a question of its own."""
+
+    kind: ClassVar[str] = "missing"
+    members: ClassVar[frozenset[str]] = frozenset({"column"})
+
+    @classmethod
+    def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
+        """Return the count that a request asks for; raise InvalidStatistic if it is invalid."""
+        column = find_column(columns, spec.get("column"), "column")
+        if not column.nullable:
+            raise InvalidStatistic("column", "is declared without missing values: none are missing")
+        return cls(n, rows_per_unit, parse_conditions({column.name: {"is_missing": True}}, columns))
+
+    def describe(self) -> dict[str, Any]:
+        """Return the request for this count, ready for JSON."""
+        return {"kind": self.kind, "column": self.conditions[0].column}
 
 
 @dataclass(frozen=True)

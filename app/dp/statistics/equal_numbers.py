@@ -12,7 +12,8 @@ from gmpy2 import mpq
 
 from app.dp.numbers.exact import Rational
 from app.dp.statistics.base import Statistic
-from app.dp.statistics.count import Count, GroupedCount
+from app.dp.statistics.centred_sum import CentredSum
+from app.dp.statistics.count import Count, GroupedCount, MissingCount
 from app.dp.statistics.histogram import Histogram
 from app.dp.statistics.interval_counts import Interval, count_last_bin, find_interval, list_intervals
 from app.dp.statistics.mean import Mean
@@ -83,6 +84,47 @@ def _list_all(statistic: Statistic, columns: Mapping[str, Column]) -> Iterator[E
         yield from _list_counts(statistic, columns)
     if isinstance(statistic, Count | GroupedCount | Histogram | TwoWay | Sum):
         yield from _respell(statistic)
+    yield from _list_of_known(statistic, columns)
+
+
+def _list_of_known(statistic: Statistic, columns: Mapping[str, Column]) -> Iterator[EqualStatistic]:
+    """Yield the statistics that have the numbers of one of the known or of the missing values, or of all rows."""
+    if isinstance(statistic, Count) and len(statistic.conditions) == 1:
+        yield from _list_missing(statistic)
+    if isinstance(statistic, Mean | Sum):
+        yield from _list_centred(statistic, columns)
+
+
+def _list_missing(count: Count) -> Iterator[EqualStatistic]:
+    """Yield both counts of missing values for each other, and the one that is asked by `kind` for that of the rest."""
+    (condition,), rows = count.conditions, (count.n, count.rows_per_unit)
+    if isinstance(condition, Missing):
+        other = Count if isinstance(count, MissingCount) else MissingCount
+        yield EqualStatistic(other(*rows, count.conditions), tuple)
+    elif condition.all_known:
+        missing = MissingCount(*rows, (Missing(condition.column, condition.kind),))
+        yield EqualStatistic(missing, lambda numbers: [count.n - numbers[0]])
+
+
+def _list_centred(statistic: Mean | Sum, columns: Mapping[str, Column]) -> Iterator[EqualStatistic]:
+    """Yield the mean and the sum of all rows for the centred sum of the known values, and the reverse.
+
+    A missing value that counts as the midpoint of the bounds adds 0 to a centred sum, as one that is left out does. So
+    T = n·(mean - m₀), where m₀ is the midpoint.
+    """
+    column, codes, n = columns[statistic.column], statistic.codes, statistic.n
+    if not column.nullable or 2 * codes.null_code != codes.steps:
+        return
+    all_known = known(column.name, column.kind, column.scale if column.kind is Kind.DECIMAL else 0)
+    rows, middle = (n, statistic.rows_per_unit, column.name, codes), (codes.lower + codes.upper) / 2
+    centred = CentredSum(*rows, (all_known,), None)
+    if isinstance(statistic, Mean):
+        yield EqualStatistic(centred, lambda numbers: [middle + numbers[0] / n], mpq(1, n))
+    elif type(statistic) is Sum and not statistic.conditions and statistic.groups is None:
+        yield EqualStatistic(centred, lambda numbers: [n * middle + numbers[0]])
+    elif type(statistic) is CentredSum and statistic.conditions == (all_known,) and statistic.groups is None:
+        yield EqualStatistic(Mean(*rows), lambda numbers: [n * (numbers[0] - middle)], mpq(n))
+        yield EqualStatistic(Sum(*rows, (), None), lambda numbers: [numbers[0] - n * middle])
 
 
 def _scaled(statistic: Statistic, factor: Rational) -> EqualStatistic:

@@ -10,6 +10,7 @@ from app.dp.statistics.quantile_search import QuantileSearch
 from app.dp.table.bins import Bins, IntervalBins
 from app.dp.table.codes import Codes, codes_for, stored_bound
 from app.dp.table.columns import Column, Kind
+from app.dp.table.conditions import Missing
 from app.dp.table.sums import BinCounts, CellSums, ColumnSums, Needs, PairSums
 
 MissingAs: TypeAlias = Rational | Literal["excluded", "missing", "outside"]
@@ -74,7 +75,8 @@ def _list_all(needs: Needs, columns: Mapping[str, Column], *, counts_values: boo
 
 
 def _of_cells(needs: CellSums, columns: Mapping[str, Column], *, counts_values: bool) -> Iterator[Treatment]:
-    filtered = dict.fromkeys(each.column for each in needs.conditions)
+    # A filter for missing values says itself what it does with them.
+    filtered = {each.column: each for each in needs.conditions if not isinstance(each, Missing)}
     used = [_of_codes(columns[name], codes) for name, codes in filter(None, (needs.summed, needs.weighted))]
     used += [_of_bins(columns[name], bins, counts_values=counts_values) for name, bins in needs.axes]
     for each in used:

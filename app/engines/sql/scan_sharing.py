@@ -50,7 +50,7 @@ def axes_of(needs: Needs) -> tuple[tuple[str, Bins], ...]:
 
 def _can_share(needs: Needs) -> bool:
     axes = axes_of(needs)
-    if isinstance(needs, CellSums) and (needs.weighted or (axes and needs.summed)):
+    if axes and isinstance(needs, CellSums) and needs.summed:
         return False  # the statement would compute each sum for every key
     few = all(not isinstance(bins, CategoryBins) or len(bins.categories) <= MAX_CATEGORIES for _, bins in axes)
     return few and _literals(needs) <= MAX_LITERALS_EACH

@@ -71,9 +71,11 @@ def _sums(scan: Sequence[Needs], table: Source, dialect: Dialect) -> exp.Select:
             totals += [q, r, exp.Mul(this=q, expression=r.copy())]
         elif isinstance(each, CellSums):
             inside = named(each.conditions, _inside(each, whole(1), whole(0)))
-            totals.append(inside)
-            if each.summed is not None:
-                totals.append(exp.Mul(this=inside, expression=codes_of(*each.summed)))
+            summed = [codes_of(*part) for part in (each.summed, each.weighted) if part is not None]
+            totals += [inside, *(exp.Mul(this=inside, expression=q) for q in summed)]
+            if each.weighted is not None:
+                product = exp.Mul(this=summed[0].copy(), expression=summed[1].copy())
+                totals.append(exp.Mul(this=inside.copy(), expression=exp.Paren(this=product)))
     coded = exp.select(*values, copy=False).from_(table, copy=False).subquery("nested", copy=False)
     sums = [exact_sum(total, dialect) for total in totals]
     return exp.select(exp.Count(this=exp.Star()), *sums, copy=False).from_(coded, copy=False)
@@ -85,8 +87,8 @@ def _from_row(needs: Needs, n: int, left: Iterator[int]) -> Answer:
     if isinstance(needs, PairSums):
         return CrossMoments(n, next(left), next(left), next(left))
     inside = next(left)
-    summed = isinstance(needs, CellSums) and needs.summed
-    return (inside, n - inside, next(left)) if summed else (inside, n - inside)
+    sums = needs.sums if isinstance(needs, CellSums) else 0
+    return (inside, n - inside, *(next(left) for _ in range(sums)))
 
 
 def _counts(scan: Sequence[Needs], table: Source) -> exp.Select:

@@ -49,6 +49,9 @@ def summarise_release(plan: Plan, value: Rational | None) -> str:
     error = _number_text(_round_up(plan.reach + abs(value - shown), step), step)
     number = _number_text(shown, step) if kind is None else format_nearest(shown, kind).replace("T", " ")
     figures = f"{number} ± {error}{_unit_text(plan.statistic)}"
+    if plan.statistic.kind == "missing":
+        tenths = (1_000 * shown / plan.statistic.n + mpq(1, 2)).__floor__()
+        figures += f" or {_number_text(mpq(max(tenths, 0), 10), mpq(1, 10))} % of all"
     return f"{words.statistic} is {figures} ({_confidence_text(plan.alpha)} confidence){words.rules}"
 
 
@@ -60,9 +63,8 @@ def summarise_derived_plan(
     confidence = _confidence_text(alpha)
     if width is None:
         *names, last = (f"`{name}`" for name in derived.guess_names)
-        return (
-            f"{cost} How wide its interval would be depends on the data: give guesses of {', '.join(names)} and {last}."
-        )
+        guesses = f"guesses of {', '.join(names)} and {last}" if names else f"a guess of {last}"
+        return f"{cost} How wide its interval would be depends on the data: give {guesses}."
     if width.half_width is None:
         return f"{cost} If the guesses are right, its interval with {confidence} confidence would have no ends."
     step = _rounding_step(max(width.half_width, mpq(1, 10**_MAX_DECIMALS)))
@@ -105,6 +107,10 @@ def statistic_in_words(statistic: Statistic) -> str:
         return f"the {statistic.components:,} counts by {of_columns} of {rows}"
     if statistic.kind == "quantile_search":
         return f"the {statistic.components:,} counts of a search for quantiles of {of_columns} over {rows}"
+    if statistic.kind == "missing":
+        return f"the number of the {statistic.n:,} rows without a value of {of_columns}"
+    if statistic.kind == "pair_differences":
+        return f"the product of differences of {' and '.join(dict.fromkeys(names))} between pairs of the selected rows"
     if statistic.kind == "count":
         return (
             f"the {statistic.components:,} counts{grouped} of {rows}"

@@ -16,10 +16,11 @@ const shown = (value, told) => (value === null ? "no value" : told(value));
 const toldOf = ({ kind }) => (kind === "quantile" ? ungrouped : number);
 
 /** Return a derived statistic in one line. */
-export function derivedName({ kind, column, columns, category, where }) {
+export function derivedName({ kind, column, columns, category, where, missing }) {
   const of = kind === "margin" ? `${column} in the table of ${columns.join(" and ")}` : column ?? columns?.join(" and ");
   const name = statistic({ kind: spoken(kind), column: of, where });
-  return category === undefined ? name : `${name}: ${category}`;
+  const known = missing === undefined ? name : `${name}, known values`;
+  return category === undefined ? known : `${known}: ${category}`;
 }
 
 /** Return the label of each number of a list. */
@@ -57,12 +58,16 @@ export function components(caption, dataset, all) {
     `± ${bound(each.accuracy.radius)}`, each.reused ? "0, known" : each.charged]), [2, 3]);
 }
 
+/** Return what missing values and values outside the bounds count as, a line for each column. */
+export const treatment = (answer) => Object.values(answer.treatment ?? {}).map(({ rule }) => h("p", { class: "muted" }, `${rule}.`));
+
 /** Return a card with everything about the answer. */
 export function derivedResult(answer) {
   const { budget } = answer;
   return h("section", { class: "card result" },
     h("h2", { tabindex: "-1" }, derivedName(answer.derived)),
     Object.entries(answer.estimates).map(([name, each]) => estimate(answer, name, each)),
+    treatment(answer),
     components("The releases that it is derived from", answer.dataset, answer.components),
     facts([["Charged", `ε ${budget.charged}`], ["Left of the dataset's budget", `ε ${budget.dataset_remaining}`],
       ["Left of your allowance", budget.allowance_remaining === null ? null : `ε ${budget.allowance_remaining}`]]));

@@ -51,10 +51,10 @@ function kindsOf(columns, changed) {
   };
   const both = (names, make) => [["First column", names[0]], ["Second column", names[1]]]
     .map(([label, chosen]) => columnFields(label, names, chosen, make));
-  const two = (kind) => {
+  const two = (kind, more) => {
     const pair = both(measured, bounded);
-    return { element: pair.map(({ element }) => element),
-      body: () => ({ kind, columns: pair.map(({ name }) => name()), bounds: pair.map(({ body }) => body()) }) };
+    return { element: [pair.map(({ element }) => element), more.element],
+      body: () => ({ kind, columns: pair.map(({ name }) => name()), bounds: pair.map(({ body }) => body()), ...more.body() }) };
   };
   const cut = (kind, more) => {
     const column = columnFields("Column", numbers, numbers[0], binned);
@@ -80,13 +80,27 @@ function kindsOf(columns, changed) {
           ...where.body() };
       } };
   };
+  const nullable = measured.some((name) => columns[name].nullable !== false);
+  /** Return a choice of what to do with missing values, if there may be any. */
+  const missing = () => {
+    if (!nullable) return { element: null, body: () => ({}) };
+    const of = select([["exclude", "left out: only rows that have a value"], ["", "counted as the owner declared"]], "");
+    return { element: field("Missing values", of, "Leaving them out also releases how many values are known."),
+      body: () => (of.value ? { missing: of.value } : {}) };
+  };
+  const known = () => ({ element: null, body: () => ({ missing: "exclude" }) });
   return [
-    { kind: "standard_deviation", text: "Standard deviation", may: measured.length > 0, make: () => one("standard_deviation", measured) },
-    { kind: "sum", text: "Sum of all rows", may: added.length > 0, make: () => one("sum", added) },
+    { kind: "standard_deviation", text: "Standard deviation", may: measured.length > 0,
+      make: () => one("standard_deviation", measured, missing()) },
+    { kind: "sum", text: "Sum of all rows", may: added.length > 0, make: () => one("sum", added, missing()) },
     { kind: "proportion", text: "Proportion", may: true, make: () => proportion(columns, changed) },
-    { kind: "mean", text: "Mean of some rows", may: measured.length > 0, make: () => one("mean", measured, groupField(columns), rows()) },
-    { kind: "correlation", text: "Correlation", may: measured.length > 1, make: () => two("correlation") },
-    { kind: "regression", text: "Regression line", may: measured.length > 1, make: () => two("regression") },
+    { kind: "mean", text: "Mean of some rows or of the known values", may: measured.length > 0,
+      make: () => one("mean", measured, groupField(columns), rows(), missing()) },
+    { kind: "variance", text: "Variance of the known values", may: nullable, make: () => one("variance", measured, known()) },
+    { kind: "covariance", text: "Covariance of the known values", may: nullable && measured.length > 1,
+      make: () => two("covariance", known()) },
+    { kind: "correlation", text: "Correlation", may: measured.length > 1, make: () => two("correlation", missing()) },
+    { kind: "regression", text: "Regression line", may: measured.length > 1, make: () => two("regression", missing()) },
     { kind: "cumulative", text: "Cumulative counts", may: numbers.length > 0, make: () => cut("cumulative") },
     { kind: "quantile", text: "Quantiles", may: numbers.length > 0, make: quantile },
     { kind: "margin", text: "Margin of a two-way table", may: all.length > 1, make: margin },

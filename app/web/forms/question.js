@@ -31,6 +31,7 @@ export function paired(both) {
 function kindsOf(columns, changed) {
   const all = Object.keys(columns);
   const measured = all.filter((name) => columns[name].kind !== "category");
+  const nullable = all.filter((name) => columns[name].nullable !== false);
   const bounded = (name) => boundsFields(name, columns[name]);
   const binned = (name) => binFields(name, columns[name]);
   const rows = () => filterFields(columns, changed);
@@ -68,6 +69,11 @@ function kindsOf(columns, changed) {
     { kind: "table", text: "Two-way table", least: all.length > 1 ? 0 : Infinity,
       make: () => two(all, binned, "histogram", (both) => paired(both.map(({ body }) => body())), rows()) },
     { kind: "count", text: "Count", least: 0, make: count },
+    { kind: "missing", text: "Missing values", least: nullable.length > 0 ? 0 : Infinity,
+      make: () => {
+        const column = chooser(nullable, nullable[0], changed);
+        return { element: field("Column", column), body: () => ({ kind: "missing", column: column.value }) };
+      } },
     { kind: "sum", text: "Sum", least: added.length > 0 ? 1 : Infinity,
       make: () => one("sum", added, groupField(columns), rows()) },
   ].filter(({ least }) => measured.length >= least);

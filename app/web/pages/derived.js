@@ -1,7 +1,7 @@
 // The page of derived statistics: shows first which releases are missing and what they cost, then the answer.
 
 import { call, get, path } from "../api.js";
-import { components, derivedName, derivedResult } from "../charts/derived_results.js";
+import { components, derivedName, derivedResult, treatment } from "../charts/derived_results.js";
 import { advancedOptions } from "../forms/advanced_options.js";
 import { prepareRequests } from "../forms/ask.js";
 import { derivedFields } from "../forms/derived_question.js";
@@ -32,13 +32,14 @@ function precision(changed) {
   };
 }
 
-function planned({ dataset, components: all, budget, summary, expected }) {
+function planned(plan) {
+  const { dataset, components: all, budget, summary, expected } = plan;
   const free = Number(budget.charged) === 0;
   const verdict = !budget.affordable ? "This costs more than you have left."
     : free ? "Earlier releases answer this at no cost." : `This would cost ε ${budget.charged}.`;
   return [
     h("p", { class: budget.affordable ? "verdict" : "verdict refused" }, h("strong", {}, verdict)),
-    expected && h("p", {}, summary),
+    expected ? h("p", {}, summary) : treatment(plan),
     components("The releases that it would be derived from", dataset, all),
     facts([["Left of the dataset's budget", `ε ${budget.dataset_remaining}`],
       ["Left of your allowance", budget.allowance_remaining === null ? "no allowance" : `ε ${budget.allowance_remaining}`]]),

@@ -15,9 +15,20 @@ function domain(column) {
   return "true, false";
 }
 
+/** Return the middle of a column's bounds, as a whole number of units for integers and decimals. */
+function middle({ kind, bounds: [lower, upper], scale }) {
+  if (kind === "real") return (lower + upper) / 2;
+  const unit = 10 ** (scale ?? 0);
+  return Math.ceil(((lower + upper) / 2) * unit) / unit;
+}
+
+/** Return whether values may be missing, and what a missing one counts as in a mean or sum. */
 const nulls = (column) => {
   if (column.nullable === false) return "none";
-  return column.null_value === undefined ? "possible" : `possible, taken as ${column.null_value}`;
+  if (column.null_value !== undefined) return `possible, taken as ${column.null_value}`;
+  if (column.kind === "boolean") return "possible, taken as false";
+  const numbers = column.bounds?.every((bound) => typeof bound === "number");
+  return numbers ? `possible, taken as ${middle(column)}` : "possible";
 };
 
 /** Return what was spent: by everybody if the user may see all allowances, and else by the user. */

@@ -14,6 +14,8 @@ import { bound, decimal, number, statistic } from "../ui/format.js";
 
 const SETTLE_MS = { plan: 250, curve: 700 };
 const STEPS = 1000;
+const RELEASES_OF_KNOWN = { mean: "two releases that share ε", variance: "two releases that share ε",
+  covariance: "two releases that share ε" };
 
 /** Return the largest ε that the user can spend now. */
 const spendable = ({ dataset_remaining: ofDataset, allowance_remaining: ofAllowance }) =>
@@ -47,6 +49,14 @@ function curveFigure(points, plan) {
   };
 }
 
+/** Return a line that offers the statistic of the known values, where missing ones count as a number. */
+function offerKnown({ dataset, statistic: { kind }, treatment = {} }) {
+  const replaced = Object.values(treatment).some(({ missing_as: value }) => ["number", "boolean"].includes(typeof value));
+  if (!replaced || !RELEASES_OF_KNOWN[kind]) return null;
+  return h("p", {}, h("a", { href: `#${path("datasets", dataset, "derived")}` }, `The ${kind} of the known values alone`),
+    ` takes ${RELEASES_OF_KNOWN[kind]}, and says how many are known.`);
+}
+
 function planned(plan, choose) {
   const { accuracy, bias, budget, cliff, privacy, reused_accuracy: known } = plan;
   const go = cliff && h("button", { type: "button", class: "quiet", click: () => choose(cliff.epsilon) },
@@ -57,6 +67,7 @@ function planned(plan, choose) {
   return [
     h("p", { class: budget.affordable ? "verdict" : "verdict refused" }, h("strong", {}, verdict)),
     h("p", {}, plan.summary),
+    offerKnown(plan),
     facts([
       ["Radius", `± ${bound(accuracy.radius)}`],
       ["All bins at once", accuracy.simultaneous_radius === undefined ? null

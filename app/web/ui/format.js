@@ -66,9 +66,9 @@ export const date = (text) => text.replace("T", " ");
 
 function unfiltered(asked) {
   const pair = (bounds) => (bounds ? `[${bounds[0]}, ${bounds[1]}]` : "");
-  if (asked.kind === "covariance") {
+  if (asked.kind === "covariance" || asked.kind === "pair_differences") {
     const parts = asked.columns.map((name, at) => `${name} ${pair(asked.bounds?.[at])}`.trim());
-    return `covariance of ${parts.join(" and ")}`;
+    return `${asked.kind.replace("_", " ")} of ${[...new Set(parts)].join(" and ")}`;
   }
   if (asked.kind === "histogram" && asked.columns) return `table of ${asked.columns.join(" and ")}`;
   if (asked.kind === "histogram") {

@@ -108,6 +108,7 @@ from snapledger_client.problems import (
 )
 from snapledger_client.statistics import (
     Bounds,
+    Missing,
     PairOfBounds,
     Period,
     Periods,
@@ -118,6 +119,7 @@ from snapledger_client.statistics import (
     histogram,
     item,
     mean,
+    missing_values,
     periods,
     table,
     total,
@@ -181,6 +183,7 @@ __all__ = [
     "Me",
     "Mechanism",
     "MethodNotAllowed",
+    "Missing",
     "NameTaken",
     "NotFound",
     "Number",
@@ -228,6 +231,7 @@ __all__ = [
     "mean",
     "mean_by_group",
     "median",
+    "missing_values",
     "periods",
     "proportion",
     "proportion_by_group",

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from snapledger_client import statistics
 from snapledger_client.numbers import Number, Value, decimal_text, list_numbers
-from snapledger_client.statistics import Bounds, Pair, PairOfBounds, Period, Periods, Where
+from snapledger_client.statistics import Bounds, Missing, Pair, PairOfBounds, Period, Periods, Where
 
 DerivedStatistic = Mapping[str, Any]
 """The JSON document of a derived statistic: from these functions, from an answer, or written by hand.
@@ -26,7 +26,7 @@ def _replace_kind(kind: str, statistic: dict[str, Any]) -> dict[str, Any]:
     return {**statistic, "kind": kind}
 
 
-def standard_deviation(column: str, bounds: Bounds | None = None) -> dict[str, Any]:
+def standard_deviation(column: str, bounds: Bounds | None = None, missing: Missing | None = None) -> dict[str, Any]:
     """The root of the sample variance.
 
     Examples:
@@ -34,7 +34,7 @@ def standard_deviation(column: str, bounds: Bounds | None = None) -> dict[str, A
         >>> standard_deviation("body_mass_g")
         {'kind': 'standard_deviation', 'column': 'body_mass_g'}
     """
-    return _replace_kind("standard_deviation", statistics.variance(column, bounds))
+    return _replace_kind("standard_deviation", statistics.variance(column, bounds, missing))
 
 
 def proportion(column: str | None = None, category: str | None = None, where: Where | None = None) -> dict[str, Any]:
@@ -49,7 +49,9 @@ def proportion(column: str | None = None, category: str | None = None, where: Wh
     return {"kind": "proportion"} | {name: each for name, each in members.items() if each is not None}
 
 
-def filtered_mean(column: str, where: Where, bounds: Bounds | None = None) -> dict[str, Any]:
+def filtered_mean(
+    column: str, where: Where, bounds: Bounds | None = None, missing: Missing | None = None
+) -> dict[str, Any]:
     """The mean over the rows that meet `where`: a released sum divided by a released count.
 
     Examples:
@@ -57,15 +59,16 @@ def filtered_mean(column: str, where: Where, bounds: Bounds | None = None) -> di
         >>> filtered_mean("body_mass_g", {"species": {"in": ["Gentoo"]}})["kind"]
         'mean'
     """
-    return {**statistics.mean(column, bounds), "where": where}
+    return {**statistics.mean(column, bounds, missing), "where": where}
 
 
-def weighted_mean(
+def weighted_mean(  # noqa: PLR0913, PLR0917 - a mean's, the weight and the rows
     column: str,
     weight: str,
     where: Where | None = None,
     group_by: str | Periods | None = None,
     bounds: Bounds | None = None,
+    missing: Missing | None = None,
 ) -> dict[str, Any]:
     """The mean of a column with the weights of another column, whose declared bounds are at least 0.
 
@@ -76,12 +79,15 @@ def weighted_mean(
         >>> weighted_mean("bill_length_mm", "body_mass_g")
         {'kind': 'mean', 'column': 'bill_length_mm', 'weight': 'body_mass_g'}
     """
-    rows = {"where": where, "group_by": group_by}
-    return statistics.mean(column, bounds) | {"weight": weight} | {name: of for name, of in rows.items() if of}
+    return statistics.mean(column, bounds, missing) | _given(weight=weight, where=where, group_by=group_by)
 
 
 def mean_by_group(
-    column: str, group_by: str | Periods, where: Where | None = None, bounds: Bounds | None = None
+    column: str,
+    group_by: str | Periods,
+    where: Where | None = None,
+    bounds: Bounds | None = None,
+    missing: Missing | None = None,
 ) -> dict[str, Any]:
     """The mean of a column in each declared category of `group_by`, over the rows that meet `where`.
 
@@ -90,7 +96,7 @@ def mean_by_group(
         >>> mean_by_group("body_mass_g", "species")
         {'kind': 'mean', 'column': 'body_mass_g', 'group_by': 'species'}
     """
-    return statistics.mean(column, bounds) | _given(group_by=group_by, where=where)
+    return statistics.mean(column, bounds, missing) | _given(group_by=group_by, where=where)
 
 
 def proportion_by_group(
@@ -110,7 +116,9 @@ def _given(**members: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON is any valu
     return {name: each for name, each in members.items() if each is not None}
 
 
-def correlation(first: str, second: str, bounds: PairOfBounds | None = None) -> dict[str, Any]:
+def correlation(
+    first: str, second: str, bounds: PairOfBounds | None = None, missing: Missing | None = None
+) -> dict[str, Any]:
     """Pearson's correlation of two columns.
 
     Examples:
@@ -118,10 +126,10 @@ def correlation(first: str, second: str, bounds: PairOfBounds | None = None) -> 
         >>> correlation("bill_length_mm", "body_mass_g")
         {'kind': 'correlation', 'columns': ['bill_length_mm', 'body_mass_g']}
     """
-    return _replace_kind("correlation", statistics.covariance(first, second, bounds))
+    return _replace_kind("correlation", statistics.covariance(first, second, bounds, missing))
 
 
-def regression(x: str, y: str, bounds: PairOfBounds | None = None) -> dict[str, Any]:
+def regression(x: str, y: str, bounds: PairOfBounds | None = None, missing: Missing | None = None) -> dict[str, Any]:
     """The least-squares line of the column `y` on the column `x`: `slope` and `intercept`.
 
     Examples:
@@ -129,7 +137,7 @@ def regression(x: str, y: str, bounds: PairOfBounds | None = None) -> dict[str, 
         >>> regression("bill_length_mm", "body_mass_g")["columns"]
         ['bill_length_mm', 'body_mass_g']
     """
-    return _replace_kind("regression", statistics.covariance(x, y, bounds))
+    return _replace_kind("regression", statistics.covariance(x, y, bounds, missing))
 
 
 def cumulative(

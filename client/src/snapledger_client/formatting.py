@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from itertools import pairwise
+from math import ceil
 from typing import Any
 
 MAX_LISTED = 4  # values of a list that are shown in a line
@@ -34,6 +35,20 @@ def format_column_value(number: float | str) -> str:
     if isinstance(number, str):
         return number
     return f"{number:.0f}" if number == int(number) and abs(number) <= 1e15 else repr(number)
+
+
+def describe_missing(column: Mapping[str, Any]) -> str:
+    """Return whether values of a declared column may be missing, and what a missing one counts as in a mean or sum."""
+    if not column.get("nullable", True):
+        return "no"
+    value = column.get("null_value", False if column["kind"] == "boolean" else None)
+    if isinstance(value, bool):
+        return f"as {str(value).lower()}"
+    bounds = column.get("bounds")
+    if value is None and bounds is not None and all(isinstance(bound, int | float) for bound in bounds):
+        unit = 10 ** column.get("scale", 0)
+        value = sum(bounds) / 2 if column["kind"] == "real" else ceil(sum(bounds) * unit / 2) / unit
+    return "yes" if value is None else f"as {format_column_value(value)}"
 
 
 def choose_number_format(kind: str) -> Callable[[float], str]:
@@ -106,7 +121,8 @@ def describe_statistic(statistic: Mapping[str, Any]) -> str:
         parts.append(f"by {_describe_groups(statistic['group_by'])}")
     if statistic.get("where"):
         parts.append(f"where {' and '.join(_describe_conditions(statistic['where']))}")
-    return " ".join(parts)
+    words = " ".join(parts)
+    return f"{words}, known values" if statistic.get("missing") is not None else words
 
 
 def _describe_groups(group_by: str | Mapping[str, Any]) -> str:

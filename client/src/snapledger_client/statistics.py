@@ -58,6 +58,16 @@ Examples:
     [None, ['2500', '6500']]
 """
 
+Missing = Literal["exclude"]
+"""What to do with missing values, if they do not count as the value that the owner declared: leave out their rows.
+
+Examples:
+    >>> from snapledger_client import Missing, mean
+    >>> missing: Missing = "exclude"
+    >>> mean("body_mass_g", missing=missing)["missing"]
+    'exclude'
+"""
+
 Where = Mapping[str, Any]
 """A filter of rows: a condition for each column. A row must meet all of them.
 
@@ -99,18 +109,20 @@ def periods(column: str, period: Period, bounds: Bounds | None = None) -> dict[s
     return _add_members({"column": column, "bins": period}, bounds=bounds)
 
 
-def mean(column: str, bounds: Bounds | None = None) -> dict[str, Any]:
+def mean(column: str, bounds: Bounds | None = None, missing: Missing | None = None) -> dict[str, Any]:
     """The mean of a numeric or boolean column, by default within the bounds that the owner declared.
+
+    With `missing="exclude"`, here and below, it is a derived statistic: that of the rows that have a value.
 
     Examples:
         >>> from snapledger_client import mean
         >>> mean("body_mass_g")
         {'kind': 'mean', 'column': 'body_mass_g'}
     """
-    return _add_members({"kind": "mean", "column": column}, bounds=bounds)
+    return _add_members({"kind": "mean", "column": column}, bounds=bounds, missing=missing)
 
 
-def variance(column: str, bounds: Bounds | None = None) -> dict[str, Any]:
+def variance(column: str, bounds: Bounds | None = None, missing: Missing | None = None) -> dict[str, Any]:
     """The sample variance (n - 1) of a numeric or boolean column.
 
     Examples:
@@ -118,10 +130,12 @@ def variance(column: str, bounds: Bounds | None = None) -> dict[str, Any]:
         >>> variance("bill_length_mm", bounds=(30, 60))
         {'kind': 'variance', 'column': 'bill_length_mm', 'bounds': ['30', '60']}
     """
-    return _add_members({"kind": "variance", "column": column}, bounds=bounds)
+    return _add_members({"kind": "variance", "column": column}, bounds=bounds, missing=missing)
 
 
-def covariance(first: str, second: str, bounds: PairOfBounds | None = None) -> dict[str, Any]:
+def covariance(
+    first: str, second: str, bounds: PairOfBounds | None = None, missing: Missing | None = None
+) -> dict[str, Any]:
     """The sample covariance (n - 1) of two columns; `bounds` has a pair, or None, for each.
 
     Examples:
@@ -129,7 +143,8 @@ def covariance(first: str, second: str, bounds: PairOfBounds | None = None) -> d
         >>> covariance("bill_length_mm", "body_mass_g")
         {'kind': 'covariance', 'columns': ['bill_length_mm', 'body_mass_g']}
     """
-    return _add_pairs({"kind": "covariance", "columns": [first, second]}, bounds=bounds)
+    document = _add_pairs({"kind": "covariance", "columns": [first, second]}, bounds=bounds)
+    return _add_members(document, missing=missing)
 
 
 def count(where: Where | None = None, group_by: str | Periods | None = None) -> dict[str, Any]:
@@ -143,8 +158,23 @@ def count(where: Where | None = None, group_by: str | Periods | None = None) -> 
     return _add_members({"kind": "count"}, where=where, group_by=group_by)
 
 
+def missing_values(column: str) -> dict[str, Any]:
+    """How many rows have no value of a column.
+
+    Examples:
+        >>> from snapledger_client import missing_values
+        >>> missing_values("body_mass_g")
+        {'kind': 'missing', 'column': 'body_mass_g'}
+    """
+    return {"kind": "missing", "column": column}
+
+
 def total(
-    column: str, bounds: Bounds | None = None, where: Where | None = None, group_by: str | Periods | None = None
+    column: str,
+    bounds: Bounds | None = None,
+    where: Where | None = None,
+    group_by: str | Periods | None = None,
+    missing: Missing | None = None,
 ) -> dict[str, Any]:
     """The sum of a column over the rows that meet `where`, in all or for each category of the column `group_by`.
 
@@ -153,7 +183,8 @@ def total(
         >>> total("body_mass_g", group_by="species")
         {'kind': 'sum', 'column': 'body_mass_g', 'group_by': 'species'}
     """
-    return _add_members({"kind": "sum", "column": column}, bounds=bounds, where=where, group_by=group_by)
+    document = {"kind": "sum", "column": column}
+    return _add_members(document, bounds=bounds, where=where, group_by=group_by, missing=missing)
 
 
 def histogram(

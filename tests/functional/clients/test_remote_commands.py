@@ -90,6 +90,15 @@ def test_an_analyst_s_way(run: Run) -> None:
     assert "Protects each unit, such as a person: a unit has at most 1 row.\n" in shown.stdout
     assert "2000 to 7000" in shown.stdout
     assert "Adelie, Chinstrap, Gentoo" in shown.stdout
+    assert "as 4500" in shown.stdout
+    told = run("plan", "penguins", "mean", "body_mass_g", "--missing", "exclude", "--epsilon", "1").stdout
+    assert "from sum (" in told
+    assert "leaving out rows without a value of body_mass_g" in told
+    known = run("release", "penguins", "mean", "body_mass_g", "--missing", "exclude", "--epsilon", "1").stdout
+    assert known.startswith("mean of body_mass_g, known values: ")
+    assert json.loads(run("release", "penguins", "missing", "body_mass_g", "--epsilon", "0.3", "--json").stdout)[
+        "reused"
+    ]
     planned = json.loads(run("plan", "penguins", "mean", "body_mass_g", "--accuracy", "50", "--json").stdout)
     assert planned["privacy"]["epsilon"] == "0.871099697"
     assert planned["mechanism"]["grid_refinement"] == 10
@@ -393,7 +402,7 @@ def test_exit_codes_say_what_happened(run: Run) -> None:
         assert (done.stdout, "Traceback" in done.stderr) == ("", False)
 
 
-STATISTICS = ["mean", "variance", "covariance", "histogram", "count", "sum"]
+STATISTICS = ["mean", "variance", "covariance", "histogram", "count", "missing", "sum"]
 DERIVED = ["standard_deviation", "sum", "proportion", "mean", "correlation", "regression", "cumulative"]
 DERIVED += ["median", "quantile", "margin"]
 
@@ -415,10 +424,13 @@ DERIVED += ["median", "quantile", "margin"]
             ("derived", "median", "a", "--method", "serch"),
             "--method must be one of histogram, search; did you mean 'search'?",
         ),
-        (("release", "mean", "body_mass_g", "--where", "a=1"), "--where does not go with a mean, which takes --bounds"),
+        (
+            ("release", "mean", "body_mass_g", "--where", "a=1"),
+            "--where does not go with a mean, which takes --bounds and --missing",
+        ),
         (
             ("plan", "sum", "body_mass_g", "--edges", "1,2"),
-            "--edges does not go with a sum, which takes --bounds, --where and --group-by",
+            "--edges does not go with a sum, which takes --bounds, --where, --group-by and --missing",
         ),
         (("plan", "count", "--bounds", "1,2"), "--bounds does not go with a count, which takes --where and --group-by"),
         (
@@ -437,15 +449,27 @@ DERIVED += ["median", "quantile", "margin"]
             ("release", "histogram", "a", "--bins", "few"),
             "--bins must be a whole number or, for dates, one of day, iso_week, month, quarter, year",
         ),
-        (("derived", "mean", "body_mass_g"), "a mean of some rows needs --where, --group-by or --weight"),
+        (("derived", "mean", "body_mass_g"), "a mean of some rows needs --where, --group-by, --weight or --missing"),
+        (
+            ("release", "mean", "a", "--missing", "include"),
+            "--missing must be exclude: without it, missing values count as the owner declared",
+        ),
+        (
+            ("release", "count", "--missing", "exclude"),
+            "--missing does not go with a count, which takes --where and --group-by",
+        ),
+        (
+            ("plan", "mean", "a", "--missing", "exclude", "--guess", "3", "--epsilon", "1"),
+            "--guess does not go with --missing: use `snapledger derived`, with --guess NAME=VALUE",
+        ),
         (("derived", "quantile", "body_mass_g", "--bins", "5"), "a quantile needs --probabilities"),
         (
             ("derived", "sum", "body_mass_g", "--where", "a=1"),
-            "--where does not go with a sum of all rows, which takes --bounds",
+            "--where does not go with a sum of all rows: add --missing, or use `snapledger release`",
         ),
         (
             ("derived", "standard_deviation", "body_mass_g", "--bins", "3"),
-            "--bins does not go with a standard deviation, which takes --bounds",
+            "--bins does not go with a standard deviation, which takes --bounds and --missing",
         ),
         (("derived", "margin", "a", "b"), "a margin takes three columns, not 2"),
         (
@@ -458,7 +482,7 @@ DERIVED += ["median", "quantile", "margin"]
         ),
         (
             ("derived", "sum", "body_mass_g", "--method", "search"),
-            "--method does not go with a sum of all rows, which takes --bounds",
+            "--method does not go with a sum of all rows, which takes --bounds, --where and --missing",
         ),
     ],
 )

@@ -23,6 +23,7 @@ ALIASES = {
     "DerivedStatistic",
     "End",
     "Interval",
+    "Missing",
     "Number",
     "PairOfBounds",
     "Period",

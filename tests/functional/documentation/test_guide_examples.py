@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import households
 import httpx
 import json_text
 import page_text
@@ -39,6 +40,7 @@ RUN = {
     "deployment.md": {"sh"},  # tests/containers holds the file that it starts, and runs what makes the secrets
     "operations.md": {"yaml", "sh"},  # the command has tests of its own
     "messages.md": {"text"},  # generated, and never run
+    "missing-values.md": {"pycon"},
     "planning.md": {"json"},
     "python.md": set(),  # made of docstrings, whose examples have a test of their own
     "tutorial-analyst.md": {"pycon"},
@@ -81,6 +83,22 @@ def test_notebooks(lab: tuple[Service, str], monkeypatch: pytest.MonkeyPatch, tm
         if "client" in names:
             names["client"].close()
     assert count == text.count(">>> ") > 5
+
+
+def test_missing_values(lab: tuple[Service, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    service, _ = lab
+    table = service.table(households.COLUMNS, households.as_csv(), limit="20", allowance="20")
+    monkeypatch.setenv("SNAPLEDGER_URL", service.url)
+    monkeypatch.setenv("SNAPLEDGER_KEY", key_of(table.analyst))
+    text = (DOCS / "missing-values.md").read_text()
+    names: dict[str, Any] = {}
+    try:
+        with asyncio.Runner() as loop:
+            named = text.replace('"households"', f'"{table.name}"')
+            assert page_text.run(named, names, page_text.Terminal(tmp_path), loop) == text.count(">>> ")
+    finally:
+        names["client"].close()
+    assert table.release({"kind": "mean", "column": "income"}, epsilon=1).json()["reused"]
 
 
 def test_lines_are_wrapped() -> None:

@@ -146,7 +146,9 @@ def test_a_statistic_that_is_none(table: Table, statistic: dict[str, Any]) -> No
 
 
 MEMBERS = "statistic, epsilon, accuracy, relative_accuracy, guess, alpha, gamma, grid_refinement, reuse"
-KINDS = "'mean', 'variance', 'covariance', 'histogram', 'count', 'sum', 'quantile_search'"
+KINDS = (
+    "'mean', 'variance', 'covariance', 'histogram', 'count', 'missing', 'sum', 'quantile_search', 'pair_differences'"
+)
 MEDIAN = '; for a median, send {"kind": "quantile", "probabilities": [0.5]}'
 NAMED = "has an unknown member: its members are "
 NO_COLUMN = "is not a column of this dataset: 'x', 'y', 'kind', 'yes'"
@@ -197,7 +199,8 @@ def test_a_refusal_says_what_is_allowed(table: Table, members: dict[str, Any], w
 
 
 def test_a_refusal_of_what_follows_says_what_is_allowed(table: Table) -> None:
-    kinds = "'standard_deviation', 'sum', 'proportion', 'mean', 'correlation', 'regression', 'cumulative', "
+    kinds = "'standard_deviation', 'sum', 'proportion', 'mean', 'variance', 'covariance', 'correlation', "
+    kinds += "'regression', 'cumulative', "
     for derived, where, what in (
         ({}, "derived.kind", f"is missing: it must be one of {kinds}'quantile', 'margin'"),
         ({"kind": "median"}, "derived.kind", f"must be one of {kinds}'quantile', 'margin'{MEDIAN}"),

@@ -101,6 +101,10 @@ def statistics() -> Iterator[dict[str, Any]]:
     for where in ({"yes": {"in": [True]}}, {"whole": {"in": [0, LEAST, MOST]}}, {"real": {"in": [0, TINY]}}):
         yield {"kind": "count", "where": where}
         yield {"kind": "histogram", "columns": ["text", "yes"], "where": where}
+    for column in COLUMNS:
+        yield {"kind": "missing", "column": column}
+        yield {"kind": "pair_differences", "columns": [column, "real"]}
+    yield {"kind": "pair_differences", "columns": ["whole", "whole"], "where": {"text": {"in": ["a"]}}}
     yield {"kind": "mean", "column": "yes"}
     yield {"kind": "variance", "column": "yes"}
     yield {"kind": "histogram", "column": "yes"}
@@ -167,10 +171,19 @@ def derived() -> Iterator[dict[str, Any]]:
             yield {"kind": "quantile", **within, "bins": 4, "probabilities": ["0.1", "0.5", "0.9"]}
             yield {"kind": "correlation", "columns": [column, "yes"], "bounds": [bounds, None]}
             yield {"kind": "regression", "columns": [column, "yes"], "bounds": [bounds, None]}
+            yield from of_known_values(within, {"columns": [column, "yes"], "bounds": [bounds, None]})
     yield {"kind": "proportion", "column": "yes"}
     yield {"kind": "proportion", "column": "text", "category": "a"}
     yield {"kind": "proportion", "where": {"real": {"between": [TINY, 1]}}}
     yield {"kind": "margin", "columns": ["text", "yes"], "column": "yes"}
+
+
+def of_known_values(one: dict[str, Any], pair: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for kind in ("mean", "sum", "variance", "standard_deviation"):
+        yield {"kind": kind, "missing": "exclude", **one}
+    yield {"kind": "mean", "missing": "exclude", **one, "group_by": "text"}
+    for kind in ("covariance", "correlation", "regression"):
+        yield {"kind": kind, "missing": "exclude", **pair}
 
 
 def questions(count: int) -> Iterator[tuple[str, dict[str, Any], str | None]]:

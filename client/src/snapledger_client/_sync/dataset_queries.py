@@ -3,7 +3,7 @@
 """The queries of a dataset: plans, releases, batches and derived statistics."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, Unpack, overload
 
 from snapledger_client import calls, derived_statistics, statistics
 from snapledger_client._sync.base_client import BaseClient
@@ -21,7 +21,7 @@ from snapledger_client.options import (
     PlanOptions,
     ReleaseOptions,
 )
-from snapledger_client.statistics import Bounds, Pair, PairOfBounds, Period, Periods, Statistic, Where
+from snapledger_client.statistics import Bounds, Missing, Pair, PairOfBounds, Period, Periods, Statistic, Where
 
 
 class DatasetQueries:
@@ -51,35 +51,90 @@ class DatasetQueries:
         """
         return self._send(calls.release(self.name, statistic, **options))
 
-    def mean(self, column: str, bounds: Bounds | None = None, **options: Unpack[ReleaseOptions]) -> Estimate:
+    @overload
+    def mean(
+        self, column: str, bounds: Bounds | None = None, *, missing: None = None, **options: Unpack[ReleaseOptions]
+    ) -> Estimate: ...
+    @overload
+    def mean(
+        self, column: str, bounds: Bounds | None = None, *, missing: Missing, **options: Unpack[DerivedOptions]
+    ) -> Derived: ...
+    def mean(self, column: str, bounds: Bounds | None = None, *, missing: Missing | None = None, **options: Any) -> Any:
         """Release the mean of a column over all rows; `filtered_mean` is that of some rows. See `ReleaseOptions`.
+
+        With `missing="exclude"`, derive the mean of the known values from two releases. See `DerivedOptions`.
 
         Examples:
             >>> penguins.mean("body_mass_g", accuracy=150).accuracy.radius <= 150
             True
+            >>> known = penguins.mean("body_mass_g", missing="exclude", epsilon=1)
+            >>> 2000 <= known.interval[0] <= known.value <= known.interval[1] <= 7000
+            True
         """
-        return self._send(calls.release_estimate(self.name, statistics.mean(column, bounds), **options))
+        return self._answer(statistics.mean(column, bounds, missing), options)
 
-    def variance(self, column: str, bounds: Bounds | None = None, **options: Unpack[ReleaseOptions]) -> Estimate:
-        """Release the sample variance of a column. See `ReleaseOptions`.
+    @overload
+    def variance(
+        self, column: str, bounds: Bounds | None = None, *, missing: None = None, **options: Unpack[ReleaseOptions]
+    ) -> Estimate: ...
+    @overload
+    def variance(
+        self, column: str, bounds: Bounds | None = None, *, missing: Missing, **options: Unpack[DerivedOptions]
+    ) -> Derived: ...
+    def variance(
+        self, column: str, bounds: Bounds | None = None, *, missing: Missing | None = None, **options: Any
+    ) -> Any:
+        """Release the sample variance of a column, or derive that of the known values. See `mean`.
 
         Examples:
             >>> penguins.variance("bill_length_mm", accuracy=60).accuracy.radius <= 60
             True
         """
-        return self._send(calls.release_estimate(self.name, statistics.variance(column, bounds), **options))
+        return self._answer(statistics.variance(column, bounds, missing), options)
 
+    @overload
     def covariance(
-        self, first: str, second: str, bounds: PairOfBounds | None = None, **options: Unpack[ReleaseOptions]
-    ) -> Estimate:
-        """Release the sample covariance of two columns. See `ReleaseOptions`.
+        self,
+        first: str,
+        second: str,
+        bounds: PairOfBounds | None = None,
+        *,
+        missing: None = None,
+        **options: Unpack[ReleaseOptions],
+    ) -> Estimate: ...
+    @overload
+    def covariance(
+        self,
+        first: str,
+        second: str,
+        bounds: PairOfBounds | None = None,
+        *,
+        missing: Missing,
+        **options: Unpack[DerivedOptions],
+    ) -> Derived: ...
+    def covariance(
+        self,
+        first: str,
+        second: str,
+        bounds: PairOfBounds | None = None,
+        *,
+        missing: Missing | None = None,
+        **options: Any,
+    ) -> Any:
+        """Release the sample covariance of two columns, or derive that of the rows with both values. See `mean`.
 
         Examples:
             >>> both = penguins.covariance("bill_length_mm", "body_mass_g", epsilon="0.1")
             >>> both.privacy.epsilon >= Decimal("0.1")
             True
         """
-        return self._send(calls.release_estimate(self.name, statistics.covariance(first, second, bounds), **options))
+        return self._answer(statistics.covariance(first, second, bounds, missing), options)
+
+    def _answer(self, statistic: Statistic, options: Any) -> Any:  # noqa: ANN401 - of one of both
+        """Release a statistic that is one number, or derive that of the known values."""
+        if "missing" in statistic:
+            return self._send(calls.derive(self.name, statistic, **options))
+        return self._send(calls.release_estimate(self.name, statistic, **options))
 
     def count(self, where: Where, **options: Unpack[ReleaseOptions]) -> Estimate:
         """Release how many rows meet `where`. See `ReleaseOptions`.
@@ -103,17 +158,52 @@ class DatasetQueries:
         """
         return self._send(calls.release_histogram(self.name, statistics.count(where, group_by), **options))
 
+    def missing(self, column: str, **options: Unpack[ReleaseOptions]) -> Estimate:
+        """Release how many rows have no value of a column; their share is in the `summary`. See `ReleaseOptions`.
+
+        Examples:
+            >>> penguins.missing("body_mass_g", epsilon="0.5").statistic
+            {'kind': 'missing', 'column': 'body_mass_g'}
+        """
+        return self._send(calls.release_estimate(self.name, statistics.missing_values(column), **options))
+
+    @overload
     def sum(
-        self, column: str, bounds: Bounds | None = None, where: Where | None = None, **options: Unpack[ReleaseOptions]
-    ) -> Estimate:
-        """Release the sum of a column over the rows that meet `where`, or over all. See `ReleaseOptions`.
+        self,
+        column: str,
+        bounds: Bounds | None = None,
+        where: Where | None = None,
+        *,
+        missing: None = None,
+        **options: Unpack[ReleaseOptions],
+    ) -> Estimate: ...
+    @overload
+    def sum(
+        self,
+        column: str,
+        bounds: Bounds | None = None,
+        where: Where | None = None,
+        *,
+        missing: Missing,
+        **options: Unpack[DerivedOptions],
+    ) -> Derived: ...
+    def sum(
+        self,
+        column: str,
+        bounds: Bounds | None = None,
+        where: Where | None = None,
+        *,
+        missing: Missing | None = None,
+        **options: Any,
+    ) -> Any:
+        """Release the sum of a column over the rows that meet `where`, or over all; or of the known values. See `mean`.
 
         Examples:
             >>> gentoo = penguins.sum("body_mass_g", where={"species": {"in": ["Gentoo"]}}, epsilon="0.5")
             >>> gentoo.mechanism.sensitivity
             7000.0
         """
-        return self._send(calls.release_estimate(self.name, statistics.total(column, bounds, where), **options))
+        return self._answer(statistics.total(column, bounds, where, missing=missing), options)
 
     def sums(
         self,
@@ -213,7 +303,11 @@ class DatasetQueries:
         return self._send(calls.derive(self.name, derived, **options))
 
     def standard_deviation(
-        self, column: str, bounds: Bounds | None = None, **options: Unpack[DerivedOptions]
+        self,
+        column: str,
+        bounds: Bounds | None = None,
+        missing: Missing | None = None,
+        **options: Unpack[DerivedOptions],
     ) -> Derived:
         """The root of a column's sample variance. See `DerivedOptions`.
 
@@ -221,7 +315,8 @@ class DatasetQueries:
             >>> penguins.standard_deviation("body_mass_g", epsilon="0.2").interval[0] >= 0
             True
         """
-        return self._send(calls.derive(self.name, derived_statistics.standard_deviation(column, bounds), **options))
+        derived = derived_statistics.standard_deviation(column, bounds, missing)
+        return self._send(calls.derive(self.name, derived, **options))
 
     def proportion(
         self,
@@ -239,7 +334,12 @@ class DatasetQueries:
         return self._send(calls.derive(self.name, derived_statistics.proportion(column, category, where), **options))
 
     def filtered_mean(
-        self, column: str, where: Where, bounds: Bounds | None = None, **options: Unpack[DerivedOptions]
+        self,
+        column: str,
+        where: Where,
+        bounds: Bounds | None = None,
+        missing: Missing | None = None,
+        **options: Unpack[DerivedOptions],
     ) -> Derived:
         """The mean of a column over the rows that meet `where`. See `DerivedOptions`.
 
@@ -250,7 +350,8 @@ class DatasetQueries:
             >>> 2000 <= of_gentoo.interval[0] <= of_gentoo.interval[1] <= 7000
             True
         """
-        return self._send(calls.derive(self.name, derived_statistics.filtered_mean(column, where, bounds), **options))
+        derived = derived_statistics.filtered_mean(column, where, bounds, missing)
+        return self._send(calls.derive(self.name, derived, **options))
 
     def mean_by_group(
         self,
@@ -258,6 +359,7 @@ class DatasetQueries:
         group_by: str | Periods,
         where: Where | None = None,
         bounds: Bounds | None = None,
+        missing: Missing | None = None,
         **options: Unpack[DerivedOptions],
     ) -> Derived:
         """The mean of a column in each declared category of `group_by`, at the price of two releases.
@@ -269,7 +371,7 @@ class DatasetQueries:
             >>> of_species.labels[:3]
             ['Adelie', 'Chinstrap', 'Gentoo']
         """
-        derived = derived_statistics.mean_by_group(column, group_by, where, bounds)
+        derived = derived_statistics.mean_by_group(column, group_by, where, bounds, missing)
         return self._send(calls.derive(self.name, derived, **options))
 
     def proportion_by_group(
@@ -290,13 +392,14 @@ class DatasetQueries:
         derived = derived_statistics.proportion_by_group(column, group_by, category, where)
         return self._send(calls.derive(self.name, derived, **options))
 
-    def weighted_mean(
+    def weighted_mean(  # noqa: PLR0913, PLR0917 - a mean's, the weight and the rows
         self,
         column: str,
         weight: str,
         where: Where | None = None,
         group_by: str | Periods | None = None,
         bounds: Bounds | None = None,
+        missing: Missing | None = None,
         **options: Unpack[DerivedOptions],
     ) -> Derived:
         """The mean of a column with the weights of another one, over all rows, some or groups. See `DerivedOptions`.
@@ -306,11 +409,16 @@ class DatasetQueries:
             >>> weighted.interval[0] <= weighted.value <= weighted.interval[1]
             True
         """
-        derived = derived_statistics.weighted_mean(column, weight, where, group_by, bounds)
+        derived = derived_statistics.weighted_mean(column, weight, where, group_by, bounds, missing)
         return self._send(calls.derive(self.name, derived, **options))
 
     def correlation(
-        self, first: str, second: str, bounds: PairOfBounds | None = None, **options: Unpack[DerivedOptions]
+        self,
+        first: str,
+        second: str,
+        bounds: PairOfBounds | None = None,
+        missing: Missing | None = None,
+        **options: Unpack[DerivedOptions],
     ) -> Derived:
         """Pearson's correlation of two columns. See `DerivedOptions`.
 
@@ -318,10 +426,16 @@ class DatasetQueries:
             >>> -1 <= penguins.correlation("bill_length_mm", "body_mass_g", epsilon="0.3").interval[0]
             True
         """
-        return self._send(calls.derive(self.name, derived_statistics.correlation(first, second, bounds), **options))
+        derived = derived_statistics.correlation(first, second, bounds, missing)
+        return self._send(calls.derive(self.name, derived, **options))
 
     def regression(
-        self, x: str, y: str, bounds: PairOfBounds | None = None, **options: Unpack[DerivedOptions]
+        self,
+        x: str,
+        y: str,
+        bounds: PairOfBounds | None = None,
+        missing: Missing | None = None,
+        **options: Unpack[DerivedOptions],
     ) -> Derived:
         """The least-squares line of the column `y` on the column `x`. See `DerivedOptions`.
 
@@ -330,7 +444,8 @@ class DatasetQueries:
             >>> list(line.estimates)
             ['slope', 'intercept']
         """
-        return self._send(calls.derive(self.name, derived_statistics.regression(x, y, bounds), **options))
+        derived = derived_statistics.regression(x, y, bounds, missing)
+        return self._send(calls.derive(self.name, derived, **options))
 
     def cumulative(
         self,

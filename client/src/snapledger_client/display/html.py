@@ -5,6 +5,7 @@ from html import escape
 
 from snapledger_client.display.svg import WIDTH, draw_bars, draw_curve, draw_error_bar, draw_gauge
 from snapledger_client.display.text import (
+    describe_alternative,
     describe_cost,
     describe_estimates,
     describe_prospect,
@@ -125,7 +126,7 @@ def render_plan(plan: FreePlan) -> str:
         parts.append(_render_line(f"{epsilon}: {describe_prospect(plan)} (dataset {plan.dataset})"))
     else:
         parts.append(_render_line(f"{epsilon} on {plan.privacy.n:,} rows"))
-    parts.append(_render_treatment(plan.treatment))
+    parts += [_render_treatment(plan.treatment), _render_line(describe_alternative(plan))]
     if plan.cliff is not None:
         cliff = plan.cliff
         parts.append(_render_line(f"from ε = {cliff.epsilon:f} on, ± {format_radius_number(cliff.accuracy)}"))

@@ -19,6 +19,9 @@ from snapledger_client.models.derived import Derived, DerivedPlan
 from snapledger_client.models.plans import FreePlan, Plan
 from snapledger_client.models.releases import Charge, Estimate, Histogram, Release, Treatment
 
+RELEASES_OF_KNOWN = dict.fromkeys(("mean", "variance", "covariance"), "two releases that share ε")
+RELEASES_OF_KNOWN["sum"] = "one release as well"
+
 MAX_RULES = 3
 """The maximum number of columns whose treatment is told; `treatment` has all of them."""
 
@@ -69,7 +72,18 @@ def describe_promise(plan: FreePlan | PlannedItem) -> str:
 @render_text.register
 def describe_plan(plan: Plan) -> str:
     """Return what a release would promise and cost, and whether the budget covers it."""
-    return _append_treatment(f"{describe_promise(plan)}; {describe_prospect(plan)}", plan.treatment)
+    text = _append_treatment(f"{describe_promise(plan)}; {describe_prospect(plan)}", plan.treatment)
+    alternative = describe_alternative(plan)
+    return f"{text}\n{alternative}" if alternative else text
+
+
+def describe_alternative(plan: FreePlan) -> str:
+    """Return how to leave out missing values, and what it takes, where they count as a number; or an empty text."""
+    counted = any(isinstance(each.missing_as, int | float) for each in plan.treatment.values())
+    releases = RELEASES_OF_KNOWN.get(plan.statistic["kind"])
+    if not counted or releases is None or {"where", "group_by"} & set(plan.statistic):
+        return ""
+    return f'missing="exclude" leaves missing values out, and takes {releases}'
 
 
 def describe_prospect(plan: Plan) -> str:
