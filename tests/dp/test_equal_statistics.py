@@ -187,6 +187,16 @@ def test_a_filter_on_groups_leaves_rows_out() -> None:
     assert (statistic.components, statistic.draws, statistic.mechanisms) == (2, 2, 2)
 
 
+@pytest.mark.parametrize("column", ["x", "w"])
+def test_a_range_that_narrows_bounds_is_no_list(column: str) -> None:
+    """The noise of one of them is larger, so that its release must not be taken for the other's."""
+    columns = COLUMNS | {"w": Column("w", Kind.INTEGER, (mpq(0), mpq(900)), nullable=False)}
+    asked = {"kind": "sum", "centred": True, "column": "x", "weight": "w"}
+    for condition in ({"between": (mpq(1), mpq(3))}, {"one_of": (mpq(1), mpq(2), mpq(3))}):
+        statistic = build(asked | {"where": {column: condition}}, columns, 50, 1)
+        assert list_equal_statistics(statistic, columns) == []
+
+
 def test_large_tables_only_answer_for_themselves() -> None:
     columns = {name: Column(name, Kind.CATEGORY, categories=tuple(map(str, range(99)))) for name in "xy"}
     table = build({"kind": "histogram", "columns": ("x", "y")}, columns, 50, 1)

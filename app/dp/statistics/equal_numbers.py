@@ -180,8 +180,8 @@ def _respell(statistic: Count | GroupedCount | Histogram | TwoWay | Sum) -> Iter
     for spell in (_as_range, _as_list):
         spelled = tuple(map(spell, conditions))
         changed = {each.column for each, other in zip(spelled, conditions, strict=True) if each != other}
-        # A range on the summed column itself narrows the bounds.
-        if changed and not (isinstance(statistic, Sum) and statistic.column in changed):
+        narrowed = statistic.narrowed_by_ranges if isinstance(statistic, Sum) else ()
+        if changed and changed.isdisjoint(narrowed):
             yield EqualStatistic(replace(statistic, conditions=spelled), tuple)
 
 

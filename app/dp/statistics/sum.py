@@ -127,6 +127,11 @@ class Sum(Statistic):
         return [self.column, *bounds, [each.distinction() for each in self.conditions], group]
 
     @property
+    def narrowed_by_ranges(self) -> tuple[str, ...]:
+        """The columns whose bounds a range in the filter narrows, as a list of the same values does not."""
+        return (self.column,)
+
+    @property
     def _contributions(self) -> tuple[Rational, Rational]:
         """The smallest and largest contribution of a row, l and u."""
         if not self.conditions and self.groups is None:

@@ -66,6 +66,11 @@ class WeightedSum(CentredSum):
         return PairSums(self.column, self.codes, self.weight, self.weight_codes)
 
     @property
+    def narrowed_by_ranges(self) -> tuple[str, ...]:
+        """The summed column and that of the weights."""
+        return self.column, self.weight
+
+    @property
     def _contributions(self) -> tuple[Rational, Rational]:
         """-W·R/2 and W·R/2."""
         most = self.weight_codes.upper * self.codes.width / 2
