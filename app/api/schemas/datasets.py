@@ -40,6 +40,10 @@ DeclaredName = Annotated[Text, Field(min_length=1, max_length=255), AfterValidat
 Category = Annotated[Text, Field(max_length=255), AfterValidator(_no_control_characters)]
 
 
+Label = Annotated[Text, Field(min_length=1, max_length=255), AfterValidator(_no_control_characters)]
+Unit = Annotated[Text, Field(min_length=1, max_length=32), AfterValidator(_no_control_characters)]
+
+
 FROM_THE_DATA = (
     "The members that were drafted from the data and that you have not confirmed yet. Registration is refused until "
     "the list is empty or omitted: everybody with access sees bounds and categories, and drafts reveal the data."
@@ -57,6 +61,10 @@ def _confirmed(unconfirmed: list[Drafted]) -> list[Drafted]:
 
 class _Declared(RequestModel):
     nullable: Flag = True
+    label: Label | None = Field(default=None, description="How people call the column, such as `Body mass`.")
+    description: Annotated[Text, Field(max_length=2_000)] | None = Field(
+        default=None, description="What the column says, and how it was asked or measured."
+    )
     unconfirmed: Annotated[
         list[Drafted], Field(max_length=3, fail_fast=True, description=FROM_THE_DATA), AfterValidator(_confirmed)
     ] = Field(default=[])
@@ -65,6 +73,9 @@ class _Declared(RequestModel):
 class _Numeric(_Declared):
     bounds: Annotated[list[Bound], Field(min_length=2, max_length=2, examples=[[2000, 7000]])]
     null_value: Bound | None = None
+    unit: Unit | None = Field(
+        default=None, description="The unit of the values, which summaries and plots show.", examples=["€", "mm"]
+    )
 
 
 class IntegerColumn(_Numeric):
@@ -100,6 +111,15 @@ class CategoryColumn(_Declared):
     categories: Annotated[
         list[Category], Field(min_length=1, max_length=MAX_CATEGORIES, fail_fast=True), AfterValidator(_distinct)
     ]
+    category_labels: Annotated[dict[Category, Label], limit_members(MAX_CATEGORIES)] | None = Field(
+        default=None, description="How people call some of the categories; requests and bins have the categories."
+    )
+
+    @model_validator(mode="after")
+    def _labels_of_categories(self) -> Self:
+        if self.category_labels and not self.category_labels.keys() <= set(self.categories):
+            raise refuse("has a label of a text that is not among `categories`")
+        return self
 
 
 class DateColumn(_Declared):

@@ -24,7 +24,8 @@ def _describe_values(column: Mapping[str, Any]) -> str:
     """Return the values that a column can have, as its owner declared them."""
     if "bounds" in column:
         lower, upper = column["bounds"]
-        return f"{format_column_value(lower)} to {format_column_value(upper)}"
+        unit = f" {column['unit']}" if column.get("unit") else ""
+        return f"{format_column_value(lower)} to {format_column_value(upper)}{unit}"
     return ", ".join(map(_quote_category, column.get("categories", ())))
 
 
@@ -53,3 +54,6 @@ def show_dataset(dataset: DatasetName, *, as_json: AsJson = False) -> None:
         for name, column in facts.columns.items()
     ]
     output.print_table(("column", "kind", "missing", "values"), columns)
+    for name, column in facts.columns.items():
+        if told := ": ".join(filter(None, (column.get("label"), column.get("description")))):
+            output.print_line(f"{name}: {told}")

@@ -59,6 +59,7 @@ class Column:
         nullable: whether rows without a value are allowed.
         null_value: the value that replaces a missing one (0 or 1 for booleans); by default the midpoint of the bounds,
         or 0.
+        unit: the unit of the values, to be shown.
         time_zone: the IANA name of the zone whose clocks give the times of a timestamp column.
     """
 
@@ -70,6 +71,7 @@ class Column:
     nullable: bool = True
     null_value: Rational | None = None
     time_zone: str = ""
+    unit: str = ""
 
     @cached_property
     def category_set(self) -> frozenset[str]:

@@ -20,7 +20,10 @@ MAX_CACHE_BYTES = 2**25
 """The maximum total size of all cached declarations."""
 
 MAX_PROBLEMS = 10  # the maximum number of problems in an error
-_MEMBERS = ("kind", "bounds", "scale", "categories", "nullable", "null_value", "time_zone", "resolution")
+_MEMBERS = (
+    *("kind", "bounds", "scale", "categories", "nullable", "null_value", "time_zone", "resolution"),
+    *("unit", "label", "description", "category_labels"),
+)
 
 DeclaredColumns = Mapping[str, Mapping[str, Any]]
 
@@ -38,6 +41,8 @@ def encode_columns(columns: DeclaredColumns) -> str:
 def _to_json_value(value: Any) -> Any:  # noqa: ANN401 - JSON is any value
     if isinstance(value, list):
         return [_to_json_value(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _to_json_value(item) for name, item in value.items()}
     return value if isinstance(value, bool | int | str) else str(value)
 
 
@@ -62,6 +67,7 @@ def _decode_column(name: str, column: Mapping[str, Any]) -> Column:
         kind=Kind(column["kind"]),
         bounds=None if bounds is None else (mpq(bounds[0]), mpq(bounds[1])),
         scale=column.get("scale", 0),
+        unit=column.get("unit", ""),
         categories=tuple(column.get("categories", ())),
         nullable=column["nullable"],
         null_value=None if null_value is None else mpq(null_value),

@@ -15,6 +15,7 @@ from app.dp.errors import AccuracyTrivial, InvalidStatistic
 from app.dp.mechanism.mechanism import GridRefinement, Mechanism
 from app.dp.statistics import Statistic, build
 from app.dp.statistics.treatment import Treatment, list_treatments
+from app.dp.table.columns import Column
 from app.dp.table.sums import Needs
 from app.errors import AccuracyTrivialError, AccuracyUnattainableError, EpsilonTooLargeError, InvalidRequestError
 from app.ledger.units import NANO_PER_EPSILON
@@ -55,6 +56,7 @@ class Plan:
         radius: the guaranteed radius, in the statistic's units.
         wanted: the radius that is enough for the question, in the statistic's units.
         treatments: what happens to missing values and to values outside the bounds, by column.
+        unit: the declared unit of the statistic, to be shown; empty if there is none.
     """
 
     mechanism: Mechanism
@@ -63,6 +65,7 @@ class Plan:
     radius: mpq
     wanted: mpq
     treatments: tuple[Treatment, ...] = ()
+    unit: str = ""
 
     @property
     def statistic(self) -> Statistic:
@@ -138,8 +141,19 @@ def make_plan(dataset: Dataset, question: Question, most_nano: int) -> Plan:
         AccuracyUnattainableError: the accuracy costs more than `most_nano`.
     """
     statistic = build_statistic(dataset, question.statistic)
-    treatments = list_treatments(statistic, columns.decode_columns(dataset.columns))
-    return plan_statistic(statistic, question, most_nano, treatments)
+    declared = columns.decode_columns(dataset.columns)
+    treatments = list_treatments(statistic, declared)
+    return plan_statistic(statistic, question, most_nano, treatments, _unit_of(statistic, declared))
+
+
+def _unit_of(statistic: Statistic, declared: Mapping[str, Column]) -> str:
+    """Return the unit of a statistic: that of its column for a mean or a sum, and its square for a variance."""
+    column = declared.get(str(getattr(statistic, "column", "")))
+    if column is None or not column.unit or statistic.kind not in {"mean", "sum", "variance"}:
+        return ""
+    if getattr(statistic, "weight", None) is not None:  # the unit of the product is not declared
+        return ""
+    return f"{column.unit}²" if statistic.kind == "variance" else column.unit
 
 
 def build_statistic(dataset: Dataset, asked: Mapping[str, Any]) -> Statistic:
@@ -161,7 +175,7 @@ def invalid_statistic_error(member: str, error: InvalidStatistic) -> InvalidRequ
 
 
 def plan_statistic(
-    statistic: Statistic, question: Question, most_nano: int, treatments: tuple[Treatment, ...] = ()
+    statistic: Statistic, question: Question, most_nano: int, treatments: tuple[Treatment, ...] = (), unit: str = ""
 ) -> Plan:
     """Plan a statistic that is already built.
 
@@ -169,13 +183,17 @@ def plan_statistic(
         EpsilonTooLargeError, AccuracyTrivialError, AccuracyUnattainableError: as in `make_plan`.
     """
     mechanism = _choose_mechanism(statistic, question, most_nano)
-    return plan_mechanism(mechanism, question.alpha, question.accuracy, treatments)
+    return plan_mechanism(mechanism, question.alpha, question.accuracy, treatments, unit)
 
 
 def plan_mechanism(
-    mechanism: Mechanism, alpha: mpq, accuracy: mpq | None = None, treatments: tuple[Treatment, ...] = ()
+    mechanism: Mechanism,
+    alpha: mpq,
+    accuracy: mpq | None = None,
+    treatments: tuple[Treatment, ...] = (),
+    unit: str = "",
 ) -> Plan:
     """Return the plan of a release by this mechanism; the wanted radius is `accuracy`, or the guaranteed one."""
     radius = mechanism.radius(alpha)
     epsilon_nano = int(mechanism.epsilon * NANO_PER_EPSILON)
-    return Plan(mechanism, alpha, epsilon_nano, radius, radius if accuracy is None else accuracy, treatments)
+    return Plan(mechanism, alpha, epsilon_nano, radius, radius if accuracy is None else accuracy, treatments, unit)

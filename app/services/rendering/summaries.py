@@ -48,7 +48,7 @@ def summarise_release(plan: Plan, value: Rational | None) -> str:
     shown = (value / shown_step + mpq(1, 2)).__floor__() * shown_step
     error = _number_text(_round_up(plan.reach + abs(value - shown), step), step)
     number = _number_text(shown, step) if kind is None else format_nearest(shown, kind).replace("T", " ")
-    figures = f"{number} ± {error}{_unit_text(plan.statistic)}"
+    figures = f"{number} ± {error}{_unit_text(plan)}"
     if plan.statistic.kind == "missing":
         tenths = (1_000 * shown / plan.statistic.n + mpq(1, 2)).__floor__()
         figures += f" or {_number_text(mpq(max(tenths, 0), 10), mpq(1, 10))} % of all"
@@ -133,13 +133,15 @@ def _capitalise(words: str) -> str:
 def _promise_in_words(plan: Plan) -> str:
     step = _rounding_step(plan.reach)
     each = " each" if plan.statistic.components > 1 else ""
-    radius = _number_text(_round_up(plan.reach, step), step) + _unit_text(plan.statistic)
+    radius = _number_text(_round_up(plan.reach, step), step) + _unit_text(plan)
     return f"within {radius} of the truth{each} with {_confidence_text(plan.alpha)} confidence"
 
 
-def _unit_text(statistic: Statistic) -> str:
-    """Return the unit of the error of a date after a space, or nothing."""
-    return "" if statistic.date_kind is None else f" {statistic.date_kind.unit}"
+def _unit_text(plan: Plan) -> str:
+    """Return the unit of an error after a space: that of dates, or the declared one; nothing if there is none."""
+    kind = plan.statistic.date_kind
+    unit = plan.unit if kind is None else kind.unit
+    return f" {unit}" if unit else ""
 
 
 def _round_up(size: Rational, step: Rational) -> Rational:

@@ -10,8 +10,10 @@ import { gauges } from "./datasets.js";
 const plainly = (text) => (/[,"]|^\s|\s$|^$/.test(text) ? JSON.stringify(text) : text);
 
 function domain(column) {
-  if (column.bounds) return `${column.bounds[0]} to ${column.bounds[1]}`;
-  if (column.categories) return column.categories.map(plainly).join(", ");
+  if (column.bounds) return `${column.bounds[0]} to ${column.bounds[1]}${column.unit ? ` ${column.unit}` : ""}`;
+  const label = (category) => (Object.hasOwn(column.category_labels ?? {}, category)
+    ? `${plainly(category)} (${column.category_labels[category]})` : plainly(category));
+  if (column.categories) return column.categories.map(label).join(", ");
   return "true, false";
 }
 
@@ -47,7 +49,10 @@ async function spent(name, me, budget) {
 export async function overview(name, me, budget) {
   const [dataset, chart] = await Promise.all([get(path("datasets", name)), spent(name, me, budget)]);
   const columns = Object.entries(dataset.columns)
-    .map(([column, declared]) => [column, declared.kind, domain(declared), nulls(declared)]);
+    .map(([column, declared]) => [
+      [column, [declared.label, declared.description].filter(Boolean).map((text) => h("small", {}, h("br"), text))],
+      declared.kind, domain(declared), nulls(declared),
+    ]);
   return [
     dataset.state === "closed" && h("p", { class: "notice" }, "This dataset is closed: its data is deleted."),
     dataset.warning && h("p", { class: "notice" }, dataset.warning),

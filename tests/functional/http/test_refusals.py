@@ -241,7 +241,7 @@ def test_a_refusal_lists_some_of_many_names(one_service: Service) -> None:
 @pytest.mark.parametrize("column", ["bounds", "kind", "sum", "integer", "columns"])
 def test_a_column_may_be_called_as_a_member_is(one_service: Service, column: str) -> None:
     _, owner = one_service.principal("owner")
-    allowed = "bounds, kind, nullable, unconfirmed, null_value (column 1 of 1)"
+    allowed = "bounds, kind, nullable, label, description, unconfirmed, null_value, unit (column 1 of 1)"
     declared = {column: {"kind": "integer", "bounds": [0, 9], "more": 1}}
     answer = one_service.upload(owner, {"name": "never", "epsilon_limit": 1, "columns": declared}, b"x\n1\n2\n")
     assert answer.json()["errors"] == [{"where": "columns.0", "what": f"{NAMED}{allowed}"}]
@@ -253,7 +253,8 @@ def test_a_misspelt_member_of_a_column_has_a_hint(one_service: Service) -> None:
     good = {"kind": "integer", "bounds": [0, 9]}
     columns = {"x": good, "y": good, "secret": {"kind": "category", "category": ["a"]}}
     answer = one_service.upload(owner, {"name": "never", "epsilon_limit": 1, "columns": columns}, b"x\n1\n2\n")
-    hint = "its members are kind, categories, nullable, unconfirmed; did you mean 'categories'? (column 3 of 3)"
+    members = "kind, categories, nullable, label, description, unconfirmed, category_labels"
+    hint = f"its members are {members}; did you mean 'categories'? (column 3 of 3)"
     assert answer.json()["errors"] == [
         {"where": "columns.2.categories", "what": "is missing (column 3 of 3)"},
         {"where": "columns.2", "what": f"has an unknown member 'category': {hint}"},

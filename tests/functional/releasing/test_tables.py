@@ -51,10 +51,15 @@ def test_a_registration_answers_with_what_get_returns(service: Service) -> None:
     name, (_, owner) = a_name("table"), service.principal("owner")
     columns = {
         "whole": {"kind": "integer", "bounds": [-5, "1e3"], "null_value": 7},
-        "real": {"kind": "real", "bounds": ["0.1", 0.25], "nullable": False},
+        "real": {"kind": "real", "bounds": ["0.1", 0.25], "nullable": False, "unit": "€", "label": "Price"},
         "exact": {"kind": "decimal", "scale": 2, "bounds": ["-0.05", 1]},
         "yes": {"kind": "boolean", "null_value": True},
-        "kind": {"kind": "category", "categories": ["b", "", "a"]},
+        "kind": {
+            "kind": "category",
+            "categories": ["b", "", "a"],
+            "category_labels": {"b": "Big"},
+            "description": "As told.",
+        },
     }
     metadata = {
         "name": name,
@@ -81,11 +86,16 @@ def test_a_registration_answers_with_what_get_returns(service: Service) -> None:
     assert document == owner.get(f"/v1/datasets/{name}").json() | {"created_at": document["created_at"]}
     assert document["columns"] == {
         "whole": {"kind": "integer", "bounds": [-5, 1000], "nullable": True, "null_value": 7},
-        "real": {"kind": "real", "bounds": [0.1, 0.25], "nullable": False},
+        "real": {"kind": "real", "bounds": [0.1, 0.25], "nullable": False, "unit": "€", "label": "Price"},
         "exact": {"kind": "decimal", "scale": 2, "bounds": [-0.05, 1], "nullable": True},
         "yes": {"kind": "boolean", "nullable": True, "null_value": True},
-        "kind": {"kind": "category", "categories": ["b", "", "a"], "nullable": True},
+        "kind": columns["kind"] | {"nullable": True},
     }
+    path, (analyst_name, analyst) = f"/v1/datasets/{name}", service.principal("analyst")
+    owner.put(f"{path}/allowances/{analyst_name}", json={"epsilon_limit": "1"}).raise_for_status()
+    for kind, unit in (("mean", "€"), ("sum", "€"), ("variance", "€²")):
+        plan = {"statistic": {"kind": kind, "column": "real"}, "epsilon": "1"}
+        assert f" {unit} of the truth" in analyst.post(f"{path}/plan", json=plan).json()["summary"]
     assert (document["n"], document["rows_per_unit"], document["neighbours"]) == (2, 2, "replace_one")
     assert (document["description"], document["state"]) == ("Of\nlines: „é“", "open")
 
