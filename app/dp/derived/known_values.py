@@ -27,7 +27,7 @@ from app.dp.numbers.exact import Rational
 from app.dp.statistics import build
 from app.dp.statistics.base import find_column, parse_pair
 from app.dp.statistics.pair_differences import refuse_missing, require_values
-from app.dp.table.columns import Column
+from app.dp.table.columns import Column, Kind
 from app.dp.table.filters import parse_conditions
 
 Derive: TypeAlias = Callable[[Mapping[str, Any], Mapping[str, Column], int, int], DerivedStatistic]
@@ -83,11 +83,21 @@ class _OfAllRows(_OneRelease, ABC):
         return cls(n, {cls.kind: asked}, build(asked, columns, n, rows_per_unit).describe())
 
 
+@dataclass(frozen=True)
 class MeanOfAll(_OfAllRows):
     """The mean of a column that is declared without missing values."""
 
+    date_kind: Kind | None = None
+
     kind: ClassVar[str] = "mean"
     members: ClassVar[frozenset[str]] = frozenset({"column", "bounds"})
+
+    @classmethod
+    def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
+        """Return the mean that a request asks for; raise InvalidStatistic if it is invalid."""
+        mean = super().build(spec, columns, n, rows_per_unit)
+        kind = find_column(columns, spec.get("column"), "column").kind
+        return replace(mean, date_kind=kind if kind.temporal else None)
 
 
 class VarianceOfAll(_OfAllRows):

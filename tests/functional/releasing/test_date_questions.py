@@ -128,6 +128,11 @@ def test_derived_statistics_are_dates(dated: Table) -> None:
     assert median["interval_as_date"][0][0] <= "2020-12-31" <= median["interval_as_date"][0][1] <= "2021-01-02"
     mean = derived(dated, week | {"kind": "mean", "where": {"x": {"between": [2, 3]}}})["estimates"]["mean"]
     assert (mean["value"], mean["interval_as_date"]) == (pytest.approx(18_627.5, abs=0.1), ["2020-12-31", "2021-01-01"])
+    known = derived(dated, week | {"kind": "mean", "missing": "exclude"})["estimates"]["mean"]
+    assert known["value"] == pytest.approx(18_627.5, abs=0.1)  # the mean of 2020-12-28, -31, 2021-01-01 and -04
+    assert known["value_as_date"] in {"2020-12-31", "2021-01-01"}
+    of_all = derived(dated, {"kind": "mean", "column": "at", "missing": "exclude"})["estimates"]["mean"]
+    assert of_all["interval_as_date"][0].startswith("2021-01-")
     by = {"column": "at", "bins": "month"}
     means = derived(dated, {"kind": "mean", "column": "x", "group_by": by})
     assert means["estimates"]["mean"]["value"] == pytest.approx([1, 3.5], abs=0.1)
