@@ -13,7 +13,7 @@ from app.dp.statistics.count_base import SharedCounts
 from app.dp.table.bins import IntervalBins
 from app.dp.table.calendar_bins import PERIODS, bins_by_period
 from app.dp.table.columns import Column, Kind
-from app.dp.table.dates import count_units, format_units, label_period
+from app.dp.table.dates import Beyond, count_units, format_units, label_period
 from app.dp.table.sums import Moments
 
 EPOCH = date(1970, 1, 1)
@@ -59,6 +59,10 @@ def test_the_first_and_the_last_years_have_bins() -> None:
     ends = bins_by_period(column("9998-06-01", "9999-12-31"), "year", None).describe()
     assert [each["label"] for each in ends] == ["9998", "9999", "missing"]
     assert label_period("0001-01-01", "quarter") == "0001-Q1"
+    times = Column("at", Kind.HOURS, time_zone="UTC")
+    for asked in ((Beyond.BEFORE, date(3, 1, 1)), (date(9997, 1, 1), Beyond.AFTER)):  # as instants can be
+        lower, upper = (mpq(count_units(end, times)) for end in asked)
+        assert bins_by_period(times, "year", (lower, upper)).count == 3 + 1
 
 
 @pytest.mark.parametrize(

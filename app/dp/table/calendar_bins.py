@@ -8,8 +8,8 @@ from app.dp.errors import InvalidStatistic
 from app.dp.numbers.exact import Rational
 from app.dp.table.bins import MAX_EDGES, Edges, IntervalBins, Period
 from app.dp.table.codes import checked_bounds
-from app.dp.table.columns import Column
-from app.dp.table.dates import EPOCH, LAST_DAY
+from app.dp.table.columns import Column, Kind
+from app.dp.table.dates import EPOCH, LAST_DAY, first_unit, last_unit
 
 PERIODS: tuple[Period, ...] = ("day", "iso_week", "month", "quarter", "year")
 
@@ -29,7 +29,8 @@ def bins_by_period(column: Column, period: Period, bounds: tuple[Rational, Ratio
     if not column.kind.temporal:
         raise InvalidStatistic("bins", "must be a whole number: only dates have calendar periods")
     per_day = 86_400 // column.kind.seconds
-    first, last = (EPOCH.date() + timedelta(days=int(bound // per_day)) for bound in checked_bounds(column, bounds))
+    ends = checked_bounds(column, bounds)
+    first, last = (EPOCH.date() + timedelta(days=int(_nearest_unit(end, column.kind) // per_day)) for end in ends)
     starts: list[int] = []
     if (last - first).days // _SHORTEST[period] < MAX_EDGES:
         starts = _list_starts(first, last, period)
@@ -39,6 +40,11 @@ def bins_by_period(column: Column, period: Period, bounds: tuple[Rational, Ratio
     even = Edges(edges[0], edges[-1], len(edges) - 1)
     written = even if even.are(edges, column.kind) else Edges(edges[0], edges[-1], even.intervals, edges)
     return IntervalBins(column.kind, 0, written, column.nullable, period)
+
+
+def _nearest_unit(bound: Rational, kind: Kind) -> Rational:
+    """Return a bound, or the first or last unit if it is an instant beyond all dates."""
+    return min(max(bound, mpq(first_unit(kind))), mpq(last_unit(kind)))
 
 
 def _list_starts(first: date, last: date, period: Period) -> list[int]:
