@@ -19,12 +19,16 @@ KINDS = [
     ("standard_deviation", MASS),
     ("sum", MASS),
     ("proportion", {"column": "species", "category": "Adelie"}),
+    ("variance", MASS | {"missing": "exclude"}),
     ("correlation", BOTH),
     ("regression", BOTH),
     ("cumulative", BINNED),
     ("quantile", BINNED | {"probabilities": ["0.25", "0.5", "0.75"]}),
     ("margin", TABLE | {"column": "body_mass_g"}),
 ]
+
+
+MEAN_OF_SOME = "Mean of some rows or of the known values"
 
 
 def form(dashboard: Dashboard, penguins: Penguins, kind: str) -> Page:
@@ -203,14 +207,18 @@ def test_what_is_told_of_certainty_and_cost(opened: Opened, penguins: Penguins) 
     ("columns", "kinds"),
     [
         ({"a": "category"}, ["Proportion"]),
-        ({"a": "boolean"}, ["Standard deviation", "Sum of all rows", "Proportion", "Mean of some rows"]),
+        (
+            {"a": "boolean"},
+            ["Standard deviation", "Sum of all rows", "Proportion", MEAN_OF_SOME, "Variance of the known values"],
+        ),
         (
             {"a": "category", "b": "integer"},
             [
                 "Standard deviation",
                 "Sum of all rows",
                 "Proportion",
-                "Mean of some rows",
+                MEAN_OF_SOME,
+                "Variance of the known values",
                 "Cumulative counts",
                 "Quantiles",
                 "Margin of a two-way table",
