@@ -58,6 +58,7 @@ def test_the_first_and_the_last_years_have_bins() -> None:
     assert bins_by_period(column("0001-01-01", "0001-01-15"), "iso_week", None).count == 4
     ends = bins_by_period(column("9998-06-01", "9999-12-31"), "year", None).describe()
     assert [each["label"] for each in ends] == ["9998", "9999", "missing"]
+    assert bins_by_period(column("0001-01-01", "9999-12-31"), "year", None).count == 9_999 + 1
     assert label_period("0001-01-01", "quarter") == "0001-Q1"
     times = Column("at", Kind.HOURS, time_zone="UTC")
     for asked in ((Beyond.BEFORE, date(3, 1, 1)), (date(9997, 1, 1), Beyond.AFTER)):  # as instants can be

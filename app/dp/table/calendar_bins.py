@@ -32,7 +32,7 @@ def bins_by_period(column: Column, period: Period, bounds: tuple[Rational, Ratio
     ends = checked_bounds(column, bounds)
     first, last = (EPOCH.date() + timedelta(days=int(_nearest_unit(end, column.kind) // per_day)) for end in ends)
     starts: list[int] = []
-    if (last - first).days // _SHORTEST[period] < MAX_EDGES:
+    if (last - first).days // _SHORTEST[period] < 2 * MAX_EDGES:  # so short are not all of them
         starts = _list_starts(first, last, period)
     if not 3 <= len(starts) <= MAX_EDGES:
         raise InvalidStatistic("bins", f"must be a period that makes 2 to {MAX_EDGES - 1:,} bins between the bounds")
