@@ -42,8 +42,13 @@ RICH = {"income": {"between": (mpq(50_000), mpq(150_000))}}
         ({"kind": "count", "where": A}, {"region": ("outside", None)}),
         (
             {"kind": "sum", "column": "income", "where": A | RICH, "group_by": "sex"},
-            {"income": ("outside", (50_000, 150_000)), "region": ("outside", None)},
+            {"income": ("outside", None), "region": ("outside", None)},
         ),
+        (
+            {"kind": "sum", "column": "income", "where": {"income": {"at_least": mpq(50_000)}}},
+            {"income": ("outside", (50_000, 150_000))},
+        ),
+        ({"kind": "sum", "column": "income", "where": {"income": {"one_of": [mpq(9)]}}}, {"income": ("outside", None)}),
         (
             {"kind": "quantile_search", "column": "income", "bins": mpq(9), "probabilities": (mpq(1, 2),)},
             {"income": ("excluded", (0, 150_000))},

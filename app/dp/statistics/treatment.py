@@ -1,8 +1,8 @@
 """What a statistic does with missing values and with values outside its bounds: public facts, known before any data."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
 
 from app.dp.numbers.exact import Rational
 from app.dp.statistics.base import Statistic
@@ -10,7 +10,7 @@ from app.dp.statistics.quantile_search import QuantileSearch
 from app.dp.table.bins import Bins, IntervalBins
 from app.dp.table.codes import Codes, codes_for, stored_bound
 from app.dp.table.columns import Column, Kind
-from app.dp.table.conditions import Missing
+from app.dp.table.conditions import Between, Condition, Missing, OneOf
 from app.dp.table.sums import BinCounts, CellSums, ColumnSums, Needs, PairSums
 
 MissingAs: TypeAlias = Rational | Literal["excluded", "missing", "outside"]
@@ -80,20 +80,32 @@ def _of_cells(needs: CellSums, columns: Mapping[str, Column], *, counts_values: 
     used = [_of_codes(columns[name], codes) for name, codes in filter(None, (needs.summed, needs.weighted))]
     used += [_of_bins(columns[name], bins, counts_values=counts_values) for name, bins in needs.axes]
     for each in used:
-        yield _place_outside(each) if each.column in filtered else each
+        yield _within(each, filtered[each.column]) if each.column in filtered else each
     for name in filtered:
         yield Treatment(name, columns[name].kind, _missing_as(columns[name], "outside"))
 
 
-def _place_outside(treatment: Treatment) -> Treatment:
-    """Return the treatment in a filter on the column itself, which no missing value meets."""
-    return Treatment(
-        treatment.column,
-        treatment.kind,
-        None if treatment.missing_as is None else "outside",
-        clamped_to=treatment.clamped_to,
-        binned=treatment.binned,
+def _within(treatment: Treatment, condition: Condition) -> Treatment:
+    """Return the treatment of the rows that meet a filter on the column itself: no missing value does."""
+    return replace(
+        treatment,
+        missing_as=None if treatment.missing_as is None else "outside",
+        usual_missing_as=None,
+        clamped_to=None if _keeps_within(condition, treatment.clamped_to) else treatment.clamped_to,
     )
+
+
+def _keeps_within(condition: Condition, bounds: tuple[Rational, Rational] | None) -> bool:
+    """Whether no value that meets a condition is outside the bounds, which may be those of the condition itself."""
+    if bounds is None or not isinstance(condition, Between | OneOf):
+        return False
+    ends: tuple[Any, Any] = (
+        (condition.values[0], condition.values[-1])
+        if isinstance(condition, OneOf)
+        else (condition.least, condition.most)
+    )
+    unit = 10**condition.scale
+    return bool(bounds[0] * unit <= ends[0] and ends[1] <= bounds[1] * unit)
 
 
 def _missing_as(column: Column, missing_as: MissingAs) -> MissingAs | None:
