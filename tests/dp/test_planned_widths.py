@@ -89,6 +89,14 @@ def test_releases_have_about_the_width_that_was_planned(
     assert sum(widths) / len(widths) == pytest.approx(planned, rel=0.1)
 
 
+def test_guesses_that_no_table_has_count_as_the_nearest_possible_ones() -> None:
+    """Otherwise the line's slope would be wider than 10⁸⁰, and with a large ε beyond every double."""
+    derived, mechanisms = planned_of({"kind": "regression", "columns": ("x", "y")}, mpq(10) ** 9)
+    planned = derived.half_width(dict.fromkeys(derived.guess_names, mpq(10) ** 100), mechanisms, ALPHA)
+    assert planned is not None
+    assert planned < mpq(1, 10**6)
+
+
 @pytest.fixture
 def rng() -> Any:
     return random.Random(1)

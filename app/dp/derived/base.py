@@ -175,11 +175,11 @@ def reach_of(mechanism: Mechanism, alpha: Rational) -> Rational:
 
 
 def _suppose_release(mechanism: Mechanism, values: Sequence[Rational], alpha: Rational) -> KnownComponent:
-    """Return what would be known if these numbers were released."""
+    """Return what would be known if these numbers were released, or those of all possible ones that are nearest."""
     statistic, reach = mechanism.statistic, reach_of(mechanism, alpha)
     within = tuple(min(max(value, statistic.lower), statistic.upper) for value in values)
     ranges = tuple(Range(each - reach, each + reach).cut(statistic.lower, statistic.upper) for each in within)
-    return KnownComponent(tuple(values), within, ranges, mechanism, alpha)
+    return KnownComponent(within, within, ranges, mechanism, alpha)
 
 
 def widest(ranges: Iterable[Range]) -> Rational | None:
