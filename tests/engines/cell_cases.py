@@ -52,6 +52,17 @@ WHERES: list[tuple[Condition, ...]] = [
     where(integer={"one_of": [mpq(2) ** 53 + 1, mpq(INT64_MIN), mpq(INT64_MAX), mpq(0)]}),
     where(integer={"one_of": [mpq(i) for i in range(-500, 500)]}),
     where(decimal={"one_of": [mpq("0.5"), mpq("12.7499"), mpq(-922337203685477), mpq("922337203685477.5807")]}),
+    *(where(real={"between": bounds}) for bounds in REAL_BOUNDS),
+    *(where(integer={"between": bounds}) for bounds in INTEGER_BOUNDS[:3] + INTEGER_BOUNDS[4:-3]),
+    *(where(decimal={"between": bounds}) for bounds in DECIMAL_BOUNDS[:4]),
+    where(
+        category={"one_of": ["Adelie", "o'k"]},
+        boolean={"one_of": [True]},
+        integer={"between": (mpq(INT64_MIN), mpq(7000))},
+        real={"between": (mpq(-1), mpq(10) ** 30)},
+    ),
+]
+OPPOSITES: list[tuple[Condition, ...]] = [
     *(where(**{column.name: {"is_missing": missing}}) for column in COLUMNS for missing in (True, False)),
     where(category={"negated": {"one_of": ["Adelie", "o'k"]}}),
     where(boolean={"negated": {"one_of": [True]}}),
@@ -67,20 +78,13 @@ WHERES: list[tuple[Condition, ...]] = [
     where(integer={"at_most": mpq(INT64_MIN)}),
     where(decimal={"negated": {"one_of": [mpq("0.5"), mpq("12.7499")]}}),
     where(decimal={"at_least": mpq("0.5"), "below": mpq("12.7499")}),
-    *(where(real={"between": bounds}) for bounds in REAL_BOUNDS),
-    *(where(integer={"between": bounds}) for bounds in INTEGER_BOUNDS[:3] + INTEGER_BOUNDS[4:-3]),
-    *(where(decimal={"between": bounds}) for bounds in DECIMAL_BOUNDS[:4]),
-    where(
-        category={"one_of": ["Adelie", "o'k"]},
-        boolean={"one_of": [True]},
-        integer={"between": (mpq(INT64_MIN), mpq(7000))},
-        real={"between": (mpq(-1), mpq(10) ** 30)},
-    ),
 ]
+"""One-sided and negated conditions, and missing values."""
+
 KNOWN = where(real={"is_missing": False}, integer={"is_missing": False})
 CASES: list[CellSums] = [
-    *(CellSums((), conditions) for conditions in WHERES),
-    *(CellSums((GROUPS,), conditions, ("real", codes_for(REAL, None))) for conditions in WHERES),
+    *(CellSums((), conditions) for conditions in [*WHERES, *OPPOSITES]),
+    *(CellSums((GROUPS,), conditions, ("real", codes_for(REAL, None))) for conditions in [*WHERES, *OPPOSITES[::4]]),
     *(CellSums((), WHERES[i % 3], ("real", codes_for(REAL, bounds))) for i, bounds in enumerate(REAL_BOUNDS)),
     *(CellSums((GROUPS,), (), ("integer", codes_for(INTEGER, bounds))) for bounds in INTEGER_BOUNDS),
     CellSums((), (), ("boolean", codes_for(BOOLEAN, None))),
