@@ -33,7 +33,7 @@ def _rate_limit(text: str) -> str:
     return text
 
 
-def _listed(value: object) -> object:
+def _parse_list(value: object) -> object:
     """Parse a comma-separated list from the environment."""
     return tuple(word.strip() for word in value.split(",") if word.strip()) if isinstance(value, str) else value
 
@@ -160,13 +160,13 @@ class Settings(BaseSettings):
     rate_limit_storage: SecretStr = SecretStr("memory://")
     max_concurrent_requests: int = Field(default=256, ge=1)
     max_connections: int = Field(default=2_048, ge=1)
-    trusted_proxies: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed), AfterValidator(_networks)] = ()
-    cors_origins: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = ()
+    trusted_proxies: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_parse_list), AfterValidator(_networks)] = ()
+    cors_origins: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_parse_list)] = ()
     guide_directory: Path = Path(__file__).parent / "guide"  # `make docs` builds it here, and the wheel includes it
     oidc_issuer: Annotated[str, AfterValidator(_private)] | None = None
-    oidc_audience: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = ()
+    oidc_audience: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_parse_list)] = ()
     oidc_jwks_url: Annotated[str, AfterValidator(_private)] | None = None
-    oidc_algorithms: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed), AfterValidator(_algorithms)] = (
+    oidc_algorithms: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_parse_list), AfterValidator(_algorithms)] = (
         "RS256",
         "ES256",
     )

@@ -10,7 +10,7 @@ _ALONE = ("admin_key", "database_url", "rate_limit_storage")
 _BY_NAME = "connection_"
 
 
-def _named(variable: str) -> str | None:
+def _find_setting(variable: str) -> str | None:
     """Return the setting whose file a variable names; None for any other variable."""
     if not (variable.startswith(PREFIX) and variable.endswith(_SUFFIX)):
         return None
@@ -21,7 +21,7 @@ def _named(variable: str) -> str | None:
 
 def others(environment: Mapping[str, str | None]) -> dict[str, str | None]:
     """Return the variables that do not name the file of a secret; all names are in lower case."""
-    return {variable: value for variable, value in environment.items() if _named(variable) is None}
+    return {variable: value for variable, value in environment.items() if _find_setting(variable) is None}
 
 
 def contents(environment: Mapping[str, str | None]) -> dict[str, Any]:
@@ -46,7 +46,7 @@ def contents(environment: Mapping[str, str | None]) -> dict[str, Any]:
 
 def _files(environment: Mapping[str, str | None]) -> Iterator[tuple[str, Path]]:
     for variable, value in environment.items():
-        setting = _named(variable)
+        setting = _find_setting(variable)
         if setting is not None and value:
             yield setting, Path(value)
 

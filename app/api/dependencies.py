@@ -24,7 +24,7 @@ from starlette.responses import Response
 
 from app.api.json_codec import canonical_text, decode, fingerprint
 from app.api.middleware.authentication import CREDENTIAL
-from app.api.request_bodies import read_json, require_form
+from app.api.request_bodies import read_json, require_media_type
 from app.api.schemas.base import validate
 from app.errors import InvalidRequestError
 from app.services import access
@@ -104,7 +104,7 @@ def _parse_body(model: type[Model], body: bytes) -> _ParsedBody[Model]:
 
 
 class JsonBody(Generic[Model]):
-    """A body that stays bytes until the route calls `validated`. FastAPI documents it as a body of the model."""
+    """A body that stays bytes until the route calls `validate`. FastAPI documents it as a body of the model."""
 
     __slots__ = ("_bytes", "_headers", "_model", "_optional", "_path")
 
@@ -117,7 +117,7 @@ class JsonBody(Generic[Model]):
         """Return the schema of the model."""
         return handler(get_args(source)[0])
 
-    def validated(self) -> Model:
+    def validate(self) -> Model:
         """Return the body as its model.
 
         Raises:
@@ -127,7 +127,7 @@ class JsonBody(Generic[Model]):
         """
         if self._optional and not self._bytes:
             return self._model()
-        require_form(self._headers, "application/json")
+        require_media_type(self._headers, "application/json")
         model: Model = _parse_body(self._model, self._bytes).model
         return model
 

@@ -13,7 +13,7 @@ from starlette.routing import Match, Mount
 from app import errors, metrics
 from app.db.clock import seconds_until
 from app.json_text import encode_json
-from app.ledger.units import epsilon_text, rounded_epsilon_text
+from app.ledger.units import epsilon_text, format_epsilon
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_SECONDS = "1"
@@ -51,11 +51,11 @@ def _count_problems(error: errors.InvalidRequestError) -> str:
 
 def _budget_detail(error: errors.BudgetExhaustedError) -> str:
     budget = "the dataset's budget" if error.scope == "dataset" else "your allowance"
-    left = rounded_epsilon_text(error.remaining_nano, up=False)
+    left = format_epsilon(error.remaining_nano, up=False)
     advice = "ask for less, or ask the dataset's owner for a higher limit"
     if error.renews_at is not None:
         advice = f"ask for less, or wait until it is renewed at {error.renews_at}"
-    return f"This costs ε = {rounded_epsilon_text(error.requested_nano)}, and {left} of {budget} is left: {advice}."
+    return f"This costs ε = {format_epsilon(error.requested_nano)}, and {left} of {budget} is left: {advice}."
 
 
 def _retry_after_seconds(problem: "Problem", error: object) -> str | None:
@@ -140,7 +140,7 @@ PROBLEMS: dict[type[errors.SnapledgerError], Problem] = {
         "accuracy-unattainable",
         "This accuracy costs too much",
         lambda error: (
-            f"It would cost ε = {rounded_epsilon_text(error.epsilon_nano)}, and one release may cost at most "
+            f"It would cost ε = {format_epsilon(error.epsilon_nano)}, and one release may cost at most "
             f"{epsilon_text(error.limit_nano)}: ask for a larger radius."
         ),
         lambda error: {"epsilon": epsilon_text(error.epsilon_nano)},
@@ -238,7 +238,7 @@ def _on_domain_error(_: Request, error: Exception) -> Response:
     return render_error(error)
 
 
-def _allowed_methods(request: Request) -> str:
+def _list_allowed_methods(request: Request) -> str:
     """Return all methods of the request's path, for the header Allow; Starlette names only those of the first route."""
     routes = [route for route in request.app.routes if not isinstance(route, Mount)]
     return ", ".join(
@@ -253,7 +253,7 @@ def _on_http_error(request: Request, error: Exception) -> Response:
     known = _HTTP_PROBLEMS.get(error.status_code, (*_UNREADABLE, "See /docs for what each path takes."))
     response = render_problem(Problem(error.status_code, *known), error)
     response.headers.update(error.headers or {})
-    if allowed := _allowed_methods(request):
+    if allowed := _list_allowed_methods(request):
         response.headers["Allow"] = allowed
     return response
 

@@ -20,7 +20,7 @@ def media_type(headers: Headers) -> str:
     return headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
-def require_form(headers: Headers, form: str) -> None:
+def require_media_type(headers: Headers, form: str) -> None:
     """Refuse a body unless its Content-Type is `form` and it is not compressed.
 
     Raises:

@@ -113,7 +113,7 @@ def _free_port(host: str, port: int) -> int:
 def migrate() -> None:
     """Bring the database to the schema of this version."""
     settings = Settings()
-    with databases.opened_database(settings) as database:
+    with databases.use_database(settings) as database:
         migrations.migrate(settings, database, audit_records.command_actor())
     typer.echo("The database is migrated.")
 

@@ -54,9 +54,9 @@ class CompiledStatement:
         for key, process in self._binds:
             bound[key] = process(bound[key])
         fetched = _execute(connection, cursor, self._text, bound, fetch=self._fetch)
-        return [self._make(self._converted(row) if self._results else row) for row in fetched]
+        return [self._make(self._convert(row) if self._results else row) for row in fetched]
 
-    def _converted(self, fetched: tuple[Any, ...]) -> list[Any]:
+    def _convert(self, fetched: tuple[Any, ...]) -> list[Any]:
         row = list(fetched)
         for index, process in self._results:
             row[index] = process(row[index])

@@ -42,7 +42,7 @@ ROW_ID = BigInteger().with_variant(Integer(), "sqlite")
 RELEASE_ID = Text().with_variant(Text(collation="C"), "postgresql")
 
 
-def _inserted_later(column: str) -> ForeignKey:
+def _make_deferred_key(column: str) -> ForeignKey:
     """A foreign key that is checked at the commit, because its row is inserted later in the same transaction."""
     return ForeignKey(column, deferrable=True, initially="DEFERRED")
 
@@ -147,7 +147,7 @@ class _Entries(TypedColumns):
     principal: Named[str] = Column(Text)
     epsilon_nano: Named[int] = Column(BigInteger)
     spent_nano: Named[int] = Column(BigInteger)
-    release_id: Named[str | None] = Column(RELEASE_ID, _inserted_later("releases.id"), unique=True)
+    release_id: Named[str | None] = Column(RELEASE_ID, _make_deferred_key("releases.id"), unique=True)
     answer_hash: Named[bytes | None] = Column(LargeBinary)
     window_days: Named[int | None] = Column(Integer)
     reason: Named[str | None] = Column(Text)
@@ -224,7 +224,7 @@ class _Idempotency(TypedColumns):
     key: Named[str] = Column(Text, primary_key=True)
     fingerprint: Named[bytes] = Column(LargeBinary)
     # Indexed because SQLite searches this column when a release is inserted while a deferred reference is unresolved.
-    release_id: Named[str] = Column(RELEASE_ID, _inserted_later("releases.id"), index=True)
+    release_id: Named[str] = Column(RELEASE_ID, _make_deferred_key("releases.id"), index=True)
     status: Named[int] = Column(Integer)
     created_at: Named[str] = Column(Text)
     body: Named[bytes | None] = Column(LargeBinary)

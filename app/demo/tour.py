@@ -99,7 +99,7 @@ def register_penguins(admin: httpx.Client) -> str:
     return key
 
 
-def _listed(value: Any) -> list[Any]:  # noqa: ANN401 - a number or a list of them
+def _join_names(value: Any) -> list[Any]:  # noqa: ANN401 - a number or a list of them
     return value if isinstance(value, list) else [value]
 
 
@@ -109,7 +109,7 @@ def _rows(step: Step, answer: dict[str, Any]) -> Iterator[list[str]]:
     radius = f"± {answer['accuracy']['radius']:,.2f}"
     pairs = (
         [f"{float(true):,.2f}" for true in step.true()],
-        [f"{value:,.2f}" for value in _listed(answer["value_in_range"])],
+        [f"{value:,.2f}" for value in _join_names(answer["value_in_range"])],
     )
     if "bins" not in answer:
         yield [step.title, pairs[0][0], pairs[1][0], radius, paid]

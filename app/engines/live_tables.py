@@ -68,7 +68,7 @@ class LiveTable:
         if rows != self.n:
             raise StaleTable
 
-    def checked(self, needs: Needs, answer: Answer) -> Answer:
+    def check_answer(self, needs: Needs, answer: Answer) -> Answer:
         """Return `answer` after checking that its statement counted the registered number of rows.
 
         Raises:

@@ -16,7 +16,7 @@ _TYPES = {
 }
 
 
-def stored_name(name: str) -> str:
+def encode_name(name: str) -> str:
     """Return the name of a column in the stored file: its UTF-8 bytes in hexadecimal.
 
     DuckDB's identifiers ignore case. If a table had the columns `a` and `A`, DuckDB would read the first for both.
@@ -24,14 +24,14 @@ def stored_name(name: str) -> str:
     return f"c{name.encode().hex()}"
 
 
-def stored_type(column: Column) -> pa.DataType:
+def choose_stored_type(column: Column) -> pa.DataType:
     """Return the Arrow type in which a column's values are stored."""
     return _TYPES.get(column.kind, pa.int64())
 
 
-def stored_schema(columns: Sequence[Column]) -> pa.Schema:
+def build_stored_schema(columns: Sequence[Column]) -> pa.Schema:
     """Return the schema of the stored file."""
-    return pa.schema([pa.field(stored_name(column.name), stored_type(column)) for column in columns])
+    return pa.schema([pa.field(encode_name(column.name), choose_stored_type(column)) for column in columns])
 
 
 UNIT = "unit"

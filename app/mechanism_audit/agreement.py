@@ -37,10 +37,10 @@ def findings(subject: Subject) -> Iterator[Finding]:
     yield negligible("P(release): distance from the ideal", difference, -(first + _REFINED_BITS)).on(examined)
     yield none_of("ends of releases decided wrongly", wrong, 4 * ends).on(examined)
 
-    checked = [_decided_rightly(subject.at(x), sign, u) for x in inputs for sign in (1, -1) for u in _scattered(first)]
+    checked = [_decides_rightly(subject.at(x), sign, u) for x in inputs for sign in (1, -1) for u in _sample(first)]
     yield none_of("scattered prefixes of U decided wrongly", checked.count(False), len(checked))
     x = inputs[-1]
-    checked = [_decided_rightly(subject.at(x), sign, u) for sign in (1, -1) for u in _beside_ends(subject, x, sign)]
+    checked = [_decides_rightly(subject.at(x), sign, u) for sign in (1, -1) for u in _beside_ends(subject, x, sign)]
     yield none_of("prefixes of U beside ends decided wrongly", checked.count(False), len(checked))
 
     cells = subject.selection(x).cells
@@ -50,7 +50,7 @@ def findings(subject: Subject) -> Iterator[Finding]:
     yield negligible(f"P(first {first} bits leave a draw open)", _open(subject, x), _NEGLIGIBLE).on(examined)
 
 
-def carried(sign: int, u: Rational, boundary: Interval) -> bool:
+def is_carried(sign: int, u: Rational, boundary: Interval) -> bool:
     """Return whether the noise of every U up to `u` moves the input beyond the boundary; ties are above."""
     return bool(u <= boundary.lower if sign > 0 else u < boundary.lower)
 
@@ -74,11 +74,11 @@ def _compare(distribution: Distribution, cell: int, length: int) -> tuple[Ration
 
 
 def _agrees(sign: int, edge: Edge, boundary: Interval) -> bool:
-    far = edge.certain == 0 or carried(sign, edge.certain, boundary)
+    far = edge.certain == 0 or is_carried(sign, edge.certain, boundary)
     return far and (edge.possible == 1 or not_carried(sign, edge.possible, boundary))
 
 
-def _scattered(length: int) -> Iterator[int]:
+def _sample(length: int) -> Iterator[int]:
     """Yield prefixes of all sizes, to detect a draw that is not monotone in U, unless it is so for few U only."""
     end = 1 << length
     golden = (math.isqrt(5 << 2 * length) + end) // 2  # its multiples are evenly spread and their bits have no pattern
@@ -99,7 +99,7 @@ def _beside_ends(subject: Subject, x: Rational, sign: int) -> Iterator[int]:
                 yield from (int(edge.certain * 2**length) - distance, int(edge.possible * 2**length) + distance)
 
 
-def _decided_rightly(distribution: Distribution, sign: int, u: int) -> bool:
+def _decides_rightly(distribution: Distribution, sign: int, u: int) -> bool:
     """Return whether the prefix `u` decides, and for the release of the ideal mechanism on its whole interval."""
     parameters, length = distribution.parameters, first_bits(distribution.parameters)
     if not 0 <= u < 1 << length:
@@ -111,7 +111,7 @@ def _decided_rightly(distribution: Distribution, sign: int, u: int) -> bool:
     reached, beyond = (
         ideal.boundary(distribution.x, parameters, sign, begin, length + 64) for begin in (nearer, farther)
     )
-    return carried(sign, mpq(u + 1, 1 << length), reached) and not_carried(sign, mpq(u, 1 << length), beyond)
+    return is_carried(sign, mpq(u + 1, 1 << length), reached) and not_carried(sign, mpq(u, 1 << length), beyond)
 
 
 def _open(subject: Subject, x: Rational) -> Rational:

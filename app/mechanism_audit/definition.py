@@ -24,13 +24,13 @@ def findings(parameters: Parameters) -> Iterator[Finding]:
 
     k = (2 + mpq(24, 2**52)) / (epsilon - mpq(1, 2**117))
     logarithm = ln(Interval.point(1 / parameters.gamma), _PRECISION).upper
-    yield _rounded_up("clamping bound B", bound, parameters.b_prime + k / 2 * (1 + 2 * logarithm), "B")
+    yield _require_rounded_up("clamping bound B", bound, parameters.b_prime + k / 2 * (1 + 2 * logarithm), "B")
 
     nominal = (epsilon - 2 * eta) / (1 + 12 * bound * eta)
     kept = parameters.epsilon_prime
     holds = kept <= nominal <= kept * _TIGHT and kept < epsilon
     yield Finding("ε′ of the noise", "(ε − 2η)/(1 + 12Bη), down", beside(kept, epsilon, "ε"), bool(holds))
-    yield _rounded_up("scale λ′ of the noise", scale, 1 / kept, "1/ε′")
+    yield _require_rounded_up("scale λ′ of the noise", scale, 1 / kept, "1/ε′")
 
     coarse = parameters.coarse_grid
     fits = coarse == mpq(2) ** ceil_log2(coarse) and coarse / 2 < scale <= coarse
@@ -39,6 +39,6 @@ def findings(parameters: Parameters) -> Iterator[Finding]:
     yield Finding("grid", claimed, beside(parameters.grid, mpq(0), ""), bool(fits and exact))
 
 
-def _rounded_up(quantity: str, given: Rational, least: Rational, name: str) -> Finding:
+def _require_rounded_up(quantity: str, given: Rational, least: Rational, name: str) -> Finding:
     holds = least <= given <= least * _TIGHT
     return Finding(quantity, f"{name} = {beside(least, mpq(0), '')}, up", beside(given, least, name), bool(holds))

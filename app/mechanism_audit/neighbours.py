@@ -81,7 +81,7 @@ def findings(
         ]
         examined = f"{len(pairs)} pairs of datasets"
         distances = [sum(abs(x - other) for x, other in zip(*pair, strict=True)) for pair in pairs]
-        name = _named(specification)
+        name = _name(specification)
         distance = Interval.point(max(distances))
         yield at_most(f"{name}: distance of neighbours", distance, mpq(statistic.mechanisms)).on(examined)
         implementation = counts if isinstance(statistic, SharedCounts) else single
@@ -92,7 +92,7 @@ def findings(
         yield at_most(f"{name}: privacy loss", greatest, epsilon, "ε").on(examined)
 
 
-def _named(specification: Mapping[str, Any]) -> str:
+def _name(specification: Mapping[str, Any]) -> str:
     """Return the kind of a statistic, and the members that distinguish it from others of its kind."""
     kind: str = specification["kind"]
     told = {

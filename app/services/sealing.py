@@ -25,7 +25,7 @@ from app.ledger import accounts
 from app.ledger.account import Account
 from app.ledger.answers import idempotency, releases
 from app.ledger.answers.idempotency import VERSION as KEY_VERSION
-from app.ledger.answers.idempotency import Claim, sealed_members
+from app.ledger.answers.idempotency import Claim, list_sealed_members
 from app.ledger.answers.releases import CANDIDATE_VERSION, Release, candidate_members, seal_release
 from app.ledger.chain import entries as ledger_entries
 from app.ledger.chain import facts
@@ -158,7 +158,7 @@ def _seal_keys(transaction: WriteSession, seal: Seal, release: Release) -> None:
             continue
         claim = Claim(row.principal_id, row.key, row.fingerprint, row.created_at)
         new_seal = seal.seal_row(
-            KEY_VERSION, *sealed_members(claim, release.id, row.status, None if body is None else body.sha256())
+            KEY_VERSION, *list_sealed_members(claim, release.id, row.status, None if body is None else body.sha256())
         )
         transaction.change(_SEAL_KEY, principal=row.principal_id, claimed=row.key, new_seal=new_seal)
 

@@ -106,7 +106,7 @@ def place(value: int | None, bins: IntervalBins) -> int:
     """The bin of a date by the definition."""
     if value is None:
         return bins.count - 1
-    return sum(value >= edge for edge in bins.edges.stored(bins.kind)[1:-1])
+    return sum(value >= edge for edge in bins.edges.to_stored(bins.kind)[1:-1])
 
 
 def answer(statistic: Statistic, rows: tuple[int | None, ...]) -> Any:

@@ -187,7 +187,7 @@ def documented_code(value: Any, codes: Codes) -> int:
 @lru_cache(maxsize=8)
 def exact_edges(bins: IntervalBins) -> tuple[mpq, ...]:
     """The edges as exact rationals."""
-    return bins.edges.stored(bins.kind)
+    return bins.edges.to_stored(bins.kind)
 
 
 def exact_bin(value: Any, bins: IntervalBins | CategoryBins | BooleanBins) -> int:

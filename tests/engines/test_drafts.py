@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from app.api.routers.datasets import declared_columns
+from app.api.routers.datasets import collect_declared_columns
 from app.api.schemas.base import validate
 from app.api.schemas.datasets import DatasetRequest
 from app.dp.table.columns import Column, Kind
@@ -42,7 +42,7 @@ def confirmed(draft: Draft) -> dict[str, Any]:
 def upload(tables: Tables, path: Path, draft: Draft) -> int:
     metadata = {"name": "drafted", "epsilon_limit": "1", "columns": confirmed(draft)}
     request = validate(DatasetRequest, metadata)
-    columns = decode_columns(encode_columns(declared_columns(request.columns)))
+    columns = decode_columns(encode_columns(collect_declared_columns(request.columns)))
     return tables.ingest(io.BytesIO(path.read_bytes()), list(columns.values()), request.null_values).n
 
 

@@ -40,7 +40,7 @@ from app.dp.table.sums import ColumnSums, CrossMoments, Moments, PairSums
 from app.engines.sql.expressions import code, column
 from app.engines.sql.queries import render
 from app.engines.storage.tables import Tables
-from app.engines.stored_columns import stored_name
+from app.engines.stored_columns import encode_name
 
 CASES = [
     *((REAL, bounds) for bounds in REAL_BOUNDS),
@@ -205,7 +205,7 @@ def test_many_row_groups(tables: Tables) -> None:
 def test_nan_is_seen_through_the_statistics_of_a_file(tables: Tables) -> None:
     # Not our own files, which carry none, but one with the least and greatest values that Parquet files usually have.
     path = tables._path("foreign")
-    path.write_bytes(as_parquet(pa.table({stored_name("v"): [1.0, math.nan, 2.0, None]})).getvalue())
+    path.write_bytes(as_parquet(pa.table({encode_name("v"): [1.0, math.nan, 2.0, None]})).getvalue())
     codes = codes_for(Column("v", Kind.REAL, (mpq(0), mpq(1))), None)
     assert tables.sums("foreign", ColumnSums("v", codes)).total == 2 * codes.null_code + 2 * codes.steps
 

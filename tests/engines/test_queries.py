@@ -26,7 +26,7 @@ from app.dp.table.sums import BinCounts, CellSums, ColumnSums, Needs, PairSums
 from app.engines.sql import queries
 from app.engines.sql.cell_queries import cells_query
 from app.engines.sql.queries import Dialect, counts_query, render, sums_query
-from app.engines.sql.shared_queries import shared_query
+from app.engines.sql.shared_queries import build_shared_query
 
 BINS: list[tuple[str, IntervalBins | CategoryBins | BooleanBins]] = [
     ("real", bins_by_number(REAL, 40, None)),
@@ -125,7 +125,7 @@ def largest_groups(plan: Any) -> list[int]:
 def test_undeclared_texts_never_become_groups(postgres_server: str, needs: BinCounts | CellSums) -> None:
     """Neither in a statement of its own nor in a shared one: else the time would tell how many of them differ."""
     table = exp.to_table("texts")
-    statements = [shared_query((needs, BinCounts("integer", BINS[1][1])), table, "postgres")]
+    statements = [build_shared_query((needs, BinCounts("integer", BINS[1][1])), table, "postgres")]
     if isinstance(needs, BinCounts):
         statements.append(counts_query(needs, table, "postgres").text)
     else:

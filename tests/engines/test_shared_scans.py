@@ -19,9 +19,9 @@ from app.dp.table.sums import BinCounts, CellSums, ColumnSums, Moments, Needs, P
 from app.engines.errors import EngineFailure
 from app.engines.sql.queries import Dialect
 from app.engines.sql.scan_sharing import MAX_LITERALS, MAX_NEEDS, scans_of
-from app.engines.sql.shared_queries import shared_query
+from app.engines.sql.shared_queries import build_shared_query
 from app.engines.storage.tables import Tables
-from app.engines.stored_columns import stored_name
+from app.engines.stored_columns import encode_name
 
 CODES = codes_for(INTEGER, (mpq(0), mpq(100)))
 
@@ -94,7 +94,7 @@ def test_what_was_computed_before_a_failure_is_kept(tables: Tables, monkeypatch:
 
 def test_a_failure_tells_nothing(tables: Tables, caplog: pytest.LogCaptureFixture) -> None:
     # A column of another type than declared: DuckDB's own message has the value in it.
-    tables._path("texts").write_bytes(as_parquet(pa.table({stored_name("real"): ["secret", "secret"]})).getvalue())
+    tables._path("texts").write_bytes(as_parquet(pa.table({encode_name("real"): ["secret", "secret"]})).getvalue())
     asked: list[Needs] = [ColumnSums("real", codes_for(REAL, (mpq(0), mpq(1 + i)))) for i in range(3)]
     with pytest.raises(EngineFailure) as caught:
         tables.all_sums("texts", asked)
@@ -108,7 +108,7 @@ def test_only_words_that_every_engine_has(dialect: Dialect) -> None:
     for scan in scans_of(all_needs()):
         if len(scan) == 1:
             continue
-        text = shared_query(scan, TABLE, dialect)
+        text = build_shared_query(scan, TABLE, dialect)
         assert_common_words(text, dialect, also=frozenset({"GroupingSets", "Tuple", "In", "Neg"}))
         assert dialect != "spark" or text.count("SUM(") == text.count("SUM(CAST(")
 
@@ -150,5 +150,5 @@ def test_what_questions_have_in_common_is_worked_out_once() -> None:
         CellSums((), inside, ("real", x)),
     )
     (scan,) = scans_of([*asked, *asked])
-    text = shared_query(scan, exp.to_table("t"), "duckdb")
+    text = build_shared_query(scan, exp.to_table("t"), "duckdb")
     assert text.count(' AS "q') == 3

@@ -159,8 +159,8 @@ def test_the_worst_rows_give_the_same_integers_everywhere(near: Tables, worst: s
 
 def test_the_worst_rows_give_the_same_integers_together(near: Tables, worst: str, monkeypatch: Any) -> None:
     needs, statements = list(all_needs()), []
-    plain = spark_engine._fetched
-    monkeypatch.setattr(spark_engine, "_fetched", lambda *asked: statements.append(asked) or plain(*asked))
+    plain = spark_engine._fetch
+    monkeypatch.setattr(spark_engine, "_fetch", lambda *asked: statements.append(asked) or plain(*asked))
     answers = near.all_sums(worst, needs)
     assert len(statements) == len(scans_of(needs)) < len(needs) * 2 / 5
     for each in needs:
@@ -310,14 +310,14 @@ def test_another_table_in_its_place_is_noticed_whatever_it_holds(
 def test_another_table_during_a_scan_is_noticed_whatever_it_holds(
     near: Tables, lake: Any, value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file_id, plain = taken(near, make(lake, "SELECT 1 AS x UNION ALL SELECT 2"), [X]).file_id, spark_engine._fetched
+    file_id, plain = taken(near, make(lake, "SELECT 1 AS x UNION ALL SELECT 2"), [X]).file_id, spark_engine._fetch
 
     def change(*asked: Any) -> Any:
         lake.sql("DROP TABLE t").collect()
         lake.sql(OTHER_TABLES[1].format(value)).collect()
         return plain(*asked)
 
-    monkeypatch.setattr(spark_engine, "_fetched", change)
+    monkeypatch.setattr(spark_engine, "_fetch", change)
     with pytest.raises(StaleTable) as caught:
         near.sums(file_id, SUM_OF_X)
     assert (caught.value.__cause__, caught.value.__context__) == (None, None)

@@ -24,7 +24,7 @@ from app.dp.table.sums import BinCounts, ColumnSums, Moments, Needs
 from app.engines import atomic_files
 from app.engines.errors import EngineFailure, InvalidFile
 from app.engines.storage.tables import Tables
-from app.engines.stored_columns import stored_name
+from app.engines.stored_columns import encode_name
 
 SUMS = ColumnSums("integer", codes_for(INTEGER, (mpq(0), mpq(100))))
 SECRET = b"integer\n123456789\n987654321\n"
@@ -103,7 +103,7 @@ def test_engine_errors_say_one_constant_thing(tables: Tables, content: bytes, ca
 
 def test_engine_errors_carry_no_value(tables: Tables, caplog: pytest.LogCaptureFixture) -> None:
     # A column of another type than declared: DuckDB's own message has the value in it.
-    tables._path("texts").write_bytes(as_parquet(pa.table({stored_name("real"): ["secret", "secret"]})).getvalue())
+    tables._path("texts").write_bytes(as_parquet(pa.table({encode_name("real"): ["secret", "secret"]})).getvalue())
     failure_of(lambda: tables.sums("texts", ColumnSums("real", codes_for(REAL, None))))
     failure_of(lambda: tables.sums("texts", BinCounts("real", CategoryBins(("\ud800",), missing=True))))
     assert "ConversionException" in caplog.text
@@ -111,7 +111,7 @@ def test_engine_errors_carry_no_value(tables: Tables, caplog: pytest.LogCaptureF
 
 
 def test_the_engine_reads_its_directory_and_nothing_else(tables: Tables, tmp_path: Path) -> None:
-    content = as_parquet(pa.table({stored_name("integer"): [1, 2]})).getvalue()
+    content = as_parquet(pa.table({encode_name("integer"): [1, 2]})).getvalue()
     inside, outside = tables._path("inside"), tmp_path / "outside.parquet"
     inside.write_bytes(content)
     outside.write_bytes(content)

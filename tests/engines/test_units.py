@@ -16,7 +16,7 @@ from app.dp.table.columns import Column, Kind
 from app.engines.errors import InvalidFile
 from app.engines.ingest import Units
 from app.engines.storage.tables import Tables
-from app.engines.stored_columns import stored_name
+from app.engines.stored_columns import encode_name
 
 X = Column("x", Kind.INTEGER, (mpq(0), mpq(10**6)))
 PEOPLE = [f"p{i % 100}" for i in range(250)]  # 50 have three rows, 50 two
@@ -31,7 +31,7 @@ def as_table(who: list[Any], values: list[Any]) -> BytesIO:
 
 
 def stored(tables: Tables, file_id: str) -> list[int]:
-    found: list[int] = pq.read_table(tables._path(file_id)).column(stored_name("x")).to_pylist()
+    found: list[int] = pq.read_table(tables._path(file_id)).column(encode_name("x")).to_pylist()
     return found
 
 
@@ -55,7 +55,7 @@ def test_as_many_are_kept_as_were_declared(tables: Tables, write: Callable[..., 
     rows = Counter(PEOPLE[x] for x in kept)
     assert rows == {person: min(count, most) for person, count in Counter(PEOPLE).items()}
     assert (len(kept), len(set(kept))) == (ingested.n, ingested.n)
-    assert pq.read_schema(tables._path(ingested.file_id)).names == [stored_name("x")]
+    assert pq.read_schema(tables._path(ingested.file_id)).names == [encode_name("x")]
 
 
 def test_which_are_kept_is_a_matter_of_a_key(tables: Tables) -> None:
@@ -89,7 +89,7 @@ def test_a_unit_may_be_a_declared_column_too(tables: Tables) -> None:
     for write in (as_csv, as_table):
         ingested = tables.ingest(write([1, 1, 2], [7, 8, 9]), [who, X], [], units=Units("who", 1, truncate=True))
         table = pq.read_table(tables._path(ingested.file_id))
-        assert sorted(table.column(stored_name("who")).to_pylist()) == [1, 2]
+        assert sorted(table.column(encode_name("who")).to_pylist()) == [1, 2]
 
 
 def test_texts_are_compared_as_they_are(tables: Tables) -> None:

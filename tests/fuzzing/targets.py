@@ -24,7 +24,7 @@ from app.engines.errors import InvalidFile
 from app.engines.ingest import batches_of
 from app.engines.ingest.csv_file import CsvFormat
 from app.engines.ingest.problems import Problems
-from app.engines.stored_columns import stored_schema
+from app.engines.stored_columns import build_stored_schema
 from app.errors import InvalidRequestError, MalformedJsonError
 from app.services.planning import columns
 
@@ -95,7 +95,7 @@ def tables(data: bytes) -> None:
     declared, problems = list(COLUMNS.values()), Problems()
     try:
         for batch in batches_of(io.BytesIO(data), TEXTS)(declared, problems):
-            assert batch.schema.equals(stored_schema(declared))
+            assert batch.schema.equals(build_stored_schema(declared))
             batch.validate(full=True)
     except InvalidFile as error:
         assert error.problems

@@ -118,7 +118,7 @@ def test_queries_take_no_more_than_estimated(statistic: dict[str, Any]) -> None:
         return cell_queries.cells_query(needed, duckdb_engine._TABLE, "duckdb")
 
     assert_honest(cell_queries.cells_query.cache, add)
-    assert shared_queries.shared_query.cache.maxsize <= 2**26
+    assert shared_queries.build_shared_query.cache.maxsize <= 2**26
 
 
 @pytest.mark.parametrize("statistic", CONTENTS, ids=lambda each: each["kind"])
@@ -130,7 +130,7 @@ def test_kept_sums_count_what_they_answer(statistic: dict[str, Any]) -> None:
         kept["f" * 32 + str(place), needed] = tuple(range(1_000, 2_000))
 
     taken = bytes_taken(add)
-    assert all(tables._kept_bytes(key, answer) >= 0.9 * taken for key, answer in kept.items())
+    assert all(tables._estimate_cached_bytes(key, answer) >= 0.9 * taken for key, answer in kept.items())
 
 
 UNBOUNDED_BY_BYTES = {

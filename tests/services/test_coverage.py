@@ -223,7 +223,7 @@ def misses(tables: Tables, dataset: Dataset, plan: Plan, truths: list[float], na
         if facts.interval is None:
             radius = facts.accuracy["simultaneous_radius"] * float(narrowed)
             narrow = replace(facts, accuracy=facts.accuracy | {"simultaneous_radius": radius})
-            found: Any = list(estimates.known_component(plan, narrow).ranges)
+            found: Any = list(estimates.to_component(plan, narrow).ranges)
         else:
             (low, high), middle = facts.interval, float(facts.outcome.values_in_range[0])
             found = [(middle - float(narrowed) * (middle - low), middle + float(narrowed) * (high - middle))]
@@ -259,7 +259,7 @@ def test_what_follows_holds_as_often_as_it_says(
     streams = {role: simulated(tables, dataset, plan, seed) for seed, (role, plan) in enumerate(plans.items())}
     count, bounded = 0, 0
     for _ in range(RELEASES):
-        known = {role: estimates.known_component(plans[role], next(stream)) for role, stream in streams.items()}
+        known = {role: estimates.to_component(plans[role], next(stream)) for role, stream in streams.items()}
         intervals: list[Any] = []
         for found in estimates.estimates_document(derived.estimates(known)).values():
             intervals += found["interval"] if isinstance(found["value"], list) else [found["interval"]]

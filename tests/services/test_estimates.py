@@ -26,7 +26,7 @@ def test_the_ranges_of_all_bins_are_as_wide_as_to_hold_at_once() -> None:
     def known(value: int) -> KnownComponent:
         values = (mpq(value),) * statistic.components
         facts = ReleaseFacts("an id", Outcome({}, values, values), accuracy, None, 0, reused=False)
-        return estimates.known_component(plan_mechanism(mechanism, ALPHA), facts)
+        return estimates.to_component(plan_mechanism(mechanism, ALPHA), facts)
 
     reach = mechanism.simultaneous_radius(ALPHA) + mechanism.resolution
     assert reach > mechanism.radius(ALPHA) + mechanism.resolution

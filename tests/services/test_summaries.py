@@ -11,7 +11,7 @@ from app.dp.mechanism.mechanism import Mechanism
 from app.dp.statistics import build
 from app.dp.statistics.treatment import Treatment
 from app.dp.table.columns import Column, Kind
-from app.ledger.units import rounded_epsilon_text
+from app.ledger.units import format_epsilon
 from app.services.planning import questions
 from app.services.planning.questions import Plan
 from app.services.rendering import summaries, treatments
@@ -78,11 +78,11 @@ def test_the_rules_of_columns_in_words() -> None:
     told = treatments.rules_in_words(TREATMENTS)
     assert "; values of bill outside 32.5 to 60 are in the nearest bin; 2 more columns have such rules" in told
     moved = " With these bounds, missing values of income count as 50,000, not as 75,000."
-    assert treatments.moved_in_words(TREATMENTS) == moved
+    assert treatments.describe_moved_missing(TREATMENTS) == moved
 
 
 def test_a_cost_is_rounded_up_and_what_is_left_down() -> None:
-    assert rounded_epsilon_text(1_018_956_556) == "1.02"
-    assert rounded_epsilon_text(1_018_956_556, up=False) == "1.01"
-    assert rounded_epsilon_text(500_000_000) == "0.5"
-    assert rounded_epsilon_text(0) == "0"
+    assert format_epsilon(1_018_956_556) == "1.02"
+    assert format_epsilon(1_018_956_556, up=False) == "1.01"
+    assert format_epsilon(500_000_000) == "0.5"
+    assert format_epsilon(0) == "0"

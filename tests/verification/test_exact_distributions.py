@@ -11,7 +11,7 @@ from app.dp.mechanism.draw import round_to_grid
 from app.dp.mechanism.parameters import Parameters, derive_parameters
 from app.dp.numbers.exact import down
 from app.mechanism_audit import ideal
-from app.mechanism_audit.agreement import carried, not_carried
+from app.mechanism_audit.agreement import is_carried, not_carried
 from app.mechanism_audit.distribution import Distribution, ImpossibleRelease, bracket
 from app.mechanism_audit.intervals import Interval
 from app.mechanism_audit.tape import Tape, Undecided
@@ -102,7 +102,7 @@ def test_ties_are_released_upwards() -> None:
     parameters = derive_parameters(mpq(1), mpq(50))
     tie = Interval.point(mpq(1))
     assert [ideal.boundary(mpq(1), parameters, sign, 1, 300) for sign in (1, -1)] == [tie, tie]
-    assert (carried(1, mpq(1), tie), carried(-1, mpq(1), tie)) == (True, False)
+    assert (is_carried(1, mpq(1), tie), is_carried(-1, mpq(1), tie)) == (True, False)
     assert (not_carried(1, mpq(1), tie), not_carried(-1, mpq(1), tie)) == (False, True)
 
 

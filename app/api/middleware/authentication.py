@@ -105,7 +105,7 @@ class AuthenticationGate:
             await self._app(scope, receive, send)
             return
         try:
-            scope[CREDENTIAL], scope[PRINCIPAL] = await self._recognised(scope)
+            scope[CREDENTIAL], scope[PRINCIPAL] = await self._identify(scope)
             scope[SLOT].assign_to(scope[PRINCIPAL])
             await self._rate.count(scope[PRINCIPAL])
         except SnapledgerError as error:
@@ -121,7 +121,7 @@ class AuthenticationGate:
 
         await self._app(scope, receive, forgetting)
 
-    async def _recognised(self, scope: Scope) -> tuple[Credential, str]:
+    async def _identify(self, scope: Scope) -> tuple[Credential, str]:
         """Return the caller's credential and the principal's name."""
         bearer = read_bearer(scope)
         shown = _digest(bearer)

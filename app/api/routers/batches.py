@@ -35,7 +35,7 @@ def plan_batch(name: str, caller: CallerOf, body: JsonBody[BatchRequest]) -> Res
     """What a batch would cost and promise, item by item: free, and without reading any data."""
     entered = caller.enter(name)
     entered.require_planning()
-    return Response(batches.plan_batch(caller.services, entered, _batch(body.validated())), media_type=MEDIA_TYPE)
+    return Response(batches.plan_batch(caller.services, entered, _batch(body.validate())), media_type=MEDIA_TYPE)
 
 
 @router.post(
@@ -55,6 +55,6 @@ def release_batch(name: str, caller: CallerOf, body: JsonBody[BatchRequest], key
     """Many releases in one transaction: all that are new are debited, or none is."""
     entered = caller.enter(name)
     entered.require_allowance()
-    batch = _batch(body.validated())
+    batch = _batch(body.validate())
     answer = batches.release_batch(caller.services, entered, batch, idempotency_key(keys, body))
     return answer_response(answer.body, answer.status, replayed=answer.replayed)

@@ -38,7 +38,7 @@ def grant(
     entered = caller.enter(name)
     entered.require_rule()
     grantee = budgets.find_grantee(caller.services, principal)
-    request = body.validated()
+    request = body.validate()
     granted = budgets.grant_allowance(caller.services, entered, grantee, request.epsilon_limit, request.window_days)
     return json_response(granted)
 
@@ -63,7 +63,7 @@ def adjust(name: str, caller: CallerOf, body: JsonBody[AdjustmentRequest]) -> Re
     """Change the dataset's limit, with a reason. The limit holds for the dataset's whole life: no window renews it."""
     entered = caller.enter(name)
     entered.require_rule()
-    request = body.validated()
+    request = body.validate()
     return json_response(budgets.adjust_limit(caller.services, entered, request.epsilon_limit, request.reason), 201)
 
 

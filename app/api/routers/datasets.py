@@ -11,7 +11,7 @@ from starlette.responses import Response
 from app.api.dependencies import BEARER, CallerOf, PageOf
 from app.api.json_codec import decode
 from app.api.openapi.document import UPLOAD, describe_responses
-from app.api.request_bodies import media_type, read_json, read_upload, require_form
+from app.api.request_bodies import media_type, read_json, read_upload, require_media_type
 from app.api.responses import json_response, list_response
 from app.api.schemas import responses
 from app.api.schemas.base import validate
@@ -29,7 +29,7 @@ from app.services.rendering.documents import Document
 router = APIRouter(prefix="/v1", tags=["datasets"], dependencies=[BEARER])
 
 
-def declared_columns(columns: Mapping[str, DeclaredColumn]) -> DeclaredColumns:
+def collect_declared_columns(columns: Mapping[str, DeclaredColumn]) -> DeclaredColumns:
     """Return the owner's declarations of columns, without members that are null or only matter for drafts."""
     return {name: column.model_dump(exclude_none=True, exclude={"unconfirmed"}) for name, column in columns.items()}
 
@@ -53,7 +53,7 @@ def _to_registration(request: DatasetRequest, origin: TableOrigin | None = None)
         description=request.description,
         epsilon_limit_nano=request.epsilon_limit,
         rows_per_unit=request.rows_per_unit,
-        columns=declared_columns(request.columns),
+        columns=collect_declared_columns(request.columns),
         null_values=request.null_values,
         succeeds=request.succeeds,
         delimiter=request.delimiter,
@@ -76,11 +76,11 @@ async def register(request: Request, caller: CallerOf) -> Response:
     owner = await run_in_threadpool(datasets.require_owner, caller.services, caller.credential)
     uploads: OpenUploads = request.app.state.uploads
     if media_type(request.headers) == "application/json":
-        require_form(request.headers, "application/json")
+        require_media_type(request.headers, "application/json")
         registration = await run_in_threadpool(_read_elsewhere, await read_json(request))
         with uploads.open_for(owner.name):
             return json_response(await _register(request, uploads, caller.services, owner, registration, None), 201)
-    require_form(request.headers, "multipart/form-data")
+    require_media_type(request.headers, "multipart/form-data")
     with uploads.open_for(owner.name):
         async with read_upload(request, caller.services.settings.max_upload_bytes) as upload:
             registration = await run_in_threadpool(_read_metadata, upload.metadata)

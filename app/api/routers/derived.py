@@ -33,7 +33,7 @@ def plan_derived(name: str, caller: CallerOf, body: JsonBody[DerivedRequest]) ->
     """The releases that a derived statistic follows from, and what the missing ones would cost: free."""
     entered = caller.enter(name)
     entered.require_planning()
-    return Response(derived.plan_derived(caller.services, entered, _question(body.validated())), media_type=MEDIA_TYPE)
+    return Response(derived.plan_derived(caller.services, entered, _question(body.validate())), media_type=MEDIA_TYPE)
 
 
 @router.post(
@@ -53,6 +53,6 @@ def derive(name: str, caller: CallerOf, body: JsonBody[DerivedRequest], keys: Ke
     """Derive a statistic from releases; the missing ones are made and debited, all of them or none."""
     entered = caller.enter(name)
     entered.require_allowance()
-    question = _question(body.validated())
+    question = _question(body.validate())
     answer = derived.release_derived(caller.services, entered, question, idempotency_key(keys, body))
     return answer_response(answer.body, answer.status, replayed=answer.replayed)

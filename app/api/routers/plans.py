@@ -6,7 +6,7 @@ from starlette.responses import Response
 from app.api.dependencies import BEARER, CallerOf, DirectRoute, JsonBody
 from app.api.openapi.document import describe_responses
 from app.api.responses import MEDIA_TYPE
-from app.api.routers.datasets import declared_columns
+from app.api.routers.datasets import collect_declared_columns
 from app.api.routers.releases import question_of
 from app.api.schemas.planning import DatasetPlan, FreePlan, FreePlanRequest, PlanRequest
 from app.api.server.worker_pool import mark_quick
@@ -35,7 +35,7 @@ def plan(name: str, caller: CallerOf, body: JsonBody[PlanRequest]) -> Response:
     """What a release would cost and promise: free, and without reading any data."""
     entered = caller.enter(name)
     entered.require_planning()
-    request = body.validated()
+    request = body.validate()
     planned = plans.plan_release(caller.services, entered, question_of(request), _extras(request))
     return Response(planned, media_type=MEDIA_TYPE)
 
@@ -45,8 +45,8 @@ def plan_without_data(caller: CallerOf, body: JsonBody[FreePlanRequest]) -> Resp
     """What a release would cost and promise on any dataset of `n` rows; no dataset is needed."""
     principal = access.authenticate(caller.services.database, caller.credential)
     access.require(principal, Role.ADMIN, Role.OWNER, Role.ANALYST)
-    request = body.validated()
-    columns = None if request.columns is None else declared_columns(request.columns)
+    request = body.validate()
+    columns = None if request.columns is None else collect_declared_columns(request.columns)
     question = question_of(request)
     statistic, treatments = hypothetical_datasets.build_statistic(
         question.statistic, HypotheticalDataset(request.n, request.rows_per_unit, columns)

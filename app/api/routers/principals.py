@@ -31,7 +31,7 @@ def _principal_document(principal: Principal) -> dict[str, object]:
     }
 
 
-def _issued_document(issued: IssuedKey) -> dict[str, object]:
+def _render_issued_key(issued: IssuedKey) -> dict[str, object]:
     return _principal_document(issued.principal) | {"key": issued.key}
 
 
@@ -43,10 +43,10 @@ def _issued_document(issued: IssuedKey) -> dict[str, object]:
 def create(caller: CallerOf, body: JsonBody[PrincipalRequest]) -> Response:
     """Create a principal; its key is shown only once."""
     admin = principals.require_admin(caller.services, caller.credential)
-    request, seal = body.validated(), caller.services.keyring.seal
+    request, seal = body.validate(), caller.services.keyring.seal
     asked = (request.name, request.role, request.key_expires_at)
     return json_response(
-        _issued_document(principals.create_principal(caller.services.database, seal, admin, *asked)), 201
+        _render_issued_key(principals.create_principal(caller.services.database, seal, admin, *asked)), 201
     )
 
 
@@ -67,9 +67,9 @@ def replace_key(name: str, caller: CallerOf, body: KeyBody) -> Response:
     """Give a principal a new key; the old one stops working. Without a body, the new key never expires."""
     admin = principals.require_admin(caller.services, caller.credential)
     named = principals.require_in_force(caller.services, name)
-    expires_at, seal = body.validated().key_expires_at, caller.services.keyring.seal
+    expires_at, seal = body.validate().key_expires_at, caller.services.keyring.seal
     issued = principals.replace_key(caller.services.database, seal, admin, named.name, expires_at)
-    return json_response(_issued_document(issued), 201)
+    return json_response(_render_issued_key(issued), 201)
 
 
 @router.delete(
@@ -107,7 +107,7 @@ def replace_own_key(caller: CallerOf, body: KeyBody) -> Response:
     The new key expires when the old one would have, or earlier if requested. 403 for a caller who sends a token.
     """
     principals.require_key(caller.services, caller.credential)
-    expires_at = body.validated().key_expires_at
+    expires_at = body.validate().key_expires_at
     return json_response(
-        _issued_document(principals.replace_own_key(caller.services, caller.credential, expires_at)), 201
+        _render_issued_key(principals.replace_own_key(caller.services, caller.credential, expires_at)), 201
     )

@@ -46,7 +46,7 @@ def release(name: str, caller: CallerOf, body: JsonBody[ReleaseRequest], keys: K
     """Release a differentially private statistic and debit its ε; 200 if an earlier release answers at no cost."""
     entered = caller.enter(name)
     entered.require_allowance()
-    question = question_of(body.validated())
+    question = question_of(body.validate())
     answer = releases.release(caller.services, entered, question, idempotency_key(keys, body))
     return answer_response(answer.body, answer.status, replayed=answer.replayed)
 

@@ -9,7 +9,7 @@ from app.api.schemas.base import RequestModel
 from app.api.schemas.derived import DerivedBudget
 from app.api.schemas.filters import MAX_REQUEST_CONDITIONS, MAX_REQUEST_VALUES, require_few_conditions
 from app.api.schemas.numbers import Accuracy, Alpha, Bound, EpsilonNano, Flag, Gamma, Refinement, Weight, refuse
-from app.api.schemas.releases import require_guess, wanted_accuracy
+from app.api.schemas.releases import compute_wanted_accuracy, require_guess
 from app.api.schemas.responses import (
     REUSED_ACCURACY,
     AnswerModel,
@@ -50,7 +50,7 @@ class BatchItem(RequestModel):
     @property
     def wanted_accuracy(self) -> mpq | None:
         """Return the wanted radius, in the statistic's units."""
-        return wanted_accuracy(self.accuracy, self.relative_accuracy, self.guess)
+        return compute_wanted_accuracy(self.accuracy, self.relative_accuracy, self.guess)
 
 
 class BatchRequest(RequestModel):

@@ -50,7 +50,7 @@ FROM_THE_DATA = (
 )
 
 
-def _confirmed(unconfirmed: list[Drafted]) -> list[Drafted]:
+def _refuse_drafts(unconfirmed: list[Drafted]) -> list[Drafted]:
     if unconfirmed:
         raise refuse(
             "names members that come from the data: replace each with what you know without the data, "
@@ -66,7 +66,7 @@ class _Declared(RequestModel):
         default=None, description="What the column says, and how it was asked or measured."
     )
     unconfirmed: Annotated[
-        list[Drafted], Field(max_length=3, fail_fast=True, description=FROM_THE_DATA), AfterValidator(_confirmed)
+        list[Drafted], Field(max_length=3, fail_fast=True, description=FROM_THE_DATA), AfterValidator(_refuse_drafts)
     ] = Field(default=[])
 
 
@@ -201,7 +201,7 @@ class DatasetRequest(RequestModel):
     )
 
     @model_validator(mode="after")
-    def _truncated_by_units(self) -> Self:
+    def _require_units_to_truncate(self) -> Self:
         if self.truncate and self.unit_column is None:
             raise refuse("`truncate` needs a `unit_column`")
         return self

@@ -42,7 +42,7 @@ class ReleaseRequest(RequestModel):
     @property
     def wanted_accuracy(self) -> mpq | None:
         """Return the wanted radius, in the statistic's units."""
-        return wanted_accuracy(self.accuracy, self.relative_accuracy, self.guess)
+        return compute_wanted_accuracy(self.accuracy, self.relative_accuracy, self.guess)
 
 
 def require_guess(relative_accuracy: mpq | None, guess: mpq | None, *, alone: bool) -> None:
@@ -53,6 +53,6 @@ def require_guess(relative_accuracy: mpq | None, guess: mpq | None, *, alone: bo
         raise refuse("needs no `guess` without `relative_accuracy`: leave it out")
 
 
-def wanted_accuracy(accuracy: mpq | None, relative_accuracy: mpq | None, guess: mpq | None) -> mpq | None:
+def compute_wanted_accuracy(accuracy: mpq | None, relative_accuracy: mpq | None, guess: mpq | None) -> mpq | None:
     """Return the wanted radius, in the statistic's units, or None."""
     return accuracy if relative_accuracy is None or guess is None else relative_accuracy * abs(guess)

@@ -58,15 +58,15 @@ class HttpProtocol(HttpToolsProtocol):
         self.transport.set_write_buffer_limits(high=0)  # a writer waits until the kernel has everything
         if _KERNEL_OPTION is not None and (connection := transport.get_extra_info("socket")) is not None:
             connection.setsockopt(socket.IPPROTO_TCP, _KERNEL_OPTION, _MAX_KERNEL_BYTES)
-        self._await_head()
+        self._start_head_timer()
         self._make_room()
         self._wait_for_client[self] = None
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Cancel the timers."""
         self._wait_for_client.pop(self, None)
-        self._have_head()
-        self._is_taken()
+        self._stop_head_timer()
+        self._stop_listen_timer()
         super().connection_lost(exc)
 
     def _make_room(self) -> None:
@@ -96,7 +96,7 @@ class HttpProtocol(HttpToolsProtocol):
         """Start the timeout of a head."""
         super().on_message_begin()
         self.scope["extensions"] = {ABORT: {"abort": self.transport.abort}}
-        self._await_head()
+        self._start_head_timer()
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Add a header. The number is limited, because each takes many times its size in memory.
@@ -111,7 +111,7 @@ class HttpProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Stop the timeout of the head, and start the request."""
         self._pending_bytes = 0
-        self._have_head()
+        self._stop_head_timer()
         if len(self.pipeline) == MAX_PIPELINED_REQUESTS:
             self.transport.abort()
         if self.transport.is_closing():
@@ -138,7 +138,7 @@ class HttpProtocol(HttpToolsProtocol):
         if self.cycle.response_complete and not self.transport.is_closing():
             self._wait_for_client[self] = None
             if self.cycle.more_body:
-                self._await_head()
+                self._start_head_timer()
 
     def pause_writing(self) -> None:
         """Start the timeout for a client that does not read."""
@@ -148,21 +148,21 @@ class HttpProtocol(HttpToolsProtocol):
 
     def resume_writing(self) -> None:
         """Stop the timeout for a client that does not read."""
-        self._is_taken()
+        self._stop_listen_timer()
         super().resume_writing()
         if self.cycle is not None and not self.cycle.response_complete:
             self._wait_for_client.pop(self, None)
 
-    def _await_head(self) -> None:
+    def _start_head_timer(self) -> None:
         if self._head_timer is None:
             self._head_timer = self.loop.call_later(HEAD_SECONDS, self._head_is_late)
 
-    def _have_head(self) -> None:
+    def _stop_head_timer(self) -> None:
         if self._head_timer is not None:
             self._head_timer.cancel()
             self._head_timer = None
 
-    def _is_taken(self) -> None:
+    def _stop_listen_timer(self) -> None:
         if self._listen_timer is not None:
             self._listen_timer.cancel()
             self._listen_timer = None

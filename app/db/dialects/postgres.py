@@ -32,7 +32,7 @@ class Postgres:
         # role and the URL, and it works behind a pooler that shares a server connection among clients.
         self._durably = f"SET LOCAL synchronous_commit = {synchronous_commit}"
         self._pool = _engine(
-            _spelled_out(url, limits, limits.statement_seconds, limits.lock_seconds),
+            _add_default_options(url, limits, limits.statement_seconds, limits.lock_seconds),
             "AUTOCOMMIT",
             QueuePool,
             pool_size=limits.connections,
@@ -44,7 +44,7 @@ class Postgres:
         event.listen(self._pool, "checkout", self._require_alive)
         patient = replace(limits, idle_seconds=limits.migration_seconds)
         self._migrator = _engine(
-            _spelled_out(url, patient, limits.migration_seconds, limits.migration_seconds),
+            _add_default_options(url, patient, limits.migration_seconds, limits.migration_seconds),
             "READ COMMITTED",
             NullPool,
         )
@@ -121,7 +121,7 @@ def _engine(url: URL, isolation_level: IsolationLevel, poolclass: Any, **of_pool
     )
 
 
-def _spelled_out(url: URL, limits: Limits, statement_seconds: float, lock_seconds: float) -> URL:
+def _add_default_options(url: URL, limits: Limits, statement_seconds: float, lock_seconds: float) -> URL:
     """The URL with our default options; options in the operator's URL take precedence."""
     settings = {
         "statement_timeout": statement_seconds,

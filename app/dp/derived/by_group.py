@@ -13,7 +13,13 @@ from gmpy2 import mpq
 
 from app.dp.derived.base import DerivedStatistic, Estimate, Estimates, Guesses, KnownComponent, Supposed, widest
 from app.dp.derived.interval_arithmetic import Range, ends
-from app.dp.derived.ratios import centred_mean, centred_total, mean_components, total_alpha, weighted_totals
+from app.dp.derived.ratios import (
+    derive_centred_mean,
+    guess_centred_total,
+    guess_weighted_totals,
+    mean_components,
+    total_alpha,
+)
 from app.dp.derived.single_release import parse_share
 from app.dp.errors import InvalidStatistic
 from app.dp.mechanism.mechanism import Mechanism
@@ -98,12 +104,12 @@ class MeanByGroup(ByGroup):
         return {self.kind: [self._estimate(error, total, count) for total, count in releases]}
 
     def _estimate(self, error: RatioError, above: Rational, below: Rational) -> Estimate:
-        return centred_mean(self.codes, error, above, below)
+        return derive_centred_mean(self.codes, error, above, below)
 
     def suppose(self, guesses: Guesses, mechanisms: Mapping[str, Mechanism], alpha: Rational) -> Supposed:  # noqa: ARG002
         """Return the same count and mean for every group."""
         groups = self.groups.count
-        return {"sum": [centred_total(self.codes, guesses)] * groups, "count": [guesses["count"]] * groups}
+        return {"sum": [guess_centred_total(self.codes, guesses)] * groups, "count": [guesses["count"]] * groups}
 
 
 @dataclass(frozen=True)
@@ -115,7 +121,7 @@ class WeightedMeanByGroup(MeanByGroup):
 
     def suppose(self, guesses: Guesses, mechanisms: Mapping[str, Mechanism], alpha: Rational) -> Supposed:  # noqa: ARG002
         """Return the same count, mean and weights for every group."""
-        totals = weighted_totals(self.codes, guesses, guesses["count"])
+        totals = guess_weighted_totals(self.codes, guesses, guesses["count"])
         return {role: each * self.groups.count for role, each in zip(self.components, totals, strict=True)}
 
 

@@ -23,7 +23,7 @@ from app.dp.derived.base import (
     reach_of,
 )
 from app.dp.derived.interval_arithmetic import Range, ends, multiply, square_root, square_root_down, subtract
-from app.dp.derived.ratios import Correlation, Regression, centred_mean, centred_total, total_alpha
+from app.dp.derived.ratios import Correlation, Regression, derive_centred_mean, guess_centred_total, total_alpha
 from app.dp.errors import InvalidStatistic
 from app.dp.mechanism.mechanism import Mechanism
 from app.dp.mechanism.ratio_accuracy import RatioError
@@ -229,7 +229,7 @@ class RegressionOfKnown(Regression):
         error = RatioError.of(covariance.mechanism, variance.mechanism, alpha * (1 - 2 * _MEAN_SHARE))
         slopes = Range(*error.ratios(*covariance.raw, *variance.raw))
         x, y = (
-            centred_mean(
+            derive_centred_mean(
                 codes, RatioError.of(each.mechanism, count.mechanism, alpha * _MEAN_SHARE), *each.raw, *count.raw
             )
             for codes, each in zip(self.codes, sums, strict=True)
@@ -248,7 +248,7 @@ class RegressionOfKnown(Regression):
         of_all, rows = super().suppose(guesses, mechanisms, alpha), guesses.get("count", mpq(self.n))
         share = _share_of_pairs(rows, self.n)
         sums = {
-            f"sum_{axis}": [centred_total(codes, {"mean": guesses[f"mean_{axis}"], "count": rows})]
+            f"sum_{axis}": [guess_centred_total(codes, {"mean": guesses[f"mean_{axis}"], "count": rows})]
             for axis, codes in zip("xy", self.codes, strict=True)
         }
         spreads = {role: [share * each for each in of_all[role]] for role in ("covariance", "variance_x")}

@@ -20,7 +20,7 @@ from app.dp.derived.known_spread import (
     RegressionOfKnown,
     VarianceOfKnown,
 )
-from app.dp.derived.ratios import FilteredMean, centred_total
+from app.dp.derived.ratios import FilteredMean, guess_centred_total
 from app.dp.errors import InvalidStatistic
 from app.dp.mechanism.mechanism import Mechanism
 from app.dp.numbers.exact import Rational
@@ -42,7 +42,7 @@ class MeanOfKnown(FilteredMean):
     def suppose(self, guesses: Guesses, mechanisms: Mapping[str, Mechanism], alpha: Rational) -> Supposed:  # noqa: ARG002
         """Return the number of known values, all rows by default, and the sum of as many with the guessed mean."""
         guessed = {"count": mpq(self.n), **guesses}
-        return {"sum": [centred_total(self.codes, guessed)], "count": [guessed["count"]]}
+        return {"sum": [guess_centred_total(self.codes, guessed)], "count": [guessed["count"]]}
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,7 @@ class Quantile(FromHistogram):
         if search is None:
             mechanism = mechanisms["histogram"]
             below = self._suppose_counts(guesses, mechanism.statistic.components)
-            return widest(self._planned_ranges(below, mechanism, alpha))
+            return widest(self._plan_ranges(below, mechanism, alpha))
         mechanism, bins = mechanisms["search"], search.histogram.components
         below = self._suppose_counts(guesses, bins)
         counts = [after - before for before, after in pairwise(below)]
@@ -112,7 +112,7 @@ class Quantile(FromHistogram):
     @cached_property
     def _edges(self) -> tuple[Rational, ...]:
         """The exact edges."""
-        return self.intervals.edges.stored(self.intervals.kind)
+        return self.intervals.edges.to_stored(self.intervals.kind)
 
     @cached_property
     def _supposed(self) -> dict[frozenset[tuple[str, Rational]], list[int]]:
@@ -131,7 +131,7 @@ class Quantile(FromHistogram):
         self._supposed[key] = [0, *(round(rows * share) for share in shares), rows]
         return self._supposed[key]
 
-    def _planned_ranges(self, below: Sequence[int], mechanism: Mechanism, alpha: Rational) -> list[Range]:
+    def _plan_ranges(self, below: Sequence[int], mechanism: Mechanism, alpha: Rational) -> list[Range]:
         """Return the intervals that a histogram would give; of its thousands of edges few are looked at."""
         edges = self._edges
         intervals, everything = len(edges) - 1, mechanism.statistic.components

@@ -67,14 +67,14 @@ class FilteredMean(DerivedStatistic):
         """Return the mean; the value is None if the released count is not positive."""
         (total,), (count,) = known["sum"].raw, known["count"].raw
         error = RatioError.of(known["sum"].mechanism, known["count"].mechanism, total_alpha(known))
-        return {self.kind: centred_mean(self.codes, error, total, count)}
+        return {self.kind: derive_centred_mean(self.codes, error, total, count)}
 
     def suppose(self, guesses: Guesses, mechanisms: Mapping[str, Mechanism], alpha: Rational) -> Supposed:  # noqa: ARG002
         """Return the guessed count, and the sum of as many rows with the guessed mean."""
-        return {"sum": [centred_total(self.codes, guesses)], "count": [guesses["count"]]}
+        return {"sum": [guess_centred_total(self.codes, guesses)], "count": [guesses["count"]]}
 
 
-def centred_total(codes: Codes, guesses: Guesses) -> Rational:
+def guess_centred_total(codes: Codes, guesses: Guesses) -> Rational:
     """Return the sum of v - m₀ over the guessed number of rows with the guessed mean."""
     return (guesses["mean"] - (codes.lower + codes.upper) / 2) * guesses["count"]
 
@@ -113,11 +113,11 @@ class WeightedMean(DerivedStatistic):
         """Return the mean; it has no value if the released sum of weights is not positive."""
         (total,), (weights,) = known["sum"].raw, known["weights"].raw
         error = RatioError.of(known["sum"].mechanism, known["weights"].mechanism, total_alpha(known))
-        return {self.kind: centred_mean(self.codes, error, total, weights)}
+        return {self.kind: derive_centred_mean(self.codes, error, total, weights)}
 
     def suppose(self, guesses: Guesses, mechanisms: Mapping[str, Mechanism], alpha: Rational) -> Supposed:  # noqa: ARG002
         """Return the sums that give the guessed mean and the guessed mean of the weights."""
-        return dict(zip(self.components, weighted_totals(self.codes, guesses, mpq(self.n)), strict=True))
+        return dict(zip(self.components, guess_weighted_totals(self.codes, guesses, mpq(self.n)), strict=True))
 
 
 @dataclass(frozen=True)
@@ -128,13 +128,13 @@ class FilteredWeightedMean(WeightedMean):
 
     def suppose(self, guesses: Guesses, mechanisms: Mapping[str, Mechanism], alpha: Rational) -> Supposed:  # noqa: ARG002
         """Return the sums over the guessed number of rows."""
-        return dict(zip(self.components, weighted_totals(self.codes, guesses, guesses["count"]), strict=True))
+        return dict(zip(self.components, guess_weighted_totals(self.codes, guesses, guesses["count"]), strict=True))
 
 
-def weighted_totals(codes: Codes, guesses: Guesses, rows: Rational) -> tuple[list[Rational], list[Rational]]:
+def guess_weighted_totals(codes: Codes, guesses: Guesses, rows: Rational) -> tuple[list[Rational], list[Rational]]:
     """Return the weighted centred sum and the sum of weights of so many rows, if the guesses are right."""
     weights = guesses["weight"] * rows
-    return [centred_total(codes, {**guesses, "count": weights})], [weights]
+    return [guess_centred_total(codes, {**guesses, "count": weights})], [weights]
 
 
 def mean_components(
@@ -155,7 +155,7 @@ def mean_components(
     return {"sum": asked, "weights": {"kind": "sum", "column": weight, **rows}}, described, total
 
 
-def centred_mean(codes: Codes, error: RatioError, total: Rational, count: Rational) -> Estimate:
+def derive_centred_mean(codes: Codes, error: RatioError, total: Rational, count: Rational) -> Estimate:
     """Return the mean m₀ + T/N of rows with these codes, from the releases `total` of T and `count` of N."""
     middle = (codes.lower + codes.upper) / 2
     around = Range(*error.ratios(total, count)).cut(-codes.width / 2, codes.width / 2)

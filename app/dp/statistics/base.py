@@ -143,13 +143,13 @@ class Statistic(ABC):
     def _distinction(self) -> list[Any]:
         """Return the canonical JSON value that distinguishes statistics of this kind from each other."""
 
-    def _answered(self, answer: Answer, shape: type[Sums]) -> Sums:
+    def _check_answer(self, answer: Answer, shape: type[Sums]) -> Sums:
         """Return the answer after checking its type and that it is about `n` rows, for which the sensitivity holds."""
         if not isinstance(answer, shape) or answer.n != self.n:
             raise ValueError("the sums are not those that this statistic needs")
         return answer
 
-    def _spread(self) -> Rational:
+    def _compute_largest_variance(self) -> Rational:
         """Return h/(n(n - 1)) with h = ⌊n/2⌋·⌈n/2⌉, the largest sample variance on a range of width 1.
 
         For odd n this is (n + 1)/(4n). The notes (7.2 and 7.3) have 1/4 there, which is too small.

@@ -66,9 +66,9 @@ def list_equal_statistics(statistic: Statistic, columns: Mapping[str, Column]) -
 def _list_all(statistic: Statistic, columns: Mapping[str, Column]) -> Iterator[EqualStatistic]:
     n, rows = statistic.n, statistic.rows_per_unit
     if type(statistic) is Sum and not statistic.conditions and statistic.groups is None:
-        yield _scaled(Mean(n, rows, statistic.column, statistic.codes), mpq(n))
+        yield _scale(Mean(n, rows, statistic.column, statistic.codes), mpq(n))
     elif isinstance(statistic, Mean):
-        yield _scaled(Sum(n, rows, statistic.column, statistic.codes, (), None), mpq(1, n))
+        yield _scale(Sum(n, rows, statistic.column, statistic.codes, (), None), mpq(1, n))
     elif isinstance(statistic, TwoWay):
         yield _exchange_axes(statistic)
     elif isinstance(statistic, GroupedCount):
@@ -127,7 +127,7 @@ def _list_centred(statistic: Mean | Sum, columns: Mapping[str, Column]) -> Itera
         yield EqualStatistic(Sum(*rows, (), None), lambda numbers: [numbers[0] - n * middle])
 
 
-def _scaled(statistic: Statistic, factor: Rational) -> EqualStatistic:
+def _scale(statistic: Statistic, factor: Rational) -> EqualStatistic:
     return EqualStatistic(statistic, lambda numbers: [factor * number for number in numbers], factor)
 
 

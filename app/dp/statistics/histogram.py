@@ -11,7 +11,7 @@ from app.dp.statistics.count_base import SharedCounts
 from app.dp.table.bins import Bins, BooleanBins, CategoryBins, IntervalBins, bins_by_edges, bins_by_number
 from app.dp.table.calendar_bins import PERIODS, bins_by_period
 from app.dp.table.cells import WithOutside
-from app.dp.table.codes import stored_bound
+from app.dp.table.codes import to_stored_bound
 from app.dp.table.columns import Column, Kind
 from app.dp.table.conditions import Condition, describe_conditions
 from app.dp.table.dates import format_down
@@ -123,7 +123,7 @@ def describe_bins(partition: Bins, *, by_edges: bool) -> dict[str, Any]:
         last = edges.upper - 1 if partition.period else edges.upper
         dates = [format_down(edge, partition.kind) for edge in (edges.lower, last)]
         return {"bins": partition.period or edges.intervals, "bounds": dates}
-    bounds = [json_number(stored_bound(partition.kind, edge)) for edge in (edges.lower, edges.upper)]
+    bounds = [json_number(to_stored_bound(partition.kind, edge)) for edge in (edges.lower, edges.upper)]
     return {"bins": edges.intervals, "bounds": bounds}
 
 

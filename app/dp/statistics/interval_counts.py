@@ -85,7 +85,7 @@ def count_last_bin(histogram: Histogram, columns: Mapping[str, Column]) -> Count
     bins = histogram.partition
     if not isinstance(bins, IntervalBins) or bins.kind not in _KINDS:
         return None
-    above = {histogram.column: {"at_least": bins.edges.stored(bins.kind)[1]}}
+    above = {histogram.column: {"at_least": bins.edges.to_stored(bins.kind)[1]}}
     try:
         return Count(histogram.n, histogram.rows_per_unit, parse_conditions(above, columns))
     except InvalidStatistic:  # no number that can be stored is in the last bin

@@ -44,5 +44,5 @@ class Mean(SingleColumn):
 
     def values(self, answer: Answer) -> tuple[Rational]:
         """Return the mean a + R·S/(K·n)."""
-        sums = self._answered(answer, Moments)
+        sums = self._check_answer(answer, Moments)
         return (self.codes.lower + self.codes.width * mpq(sums.total, self.codes.steps * self.n),)

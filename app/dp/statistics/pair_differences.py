@@ -84,7 +84,7 @@ class PairDifferences(Statistic):
     @property
     def upper(self) -> Rational:
         """h·R_x·R_y/(n(n - 1)) with h = ⌊n/2⌋·⌈n/2⌉."""
-        return self._spread() * self.x_codes.width * self.y_codes.width
+        return self._compute_largest_variance() * self.x_codes.width * self.y_codes.width
 
     @property
     def row_sensitivity(self) -> Rational:
@@ -95,7 +95,7 @@ class PairDifferences(Statistic):
     def rounding(self) -> Rational:
         """2h(δ_x·R_y + δ_y·R_x)/(n(n - 1)), where δ is the largest error of rounding a value to its code."""
         x, y = self.x_codes, self.y_codes
-        return 2 * self._spread() * (x.rounding * y.width + y.rounding * x.width)
+        return 2 * self._compute_largest_variance() * (x.rounding * y.width + y.rounding * x.width)
 
     def values(self, answer: Answer) -> tuple[Rational]:
         """Return R_x·R_y/(K_x·K_y)·(m·P - S_x·S_y)/(n(n - 1)), for m selected rows."""

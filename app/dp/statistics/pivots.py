@@ -77,7 +77,7 @@ class Pivots:
 
     def choose(self) -> int:
         """Return the index of the next pivot's edge."""
-        bracket = max(self.brackets, key=self._hidden)
+        bracket = max(self.brackets, key=self._sort_key)
         low, high = bracket.low, bracket.high
         if high - low <= 1:  # all ends are found, so count below the nearest edge again
             return min(max(high if bracket.side < 0 else low, 1), max(self.known) - 1)
@@ -88,7 +88,7 @@ class Pivots:
         pivot = (low + (high - low) * place + mpq(1, 2)).__floor__()
         return int(min(max(pivot, low + 1), high - 1))
 
-    def _hidden(self, bracket: _Bracket) -> tuple[bool, Rational]:
+    def _sort_key(self, bracket: _Bracket) -> tuple[bool, Rational]:
         """Return the sort key of a bracket: the rows between its aim and its outer end; finished brackets come last."""
         rows = bracket.aim - self.known[bracket.low]
         if bracket.side > 0:

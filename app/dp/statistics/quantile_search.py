@@ -124,7 +124,7 @@ class QuantileSearch(Counts):
         for _ in range(self.pivot_steps):
             pivot = pivots.choose()
             released.append(release(below[pivot] + without))
-            pivots.learn(pivot, _reported(released[-1]))
+            pivots.learn(pivot, _report(released[-1]))
         return released
 
     def replay(self, released: Sequence[Rational], scale: Rational) -> tuple[Pivots, list[int]]:
@@ -132,12 +132,12 @@ class QuantileSearch(Counts):
         pivots, asked = self._start(released, scale), []
         for count in released[self.counts_values :]:
             asked.append(pivots.choose())
-            pivots.learn(asked[-1], _reported(count))
+            pivots.learn(asked[-1], _report(count))
         return pivots, asked
 
     def _start(self, released: Sequence[Rational], scale: Rational) -> Pivots:
         """Return the state before the first pivot; `released` starts with the count of values if there is one."""
-        missing = self.n - min(max(_reported(released[0]), mpq(0)), mpq(self.n)) if self.counts_values else mpq(0)
+        missing = self.n - min(max(_report(released[0]), mpq(0)), mpq(self.n)) if self.counts_values else mpq(0)
         return Pivots.start(self.intervals, self.n, missing, self.middle, self.probabilities, scale)
 
     def values(self, answer: Answer) -> tuple[Rational, ...]:
@@ -158,6 +158,6 @@ class QuantileSearch(Counts):
         return [self.histogram.identity, [str(each) for each in self.probabilities], Pivots.RULE]
 
 
-def _reported(count: Rational) -> Rational:
+def _report(count: Rational) -> Rational:
     """Return a count as the answer reports it, a double, since `replay` recomputes the steps from the answer."""
     return mpq(to_nearest_double(count))

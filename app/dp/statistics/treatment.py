@@ -8,7 +8,7 @@ from app.dp.numbers.exact import Rational
 from app.dp.statistics.base import Statistic
 from app.dp.statistics.quantile_search import QuantileSearch
 from app.dp.table.bins import Bins, IntervalBins
-from app.dp.table.codes import Codes, codes_for, stored_bound
+from app.dp.table.codes import Codes, codes_for, to_stored_bound
 from app.dp.table.columns import Column, Kind
 from app.dp.table.conditions import Between, Condition, Missing, OneOf
 from app.dp.table.sums import BinCounts, CellSums, ColumnSums, Needs, PairSums
@@ -135,5 +135,5 @@ def _of_bins(column: Column, bins: Bins, *, counts_values: bool) -> Treatment:
     clamped_to = None
     if isinstance(bins, IntervalBins):
         last = bins.edges.upper - 1 if bins.period else bins.edges.upper  # the last day of a period is in its bin
-        clamped_to = stored_bound(bins.kind, bins.edges.lower), stored_bound(bins.kind, last)
+        clamped_to = to_stored_bound(bins.kind, bins.edges.lower), to_stored_bound(bins.kind, last)
     return Treatment(column.name, column.kind, missing_as, clamped_to=clamped_to, binned=True)

@@ -24,7 +24,7 @@ class Variance(SingleColumn):
     @property
     def upper(self) -> Rational:
         """h·R²/(n(n - 1)) with h = ⌊n/2⌋·⌈n/2⌉, reached with half of the values at each bound."""
-        return self._spread() * self.codes.width**2
+        return self._compute_largest_variance() * self.codes.width**2
 
     @property
     def row_sensitivity(self) -> Rational:
@@ -34,10 +34,10 @@ class Variance(SingleColumn):
     @property
     def rounding(self) -> Rational:
         """4δRh/(n(n - 1)), where δ is the largest error of rounding a value to its code."""
-        return 4 * self.codes.rounding * self.codes.width * self._spread()
+        return 4 * self.codes.rounding * self.codes.width * self._compute_largest_variance()
 
     def values(self, answer: Answer) -> tuple[Rational]:
         """Return the variance R²/K²·(n·Q - S²)/(n(n - 1))."""
-        sums = self._answered(answer, Moments)
+        sums = self._check_answer(answer, Moments)
         spread = mpq(self.n * sums.squares - sums.total**2, self.n * (self.n - 1))
         return ((self.codes.width / self.codes.steps) ** 2 * spread,)

@@ -85,7 +85,7 @@ class WeightedSum(CentredSum):
     def values(self, answer: Answer) -> tuple[Rational, ...]:
         """Return the sums, in total or for each group."""
         if isinstance(answer, CrossMoments):
-            sums = self._answered(answer, CrossMoments)
+            sums = self._check_answer(answer, CrossMoments)
             totals = sums.total_x, sums.total_y
             return (self._value(sums.n, *(totals[::-1] if self.weight < self.column else totals), sums.products),)
         groups, rest = self.components, answer[self.components + 1 :]

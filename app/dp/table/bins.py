@@ -13,7 +13,7 @@ from gmpy2 import mpq
 
 from app.dp.errors import InvalidStatistic
 from app.dp.numbers.exact import LARGEST_WHOLE_DOUBLE, Rational, shortest_text, to_nearest_double
-from app.dp.table.codes import MAX_BOUND, MIN_GAP, checked_bounds, stored_bound
+from app.dp.table.codes import MAX_BOUND, MIN_GAP, check_bounds, to_stored_bound
 from app.dp.table.columns import Column, Kind
 from app.dp.table.dates import format_down, label_period
 
@@ -36,18 +36,18 @@ class Edges:
     intervals: int
     given: tuple[Rational, ...] = ()
 
-    def stored(self, kind: Kind) -> tuple[Rational, ...]:
+    def to_stored(self, kind: Kind) -> tuple[Rational, ...]:
         """Return the edges for a column of this kind, as exact rationals, ascending."""
-        return tuple(self._stored(kind))
+        return tuple(self._to_stored(kind))
 
     def are(self, edges: Sequence[Rational], kind: Kind) -> bool:
         """Return whether these are the edges for a column of this kind; stop at the first difference."""
-        return all(own == edge for own, edge in zip(self._stored(kind), edges, strict=True))
+        return all(own == edge for own, edge in zip(self._to_stored(kind), edges, strict=True))
 
-    def _stored(self, kind: Kind) -> Iterator[Rational]:
+    def _to_stored(self, kind: Kind) -> Iterator[Rational]:
         step = self.upper - self.lower
         exact = self.given or (self.lower + step * i / self.intervals for i in range(self.intervals + 1))
-        return (stored_bound(kind, edge) for edge in exact)
+        return (to_stored_bound(kind, edge) for edge in exact)
 
     def doubles(self) -> npt.NDArray[np.float64]:
         """Return the double nearest to each edge."""
@@ -110,7 +110,7 @@ class IntervalBins:
     def edge_values(self) -> list[int | float] | list[str]:
         """Return the edges as JSON numbers, or as ISO dates."""
         if self.kind.temporal:
-            return [format_down(edge, self.kind) for edge in self.edges.stored(self.kind)]
+            return [format_down(edge, self.kind) for edge in self.edges.to_stored(self.kind)]
         return [shortest_text(edge) for edge in self.edges.doubles().tolist()]
 
     def describe(self) -> list[dict[str, Any]]:
@@ -192,7 +192,7 @@ def bins_by_edges(column: Column, edges: tuple[Rational, ...]) -> IntervalBins:
             raise InvalidStatistic(f"edges.{i}", "must be from -1e100 to 1e100")
         if i and edge - edges[i - 1] < MIN_GAP:
             raise InvalidStatistic(f"edges.{i}", "must be above the edge before it, by at least 1e-100")
-    stored = tuple(stored_bound(column.kind, edge) for edge in edges)
+    stored = tuple(to_stored_bound(column.kind, edge) for edge in edges)
     for i, (edge, following) in enumerate(pairwise(stored), start=1):
         if edge == following:
             raise InvalidStatistic(f"edges.{i}", "is too close to the edge before it: both are the same double")
@@ -208,13 +208,13 @@ def bins_by_number(column: Column, intervals: int, bounds: tuple[Rational, Ratio
 
     Raises:
         InvalidStatistic: at `bins`, if there are too few or too many, or if two edges are the same double; at `bounds`,
-            as in `checked_bounds`.
+            as in `check_bounds`.
     """
     if not 2 <= intervals <= MAX_INTERVALS:
         raise InvalidStatistic("bins", f"must be from 2 to {MAX_INTERVALS:,}")
     if column.kind.temporal:
-        return _bins_of_whole_units(column, intervals, checked_bounds(column, bounds))
-    edges = Edges(*checked_bounds(column, bounds), intervals)
+        return _bins_of_whole_units(column, intervals, check_bounds(column, bounds))
+    edges = Edges(*check_bounds(column, bounds), intervals)
     if column.kind is Kind.REAL and not np.diff(edges.doubles()).all():
         raise InvalidStatistic("bins", "is too large: neighbouring edges are the same double")
     return _interval_bins(column, edges)

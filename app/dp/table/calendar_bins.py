@@ -7,7 +7,7 @@ from gmpy2 import mpq
 from app.dp.errors import InvalidStatistic
 from app.dp.numbers.exact import Rational
 from app.dp.table.bins import MAX_EDGES, Edges, IntervalBins, Period
-from app.dp.table.codes import checked_bounds
+from app.dp.table.codes import check_bounds
 from app.dp.table.columns import Column, Kind
 from app.dp.table.dates import EPOCH, LAST_DAY, first_unit, last_unit
 
@@ -24,12 +24,12 @@ def bins_by_period(column: Column, period: Period, bounds: tuple[Rational, Ratio
 
     Raises:
         InvalidStatistic: at `bins`, if the column holds no dates, or the bounds make too few or too many bins; at
-            `bounds`, as in `checked_bounds`.
+            `bounds`, as in `check_bounds`.
     """
     if not column.kind.temporal:
         raise InvalidStatistic("bins", "must be a whole number: only dates have calendar periods")
     per_day = 86_400 // column.kind.seconds
-    ends = checked_bounds(column, bounds)
+    ends = check_bounds(column, bounds)
     first, last = (EPOCH.date() + timedelta(days=int(_nearest_unit(end, column.kind) // per_day)) for end in ends)
     starts: list[int] = []
     if (last - first).days // _SHORTEST[period] < 2 * MAX_EDGES:  # so short are not all of them

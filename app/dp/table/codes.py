@@ -87,7 +87,7 @@ def codes_for(column: Column, bounds: tuple[Rational, Rational] | None, where: s
             )
         null_code = 0 if column.null_value is None else _code(column.null_value, mpq(0), mpq(1), 1)
         return Codes(column.kind, mpq(0), mpq(1), scale=0, steps=1, null_code=null_code)
-    lower, upper = (stored_bound(column.kind, bound) for bound in checked_bounds(column, bounds, where))
+    lower, upper = (to_stored_bound(column.kind, bound) for bound in check_bounds(column, bounds, where))
     scale = column.scale if column.kind is Kind.DECIMAL else 0
     whole = None if column.kind is Kind.REAL else _whole_steps(lower, upper, scale)
     steps = MAX_STEPS if whole is None else whole
@@ -95,7 +95,7 @@ def codes_for(column: Column, bounds: tuple[Rational, Rational] | None, where: s
     return Codes(column.kind, lower, upper, scale, steps, null_code)
 
 
-def checked_bounds(
+def check_bounds(
     column: Column, bounds: tuple[Rational, Rational] | None, where: str = "bounds"
 ) -> tuple[Rational, Rational]:
     """Return the requested bounds of a numeric column, or the declared ones, as written.
@@ -114,12 +114,12 @@ def checked_bounds(
     if upper - lower < MIN_GAP:
         # This also keeps the engines' steps/(upper - lower) a finite double.
         raise InvalidStatistic(where, "must be at least 1e-100 apart")
-    if stored_bound(column.kind, lower) == stored_bound(column.kind, upper):
+    if to_stored_bound(column.kind, lower) == to_stored_bound(column.kind, upper):
         raise InvalidStatistic(where, "are too close together: both are the same double")
     return lower, upper
 
 
-def stored_bound(kind: Kind, written: Rational) -> Rational:
+def to_stored_bound(kind: Kind, written: Rational) -> Rational:
     """Return the exact bound or edge for a written number: for a real column the nearest double, else the number."""
     return mpq(to_nearest_double(written)) if kind is Kind.REAL else written
 

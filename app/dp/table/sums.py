@@ -76,7 +76,7 @@ class CellSums:
         """Return the number of rows that an answer is about."""
         return sum(answer[: self.count + 1])
 
-    def renamed(self, name: Callable[[str], str]) -> Self:
+    def rename_columns(self, name: Callable[[str], str]) -> Self:
         """Return the same request with the columns renamed by `name`."""
         return replace(
             self,

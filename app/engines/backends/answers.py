@@ -9,7 +9,7 @@ from app.dp.table.sums import Answer, BinCounts, CellSums, CrossMoments, Moments
 from app.engines.sql.bin_expressions import Cuts
 from app.engines.sql.cell_queries import cells_answer, cells_query
 from app.engines.sql.queries import Dialect, Source, counts_query, sums_query
-from app.engines.sql.shared_queries import shared_answers, shared_query
+from app.engines.sql.shared_queries import build_shared_query, read_shared_answers
 
 RunQuery: TypeAlias = Callable[[str, Cuts | None], Any]
 """Runs a statement, with the cuts that it needs, if any, and returns its rows as tuples or as an array."""
@@ -18,7 +18,7 @@ RunQuery: TypeAlias = Callable[[str, Cuts | None], Any]
 def compute_answers(scan: Sequence[Needs], table: Source, dialect: Dialect, run: RunQuery) -> list[Answer]:
     """Return the exact integers for each need of a scan from `scans_of`, with one statement over `table`."""
     if len(scan) > 1:
-        return shared_answers(scan, run(shared_query(tuple(scan), table, dialect), None))
+        return read_shared_answers(scan, run(build_shared_query(tuple(scan), table, dialect), None))
     (needs,) = scan
     if isinstance(needs, BinCounts):
         return [_count_bins(needs, table, dialect, run)]

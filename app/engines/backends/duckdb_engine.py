@@ -25,7 +25,7 @@ from app.engines.ingest import LargeUnits
 from app.engines.sql.bin_expressions import Cuts
 from app.engines.sql.expressions import column, whole
 from app.engines.sql.queries import CUTS, FIRST_BIN, THRESHOLD, render
-from app.engines.stored_columns import UNIT, stored_name
+from app.engines.stored_columns import UNIT, encode_name
 
 logger = logging.getLogger(__name__)
 
@@ -74,7 +74,7 @@ class DuckDBEngine:
         Raises:
             EngineFailure: the statement failed. Only the error's type is logged, because its message can show values.
         """
-        stored = [_stored(each) for each in scan]
+        stored = [_use_stored_names(each) for each in scan]
         return translate_engine_errors(
             logger, "DuckDB", lambda: compute_answers(stored, _TABLE, "duckdb", partial(self._run, path))
         )
@@ -143,13 +143,13 @@ class DuckDBEngine:
             return cursor.execute(query, {_FILE: str(path)}).fetchall()
 
 
-def _stored(needs: Needs) -> Needs:
+def _use_stored_names(needs: Needs) -> Needs:
     """Return the same needs with the column names of stored files."""
     if isinstance(needs, CellSums):
-        return needs.renamed(stored_name)
+        return needs.rename_columns(encode_name)
     if isinstance(needs, PairSums):
-        return replace(needs, x=stored_name(needs.x), y=stored_name(needs.y))
-    return replace(needs, column=stored_name(needs.column))
+        return replace(needs, x=encode_name(needs.x), y=encode_name(needs.y))
+    return replace(needs, column=encode_name(needs.column))
 
 
 def _large_units_query(most: int) -> exp.Select:

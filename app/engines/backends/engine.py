@@ -14,7 +14,7 @@ from app.engines.ingest import LargeUnits
 from app.engines.live_tables import LiveColumn, LiveTable
 from app.engines.sql.bin_expressions import Cuts
 from app.engines.sql.expressions import Node
-from app.engines.sql.live_queries import needed_columns, registration_query, stored_view, units_over_query
+from app.engines.sql.live_queries import needed_columns, registration_query, select_stored_values, units_over_query
 from app.engines.sql.queries import Dialect, render
 
 
@@ -52,7 +52,7 @@ class ExternalEngine(ABC):
         """
 
     @abstractmethod
-    def copied(self, table: LiveTable) -> AbstractContextManager[Rows]:
+    def stream_copy(self, table: LiveTable) -> AbstractContextManager[Rows]:
         """Stream a snapshot of a table's columns; any error in the block ends the stream."""
 
     @abstractmethod
@@ -103,8 +103,8 @@ class ExternalEngine(ABC):
         """
 
         def compute() -> list[Answer]:
-            source = stored_view(table, [name for each in scan for name in needed_columns(each)], self._normal)
+            source = select_stored_values(table, [name for each in scan for name in needed_columns(each)], self._normal)
             return compute_answers(scan, source, self.dialect, lambda query, cuts: self._rows(table, query, cuts))
 
         answers = translate_engine_errors(self.logger, self.name, compute)
-        return [table.checked(each, answer) for each, answer in zip(scan, answers, strict=True)]
+        return [table.check_answer(each, answer) for each, answer in zip(scan, answers, strict=True)]

@@ -57,20 +57,20 @@ class PostgresEngine(ExternalEngine):
         path = parse_table_name(table, "public", 2)
 
         def find() -> LiveTable:
-            with self._connected(self._statement_seconds) as session:
+            with self._connect(self._statement_seconds) as session:
                 return LiveTable(connection, path, 0, locate_columns(session, path, columns, live=live))
 
         return translate_engine_errors(self.logger, self.name, find)
 
     @contextmanager
-    def copied(self, table: LiveTable) -> Iterator[Rows]:
+    def stream_copy(self, table: LiveTable) -> Iterator[Rows]:
         """Stream a snapshot of a table's columns; any error in the block ends the stream."""
         null = secrets.token_hex(16)  # a random text that no value is equal to
         columns = [exp.alias_(_text(column), column.name, quoted=True) for column in table.columns]
         query = render(exp.select(*columns).from_(table_node(table.path)), self.dialect)
         statement = f"COPY ({query}) TO STDOUT (FORMAT csv, HEADER true, NULL '{null}', ENCODING 'UTF8')"
         with (
-            self._connected(_COPY_SECONDS) as session,
+            self._connect(_COPY_SECONDS) as session,
             session.cursor() as cursor,
             cursor.copy(statement.encode()) as copy,
         ):
@@ -81,12 +81,12 @@ class PostgresEngine(ExternalEngine):
 
     @staticmethod
     def _normal(live: LiveColumn) -> Node:
-        return _stored_value(live)
+        return _to_stored_value(live)
 
     def _rows(self, table: LiveTable, query: str, cuts: Cuts | None = None) -> list[tuple[Any, ...]]:
         """Return the rows of a statement; the columns' types match the registration until the statement ends."""
         parameters = None if cuts is None else [list(cuts.thresholds)]
-        with self._connected(self._statement_seconds) as session, psycopg.RawCursor(session) as cursor:
+        with self._connect(self._statement_seconds) as session, psycopg.RawCursor(session) as cursor:
             session.isolation_level = psycopg.IsolationLevel.READ_COMMITTED  # types as they are once we have the lock
             with session.transaction():
                 # PREPARE locks the table without planning or reading. LOCK TABLE would need a right to all columns.
@@ -96,7 +96,7 @@ class PostgresEngine(ExternalEngine):
                 return cursor.execute(query.encode(), parameters).fetchall()
 
     @contextmanager
-    def _connected(self, statement_seconds: int) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
+    def _connect(self, statement_seconds: int) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
         """Yield a read-only connection whose statements all have a timeout."""
         if not self._turns.acquire(timeout=self._statement_seconds):
             raise EngineFailure
@@ -145,7 +145,7 @@ class _Chunks(io.RawIOBase):
         return size
 
 
-def _stored_value(live: LiveColumn) -> Node:
+def _to_stored_value(live: LiveColumn) -> Node:
     """Return a node for a column's values in their stored type.
 
     No cast can fail: the catalogue check allows only suitable types, and a number beyond the target type is not cast.
@@ -216,7 +216,7 @@ def _is_between(value: Node, least: Node, most: Node) -> Node:
 def _text(live: LiveColumn) -> Node:
     """Return a node for a column's values as CSV texts; dates are numbers already."""
     if live.kind.temporal:
-        return exp.cast(_stored_value(live), "TEXT")
+        return exp.cast(_to_stored_value(live), "TEXT")
     text = exp.cast(column(live.name), "TEXT")
     return text if live.kind in {Kind.REAL, Kind.CATEGORY, Kind.BOOLEAN} else _without_nan(live, text)
 

@@ -71,7 +71,7 @@ class SparkEngine(ExternalEngine):
         translate_engine_errors(self.logger, self.name, partial(self._require_zones, zones))
         return LiveTable(connection, path, 0, tuple(LiveColumn.of(each, found[each.name]) for each in columns))
 
-    def copied(self, table: LiveTable) -> AbstractContextManager[Rows]:
+    def stream_copy(self, table: LiveTable) -> AbstractContextManager[Rows]:
         """Raise NotImplementedError: `locate` refuses every table that is not live, so nothing calls this."""
         raise NotImplementedError
 
@@ -84,20 +84,20 @@ class SparkEngine(ExternalEngine):
 
     def _schema(self, path: Sequence[str]) -> dict[str, str] | None:
         """Return the names and types of a table's columns, or None if it does not exist or is computed when read."""
-        with self._asked() as session:
+        with self._borrow_session() as session:
             name = render_table(path)
             return _types(session, name) if session.catalog.tableExists(name) else None
 
     def _require_zones(self, zones: Iterable[str]) -> None:
         """Make Spark read a constant in each time zone, which fails if Spark does not know one."""
         for zone in zones:
-            with self._asked() as session:
+            with self._borrow_session() as session:
                 at = exp.AtTimeZone(this=date_units.INSTANT.copy(), zone=exp.Literal.string(zone))
-                _fetched(session, render(exp.select(at), self.dialect))
+                _fetch(session, render(exp.select(at), self.dialect))
 
     @staticmethod
     def _normal(live: LiveColumn) -> Node:
-        return _stored_value(live)
+        return _to_stored_value(live)
 
     def _rows(self, table: LiveTable, query: str, cuts: Cuts | None = None) -> list[tuple[Any, ...]]:
         """Return the rows of a statement; the table must match its registration before and after the statement.
@@ -127,7 +127,7 @@ class SparkEngine(ExternalEngine):
         """
 
         def types() -> dict[str, str] | None:
-            with self._asked() as session:
+            with self._borrow_session() as session:
                 return _types(session, render_table(table.path))
 
         found = translate_engine_errors(self.logger, self.name, types)
@@ -135,21 +135,21 @@ class SparkEngine(ExternalEngine):
             raise StaleTable
 
     def _scan(self, table: LiveTable, query: str, cuts: Cuts | None) -> list[tuple[Any, ...]]:
-        with self._asked() as session:
+        with self._borrow_session() as session:
             session.catalog.refreshTable(render_table(table.path))  # otherwise Spark misses files that others added
             if cuts is None:
-                return _fetched(session, query)
+                return _fetch(session, query)
             with self._cuts_lock:  # the session has one table of cuts
                 session.createDataFrame(_cuts_table(cuts)).createOrReplaceTempView(CUTS)
                 try:
-                    return _fetched(session, query)
+                    return _fetch(session, query)
                 finally:
                     session.catalog.dropTempView(CUTS)
 
     @contextmanager
-    def _asked(self) -> Iterator[Any]:
+    def _borrow_session(self) -> Iterator[Any]:
         """Yield the session, with a timeout on this thread's work. After an error, the next call opens a new one."""
-        session, tag = self._opened(), secrets.token_hex(8)
+        session, tag = self._open_session(), secrets.token_hex(8)
         session.addTag(tag)
         timer = threading.Timer(self._statement_seconds, session.interruptTag, [tag])
         timer.daemon = True
@@ -164,7 +164,7 @@ class SparkEngine(ExternalEngine):
             timer.cancel()
             session.removeTag(tag)
 
-    def _opened(self) -> Any:  # noqa: ANN401 - of a library that need not be installed
+    def _open_session(self) -> Any:  # noqa: ANN401 - of a library that need not be installed
         with self._lock:
             if self._session is None:
                 from pyspark.sql.connect.client.retries import DefaultPolicy  # noqa: PLC0415 - an extra
@@ -218,7 +218,7 @@ def _cuts_table(cuts: Cuts) -> pa.Table:
     return pa.table({THRESHOLD: pa.array([list(cuts.thresholds)], pa.list_(kind))})
 
 
-def _fetched(session: Any, query: str) -> list[tuple[Any, ...]]:  # noqa: ANN401 - as above
+def _fetch(session: Any, query: str) -> list[tuple[Any, ...]]:  # noqa: ANN401 - as above
     table = session.sql(query).toArrow()
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
@@ -246,7 +246,7 @@ def _unsuitable_number(found: str, declared: Column) -> str | None:
     return unfit(Digits(precision - scale, scale), declared)
 
 
-def _stored_value(live: LiveColumn) -> Node:
+def _to_stored_value(live: LiveColumn) -> Node:
     """Return a node for a column's values in their stored type; the check of the types ensures that no cast fails."""
     value = column(live.name)
     if live.kind is Kind.BOOLEAN:

@@ -11,7 +11,7 @@ from app.dp.table.columns import Column, Kind
 from app.engines.ingest.cells import MAX_IN_TEXT, TOO_LONG, UnreadableError, read_whole, without_undeclared
 from app.engines.ingest.checks import flag_places
 from app.engines.ingest.date_arrays import HAS_ZONE, to_units
-from app.engines.stored_columns import stored_type
+from app.engines.stored_columns import choose_stored_type
 
 Stored: TypeAlias = tuple[pa.Array, dict[int, str]]
 """The stored values, and for each position of a value that cannot be stored, what is wrong with it."""
@@ -46,7 +46,7 @@ def unsuitable_type(found: pa.DataType, column: Column) -> str | None:
 def to_stored_array(array: pa.Array, column: Column) -> Stored:
     """Return the values of an array of a suitable type as they are stored."""
     if types.is_null(array.type):
-        return pa.nulls(len(array), stored_type(column)), {}
+        return pa.nulls(len(array), choose_stored_type(column)), {}
     if column.kind is Kind.CATEGORY:
         return _texts(array.cast(pa.string()) if _is_unit(column) else array, column)
     if types.is_dictionary(array.type):

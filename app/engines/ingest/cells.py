@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from app.dp.table.columns import Column, Kind
 from app.dp.table.dates import count_units, parse_moment
 from app.engines.ingest.checks import flag_places
-from app.engines.stored_columns import INT64_MAX, INT64_MIN, stored_type
+from app.engines.stored_columns import INT64_MAX, INT64_MIN, choose_stored_type
 
 MAX_IN_TEXT = 10_000
 """The maximum number of characters of a category."""
@@ -44,7 +44,7 @@ class CellReader:
     """Reads the texts of one column."""
 
     def __init__(self, column: Column, null_values: Sequence[str]) -> None:
-        self._type = stored_type(column)
+        self._type = choose_stored_type(column)
         self._nulls = frozenset(null_values)
         self._scale = column.scale if column.kind is Kind.DECIMAL else 0
         self._unit: int = 10**self._scale

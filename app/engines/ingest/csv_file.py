@@ -13,7 +13,7 @@ from app.engines.errors import InvalidFile
 from app.engines.ingest.cells import CellReader
 from app.engines.ingest.checks import find_missing_values
 from app.engines.ingest.problems import Problems
-from app.engines.stored_columns import stored_schema
+from app.engines.stored_columns import build_stored_schema
 from app.spelling import suggest_name
 
 MAX_IN_FIELD = 131_072
@@ -63,7 +63,7 @@ def csv_batches(
     header = next(iter(rows), [])
     places = _places(header, columns, problems)
     readers = [CellReader(column, texts.null_values) for column in columns]
-    schema = stored_schema(columns)
+    schema = build_stored_schema(columns)
     for lines, batch in _batches(rows, len(header), problems):
         arrays = []
         for column, place, reader in zip(columns, places, readers, strict=True):

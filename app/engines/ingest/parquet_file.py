@@ -12,7 +12,7 @@ from app.engines.ingest.checks import find_missing_values
 from app.engines.ingest.page_sizes import MAX_BYTES_IN_FOOTER, TooManyPagesError, examine_pages
 from app.engines.ingest.problems import Problems
 from app.engines.ingest.thrift import MalformedError
-from app.engines.stored_columns import stored_schema
+from app.engines.stored_columns import build_stored_schema
 from app.spelling import suggest_name
 
 MAX_ROWS = 2**32
@@ -39,7 +39,7 @@ def parquet_batches(upload: BinaryIO, columns: Sequence[Column], problems: Probl
             problems.
         MemoryError: it takes more memory than is available.
     """
-    schema = stored_schema(columns)
+    schema = build_stored_schema(columns)
     first = 1
     for batch in _batches(upload, columns, problems):
         arrays = []

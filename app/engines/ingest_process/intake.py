@@ -15,7 +15,7 @@ from app.engines.ingest import Batches, LargeUnits, Units, batches_of
 from app.engines.ingest.csv_file import CsvFormat, csv_batches
 from app.engines.ingest.problems import Problems
 from app.engines.ingest.writer import write_batches
-from app.engines.stored_columns import UNIT, stored_schema
+from app.engines.stored_columns import UNIT, build_stored_schema
 
 
 class Counting(NamedTuple):
@@ -74,7 +74,7 @@ def store_batches(
         MemoryError: they take too much memory.
         EngineFailure, OSError: they could not be read or written.
     """
-    problems, schema = Problems(), stored_schema(columns)
+    problems, schema = Problems(), build_stored_schema(columns)
     if units is None:
         return write_batches(target, schema, batches(columns, problems), problems)
     with_units = schema.append(pa.field(UNIT, pa.string()))

@@ -79,7 +79,7 @@ class IngestProcesses:
                 if interrupted():
                     given_up = IngestInterrupted()
                 elif time.monotonic() > deadline:
-                    given_up = _exceeded("seconds", job.limits)
+                    given_up = _describe_exceeded_limit("seconds", job.limits)
                 if given_up is not None:
                     connection.shutdown(socket.SHUT_WR)  # then the server kills the process
                     deadline = time.monotonic() + _KILL_SECONDS
@@ -149,16 +149,16 @@ def _outcome(told: Message, limits: Limits) -> tuple[int, str | None]:
     if "problems" in told:
         raise InvalidFile([Problem(str(where), str(what)) for where, what in told["problems"]])
     if "exceeded" in told:
-        raise _exceeded(told["exceeded"], limits)
+        raise _describe_exceeded_limit(told["exceeded"], limits)
     status = told.get("status", -signal.SIGKILL)
     if status >= 0 or status in {-signal.SIGKILL, -signal.SIGTERM}:
         raise EngineFailure  # not because of the file: the machine ran out of memory, or somebody killed the process
     if told["peak_bytes"] > _MEMORY_SHARE * limits.memory_bytes:
-        raise _exceeded("memory", limits)
+        raise _describe_exceeded_limit("memory", limits)
     raise InvalidFile([Problem("file", "could not be read, and may be damaged: the process that read it crashed")])
 
 
-def _exceeded(what: str, limits: Limits) -> InvalidFile:
+def _describe_exceeded_limit(what: str, limits: Limits) -> InvalidFile:
     if what == "memory":
         much = f"{_size(limits.memory_bytes)} of memory while it is read: write smaller row groups and pages"
         setting = "MEMORY_BYTES"

@@ -31,16 +31,16 @@ def cells_query(needs: CellSums, table: exp.Table | exp.Subquery, dialect: Diale
     keys = [f"a{i}" for i in range(len(needs.axes))]
     inside = case([(all_hold(needs.conditions), whole(1))], whole(0)) if needs.conditions else whole(1)
     coarse = [_coarse(column(name), bins) for name, bins in needs.axes]
-    coded = [_named(value, key) for key, value in zip([*keys, _INSIDE], [*coarse, inside], strict=True)]
+    coded = [_alias(value, key) for key, value in zip([*keys, _INSIDE], [*coarse, inside], strict=True)]
     lookup = CategoryLookup()
-    located = [_named(_cell(needs, lookup), _CELL)]
+    located = [_alias(_cell(needs, lookup), _CELL)]
     totals: list[Node] = [exp.Count(this=exp.Star())]
     if needs.summed is not None:
-        coded.append(_named(code(column(needs.summed[0]), needs.summed[1]), _CODE))
+        coded.append(_alias(code(column(needs.summed[0]), needs.summed[1]), _CODE))
         located.append(column(_CODE))
         totals.append(exact_sum(column(_CODE), dialect))
     if needs.weighted is not None:
-        coded.append(_named(code(column(needs.weighted[0]), needs.weighted[1]), _WEIGHT))
+        coded.append(_alias(code(column(needs.weighted[0]), needs.weighted[1]), _WEIGHT))
         located.append(column(_WEIGHT))
         product = exp.Mul(this=column(_CODE), expression=column(_WEIGHT))
         totals += [exact_sum(column(_WEIGHT), dialect), exact_sum(product, dialect)]
@@ -64,7 +64,7 @@ def _select(source: Node, *expressions: Node) -> exp.Select:
     return exp.select(*expressions, copy=False).from_(source, copy=False)
 
 
-def _named(value: Node, name: str) -> Node:
+def _alias(value: Node, name: str) -> Node:
     return exp.alias_(value, name, quoted=True, copy=False)
 
 

@@ -75,7 +75,7 @@ def _real_code(value: Node, codes: Codes) -> Node:
     missing = exp.Or(this=is_null(value), expression=is_nan(value))
     return case(
         [
-            (within, _rounded(distance, to_nearest_double(codes.steps / codes.width), 0.0)),
+            (within, _round(distance, to_nearest_double(codes.steps / codes.width), 0.0)),
             (missing, whole(codes.null_code)),
             (exp.GTE(this=value.copy(), expression=last.copy()), whole(codes.steps)),
         ],
@@ -92,27 +92,27 @@ def _whole_code(value: Node, codes: Codes, missing: Branch) -> Node:
     lower, upper = codes.lower * unit, codes.upper * unit
     branches = [missing]
     if lower >= INT64_MIN:
-        at_most = exp.LTE(this=value.copy(), expression=whole(_clipped(math.floor(lower))))
+        at_most = exp.LTE(this=value.copy(), expression=whole(_clip(math.floor(lower))))
         branches.append((at_most, whole(0)))
     if upper <= INT64_MAX:
-        at_least = exp.GTE(this=value.copy(), expression=whole(_clipped(math.ceil(upper))))
+        at_least = exp.GTE(this=value.copy(), expression=whole(_clip(math.ceil(upper))))
         branches.append((at_least, whole(codes.steps)))
-    first = _clipped(math.ceil(lower))  # the least whole number that passes the comparisons, or the one before it
+    first = _clip(math.ceil(lower))  # the least whole number that passes the comparisons, or the one before it
     if codes.exact:
         distance = exp.Sub(this=value.copy(), expression=whole(first))
-        beyond = _clipped(int(first - lower))  # 0, unless the lower bound is beyond 64 bits
+        beyond = _clip(int(first - lower))  # 0, unless the lower bound is beyond 64 bits
         return case(branches, exp.Add(this=distance, expression=whole(beyond)) if beyond else distance)
     # The distance from `first` needs more than 64 bits if the bounds are further apart than that.
-    wide = _clipped(math.ceil(upper)) - first > INT64_MAX
+    wide = _clip(math.ceil(upper)) - first > INT64_MAX
     exact = exp.cast(value.copy(), exp.DataType.build("DECIMAL(38, 0)")) if wide else value.copy()
     rounded = exp.cast(exp.Sub(this=exact, expression=whole(first)), exp.DataType.Type.DOUBLE)
     per_unit: Rational = codes.steps / (upper - lower)
-    code_of = _rounded(rounded, to_nearest_double(per_unit), to_nearest_double((first - lower) * per_unit))
+    code_of = _round(rounded, to_nearest_double(per_unit), to_nearest_double((first - lower) * per_unit))
     # Neither can be null. Without `ignore_nulls`, sqlglot would write the whole expression twice to handle NULL.
     return case(branches, exp.Least(this=whole(codes.steps), expressions=[code_of], ignore_nulls=True))
 
 
-def _rounded(distance: Node, scale: float, offset: float) -> Node:
+def _round(distance: Node, scale: float, offset: float) -> Node:
     """`floor(distance·scale + offset + 0.5)`, in doubles, as a whole number."""
     product: Node = exp.Mul(this=exp.Paren(this=distance.copy()), expression=double(scale))
     if offset:
@@ -121,5 +121,5 @@ def _rounded(distance: Node, scale: float, offset: float) -> Node:
     return exp.cast(rounded, exp.DataType.Type.BIGINT)
 
 
-def _clipped(bound: int) -> int:
+def _clip(bound: int) -> int:
     return int(min(max(bound, INT64_MIN), INT64_MAX))

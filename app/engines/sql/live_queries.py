@@ -29,7 +29,7 @@ def needed_columns(needs: Needs) -> tuple[str, ...]:
     return (needs.x, needs.y) if isinstance(needs, PairSums) else (needs.column,)
 
 
-def stored_view(table: LiveTable, names: Sequence[str], normal: Normal) -> exp.Subquery:
+def select_stored_values(table: LiveTable, names: Sequence[str], normal: Normal) -> exp.Subquery:
     """Return a subquery with the named columns, in the types in which they would be stored."""
     columns = [table.column(name) for name in dict.fromkeys(names)]
     selected = [exp.alias_(normal(column), column.name, quoted=True, copy=False) for column in columns]
@@ -45,7 +45,7 @@ def registration_query(table: LiveTable, complete: Sequence[str], normal: Normal
         if table.column(name).kind is Kind.REAL:
             branches.append((is_nan(value), whole(1)))
         lacking.append(exp.Sum(this=case(branches, whole(0))))
-    source = stored_view(table, complete, normal) if complete else table_node(table.path)
+    source = select_stored_values(table, complete, normal) if complete else table_node(table.path)
     return exp.select(exp.Count(this=exp.Star()), *lacking, copy=False).from_(source, copy=False)
 
 
@@ -54,7 +54,7 @@ def units_over_query(table: LiveTable, unit: str, most: int, normal: Normal) -> 
     rows = exp.Count(this=exp.Star())
     grouped = (
         exp.select(column(unit), exp.alias_(rows, "rows", quoted=True), copy=False)
-        .from_(stored_view(table, [unit], normal), copy=False)
+        .from_(select_stored_values(table, [unit], normal), copy=False)
         .group_by(column(unit), copy=False)
         .subquery("units", copy=False)
     )

@@ -42,16 +42,16 @@ def sums_query(needs: ColumnSums | PairSums, table: Source, dialect: Dialect) ->
     """Return a query for one row: the number of rows, then the sums in the order of `Moments` or `CrossMoments`."""
     q, r = column("q"), column("r")
     if isinstance(needs, ColumnSums):
-        codes = [_named(code(column(needs.column), needs.codes), "q")]
+        codes = [_alias(code(column(needs.column), needs.codes), "q")]
         summed = [q, exp.Mul(this=q, expression=q.copy())]
     else:
         codes = [
-            _named(code(column(needs.x), needs.x_codes), "q"),
-            _named(code(column(needs.y), needs.y_codes), "r"),
+            _alias(code(column(needs.x), needs.x_codes), "q"),
+            _alias(code(column(needs.y), needs.y_codes), "r"),
         ]
         summed = [q, r, exp.Mul(this=q, expression=r)]
     coded = _select(table.copy(), *codes)
-    return render(_select(_nested(coded), _rows(), *(exact_sum(each, dialect) for each in summed)), dialect)
+    return render(_select(_nest(coded), _rows(), *(exact_sum(each, dialect) for each in summed)), dialect)
 
 
 def counts_query(needs: BinCounts, table: Source, dialect: Dialect) -> Query:
@@ -60,16 +60,16 @@ def counts_query(needs: BinCounts, table: Source, dialect: Dialect) -> Query:
     if isinstance(bins, CategoryBins):
         return Query(render(_category_counts(value, bins, source), dialect))
     if isinstance(bins, BooleanBins):
-        return Query(render(_counts(_select(source, _named(boolean_bin(value, bins), "bin"))), dialect))
+        return Query(render(_counts(_select(source, _alias(boolean_bin(value, bins), "bin"))), dialect))
     cuts = cuts_between(bins)
     if len(cuts.thresholds) <= MAX_HALVED_CUTS:
-        return Query(render(_counts(_select(source, _named(interval_bin(value, bins, cuts), "bin"))), dialect))
+        return Query(render(_counts(_select(source, _alias(interval_bin(value, bins, cuts), "bin"))), dialect))
     if dialect == "duckdb":
-        return Query(render(_joined_counts(value, bins, source), dialect), cuts)
+        return Query(render(_count_by_join(value, bins, source), dialect), cuts)
     if dialect == "postgres":
-        query = _searched_counts(value, bins, source)
+        query = _count_by_search(value, bins, source)
     else:
-        query = _halved_counts(value, bins, source, len(cuts.thresholds))
+        query = _count_by_halving(value, bins, source, len(cuts.thresholds))
     return Query(render(query, dialect), cuts, [0, *cuts.bins, missing_bin(bins)])
 
 
@@ -81,22 +81,22 @@ def render(query: exp.Select, dialect: Dialect) -> str:
 def _category_counts(value: Node, bins: CategoryBins, table: Source) -> exp.Select:
     """Look up each row's text in the declared list; a text that is not in the list never becomes a group."""
     lookup = CategoryLookup()
-    place = _named(lookup.bin_of("text", bins), "bin")
-    return _counts(lookup.join(_select(_nested(_select(table, _named(value, "text"))), place)))
+    place = _alias(lookup.bin_of("text", bins), "bin")
+    return _counts(lookup.join(_select(_nest(_select(table, _alias(value, "text"))), place)))
 
 
-def _joined_counts(value: Node, bins: IntervalBins, table: Source) -> exp.Select:
+def _count_by_join(value: Node, bins: IntervalBins, table: Source) -> exp.Select:
     """Join each value with the greatest cut that is not above it (ASOF JOIN, which only DuckDB has)."""
     present = case([(is_nan(value), exp.null())], value) if bins.kind is Kind.REAL else value
-    values = _nested(_select(table, _named(present, "value")), "present")
+    values = _nest(_select(table, _alias(present, "value")), "present")
     found, first_bin = column("value", "present"), column(FIRST_BIN, CUTS)
     place = case([(is_null(found), whole(missing_bin(bins))), (is_null(first_bin), whole(0))], first_bin)
     not_above = exp.GTE(this=found, expression=column(THRESHOLD, CUTS))
-    joined = _select(values, _named(place, "bin")).join(exp.to_table(CUTS), on=not_above, join_type="asof left")
+    joined = _select(values, _alias(place, "bin")).join(exp.to_table(CUTS), on=not_above, join_type="asof left")
     return _counts(joined)
 
 
-def _searched_counts(value: Node, bins: IntervalBins, table: Source) -> exp.Select:
+def _count_by_search(value: Node, bins: IntervalBins, table: Source) -> exp.Select:
     """Count the rows by their place among the cuts, which are an array; Postgres's WIDTH_BUCKET is a binary search.
 
     The place is the number of cuts that are not above the value, or -1 if the value is missing.
@@ -106,27 +106,27 @@ def _searched_counts(value: Node, bins: IntervalBins, table: Source) -> exp.Sele
     branches: list[Branch] = [(is_null(value), whole(-1))]
     if real:
         branches.append((is_nan(value), whole(-1)))
-    return _counts(_select(table, _named(case(branches, exp.func("WIDTH_BUCKET", value, cuts)), "bin")))
+    return _counts(_select(table, _alias(case(branches, exp.func("WIDTH_BUCKET", value, cuts)), "bin")))
 
 
-def _halved_counts(value: Node, bins: IntervalBins, table: Source, cuts: int) -> exp.Select:
-    """Count as `_searched_counts`, on Spark: the cuts are an array in a one-row table; nested queries search it."""
+def _count_by_halving(value: Node, bins: IntervalBins, table: Source, cuts: int) -> exp.Select:
+    """Count as `_count_by_search`, on Spark: the cuts are an array in a one-row table; nested queries search it."""
     found, thresholds, place = column("value"), column(THRESHOLD), column("place")
     present = case([(is_nan(value), exp.null())], value) if bins.kind is Kind.REAL else value
-    query = _select(table, _named(present, "value"), _named(whole(0), "place"))
-    query = _select(_nested(query), found, place, thresholds).join(exp.to_table(CUTS), join_type="cross")
+    query = _select(table, _alias(present, "value"), _alias(whole(0), "place"))
+    query = _select(_nest(query), found, place, thresholds).join(exp.to_table(CUTS), join_type="cross")
     for step in reversed([2**i for i in range(cuts.bit_length())]):
         # GET returns NULL beyond the last cut, and a comparison with NULL does not hold.
         behind = exp.Add(this=place, expression=whole(step - 1))
         cut = exp.func("GET", thresholds, exp.cast(behind, "INT"))
         further = case([(exp.LTE(this=cut, expression=found), whole(step))], whole(0))
         further = exp.Add(this=place.copy(), expression=further)
-        query = _select(_nested(query), found.copy(), _named(further, "place"), thresholds.copy())
-    return _counts(_select(_nested(query), _named(case([(is_null(found), whole(-1))], place), "bin")))
+        query = _select(_nest(query), found.copy(), _alias(further, "place"), thresholds.copy())
+    return _counts(_select(_nest(query), _alias(case([(is_null(found), whole(-1))], place), "bin")))
 
 
 def _counts(binned: exp.Select) -> exp.Select:
-    return _select(_nested(binned), column("bin"), _rows()).group_by(column("bin"), copy=False)
+    return _select(_nest(binned), column("bin"), _rows()).group_by(column("bin"), copy=False)
 
 
 def _select(source: Node, *expressions: Node) -> exp.Select:
@@ -134,11 +134,11 @@ def _select(source: Node, *expressions: Node) -> exp.Select:
     return exp.Select().select(*expressions, copy=False).from_(source, copy=False)
 
 
-def _nested(query: exp.Select, name: str = "nested") -> exp.Subquery:
+def _nest(query: exp.Select, name: str = "nested") -> exp.Subquery:
     return query.subquery(name, copy=False)
 
 
-def _named(value: Node, name: str) -> Node:
+def _alias(value: Node, name: str) -> Node:
     return exp.alias_(value, name, quoted=True, copy=False)
 
 

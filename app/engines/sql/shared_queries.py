@@ -24,14 +24,14 @@ from app.engines.sql.scan_sharing import axes_of, in_one_row
 
 
 @cache_queries
-def shared_query(scan: tuple[Needs, ...], table: Source, dialect: Dialect) -> str:
+def build_shared_query(scan: tuple[Needs, ...], table: Source, dialect: Dialect) -> str:
     """Return the statement that answers one group of needs from `scans_of`."""
     query = _sums(scan, table.copy(), dialect) if in_one_row(scan[0]) else _counts(scan, table.copy())
     return render(query, dialect)
 
 
-def shared_answers(scan: Sequence[Needs], rows: Sequence[Sequence[Any]]) -> list[Answer]:
-    """Build the answer to each need from the rows of `shared_query`."""
+def read_shared_answers(scan: Sequence[Needs], rows: Sequence[Sequence[Any]]) -> list[Answer]:
+    """Build the answer to each need from the rows of `build_shared_query`."""
     if in_one_row(scan[0]):
         ((n, *totals),) = rows
         # A sum over no rows is NULL. Then n is 0, which shows that the table has changed.
@@ -99,7 +99,7 @@ def _counts(scan: Sequence[Needs], table: Source) -> exp.Select:
         exp.alias_(_key(each, values, lookup), name, quoted=True, copy=False)
         for name, each in zip(names, scan, strict=True)
     ]
-    coded = exp.select(*values.named(), copy=False).from_(table, copy=False).subquery("coded", copy=False)
+    coded = exp.select(*values.list_aliased(), copy=False).from_(table, copy=False).subquery("coded", copy=False)
     keyed = lookup.join(exp.select(*keys, copy=False).from_(coded, copy=False)).subquery("nested", copy=False)
     sets = exp.GroupingSets(expressions=[exp.Tuple(expressions=[column(name)]) for name in names])
     query = exp.select(*map(column, names), exp.Count(this=exp.Star()), copy=False).from_(keyed, copy=False)
@@ -121,7 +121,7 @@ class _RowValues:
             self._values[key] = value()
         return self._names[key]
 
-    def named(self) -> list[Node]:
+    def list_aliased(self) -> list[Node]:
         """Return all values, aliased to their names."""
         return [exp.alias_(self._values[key], name, quoted=True, copy=False) for key, name in self._names.items()]
 

@@ -46,7 +46,7 @@ class Connections:
             raise EngineFailure
         return self._engines[connection]
 
-    def validated(self, origin: TableOrigin, columns: Sequence[Column], units: Units | None) -> LiveTable:
+    def validate_live_table(self, origin: TableOrigin, columns: Sequence[Column], units: Units | None) -> LiveTable:
         """Return the table after checking that it may stay live.
 
         The table must have the declared columns, no missing value in a column that must be complete, at least the
@@ -58,7 +58,7 @@ class Connections:
         """
         table = self.of(origin.connection).locate(origin.connection, origin.table, columns, live=True)
         try:
-            return self._counted_as_declared(origin, table, columns, units)
+            return self._count_as_declared(origin, table, columns, units)
         except StaleTable:
             raise InvalidFile([Problem("source.table", "changed while it was read: try again")]) from None
 
@@ -73,11 +73,11 @@ class Connections:
             EngineFailure: the engine is busy, unavailable or failed.
         """
         try:
-            table.require_rows(self._counted_as_declared(origin, table, columns, units).n)
+            table.require_rows(self._count_as_declared(origin, table, columns, units).n)
         except InvalidFile:
             raise StaleTable from None
 
-    def _counted_as_declared(
+    def _count_as_declared(
         self, origin: TableOrigin, table: LiveTable, columns: Sequence[Column], units: Units | None
     ) -> LiveTable:
         engine = self.of(origin.connection)

@@ -46,7 +46,7 @@ class Ingested(NamedTuple):
     sha256: str | None = None
 
 
-def _kept_bytes(key: tuple[str, Needs], answer: Answer) -> int:
+def _estimate_cached_bytes(key: tuple[str, Needs], answer: Answer) -> int:
     """Estimate how much memory an answer takes with its key, which may contain thousands of edges and values.
 
     The text of a key has at least one character for every twelve bytes of its numbers and texts in memory.
@@ -88,7 +88,7 @@ class Tables:
         self._engine = DuckDBEngine(self._directory, threads, memory_limit)
         self._sources = Connections(connections or {}, statement_seconds)
         self._kept: SingleFlightCache[tuple[str, Needs], Answer] = SingleFlightCache(
-            kept_sums, MAX_KEPT_BYTES, _kept_bytes
+            kept_sums, MAX_KEPT_BYTES, _estimate_cached_bytes
         )
         # A live table is queried every time, so that a change is noticed; concurrent requests still share one query.
         self._asked: SingleFlightCache[tuple[str, Needs], Answer] = SingleFlightCache(0, 0)
@@ -122,7 +122,7 @@ class Tables:
                 raise InvalidFile([Problem("file", "needs more memory than there is")]) from None
 
         file_id = uuid4().hex
-        n, digest = self._taken_in(file_id, store)
+        n, digest = self._take_in(file_id, store)
         return Ingested(file_id, n, digest)
 
     def has_connection(self, name: str) -> bool:
@@ -147,11 +147,11 @@ class Tables:
         if not origin.live:
             file_id = uuid4().hex
             return Ingested(
-                file_id, self._taken_in(file_id, lambda path: self._copy(origin, columns, units, path, interrupted))
+                file_id, self._take_in(file_id, lambda path: self._copy(origin, columns, units, path, interrupted))
             )
-        table = self._sources.validated(origin, columns, units)
+        table = self._sources.validate_live_table(origin, columns, units)
         file_id = f"{_LIVE}{uuid4().hex}"
-        self._taken_in(file_id, partial(live_tables.write, table))
+        self._take_in(file_id, partial(live_tables.write, table))
         return Ingested(file_id, table.n)
 
     def sums(self, file_id: str, needs: Needs) -> Answer:
@@ -172,7 +172,7 @@ class Tables:
             As `sums`; the answers that were computed before a failure stay cached.
         """
         is_live = file_id.startswith(_LIVE)
-        kept, compute = (self._asked, self._computed_elsewhere) if is_live else (self._kept, self._found_or_computed)
+        kept, compute = (self._asked, self._await_other_computation) if is_live else (self._kept, self._find_or_compute)
 
         def computed(keys: Sequence[tuple[str, Needs]]) -> Iterator[tuple[tuple[str, Needs], Answer]]:
             for each, answer in compute(file_id, [each for _, each in keys]):
@@ -245,7 +245,7 @@ class Tables:
         self._sources.close()
         self._engine.close()
 
-    def _found_or_computed(self, file_id: str, needs: Sequence[Needs]) -> Iterator[tuple[Needs, Answer]]:
+    def _find_or_compute(self, file_id: str, needs: Sequence[Needs]) -> Iterator[tuple[Needs, Answer]]:
         path = self._path(file_id)
         missing = []
         for each in needs:
@@ -261,7 +261,7 @@ class Tables:
                 self._stored_sums.keep(file_id, each, answer, path)
                 yield each, answer
 
-    def _computed_elsewhere(self, file_id: str, needs: Sequence[Needs]) -> Iterator[tuple[Needs, Answer]]:
+    def _await_other_computation(self, file_id: str, needs: Sequence[Needs]) -> Iterator[tuple[Needs, Answer]]:
         table = self._live(file_id)
         for scan in scans_of(needs):
             with metrics.engine_timed():
@@ -281,7 +281,7 @@ class Tables:
             engine.locate(origin.connection, origin.table, [units.declared], live=False)
         # The engine copies dates as the numbers that are stored.
         columns = [replace(each, kind=Kind.INTEGER) if each.kind.temporal else each for each in columns]
-        with engine.copied(table) as rows:
+        with engine.stream_copy(table) as rows:
             texts = CsvFormat([rows.null], ",", "row")
             if self._reader is not None:
                 return self._reader.read_stream(path, rows.file, rows.cancel, texts, columns, units, interrupted)
@@ -290,7 +290,7 @@ class Tables:
     def _counting(self) -> Counting:
         return Counting(self._engine.scratch, lambda: self._engine)
 
-    def _taken_in(self, file_id: str, store: Callable[[Path], Result]) -> Result:
+    def _take_in(self, file_id: str, store: Callable[[Path], Result]) -> Result:
         self._pending.mark(file_id)
         try:
             return translate_engine_errors(logger, "storing a table", lambda: store(self._path(file_id)))

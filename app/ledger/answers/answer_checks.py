@@ -13,7 +13,7 @@ from app.db.session import Session
 from app.db.tables import idempotency, releases, reuse_candidates
 from app.errors import DamagedAnswerError
 from app.ledger.answers.answer_storage import COMPRESSED, REUSED
-from app.ledger.answers.idempotency import VERSION, Claim, own_body, sealed_members
+from app.ledger.answers.idempotency import VERSION, Claim, list_sealed_members, own_body
 from app.ledger.answers.releases import CANDIDATE_VERSION, candidate_members
 from app.ledger.chain.keyring import Keyring
 
@@ -73,7 +73,7 @@ def find_unsealed(session: Session, keyring: Keyring, dataset_id: int) -> Iterat
     for row in _read_keys(session, dataset_id):
         claim = Claim(row.principal_id, row.key, row.fingerprint, row.created_at)
         body_hash = row.plain_hash or (_compute_hash(session, row) if row.own else None)
-        if not keyring.is_sealed(row.seal, VERSION, *sealed_members(claim, row.id, row.status, body_hash)):
+        if not keyring.is_sealed(row.seal, VERSION, *list_sealed_members(claim, row.id, row.status, body_hash)):
             yield f"an idempotency key or its answer, of the release {row.id}, was changed after it was sealed"
 
 

@@ -152,7 +152,7 @@ class Body(ABC):
             digest.update(piece)
         return digest.digest()
 
-    def checked_pieces(self) -> Iterator[bytes]:
+    def read_checked_pieces(self) -> Iterator[bytes]:
         """Yield all bytes in pieces, and at the end compare their SHA-256 with the stored one, if there is one.
 
         Raises:
@@ -167,9 +167,9 @@ class Body(ABC):
             raise DamagedAnswerError
 
     def require_sound(self) -> None:
-        """Read and check all bytes, with the errors of `checked_pieces`."""
+        """Read and check all bytes, with the errors of `read_checked_pieces`."""
         if self.stored_sha256 is not None:
-            for _ in self.checked_pieces():
+            for _ in self.read_checked_pieces():
                 pass
 
 

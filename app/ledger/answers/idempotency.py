@@ -80,7 +80,7 @@ _ANSWER = (
 )
 
 
-def sealed_members(claim: Claim, release_id: str, status: int, body_hash: bytes | None) -> tuple[Member, ...]:
+def list_sealed_members(claim: Claim, release_id: str, status: int, body_hash: bytes | None) -> tuple[Member, ...]:
     """The sealed members of a key; `body_hash` is the SHA-256 of the key's own body, None if it uses the release's."""
     return claim.principal_id, claim.key, claim.fingerprint, release_id, status, claim.created_at, body_hash
 
@@ -98,7 +98,7 @@ def find_answer(session: Session, rows: Rows, keyring: Keyring, principal_id: in
     own = None if row.own_bytes is None else _own_body(row, rows, principal_id, key)
     body_hash = None if own is None else releases.find_hash(own)
     claim = Claim(principal_id, key, row.fingerprint, row.created_at)
-    if not keyring.is_sealed(row.seal, VERSION, *sealed_members(claim, row.release_id, row.status, body_hash)):
+    if not keyring.is_sealed(row.seal, VERSION, *list_sealed_members(claim, row.release_id, row.status, body_hash)):
         raise SealBrokenError
     body = releases.find_sealed(rows, keyring, row.release_id)[1] if own is None else own
     return ReplayableAnswer(row.fingerprint, row.status, row.release_id, body)
@@ -139,7 +139,7 @@ def claim_key(transaction: WriteSession, seal: Seal, claimed: Claim, release_id:
         status=status,
         created_at=claimed.created_at,
         body=None,
-        seal=seal.seal_row(VERSION, *sealed_members(claimed, release_id, status, None)),
+        seal=seal.seal_row(VERSION, *list_sealed_members(claimed, release_id, status, None)),
     )
     return changed == 1
 
@@ -155,5 +155,5 @@ def replace_answer(  # noqa: PLR0913, PLR0917 - a row's columns
         answered=release_id,
         with_status=status,
         with_body=body.content,
-        with_seal=seal.seal_row(VERSION, *sealed_members(claimed, release_id, status, body.sha256)),
+        with_seal=seal.seal_row(VERSION, *list_sealed_members(claimed, release_id, status, body.sha256)),
     )

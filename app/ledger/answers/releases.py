@@ -279,7 +279,7 @@ def find_hash(body: Body) -> bytes:
     return body.stored_sha256
 
 
-def committed_body(rows: Rows, release_id: str, answer: StoredAnswer) -> Body:
+def read_committed_body(rows: Rows, release_id: str, answer: StoredAnswer) -> Body:
     """Return the body of a large answer. It reads from `rows`, so read the body only after the commit."""
     head = answer.content[:HEADER_BYTES]
 

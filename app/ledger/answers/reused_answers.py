@@ -93,7 +93,7 @@ class ReusedOpening:
     @property
     def stored_bytes(self) -> int:
         """How many bytes will be stored, without the ending."""
-        return len(self._plain) if self._size <= MAX_PLAIN_BYTES else len(_encoded(self._segments))
+        return len(self._plain) if self._size <= MAX_PLAIN_BYTES else len(_encode(self._segments))
 
     def complete(self, ending: bytes) -> StoredAnswer:
         """Return the answer with this ending. It may be called again with another ending."""
@@ -102,11 +102,11 @@ class ReusedOpening:
         sha256 = digest.digest()
         if self._size <= MAX_PLAIN_BYTES:
             return StoredAnswer(self._plain + ending, size, sha256)
-        content = header(REUSED, size, sha256) + _encoded((*self._segments, Text(ending)))
+        content = header(REUSED, size, sha256) + _encode((*self._segments, Text(ending)))
         return StoredAnswer(content, size, sha256)
 
 
-def _encoded(segments: Sequence[Segment]) -> bytes:
+def _encode(segments: Sequence[Segment]) -> bytes:
     described: list[list[object]] = []
     for segment in segments:
         match segment:
@@ -119,7 +119,7 @@ def _encoded(segments: Sequence[Segment]) -> bytes:
     return encode_json(described)
 
 
-def _decoded(text: bytes) -> tuple[Segment, ...]:
+def _decode(text: bytes) -> tuple[Segment, ...]:
     segments: list[Segment] = []
     for described in json.loads(text):
         match described:
@@ -145,7 +145,7 @@ class ReusedBody(LargeBody):
         super().__init__(head)
         self._open_release = open_release
         try:
-            self._segments = _decoded(text)
+            self._segments = _decode(text)
         except (ValueError, ZeroDivisionError) as error:
             raise DamagedAnswerError from error
 

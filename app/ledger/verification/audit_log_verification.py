@@ -64,7 +64,7 @@ class _Verifier:
     def run(self) -> Verification:
         for row in self._rows():
             self._records += 1
-            wrong = self._chained(row)
+            wrong = self._check_chain(row)
             if wrong is not None:
                 self._problems.append(Problem(row.seq, wrong))
             elif row.action.startswith("principal."):
@@ -82,7 +82,7 @@ class _Verifier:
             yield from page
             after = page[-1].seq
 
-    def _chained(self, row: Any) -> str | None:  # noqa: ANN401 - a row of _PAGE
+    def _check_chain(self, row: Any) -> str | None:  # noqa: ANN401 - a row of _PAGE
         if row.seq != self._seq + 1:
             return f"follows record {self._seq}: the records between them are missing"
         if row.previous_hash != self._head:

@@ -148,7 +148,7 @@ class _Verifier:
     def _wrong(self, row: Any) -> str | None:  # noqa: ANN401 - a row of _PAGE
         # All three checks run on every entry, so that one bad entry does not make all later sums wrong.
         try:
-            unchained, unfitting, unreleased = self._chained(row), self._replay.step(row), self._released(row)
+            unchained, unfitting, unreleased = self._check_chain(row), self._replay.step(row), self._check_release(row)
         except (ArithmeticError, AttributeError, TypeError, ValueError):
             return "holds a value that is not valid in any entry"  # such as a malformed time: SQLite stores any value
         return unchained or unfitting or unreleased
@@ -169,7 +169,7 @@ class _Verifier:
                     return
                 first = following
 
-    def _chained(self, row: Any) -> str | None:  # noqa: ANN401 - a row of _PAGE
+    def _check_chain(self, row: Any) -> str | None:  # noqa: ANN401 - a row of _PAGE
         """What is wrong with an entry's place in the chain."""
         sealed, hash_, facts_hash = row[1:13], row[13], row[14]  # all columns except the dataset's, in their order
         if sealed[0] != self._last_seq + 1:
@@ -183,14 +183,14 @@ class _Verifier:
             return "was changed after it was sealed: its hash differs"
         return None
 
-    def _released(self, row: Any) -> str | None:  # noqa: ANN401 - a row of _PAGE
+    def _check_release(self, row: Any) -> str | None:  # noqa: ANN401 - a row of _PAGE
         """What is wrong with the release of a debit."""
         if row.release_id is None:
             return "is a debit without a release" if row.kind == "debit" else None
         if row.released_of is None:
             return "is the debit of a release that is not stored"
         self._paid += 1
-        if (row.response_hash or self._computed_hash(row.release_id)) != row.answer_hash:
+        if (row.response_hash or self._compute_hash(row.release_id)) != row.answer_hash:
             return "is the debit of a release whose stored response was changed"
         by = self._replay.name_of(row.released_by)
         # A batch may cost less than its releases together. Without a seal, only equal figures tell that none changed.
@@ -205,7 +205,7 @@ class _Verifier:
             return "is the debit of a release that was changed after it was sealed"
         return None
 
-    def _computed_hash(self, release_id: str) -> bytes | None:
+    def _compute_hash(self, release_id: str) -> bytes | None:
         """The hash of an answer that is stored compressed; None if the answer is damaged."""
         try:
             body = stored_releases.response_body(self._session, release_id)

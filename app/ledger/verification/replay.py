@@ -78,13 +78,13 @@ class LedgerReplay:
     def step(self, entry: Any) -> str | None:  # noqa: ANN401 - a row with an entry's columns
         """Process the next entry and return what is wrong with it, or None."""
         self.facts_hash = entry.facts_hash or self.facts_hash
-        wrong = self._taken_in(entry)
+        wrong = self._take_in(entry)
         if entry.spent_nano != self.spent_nano:
             self.spent_nano = entry.spent_nano
             return "does not add up: the spending after it is not the sum of the entries"
         return wrong
 
-    def _taken_in(self, entry: Any) -> str | None:  # noqa: ANN401 - as above
+    def _take_in(self, entry: Any) -> str | None:  # noqa: ANN401 - as above
         match entry.kind:
             case "debit" | "write_off":
                 if (wrong := self._spend(entry)) is not None:

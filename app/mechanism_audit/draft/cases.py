@@ -83,7 +83,7 @@ class Need:
 
 def case_of(setting: Setting, query: Rational, release: int) -> Case:
     """Return the case of a release, in multiples of Λ, for f(a) = `query` and f(a') = `query` + 1."""
-    first, second = (_snapped(setting, value) for value in (query, query + 1))
+    first, second = (_snap(setting, value) for value in (query, query + 1))
     if abs(release) >= setting.outermost:
         return Case.HIGHEST if release > 0 else Case.LOWEST
     if first <= release <= second:
@@ -121,7 +121,7 @@ def search(setting: Setting) -> dict[Case, Need]:
     return found
 
 
-def _snapped(setting: Setting, value: Rational) -> int:
+def _snap(setting: Setting, value: Rational) -> int:
     return int((value / setting.grid + mpq(1, 2)).__floor__())
 
 
@@ -152,7 +152,7 @@ def _queries(setting: Setting) -> Iterator[Rational]:
 
 def _releases(setting: Setting, query: Rational) -> Iterator[int]:
     """Yield releases at both ends, at 0, and near f(a) and f(a')."""
-    first, second, last = _snapped(setting, query), _snapped(setting, query + 1), setting.outermost
+    first, second, last = _snap(setting, query), _snap(setting, query + 1), setting.outermost
     near = [cell + step for cell in (first, (first + second) // 2, second) for step in (-2, -1, 0, 1, 2)]
     chosen = [-last, 1 - last, last // 2, -(last // 2), -1, 0, 1, last - 1, last, *near]
     return (release for release in dict.fromkeys(chosen) if abs(release) <= last)

@@ -116,21 +116,21 @@ class SigningKeys:
             UnauthenticatedError: the keys that were fetched last contain no such key.
             ProviderAwayError: the keys are needed but cannot be fetched now.
         """
-        key = self._known(kid, algorithm)
+        key = self._find_known(kid, algorithm)
         if key is not None:
             if self._age() > self._keys_seconds:
                 self._start()  # nobody waits for it
             return key
         if (running := self._start()) is not None:
             await self._wait(running)
-        if (key := self._known(kid, algorithm)) is not None:
+        if (key := self._find_known(kid, algorithm)) is not None:
             return key
         raise ProviderAwayError if self._fetched_at < self._tried_at else UnauthenticatedError
 
     def _age(self) -> float:
         return self._clock() - self._fetched_at
 
-    def _known(self, kid: str | None, algorithm: str) -> PyJWK | None:
+    def _find_known(self, kid: str | None, algorithm: str) -> PyJWK | None:
         if self._age() > _USABLE_SECONDS:
             return None
         if kid is not None:

@@ -119,7 +119,7 @@ class TokenVerifier:
             kid, algorithm = self._from_header(header)
         except (ValueError, RecursionError):
             raise UnauthenticatedError from None
-        return self._claimed(token, await self._keys.find(kid, algorithm), algorithm)
+        return self._read_claims(token, await self._keys.find(kid, algorithm), algorithm)
 
     def _from_header(self, header: dict[str, Any]) -> tuple[str | None, str]:
         kid, algorithm, kind = header.get("kid"), header.get("alg"), header.get("typ", "JWT")
@@ -132,7 +132,7 @@ class TokenVerifier:
             _raise_unauthenticated()
         return kid, str(algorithm)
 
-    def _claimed(self, token: bytes, key: jwt.PyJWK, algorithm: str) -> TokenClaims:
+    def _read_claims(self, token: bytes, key: jwt.PyJWK, algorithm: str) -> TokenClaims:
         settings = self._settings
         try:
             claims: dict[str, Any] = jwt.decode(

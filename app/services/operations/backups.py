@@ -127,7 +127,7 @@ def _restore_ledger(settings: Settings, backup: Path, made_at: str) -> None:
     scratch.mkdir(mode=0o700)
     try:
         _copy(backup, scratch / LEDGER)  # opening may change the file, and a backup must not change
-        with databases.opened_database(settings) as database:
+        with databases.use_database(settings) as database:
             database_copies.restore_database_from(scratch / LEDGER, database, recorded)
     finally:
         shutil.rmtree(scratch)

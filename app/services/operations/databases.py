@@ -26,7 +26,7 @@ def open_database(settings: Settings, url: str | None = None) -> Database:
 
 
 @contextmanager
-def opened_database(settings: Settings, url: str | None = None) -> Iterator[Database]:
+def use_database(settings: Settings, url: str | None = None) -> Iterator[Database]:
     """Do the same as `open_database`, and close the database at the end of the block."""
     database = open_database(settings, url)
     try:

@@ -33,7 +33,7 @@ def open_database(settings: Settings) -> Iterator[Database]:
     """
     with open_ledger_snapshot(settings) as session:  # does not create a missing ledger
         relocation_state.require_not_relocated(session)
-    with databases.opened_database(settings) as opened:
+    with databases.use_database(settings) as opened:
         _require_current(opened)
         yield opened
 

@@ -64,7 +64,7 @@ def move_ledger(settings: Settings, url: str) -> MoveReport | None:
     from_, to = _display_url(settings.database_url), _display_url(url)
     if from_ == to:
         raise ValueError("the target is the source database itself: give another URL")
-    with databases.opened_database(settings) as source, databases.opened_database(settings, url) as target:
+    with databases.use_database(settings) as source, databases.use_database(settings, url) as target:
         if not is_current(source):
             raise ValueError("the database schema is out of date: run `snapledger migrate`")
         with source.read() as session:

@@ -55,7 +55,7 @@ def compute_curve(plan: Plan, asked: Curve, most_nano: int, purse: SpendableBudg
         raise EpsilonTooLargeError(most_nano)
     cliffs = _find_cliffs(plan, asked)
     points = []
-    for epsilon_nano in sorted({*_spaced_epsilons(asked), *cliffs}):
+    for epsilon_nano in sorted({*_space_epsilons(asked), *cliffs}):
         point = questions.plan_mechanism(_mechanism_at(plan.mechanism, epsilon_nano), plan.alpha)
         document: dict[str, Any] = {
             "epsilon": epsilon_text(epsilon_nano),
@@ -72,7 +72,7 @@ def compute_curve(plan: Plan, asked: Curve, most_nano: int, purse: SpendableBudg
     return points
 
 
-def _spaced_epsilons(asked: Curve) -> list[int]:
+def _space_epsilons(asked: Curve) -> list[int]:
     """Return the requested ε, in ledger units; some coincide if the range has fewer units than points."""
     first, last, steps = asked.from_nano, asked.to_nano, asked.points - 1
     ratio = _CONTEXT.log(mpfr(mpq(last, first), 0, _CONTEXT))

@@ -128,7 +128,7 @@ def choose_epsilon(setting: Setting, target: Target, most_nano: int) -> int:
     if target.epsilon_nano is not None:
         return target.epsilon_nano
     where = "accuracy" if target.relative_accuracy is None else "relative_accuracy"
-    wanted = _wanted_half_width(derived, target)
+    wanted = _compute_wanted_half_width(derived, target)
     if len(derived.described.get("probabilities", ())) > MAX_PROBABILITIES:
         what = f"is for at most {MAX_PROBABILITIES} probabilities: give `epsilon`, or ask for fewer"
         raise InvalidRequestError((where, what))
@@ -183,7 +183,7 @@ def plan_width(setting: Setting, epsilon_nano: int) -> PlannedWidth | None:
     return PlannedWidth(setting.half_width(epsilon_nano), setting.derived.basis(setting.guesses))
 
 
-def _wanted_half_width(derived: DerivedStatistic, target: Target) -> mpq:
+def _compute_wanted_half_width(derived: DerivedStatistic, target: Target) -> mpq:
     if target.relative_accuracy is None:
         return target.accuracy or mpq(0)
     if derived.date_kind is not None:

@@ -110,7 +110,7 @@ def plan_derived(services: Services, entered: Access, question: DerivedQuestion)
     }
     width = derived_accuracy.plan_width(planned.setting, planned.epsilon_nano)
     expected = {
-        "expected": None if width is None else estimates.expected_document(width),
+        "expected": None if width is None else estimates.render_expected_width(width),
         "summary": summaries.summarise_derived_plan(derived, width, cost_nano, question.alpha)
         + rules_as_sentence(planned.treatments),
     }
@@ -151,7 +151,7 @@ def _compose(  # noqa: PLR0913, PLR0917 - the question, the releases and the rem
     found = {role: each.read_facts(rows) for role, each in zip(derived.components, releases, strict=True)}
     shares = {role: epsilon_text(plan.epsilon_nano) for role, plan in planned.plans.items()}
     known = {
-        role: estimates.known_component(each.release.plan, component)
+        role: estimates.to_component(each.release.plan, component)
         for (role, component), each in zip(found.items(), releases, strict=True)
     }
     answer = _answer_head(dataset, planned, question)

@@ -29,7 +29,7 @@ def prepare_equal_release(release: Release, stored: Body, plan: Plan, equal: Equ
         DamagedAnswerError: the stored answer is not what was written.
     """
     try:
-        document = json.loads(b"".join(stored.checked_pieces()))
+        document = json.loads(b"".join(stored.read_checked_pieces()))
         dataset, told = encode_json(document["dataset"]), document["value_exact"]
         numbers = [_read_number(text, plan, equal) for text in ([told] if isinstance(told, str) else told)]
         drawn = ReleasedValues.several(equal.convert(numbers))

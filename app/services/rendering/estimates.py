@@ -16,7 +16,7 @@ from app.services.rendering.documents import Document
 from app.services.rendering.release_answers import ReleaseFacts
 
 
-def known_component(plan: Plan, facts: ReleaseFacts) -> KnownComponent:
+def to_component(plan: Plan, facts: ReleaseFacts) -> KnownComponent:
     """Return a component's release for derivation; the ranges of all bins hold at once, by the simultaneous radius."""
     accuracy, outcome, statistic = facts.accuracy, facts.outcome, plan.statistic
     if facts.interval is not None:
@@ -63,7 +63,7 @@ def _estimates_documents(estimates: Iterable[Estimate], date_kind: Kind | None) 
     return {member: [each[member] for each in shown] for member in shown[0]}
 
 
-def expected_document(width: PlannedWidth) -> Document:
+def render_expected_width(width: PlannedWidth) -> Document:
     """Return the width that a plan expects of an interval."""
     return {
         "half_width": None if width.half_width is None else round_up(width.half_width),

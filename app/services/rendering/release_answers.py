@@ -20,7 +20,7 @@ from app.ledger.answers import releases
 from app.ledger.answers.answer_storage import MAX_PLAIN_BYTES, Body, Opening, StoredAnswer
 from app.ledger.answers.releases import Release, Rows
 from app.ledger.answers.reused_answers import Copy, Intervals, ReusedOpening, Segment, Text, open_answer
-from app.ledger.units import rounded_epsilon_text
+from app.ledger.units import format_epsilon
 from app.services.planning.questions import Plan
 from app.services.rendering import documents, summaries, values
 from app.services.rendering.documents import Document
@@ -114,7 +114,7 @@ class SettledRelease:
             return plain
         if self.reused:
             return self._open_answer(rows)
-        return releases.committed_body(rows, self.release.release_id, self.answer)
+        return releases.read_committed_body(rows, self.release.release_id, self.answer)
 
     def _open_answer(self, rows: Rows) -> Body:
         return open_answer(self.answer, lambda: releases.response_body(rows, self.release.release_id))
@@ -135,7 +135,7 @@ def describe_facts(release_id: str, plan: Plan, outcome: Outcome, charged_nano: 
 
 def fresh_outcome(plan: Plan, drawn: ReleasedValues) -> Outcome:
     """Return the statistic and the reported numbers of a draw."""
-    return Outcome(plan.statistic.describe(), *values.reported_values(plan.statistic, drawn))
+    return Outcome(plan.statistic.describe(), *values.report_values(plan.statistic, drawn))
 
 
 def prepare_reused_release(release: Release, stored: Body, plan: Plan) -> PreparedRelease:
@@ -150,7 +150,7 @@ def prepare_reused_release(release: Release, stored: Body, plan: Plan) -> Prepar
         DamagedAnswerError: the stored answer is not what was written.
     """
     try:
-        places = locate_members(stored.checked_pieces())
+        places = locate_members(stored.read_checked_pieces())
         accuracy, summary, value = places["accuracy"], places["summary"], places["value_in_range"]
     except (KeyError, ValueError) as error:
         raise DamagedAnswerError from error
@@ -175,7 +175,7 @@ def prepare_reused_release(release: Release, stored: Body, plan: Plan) -> Prepar
 
 def past_cost(plan: Plan) -> str:
     """Return in words what an earlier release cost, by its own plan, and that it costs nothing now."""
-    return f"an earlier release, which cost ε = {rounded_epsilon_text(plan.epsilon_nano)}, answers this at no cost."
+    return f"an earlier release, which cost ε = {format_epsilon(plan.epsilon_nano)}, answers this at no cost."
 
 
 def _read_outcome(release_id: str, held: Body | None, places: Mapping[str, MemberPlace], rows: Rows) -> Outcome:
@@ -191,7 +191,7 @@ def _read_member(stored: Body, place: MemberPlace) -> Any:  # noqa: ANN401 - JSO
 
 def encode_release(release_id: str, dataset: Dataset, plan: Plan, drawn: ReleasedValues) -> Iterator[bytes]:
     """Yield the JSON of a fresh release in pieces, without the members that `encode_ending` adds."""
-    cost = f"this release cost ε = {rounded_epsilon_text(plan.epsilon_nano)}."
+    cost = f"this release cost ε = {format_epsilon(plan.epsilon_nano)}."
     return encode_answer(release_id, documents.encode_common_members(dataset, plan), plan, drawn, cost)
 
 
@@ -210,7 +210,7 @@ def encode_answer(
     outcome = values.encode_values(plan.mechanism, drawn)
     number = None
     if plan.statistic.bins is None:
-        number = values.reported_value(plan.statistic, drawn[0])
+        number = values.report_value(plan.statistic, drawn[0])
         accuracy: bytes | Iterable[bytes] = _add_interval(common["accuracy"], plan, number)
     else:
         accuracy = _add_intervals(common["accuracy"], values.encode_intervals(plan.statistic, plan.reach, drawn))

@@ -80,7 +80,7 @@ def _list_rules(treatments: Sequence[Treatment]) -> str:
     return "; ".join([*rules, f"{more} more columns have such rules"] if more > 0 else rules)
 
 
-def moved_in_words(treatments: Iterable[Treatment]) -> str:
+def describe_moved_missing(treatments: Iterable[Treatment]) -> str:
     """Return a sentence for each column whose missing values count as another number because of the bounds."""
     return "".join(
         f" With these bounds, missing values of {each.column} count as {value_in_words(each.missing_as, each.kind)},"

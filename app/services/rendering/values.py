@@ -52,12 +52,12 @@ def _in_range(statistic: Statistic, doubles: Doubles) -> Doubles:
     return clamped
 
 
-def reported_value(statistic: Statistic, value: mpq) -> mpq:
+def report_value(statistic: Statistic, value: mpq) -> mpq:
     """Return a number as reported in `value_in_range`: clamped to the public range and rounded to a double."""
     return mpq(to_nearest_double(min(max(value, statistic.lower), statistic.upper)))
 
 
-def reported_values(statistic: Statistic, drawn: ReleasedValues) -> tuple[tuple[mpq, ...], tuple[mpq, ...]]:
+def report_values(statistic: Statistic, drawn: ReleasedValues) -> tuple[tuple[mpq, ...], tuple[mpq, ...]]:
     """Return each component's number as reported in `value`, and as reported in `value_in_range`."""
     doubles, places = _doubles(drawn), drawn.places.tolist()
     raw, in_range = (list(map(mpq, each.tolist())) for each in (doubles, _in_range(statistic, doubles)))
