@@ -52,6 +52,20 @@ def test_what_is_shown_covers_the_interval(value: float, reach: mpq) -> None:
     assert mpq(value) + reach <= shown + error
 
 
+@pytest.mark.parametrize(
+    ("members", "words"),
+    [
+        ({}, "the sum of x over"),
+        ({"centred": True}, "the sum of x minus the middle of its bounds over"),
+        ({"centred": True, "weight": "w"}, "the sum of w times (x minus the middle of its bounds) over"),
+    ],
+)
+def test_a_sum_says_what_is_added(members: dict[str, object], words: str) -> None:
+    columns = {"x": replace(COLUMN["x"], bounds=(mpq(0), mpq(9))), "w": Column("w", Kind.REAL, (mpq(0), mpq(1)))}
+    document = {"kind": "sum", "column": "x", "where": {"w": {"between": (mpq(0), mpq(1))}}} | members
+    assert summaries.statistic_in_words(build(document, columns, 1_000, 1)).startswith(words)
+
+
 TREATMENTS = [
     Treatment("income", Kind.INTEGER, mpq(50_000), usual_missing_as=mpq(75_000), clamped_to=(mpq(0), mpq(100_000))),
     Treatment("alive", Kind.BOOLEAN, mpq(0)),

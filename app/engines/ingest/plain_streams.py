@@ -12,10 +12,16 @@ from app.engines.ingest.file_kinds import is_parquet
 
 _COMPRESSIONS: Final = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _UTF_16: Final = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
+_UTF_32: Final = codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE
 _PIECE_BYTES: Final = 2**16
 
-MAX_PLAIN_BYTES = 2**36
-"""The limit on the content of a compressed file, which can have 10⁵ times as many bytes as the file."""
+MAX_RATIO = 200
+"""The limit on the content of a compressed file, relative to the file's size, above `FREE_PLAIN_BYTES`.
+
+Tables are seldom compressed to less than a fiftieth; blank lines are to a thousandth, and zstd compresses them further.
+"""
+
+FREE_PLAIN_BYTES = 2**24
 
 
 class UnreadableStreamError(ValueError):
@@ -28,7 +34,7 @@ def open_plain(file: BinaryIO) -> BinaryIO:
     The file must be at its beginning, which its first bytes decide about. The stream can be rewound.
 
     Raises, also when the stream is read:
-        UnreadableStreamError: the file is damaged or truncated, or it is a Parquet file in a compressed one.
+        UnreadableStreamError: the file is damaged or truncated, or its content is of another kind or too large.
         OSError: it could not be read.
     """
     magic = _peek(file)
@@ -36,7 +42,10 @@ def open_plain(file: BinaryIO) -> BinaryIO:
     plain = file if compression is None else _stream(partial(_decompress, file, compression))
     if plain is not file and is_parquet(plain):
         raise UnreadableStreamError("is a Parquet file in a compressed one: upload the Parquet file")
-    return _stream(partial(_decode_utf_16, plain)) if _peek(plain).startswith(_UTF_16) else plain
+    magic = _peek(plain)
+    if magic.startswith(_UTF_32):
+        raise UnreadableStreamError("is in UTF-32: save it as UTF-8")
+    return _stream(partial(_decode_utf_16, plain)) if magic.startswith(_UTF_16) else plain
 
 
 def _peek(file: BinaryIO) -> bytes:
@@ -98,14 +107,15 @@ class _Unclosed:
 
 
 def _decompress(file: BinaryIO, compression: str) -> Iterator[bytes]:
+    most = FREE_PLAIN_BYTES + MAX_RATIO * file.seek(0, io.SEEK_END)
     file.seek(0)
     size = 0
     try:
         stream = pa.CompressedInputStream(_Unclosed(file), compression)
         while piece := stream.read(_PIECE_BYTES):
             size += len(piece)
-            if size > MAX_PLAIN_BYTES:
-                raise UnreadableStreamError(f"has more than {MAX_PLAIN_BYTES:,} bytes when it is decompressed")
+            if size > most:
+                raise UnreadableStreamError(f"has more than {most:,} bytes when it is decompressed: upload it as it is")
             yield piece
     except OSError as error:
         if error.errno is not None:

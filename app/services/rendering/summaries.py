@@ -118,7 +118,10 @@ def statistic_in_words(statistic: Statistic) -> str:
             else f"the number of the {statistic.n:,} rows that meet the filter"
         )
     name = f"{statistic.components:,} sums" if grouped else statistic.kind
-    return f"the {name} of {of_columns}{grouped} over {rows}"
+    term = f"{of_columns} minus the middle of its bounds" if described.get("centred") else of_columns
+    if "weight" in described:
+        term = f"{described['weight']} times {f'({term})' if described.get('centred') else term}"
+    return f"the {name} of {term}{grouped} over {rows}"
 
 
 def _groups_in_words(group_by: str | Mapping[str, str]) -> str:
