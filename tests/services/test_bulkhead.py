@@ -1,13 +1,21 @@
 """Long work is done a little at a time, and no caller keeps the others out of it."""
 
+import json
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from gmpy2 import mpq
 
+from app.db.repositories.datasets import Dataset
 from app.errors import OverloadedError
-from app.services.releasing import bulkhead
+from app.services.planning.derived_accuracy import Target
+from app.services.releasing import bulkhead, derived
 from app.services.releasing.bulkhead import Bulkhead
+from app.services.releasing.derived import DerivedQuestion
 
 
 class Workers:
@@ -76,3 +84,26 @@ def test_who_waits_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         assert room._places == {"one": 1}
     finally:
         workers.end()
+
+
+@pytest.mark.parametrize(
+    ("target", "is_long"),
+    [
+        (Target(None, mpq(1), None, {"mean": mpq(5), "count": mpq(500)}), True),
+        (Target(10**9, None, None, {"mean": mpq(5), "count": mpq(500)}), True),
+        (Target(10**9, None, None, {}), False),
+    ],
+)
+def test_a_search_for_epsilon_takes_a_place(monkeypatch: pytest.MonkeyPatch, target: Target, is_long: bool) -> None:  # noqa: FBT001
+    monkeypatch.setattr(bulkhead, "LONG_PLANS", Bulkhead(max_working=0, max_waiting=0))
+    columns = json.dumps({"x": {"kind": "integer", "bounds": ["0", "10"], "nullable": False}})
+    facts: dict[str, Any] = dict.fromkeys(Dataset.__dataclass_fields__)
+    dataset = Dataset(**facts | {"name": "d", "columns": columns, "n": 1_000, "rows_per_unit": 1})
+    services: Any = SimpleNamespace(
+        settings=SimpleNamespace(max_epsilon_nano=10**12), database=SimpleNamespace(pause=lambda: None)
+    )
+    access: Any = SimpleNamespace(dataset=dataset, principal=SimpleNamespace(id=1))
+    statistic = {"kind": "mean", "column": "x", "where": {"x": {"between": [mpq(0), mpq(5)]}}}
+    question = DerivedQuestion(statistic, target, mpq(1, 20), mpq(1, 20), "auto", reuse=True)
+    with pytest.raises(OverloadedError) if is_long else nullcontext():
+        derived._plan_derived(services, access, question)

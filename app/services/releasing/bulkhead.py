@@ -67,6 +67,9 @@ LARGE_ANSWERS = Bulkhead(max_working=1, max_waiting=6)
 LARGE_BATCHES = Bulkhead(max_working=1, max_waiting=2)
 """A batch of a thousand items takes seconds of CPU time."""
 
+LONG_PLANS = Bulkhead(max_working=1, max_waiting=6)
+"""To find an ε for an accuracy, or its division at guesses, can take seconds of CPU time."""
+
 LARGE_COMPONENTS = 20_000
 """An answer with at least this many numbers is large."""
 
@@ -100,6 +103,19 @@ def enter_if_many(database: Database, items: int, caller: Hashable) -> AbstractC
         OverloadedError: as `Bulkhead.enter`.
     """
     return _enter(database, LARGE_BATCHES, caller) if items >= LARGE_ITEMS else nullcontext()
+
+
+def enter_long_plan(database: Database, caller: Hashable) -> AbstractContextManager[None]:
+    """Return a context manager that enters `LONG_PLANS`.
+
+    Args:
+        database: the database; other requests' commits go before the plan.
+        caller: who takes the place.
+
+    Raises:
+        OverloadedError: as `Bulkhead.enter`.
+    """
+    return _enter(database, LONG_PLANS, caller)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ Only the components that no earlier release answers are charged: all of them, or
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -32,6 +33,7 @@ from app.services.planning import columns, derived_accuracy, questions
 from app.services.planning.derived_accuracy import Setting, Target
 from app.services.planning.questions import Plan, Question
 from app.services.releasing import exact_sums, release_flow, reuse
+from app.services.releasing.bulkhead import enter_long_plan
 from app.services.releasing.charges import list_charges
 from app.services.releasing.release_requests import PlannedRequest, ReleaseRequest
 from app.services.releasing.replays import Answer, Key
@@ -83,7 +85,7 @@ def plan_derived(services: Services, entered: Access, question: DerivedQuestion)
     """
     facts.require_match(services.keyring, entered.dataset, entered.account)
     exact_sums.require_open(entered.dataset)
-    planned = _plan_derived(services, entered.dataset, question)
+    planned = _plan_derived(services, entered, question)
     derived, plans = planned.derived, planned.plans
     earlier: list[EarlierRelease | None] = [None] * len(plans)
     with services.database.read() as session:
@@ -126,7 +128,7 @@ def release_derived(services: Services, access: Access, question: DerivedQuestio
     """
 
     def plan() -> PlannedRequest:
-        planned = _plan_derived(services, access.dataset, question)
+        planned = _plan_derived(services, access, question)
         return PlannedRequest(list(planned.plans.values()), partial(_compose, access.dataset, planned, question))
 
     def list_kinds() -> list[str]:
@@ -195,14 +197,17 @@ def _read_target(dataset: Dataset, question: DerivedQuestion) -> Target:
         raise InvalidRequestError((error.where, error.what)) from None
 
 
-def _plan_derived(services: Services, dataset: Dataset, question: DerivedQuestion) -> PlannedDerived:
+def _plan_derived(services: Services, access: Access, question: DerivedQuestion) -> PlannedDerived:
     """Plan each component. ε is shared by weight, and α is divided by the number of components."""
+    dataset = access.dataset
     derived, most_nano = _build_derived(dataset, question), services.settings.max_epsilon_nano
     statistics = {role: questions.build_statistic(dataset, each) for role, each in derived.components.items()}
     target = _read_target(dataset, question)
     setting = Setting(derived, statistics, question.alpha, question.gamma, question.grid_refinement, target.guesses)
-    epsilon_nano = derived_accuracy.choose_epsilon(setting, target, most_nano)
-    shares = setting.share(epsilon_nano)
+    is_searched = target.epsilon_nano is None or target.guesses
+    with enter_long_plan(services.database, access.principal.id) if is_searched else nullcontext():
+        epsilon_nano = derived_accuracy.choose_epsilon(setting, target, most_nano)
+        shares = setting.share(epsilon_nano)
     if 0 in shares.values():
         raise InvalidRequestError(("epsilon", "is too small: each component's share is below 1e-9"))
     plans = {
