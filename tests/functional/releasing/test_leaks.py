@@ -101,6 +101,15 @@ def statistics() -> Iterator[dict[str, Any]]:
     for where in ({"yes": {"in": [True]}}, {"whole": {"in": [0, LEAST, MOST]}}, {"real": {"in": [0, TINY]}}):
         yield {"kind": "count", "where": where}
         yield {"kind": "histogram", "columns": ["text", "yes"], "where": where}
+    for where in (
+        {"real": {"is_missing": True}, "text": "a"},
+        {"real": {"not": {"at_least": 0}}},
+        {"whole": {"below": 0}, "exact": {"is_missing": False}},
+        {"exact": {"above": "-0.5", "at_most": 5}},
+        {"text": {"not": {"in": ["a", ""]}}},
+    ):
+        yield {"kind": "count", "where": where}
+        yield {"kind": "sum", "column": "real", "where": where}
     for column in COLUMNS:
         yield {"kind": "missing", "column": column}
         yield {"kind": "pair_differences", "columns": [column, "real"]}
@@ -150,7 +159,7 @@ def shape(value: Any, *, estimated: bool = False) -> Any:
     return type(value).__name__
 
 
-CALLS = 600
+CALLS = 1_000
 SHARES: list[dict[str, Any]] = [{"epsilon": "0.1"}, {"epsilon": "1e-9"}, {"accuracy": 1}, {"weight": 2}, {}]
 EXTRAS: list[dict[str, Any]] = [
     {"curve": {"from": "0.01", "to": 3, "points": 5}},
