@@ -3,10 +3,11 @@
 FastAPI generates the document from the routes' signatures. This module adds what all routes share, and the examples.
 """
 
-from functools import cache
+from threading import Condition
 from typing import Any
 
 import fastapi_offline
+from cachetools import cached
 from fastapi import FastAPI
 from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.openapi.utils import get_openapi
@@ -138,7 +139,8 @@ def _build_document(app: FastAPI) -> dict[str, Any]:
 def install(app: FastAPI) -> None:
     """Serve `/openapi.json` and `/docs` from our own files, so that the page makes no request to another host."""
     app.openapi = lambda: _build_document(app)  # type: ignore[method-assign]
-    description = cache(lambda: encode_json(app.openapi()))
+    # Once, also if many ask for the first time together: it takes a third of a second.
+    description = cached({}, condition=Condition())(lambda: encode_json(app.openapi()))
 
     @app.get("/openapi.json", include_in_schema=False)
     def openapi() -> Response:

@@ -2,12 +2,13 @@
 
 import gzip
 from collections.abc import Mapping
-from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
+from threading import Condition
 from typing import Final
 
 import plotly
+from cachetools import cached
 from fastapi import FastAPI, Request
 from starlette.datastructures import MutableHeaders
 from starlette.responses import FileResponse, Response
@@ -50,14 +51,14 @@ class WithHeaders:
         await self._app(scope, receive, guarded)
 
 
-@cache
+@cached({}, condition=Condition())
 def _plotly_bytes() -> bytes:
     return _PLOTLY.read_bytes()
 
 
-@cache
+@cached({}, condition=Condition())
 def _compress_plotly() -> bytes:
-    """Return the bundle of 4.8 MB compressed to a third. Each process does this once, at the first request."""
+    """Return the bundle of 4.8 MB compressed to a third. Each process does this once, at the first requests."""
     return gzip.compress(_plotly_bytes(), mtime=0)
 
 
