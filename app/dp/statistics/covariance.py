@@ -4,27 +4,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from gmpy2 import mpq
-
 from app.dp.errors import InvalidStatistic
 from app.dp.numbers.exact import Rational
-from app.dp.statistics.base import Statistic, describe_bounds, find_column, parse_bounds, parse_pair
-from app.dp.table.codes import Codes, codes_for
+from app.dp.statistics.base import find_column, parse_bounds, parse_pair
+from app.dp.statistics.column_pair import ColumnPair
+from app.dp.table.codes import codes_for
 from app.dp.table.columns import Column, Kind
 from app.dp.table.sums import Answer, CrossMoments, PairSums
 
 
 @dataclass(frozen=True)
-class Covariance(Statistic):
+class Covariance(ColumnPair):
     """The covariance, with divisor n - 1, of two columns' values within bounds of widths R_x and R_y.
 
-    In the product of the columns' units. The columns have the order of the request, which does not change the value.
+    In the product of the columns' units.
     """
-
-    x: str
-    x_codes: Codes
-    y: str
-    y_codes: Codes
 
     kind: ClassVar[str] = "covariance"
     members: ClassVar[frozenset[str]] = frozenset({"columns", "bounds"})
@@ -65,32 +59,14 @@ class Covariance(Statistic):
         """-h·R_x·R_y/(n(n - 1)) with h = ⌊n/2⌋·⌈n/2⌉, reached with half of the rows at each pair of opposite bounds."""
         return -self.upper
 
-    @property
-    def upper(self) -> Rational:
-        """h·R_x·R_y/(n(n - 1)) with h = ⌊n/2⌋·⌈n/2⌉, reached with half of the rows at each pair of equal bounds."""
-        return self._compute_largest_variance() * self.x_codes.width * self.y_codes.width
-
-    @property
-    def row_sensitivity(self) -> Rational:
-        """R_x·R_y/n."""
-        return self.x_codes.width * self.y_codes.width / self.n
-
-    @property
-    def rounding(self) -> Rational:
-        """2h(δ_x·R_y + δ_y·R_x)/(n(n - 1)), where δ is the largest error of rounding a value to its code."""
-        x, y = self.x_codes, self.y_codes
-        return 2 * self._compute_largest_variance() * (x.rounding * y.width + y.rounding * x.width)
-
     def values(self, answer: Answer) -> tuple[Rational]:
         """Return the covariance R_x·R_y/(K_x·K_y)·(n·P - S_x·S_y)/(n(n - 1))."""
         sums = self._check_answer(answer, CrossMoments)
-        spread = mpq(self.n * sums.products - sums.total_x * sums.total_y, self.n * (self.n - 1))
-        return (self.x_codes.width / self.x_codes.steps * (self.y_codes.width / self.y_codes.steps) * spread,)
+        return (self._scale(self.n * sums.products - sums.total_x * sums.total_y),)
 
     def describe(self) -> dict[str, Any]:
         """The request for this covariance, with null for the bounds of a boolean."""
-        bounds = [describe_bounds(self.x_codes), describe_bounds(self.y_codes)]
-        return {"kind": self.kind, "columns": [self.x, self.y], "bounds": bounds}
+        return {"kind": self.kind, "columns": [self.x, self.y], "bounds": self._describe_bounds()}
 
     def _distinction(self) -> list[Any]:
         needs = self.needs

@@ -8,8 +8,9 @@ from gmpy2 import mpq
 
 from app.dp.errors import InvalidStatistic
 from app.dp.numbers.exact import Rational
-from app.dp.statistics.base import Statistic, describe_bounds, find_column, parse_bounds, parse_pair
-from app.dp.table.codes import Codes, codes_for
+from app.dp.statistics.base import find_column, parse_bounds, parse_pair
+from app.dp.statistics.column_pair import ColumnPair
+from app.dp.table.codes import codes_for
 from app.dp.table.columns import Column
 from app.dp.table.conditions import Condition, Missing, describe_conditions
 from app.dp.table.filters import parse_conditions
@@ -17,7 +18,7 @@ from app.dp.table.sums import Answer, CellSums
 
 
 @dataclass(frozen=True)
-class PairDifferences(Statistic):
+class PairDifferences(ColumnPair):
     """Σ (xᵢ - xⱼ)(yᵢ - yⱼ)/(n(n - 1)) over the pairs of selected rows; both columns may be the same.
 
     Selected are the rows that meet the filter and have a value in both columns. If m rows are, this is m(m - 1)/(n(n -
@@ -37,10 +38,6 @@ class PairDifferences(Statistic):
     So Δ₁ = (n - 1)·R_x·R_y/(n(n - 1)) = R_x·R_y/n.
     """
 
-    x: str
-    x_codes: Codes
-    y: str
-    y_codes: Codes
     conditions: tuple[Condition, ...]
 
     kind: ClassVar[str] = "pair_differences"
@@ -81,35 +78,17 @@ class PairDifferences(Statistic):
         """0 if both columns are the same; otherwise -h·R_x·R_y/(n(n - 1))."""
         return mpq(0) if self.x == self.y else -self.upper
 
-    @property
-    def upper(self) -> Rational:
-        """h·R_x·R_y/(n(n - 1)) with h = ⌊n/2⌋·⌈n/2⌉."""
-        return self._compute_largest_variance() * self.x_codes.width * self.y_codes.width
-
-    @property
-    def row_sensitivity(self) -> Rational:
-        """R_x·R_y/n."""
-        return self.x_codes.width * self.y_codes.width / self.n
-
-    @property
-    def rounding(self) -> Rational:
-        """2h(δ_x·R_y + δ_y·R_x)/(n(n - 1)), where δ is the largest error of rounding a value to its code."""
-        x, y = self.x_codes, self.y_codes
-        return 2 * self._compute_largest_variance() * (x.rounding * y.width + y.rounding * x.width)
-
     def values(self, answer: Answer) -> tuple[Rational]:
         """Return R_x·R_y/(K_x·K_y)·(m·P - S_x·S_y)/(n(n - 1)), for m selected rows."""
         selected, outside, *sums = answer
         if len(sums) != self.needs.sums or selected + outside != self.n:
             raise ValueError("the sums are not those that this statistic needs")
         total, other, products = sums
-        spread = mpq(selected * products - total * other, self.n * (self.n - 1))
-        return (self.x_codes.width / self.x_codes.steps * (self.y_codes.width / self.y_codes.steps) * spread,)
+        return (self._scale(selected * products - total * other),)
 
     def describe(self) -> dict[str, Any]:
         """The request for this sum, with null for the bounds of a boolean, and with all conditions."""
-        bounds = [describe_bounds(self.x_codes), describe_bounds(self.y_codes)]
-        members = {"kind": self.kind, "columns": [self.x, self.y], "bounds": bounds}
+        members = {"kind": self.kind, "columns": [self.x, self.y], "bounds": self._describe_bounds()}
         return members | describe_conditions(self.conditions)
 
     def _distinction(self) -> list[Any]:
