@@ -17,6 +17,7 @@ from app.engines.backends.postgres_catalogue import locate_columns, require_type
 from app.engines.backends.table_names import parse_table_name
 from app.engines.errors import EngineFailure, translate_engine_errors
 from app.engines.live_tables import LiveColumn, LiveTable
+from app.engines.piece_streams import PieceStream
 from app.engines.sql.bin_expressions import Cuts
 from app.engines.sql.date_units import days_as_units, instants_as_units, seconds_as_units
 from app.engines.sql.expressions import Node, case, column, is_nan
@@ -74,7 +75,7 @@ class PostgresEngine(ExternalEngine):
             session.cursor() as cursor,
             cursor.copy(statement.encode()) as copy,
         ):
-            yield Rows(io.BufferedReader(_Chunks(copy), 2**20), null, session.cancel)
+            yield Rows(io.BufferedReader(PieceStream(iter(copy.read, b"")), 2**20), null, session.cancel)
 
     def close(self) -> None:
         """Do nothing: the engine holds no resources between statements."""
@@ -125,24 +126,6 @@ class PostgresEngine(ExternalEngine):
                 yield connection
         finally:
             self._turns.release()
-
-
-class _Chunks(io.RawIOBase):
-    """The output of a COPY as a file."""
-
-    def __init__(self, copy: psycopg.Copy) -> None:
-        self._copy = copy
-        self._left = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - a writable buffer
-        if not self._left:
-            self._left = memoryview(self._copy.read())
-        size = min(len(buffer), len(self._left))
-        buffer[:size], self._left = self._left[:size], self._left[size:]
-        return size
 
 
 def _to_stored_value(live: LiveColumn) -> Node:

@@ -24,26 +24,28 @@ _ZIP: Final = b"PK\x03\x04"
 _MOST_BYTES: Final = max(map(len, _KINDS))
 
 
+def peek(file: BinaryIO, size: int) -> bytes:
+    """Return the first bytes of a file, and rewind it."""
+    first = file.read(size)
+    file.seek(0)
+    return first
+
+
 def is_parquet(file: BinaryIO) -> bool:
     """Return whether a file is a Parquet file. It is rewound."""
-    magic = file.read(4)
-    file.seek(0)
-    return magic in _PARQUET
+    return peek(file, 4) in _PARQUET
 
 
 def describe_foreign_kind(file: BinaryIO) -> str | None:
     """Return what a file is if it is neither CSV nor Parquet, and what to do; None if it may be one. It is rewound."""
-    first = file.read(_MOST_BYTES)
-    file.seek(0)
+    first = peek(file, _MOST_BYTES)
     if first.startswith(_ZIP):
-        return _describe_zip(file)
+        return _describe_zip(peek(file, 4_096))
     return next((told for magic, told in _KINDS.items() if first.startswith(magic)), None)
 
 
-def _describe_zip(file: BinaryIO) -> str:
+def _describe_zip(first: bytes) -> str:
     """Excel's and LibreOffice's files are ZIP archives. The first member's name is in the file's first bytes."""
-    first = file.read(4_096)
-    file.seek(0)
     if b"[Content_Types].xml" in first or b"xl/" in first:
         return f"is an Excel workbook: {_SAVE_CSV}"
     if b"opendocument.spreadsheet" in first:

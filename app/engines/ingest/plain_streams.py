@@ -8,7 +8,8 @@ from typing import Any, BinaryIO, Final, cast
 
 import pyarrow as pa
 
-from app.engines.ingest.file_kinds import is_parquet
+from app.engines.ingest.file_kinds import is_parquet, peek
+from app.engines.piece_streams import PieceStream
 
 _COMPRESSIONS: Final = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _UTF_16: Final = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
@@ -18,7 +19,7 @@ _PIECE_BYTES: Final = 2**16
 MAX_RATIO = 200
 """The limit on the content of a compressed file, relative to the file's size, above `FREE_PLAIN_BYTES`.
 
-Tables are seldom compressed to less than a fiftieth; blank lines are to a thousandth, and zstd compresses them further.
+gzip compresses blank lines to a thousandth, and zstd further: such a file would take the place for uploads for long.
 """
 
 FREE_PLAIN_BYTES = 2**24
@@ -37,37 +38,28 @@ def open_plain(file: BinaryIO) -> BinaryIO:
         UnreadableStreamError: the file is damaged or truncated, or its content is of another kind or too large.
         OSError: it could not be read.
     """
-    magic = _peek(file)
+    magic = peek(file, 4)
     compression = next((name for first, name in _COMPRESSIONS.items() if magic.startswith(first)), None)
     plain = file if compression is None else _stream(partial(_decompress, file, compression))
     if plain is not file and is_parquet(plain):
         raise UnreadableStreamError("is a Parquet file in a compressed one: upload the Parquet file")
-    magic = _peek(plain)
+    magic = peek(plain, 4)
     if magic.startswith(_UTF_32):
         raise UnreadableStreamError("is in UTF-32: save it as UTF-8")
     return _stream(partial(_decode_utf_16, plain)) if magic.startswith(_UTF_16) else plain
 
 
-def _peek(file: BinaryIO) -> bytes:
-    first = file.read(4)
-    file.seek(0)
-    return first
-
-
 def _stream(pieces: Callable[[], Iterator[bytes]]) -> BinaryIO:
-    return cast("BinaryIO", io.BufferedReader(_Pieces(pieces), _PIECE_BYTES))
+    return cast("BinaryIO", io.BufferedReader(_RewindableStream(pieces), _PIECE_BYTES))
 
 
-class _Pieces(io.RawIOBase):
-    """The pieces of an iterator as a file that can go back to its beginning."""
+class _RewindableStream(PieceStream):
+    """A stream that can go back to its beginning, where it opens its pieces again."""
 
-    def __init__(self, pieces: Callable[[], Iterator[bytes]]) -> None:
-        self._open_pieces = pieces
+    def __init__(self, open_pieces: Callable[[], Iterator[bytes]]) -> None:
+        super().__init__(open_pieces())
+        self._open_pieces = open_pieces
         self._place = 0
-        self._pieces, self._left = pieces(), memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
 
     def seekable(self) -> bool:
         return True
@@ -83,13 +75,7 @@ class _Pieces(io.RawIOBase):
         return 0
 
     def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - a writable buffer
-        while not self._left:
-            piece = next(self._pieces, None)
-            if piece is None:
-                return 0
-            self._left = memoryview(piece)
-        size = min(len(buffer), len(self._left))
-        buffer[:size], self._left = self._left[:size], self._left[size:]
+        size = super().readinto(buffer)
         self._place += size
         return size
 
