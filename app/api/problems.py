@@ -13,7 +13,7 @@ from starlette.routing import Match, Mount
 from app import errors, metrics
 from app.db.clock import seconds_until
 from app.json_text import encode_json
-from app.ledger.units import epsilon_text, format_epsilon
+from app.ledger.units import epsilon_text, format_rounded_epsilon
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_SECONDS = "1"
@@ -51,11 +51,11 @@ def _count_problems(error: errors.InvalidRequestError) -> str:
 
 def _budget_detail(error: errors.BudgetExhaustedError) -> str:
     budget = "the dataset's budget" if error.scope == "dataset" else "your allowance"
-    left = format_epsilon(error.remaining_nano, up=False)
+    left = format_rounded_epsilon(error.remaining_nano, up=False)
     advice = "ask for less, or ask the dataset's owner for a higher limit"
     if error.renews_at is not None:
         advice = f"ask for less, or wait until it is renewed at {error.renews_at}"
-    return f"This costs ε = {format_epsilon(error.requested_nano)}, and {left} of {budget} is left: {advice}."
+    return f"This costs ε = {format_rounded_epsilon(error.requested_nano)}, and {left} of {budget} is left: {advice}."
 
 
 def _retry_after_seconds(problem: "Problem", error: object) -> str | None:
@@ -140,7 +140,7 @@ PROBLEMS: dict[type[errors.SnapledgerError], Problem] = {
         "accuracy-unattainable",
         "This accuracy costs too much",
         lambda error: (
-            f"It would cost ε = {format_epsilon(error.epsilon_nano)}, and one release may cost at most "
+            f"It would cost ε = {format_rounded_epsilon(error.epsilon_nano)}, and one release may cost at most "
             f"{epsilon_text(error.limit_nano)}: ask for a larger radius."
         ),
         lambda error: {"epsilon": epsilon_text(error.epsilon_nano)},

@@ -13,7 +13,7 @@ def epsilon_text(epsilon_nano: int) -> str:
     return f"{whole}.{part:09d}".rstrip("0").rstrip(".")
 
 
-def format_epsilon(epsilon_nano: int, *, up: bool = True) -> str:
+def format_rounded_epsilon(epsilon_nano: int, *, up: bool = True) -> str:
     """Return an ε with three significant digits, for a sentence. Round a cost up and a remaining budget down."""
     step = 10 ** max(len(str(epsilon_nano)) - _SENTENCE_DIGITS, 0)
     return epsilon_text((-(-epsilon_nano // step) if up else epsilon_nano // step) * step)

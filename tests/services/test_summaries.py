@@ -11,7 +11,7 @@ from app.dp.mechanism.mechanism import Mechanism
 from app.dp.statistics import build
 from app.dp.statistics.treatment import Treatment
 from app.dp.table.columns import Column, Kind
-from app.ledger.units import format_epsilon
+from app.ledger.units import format_rounded_epsilon
 from app.services.planning import questions
 from app.services.planning.questions import Plan
 from app.services.rendering import summaries, treatments
@@ -96,7 +96,7 @@ def test_the_rules_of_columns_in_words() -> None:
 
 
 def test_a_cost_is_rounded_up_and_what_is_left_down() -> None:
-    assert format_epsilon(1_018_956_556) == "1.02"
-    assert format_epsilon(1_018_956_556, up=False) == "1.01"
-    assert format_epsilon(500_000_000) == "0.5"
-    assert format_epsilon(0) == "0"
+    assert format_rounded_epsilon(1_018_956_556) == "1.02"
+    assert format_rounded_epsilon(1_018_956_556, up=False) == "1.01"
+    assert format_rounded_epsilon(500_000_000) == "0.5"
+    assert format_rounded_epsilon(0) == "0"

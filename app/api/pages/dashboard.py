@@ -58,7 +58,7 @@ def _plotly_bytes() -> bytes:
 
 @cached({}, condition=Condition())
 def _compress_plotly() -> bytes:
-    """Return the bundle of 4.8 MB compressed to a third. Each process does this once, at the first requests."""
+    """Return the bundle of 4.8 MB compressed to a third. Each process does this once, however many ask first."""
     return gzip.compress(_plotly_bytes(), mtime=0)
 
 

@@ -20,7 +20,7 @@ from app.ledger.answers import releases
 from app.ledger.answers.answer_storage import MAX_PLAIN_BYTES, Body, Opening, StoredAnswer
 from app.ledger.answers.releases import Release, Rows
 from app.ledger.answers.reused_answers import Copy, Intervals, ReusedOpening, Segment, Text, open_answer
-from app.ledger.units import format_epsilon
+from app.ledger.units import format_rounded_epsilon
 from app.services.planning.questions import Plan
 from app.services.rendering import documents, summaries, values
 from app.services.rendering.documents import Document
@@ -175,7 +175,7 @@ def prepare_reused_release(release: Release, stored: Body, plan: Plan) -> Prepar
 
 def past_cost(plan: Plan) -> str:
     """Return in words what an earlier release cost, by its own plan, and that it costs nothing now."""
-    return f"an earlier release, which cost ε = {format_epsilon(plan.epsilon_nano)}, answers this at no cost."
+    return f"an earlier release, which cost ε = {format_rounded_epsilon(plan.epsilon_nano)}, answers this at no cost."
 
 
 def _read_outcome(release_id: str, held: Body | None, places: Mapping[str, MemberPlace], rows: Rows) -> Outcome:
@@ -191,7 +191,7 @@ def _read_member(stored: Body, place: MemberPlace) -> Any:  # noqa: ANN401 - JSO
 
 def encode_release(release_id: str, dataset: Dataset, plan: Plan, drawn: ReleasedValues) -> Iterator[bytes]:
     """Yield the JSON of a fresh release in pieces, without the members that `encode_ending` adds."""
-    cost = f"this release cost ε = {format_epsilon(plan.epsilon_nano)}."
+    cost = f"this release cost ε = {format_rounded_epsilon(plan.epsilon_nano)}."
     return encode_answer(release_id, documents.encode_common_members(dataset, plan), plan, drawn, cost)
 
 

@@ -11,7 +11,7 @@ from app.dp.derived import DerivedStatistic
 from app.dp.numbers.exact import Rational, json_number, to_nearest_double
 from app.dp.statistics import Statistic
 from app.dp.table.dates import format_nearest
-from app.ledger.units import format_epsilon
+from app.ledger.units import format_rounded_epsilon
 from app.services.planning.derived_accuracy import PlannedWidth
 from app.services.planning.questions import Plan
 from app.services.rendering import treatments
@@ -29,7 +29,7 @@ def summarise_plan(plan: Plan, *, reused: bool = False, affordable: bool = True)
     moved = treatments.describe_moved_missing(plan.treatments)
     if reused:
         return f"An earlier release answers this at no cost: {statistic}, {promise}.{moved}"
-    cost = f"cost ε = {format_epsilon(plan.epsilon_nano)}"
+    cost = f"cost ε = {format_rounded_epsilon(plan.epsilon_nano)}"
     if not affordable:
         cost += ", which is more than you can spend now,"
     return f"{_capitalise(statistic)} would {cost} and be {promise}.{moved}"
@@ -59,7 +59,9 @@ def summarise_derived_plan(
     derived: DerivedStatistic, width: PlannedWidth | None, cost_nano: int, alpha: Rational
 ) -> str:
     """Return what a derived statistic would cost, and how wide its interval would be if the guesses are right."""
-    cost = f"Its releases would cost ε = {format_epsilon(cost_nano)}." if cost_nano else "It would cost nothing."
+    cost = (
+        f"Its releases would cost ε = {format_rounded_epsilon(cost_nano)}." if cost_nano else "It would cost nothing."
+    )
     confidence = _confidence_text(alpha)
     if width is None:
         *names, last = (f"`{name}`" for name in derived.guess_names)
@@ -174,14 +176,14 @@ def _confidence_text(alpha: Rational) -> str:
 def summarise_batch_plan(items: int, fresh: int, cost_nano: int, *, affordable: bool) -> str:
     """Return a sentence with the cost of a planned batch and whether it is affordable."""
     beyond = "" if affordable else ", which is more than you can spend now"
-    fate = f"would be new and cost ε = {format_epsilon(cost_nano)} in total{beyond}"
+    fate = f"would be new and cost ε = {format_rounded_epsilon(cost_nano)} in total{beyond}"
     return _summarise_items(items, fresh, fate)
 
 
 def summarise_batch(items: int, fresh: int, cost_nano: int) -> str:
     """Return a sentence with the cost of a batch."""
     verb = "is" if fresh == 1 else "are"
-    return _summarise_items(items, fresh, f"{verb} new and cost ε = {format_epsilon(cost_nano)} in total")
+    return _summarise_items(items, fresh, f"{verb} new and cost ε = {format_rounded_epsilon(cost_nano)} in total")
 
 
 def _summarise_items(items: int, fresh: int, fate: str) -> str:

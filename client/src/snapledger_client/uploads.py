@@ -38,11 +38,7 @@ class UploadStream:
         return piece
 
     def seek(self, offset: int) -> int:
-        """Go back, as httpx does before it sends a file.
-
-        Raises:
-            io.UnsupportedOperation: the source is a pipe; httpx then reads on from where it is.
-        """
+        """Go back, as httpx does before it sends a file; a pipe is read on from where it is."""
         return self._source.seek(offset) if self.can_be_sent_again else 0
 
     @property
@@ -88,6 +84,8 @@ def open_table(table: Table, progress: Progress | None = None) -> Iterator[IO[by
 
 
 def _as_stream(file: IO[bytes], progress: Progress | None) -> IO[bytes]:
+    if progress is None and isinstance(file, io.BytesIO):
+        return file  # its length is known
     stream = SizedUploadStream if _is_regular(file) else UploadStream
     return cast("IO[bytes]", stream(file, progress))  # with the part of the protocol that httpx uses
 

@@ -87,6 +87,20 @@ def test_what_is_no_table_is_refused() -> None:
         pass
 
 
+def test_the_length_is_sent_where_it_is_known(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(CSV)
+    with (tmp_path / "t.csv").open("rb") as file:
+        for known in (CSV, io.BytesIO(CSV), file):
+            with uploads.open_table(known) as stream:
+                files = calls.register_dataset({}, stream).files
+                headers = httpx.Request("POST", "http://h", files=files).headers
+            assert int(headers["Content-Length"]) > len(CSV)
+            assert "Transfer-Encoding" not in headers
+    with zipped(tmp_path) as file, uploads.open_table(file) as stream:
+        files = calls.register_dataset({}, stream).files
+        assert "Content-Length" not in httpx.Request("POST", "http://h", files=files).headers
+
+
 def test_an_upload_from_a_pipe_is_not_sent_twice(tmp_path: Path) -> None:
     policy, lost = RetryPolicy(6, 0.1), httpx.ConnectTimeout("")
     with pipe(tmp_path) as end, uploads.open_table(end) as stream:
