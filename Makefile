@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve docs test test-slow test-hostile test-browser pictures examples test-kill test-faults test-spark container-check audit \
+.PHONY: help setup demo serve docs test test-slow test-hostile test-browser pictures examples openapi test-kill test-faults test-spark container-check audit \
 	fuzz client messages bench-setup lint format lock release-check clean
 
 help: ## Show what can be made
@@ -69,6 +69,7 @@ pictures: $(VENV)/development ## Make the pictures in docs/screenshots anew
 
 examples: $(VENV)/development ## Record the examples in the OpenAPI document anew, where the service answers otherwise
 	@$(BIN)/python -m pytest -q tests/functional/http/test_openapi_examples.py --examples
+	@$(BIN)/python tools/write_openapi.py
 
 test-kill: CYCLES ?= 1000
 test-kill: $(VENV)/development ## Kill the service under load CYCLES times on each database (1000)
@@ -114,6 +115,9 @@ $(BENCH)/peers: requirements-bench.lock pyproject.toml
 
 messages: $(VENV)/development ## List all texts that people read in docs/messages.md
 	@$(BIN)/python tools/list_messages.py
+
+openapi: $(VENV)/development ## Write the OpenAPI document that the service answers
+	@$(BIN)/python tools/write_openapi.py
 
 client: $(VENV)/development ## Generate the client's synchronous half from the asynchronous one
 	@$(BIN)/python tools/generate_sync_client.py

@@ -5,10 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from fastapi import FastAPI
-from fastapi.routing import APIRoute
 
-from app.api.openapi import document
 from app.api.pages import dashboard
 
 
@@ -23,16 +20,6 @@ def counted(monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> list[str
 
     monkeypatch.setattr(module, name, make)
     return calls
-
-
-def test_the_interface_is_described_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = counted(monkeypatch, document, "_build_document")
-    app = FastAPI()
-    document.install(app)
-    (route,) = [each for each in app.routes if isinstance(each, APIRoute) and each.path == "/openapi.json"]
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda _: route.endpoint(), range(8)))
-    assert len(calls) == 1
 
 
 def test_the_charts_are_compressed_once(monkeypatch: pytest.MonkeyPatch) -> None:

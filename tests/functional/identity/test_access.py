@@ -184,7 +184,7 @@ def test_alive_and_ready(service: Service) -> None:
     for path in ("/healthz", "/readyz"):
         answer = service.stranger.get(path)
         assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
-    assert json.loads(service.stranger.get("/openapi.json").content) == service.contract.document
+    assert json.loads(service.stranger.get("/openapi.json").content) == service.contract.document, "run make openapi"
 
 
 @pytest.mark.slow
