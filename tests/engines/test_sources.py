@@ -531,8 +531,7 @@ def test_a_policy_that_hides_rows_is_a_failure(near: Tables, warehouse: str, tab
     assert "may not read" in problems(opened, name, [X], live=True)
     run(warehouse, 'GRANT SELECT ON "Odd name"."t;" TO reader')
     for live in (False, True):
-        with pytest.raises(EngineFailure):
-            opened.ingest_from(TableOrigin("warehouse", name, live), [X])
+        assert "row security policy" in problems(opened, name, [X], live=live)
     assert not [path for path in tmp_path.iterdir() if path != opened._engine.scratch]
     opened.close()
     run(warehouse, 'DROP SCHEMA "Odd name" CASCADE', "DROP ROLE reader")
@@ -572,7 +571,6 @@ def test_units_are_counted_where_they_are(near: Tables, table: Any, live, unit_t
     assert told.startswith("column u: 1 unit has more than 2 rows (`rows_per_unit`), and the largest has 3: ")
     missing = table(f"u {unit_type}, x int", f"{unit(1)}, 1", "NULL, 2")
     assert "column u" in problems(near, missing, [X], live=live, units=Units("u", 1))
-    assert "must be of a text type" in problems(near, table("u float8, x int"), [X], live=live, units=Units("u", 1))
 
 
 def test_texts_are_compared_byte_by_byte(near: Tables, table: Any, monkeypatch: Any) -> None:

@@ -15,7 +15,7 @@ from app.dp.table.columns import Column, Kind
 from app.engines.backends.engine import ExternalEngine, Rows
 from app.engines.backends.postgres_catalogue import locate_columns, require_types
 from app.engines.backends.table_names import parse_table_name
-from app.engines.errors import EngineFailure, translate_engine_errors
+from app.engines.errors import EngineFailure, InvalidFile, Problem, translate_engine_errors
 from app.engines.live_tables import LiveColumn, LiveTable
 from app.engines.piece_streams import PieceStream
 from app.engines.sql.bin_expressions import Cuts
@@ -30,6 +30,8 @@ logger = logging.getLogger(__name__)
 _CONNECTIONS = 8
 _COPY_SECONDS = 6 * 3600
 _LOCK_SECONDS = 10
+_TRANSIENT = {"08", "40", "53", "54", "57", "58", "XX"}
+"""The classes of SQLSTATE for a database that is busy, unavailable or out of resources."""
 _NUMERIC = "DECIMAL"
 _MAX_UNITS = 10**MAX_DIGITS
 
@@ -65,7 +67,11 @@ class PostgresEngine(ExternalEngine):
 
     @contextmanager
     def stream_copy(self, table: LiveTable) -> Iterator[Rows]:
-        """Stream a snapshot of a table's columns; any error in the block ends the stream."""
+        """Stream a snapshot of a table's columns; any error in the block ends the stream.
+
+        Raises:
+            InvalidFile: the database will not read the table, or cannot compute a row of it.
+        """
         null = secrets.token_hex(16)  # a random text that no value is equal to
         columns = [exp.alias_(_text(column), column.name, quoted=True) for column in table.columns]
         query = render(exp.select(*columns).from_(table_node(table.path)), self.dialect)
@@ -73,6 +79,7 @@ class PostgresEngine(ExternalEngine):
         with (
             self._connect(_COPY_SECONDS) as session,
             session.cursor() as cursor,
+            _describe_failures(),
             cursor.copy(statement.encode()) as copy,
         ):
             yield Rows(io.BufferedReader(PieceStream(iter(copy.read, b"")), 2**20), null, session.cancel)
@@ -128,6 +135,28 @@ class PostgresEngine(ExternalEngine):
             self._turns.release()
 
 
+@contextmanager
+def _describe_failures() -> Iterator[None]:
+    """Describe an error that a table's owner can mend; retrying would not help. The database's text may have values.
+
+    Raises:
+        InvalidFile: the block raised such an error.
+    """
+    state = None
+    try:
+        yield
+    except psycopg.Error as error:
+        state = error.sqlstate
+        if state is None or state[:2] in _TRANSIENT:
+            raise
+    if state is not None:
+        what = (
+            f"could not be copied: the database refused to read it, or could not compute a row (SQLSTATE {state}): "
+            "correct the view or table, or ask the operator for the rights of the connection"
+        )
+        raise InvalidFile([Problem("source.table", what)])
+
+
 def _to_stored_value(live: LiveColumn) -> Node:
     """Return a node for a column's values in their stored type.
 
@@ -138,7 +167,7 @@ def _to_stored_value(live: LiveColumn) -> Node:
         return value
     if live.kind is Kind.CATEGORY:
         # Compare byte by byte, because some collations treat different texts as equal.
-        return exp.Collate(this=exp.cast(value, "TEXT"), expression=exp.to_identifier("C", quoted=True))
+        return exp.Collate(this=_as_text(live), expression=exp.to_identifier("C", quoted=True))
     if live.kind is Kind.REAL:
         return _numeric_as_double(value) if live.type == "numeric" else exp.cast(value, "DOUBLE")
     if live.kind.temporal:
@@ -200,8 +229,16 @@ def _text(live: LiveColumn) -> Node:
     """Return a node for a column's values as CSV texts; dates are numbers already."""
     if live.kind.temporal:
         return exp.cast(_to_stored_value(live), "TEXT")
-    text = exp.cast(column(live.name), "TEXT")
+    text = _as_text(live)
     return text if live.kind in {Kind.REAL, Kind.CATEGORY, Kind.BOOLEAN} else _without_nan(live, text)
+
+
+def _as_text(live: LiveColumn) -> Node:
+    """Return a node for a column's values as texts; equal numbers that identify units have equal texts."""
+    value = column(live.name)
+    if live.type == "numeric" and live.kind is Kind.CATEGORY:
+        value = exp.Anonymous(this="TRIM_SCALE", expressions=[value])
+    return exp.cast(value, "TEXT")
 
 
 def _without_nan(live: LiveColumn, otherwise: Node) -> Node:

@@ -9,11 +9,10 @@ from typing import BinaryIO, Self
 
 from app.dp.table.columns import Column
 from app.engines.atomic_files import remove, sync_directory
-from app.engines.errors import EngineFailure
 from app.engines.ingest import Units
 from app.engines.ingest.csv_file import CsvFormat
 from app.engines.ingest_process.job import Job, Limits
-from app.engines.ingest_process.pool import IngestProcesses, Interrupted
+from app.engines.ingest_process.pool import IngestInterrupted, IngestProcesses, Interrupted
 from app.engines.ingest_process.slots import hold_slot
 
 MAX_WAIT_SECONDS = 60
@@ -82,17 +81,20 @@ class IngestReader:
         `cancel` makes a blocked read of the stream fail. The process never learns where the stream comes from.
 
         Raises:
-            As `read_file`.
+            As `read_file`, or as the stream does.
         """
         with hold_slot(self._directory, self._concurrent, MAX_WAIT_SECONDS, interrupted) as slot:
             job = Job(slot, columns, units, texts, self._processes.limits, is_stream=True)
             with _Pump(stream, cancel) as pump:
                 try:
-                    n, _ = self._processes.run(job, pump.source, lambda: pump.has_failed or interrupted())
+                    n, _ = self._processes.run(job, pump.source, lambda: pump.failure is not None or interrupted())
+                except IngestInterrupted:
+                    if pump.failure is None:
+                        raise
                 finally:
                     pump.stop()
-                if pump.has_failed:
-                    raise EngineFailure
+                if pump.failure is not None:
+                    raise pump.failure
             _publish(job.target, target)
             return n
 
@@ -118,7 +120,7 @@ class _Pump:
     """
 
     def __init__(self, stream: BinaryIO, cancel: Callable[[], None]) -> None:
-        self.has_failed = False
+        self.failure: Exception | None = None
         self._stream = stream
         self._cancel = cancel
         self.source, self._sink = os.pipe()
@@ -154,8 +156,8 @@ class _Pump:
                     view = view[os.write(self._sink, view) :]
         except BrokenPipeError:  # the reader has ended
             return
-        except Exception:  # noqa: BLE001 - its text may contain values
-            self.has_failed = True
+        except Exception as error:  # noqa: BLE001 - for the thread that reads
+            self.failure = error
             return
         os.close(self._sink)
         self._sink = -1
