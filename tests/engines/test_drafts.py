@@ -4,7 +4,10 @@ import codecs
 import csv
 import gzip
 import io
+import json
 import random
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from app.api.json_codec import decode
 from app.api.routers.datasets import collect_declared_columns
 from app.api.schemas.base import validate
 from app.api.schemas.datasets import DatasetRequest
@@ -40,7 +44,7 @@ def confirmed(draft: Draft) -> dict[str, Any]:
 
 def upload(tables: Tables, path: Path, draft: Draft) -> int:
     metadata = {"name": "drafted", "epsilon_limit": "1", "columns": confirmed(draft)}
-    request = validate(DatasetRequest, metadata)
+    request = validate(DatasetRequest, decode(json.dumps(metadata).encode()))
     columns = decode_columns(encode_columns(collect_declared_columns(request.columns)))
     return tables.ingest(io.BytesIO(path.read_bytes()), list(columns.values()), request.null_values).n
 
@@ -73,6 +77,47 @@ def test_exactly_this_file_is_drafted(tmp_path: Path) -> None:
     }
     pq.write_table(pa.table({"x": [1, 2]}), folder / "t[1].parquet")
     assert [*draft_metadata(folder / "t[1].parquet").columns] == ["x"]
+
+
+def test_each_type_of_parquet_is_drafted_as_an_upload_reads_it(tables: Tables, tmp_path: Path) -> None:
+    ids = pa.array([bytes(range(16)), b"\xff" * 16, None], pa.binary(16))
+    columns = {
+        "uuid": pa.ExtensionArray.from_storage(pa.uuid(), ids),
+        "bytes": pa.array([b"a", "é".encode(), None]),
+        "no texts": pa.array([b"a", b"\xff", None]),
+        "dictionary": pa.DictionaryArray.from_arrays(pa.array([0, None, 1]), pa.array(["a", "b"])),
+        "unsigned": pa.array([1, 2**63 - 1, None], pa.uint64()),
+        "too large": pa.array([1, 2**64 - 1, None], pa.uint64()),
+        "whole": pa.array([Decimal(-5), Decimal(7), None], pa.decimal128(38, 0)),
+        "money": pa.array([Decimal("-5.25"), Decimal(7), None], pa.decimal128(38, 2)),
+        "huge": pa.array([Decimal("-5.25"), Decimal(10**30), None], pa.decimal256(60, 2)),
+        "half": pa.array([0.5, 2, None], pa.float16()),
+        "month": pa.array([date(2020, 2, 1), date(2020, 3, 1), None], pa.date64()),
+        "at": pa.array([0, 3_600 * 10**9, None], pa.timestamp("ns")),
+        "duration": pa.array([1, 2, None], pa.duration("s")),
+        "time": pa.array([1, 2, None], pa.time32("s")),
+    }
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table(columns), path, use_deprecated_int96_timestamps=True, store_decimal_as_integer=True)
+    draft = draft_metadata(path)
+    kinds = {name: column["kind"] for name, column in draft.columns.items()}
+    assert kinds == {
+        **dict.fromkeys(["uuid", "bytes", "dictionary"], "category"),
+        **dict.fromkeys(["unsigned", "whole"], "integer"),
+        **dict.fromkeys(["too large", "huge", "half"], "real"),
+        "money": "decimal",
+        "month": "date",
+        "at": "timestamp",
+    }
+    assert draft.columns["uuid"]["categories"][0] == "00010203-0405-0607-0809-0a0b0c0d0e0f"
+    assert draft.columns["bytes"]["categories"] == ["a", "é"]
+    assert draft.columns["money"]["bounds"] == ["-5.25", "7.00"]
+    assert draft.left_out == {
+        "no texts": "row 2 is not a text in UTF-8, which an upload would refuse",
+        "duration": "must be of a numeric type: an upload would refuse it",
+        "time": "looks like names, remarks, times or a constant",
+    }
+    assert upload(tables, path, draft) == 3
 
 
 def test_why_columns_are_left_out(tmp_path: Path) -> None:

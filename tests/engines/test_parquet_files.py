@@ -4,7 +4,8 @@ import decimal
 import io
 import math
 import random
-from datetime import UTC, datetime
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,14 @@ from app.engines.ingest.problems import Problems
 from app.engines.storage.tables import Tables
 
 MONEY = Column("money", Kind.DECIMAL, scale=2)
+ID = Column("id", Kind.CATEGORY, categories=("00010203-0405-0607-0809-0a0b0c0d0e0f",))
 TEXTS = Column("category", Kind.CATEGORY)  # without categories every text is kept
 UNREADABLE = Problem("file", parquet_file._UNREADABLE)
+UNITS = Column("category", Kind.CATEGORY)
 D = decimal.Decimal
+IDS = pa.array([bytes(range(16)), b"\xff" * 16, None], pa.binary(16))
+UUIDS = ["00010203-0405-0607-0809-0a0b0c0d0e0f", "ffffffff-ffff-ffff-ffff-ffffffffffff", None]
+WHOLE = [pa.int8(), pa.uint8(), pa.int16(), pa.uint16(), pa.int32(), pa.uint32(), pa.int64(), pa.uint64()]
 
 
 def stored(tables: Tables, column: Column, array: pa.Array, **options: Any) -> list[object]:
@@ -37,6 +43,14 @@ def refused(tables: Tables, upload: bytes | io.BytesIO, *columns: Column) -> tup
         tables.ingest(io.BytesIO(upload) if isinstance(upload, bytes) else upload, columns, [])
     assert not list(tables._directory.glob("*.parquet"))
     return caught.value.problems
+
+
+def as_decimals(texts: list[str | None], scale: int) -> Iterator[pa.Array]:
+    """Decimals of every width: of one byte to 32 in a fixed-length binary, or in an integer."""
+    for digits in (3, 7, 18, 19, 38, 39, 76):
+        yield pa.array([text and D(text) for text in texts], pa.decimal256(digits, scale)).cast(
+            pa.decimal128(digits, scale) if digits <= 38 else pa.decimal256(digits, scale)
+        )
 
 
 TAKEN: list[tuple[Column, pa.Array, list[Any]]] = [
@@ -70,12 +84,52 @@ TAKEN: list[tuple[Column, pa.Array, list[Any]]] = [
     (TEXTS, pa.array(["a", "b"], pa.string_view()), ["a", "b"]),
     (TEXTS, pa.array(["a", None, "a"]).dictionary_encode(), ["a", None, "a"]),
     (TEXTS, pa.nulls(2), [None, None]),
+    (Column("t", Kind.CATEGORY, categories=("é",)), pa.array([b"a", None, "é".encode()]), ["other", None, "é"]),
+    (ID, pa.array(["other", None, UUIDS[0]]), ["other", None, UUIDS[0]]),
+    (ID, pa.ExtensionArray.from_storage(pa.uuid(), IDS), [UUIDS[0], "other", None]),
+    (ID, pa.array([b"a", b"\xc3\xa9", None], pa.large_binary()), ["other", "other", None]),
+    (ID, pa.ExtensionArray.from_storage(pa.json_(), pa.array(["{}", None])), ["other", None]),
+    *((UNITS, pa.array([0, 100, None], kind), ["0", "100", None]) for kind in WHOLE),
+    (UNITS, pa.array([2**64 - 1, 2**63], pa.uint64()), [str(2**64 - 1), str(2**63)]),
+    (UNITS, pa.array([D("7.00"), D("-9999999999999999999.25")]), ["7.00", "-9999999999999999999.25"]),
+    (UNITS, pa.ExtensionArray.from_storage(pa.uuid(), IDS), UUIDS),
+    (UNITS, IDS, ["000102030405060708090a0b0c0d0e0f", "ff" * 16, None]),
+    (UNITS, pa.array([b"\xff\0", b"a", None]), ["ff00", "61", None]),
+    (UNITS, pa.array([b"\xff", b"a", b"\xff"]).dictionary_encode(), ["ff", "61", "ff"]),
+    (UNITS, pa.array([-1, 2**31 - 1, None], pa.date32()), ["-1", str(2**31 - 1), None]),
+    (UNITS, pa.array([-(2**63), 5], pa.timestamp("ns", "UTC")), [str(-(2**63)), "5"]),
+    *((INTEGER, array, [5, None, -6, 5]) for array in as_decimals(["5", None, "-6", "5"], 0)),
+    *((MONEY, array, [500, None, -625, 500]) for array in as_decimals(["5", None, "-6.25", "5"], 2)),
 ]
 
 
 @pytest.mark.parametrize(("column", "array", "values"), TAKEN)
 def test_what_is_taken(tables: Tables, column: Column, array: pa.Array, values: list[Any]) -> None:
     assert list(map(repr, stored(tables, column, array))) == list(map(repr, values))
+
+
+@pytest.mark.parametrize(("column", "array", "values"), TAKEN)
+def test_what_other_writers_store(tables: Tables, column: Column, array: pa.Array, values: list[Any]) -> None:
+    others = stored(tables, column, array, store_decimal_as_integer=True, store_schema=False)
+    assert list(map(repr, others)) == list(map(repr, values))
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us"])
+def test_timestamps_of_96_bits_keep_all_years(tables: Tables, unit: str) -> None:
+    at = [datetime(1, 1, 1), datetime(1677, 1, 1), datetime(1969, 12, 31, 23, 59, 59), None, datetime(9999, 12, 31)]  # noqa: DTZ001
+    column, array = Column("at", Kind.SECONDS), pa.array(at, pa.timestamp(unit))
+    seconds = [None if each is None else (each - datetime(1970, 1, 1)) // timedelta(seconds=1) for each in at]  # noqa: DTZ001
+    assert stored(tables, column, array, use_deprecated_int96_timestamps=True) == seconds
+    assert stored(tables, column, array, use_deprecated_int96_timestamps=True, store_schema=False) == seconds
+
+
+@pytest.mark.parametrize("values", [["a", "b"], [5, 6], [D("1.5"), D("2.5")], [1.5, 2.5], [True, False]])
+def test_dictionaries_with_missing_values(tables: Tables, values: list[Any]) -> None:
+    array = pa.DictionaryArray.from_arrays(pa.array([0, None, 1, 0]), pa.array(values))
+    kinds = {str: TEXTS, int: INTEGER, D: Column("d", Kind.DECIMAL, scale=1), float: REAL, bool: BOOLEAN}
+    expected = [int(value * 10) if isinstance(value, D) else value for value in values]
+    first, second = expected
+    assert stored(tables, kinds[type(values[0])], array) == [first, None, second, first]
 
 
 @pytest.mark.parametrize("encoding", ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"])
@@ -106,6 +160,9 @@ def test_a_page_that_does_not_match_its_checksum_is_refused(tables: Tables) -> N
 
 BEYOND = "is beyond the range of 64-bit whole numbers"
 BAD_VALUES: list[tuple[Column, pa.Array, str]] = [
+    (CATEGORY, pa.array([b"a", b"\xff"]), "is not a text in UTF-8"),
+    (CATEGORY, pa.array([b"x", b"x" * 10_001]), "has more than 10,000 bytes"),
+    (UNITS, pa.array([b"x", b"x" * 10_001]), "has more than 10,000 bytes"),
     (INTEGER, pa.array([1, 2**63], pa.uint64()), BEYOND),
     (INTEGER, pa.array([1.0, 1.5]), "is not a whole number"),
     (INTEGER, pa.array([1.0, 2.0**63]), BEYOND),
@@ -140,7 +197,12 @@ BAD_TYPES: list[tuple[Column, pa.Array, str]] = [
     (BOOLEAN, pa.array([1.0, 0.0]), "must be of a boolean type"),
     (BOOLEAN, pa.array(["true", "false"]), "must be of a boolean type"),
     (CATEGORY, pa.array([1, 2]), "must be of a text type"),
-    (CATEGORY, pa.array([b"a", b"b"]), "must be of a text type"),
+    (CATEGORY, pa.array([1, 2], pa.date32()), "must be of a text type"),
+    (CATEGORY, pa.array([1, 2], pa.duration("s")), "must be of a text type"),
+    *(
+        (UNITS, array, "must be of a text, whole-number, decimal, date or binary type")
+        for array in (pa.array([1.5, 2.5]), pa.array([1, 2], pa.time32("s")), pa.array([[b"a"], [b"b"]]))
+    ),
 ]
 
 

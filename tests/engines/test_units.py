@@ -109,7 +109,9 @@ def test_what_cannot_be_a_unit(tables: Tables) -> None:
     with pytest.raises(InvalidFile, match="column who: is missing from the header"):
         tables.ingest(BytesIO(b"x\n1\n2\n"), [X], [], units=Units("who", 1))
     for who in ([1.5, 2.5], [True, False], [[1], [2]]):
-        with pytest.raises(InvalidFile, match="column who: must be of a text type"):
+        with pytest.raises(
+            InvalidFile, match="column who: must be of a text, whole-number, decimal, date or binary type"
+        ):
             tables.ingest(as_table(who, [1, 2]), [X], [], units=Units("who", 1))
 
 

@@ -8,9 +8,10 @@ import pyarrow.compute as pc
 from pyarrow import types
 
 from app.dp.table.columns import Column, Kind
-from app.engines.ingest.cells import MAX_IN_TEXT, TOO_LONG, UnreadableError, read_whole, without_undeclared
+from app.engines.ingest.cells import UnreadableError, read_whole
 from app.engines.ingest.checks import flag_places
 from app.engines.ingest.date_arrays import HAS_ZONE, to_units
+from app.engines.ingest.text_arrays import is_identifier, is_text, is_unit, is_uuid, to_texts
 from app.engines.stored_columns import choose_stored_type
 
 Stored: TypeAlias = tuple[pa.Array, dict[int, str]]
@@ -22,8 +23,9 @@ _SUITABLE: dict[Kind, tuple[tuple[Callable[[pa.DataType], bool], ...], str]] = {
     Kind.DECIMAL: (_NUMBERS, "numeric"),
     Kind.REAL: (_NUMBERS, "numeric"),
     Kind.BOOLEAN: ((types.is_boolean, types.is_integer), "boolean"),
-    Kind.CATEGORY: ((types.is_string, types.is_large_string, types.is_string_view), "text"),
+    Kind.CATEGORY: ((is_text,), "text"),
 }
+_UNITS = (is_identifier,), "text, whole-number, decimal, date or binary"
 _DATES: tuple[tuple[Callable[[pa.DataType], bool], ...], str] = (
     (types.is_date, types.is_timestamp),
     "date or timestamp",
@@ -34,12 +36,12 @@ def unsuitable_type(found: pa.DataType, column: Column) -> str | None:
     """Return what is wrong with an array's type; None if it suits the column. Lists never do."""
     if types.is_null(found):
         return None
-    predicates, content = _SUITABLE.get(column.kind, _DATES)
+    if isinstance(found, pa.BaseExtensionType) and not is_uuid(found):
+        found = found.storage_type
+    predicates, content = _UNITS if is_unit(column) else _SUITABLE.get(column.kind, _DATES)
     value_type = found.value_type if types.is_dictionary(found) else found
     if types.is_timestamp(value_type) and value_type.tz is not None and column.kind is Kind.DATE:
         return HAS_ZONE
-    if _is_unit(column) and types.is_integer(value_type):
-        return None
     return None if any(is_so(value_type) for is_so in predicates) else f"must be of a {content} type"
 
 
@@ -48,7 +50,9 @@ def to_stored_array(array: pa.Array, column: Column) -> Stored:
     if types.is_null(array.type):
         return pa.nulls(len(array), choose_stored_type(column)), {}
     if column.kind is Kind.CATEGORY:
-        return _texts(array.cast(pa.string()) if _is_unit(column) else array, column)
+        return to_texts(array, column)
+    if isinstance(array, pa.ExtensionArray):
+        array = array.storage
     if types.is_dictionary(array.type):
         array = array.dictionary_decode()
     if column.kind is Kind.REAL:
@@ -58,21 +62,6 @@ def to_stored_array(array: pa.Array, column: Column) -> Stored:
     if column.kind.temporal:
         return to_units(array, column), {}
     return _whole_numbers(array, column.scale if column.kind is Kind.DECIMAL else 0)
-
-
-def _is_unit(column: Column) -> bool:
-    """Return whether this is the unit column: the only category column without categories. It may hold integers."""
-    return column.kind is Kind.CATEGORY and not column.categories
-
-
-def _texts(array: pa.Array, column: Column) -> Stored:
-    encoded = array if types.is_dictionary(array.type) else array.dictionary_encode()
-    too_long = pc.greater(pc.utf8_length(encoded.dictionary.cast(pa.large_string())), MAX_IN_TEXT)
-    problems = flag_places(too_long.take(encoded.indices), TOO_LONG)
-    if problems:  # decoding texts that are too long could fill the memory
-        return pa.nulls(len(array), pa.string()), problems
-    dictionary = without_undeclared(encoded.dictionary, column)
-    return pa.DictionaryArray.from_arrays(encoded.indices, dictionary).cast(pa.string()), problems
 
 
 def _doubles(array: pa.Array) -> pa.Array:

@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from decimal import Context, Decimal
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any, BinaryIO, cast
@@ -24,15 +25,18 @@ from app.engines.ingest.csv_file import CsvFormat, UndeclaredCsv, examine_undecl
 from app.engines.ingest.file_kinds import describe_foreign_kind, is_parquet
 from app.engines.ingest.plain_streams import UnreadableStreamError, open_plain
 from app.engines.ingest.problems import Problems
+from app.engines.stored_columns import INT64_MAX, INT64_MIN
 
 MAX_CATEGORIES = 100
 """A column with more distinct texts probably holds names or remarks, not categories."""
 
 NULL_VALUES = ["", "NA", "NaN", "null"]
 
-_WHOLE = re.compile(r"U?(TINY|SMALL)?INT(EGER)?|BIGINT")
+_REALS = {"DOUBLE", "FLOAT"}
+_WHOLE = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?")
 _DECIMAL = re.compile(r"DECIMAL\((\d+),(\d+)\)")
 _MAX_DIGITS = 18
+_EXACT = Context(prec=80)
 _MAX_NAME = 255
 _NAME = re.compile(rf"[^\x00-\x1f\x7f-\x9f]{{1,{_MAX_NAME}}}")
 
@@ -135,11 +139,21 @@ def _draft_columns(connection: duckdb.DuckDBPyConnection, read: str, header: lis
 
 def _leave_out_unreadable(draft: Draft, file: BinaryIO, csv: UndeclaredCsv | None) -> None:
     """Read the drafted columns as an upload does, and leave out those with cells that it would refuse."""
-    columns = [_column(name, drafted) for name, drafted in draft.columns.items()]
-    problems = _FirstProblems()
     read = batches_of(file, CsvFormat(NULL_VALUES, None if csv is None else csv.delimiter))
-    for _ in read(columns, problems) if columns else ():
-        pass
+    problems = _FirstProblems()
+    try:
+        columns = [_column(name, drafted) for name, drafted in draft.columns.items()]
+        for _ in read(columns, problems) if columns else ():
+            pass
+    except InvalidFile as error:
+        unsuitable = {
+            name: what for name in draft.columns for where, what in error.problems if where == f"column {name}"
+        }
+        if not unsuitable:
+            raise
+        for name, what in unsuitable.items():
+            draft.leave_out(name, f"{what}: an upload would refuse it")
+        _leave_out_unreadable(draft, file, csv)
     for name, what in problems.by_column.items():
         draft.leave_out(name, f"{what}, which an upload would refuse")
 
@@ -170,19 +184,19 @@ def _draft_column(connection: duckdb.DuckDBPyConnection, name: str, kind: str) -
     quoted = '"' + name.replace('"', '""') + '"'
     if kind == "BOOLEAN":
         return {"kind": "boolean"}
-    if kind == "VARCHAR" or kind.startswith("ENUM"):
-        return _draft_texts(connection, quoted)
+    if kind in {"VARCHAR", "UUID", "JSON", "BLOB"} or kind.startswith("ENUM"):
+        # Old writers do not say which bytes are texts.
+        return _draft_texts(connection, f"TRY(decode({quoted}))" if kind == "BLOB" else quoted)
     if kind == "DATE" or kind.startswith("TIMESTAMP"):
         return _draft_dates(connection, quoted, kind)
-    declared = _draft_number(kind)
-    if declared is None:
+    if kind not in _REALS and not _WHOLE.fullmatch(kind) and not _DECIMAL.fullmatch(kind):
         return None
-    finite = f"WHERE isfinite({quoted})" if kind in {"DOUBLE", "FLOAT"} else ""
+    finite = f"WHERE isfinite({quoted})" if kind in _REALS else ""
     query = f"SELECT CAST(min({quoted}) AS VARCHAR), CAST(max({quoted}) AS VARCHAR) FROM given {finite}"  # noqa: S608
     ((least, most),) = connection.execute(query).fetchall()
     if least is None or least == most:
         return None
-    return declared | {"bounds": [least, most], "unconfirmed": ["bounds"]}
+    return _draft_number(kind, least, most) | {"bounds": [least, most], "unconfirmed": ["bounds"]}
 
 
 def _draft_texts(connection: duckdb.DuckDBPyConnection, quoted: str) -> dict[str, Any] | None:
@@ -215,12 +229,11 @@ def _draft_dates(connection: duckdb.DuckDBPyConnection, quoted: str, kind: str) 
     return declared | {"unconfirmed": ["bounds", "time_zone"]}
 
 
-def _draft_number(kind: str) -> dict[str, Any] | None:
-    if _WHOLE.fullmatch(kind):
-        return {"kind": "integer"}
-    if kind in {"DOUBLE", "FLOAT", "HUGEINT", "UBIGINT", "UHUGEINT"}:
-        return {"kind": "real"}
+def _draft_number(kind: str, least: str, most: str) -> dict[str, Any]:
+    """Return an exact kind if it holds all numbers: some writers declare 38 digits for every integer."""
     match = _DECIMAL.fullmatch(kind)
-    if match is None:
-        return None
-    return {"kind": "decimal", "scale": int(match[2])} if int(match[1]) <= _MAX_DIGITS else {"kind": "real"}
+    scale = int(match[2]) if match else 0
+    units = [Decimal(bound).scaleb(scale, _EXACT) for bound in (least, most)]
+    if kind in _REALS or scale > _MAX_DIGITS or not INT64_MIN <= units[0] <= units[1] <= INT64_MAX:
+        return {"kind": "real"}
+    return {"kind": "decimal", "scale": scale} if scale else {"kind": "integer"}

@@ -55,7 +55,7 @@ def parquet_batches(upload: BinaryIO, columns: Sequence[Column], problems: Probl
 def _batches(upload: BinaryIO, columns: Sequence[Column], problems: Problems) -> Iterator[pa.RecordBatch]:
     """Yield the file's batches, validated: a text that is not UTF-8 would make queries fail later."""
     try:
-        file = pq.ParquetFile(upload, arrow_extensions_enabled=False)
+        file = pq.ParquetFile(upload, arrow_extensions_enabled=True)
         _check_schema(file.schema_arrow, columns, problems)
         _check_sizes(file.metadata, problems)
         names = list(dict.fromkeys(column.name for column in columns))
@@ -71,7 +71,8 @@ def _batches(upload: BinaryIO, columns: Sequence[Column], problems: Problems) ->
             read_dictionary=texts,
             buffer_size=2**20,
             pre_buffer=False,
-            arrow_extensions_enabled=False,
+            arrow_extensions_enabled=True,  # for UUIDs
+            coerce_int96_timestamp_unit="s",  # in nanoseconds, years before 1678 and after 2262 would be others
             page_checksum_verification=True,  # where there are checksums
         )
         rows = _MAX_ROWS_OF_DELTA_TEXTS if pages.delta_texts & categories else MAX_ROWS_IN_BATCH

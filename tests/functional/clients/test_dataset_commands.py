@@ -98,7 +98,7 @@ def test_a_draft_of_parquet(tmp_path: Path) -> None:
     draft, told = suggested(path)
     assert draft["columns"] == {
         "cents": {"kind": "decimal", "scale": 2, "bounds": ["1.00", "2.00"], "unconfirmed": ["bounds"]},
-        "huge": {"kind": "real", "bounds": ["1", "2"], "unconfirmed": ["bounds"]},
+        "huge": {"kind": "integer", "bounds": ["1", "2"], "unconfirmed": ["bounds"]},
         "real": {"kind": "real", "bounds": ["2.5", "3.5"], "unconfirmed": ["bounds"]},
         'odd "name"': {"kind": "category", "categories": ['a "b"', "it's"], "unconfirmed": ["categories"]},
         "day": {"kind": "date", "bounds": ["2020-02-29", "2021-01-01"], "unconfirmed": ["bounds"]},
