@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import httpx
 import typer
@@ -22,29 +22,51 @@ from rich.progress import (
 
 app = typer.Typer(help="Describe and upload a table, as its owner.", no_args_is_help=True)
 
+Encoding = Literal["utf-8", "windows-1252", "latin-1"]
 Given = Annotated[Path, typer.Argument(help="A CSV or Parquet file.", exists=True, dir_okay=False, readable=True)]
 
 
 @app.command()
-def suggest(file: Given) -> None:
+def suggest(
+    file: Given,
+    header_row: Annotated[
+        int | None, typer.Option(min=1, max=1_000, help="The line with the names of the columns.")
+    ] = None,
+    *,
+    no_header: Annotated[
+        bool, typer.Option("--no-header", help="No line has the names of the columns: number them.")
+    ] = False,
+    encoding: Annotated[
+        Encoding | None, typer.Option(help="The encoding of a text file, which is detected by default.")
+    ] = None,
+) -> None:
     """Print a draft of a file's metadata; correct and confirm its bounds and categories before you upload it.
 
     Everybody with access sees bounds and categories. Those of the draft come from the data and would reveal some
     of it: replace them with what you know without the data, then empty each column's list `unconfirmed`.
     """
     from app.engines.ingest.draft import draft_metadata  # noqa: PLC0415 - uploads need no engine
+    from app.engines.ingest.file_format import FileFormat  # noqa: PLC0415
 
-    draft = draft_metadata(file)
+    if no_header and header_row is not None:
+        raise typer.BadParameter("is a line that --no-header says does not exist", param_hint="--header-row")
+    draft = draft_metadata(file, FileFormat(header_row=header_row, encoding=encoding), has_header=not no_header)
     told = _explain_left_out(draft.left_out)
     if not draft.columns:
         raise ValueError(f"{file} has no column that can be declared. {' '.join(told)}")
     name = re.sub("[^a-z0-9_-]+", "-", file.stem.lower()).strip("-_")[:63] or "table"
-    metadata = {"name": name, "description": "", "epsilon_limit": "1", "rows_per_unit": 1, "columns": draft.columns}
+    metadata = {"name": name, "description": "", "epsilon_limit": "1", "rows_per_unit": 1} | draft.metadata()
     typer.echo(json.dumps(metadata, indent=1, ensure_ascii=False))
     count, unconfirmed = len(draft.columns), sum("unconfirmed" in column for column in draft.columns.values())
     typer.echo(f"{unconfirmed} of {count} columns have bounds or categories that you must confirm.", err=True)
-    for line in told:
+    for line in [*_explain_format(draft.form.declared), *told]:
         typer.echo(line, err=True)
+
+
+def _explain_format(declared: Mapping[str, object]) -> list[str]:
+    """Return a line that asks the owner to check the format, if it was not the usual one."""
+    members = ", ".join(f"{name} {value!r}" for name, value in declared.items() if name != "column_names")
+    return [f"Check in `format` how the file is read: {members}."] if members else []
 
 
 def _explain_left_out(left_out: Mapping[str, str]) -> list[str]:

@@ -10,10 +10,16 @@ from hypothesis import strategies as st
 
 from app.dp.table.columns import Column, Kind
 from app.engines.ingest.cells import CellReader, UnreadableError, read_whole
+from app.engines.ingest.file_format import FileFormat
 
 NULLS = ["", "NA", "NaN", "null"]
 INTEGER, REAL, BOOLEAN = (Column("v", kind) for kind in (Kind.INTEGER, Kind.REAL, Kind.BOOLEAN))
+YES_NO = Column("v", Kind.BOOLEAN, true_values=("yes", "Ja"), false_values=("no",))
+ONE_ZERO = Column("v", Kind.BOOLEAN, true_values=("1.0",), false_values=("null", "0.0"))
 MONEY = Column("v", Kind.DECIMAL, scale=2)
+SEPARATORS = "is not a number: declare `decimal` or `thousands` in `format`"
+SIGN = "is not a number: declare its sign in the column's `symbols`"
+NO_BOOLEAN = "is not true, false, 1 or 0: declare other texts as `true_values` and `false_values`"
 NOT_WHOLE, NO_NUMBER, BEYOND = "is not a whole number", "is not a number", "is beyond the range of 64-bit whole numbers"
 
 GOOD: list[tuple[Column, str, Any]] = [
@@ -61,29 +67,30 @@ GOOD: list[tuple[Column, str, Any]] = [
     (BOOLEAN, "1", True),
     (BOOLEAN, "0", False),
     (BOOLEAN, "", None),
+    (YES_NO, " YES", True),
+    (YES_NO, "No", False),
+    (YES_NO, "NA", None),
+    (ONE_ZERO, "1.0", True),
+    (ONE_ZERO, "null", False),  # a declared text is a value
 ]
 BAD: list[tuple[Column, str, str]] = [
     *((INTEGER, text, NOT_WHOLE) for text in ("1.5", "1e-1", "3750.01", "1e-999999999")),
     *((INTEGER, text, BEYOND) for text in ("9223372036854775808", "-9223372036854775809", "1e19", "1e999999999")),
     (INTEGER, "9" * 5000, BEYOND),
-    *(
-        (INTEGER, text, NO_NUMBER)
-        for text in ("x", "1_0", "١٢", "0x10", "--1", "1 2", ".", "+", "e5", "1e", "True", "inf")
-    ),
-    *((INTEGER, text, NO_NUMBER) for text in ("1,5", "$5", "1e5000000000", "²", "-", "nan", "n/a")),
+    *((INTEGER, text, NO_NUMBER) for text in ("x", "1_0", "١٢", "0x10", "--1", ".", "+", "e5", "1e", "True", "inf")),
+    *((INTEGER, text, NO_NUMBER) for text in ("1e5000000000", "²", "-", "nan", "n/a", "%", "x%5y" * 20)),
+    *((INTEGER, text, SEPARATORS) for text in ("1,5", "1 2", "6,718", "1.250,00", "1\u202f000", "1'000")),
+    *((INTEGER, text, SIGN) for text in ("$5", "5 %", "-€ 1,5")),
     *((MONEY, text, "has more than 2 decimals") for text in ("12.345", "0.001", "1e-3")),
-    *((MONEY, text, NO_NUMBER) for text in (".", "-", "+", "-.", "1.2.3", "1.-2", ".+2", "+.", "1.+2", "12.3_", "abc")),
+    *((MONEY, text, NO_NUMBER) for text in (".", "-", "+", "-.", "1.-2", ".+2", "+.", "1.+2", "12.3_", "abc")),
     (MONEY, "92233720368547758.08", BEYOND),
-    *(
-        (REAL, text, NO_NUMBER)
-        for text in ("x", "1_0.5", "١٫٥", "1e", "0x1p3", "1,5", "infinite", "na n", ".", "+-1", "1d5")
-    ),
-    *((BOOLEAN, text, "is not true, false, 1 or 0") for text in ("yes", "2", "t", "01", "1.0", "tru e")),
+    *((REAL, text, NO_NUMBER) for text in ("x", "1_0.5", "١٫٥", "1e", "0x1p3", "infinite", "na n", ".", "+-1", "1d5")),
+    *((BOOLEAN, text, NO_BOOLEAN) for text in ("yes", "2", "t", "01", "1.0", "tru e")),
 ]
 
 
 def read(column: Column, *texts: str) -> tuple[list[Any], dict[int, str]]:
-    array, problems = CellReader(column, NULLS).read(texts)
+    array, problems = CellReader(column, FileFormat(NULLS)).read(texts)
     return array.to_pylist(), problems
 
 
@@ -99,15 +106,76 @@ def test_what_is_refused(column: Column, text: str, what: str) -> None:
     assert read(column, "1", text) == ([1 if column is not MONEY else 100, None], {1: what})
 
 
+def test_declared_booleans_are_the_only_ones() -> None:
+    what = "is not among the declared `true_values` and `false_values`"
+    assert read(YES_NO, "yes", "true", "1", "y") == ([True, None, None, None], dict.fromkeys((1, 2, 3), what))
+
+
 def test_not_a_number_that_is_no_null_text_stays_one() -> None:
     values, problems = read(REAL, "nan", "-NAN", " nan ")
     assert all(math.isnan(value) for value in values)
     assert problems == {}
 
 
-def test_texts_are_never_stripped() -> None:
+GERMAN, FRENCH, SWISS = (
+    FileFormat(NULLS, decimal=",", thousands="."),
+    FileFormat(NULLS, decimal=",", thousands=" "),
+    FileFormat(NULLS, thousands="'"),
+)
+ENGLISH, COMMA = FileFormat(NULLS, thousands=","), FileFormat(NULLS, decimal=",")
+EURO = Column("v", Kind.DECIMAL, scale=2, symbols=("€", "EUR", "%"))
+
+
+@pytest.mark.parametrize(
+    ("form", "column", "text", "value"),
+    [
+        (GERMAN, MONEY, "1.250,00", 125000),
+        (GERMAN, MONEY, "-1.234.567,8", -123456780),
+        (GERMAN, MONEY, "1250,5", 125050),
+        (GERMAN, MONEY, "1.250", 125000),
+        (GERMAN, MONEY, "1.25", None),
+        (GERMAN, MONEY, "92.233.720.368.547.758,07", 2**63 - 1),
+        (COMMA, MONEY, "0,05", 5),
+        (COMMA, MONEY, "0.05", None),
+        (COMMA, REAL, "1,5e3", 1500.0),
+        (COMMA, INTEGER, "3750,0", 3750),
+        (FRENCH, MONEY, "1\u202f234\u00a0567,89", 123456789),
+        (FRENCH, INTEGER, " 9 007 199 254 740 993 ", 2**53 + 1),
+        (SWISS, INTEGER, "1'234", 1234),
+        (SWISS, INTEGER, "1\u2019234", 1234),
+        (ENGLISH, INTEGER, "6,718", 6718),
+        (ENGLISH, INTEGER, "12,34,567", 1234567),
+        (ENGLISH, INTEGER, "6718", 6718),
+        (ENGLISH, REAL, "-6,718.25", -6718.25),
+        *((ENGLISH, INTEGER, text, None) for text in (",123", "1,23", "1,2345", "1234,567", "1,,234", "1,234,5")),
+        *((ENGLISH, EURO, text, 123400) for text in ("€1,234", "€ 1,234.00", "1,234 €", "+ €1234", "€+1234")),
+        (ENGLISH, EURO, "-€5", -500),
+        (ENGLISH, EURO, "12.5 %", 1250),
+        *((ENGLISH, EURO, text, None) for text in ("€", "€€5", "$5", "5 € €", "-€-5", "5 EUR €")),
+    ],
+)  # fmt: skip
+def test_other_spellings_of_numbers(form: FileFormat, column: Column, text: str, value: Any) -> None:
+    array, problems = CellReader(column, form).read([text, "NA", ""])
+    assert array.to_pylist() == [value, None, None]
+    assert [*problems] == ([0] if value is None else [])
+
+
+def test_blanks_and_declared_texts() -> None:
+    column = Column("v", Kind.CATEGORY, categories=("NA", " x", "x"))
+    texts = ["NA", " NA", " x", "x ", "x", " "]
+    for strip, found in (
+        (None, ["NA", "other", " x", "other", "x", None]),
+        (True, ["NA", "NA", "x", "x", "x", None]),
+        (False, ["NA", "other", " x", "other", "x", "other"]),
+    ):
+        array, problems = CellReader(column, FileFormat(NULLS, strip=strip)).read(texts)
+        assert (array.to_pylist(), problems) == (found, {})
+    assert CellReader(INTEGER, FileFormat(NULLS, strip=False)).read([" 1", "1"])[1] == {0: NO_NUMBER}
+
+
+def test_texts_keep_their_blanks() -> None:
     column = Column("v", Kind.CATEGORY)
-    assert read(column, " x", "x ", " NA", "NA", "na", "\n") == ([" x", "x ", " NA", None, "na", "\n"], {})
+    assert read(column, " x", "x ", " NA", "NA", "na", "a b") == ([" x", "x ", None, None, "na", "a b"], {})
     assert read(column, "é" * 10_000, "é" * 10_001)[1] == {1: "has more than 10,000 characters"}
 
 
@@ -120,7 +188,7 @@ plain = st.text("0123456789+-.eEaNnifty_ ", max_size=9)
 @example(MONEY, ["."])
 @example(MONEY, ["-"])
 def test_the_fast_way_agrees_with_the_grammar(column: Column, texts: list[str]) -> None:
-    reader = CellReader(column, NULLS)
+    reader = CellReader(column, FileFormat(NULLS))
     array, problems = reader.read(texts)
     careful, careful_problems = reader._read_carefully(texts)
     assert (str(array), problems) == (str(careful), careful_problems)

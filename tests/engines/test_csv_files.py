@@ -12,26 +12,30 @@ from engine_world import BOOLEAN, CATEGORY, INTEGER, REAL
 
 from app.dp.table.columns import Column, Kind
 from app.engines.errors import InvalidFile, Problem
-from app.engines.ingest import csv_file
+from app.engines.ingest import csv_file, csv_rows
+from app.engines.ingest.file_format import PLAIN, FileFormat
 from app.engines.storage.tables import Tables
 
 NULLS = ["", "NA", "NaN", "null"]
 ALL_PRESENT = Column("integer", Kind.INTEGER, INTEGER.bounds, nullable=False)
 REAL_PRESENT = Column("real", Kind.REAL, REAL.bounds, nullable=False)
 TEXTS = Column("category", Kind.CATEGORY)  # without categories every text is kept
+TEXTS_OF_WHO = Column("who", Kind.CATEGORY)
 HEAD = b"integer,category\n"
 
 
-def stored(tables: Tables, content: bytes, *columns: Column, nulls: list[str] = NULLS) -> list[list[object]]:
-    ingested = tables.ingest(BytesIO(content), columns, nulls)
+def stored(
+    tables: Tables, content: bytes, *columns: Column, nulls: list[str] = NULLS, form: FileFormat = PLAIN
+) -> list[list[object]]:
+    ingested = tables.ingest(BytesIO(content), columns, nulls, form)
     table = pq.read_table(tables._path(ingested.file_id))
     assert table.num_rows == ingested.n
     return [column.to_pylist() for column in table.columns]
 
 
-def refused(tables: Tables, content: bytes, *columns: Column) -> tuple[Problem, ...]:
+def refused(tables: Tables, content: bytes, *columns: Column, form: FileFormat = PLAIN) -> tuple[Problem, ...]:
     with pytest.raises(InvalidFile) as caught:
-        tables.ingest(BytesIO(content), columns, NULLS)
+        tables.ingest(BytesIO(content), columns, NULLS, form)
     assert not list(tables._directory.glob("*.parquet"))
     assert not [path for path in tables._directory.glob(".*.partial") if path.is_file()]
     return caught.value.problems
@@ -60,9 +64,22 @@ def test_columns_that_are_not_declared_are_not_read(tables: Tables) -> None:
     assert stored(tables, b"x,integer,x,y\nfree text,1,,\n?,2,,\n", INTEGER) == [[1, 2]]
 
 
+ASKED = (
+    "If the file has no header, list the names of all its columns in `column_names` in `format`, as they are in order; "
+    "if this is the header, declare its line as `header_row` in `format`"
+)
+NO_HEADER = f"its first line has values where names are expected. {ASKED}"
+LIKE_A_VALUE = f"the names in its first line look like values. {ASKED}"
+NOT_UTF_8 = "is not UTF-8: save the file as UTF-8, or declare its encoding in `format`, probably `windows-1252`"
+NO_BOOLEAN = "is not true, false, 1 or 0: declare other texts as `true_values` and `false_values`"
+
 REFUSALS: list[tuple[bytes, tuple[Column, ...], list[Problem]]] = [
     (b"", (INTEGER,), [Problem("file", "has no header")]),
-    (b"\n1\n2\n", (INTEGER,), [Problem("file", "has no header")]),
+    (b"\n\n", (INTEGER,), [Problem("file", "has no header")]),
+    (b"\n1\n2\n", (INTEGER,), [Problem("file", NO_HEADER)]),
+    (b"1,integer\n1,2\n", (INTEGER, REAL), [Problem("file", NO_HEADER)]),
+    (b"7,integer\n1,2\n", (Column("7", Kind.INTEGER),), [Problem("file", LIKE_A_VALUE)]),
+    (b"F,integer\nM,2\n", (Column("F", Kind.CATEGORY, categories=("F", "M")),), [Problem("file", LIKE_A_VALUE)]),
     (b"integer\n", (INTEGER,), [Problem("file", "has fewer than two rows, so no statistic could be released")]),
     (b"integer\n1\n", (INTEGER,), [Problem("file", "has fewer than two rows, so no statistic could be released")]),
     (b"Integer\n1\n2\n", (INTEGER,),
@@ -72,13 +89,13 @@ REFUSALS: list[tuple[bytes, tuple[Column, ...], list[Problem]]] = [
     (HEAD + b"1,a\n2,b,\n", (INTEGER,), [Problem("line 3", "has 3 fields where the header has 2")]),
     (HEAD + b'1,"a\n\nb"\nx,c\n', (INTEGER,), [Problem("line 5, column integer", "is not a number")]),
     (HEAD + b"1,a\n2.5,b\n", (INTEGER,), [Problem("line 3, column integer", "is not a whole number")]),
-    (HEAD + b"1,a\n2,\xff\n", (INTEGER,), [Problem("line 3", "is not UTF-8")]),
-    (HEAD + b"1,a\n2,\xed\xa0\x80\n", (CATEGORY,), [Problem("line 3", "is not UTF-8")]),
+    (HEAD + b"1,a\n2,\xff\n", (INTEGER,), [Problem("line 3", NOT_UTF_8)]),
+    (HEAD + b"1,a\n2,\xed\xa0\x80\n", (CATEGORY,), [Problem("line 3", NOT_UTF_8)]),
     (b"integer,real\n1,2\nNA,\n", (ALL_PRESENT, REAL_PRESENT), [
         Problem("line 3, column integer", "is missing"), Problem("line 3, column real", "is missing")]),
     (b"real\n1\nnan\n", (REAL_PRESENT,), [Problem("line 3, column real", "is missing")]),
     (b"integer\n1\nx\n", (ALL_PRESENT,), [Problem("line 3, column integer", "is not a number")]),
-    (b"boolean\nyes\n1\n", (BOOLEAN,), [Problem("line 2, column boolean", "is not true, false, 1 or 0")]),
+    (b"boolean\nyes\n1\n", (BOOLEAN,), [Problem("line 2, column boolean", NO_BOOLEAN)]),
 ]  # fmt: skip
 
 
@@ -88,19 +105,49 @@ def test_refusals(tables: Tables, content: bytes, columns: tuple[Column, ...], p
 
 
 @pytest.mark.parametrize(
-    "content",
+    ("content", "what"),
     [
-        HEAD + b'1,"a\n2,b\n3,c\n',  # a quote left open
-        HEAD + b'1,"a"b\n2,c\n',
-        HEAD + b"1,a\rb\n2,c\n",  # a line end of another age
-        HEAD + b"1," + b"x" * 200_000 + b"\n2,c\n",
-        b'"' + b"x" * 200_000,
+        (HEAD + b'1,"a\n2,b\n3,c\n', "a quote is not closed"),
+        (HEAD + b'1,"a"b\n2,c\n', "a quote is inside a field"),
+        (HEAD + b"1,a\rb\n2,c\n", "a carriage return (CR) is inside a line"),
+        (HEAD + b"1," + b"x" * 200_000 + b"\n2,c\n", "a field has more than 131,072 characters"),
+        (b'"' + b"x" * 200_000, "a field has more than 131,072 characters"),
     ],
 )
-def test_malformed_rows(tables: Tables, content: bytes) -> None:
+def test_malformed_rows(tables: Tables, content: bytes, what: str) -> None:
     (problem,) = refused(tables, content, INTEGER)
     assert problem.where == ("line 2" if content.startswith(HEAD) else "line 1")
-    assert problem.what.startswith("is malformed from here on")
+    assert problem.what.startswith(f"is malformed from here on: {what}")
+
+
+POUNDS = Column("price £", Kind.DECIMAL, scale=2, symbols=("£",))
+LATIN = "price £;who\n£1.5;é\n2 £;\u201c\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "form"),
+    [
+        (LATIN.encode("cp1252"), FileFormat(encoding="windows-1252")),
+        (LATIN.replace("\u201c", "\x93").encode("latin-1"), FileFormat(encoding="windows-1252")),
+        (LATIN.encode("utf-8-sig"), FileFormat(encoding="windows-1252")),  # the mark says UTF-8
+        (LATIN.replace("\n", "\r").encode(), FileFormat()),
+        (LATIN.replace("\n", "\r").encode("utf-16"), FileFormat()),
+        (("sep=;\r\n" + LATIN.replace("\n", "\r\n")).encode("utf-8-sig"), FileFormat()),
+        (('"SEP=;"\n\n' + LATIN).encode(), FileFormat(delimiter=";")),
+        (LATIN.replace(";", "|").encode(), FileFormat()),
+        (("A table of prices\nof 2026;;\n\n" + LATIN).encode(), FileFormat(header_row=3)),
+        (LATIN[12:].encode(), FileFormat(column_names=("price £", "who"))),
+        (LATIN[12:].replace("1.5", "1,5").encode(), FileFormat(column_names=("price £", "who"), decimal=",")),
+    ],
+)
+def test_formats(tables: Tables, content: bytes, form: FileFormat) -> None:
+    assert stored(tables, content, POUNDS, TEXTS_OF_WHO, form=form) == [[150, 200], ["é", "\u201c"]]
+
+
+def test_an_encoding_that_lacks_a_byte_is_refused(tables: Tables) -> None:
+    (problem,) = refused(tables, HEAD + b"1,\x81\n2,b\n", INTEGER, form=FileFormat(encoding="windows-1252"))
+    assert problem == Problem("file", "has bytes that windows-1252 does not define: it is in another encoding")
+    assert "probably `latin-1`" in refused(tables, HEAD + b"1,\x81\n2,b\n", INTEGER)[0].what
 
 
 def test_problems_stand_in_the_order_of_their_first_lines(tables: Tables) -> None:
@@ -147,7 +194,7 @@ def test_memory_is_bounded_whatever_is_sent(
     tables: Tables, unit: bytes, times: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The limits are scaled down with the file, for tracing allocations is slow.
-    monkeypatch.setattr(csv_file, "MAX_IN_ROW", 2**13)
+    monkeypatch.setattr(csv_rows, "MAX_IN_ROW", 2**13)
     monkeypatch.setattr(csv_file, "MAX_BYTES_IN_BATCH", 2**13)
     content = b"integer," + unit * times + b"x,y,z"
     tracemalloc.start()

@@ -18,7 +18,7 @@ from engine_world import BOOLEAN, CATEGORY, INTEGER, REAL, as_parquet
 from app.dp.table.columns import Column, Kind
 from app.engines.errors import InvalidFile, Problem
 from app.engines.ingest import batches_of, parquet_file
-from app.engines.ingest.csv_file import CsvFormat
+from app.engines.ingest.file_format import FileFormat
 from app.engines.ingest.problems import Problems
 from app.engines.storage.tables import Tables
 
@@ -271,7 +271,7 @@ def test_dictionaries_are_in_memory_for_one_row_group_at_a_time(tables: Tables) 
     upload = as_parquet(pa.table({"category": texts}), row_group_size=500, dictionary_pagesize_limit=2**30)
     del texts
     peak = 0
-    for batch in batches_of(upload, CsvFormat())([CATEGORY], Problems()):
+    for batch in batches_of(upload, FileFormat())([CATEGORY], Problems()):
         peak = max(peak, pa.total_allocated_bytes())
         del batch
     assert peak < 2**26

@@ -202,8 +202,8 @@ def test_a_large_histogram_fits_into_little_memory(tmp_path: Path) -> None:
 
 def test_columns_of_every_kind_with_nothing_in_them(tables: Tables) -> None:
     declared = [REAL, INTEGER, Column("boolean", Kind.BOOLEAN), CATEGORY]
-    upload = BytesIO(b"real,integer,boolean,category\n" + b",,,\n" * 3)
-    file_id = tables.ingest(upload, declared, [""]).file_id
+    upload = BytesIO(b"real,integer,boolean,category\n" + b"NA,NA,NA,NA\n" * 3)
+    file_id = tables.ingest(upload, declared, ["NA"]).file_id
     for column in declared[:3]:
         codes = codes_for(column, None)
         q = codes.null_code

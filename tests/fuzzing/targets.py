@@ -22,7 +22,7 @@ from app.dp.statistics import build
 from app.dp.table.columns import Column, Kind
 from app.engines.errors import InvalidFile
 from app.engines.ingest import batches_of
-from app.engines.ingest.csv_file import CsvFormat
+from app.engines.ingest.file_format import FileFormat
 from app.engines.ingest.problems import Problems
 from app.engines.stored_columns import build_stored_schema
 from app.errors import InvalidRequestError, MalformedJsonError
@@ -38,7 +38,7 @@ COLUMNS = {
         Column("c", Kind.CATEGORY, categories=("a", "", 'o"k', "🐧"), nullable=False),
     )
 }
-TEXTS = CsvFormat(("", "NA", "NaN"), None)
+TEXTS = FileFormat(("", "NA", "NaN"), None)
 
 
 def numbers(data: bytes) -> None:

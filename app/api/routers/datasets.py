@@ -19,6 +19,7 @@ from app.api.schemas.datasets import DatasetRequest, DeclaredColumn, SourcedData
 from app.api.uploads import OpenUploads
 from app.db.repositories.principals import Principal
 from app.engines.ingest import Units
+from app.engines.ingest.file_format import FileFormat
 from app.engines.storage.connections import TableOrigin
 from app.services.context import Services
 from app.services.datasets import registration as datasets
@@ -38,15 +39,16 @@ def _read_elsewhere(body: bytes) -> Registration:
     """Return the registration in a JSON body, of a table in a database. A long body takes time: call it in a thread."""
     request = validate(SourcedDatasetRequest, decode(body))
     source = request.source
-    return _to_registration(request, TableOrigin(source.connection, source.table, source.live))
+    return to_registration(request, TableOrigin(source.connection, source.table, source.live))
 
 
 def _read_metadata(metadata: bytes) -> Registration:
     """Return the registration in the metadata of an upload. Long metadata takes time: call it in a thread."""
-    return _to_registration(validate(DatasetRequest, decode(metadata)))
+    return to_registration(validate(DatasetRequest, decode(metadata)))
 
 
-def _to_registration(request: DatasetRequest, origin: TableOrigin | None = None) -> Registration:
+def to_registration(request: DatasetRequest, origin: TableOrigin | None = None) -> Registration:
+    """Return the registration that a request asks for."""
     unit = request.unit_column
     return Registration(
         name=request.name,
@@ -56,7 +58,11 @@ def _to_registration(request: DatasetRequest, origin: TableOrigin | None = None)
         columns=collect_declared_columns(request.columns),
         null_values=request.null_values,
         succeeds=request.succeeds,
-        delimiter=request.delimiter,
+        form=FileFormat(
+            delimiter=request.delimiter,
+            **request.format.model_dump(exclude={"column_names"}),
+            column_names=tuple(request.format.column_names),
+        ),
         units=None if unit is None else Units(unit, request.rows_per_unit, request.truncate),
         origin=origin,
     )

@@ -18,6 +18,7 @@ NEVER_RENEWED = (
 MAX_COLUMNS = 5_000
 MAX_CATEGORIES = 10_000
 MAX_ROWS_PER_UNIT = 1_000_000
+MAX_HEADER_ROW = 1_000
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")  # Unicode's category Cc
 MAX_DECIMAL_SCALE = 18  # more decimals would leave an int64 no whole part
 
@@ -70,12 +71,38 @@ class _Declared(RequestModel):
     ] = Field(default=[])
 
 
+MAX_SPELLINGS = 20  # of a boolean or a symbol in a file
+
+
+def _no_digits(symbol: str) -> str:
+    if symbol != symbol.strip() or any(each.isdigit() or each in ".,+-" for each in symbol):
+        raise refuse("must have no digits, points, commas or signs, and no blanks around it")
+    return symbol
+
+
+Symbol = Annotated[Text, Field(min_length=1, max_length=32), AfterValidator(_no_control_characters)]
+Symbols = Annotated[
+    list[Annotated[Symbol, AfterValidator(_no_digits)]],
+    Field(
+        max_length=MAX_SPELLINGS,
+        fail_fast=True,
+        description="Texts of which one may stand before or after each number of a text file, such as `€` or `%`. They "
+        "do not change the number: `12 %` is 12.",
+    ),
+]
+Spellings = Annotated[
+    list[Annotated[Text, Field(min_length=1, max_length=255), AfterValidator(_no_control_characters)]],
+    Field(min_length=1, max_length=MAX_SPELLINGS, fail_fast=True),
+]
+
+
 class _Numeric(_Declared):
     bounds: Annotated[list[Bound], Field(min_length=2, max_length=2, examples=[[2000, 7000]])]
     null_value: Bound | None = None
     unit: Unit | None = Field(
         default=None, description="The unit of the values, which summaries and plots show.", examples=["€", "mm"]
     )
+    symbols: Symbols | None = None
 
 
 class IntegerColumn(_Numeric):
@@ -102,6 +129,25 @@ class BooleanColumn(_Declared):
 
     kind: Literal["boolean"]
     null_value: Flag | None = None
+    true_values: Spellings | None = Field(
+        default=None,
+        description="The texts of a text file that mean true, in upper or lower case, instead of `true` and `1`.",
+        examples=[["yes"]],
+    )
+    false_values: Spellings | None = Field(
+        default=None,
+        description="The texts of a text file that mean false, in upper or lower case, instead of `false` and `0`.",
+        examples=[["no"]],
+    )
+
+    @model_validator(mode="after")
+    def _two_meanings(self) -> Self:
+        if (self.true_values is None) != (self.false_values is None):
+            raise refuse("needs both `true_values` and `false_values`, or neither")
+        both = {text.lower() for text in self.true_values or ()} & {text.lower() for text in self.false_values or ()}
+        if both:
+            raise refuse("has the same text in `true_values` and in `false_values`")
+        return self
 
 
 class CategoryColumn(_Declared):
@@ -167,6 +213,40 @@ DeclaredColumns = Annotated[
 ]
 
 
+class DeclaredFormat(RequestModel):
+    """How the texts of a file are written. Everything is optional."""
+
+    encoding: Literal["utf-8", "windows-1252", "latin-1"] | None = Field(
+        default=None, description="The encoding of a text file; UTF-8 by default, or UTF-16 with a byte order mark."
+    )
+    decimal: Literal[".", ","] = Field(default=".", description="What stands before the decimals of a number.")
+    thousands: Literal[",", ".", " ", "'"] | None = Field(
+        default=None,
+        description="What may stand between groups of three digits. A space stands for all kinds of spaces, also those "
+        "at which no line ends.",
+    )
+    strip: Flag | None = Field(
+        default=None,
+        description="Whether blanks around texts are dropped. By default they are, except around categories and units.",
+    )
+    header_row: Annotated[Whole, Field(ge=1, le=MAX_HEADER_ROW)] | None = Field(
+        default=None,
+        description="The number of the line with the names of the columns, counted from 1; those above it are skipped. "
+        "By default it is the first line that is not blank, unless it looks like a row of values.",
+    )
+    column_names: Annotated[list[DeclaredName], Field(max_length=MAX_COLUMNS, fail_fast=True)] = Field(
+        default=[], description="The names of all columns of a file without a header, in the order of the file."
+    )
+
+    @model_validator(mode="after")
+    def _without_contradictions(self) -> Self:
+        if self.decimal == self.thousands:
+            raise refuse("has the same character for `decimal` and `thousands`")
+        if self.header_row is not None and self.column_names:
+            raise refuse("has a `header_row` and `column_names`, but a file with a header needs no names")
+        return self
+
+
 class DatasetRequest(RequestModel):
     """The `metadata` of an upload."""
 
@@ -176,8 +256,11 @@ class DatasetRequest(RequestModel):
     rows_per_unit: Annotated[Whole, Field(ge=1, le=MAX_ROWS_PER_UNIT)] = 1
     columns: DeclaredColumns
     null_values: Annotated[list[Annotated[Text, Field(max_length=255)]], Field(max_length=100, fail_fast=True)] = Field(
-        default=["", "NA", "NaN", "null"], description="Which texts of a CSV file are nulls."
+        default=["", "NA", "NaN", "null"],
+        description="Which texts of a text file mean a missing value, with or without blanks around them. A text "
+        "that a column declares, as a category or as true or false, is a value there.",
     )
+    format: DeclaredFormat = Field(default=DeclaredFormat(), description="How the texts of the file are written.")
     succeeds: Name | None = Field(
         default=None,
         description=(
@@ -227,6 +310,15 @@ class SourcedDatasetRequest(DatasetRequest):
     """A registration of a table that is in a database."""
 
     source: TableSource
+
+    @model_validator(mode="after")
+    def _without_texts(self) -> Self:
+        if "format" in self.model_fields_set:
+            raise refuse("`format` describes a file, and a table in a database has types: leave it out")
+        members = {"true_values", "false_values", "symbols"}
+        if any(members & column.model_fields_set for column in self.columns.values()):
+            raise refuse("`true_values`, `false_values` and `symbols` describe the texts of a file: leave them out")
+        return self
 
     @model_validator(mode="after")
     def _not_truncated_live(self) -> Self:

@@ -1,6 +1,6 @@
 """The schemas of all responses, for the OpenAPI document. `app.services` builds the documents themselves."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -184,6 +184,9 @@ class UploadSource(AnswerModel):
     sha256: str
     unit_column: str | None
     truncate: bool
+    format: dict[str, Any] | None = Field(
+        default=None, description="The members of `format` that were declared, except the names of the columns."
+    )
 
 
 class ConnectionSource(AnswerModel):

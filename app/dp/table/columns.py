@@ -61,6 +61,8 @@ class Column:
         or 0.
         unit: the unit of the values, to be shown.
         time_zone: the IANA name of the zone whose clocks give the times of a timestamp column.
+        true_values, false_values: the texts of a file that a boolean column reads, if they are declared.
+        symbols: texts that a file may have before or after a number, such as a currency.
     """
 
     name: str
@@ -72,6 +74,9 @@ class Column:
     null_value: Rational | None = None
     time_zone: str = ""
     unit: str = ""
+    true_values: tuple[str, ...] = ()
+    false_values: tuple[str, ...] = ()
+    symbols: tuple[str, ...] = ()
 
     @cached_property
     def category_set(self) -> frozenset[str]:

@@ -6,7 +6,8 @@ from typing import BinaryIO, NamedTuple, TypeAlias
 import pyarrow as pa
 
 from app.dp.table.columns import Column, Kind
-from app.engines.ingest.csv_file import CsvFormat, csv_batches
+from app.engines.ingest.csv_file import csv_batches
+from app.engines.ingest.file_format import FileFormat
 from app.engines.ingest.file_kinds import describe_foreign_kind, is_parquet
 from app.engines.ingest.parquet_file import parquet_batches
 from app.engines.ingest.plain_streams import UnreadableStreamError, open_plain
@@ -39,10 +40,10 @@ class Units(NamedTuple):
         return Column(self.column, Kind.CATEGORY, nullable=False)
 
 
-def batches_of(upload: BinaryIO, texts: CsvFormat) -> Batches:
+def batches_of(upload: BinaryIO, form: FileFormat) -> Batches:
     """Return a function that reads an upload in batches. The first bytes show whether it is a CSV or a Parquet file.
 
-    A CSV may be compressed with gzip or zstd, and in UTF-8 or UTF-16.
+    A CSV may be compressed with gzip or zstd, and in another encoding than UTF-8.
 
     Iterating raises:
         InvalidFile: the file does not match the declaration.
@@ -51,14 +52,28 @@ def batches_of(upload: BinaryIO, texts: CsvFormat) -> Batches:
 
     def read(columns: Sequence[Column], problems: Problems) -> Iterator[pa.RecordBatch]:
         try:
-            plain = open_plain(upload)
+            plain = open_plain(upload, form.encoding)
             if what := describe_foreign_kind(plain):
                 problems.refuse("file", what)
             if is_parquet(plain):
+                _refuse_text_members(columns, form, problems)
                 yield from parquet_batches(plain, columns, problems)
             else:
-                yield from csv_batches(plain, columns, problems, texts)
+                yield from csv_batches(plain, columns, problems, form)
         except UnreadableStreamError as error:
             problems.refuse("file", str(error))
 
     return read
+
+
+def _refuse_text_members(columns: Sequence[Column], form: FileFormat, problems: Problems) -> None:
+    """Refuse declarations about texts for a file whose columns have types."""
+    if form.declared:
+        problems.add("format", f"its members {_ONLY_TEXTS}")
+    for column in columns:
+        if column.true_values or column.false_values or column.symbols:
+            problems.add(f"column {column.name}", f"`true_values`, `false_values` and `symbols` {_ONLY_TEXTS}")
+    problems.refuse_any()
+
+
+_ONLY_TEXTS = "are for text files: a Parquet file has types, so leave them out"

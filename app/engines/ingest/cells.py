@@ -5,7 +5,7 @@ plain texts only, Python's own conversions agree with the grammars and are used 
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import TypeAlias
@@ -16,6 +16,8 @@ import pyarrow.compute as pc
 from app.dp.table.columns import Column, Kind
 from app.dp.table.dates import count_units, parse_moment
 from app.engines.ingest.checks import flag_places
+from app.engines.ingest.file_format import FileFormat
+from app.engines.ingest.number_spelling import NumberSpelling, suggest_spelling
 from app.engines.stored_columns import INT64_MAX, INT64_MIN, choose_stored_type
 
 MAX_IN_TEXT = 10_000
@@ -33,6 +35,8 @@ _PLAIN = bytes(range(ord("0"), ord("9") + 1)) + bytes(range(ord("A"), ord("Z") +
 _NUMBER = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]{1,9}))?")
 _REAL = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|infinity|nan)", re.IGNORECASE)
 _BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
+_NO_BOOLEAN = "is not true, false, 1 or 0: declare other texts as `true_values` and `false_values`"
+_UNDECLARED_BOOLEAN = "is not among the declared `true_values` and `false_values`"
 _MAX_DIGITS = len(str(INT64_MAX))
 
 
@@ -40,51 +44,77 @@ class UnreadableError(ValueError):
     """A text or value does not match its column's kind; the message says why without repeating it."""
 
 
+class NotANumberError(UnreadableError):
+    """A text is not a plain number, but perhaps one in another spelling."""
+
+    def __init__(self) -> None:
+        super().__init__("is not a number")
+
+
 class CellReader:
     """Reads the texts of one column."""
 
-    def __init__(self, column: Column, null_values: Sequence[str]) -> None:
+    def __init__(self, column: Column, form: FileFormat) -> None:
+        self._column = column
         self._type = choose_stored_type(column)
-        self._nulls = frozenset(null_values)
+        # A text that is declared as a value is one, also if it is among the texts that mean a missing value.
+        self._nulls = frozenset(form.null_values) - column.category_set
+        self._strip = form.strip
+        self._spelling = NumberSpelling()
         self._scale = column.scale if column.kind is Kind.DECIMAL else 0
         self._unit: int = 10**self._scale
         self._plain: Callable[[str], Value]
         self._careful: Callable[[str], Value]
-        if column.kind is Kind.REAL:
-            self._plain, self._careful = float, read_real
-        elif column.kind is Kind.BOOLEAN:
-            self._plain, self._careful = _BOOLEANS.__getitem__, read_boolean
+        if column.kind is Kind.BOOLEAN:
+            meanings = _list_meanings(column)
+            self._nulls -= {*column.true_values, *column.false_values}
+            self._plain, self._careful = meanings.__getitem__, lambda text: read_boolean(text, meanings)
         elif column.kind.temporal:
             # A table has few distinct dates.
             self._plain = self._careful = lru_cache(MAX_CACHED_DATES)(lambda text: read_moment(text, column))
         else:
-            self._plain = self._plain_decimal if self._scale else int
-            self._careful = lambda text: read_whole(text, self._scale)
-        self._column = column
+            self._spelling = NumberSpelling(form.decimal, form.thousands, column.symbols)
+            if column.kind is Kind.REAL:
+                self._plain, self._careful = float, read_real
+            else:
+                self._plain = self._plain_decimal if self._scale else int
+                self._careful = lambda text: read_whole(text, self._scale)
 
     def read(self, texts: Sequence[str]) -> tuple[pa.Array, dict[int, str]]:
         """Return the values, and for each position of a text that cannot be read, what is wrong with it."""
         nulls, plain = self._nulls, self._plain
         if self._column.kind is Kind.CATEGORY:
-            array = pa.array([None if text in nulls else text for text in texts], self._type)
-            problems = flag_places(pc.greater(pc.utf8_length(array), MAX_IN_TEXT), TOO_LONG)
-            return without_undeclared(array, self._column), problems
-        if not "".join(texts).encode().translate(None, _PLAIN):
+            return self._read_texts(texts)
+        if self._spelling.is_plain and not "".join(texts).encode().translate(None, _PLAIN):
             try:
                 return pa.array([None if text in nulls else plain(text) for text in texts], self._type), {}
             except (ValueError, KeyError, OverflowError):
                 pass  # a problem, or only an unusual spelling
         return self._read_carefully(texts)
 
+    def _read_texts(self, texts: Sequence[str]) -> tuple[pa.Array, dict[int, str]]:
+        nulls, kept = self._nulls, self._column.category_set
+        if self._strip:
+            texts = [text.strip() for text in texts]
+        if self._strip is False or not nulls:
+            values = [None if text in nulls else text for text in texts]
+        else:
+            values = [None if text in nulls or (text.strip() in nulls and text not in kept) else text for text in texts]
+        array = pa.array(values, self._type)
+        problems = flag_places(pc.greater(pc.utf8_length(array), MAX_IN_TEXT), TOO_LONG)
+        return without_undeclared(array, self._column), problems
+
     def _read_carefully(self, texts: Sequence[str]) -> tuple[pa.Array, dict[int, str]]:
         values: list[Value] = []
         problems: dict[int, str] = {}
         for place, text in enumerate(texts):
-            stripped = text.strip()
+            stripped = text if self._strip is False else text.strip()
             value = None
             if text not in self._nulls and stripped not in self._nulls:
                 try:
-                    value = self._careful(stripped)
+                    value = self._careful(self._spelling.to_plain(stripped))
+                except NotANumberError as error:
+                    problems[place] = f"{error}{suggest_spelling(stripped) if self._spelling.is_plain else ''}"
                 except UnreadableError as error:
                     problems[place] = str(error)
             values.append(value)
@@ -121,7 +151,7 @@ def read_whole(text: str, scale: int) -> int:
     """
     match = _NUMBER.fullmatch(text)
     if match is None or not (match[2] or match[3]):
-        raise UnreadableError("is not a number")
+        raise NotANumberError
     sign, before, after, exponent = match[1], match[2], match[3] or "", int(match[4] or 0)
     digits = (before + after).lstrip("0")
     significant = digits.rstrip("0")
@@ -145,19 +175,25 @@ def read_real(text: str) -> float:
         UnreadableError: it is not a number.
     """
     if _REAL.fullmatch(text) is None:
-        raise UnreadableError("is not a number")
+        raise NotANumberError
     return float(text)
 
 
-def read_boolean(text: str) -> bool:
-    """Return the boolean that a text stands for: true, false, 1 or 0.
+def _list_meanings(column: Column) -> Mapping[str, bool]:
+    """Return what the texts of a boolean column mean, in lower case."""
+    declared = {text.lower(): True for text in column.true_values}
+    return declared | {text.lower(): False for text in column.false_values} or _BOOLEANS
+
+
+def read_boolean(text: str, meanings: Mapping[str, bool]) -> bool:
+    """Return the boolean that a text stands for in upper or lower case.
 
     Raises:
         UnreadableError: it is none of these.
     """
-    value = _BOOLEANS.get(text.lower())
+    value = meanings.get(text.lower())
     if value is None:
-        raise UnreadableError("is not true, false, 1 or 0")
+        raise UnreadableError(_NO_BOOLEAN if meanings is _BOOLEANS else _UNDECLARED_BOOLEAN)
     return value
 
 

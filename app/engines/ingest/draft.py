@@ -6,14 +6,11 @@ emptied that list.
 
 import glob
 import re
-import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from pathlib import Path
-from tempfile import NamedTemporaryFile
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 import duckdb
 
@@ -21,52 +18,66 @@ from app.dp.table.columns import Column, Kind
 from app.dp.table.dates import first_unit, format_units, last_unit
 from app.engines.errors import InvalidFile, Problem
 from app.engines.ingest import batches_of
-from app.engines.ingest.csv_file import CsvFormat, UndeclaredCsv, examine_undeclared
+from app.engines.ingest.draft_texts import draft_texts
+from app.engines.ingest.file_format import PLAIN, FileFormat
 from app.engines.ingest.file_kinds import describe_foreign_kind, is_parquet
 from app.engines.ingest.plain_streams import UnreadableStreamError, open_plain
 from app.engines.ingest.problems import Problems
+from app.engines.ingest.text_profile import DECLARABLE, MAX_CATEGORIES, NULL_VALUES
 from app.engines.stored_columns import INT64_MAX, INT64_MIN
-
-MAX_CATEGORIES = 100
-"""A column with more distinct texts probably holds names or remarks, not categories."""
-
-NULL_VALUES = ["", "NA", "NaN", "null"]
 
 _REALS = {"DOUBLE", "FLOAT"}
 _WHOLE = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?")
 _DECIMAL = re.compile(r"DECIMAL\((\d+),(\d+)\)")
+NO_KIND = "looks like names, remarks, times or a constant"
 _MAX_DIGITS = 18
 _EXACT = Context(prec=80)
 _MAX_NAME = 255
-_NAME = re.compile(rf"[^\x00-\x1f\x7f-\x9f]{{1,{_MAX_NAME}}}")
+
+
+_USUAL = FileFormat(NULL_VALUES)
 
 
 @dataclass
 class Draft:
-    """A declaration of columns, and why each of the other columns was left out, by its name."""
+    """A declaration of columns and of the file's format, and why each other column was left out, by its name."""
 
     columns: dict[str, dict[str, Any]]
     left_out: dict[str, str]
+    form: FileFormat = _USUAL
 
     def leave_out(self, name: str, reason: str) -> None:
         """Leave a column out."""
         self.columns.pop(name, None)
         self.left_out[name] = reason
 
+    def metadata(self) -> dict[str, Any]:
+        """Return the members of the metadata that describe the file."""
+        given: dict[str, Any] = {}
+        if self.form.delimiter not in {None, ","}:
+            given["delimiter"] = self.form.delimiter
+        if self.form.null_values != NULL_VALUES:
+            given["null_values"] = [*self.form.null_values]
+        if self.form.declared:
+            given["format"] = self.form.declared
+        return given | {"columns": self.columns}
 
-def draft_metadata(path: Path) -> Draft:
+
+def draft_metadata(path: Path, form: FileFormat = PLAIN, *, has_header: bool = True) -> Draft:
     """Return a declaration of each column of a CSV or Parquet file that an upload would accept.
+
+    Args:
+        path: the file.
+        form: what is known of its format; the rest is detected.
+        has_header: whether a line has the names of the columns. If none has, they get numbers.
 
     Raises:
         ValueError: the file is neither, or a row has more or fewer fields than the header.
     """
-    with path.open("rb") as file, duckdb.connect(":memory:", config={"memory_limit": "1GB"}) as connection:
+    with path.open("rb") as file:
         try:
-            with _open_plain_file(file) as plain:
-                csv = _examine(plain)
-                names = None if csv is None else csv.header
-                draft = _draft_columns(connection, _read_with(Path(plain.name), csv), names)
-                _leave_out_unreadable(draft, plain, csv)
+            draft = _draft(path, file, form, has_header=has_header)
+            _leave_out_unreadable(draft, file)
         except UnreadableStreamError as error:
             raise ValueError(f"{path}: {error}") from None
         except duckdb.Error:
@@ -77,69 +88,56 @@ def draft_metadata(path: Path) -> Draft:
     return draft
 
 
-@contextmanager
-def _open_plain_file(file: BinaryIO) -> Iterator[BinaryIO]:
-    """Yield a file as it is, or a temporary file with its content, if it is compressed or in UTF-16."""
-    plain = open_plain(file)
-    if plain is file:
-        yield file
-        return
-    with NamedTemporaryFile() as temporary:
-        shutil.copyfileobj(plain, temporary)
-        temporary.seek(0)
-        yield cast("BinaryIO", temporary)
-
-
-def _examine(file: BinaryIO) -> UndeclaredCsv | None:
-    """Return the format of a CSV file; None for a Parquet file.
-
-    Raises:
-        InvalidFile: it is another file, or a row has more or fewer fields: DuckDB would read it as a single column.
-    """
-    if what := describe_foreign_kind(file):
+def _draft(path: Path, file: BinaryIO, form: FileFormat, *, has_header: bool) -> Draft:
+    plain = open_plain(file, form.encoding)
+    if what := describe_foreign_kind(plain):
         raise InvalidFile([Problem("file", what)])
-    return None if is_parquet(file) else examine_undeclared(file)
+    if is_parquet(plain):
+        with duckdb.connect(":memory:", config={"memory_limit": "1GB"}) as connection:
+            return _draft_parquet(connection, path)
+    found = draft_texts(file, form, has_header=has_header)
+    draft = Draft({}, {}, found.form)
+    for place, (name, column) in enumerate(zip(found.header, found.columns, strict=True), 1):
+        if what := _find_unusable_name(name, found.header):
+            draft.leave_out(name[:_MAX_NAME] or f"column {place}", what)
+        elif column is None:
+            draft.leave_out(name, NO_KIND)
+        else:
+            draft.columns[name] = column
+    return draft
 
 
-def _read_with(path: Path, csv: UndeclaredCsv | None) -> str:
-    """Return DuckDB's call that reads exactly this file, with our names and delimiter of a CSV."""
-    quoted = _quote(glob.escape(str(path)))
-    if csv is None:
-        return f"read_parquet({quoted}, hive_partitioning = false)"
-    nulls = ", ".join(map(_quote, NULL_VALUES))
-    names = ", ".join(f"'{place}'" for place in range(len(csv.header)))
-    # No booleans: DuckDB accepts more spellings of them than an upload may have.
-    kinds = "'BIGINT', 'DOUBLE', 'DATE', 'TIME', 'TIMESTAMP', 'TIMESTAMPTZ', 'VARCHAR'"
-    form = f"delim = {_quote(csv.delimiter)}, quote = '\"', escape = '\"', comment = '', skip = 0, header = true"
-    read = f"{form}, sample_size = -1, nullstr = [{nulls}], auto_type_candidates = [{kinds}]"
-    return f"read_csv({quoted}, {read}, names = [{names}], hive_partitioning = false)"
+def _find_unusable_name(name: str, header: Sequence[str]) -> str | None:
+    if header.count(name) > 1:
+        return "is in the header more than once"
+    return None if DECLARABLE.fullmatch(name) else "has no name that can be declared"
 
 
 def _quote(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _draft_columns(connection: duckdb.DuckDBPyConnection, read: str, header: list[str] | None) -> Draft:
-    """Draft each column that has a name of its own; the columns of a CSV file are read by their position."""
+def _draft_parquet(connection: duckdb.DuckDBPyConnection, path: Path) -> Draft:
+    """Draft each column of a Parquet file that has a name of its own. Exactly this file is read."""
+    read = f"read_parquet({_quote(glob.escape(str(path)))}, hive_partitioning = false)"
     connection.execute(f"CREATE VIEW given AS SELECT * FROM {read}")  # noqa: S608 - quoted
     found = connection.execute("DESCRIBE given").fetchall()
-    names = header or [name for name, *_ in found]
+    names = [name for name, *_ in found]
     draft = Draft({}, {})
-    for place, (name, (stored, kind, *_)) in enumerate(zip(names, found, strict=True), 1):
-        if names.count(name) > 1:
-            draft.leave_out(name or f"column {place}", "is in the header more than once")
-        elif not _NAME.fullmatch(name):
-            draft.leave_out(name[:_MAX_NAME] or f"column {place}", "has no name that can be declared")
-        elif (column := _draft_column(connection, stored, kind)) is None:
-            draft.leave_out(name, "looks like names, remarks, times or a constant")
+    for name, kind, *_ in found:
+        if what := _find_unusable_name(name, names):
+            draft.leave_out(name[:_MAX_NAME], what)
+        elif (column := _draft_column(connection, name, kind)) is None:
+            draft.leave_out(name, NO_KIND)
         else:
             draft.columns[name] = column
     return draft
 
 
-def _leave_out_unreadable(draft: Draft, file: BinaryIO, csv: UndeclaredCsv | None) -> None:
+def _leave_out_unreadable(draft: Draft, file: BinaryIO) -> None:
     """Read the drafted columns as an upload does, and leave out those with cells that it would refuse."""
-    read = batches_of(file, CsvFormat(NULL_VALUES, None if csv is None else csv.delimiter))
+    file.seek(0)
+    read = batches_of(file, draft.form)
     problems = _FirstProblems()
     try:
         columns = [_column(name, drafted) for name, drafted in draft.columns.items()]
@@ -153,7 +151,7 @@ def _leave_out_unreadable(draft: Draft, file: BinaryIO, csv: UndeclaredCsv | Non
             raise
         for name, what in unsuitable.items():
             draft.leave_out(name, f"{what}: an upload would refuse it")
-        _leave_out_unreadable(draft, file, csv)
+        _leave_out_unreadable(draft, file)
     for name, what in problems.by_column.items():
         draft.leave_out(name, f"{what}, which an upload would refuse")
 
@@ -176,7 +174,15 @@ def _column(name: str, drafted: dict[str, Any]) -> Column:
     kind = f"timestamp_{drafted['resolution']}" if drafted["kind"] == "timestamp" else drafted["kind"]
     categories = tuple(drafted.get("categories", ()))
     zone = drafted.get("time_zone", "")
-    return Column(name, Kind(kind), scale=drafted.get("scale", 0), categories=categories, time_zone=zone)
+    return Column(
+        *(name, Kind(kind)),
+        scale=drafted.get("scale", 0),
+        categories=categories,
+        time_zone=zone,
+        true_values=tuple(drafted.get("true_values", ())),
+        false_values=tuple(drafted.get("false_values", ())),
+        symbols=tuple(drafted.get("symbols", ())),
+    )
 
 
 def _draft_column(connection: duckdb.DuckDBPyConnection, name: str, kind: str) -> dict[str, Any] | None:
@@ -205,7 +211,7 @@ def _draft_texts(connection: duckdb.DuckDBPyConnection, quoted: str) -> dict[str
     texts = sorted(text for (text,) in connection.execute(query).fetchall())
     if texts and {text.lower() for text in texts} <= {"true", "false"}:
         return {"kind": "boolean"}
-    fits = 0 < len(texts) <= MAX_CATEGORIES and all(map(_NAME.fullmatch, texts))
+    fits = 0 < len(texts) <= MAX_CATEGORIES and all(map(DECLARABLE.fullmatch, texts))
     return {"kind": "category", "categories": texts, "unconfirmed": ["categories"]} if fits else None
 
 

@@ -1,4 +1,4 @@
-"""Compressed files and UTF-16 as plain UTF-8 streams, which are converted piece by piece."""
+"""Compressed files and other encodings as plain UTF-8 streams, which are converted piece by piece."""
 
 import codecs
 import io
@@ -16,6 +16,9 @@ _UTF_16: Final = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
 _UTF_32: Final = codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE
 _PIECE_BYTES: Final = 2**16
 
+ENCODINGS: Final = {"windows-1252": "cp1252", "latin-1": "latin-1"}
+"""The encodings that an owner may declare instead of UTF-8, with Python's names."""
+
 MAX_RATIO = 200
 """The limit on the content of a compressed file, relative to the file's size, above `FREE_PLAIN_BYTES`.
 
@@ -29,10 +32,12 @@ class UnreadableStreamError(ValueError):
     """The content cannot be decompressed or decoded; the text says why, as a problem of the file."""
 
 
-def open_plain(file: BinaryIO) -> BinaryIO:
-    """Return the content of a file that is compressed with gzip or zstd or encoded in UTF-16; any other file itself.
+def open_plain(file: BinaryIO, encoding: str | None = None) -> BinaryIO:
+    """Return the content of a file that is compressed, in another encoding than UTF-8, or has CR as line ends.
 
-    The file must be at its beginning, which its first bytes decide about. The stream can be rewound.
+    Any other file is returned itself. It must be at its beginning: its first bytes show gzip, zstd and UTF-16, the
+    first 64 KiB show lines that end in CR alone, and `encoding` names what cannot be recognised: a member of
+    `ENCODINGS`. The stream can be rewound.
 
     Raises, also when the stream is read:
         UnreadableStreamError: the file is damaged or truncated, or its content is of another kind or too large.
@@ -46,7 +51,15 @@ def open_plain(file: BinaryIO) -> BinaryIO:
     magic = peek(plain, 4)
     if magic.startswith(_UTF_32):
         raise UnreadableStreamError("is in UTF-32: save it as UTF-8")
-    return _stream(partial(_decode_utf_16, plain)) if magic.startswith(_UTF_16) else plain
+    if magic.startswith(_UTF_16):
+        plain = _stream(partial(_decode, plain, "utf-16", "is not valid UTF-16, as its first bytes say that it is"))
+    elif encoding in ENCODINGS and not magic.startswith(codecs.BOM_UTF8) and not is_parquet(plain):
+        what = f"has bytes that {encoding} does not define: it is in another encoding"
+        plain = _stream(partial(_decode, plain, ENCODINGS[encoding], what))
+    first = peek(plain, _PIECE_BYTES)
+    if b"\r" in first[:-1] and b"\n" not in first and not is_parquet(plain):
+        return _stream(partial(_end_lines, plain))
+    return plain
 
 
 def _stream(pieces: Callable[[], Iterator[bytes]]) -> BinaryIO:
@@ -110,12 +123,19 @@ def _decompress(file: BinaryIO, compression: str) -> Iterator[bytes]:
         raise UnreadableStreamError(what) from None
 
 
-def _decode_utf_16(file: BinaryIO) -> Iterator[bytes]:
+def _decode(file: BinaryIO, codec: str, what: str) -> Iterator[bytes]:
     file.seek(0)
-    decoder = codecs.getincrementaldecoder("utf-16")()
+    decoder = codecs.getincrementaldecoder(codec)()
     try:
         while piece := file.read(_PIECE_BYTES):
             yield decoder.decode(piece).encode()
         yield decoder.decode(b"", final=True).encode()
     except UnicodeError:
-        raise UnreadableStreamError("is not valid UTF-16, as its first bytes say that it is") from None
+        raise UnreadableStreamError(what) from None
+
+
+def _end_lines(file: BinaryIO) -> Iterator[bytes]:
+    """Yield a file whose lines end in CR, as old programs on a Macintosh write them, with LF instead."""
+    file.seek(0)
+    while piece := file.read(_PIECE_BYTES):
+        yield piece.replace(b"\r", b"\n")

@@ -12,7 +12,8 @@ import pyarrow as pa
 from app.dp.table.columns import Column
 from app.engines.backends.duckdb_engine import DuckDBEngine
 from app.engines.ingest import Batches, LargeUnits, Units, batches_of
-from app.engines.ingest.csv_file import CsvFormat, csv_batches
+from app.engines.ingest.csv_file import csv_batches
+from app.engines.ingest.file_format import FileFormat
 from app.engines.ingest.problems import Problems
 from app.engines.ingest.writer import write_batches
 from app.engines.stored_columns import UNIT, build_stored_schema
@@ -29,7 +30,7 @@ def ingest_file(  # noqa: PLR0913, PLR0917 - what a file is and how it is declar
     counting: Counting,
     target: Path,
     upload: BinaryIO,
-    texts: CsvFormat,
+    form: FileFormat,
     columns: Sequence[Column],
     units: Units | None,
 ) -> tuple[int, str]:
@@ -41,14 +42,14 @@ def ingest_file(  # noqa: PLR0913, PLR0917 - what a file is and how it is declar
     upload.seek(0)
     digest = file_digest(upload, "sha256").hexdigest()  # type: ignore[arg-type]  # a file, in whatever class
     upload.seek(0)
-    return store_batches(counting, target, batches_of(upload, texts), columns, units), digest
+    return store_batches(counting, target, batches_of(upload, form), columns, units), digest
 
 
 def ingest_stream(  # noqa: PLR0913, PLR0917 - as above
     counting: Counting,
     target: Path,
     stream: BinaryIO,
-    texts: CsvFormat,
+    form: FileFormat,
     columns: Sequence[Column],
     units: Units | None,
 ) -> int:
@@ -57,7 +58,7 @@ def ingest_stream(  # noqa: PLR0913, PLR0917 - as above
     Raises:
         As `store_batches`.
     """
-    return store_batches(counting, target, partial(csv_batches, stream, texts=texts), columns, units)
+    return store_batches(counting, target, partial(csv_batches, stream, form=form), columns, units)
 
 
 def store_batches(

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 from app.dp.table.columns import Column
 from app.engines.ingest import Units
-from app.engines.ingest.csv_file import CsvFormat
+from app.engines.ingest.file_format import FileFormat
 
 Message: TypeAlias = dict[str, Any]
 
@@ -38,7 +38,7 @@ class Job:
     directory: Path
     columns: Sequence[Column]
     units: Units | None
-    texts: CsvFormat
+    form: FileFormat
     limits: Limits
     is_stream: bool = False
 

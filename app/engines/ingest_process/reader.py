@@ -10,7 +10,7 @@ from typing import BinaryIO, Self
 from app.dp.table.columns import Column
 from app.engines.atomic_files import remove, sync_directory
 from app.engines.ingest import Units
-from app.engines.ingest.csv_file import CsvFormat
+from app.engines.ingest.file_format import FileFormat
 from app.engines.ingest_process.job import Job, Limits
 from app.engines.ingest_process.pool import IngestInterrupted, IngestProcesses, Interrupted
 from app.engines.ingest_process.slots import hold_slot
@@ -45,7 +45,7 @@ class IngestReader:
         self,
         target: Path,
         upload: BinaryIO,
-        texts: CsvFormat,
+        form: FileFormat,
         columns: Sequence[Column],
         units: Units | None,
         interrupted: Interrupted,
@@ -61,7 +61,7 @@ class IngestReader:
         descriptor = upload.fileno()  # this moves an upload that is in memory to the disk
         upload.flush()
         with hold_slot(self._directory, self._concurrent, MAX_WAIT_SECONDS, interrupted) as slot:
-            job = Job(slot, columns, units, texts, self._processes.limits)
+            job = Job(slot, columns, units, form, self._processes.limits)
             n, digest = self._processes.run(job, descriptor, interrupted)
             _publish(job.target, target)
             return n, str(digest)
@@ -71,7 +71,7 @@ class IngestReader:
         target: Path,
         stream: BinaryIO,
         cancel: Callable[[], None],
-        texts: CsvFormat,
+        form: FileFormat,
         columns: Sequence[Column],
         units: Units | None,
         interrupted: Interrupted,
@@ -84,7 +84,7 @@ class IngestReader:
             As `read_file`, or as the stream does.
         """
         with hold_slot(self._directory, self._concurrent, MAX_WAIT_SECONDS, interrupted) as slot:
-            job = Job(slot, columns, units, texts, self._processes.limits, is_stream=True)
+            job = Job(slot, columns, units, form, self._processes.limits, is_stream=True)
             with _Pump(stream, cancel) as pump:
                 try:
                     n, _ = self._processes.run(job, pump.source, lambda: pump.failure is not None or interrupted())

@@ -78,8 +78,8 @@ def _outcome(job: Job, upload: BinaryIO) -> Message:
     counting = Counting(job.directory, open_engine)
     try:
         if job.is_stream:
-            return {"n": ingest_stream(counting, job.target, upload, job.texts, job.columns, job.units)}
-        n, digest = ingest_file(counting, job.target, upload, job.texts, job.columns, job.units)
+            return {"n": ingest_stream(counting, job.target, upload, job.form, job.columns, job.units)}
+        n, digest = ingest_file(counting, job.target, upload, job.form, job.columns, job.units)
     except InvalidFile as error:
         return {"problems": error.problems}
     except MemoryError:

@@ -16,7 +16,7 @@ from app.engines.atomic_files import remove, remove_abandoned
 from app.engines.backends.duckdb_engine import DuckDBEngine
 from app.engines.errors import InvalidFile, Problem, StaleTable, translate_engine_errors
 from app.engines.ingest import Units
-from app.engines.ingest.csv_file import CsvFormat
+from app.engines.ingest.file_format import PLAIN, FileFormat
 from app.engines.ingest_process.intake import Counting, ingest_file, ingest_stream
 from app.engines.ingest_process.pool import Interrupted
 from app.engines.ingest_process.reader import IngestReader, never
@@ -100,24 +100,24 @@ class Tables:
         upload: BinaryIO,
         columns: Sequence[Column],
         null_values: Sequence[str],
-        delimiter: str | None = None,
+        form: FileFormat = PLAIN,
         units: Units | None = None,
         interrupted: Interrupted = never,
     ) -> Ingested:
-        """Store the declared columns of a CSV or Parquet file.
+        """Store the declared columns of a CSV or Parquet file. `null_values` are those of `form`.
 
         Raises:
             InvalidFile: the file does not match its declaration, or exceeds a limit; nothing is left behind.
             SlotsBusy: too many other files are being read; nothing is left behind.
             EngineFailure: the table could not be stored, or `interrupted` became true; nothing is left behind.
         """
-        texts = CsvFormat(null_values, delimiter)
+        form = replace(form, null_values=null_values)
 
         def store(path: Path) -> tuple[int, str]:
             if self._reader is not None:
-                return self._reader.read_file(path, upload, texts, columns, units, interrupted)
+                return self._reader.read_file(path, upload, form, columns, units, interrupted)
             try:
-                return ingest_file(self._counting(), path, upload, texts, columns, units)
+                return ingest_file(self._counting(), path, upload, form, columns, units)
             except MemoryError:
                 raise InvalidFile([Problem("file", "needs more memory than there is")]) from None
 
@@ -282,10 +282,10 @@ class Tables:
         # The engine copies dates as the numbers that are stored.
         columns = [replace(each, kind=Kind.INTEGER) if each.kind.temporal else each for each in columns]
         with engine.stream_copy(table) as rows:
-            texts = CsvFormat([rows.null], ",", "row")
+            form = FileFormat([rows.null], ",", "row", strip=False)
             if self._reader is not None:
-                return self._reader.read_stream(path, rows.file, rows.cancel, texts, columns, units, interrupted)
-            return ingest_stream(self._counting(), path, rows.file, texts, columns, units)
+                return self._reader.read_stream(path, rows.file, rows.cancel, form, columns, units, interrupted)
+            return ingest_stream(self._counting(), path, rows.file, form, columns, units)
 
     def _counting(self) -> Counting:
         return Counting(self._engine.scratch, lambda: self._engine)

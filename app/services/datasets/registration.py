@@ -12,6 +12,7 @@ from app.db.repositories.principals import Principal
 from app.db.session import ReadSession
 from app.engines.errors import EngineFailure, InvalidFile
 from app.engines.ingest import Units
+from app.engines.ingest.file_format import PLAIN, FileFormat
 from app.engines.ingest_process.slots import SlotsBusy
 from app.engines.storage.connections import TableOrigin
 from app.engines.storage.tables import Ingested
@@ -50,7 +51,7 @@ class Registration:
     columns: Mapping[str, Mapping[str, Any]]
     null_values: Sequence[str]
     succeeds: str | None
-    delimiter: str | None = None
+    form: FileFormat = PLAIN
     units: Units | None = None
     origin: TableOrigin | None = None
 
@@ -94,8 +95,7 @@ def ingest(
     origin, units, tables = registration.origin, registration.units, services.tables
     try:
         if upload is not None:
-            delimiter = registration.delimiter
-            return tables.ingest(upload, declared, registration.null_values, delimiter, units, interrupted)
+            return tables.ingest(upload, declared, registration.null_values, registration.form, units, interrupted)
         if origin is None or not tables.has_connection(origin.connection):
             raise InvalidRequestError(
                 ("source.connection", "is not a configured connection: ask the operator for its name")
@@ -156,7 +156,10 @@ def _source(registration: Registration, ingested: Ingested) -> str:
     origin, units = registration.origin, registration.units
     of_origin = {"sha256": ingested.sha256} if origin is None else origin._asdict()
     of_units = {"unit_column": units and units.column, "truncate": units is not None and units.truncate}
-    return json.dumps({**of_origin, **of_units})
+    # Names that the file's columns would have are not stored, like the columns that nobody declared.
+    declared = {name: value for name, value in registration.form.declared.items() if name != "column_names"}
+    of_form = {"format": declared} if declared else {}
+    return json.dumps({**of_origin, **of_units, **of_form})
 
 
 def _require_predecessor(session: ReadSession, owner: Principal, name: str | None) -> None:

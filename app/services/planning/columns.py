@@ -22,7 +22,7 @@ MAX_CACHE_BYTES = 2**25
 MAX_PROBLEMS = 10  # the maximum number of problems in an error
 _MEMBERS = (
     *("kind", "bounds", "scale", "categories", "nullable", "null_value", "time_zone", "resolution"),
-    *("unit", "label", "description", "category_labels"),
+    *("unit", "label", "description", "category_labels", "true_values", "false_values", "symbols"),
 )
 
 DeclaredColumns = Mapping[str, Mapping[str, Any]]
@@ -48,7 +48,11 @@ def _to_json_value(value: Any) -> Any:  # noqa: ANN401 - JSON is any value
 
 def _declaration_bytes(columns: Mapping[str, Column]) -> int:
     """Return an estimate of the memory of a declaration, including its text and its sets of categories."""
-    texts = [text for name, column in columns.items() for text in (name, *column.categories)]
+    texts = [
+        text
+        for name, column in columns.items()
+        for text in (name, *column.categories, *column.true_values, *column.false_values, *column.symbols)
+    ]
     return 1_500 * (1 + len(columns)) + 200 * len(texts) + 8 * sum(map(len, texts))
 
 
@@ -71,6 +75,9 @@ def _decode_column(name: str, column: Mapping[str, Any]) -> Column:
         categories=tuple(column.get("categories", ())),
         nullable=column["nullable"],
         null_value=None if null_value is None else mpq(null_value),
+        true_values=tuple(column.get("true_values", ())),
+        false_values=tuple(column.get("false_values", ())),
+        symbols=tuple(column.get("symbols", ())),
     )
 
 

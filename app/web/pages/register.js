@@ -48,9 +48,10 @@ export function register() {
   return form({ class: "card" }, submit,
     h("p", {}, "Bounds and categories are public: write what you know without looking at the data. Columns that are not ",
       "named here are not stored."),
-    field("File", file, "CSV in UTF-8 with a header line, or Parquet. One row for each person, or set rows_per_unit."),
+    field("File", file, "CSV with a header line, or Parquet. One row for each person, or set rows_per_unit."),
     field("Metadata (JSON)", schema,
       "Kinds: integer, real and decimal with bounds, decimal with scale, boolean, category with categories, "
-        + "date with bounds, timestamp with bounds, time_zone and resolution."),
+        + "date with bounds, timestamp with bounds, time_zone and resolution. What is unusual in a text file is "
+        + 'declared too: "format": {"encoding": "windows-1252", "decimal": ","}.'),
     h("div", { class: "buttons" }, h("button", { type: "submit" }, "Register")));
 }

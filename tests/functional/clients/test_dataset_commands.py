@@ -139,7 +139,9 @@ HEAD = b"age;kind\n"
         (b'age,kind\n1,"a\nb"\n2\n', "line 4: has 1 fields where the header has 2"),
         (b'age,kind\n1,a\n2,"b\n', "line 3: is malformed from here on"),
         (HEAD + b'1;"a\n2;b\n', "line 2: is malformed from here on"),
-        (HEAD + b"1;\xff\n", "line 2: is not UTF-8"),
+        (HEAD + b"1;\xff\n2;a\n2;a;b", "line 4: has 3 fields where the header has 2"),
+        (b"34;F\n35;M\n", "its first line has values like the lines below it"),
+        (b"name;F\nx;M\nname;M\nx;F\n", "its first line has values like the lines below it"),
     ],
 )
 def test_rows_of_other_widths_are_not_drafted(tmp_path: Path, content: bytes, told: str) -> None:
@@ -235,6 +237,24 @@ def test_what_is_wrong_with_a_file_is_told(
     path.write_bytes(b"x\n1\n2\n")
     assert run("add", str(path), "--schema", str(schema), **owned).returncode == 0
     assert run("add", str(path), "--schema", str(schema), **owned).returncode == 7  # the name is taken
+
+
+def test_a_file_without_a_header_is_drafted_with_numbered_names(owned: dict[str, str], tmp_path: Path) -> None:
+    path, schema = tmp_path / "t.csv", tmp_path / "t.json"
+    path.write_bytes("1,5;Orléans\n2,5;Tours\n".encode("cp1252"))
+    done = run("suggest", str(path), "--no-header")
+    draft = json.loads(done.stdout)
+    assert draft["delimiter"] == ";"
+    assert draft["format"] == {"encoding": "windows-1252", "decimal": ",", "column_names": ["column_1", "column_2"]}
+    assert "Check in `format` how the file is read: encoding 'windows-1252', decimal ','." in done.stderr
+    draft["name"] = a_name("people")
+    for column in draft["columns"].values():
+        column["unconfirmed"] = []
+    schema.write_text(json.dumps(draft))
+    assert "2 rows" in run("add", str(path), "--schema", str(schema), **owned).stdout
+    named = run("suggest", str(path), "--header-row", "1")
+    assert named.returncode == 0
+    assert run("suggest", str(path), "--header-row", "1", "--no-header").returncode == 2
 
 
 def test_what_an_upload_does_not_take_for_a_boolean_is_drafted_as_a_category(tmp_path: Path) -> None:

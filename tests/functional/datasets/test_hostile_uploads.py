@@ -98,7 +98,7 @@ FILES = {
     "Windows-1252": "x,t\n1,caf\u00e9\n2,b\n".encode("cp1252"),
     "half a character of UTF-16": "x\n1\n2\n".encode("utf-16")[:-1],
     "NUL": b"x\n1\x00\n2\n",
-    "bare carriage returns": b"x\r1\r2\r",
+    "a bare carriage return": b"x\n1\r2\n3\n",
     "an open quote": b'x\n1\n"2\n' + b"3\n" * 100_000,
     "one line of megabytes": b"x," * 5_000_000,
     "a field of megabytes": b'x\n"' + b"1" * 5_000_000 + b'"\n2\n',

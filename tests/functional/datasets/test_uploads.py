@@ -1,6 +1,7 @@
 """What owners may say of an upload, and what they alone are told of it."""
 
 import hashlib
+import io
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from service_world import X_COLUMNS, Service, Table, a_name, serving
 
@@ -55,6 +58,33 @@ def test_a_declared_delimiter_is_the_only_one(one_service: Service) -> None:
     for wrong in ("", "::", "\n", '"', "x", None, 1):
         refused = registered(one_service, b"x\n1\n2\n", delimiter=wrong)[0]
         assert refused.status_code == (201 if wrong is None else 422)
+
+
+def test_a_declared_format_is_read_and_stays_with_the_owner(service: Service) -> None:
+    columns = {
+        "größe": {"kind": "decimal", "scale": 1, "bounds": [0, 9_999], "symbols": ["€"]},
+        "ja": {"kind": "boolean", "true_values": ["ja"], "false_values": ["nein"]},
+    }
+    content = "Preise;2026\rgröße;ja\r1.250,5 €;Ja\r-;nein\r".encode("cp1252")
+    declared = {"encoding": "windows-1252", "decimal": ",", "thousands": ".", "header_row": 2}
+    table = service.table(columns, content, null_values=["-"], format=declared)
+    facts = table.owner.get(table.path).json()
+    assert facts["columns"]["ja"]["true_values"] == ["ja"]
+    assert facts["columns"]["größe"]["symbols"] == ["€"]
+    assert facts["source"]["format"] == declared
+    assert "source" not in table.analyst.get(table.path).json()
+
+
+def test_what_describes_texts_is_refused_where_there_are_none(one_service: Service) -> None:
+    parquet = io.BytesIO()
+    pq.write_table(pa.table({"x": [1, 2]}), parquet)
+    symbols = {"x": X_COLUMNS["x"] | {"symbols": ["€"]}}
+    answer, owner = registered(one_service, parquet.getvalue(), format={"decimal": ","}, columns=symbols)
+    assert [error["where"] for error in answer.json()["errors"]] == ["format", "column x"]
+    source = {"connection": "lake", "table": "t"}
+    for more in ({"columns": symbols}, {"format": {}, "columns": X_COLUMNS}):
+        refused = owner.post("/v1/datasets", json={"name": "never", "epsilon_limit": 1, "source": source} | more)
+        assert (refused.status_code, "file" in refused.json()["errors"][0]["what"]) == (422, True)
 
 
 def test_thousands_of_columns(one_service: Service) -> None:

@@ -241,7 +241,7 @@ def test_a_refusal_lists_some_of_many_names(one_service: Service) -> None:
 @pytest.mark.parametrize("column", ["bounds", "kind", "sum", "integer", "columns"])
 def test_a_column_may_be_called_as_a_member_is(one_service: Service, column: str) -> None:
     _, owner = one_service.principal("owner")
-    allowed = "bounds, kind, nullable, label, description, unconfirmed, null_value, unit (column 1 of 1)"
+    allowed = "bounds, kind, nullable, label, description, unconfirmed, null_value, unit, symbols (column 1 of 1)"
     declared = {column: {"kind": "integer", "bounds": [0, 9], "more": 1}}
     answer = one_service.upload(owner, {"name": "never", "epsilon_limit": 1, "columns": declared}, b"x\n1\n2\n")
     assert answer.json()["errors"] == [{"where": "columns.0", "what": f"{NAMED}{allowed}"}]
@@ -325,8 +325,22 @@ def test_a_column_that_is_none(one_service: Service, column: dict[str, Any], whe
         {"columns": {"x" * 256: {"kind": "boolean"}}},
         {"null_values": "NA"},
         {"more": 1},
+        {"format": {"decimal": ",", "thousands": ","}},
+        {"format": {"encoding": "utf-7"}},
+        {"format": {"thousands": "x"}},
+        {"format": {"header_row": 0}},
+        {"format": {"header_row": 1, "column_names": ["x"]}},
+        {"format": {"column_names": ["x"] * 5_001}},
+        {"format": {"separator": ","}},
+        {"columns": {"x": {"kind": "boolean", "true_values": ["yes"]}}},
+        {"columns": {"x": {"kind": "boolean", "true_values": ["yes"], "false_values": ["YES"]}}},
+        {"columns": {"x": {"kind": "boolean", "true_values": [], "false_values": []}}},
+        {"columns": {"x": {"kind": "integer", "bounds": [0, 1], "symbols": ["5"]}}},
+        {"columns": {"x": {"kind": "integer", "bounds": [0, 1], "symbols": ["-"]}}},
+        {"columns": {"x": {"kind": "integer", "bounds": [0, 1], "symbols": [" €"]}}},
+        {"source": {"connection": "lake", "table": "t"}},
     ],
-    ids=str,
+    ids=lambda member: str(member)[:80],
 )
 def test_metadata_that_is_none(one_service: Service, member: dict[str, Any]) -> None:
     _, owner = one_service.principal("owner")

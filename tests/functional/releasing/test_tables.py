@@ -216,13 +216,13 @@ def test_nullable_is_declared(one_service: Service, register) -> None:
 
 
 def test_which_texts_are_null_is_declared(one_service: Service) -> None:
-    """`null_values`: which texts are null in a CSV, default empty, `NA`, `NaN`, `null`."""
+    """`null_values`: which texts are null in a CSV, default empty, `NA`, `NaN`, `null`; declared texts are values."""
     columns = {"t": {"kind": "category", "categories": ["a", "NA", "-"]}}
     default = one_service.table(columns, "t,u\na,1\n-,1\nNA,1\nNaN,1\nnull,1\n,1\n", limit="1000", allowance="1000")
-    assert counts_of(default, "t") == {"a": 1, "NA": 0, "-": 1, "other": 0, "missing": 4}
-    content = "t,u\na,1\n-,1\nNA,1\nNaN,1\nnull,1\n,1\n"
-    other = one_service.table(columns, content, limit="1000", allowance="1000", null_values=["-"])
-    assert counts_of(other, "t") == {"a": 1, "NA": 1, "-": 0, "other": 3, "missing": 1}
+    assert counts_of(default, "t") == {"a": 1, "NA": 1, "-": 1, "other": 0, "missing": 3}
+    content = "t,u\na,1\n-,1\n.,1\nNA,1\nNaN,1\nnull,1\n,1\n"
+    other = one_service.table(columns, content, limit="1000", allowance="1000", null_values=["-", "."])
+    assert counts_of(other, "t") == {"a": 1, "NA": 1, "-": 1, "other": 3, "missing": 1}
 
 
 def test_columns_that_are_not_named_are_not_stored(one_service: Service) -> None:

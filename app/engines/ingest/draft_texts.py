@@ -1,0 +1,141 @@
+"""Detect the format of a text file, and draft its columns. The texts are read as an upload reads them."""
+
+import codecs
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, BinaryIO, NamedTuple
+
+from app.engines.errors import InvalidFile
+from app.engines.ingest.csv_file import batch_rows
+from app.engines.ingest.csv_rows import UNDEFINED_IN_WINDOWS_1252, Rows, choose_delimiter, look_like_data
+from app.engines.ingest.file_format import FileFormat
+from app.engines.ingest.plain_streams import open_plain
+from app.engines.ingest.problems import Problems
+from app.engines.ingest.text_profile import COMMAS, NULL_VALUES, POINTS, Spelling, TextProfile
+
+_PIECE_BYTES = 2**20
+
+
+class TextDraft(NamedTuple):
+    """The format of a text file, its header, and a declaration of each column; None for those that no kind suits."""
+
+    form: FileFormat
+    header: list[str]
+    columns: list[dict[str, Any] | None]
+
+
+def draft_texts(file: BinaryIO, form: FileFormat, *, has_header: bool) -> TextDraft:
+    """Draft the columns of a text file, and complete what is known of its format.
+
+    Raises:
+        InvalidFile: a row has more or fewer fields than the header, or the header looks like a row of values.
+    """
+    file.seek(0)
+    plain = open_plain(file, form.encoding)
+    if form.encoding is None and (encoding := _detect_encoding(plain)) is not None:
+        form = replace(form, encoding=encoding)
+        file.seek(0)
+        plain = open_plain(file, encoding)
+    plain.seek(0)
+    delimiter = form.delimiter or _guess_delimiter(plain, form, has_header=has_header)
+    if not has_header:
+        first = next(filter(None, Rows(plain, Problems(), delimiter)), [])
+        form = replace(form, column_names=tuple(f"column_{place}" for place in range(1, len(first) + 1)))
+        plain.seek(0)
+    header, profiles = _profile(plain, delimiter, form)
+    spelling = _choose_spelling(profiles, delimiter)
+    columns = [profile.draft(spelling) for profile in profiles]
+    _refuse_data_as_header(header, profiles, columns, form)
+    drafted = [profile for profile, column in zip(profiles, columns, strict=True) if column is not None]
+    nulls = set[str]().union(*(profile.null_values for profile in drafted))
+    categories = [
+        profile for profile, column in zip(profiles, columns, strict=True) if column and column["kind"] == "category"
+    ]
+    form = replace(
+        form,
+        delimiter=delimiter,
+        null_values=(*NULL_VALUES, *sorted(nulls)),
+        decimal=spelling.decimal,
+        thousands=spelling.thousands,
+        strip=True if any(profile.has_blanks for profile in categories) else None,
+    )
+    return TextDraft(form, header, columns)
+
+
+def _detect_encoding(plain: BinaryIO) -> str | None:
+    """Return the encoding to declare for a file that is not UTF-8; None for UTF-8."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    is_utf_8, undefined = True, False
+    while piece := plain.read(_PIECE_BYTES):
+        if is_utf_8:
+            try:
+                decoder.decode(piece)
+            except UnicodeDecodeError:
+                is_utf_8 = False
+        undefined = undefined or len(piece.translate(None, UNDEFINED_IN_WINDOWS_1252)) < len(piece)
+    if is_utf_8:
+        return None
+    return "latin-1" if undefined else "windows-1252"
+
+
+def _guess_delimiter(plain: BinaryIO, form: FileFormat, *, has_header: bool) -> str:
+    """Return the delimiter that splits the first row into the most fields.
+
+    One that splits it and the next row into the same number of fields, at least two, is preferred. In a file without a
+    header, one that leaves no other delimiter inside a field is too, since a comma may be in numbers.
+    """
+
+    def width(rows: Rows) -> tuple[bool, bool, int]:
+        first = rows.read_header(form)
+        try:
+            row: Sequence[str] = next(filter(None, rows), [])
+        except InvalidFile:  # reported below, when the whole file is read
+            row = []
+        is_clean = has_header or not any(each in field for field in first for each in (";", "\t", "|"))
+        return len(first) == len(row) > 1, is_clean, len(first)
+
+    return choose_delimiter(plain, width)
+
+
+def _profile(plain: BinaryIO, delimiter: str, form: FileFormat) -> tuple[list[str], list[TextProfile]]:
+    problems = Problems()
+    rows = Rows(plain, problems, delimiter)
+    header = rows.read_header(form)
+    profiles = [TextProfile() for _ in header]
+    for _, batch in batch_rows(rows, len(header), problems):
+        for profile, texts in zip(profiles, zip(*batch, strict=True), strict=True):
+            profile.add(texts)
+    problems.refuse_any()
+    return header, profiles
+
+
+def _refuse_data_as_header(
+    header: Sequence[str],
+    profiles: Sequence[TextProfile],
+    columns: Sequence[dict[str, Any] | None],
+    form: FileFormat,
+) -> None:
+    """Refuse a header of values: numbers or dates above numbers or dates, or a text that its column has too."""
+    if form.header_row is not None or form.column_names:
+        return
+    named = list(zip(header, profiles, columns, strict=True))
+    numeric = [name for name, _, column in named if column and "bounds" in column]
+    texts = {name: column["categories"] for name, _, column in named if column and "categories" in column}
+    constant = [name for name, profile, column in named if column is None and profile.is_value()]
+    if look_like_data(numeric, texts) or look_like_data([*numeric, *constant], {}):
+        what = (
+            "its first line has values like the lines below it, and would become public as names. If it is a row, use "
+            "--no-header, and name the columns in `column_names` in `format`; if it is the header, use --header-row 1"
+        )
+        Problems().refuse("file", what)
+
+
+def _choose_spelling(profiles: Sequence[TextProfile], delimiter: str) -> Spelling:
+    """Return the spelling in which the most columns are numbers.
+
+    Where several spellings are possible, a semicolon between fields speaks for a decimal comma, and otherwise a point
+    is preferred.
+    """
+    readable = [profile.spellings() for profile in profiles]
+    order = [POINTS[0], *COMMAS, *POINTS[1:]] if delimiter == ";" else [*POINTS, *COMMAS]
+    return max(order, key=lambda spelling: sum(spelling in each for each in readable))

@@ -1,0 +1,49 @@
+"""How the texts of a file are to be read, as its owner declares it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+DELIMITERS = (",", ";", "\t", "|")
+
+Place: TypeAlias = Literal["line", "row"]
+
+
+@dataclass(frozen=True, slots=True)
+class FileFormat:
+    """The format of a text file.
+
+    Attributes:
+        null_values: the texts that mean a missing value, except where a column declares them as values.
+        delimiter: the text between two fields; None to detect it from the header.
+        place: whether problems name lines or rows: rows for a stream, because its owner never sees its lines.
+        encoding: `windows-1252` or `latin-1`; None for UTF-8, or for UTF-16 with a byte order mark.
+        decimal: the decimal point, or the comma in its place.
+        thousands: the character between groups of digits; a space stands for all kinds of spaces.
+        strip: whether blanks around texts are dropped; None: around all but those of categories and units.
+        header_row: the number of the line with the names of the columns; None for the first that is not blank.
+        column_names: the names of all columns, if no line has them.
+    """
+
+    null_values: Sequence[str] = ()
+    delimiter: str | None = None
+    place: Place = "line"
+    encoding: str | None = None
+    decimal: str = "."
+    thousands: str | None = None
+    strip: bool | None = None
+    header_row: int | None = None
+    column_names: Sequence[str] = ()
+
+    @property
+    def declared(self) -> dict[str, object]:
+        """The members of `format` that the owner declared."""
+        names = ("encoding", "decimal", "thousands", "strip", "header_row", "column_names")
+        given = {name: getattr(self, name) for name in names}
+        return {name: value for name, value in given.items() if value not in {None, ()} and (name, value) != _POINT}
+
+
+PLAIN = FileFormat()
+"""The format of a file without any declaration."""
+
+_POINT = ("decimal", ".")
