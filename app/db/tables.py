@@ -57,6 +57,7 @@ class _Principals(TypedColumns):
     key_expires_at: Named[str | None] = Column(Text)
     issuer: Named[str | None] = Column(Text)
     subject: Named[str | None] = Column(Text)
+    display_name: Named[str | None] = Column(Text)
 
 
 principals = Table(

@@ -77,6 +77,11 @@ _SPENT = case((_LAPSED, 0), else_=allowances.c.spent_nano)
 _FIND_ANY = select(*_COLUMNS).where(_OF_DATASET, _OF_PRINCIPAL)
 _FIND = _FIND_ANY.where(_IN_FORCE)
 _ALL_OF = select(*_COLUMNS).where(_OF_DATASET).order_by(allowances.c.principal_id)
+_DISPLAY_NAMES = (
+    select(principals.c.id, principals.c.display_name)
+    .join_from(allowances, principals, principals.c.id == allowances.c.principal_id)
+    .where(_OF_DATASET, principals.c.display_name.is_not(None))
+)
 _OF = (
     select(datasets.c.name, *_COLUMNS)
     .join_from(allowances, datasets, datasets.c.id == allowances.c.dataset_id)
@@ -147,6 +152,11 @@ def find_allowance(session: Session, dataset_id: int, principal_id: int) -> Allo
 def list_allowances(session: Session, dataset_id: int) -> list[Allowance]:
     """Return every allowance on a dataset. Revoked ones are included, because their spending still counts."""
     return [allowance_of_row(session, row) for row in session.rows(_ALL_OF, dataset=dataset_id)]
+
+
+def list_display_names(session: Session, dataset_id: int) -> dict[int, str]:
+    """Return the display names of the principals with an allowance on a dataset, by the principals' ids."""
+    return dict(tuple(row) for row in session.rows(_DISPLAY_NAMES, dataset=dataset_id))
 
 
 def list_allowances_of_principal(session: Session, principal_id: int) -> list[tuple[str, Allowance]]:

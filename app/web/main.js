@@ -15,6 +15,7 @@ import { oneRelease, releases } from "./pages/releases.js";
 import { rules } from "./pages/rules.js";
 import { signIn } from "./pages/sign_in.js";
 import { alertOf, announce, fill, h } from "./ui/dom.js";
+import { person } from "./ui/format.js";
 
 const main = document.getElementById("main");
 const menu = document.getElementById("menu");
@@ -56,7 +57,7 @@ function drawMenu(hash) {
   if (me === null) return fill(menu);
   const links = MENU.filter(({ may }) => may(me)).map((item) => link(item.hash, item.text, hash.startsWith(item.hash)));
   return fill(menu, links, h("button", { type: "button", class: "quiet", click: () => signOut("Signed out.") },
-    `Sign out ${me.name}`));
+    `Sign out ${person(me.name, me.display_name)}`));
 }
 
 async function datasetPage(name, part, rest) {

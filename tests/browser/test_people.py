@@ -179,11 +179,17 @@ def test_an_analyst_finds_no_ledger(opened: Opened, penguins: Penguins) -> None:
 def test_an_admin_makes_and_disables_a_principal(opened: Opened, service: Service) -> None:
     name = a_name("newcomer")
     page = opened().sign_in(service.admin_key, "#/principals")
-    page.get_by_label("Name").fill(name)
+    page.get_by_label("Name", exact=True).fill(name)
+    page.get_by_label("Display name (optional)").fill("Grace Hopper")
     page.get_by_label("Role").select_option("owner")
     page.get_by_role("button", name="Create").click()
     key = page.locator(".key").inner_text()
-    assert service.client(key).get("/v1/me").json()["role"] == "owner"
+    me = service.client(key).get("/v1/me").json()
+    assert (me["role"], me["display_name"]) == ("owner", "Grace Hopper")
+    page.get_by_role("button", name=f"Display name of {name}").click()
+    page.get_by_role("dialog").get_by_label("Display name").fill("Rear Admiral Hopper")
+    page.get_by_role("dialog").get_by_role("button", name="Save").click()
+    expect(page.get_by_role("row", name=name)).to_contain_text("Rear Admiral Hopper")
     page.get_by_role("button", name=f"New key for {name}").click()
     page.get_by_role("button", name="Create a new key").click()
     expect(page.locator(".key")).not_to_have_text(key)
@@ -191,7 +197,7 @@ def test_an_admin_makes_and_disables_a_principal(opened: Opened, service: Servic
     page.get_by_role("button", name=f"Disable {name}").click()
     page.get_by_role("button", name="Disable", exact=True).click()
     expect(page.get_by_role("row", name=name)).to_contain_text("disabled")
-    page.get_by_label("Name").fill("Not A Name")
+    page.get_by_label("Name", exact=True).fill("Not A Name")
     page.get_by_role("button", name="Create").click()
     expect(page.get_by_role("alert")).to_contain_text("name")
 
@@ -211,7 +217,7 @@ def test_one_s_own_key_is_renewed_in_place(opened: Opened, service: Service) -> 
 def test_a_key_is_given_an_end(opened: Opened, service: Service) -> None:
     name = a_name("visitor")
     page = opened(timezone_id="Asia/Tokyo").sign_in(service.admin_key, "#/principals")
-    page.get_by_label("Name").fill(name)
+    page.get_by_label("Name", exact=True).fill(name)
     page.get_by_label("Key expires (optional)").fill("2099-01-31T21:00")
     page.get_by_role("button", name="Create").click()
     page.locator(".key").wait_for()
@@ -229,7 +235,7 @@ def test_a_key_is_given_an_end(opened: Opened, service: Service) -> None:
 
 def test_an_end_in_the_past_is_refused(opened: Opened, service: Service) -> None:
     page = opened().sign_in(service.admin_key, "#/principals")
-    page.get_by_label("Name").fill(a_name("late"))
+    page.get_by_label("Name", exact=True).fill(a_name("late"))
     page.get_by_label("Key expires (optional)").fill("2020-01-31T21:00")
     page.get_by_role("button", name="Create").click()
     expect(page.get_by_role("alert")).to_contain_text("key_expires_at")

@@ -51,7 +51,7 @@ def fill(service: Service) -> Table:
     revoked, _ = table.another("1")
     assert table.owner.delete(f"{table.path}/allowances/{revoked}").status_code == 204
     assert service.admin.delete(f"/v1/principals/{revoked}").status_code == 204
-    body = {"name": "short-lived", "role": "analyst", "key_expires_at": EXPIRY}
+    body = {"name": "short-lived", "role": "analyst", "key_expires_at": EXPIRY, "display_name": "Brief"}
     assert service.admin.post("/v1/principals", json=body).status_code == 201
     adjusted = {"epsilon_limit": "9", "reason": "a survey"}
     assert table.owner.post(f"{table.path}/budget/adjustments", json=adjusted).status_code == 201

@@ -9,7 +9,7 @@ from app.api.dependencies import BEARER, CallerOf, DirectRoute, JsonBody, PageOf
 from app.api.openapi.document import describe_responses
 from app.api.responses import json_response, list_response
 from app.api.schemas import responses
-from app.api.schemas.administration import KeyRequest, PrincipalRequest
+from app.api.schemas.administration import DisplayNameRequest, KeyRequest, PrincipalRequest
 from app.db.repositories.principals import Principal
 from app.services.datasets.budgets import allowance_document
 from app.services.identity import principals
@@ -23,6 +23,7 @@ KeyBody = Annotated[JsonBody[KeyRequest], Body(default_factory=KeyRequest)]
 def _principal_document(principal: Principal) -> dict[str, object]:
     return {
         "name": principal.name,
+        "display_name": principal.display_name,
         "role": principal.role,
         "created_at": principal.created_at,
         "disabled": principal.disabled_at is not None,
@@ -44,7 +45,7 @@ def create(caller: CallerOf, body: JsonBody[PrincipalRequest]) -> Response:
     """Create a principal; its key is shown only once."""
     admin = principals.require_admin(caller.services, caller.credential)
     request, seal = body.validate(), caller.services.keyring.seal
-    asked = (request.name, request.role, request.key_expires_at)
+    asked = (request.name, request.role, request.key_expires_at, request.display_name)
     return json_response(
         _render_issued_key(principals.create_principal(caller.services.database, seal, admin, *asked)), 201
     )
@@ -72,6 +73,20 @@ def replace_key(name: str, caller: CallerOf, body: KeyBody) -> Response:
     return json_response(_render_issued_key(issued), 201)
 
 
+@router.put(
+    "/principals/{name}/display-name",
+    responses=describe_responses({200: (responses.Principal, "The principal.")}, 403, 404),
+)
+def set_display_name(name: str, caller: CallerOf, body: JsonBody[DisplayNameRequest]) -> Response:
+    """Change how people call a principal. Its name, which the ledger records, never changes."""
+    admin = principals.require_admin(caller.services, caller.credential)
+    named = principals.require_in_force(caller.services, name)
+    display_name = body.validate().display_name
+    return json_response(
+        _principal_document(principals.set_display_name(caller.services, admin, named.name, display_name))
+    )
+
+
 @router.delete(
     "/principals/{name}", status_code=204, responses=describe_responses({204: (None, "Disabled.")}, 403, 404, 409)
 )
@@ -88,6 +103,7 @@ def me(caller: CallerOf) -> Response:
     principal, allowances = principals.describe_caller(caller.services, caller.credential)
     document = {
         "name": principal.name,
+        "display_name": principal.display_name,
         "role": principal.role,
         "created_at": principal.created_at,
         "key_expires_at": principal.key_expires_at,

@@ -5,13 +5,14 @@ from typing import Annotated
 from pydantic import Field
 
 from app.api.schemas.base import RequestModel
-from app.api.schemas.datasets import Name
+from app.api.schemas.datasets import Label, Name
 from app.api.schemas.numbers import LimitNano, Text, Whole
 from app.api.schemas.roles import RoleName
 from app.api.schemas.timestamps import Moment
 from app.ledger.windows import MAX_DAYS
 
 _EXPIRY = "When the key expires: a time in the future. Null: never."
+_DISPLAY_NAME = "How people call the principal, such as `Ada Lovelace`. It is shown beside the name."
 
 
 class PrincipalRequest(RequestModel):
@@ -20,6 +21,13 @@ class PrincipalRequest(RequestModel):
     name: Name
     role: RoleName
     key_expires_at: Moment | None = Field(default=None, description=_EXPIRY)
+    display_name: Label | None = Field(default=None, description=_DISPLAY_NAME)
+
+
+class DisplayNameRequest(RequestModel):
+    """How people call a principal."""
+
+    display_name: Label | None = Field(description=f"{_DISPLAY_NAME} Null removes it.")
 
 
 class KeyRequest(RequestModel):

@@ -13,6 +13,7 @@ from app.ledger.verification.ledger_verification import MAX_PROBLEMS
 EpsilonText = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]*)(\.[0-9]{0,8}[1-9])?$", examples=["0.5"])]
 Time = Annotated[str, Field(json_schema_extra={"format": "date-time"}, examples=["2026-11-28T09:00:00.000000Z"])]
 Interval = Annotated[list[float], Field(min_length=2, max_length=2)]
+DisplayName = Annotated[str | None, Field(description="How people call the principal; null if nobody has said.")]
 DateInterval = Annotated[list[DateText], Field(min_length=2, max_length=2)]
 
 
@@ -37,6 +38,7 @@ class Principal(AnswerModel):
     """A principal, without its key."""
 
     name: str
+    display_name: DisplayName
     role: RoleName
     created_at: Time
     disabled: bool
@@ -83,6 +85,7 @@ class PrincipalAllowance(Allowance):
     """An allowance and its principal. A `revoked` allowance gives no access; what was spent stays spent."""
 
     principal: str
+    display_name: DisplayName
     revoked: bool
 
 
@@ -96,6 +99,7 @@ class Me(AnswerModel):
     """The caller."""
 
     name: str
+    display_name: DisplayName
     role: RoleName
     created_at: Time
     key_expires_at: Time | None

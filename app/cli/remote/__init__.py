@@ -41,5 +41,6 @@ def attach(app: typer.Typer) -> None:
     principal = _find_group(app, "principal", "Manage who may use the service; for admins.")
     principal.command("add")(principals.create_principal)
     principal.command("list")(principals.list_principals)
+    principal.command("display-name")(principals.set_display_name)
     principal.command("key")(principals.replace_key)
     principal.command("disable")(principals.disable_principal)

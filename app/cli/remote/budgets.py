@@ -7,6 +7,7 @@ import typer
 from app.cli.remote import output
 from app.cli.remote.session import AsJson, DatasetName, connect
 from snapledger_client import Account, Allowance, Budget
+from snapledger_client.formatting import format_person
 
 PrincipalName = Annotated[str, typer.Argument(help="The principal's name.")]
 FIGURES = ("limit", "spent", "remaining")
@@ -29,7 +30,7 @@ def _print_budget(budget: Budget, *, as_json: bool) -> None:
     rows = [_make_row("the dataset", budget)]
     if budget.allowance is not None:
         rows.append(_make_row("your allowance", budget.allowance))
-    rows += [_make_row(each.principal or "", each) for each in budget.allowances or ()]
+    rows += [_make_row(format_person(each.principal, each.display_name), each) for each in budget.allowances or ()]
     output.print_table(("ε", *FIGURES, "renewed"), rows, FIGURES)
 
 

@@ -51,14 +51,28 @@ def create_principal(
     name: NameOf,
     role: Annotated[Role, typer.Argument(help="Its role: what it may do.")],
     expires: Expires = None,
+    display_name: Annotated[
+        str | None, typer.Option(help="How people call it, such as 'Ada Lovelace'.", metavar="TEXT")
+    ] = None,
     *,
     as_json: AsJson = False,
 ) -> None:
     """Create a principal, and print its key."""
     end = _parse_time(expires)
     with connect() as client:
-        issued = client.create_principal(name, role, end)
+        issued = client.create_principal(name, role, end, display_name)
     _print_key(issued, as_json=as_json)
+
+
+def set_display_name(
+    name: NameOf,
+    display_name: Annotated[str, typer.Argument(help="How people call it; an empty text removes the display name.")],
+) -> None:
+    """Set the display name of a principal."""
+    with connect() as client:
+        principal = client.set_display_name(name, display_name or None)
+    shown = principal.display_name
+    output.print_line(f"{name} is shown as {shown}." if shown else f"{name} has no display name.")
 
 
 def list_principals(*, as_json: AsJson = False) -> None:
@@ -71,6 +85,7 @@ def list_principals(*, as_json: AsJson = False) -> None:
     rows = [
         (
             each.name,
+            each.display_name or "",
             each.role,
             f"{each.created_at:%Y-%m-%d}",
             _format_expiry(each.key_expires_at),
@@ -78,7 +93,7 @@ def list_principals(*, as_json: AsJson = False) -> None:
         )
         for each in found
     ]
-    output.print_table(("principal", "role", "since", "key expires", "state"), rows)
+    output.print_table(("principal", "display name", "role", "since", "key expires", "state"), rows)
 
 
 def replace_key(name: NameOf, expires: Expires = None, *, as_json: AsJson = False) -> None:

@@ -21,6 +21,7 @@ class Principal:
         disabled_at: when the principal was disabled, which is permanent; None if it is not disabled.
         key_expires_at: when the key expires; None if it never expires or there is no key.
         subject: the principal's name in the identity provider's tokens; None if it only has a key.
+        display_name: how people call the principal; None if nobody has set it.
     """
 
     id: int
@@ -30,6 +31,7 @@ class Principal:
     disabled_at: str | None
     key_expires_at: str | None = None
     subject: str | None = None
+    display_name: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,7 @@ COLUMNS = (
     principals.c.disabled_at,
     principals.c.key_expires_at,
     principals.c.subject,
+    principals.c.display_name,
 )
 BY_KEY = (principals.c.key_hash == bindparam("digest"), principals.c.disabled_at.is_(None))
 BY_SUBJECT = (
@@ -96,6 +99,9 @@ _REPLACE_KEY = (
     .values(key_hash=bindparam("digest"), key_expires_at=bindparam("until"))
 )
 _SET_ROLE = update(principals).where(principals.c.id == bindparam("principal")).values(role=bindparam("granted"))
+_SET_DISPLAY_NAME = (
+    update(principals).where(principals.c.id == bindparam("principal")).values(display_name=bindparam("shown"))
+)
 _DISABLE = update(principals).where(principals.c.id == bindparam("principal")).values(disabled_at=bindparam("since"))
 
 
@@ -165,6 +171,7 @@ def insert_principal(  # noqa: PLR0913 - a row's columns
     key_expires_at: str | None = None,
     issuer: str | None = None,
     subject: str | None = None,
+    display_name: str | None = None,
 ) -> Principal:
     """Create a principal.
 
@@ -183,10 +190,11 @@ def insert_principal(  # noqa: PLR0913 - a row's columns
         key_expires_at=key_expires_at,
         issuer=issuer,
         subject=subject,
+        display_name=display_name,
     )
     if row is None:
         raise NameTakenError
-    return Principal(row.id, name, role, at, None, key_expires_at, subject)
+    return Principal(row.id, name, role, at, None, key_expires_at, subject, display_name)
 
 
 def replace_key(transaction: WriteSession, principal_id: int, digest: bytes, expires_at: str | None = None) -> None:
@@ -197,6 +205,11 @@ def replace_key(transaction: WriteSession, principal_id: int, digest: bytes, exp
 def set_role(transaction: WriteSession, principal_id: int, role: str) -> None:
     """Store another role for a principal."""
     transaction.change(_SET_ROLE, principal=principal_id, granted=role)
+
+
+def set_display_name(transaction: WriteSession, principal_id: int, display_name: str | None) -> None:
+    """Store another display name for a principal, or none."""
+    transaction.change(_SET_DISPLAY_NAME, principal=principal_id, shown=display_name)
 
 
 def disable_principal(transaction: WriteSession, principal_id: int, at: str) -> None:

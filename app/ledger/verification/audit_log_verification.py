@@ -1,8 +1,8 @@
 """Verifies the records of the audit log, and that the principals agree with the records.
 
 Somebody who can write to the database but does not have the secret cannot change a record or create, promote or admit
-a principal without being noticed. A principal without a record is reported, and so is one whose role, key, expiry or
-subject differs from the records.
+a principal without being noticed. A principal without a record is reported, and so is one whose role, key, expiry,
+subject or display name differs from the records.
 """
 
 import json
@@ -27,9 +27,10 @@ _STORED = select(
     principals.c.key_expires_at,
     principals.c.issuer,
     principals.c.subject,
+    principals.c.display_name,
 ).order_by(principals.c.id)
 _PREFIX = "principals/"
-_TOLD = ("role", "key_seal", "key_expires_at", "issuer", "subject")
+_TOLD = ("role", "key_seal", "key_expires_at", "issuer", "subject", "display_name")
 
 
 @dataclass(slots=True)
@@ -108,5 +109,6 @@ class _Verifier:
     def _facts(self, row: Any, recorded: _RecordedPrincipal) -> dict[str, Any]:  # noqa: ANN401 - a row of _STORED
         seal = self._keyring.find(recorded.secret_id)
         sealed = None if row.key_hash is None or seal is None else key_seal(seal, row.key_hash)
-        facts = dict(zip(_TOLD, (row.role, sealed, row.key_expires_at, row.issuer, row.subject), strict=True))
+        stored = row.role, sealed, row.key_expires_at, row.issuer, row.subject, row.display_name
+        facts = dict(zip(_TOLD, stored, strict=True))
         return facts if row.key_hash is None or seal is not None else facts | {"key_seal": "unknown"}

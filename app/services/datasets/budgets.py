@@ -44,8 +44,11 @@ def budget_document(services: Services, entered: Access) -> Document:
         own = allowances.find_allowance(session, entered.dataset.id, entered.principal.id)
         document = budget_figures(account) | {"allowance": None if own is None else allowance_document(own)}
         if entered.rules or entered.principal.role == Role.AUDITOR:
+            display_names = allowances.list_display_names(session, entered.dataset.id)
             document["allowances"] = [
-                {"principal": allowance.principal, **allowance_document(allowance), "revoked": allowance.revoked}
+                {"principal": allowance.principal, "display_name": display_names.get(allowance.principal_id)}
+                | allowance_document(allowance)
+                | {"revoked": allowance.revoked}
                 for allowance in allowances.list_allowances(session, entered.dataset.id)
             ]
     return document

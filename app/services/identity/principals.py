@@ -36,7 +36,13 @@ class IssuedKey:
 
 
 def create_principal(  # noqa: PLR0913, PLR0917 - by whom, and what
-    database: Database, seal: Seal, by: Principal | Actor, name: str, role: str, key_expires_at: str | None = None
+    database: Database,
+    seal: Seal,
+    by: Principal | Actor,
+    name: str,
+    role: str,
+    key_expires_at: str | None = None,
+    display_name: str | None = None,
 ) -> IssuedKey:
     """Create a principal with a key that expires at `key_expires_at`, or never if it is None.
 
@@ -45,7 +51,7 @@ def create_principal(  # noqa: PLR0913, PLR0917 - by whom, and what
         InvalidRequestError: the expiry is not in the future.
     """
     with database.write() as transaction:
-        issued = _create(transaction, seal, by, name, role, access.new_key(), key_expires_at)
+        issued = _create(transaction, seal, by, name, role, access.new_key(), key_expires_at, display_name)
         transaction.commit()
     return issued
 
@@ -58,11 +64,16 @@ def _create(  # noqa: PLR0913, PLR0917 - by whom, and what
     role: str,
     key: str,
     key_expires_at: str | None = None,
+    display_name: str | None = None,
 ) -> IssuedKey:
     _require_future(key_expires_at)
     digest = access.digest_of(key)
-    made = principals.insert_principal(transaction, name, role, digest, now(), key_expires_at=key_expires_at)
+    made = principals.insert_principal(
+        transaction, name, role, digest, now(), key_expires_at=key_expires_at, display_name=display_name
+    )
     told = {"role": role, "key_seal": audit_log.key_seal(seal, digest), "key_expires_at": key_expires_at}
+    if display_name is not None:
+        told["display_name"] = display_name
     audit_records.record(transaction, seal, by, "principal.create", audit_records.principal_path(name), **told)
     return IssuedKey(made, key)
 
@@ -161,6 +172,24 @@ def _replace_key(
     audit_records.record(transaction, seal, by, "principal.key", audit_records.principal_path(principal.name), **told)
     transaction.commit()
     return IssuedKey(replace(principal, key_expires_at=key_expires_at), key)
+
+
+def set_display_name(services: Services, by: Principal, name: str, display_name: str | None) -> Principal:
+    """Change how people call a principal, or remove the display name if it is None. Return the principal.
+
+    Raises:
+        NotFoundError: the principal does not exist or is disabled.
+    """
+    with services.database.write() as transaction:
+        principal = principals.find_by_name(transaction, require_name(name))
+        if principal is None or principal.disabled_at is not None:
+            raise NotFoundError
+        if principal.display_name != display_name:
+            principals.set_display_name(transaction, principal.id, display_name)
+            seal, target = services.keyring.seal, audit_records.principal_path(name)
+            audit_records.record(transaction, seal, by, "principal.display_name", target, display_name=display_name)
+            transaction.commit()
+    return replace(principal, display_name=display_name)
 
 
 def disable_principal(services: Services, by: Principal, name: str) -> None:

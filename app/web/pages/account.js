@@ -18,7 +18,7 @@ export async function account(me) {
     fill(told, newKey(answer));
   };
   return [
-    facts([["Name", me.name], ["Role", me.role], ["Since", time(me.created_at)],
+    facts([["Name", me.name], ["Display name", me.display_name], ["Role", me.role], ["Since", time(me.created_at)],
       ["Key expires", h("span", {}, expiry(me))]]),
     h("section", { class: "card" }, h("h2", {}, "Allowances"),
       me.allowances.length === 0 ? h("p", {}, "None.")

@@ -3,7 +3,7 @@
 import { get, listed, path } from "../api.js";
 import { spending } from "../charts/spending.js";
 import { facts, h, table } from "../ui/dom.js";
-import { count, time } from "../ui/format.js";
+import { count, people, person, time } from "../ui/format.js";
 import { gauges } from "./datasets.js";
 
 /** Return a category's text, quoted as JSON if it could be read as several categories or as none. */
@@ -37,12 +37,14 @@ const nulls = (column) => {
 async function spent(name, me, budget) {
   if (budget.allowances !== undefined) {
     const { items, complete } = await listed(`${path("datasets", name)}/ledger`, "entries");
-    const debits = items.filter(({ kind }) => kind === "debit" || kind === "write_off");
+    const named = people(budget);
+    const debits = items.filter(({ kind }) => kind === "debit" || kind === "write_off")
+      .map((debit) => ({ ...debit, principal: named(debit.principal) }));
     return spending("What was spent, when and by whom", debits, budget.epsilon_limit, complete);
   }
   const { items, complete } = await listed("/releases", "releases", 100);
   const own = items.filter(({ dataset }) => dataset === name)
-    .map((release) => ({ principal: me.name, at: release.created_at, epsilon: release.budget.charged }));
+    .map((release) => ({ principal: person(me.name, me.display_name), at: release.created_at, epsilon: release.budget.charged }));
   return spending("What you spent, and when", own, budget.allowance?.epsilon_limit, complete);
 }
 

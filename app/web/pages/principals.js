@@ -9,6 +9,9 @@ import { newKey } from "../ui/new_key.js";
 const ROLES = [["analyst", "analyst: plans and releases"], ["owner", "owner: registers datasets and grants allowances"],
   ["auditor", "auditor: reads everything, changes nothing"], ["admin", "admin: everything"]];
 
+const SHOWN_HINT = "Such as Ada Lovelace. It is shown beside the name.";
+const shownName = (value) => h("input", { type: "text", maxlength: 255, autocomplete: "off", value });
+
 export async function principals() {
   const list = h("div");
   const told = h("div");
@@ -27,6 +30,13 @@ export async function principals() {
     fill(told, newKey(await call("POST", `${path("principals", name)}/keys`, until.body())));
     await show();
   });
+  const rename = ({ name, display_name: before }) => attempt(async () => {
+    const shown = shownName(before ?? "");
+    if (!await confirmed(`How do people call ${name}?`, "Save", field("Display name", shown, SHOWN_HINT))) return;
+    await call("PUT", `${path("principals", name)}/display-name`, { display_name: shown.value.trim() || null });
+    announce(`The display name of ${name} is changed.`);
+    await show();
+  });
   const disable = ({ name }) => attempt(async () => {
     if (!await confirmed(`Disable ${name}? Its key stops working at once.`, "Disable")) return;
     await call("DELETE", path("principals", name));
@@ -35,20 +45,23 @@ export async function principals() {
     await show();
   });
   const actions = (one) => (one.disabled ? "disabled" : h("div", { class: "buttons" },
+    h("button", { type: "button", class: "quiet", "aria-label": `Display name of ${one.name}`, click: rename(one) }, "Display name"),
     h("button", { type: "button", class: "quiet", "aria-label": `New key for ${one.name}`, click: renew(one) }, "New key"),
     h("button", { type: "button", class: "quiet", "aria-label": `Disable ${one.name}`, click: disable(one) }, "Disable")));
   async function show() {
     const { items } = await listed("/principals", "principals");
-    fill(list, table("Principals", ["Name", "Role", "Since", "Key expires", "Actions"],
-      items.map((one) => [one.name, one.role, time(one.created_at), one.disabled ? "" : expiry(one), actions(one)])));
+    fill(list, table("Principals", ["Name", "Display name", "Role", "Since", "Key expires", "Actions"],
+      items.map((one) => [one.name, one.display_name ?? "", one.role, time(one.created_at), one.disabled ? "" : expiry(one), actions(one)])));
   }
 
   const name = h("input", { type: "text", required: true, autocomplete: "off", autocapitalize: "off", spellcheck: "false" });
+  const shown = shownName("");
   const role = select(ROLES, "analyst");
   const until = expiryField();
   const create = async () => {
-    fill(told, newKey(await call("POST", "/principals", { name: name.value.trim(), role: role.value, ...until.body() })));
-    name.value = "";
+    const asked = { name: name.value.trim(), display_name: shown.value.trim() || null, role: role.value, ...until.body() };
+    fill(told, newKey(await call("POST", "/principals", asked)));
+    name.value = shown.value = "";
     until.clear();
     announce("The principal is created; its key is shown.");
     await show();
@@ -56,7 +69,8 @@ export async function principals() {
   await show();
   return [
     form({ class: "card" }, create, h("h2", {}, "New principal"),
-      field("Name", name, "Lowercase letters, digits, - and _."), field("Role", role), until.element,
+      field("Name", name, "Lowercase letters, digits, - and _. It never changes."),
+      field("Display name (optional)", shown, SHOWN_HINT), field("Role", role), until.element,
       h("button", { type: "submit" }, "Create")),
     told, list,
   ];

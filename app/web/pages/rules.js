@@ -3,6 +3,7 @@
 import { call, path } from "../api.js";
 import { gauge, windowNote } from "../ui/budget_gauge.js";
 import { announce, confirmed, field, fill, form, h } from "../ui/dom.js";
+import { person } from "../ui/format.js";
 
 const text = (properties) => h("input", { type: "text", autocomplete: "off", ...properties });
 
@@ -61,7 +62,7 @@ export async function rules(name, _, budget) {
     }
   }
   const one = (given) => h("li", {},
-    gauge(given.principal, given, given.revoked ? "Revoked: no access." : windowNote(given.window)),
+    gauge(person(given.principal, given.display_name), given, given.revoked ? "Revoked: no access." : windowNote(given.window)),
     h("div", { class: "buttons" },
       h("button", { type: "button", class: "quiet", click: () => allowance.edit(given),
         "aria-label": `${given.revoked ? "Renew" : "Change"} the allowance of ${given.principal}` }, given.revoked ? "Renew" : "Change"),

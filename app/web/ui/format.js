@@ -31,6 +31,15 @@ export const ungrouped = (value) => number(value).replaceAll(",", "");
 /** Return a count with its noun: "1 row", "344 rows". */
 export const count = (n, noun) => `${whole.format(n)} ${noun}${n === 1 ? "" : "s"}`;
 
+/** Return a principal's name, after how people call it if an admin has set that. */
+export const person = (name, displayName) => (displayName ? `${displayName} (${name})` : name);
+
+/** Return a function that names a principal as `person` does, as far as a dataset's budget knows how it is called. */
+export function people(budget) {
+  const known = new Map((budget.allowances ?? []).map((each) => [each.principal, each.display_name]));
+  return (name) => person(name, known.get(name));
+}
+
 export const epsilon = (text) => `ε ${text}`;
 
 /** Return an interval, rounded outwards. */

@@ -332,10 +332,19 @@ def _encode_expiry(key_expires_at: datetime | None) -> dict[str, str]:
     return {"key_expires_at": key_expires_at.isoformat()}
 
 
-def create_principal(name: str, role: str, key_expires_at: datetime | None = None) -> Call[IssuedKey]:
+def create_principal(
+    name: str, role: str, key_expires_at: datetime | None = None, display_name: str | None = None
+) -> Call[IssuedKey]:
     """Create a principal."""
     call = Call("POST", _make_path("principals"), IssuedKey.parse, repeatable=False)
-    return call.with_json({"name": name, "role": role} | _encode_expiry(key_expires_at))
+    shown = {} if display_name is None else {"display_name": display_name}
+    return call.with_json({"name": name, "role": role} | _encode_expiry(key_expires_at) | shown)
+
+
+def set_display_name(name: str, display_name: str | None) -> Call[Principal]:
+    """Set a principal's display name."""
+    call = Call("PUT", _make_path("principals", name, "display-name"), Principal.parse)
+    return call.with_json({"display_name": display_name})
 
 
 def replace_key(name: str, key_expires_at: datetime | None = None) -> Call[IssuedKey]:

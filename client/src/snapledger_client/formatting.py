@@ -37,6 +37,11 @@ def format_column_value(number: float | str) -> str:
     return f"{number:.0f}" if number == int(number) and abs(number) <= 1e15 else repr(number)
 
 
+def format_person(name: str | None, display_name: str | None) -> str:
+    """Return the name of a principal, after how people call it if an admin has set that."""
+    return f"{display_name} ({name})" if display_name else name or ""
+
+
 def describe_missing(column: Mapping[str, Any]) -> str:
     """Return whether values of a declared column may be missing, and what a missing one counts as in a mean or sum."""
     if not column.get("nullable", True):

@@ -291,7 +291,7 @@ def test_a_histogram_is_a_table(run: Run) -> None:
 
 
 def test_an_owner_s_and_an_admin_s_way(run: Run, people: People) -> None:
-    added = run("principal", "add", "grace", "analyst", key=people.admin)
+    added = run("principal", "add", "grace", "analyst", "--display-name", "Grace H.", key=people.admin)
     key = added.stdout.strip()
     assert added.exit_code == 0
     assert (
@@ -304,7 +304,7 @@ def test_an_owner_s_and_an_admin_s_way(run: Run, people: People) -> None:
     )
     assert run("dataset", "show", "penguins", key=key).exit_code == 5
     allowed = run("allowance", "set", "penguins", "grace", "0.75", "--window-days", "30", key=people.owner)
-    assert "grace" in allowed.stdout
+    assert "Grace H. (grace)" in allowed.stdout
     assert "every 30 days" in allowed.stdout
     assert run("release", "penguins", "mean", "body_mass_g", "--epsilon", "0.5", key=key).exit_code == 0
     assert run("allowance", "revoke", "penguins", "grace", key=people.owner).exit_code == 0
@@ -314,6 +314,11 @@ def test_an_owner_s_and_an_admin_s_way(run: Run, people: People) -> None:
     assert of_grace[0] == "allow"
     assert "revoke" in [entry["kind"] for entry in entries]
     assert "0.75" in run("ledger", "show", "penguins", key=people.owner).stdout
+    named = run("principal", "display-name", "grace", "Grace Hopper", key=people.admin)
+    assert named.stdout == "grace is shown as Grace Hopper.\n"
+    assert "Grace Hopper" in run("principal", "list", key=people.admin).stdout
+    removed = run("principal", "display-name", "grace", "", key=people.admin)
+    assert removed.stdout == "grace has no display name.\n"
     renewed = run("principal", "key", "grace", "--json", key=people.admin)
     assert json.loads(renewed.stdout)["key"] != key
     assert run("dataset", "list", key=key).exit_code == 4

@@ -49,6 +49,7 @@ OF_THE_SERVICE = [
     ("GET", "/v1/principals", {"admin"}, 200),
     ("POST", "/v1/principals", {"admin"}, 400),
     ("POST", "/v1/principals/nobody-at-all/keys", {"admin"}, 404),
+    ("PUT", "/v1/principals/nobody-at-all/display-name", {"admin"}, 404),
     ("DELETE", "/v1/principals/nobody-at-all", {"admin"}, 404),
 ]
 UNREADABLE: dict[str, Any] = {"content": b"{", "headers": {"Content-Type": "application/json"}}

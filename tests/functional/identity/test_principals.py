@@ -152,7 +152,7 @@ def test_principals_are_listed_without_keys(service: Service) -> None:
     listed = service.admin.get("/v1/principals", params={"limit": 1000}).json()["principals"]
     assert listed[0]["name"] == "admin"
     facts = {"name": name, "role": "auditor", "created_at": listed[-1]["created_at"], "disabled": False}
-    assert listed[-1] == facts | {"key_expires_at": None, "subject": None}
+    assert listed[-1] == facts | {"key_expires_at": None, "subject": None, "display_name": None}
     assert all("key" not in one for one in listed)
 
 
@@ -165,6 +165,44 @@ def test_a_principal_s_name_that_is_none(one_service: Service, name: object) -> 
         "/v1/principals", content=json.dumps({"name": name, "role": "analyst"}), headers=JSON
     )
     assert (answer.status_code, answer.json()["errors"][0]["where"]) == (422, "name")
+
+
+def test_a_principal_is_called_by_a_display_name(service: Service) -> None:
+    """It is given at the creation or later, by an admin; the record of acts has every change and verifies."""
+    table = service.table(X_COLUMNS, numbers_csv(20))
+    path = f"/v1/principals/{table.analyst_name}/display-name"
+    given = service.admin.put(path, json={"display_name": "Ada Lovelace"})
+    assert (given.status_code, given.json()["display_name"]) == (200, "Ada Lovelace")
+    assert given.json() in service.admin.get("/v1/principals", params={"limit": 1000}).json()["principals"]
+    assert table.analyst.get("/v1/me").json()["display_name"] == "Ada Lovelace"
+    assert table.owner.get(f"{table.path}/budget").json()["allowances"][0]["display_name"] == "Ada Lovelace"
+    name = a_name("p")
+    made = service.admin.post("/v1/principals", json={"name": name, "role": "owner", "display_name": "É " * 127})
+    assert (made.status_code, made.json()["display_name"]) == (201, "É " * 127)
+    for _ in range(2):  # the second time it is removed already
+        removed = service.admin.put(f"/v1/principals/{name}/display-name", json={"display_name": None})
+        assert (removed.status_code, removed.json()["display_name"]) == (200, None)
+    records = service.admin.get("/v1/audit", params={"limit": 1000}).json()["records"][-3:]
+    told = {"role": "owner", "display_name": "É " * 127, "key_expires_at": None}
+    assert [each["action"] for each in records] == [
+        "principal.display_name",
+        "principal.create",
+        "principal.display_name",
+    ]
+    assert records[1]["details"] == told | {"key_seal": records[1]["details"]["key_seal"]}
+    assert records[2]["details"] == {"display_name": None}
+    assert service.admin.get("/v1/audit/verification").json()["valid"]
+    assert service.admin.delete(f"/v1/principals/{name}").status_code == 204
+    assert service.admin.put(f"/v1/principals/{name}/display-name", json={"display_name": "x"}).status_code == 404
+
+
+@pytest.mark.parametrize("shown", ["", "a" * 256, "a\nb", "\x1b[31m", "a\x00", "\ud800", 1, []])
+def test_a_display_name_that_is_none(one_service: Service, shown: object) -> None:
+    with one_service.unchanged():
+        for method, path in (("POST", "/v1/principals"), ("PUT", "/v1/principals/admin/display-name")):
+            body = {"display_name": shown} | ({"name": a_name("p"), "role": "analyst"} if method == "POST" else {})
+            answer = one_service.admin.request(method, path, content=json.dumps(body), headers=JSON)
+            assert (answer.status_code, answer.json()["errors"][0]["where"]) == (422, "display_name")
 
 
 @pytest.mark.parametrize("role", ["", "root", "Admin", "\ud800", None, 1, True])

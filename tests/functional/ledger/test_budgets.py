@@ -28,7 +28,7 @@ def test_a_budget_as_each_sees_it(service: Service, table: Table) -> None:
     for overseer in (table.owner, service.admin, auditor):
         assert overseer.get(f"{table.path}/budget").json() == of_dataset | {
             "allowance": None,
-            "allowances": [{"principal": table.analyst_name, "revoked": False} | allowance],
+            "allowances": [{"principal": table.analyst_name, "display_name": None, "revoked": False} | allowance],
         }
     assert table.analyst.get("/v1/me").json()["allowances"] == [{"dataset": table.name} | allowance]
 

@@ -135,16 +135,29 @@ class AsyncClient(AsyncBaseClient):
         """
         return self._iterate(calls.list_principals())
 
-    def create_principal(self, name: str, role: str, key_expires_at: datetime | None = None) -> Awaitable[IssuedKey]:
+    def create_principal(
+        self, name: str, role: str, key_expires_at: datetime | None = None, display_name: str | None = None
+    ) -> Awaitable[IssuedKey]:
         """Create a principal, for admins: an `admin`, `owner`, `auditor` or `analyst`. Its key is shown only once.
 
-        The key expires at `key_expires_at`, a time with a time zone, or never if that is None.
+        The key expires at `key_expires_at`, a time with a time zone, or never if that is None. People see
+        `display_name` beside the name.
 
         Examples:
-            >>> (await admin.create_principal("grace", "analyst")).role
-            'analyst'
+            >>> issued = await admin.create_principal("grace", "analyst", display_name="Grace Hopper")
+            >>> issued.role, issued.display_name
+            ('analyst', 'Grace Hopper')
         """
-        return self._send(calls.create_principal(name, role, key_expires_at))
+        return self._send(calls.create_principal(name, role, key_expires_at, display_name))
+
+    def set_display_name(self, name: str, display_name: str | None) -> Awaitable[Principal]:
+        """Change how people call a principal, for admins; None removes the display name.
+
+        Examples:
+            >>> (await admin.set_display_name("ada", "Ada Lovelace")).display_name
+            'Ada Lovelace'
+        """
+        return self._send(calls.set_display_name(name, display_name))
 
     def replace_key(self, name: str, key_expires_at: datetime | None = None) -> Awaitable[IssuedKey]:
         """Replace a principal's key and return the new one, for admins; the old one stops working.

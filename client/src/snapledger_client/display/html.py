@@ -18,6 +18,7 @@ from snapledger_client.formatting import (
     format_interval,
     format_level,
     format_number,
+    format_person,
     format_radius,
     format_radius_number,
 )
@@ -48,7 +49,9 @@ def render_budget(budget: Budget) -> str:
     accounts: list[tuple[str, Account]] = [("dataset", budget)]
     if budget.allowance is not None:
         accounts.append(("your allowance", budget.allowance))
-    accounts += [(allowance.principal or "", allowance) for allowance in budget.allowances or ()]
+    accounts += [
+        (format_person(allowance.principal, allowance.display_name), allowance) for allowance in budget.allowances or ()
+    ]
     return _render_card("Budget", *(_render_account(name, account) for name, account in accounts))
 
 

@@ -36,7 +36,8 @@ class Window(Answer):
 class Allowance(Account):
     """One principal's part of a dataset's budget: in the current window, or without end if `window` is None.
 
-    Only owners, admins and auditors see `principal` and `revoked`. `dataset` is set in the answer of `me()`.
+    Only owners, admins and auditors see `principal`, its `display_name` and `revoked`. `dataset` is set in the answer
+    of `me()`.
 
     Examples:
         >>> client.me().allowances[0].dataset
@@ -45,6 +46,7 @@ class Allowance(Account):
 
     window: Window | None
     principal: str | None = None
+    display_name: str | None = None
     dataset: str | None = None
     revoked: bool = False
 
@@ -189,7 +191,8 @@ class DatasetFacts(Answer):
 class Principal(Answer):
     """A person or a program that may call the service.
 
-    Its key expires at `key_expires_at`, or never if that is None.
+    Its key expires at `key_expires_at`, or never if that is None. People call it `display_name`, if an admin has set
+    one.
 
     Examples:
         >>> first = next(admin.principals())
@@ -198,6 +201,7 @@ class Principal(Answer):
     """
 
     name: str
+    display_name: str | None = None
     role: str
     created_at: Time
     disabled: bool
@@ -228,6 +232,7 @@ class Me(Answer):
     """
 
     name: str
+    display_name: str | None = None
     role: str
     created_at: Time
     key_expires_at: Time | None
