@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Literal, Self
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import limits
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, StringConstraints, model_validator
@@ -103,10 +103,30 @@ def _unguessable(key: SecretStr) -> SecretStr:
 ConnectionName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
 
 
+_CONNECTABLE = "must be a URL that begins with postgresql://, sc://, s3://, https:// or file:///"
+
+
 def _connectable(url: SecretStr) -> SecretStr:
-    """Reject a URL of an unsupported database. The message does not repeat it, since it may contain a password."""
-    if urlsplit(url.get_secret_value()).scheme not in {"postgresql", "sc"}:
-        raise ValueError("must be a URL that begins with postgresql:// or sc://")
+    """Reject a URL that no source of data has. The messages do not repeat it, since it may contain a password."""
+    try:
+        parts = urlsplit(url.get_secret_value())
+        host, options = parts.hostname, dict(parse_qsl(parts.query, strict_parsing=bool(parts.query)))
+    except ValueError:
+        raise ValueError(_CONNECTABLE) from None
+    if parts.scheme in {"postgresql", "sc"}:
+        return url
+    if parts.scheme == "file":
+        if host or parts.query or parts.fragment or not parts.path.startswith("/"):
+            raise ValueError("must be file:// and the absolute path of a directory, such as file:///srv/tables")
+    elif parts.scheme == "https":
+        if not host or parts.query or parts.fragment:
+            raise ValueError("must be https://host/path/, with user:password@ before the host if the server needs it")
+    elif parts.scheme == "s3":
+        private = is_private_url(options.get("endpoint", "https://s3.amazonaws.com"))
+        if not host or not {"region", "endpoint"}.issuperset(options) or parts.fragment or not private:
+            raise ValueError("must be s3://key:secret@bucket/prefix?region=…&endpoint=https://…, the last two optional")
+    else:
+        raise ValueError(_CONNECTABLE)
     return url
 
 
@@ -184,6 +204,20 @@ class Settings(BaseSettings):
     def _names_whom_tokens_are_for(self) -> Self:
         if self.oidc_issuer is not None and not (self.oidc_audience and self.oidc_role_map):
             raise ValueError("SNAPLEDGER_OIDC_ISSUER needs SNAPLEDGER_OIDC_AUDIENCE and SNAPLEDGER_OIDC_ROLE_MAP")
+        return self
+
+    @model_validator(mode="after")
+    def _keeps_tables_apart(self) -> Self:
+        """An owner could otherwise register the tables of others, which are files in the data directory."""
+        own = self.data_dir.resolve()
+        for name, url in self.connection.items():
+            parts = urlsplit(url.get_secret_value())
+            if parts.scheme == "file":
+                path = Path(unquote(parts.path)).resolve()
+                if path.is_relative_to(own) or own.is_relative_to(path):
+                    raise ValueError(
+                        f"SNAPLEDGER_CONNECTION_{name.upper()} must be a directory apart from SNAPLEDGER_DATA_DIR"
+                    )
         return self
 
     @classmethod

@@ -103,3 +103,36 @@ def test_nobody_else_may_read_ledger_and_data(tmp_path: Path, umask: int) -> Non
         assert [path for path in (*made[:2], tmp_path / "data") if path.exists() and path.stat().st_mode & 0o077] == []
     finally:
         os.umask(before)
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("s3://{0}:{0}@bucket/a%20prefix?region=eu-west-1&endpoint=https://127.0.0.1:9000", None),
+        ("s3://bucket", None),
+        ("https://reader:{0}@127.0.0.1/tables/", None),
+        ("file:///srv/tables", None),
+        ("s3://{0}:{0}@/prefix", "must be s3://"),
+        ("s3://{0}@bucket?endpoint=http://store:9000", "must be s3://"),
+        ("s3://{0}@bucket?endpoint=https://u:{0}@store", "must be s3://"),
+        ("s3://{0}@bucket?profile=x", "must be s3://"),
+        ("s3://{0}@bucket?region", "must be a URL"),
+        ("https:///{0}", "must be https://"),
+        ("https://host/{0}?token={0}", "must be https://"),
+        ("http://host/{0}", "must be a URL"),
+        ("file://host/{0}", "must be file://"),
+        ("file:{0}", "must be file://"),
+        ("https://[{0}", "must be a URL"),
+        ("file:///", "apart from SNAPLEDGER_DATA_DIR"),
+        ("file:///srv/data/inner", "apart from SNAPLEDGER_DATA_DIR"),
+        ("file:///srv/other/../data", "apart from SNAPLEDGER_DATA_DIR"),
+    ],
+)
+def test_connections_to_files(url: str, told: str | None) -> None:
+    connection = {"x": SecretStr(url.format(KEY))}
+    if told is None:
+        assert Settings(connection=connection, data_dir=Path("/srv/data")).connection == connection
+        return
+    with pytest.raises(ValueError, match=told) as refusal:
+        Settings(connection=connection, data_dir=Path("/srv/data"))
+    assert KEY not in repr(refusal.value)

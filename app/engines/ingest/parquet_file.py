@@ -31,8 +31,12 @@ _MAX_ROWS_OF_DELTA_TEXTS = 1_024  # each may repeat a long one, and none is in a
 _UNREADABLE = "is not a readable Parquet file: it is truncated, damaged, encrypted or of an unknown format"
 
 
-def parquet_batches(upload: BinaryIO, columns: Sequence[Column], problems: Problems) -> Iterator[pa.RecordBatch]:
+def parquet_batches(
+    upload: BinaryIO, columns: Sequence[Column], problems: Problems, first: int = 1
+) -> Iterator[pa.RecordBatch]:
     """Yield the declared columns of a Parquet file in batches, and add what is wrong with them to `problems`.
+
+    `first` is the number of the first row.
 
     Raises:
         InvalidFile: the file is not a Parquet file, lacks a column, has one of the wrong type, or has `MAX_PROBLEMS`
@@ -40,7 +44,6 @@ def parquet_batches(upload: BinaryIO, columns: Sequence[Column], problems: Probl
         MemoryError: it takes more memory than is available.
     """
     schema = build_stored_schema(columns)
-    first = 1
     for batch in _batches(upload, columns, problems):
         arrays = []
         numbers = range(first, first + batch.num_rows)

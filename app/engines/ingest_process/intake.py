@@ -14,6 +14,7 @@ from app.engines.backends.duckdb_engine import DuckDBEngine
 from app.engines.ingest import Batches, LargeUnits, Units, batches_of
 from app.engines.ingest.csv_file import csv_batches
 from app.engines.ingest.file_format import FileFormat
+from app.engines.ingest.parquet_parts import Part, parts_batches
 from app.engines.ingest.problems import Problems
 from app.engines.ingest.writer import write_batches
 from app.engines.stored_columns import UNIT, build_stored_schema
@@ -59,6 +60,22 @@ def ingest_stream(  # noqa: PLR0913, PLR0917 - as above
         As `store_batches`.
     """
     return store_batches(counting, target, partial(csv_batches, stream, form=form), columns, units)
+
+
+def ingest_parts(  # noqa: PLR0913, PLR0917 - as above
+    counting: Counting,
+    target: Path,
+    upload: BinaryIO,
+    parts: Sequence[Part],
+    columns: Sequence[Column],
+    units: Units | None,
+) -> int:
+    """Store the declared columns of Parquet files, which stand one after the other in `upload`; return the row count.
+
+    Raises:
+        As `store_batches`.
+    """
+    return store_batches(counting, target, partial(parts_batches, upload, parts), columns, units)
 
 
 def store_batches(

@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, NamedTuple, TypeAlias
 from app.dp.table.columns import Column
 from app.engines.ingest import Units
 from app.engines.ingest.file_format import FileFormat
+from app.engines.ingest.parquet_parts import Part
 
 Message: TypeAlias = dict[str, Any]
 
@@ -33,6 +34,7 @@ class Job:
     Attributes:
         directory: the directory to which everything is written.
         is_stream: whether the file is a CSV that can be read only once, and has no digest.
+        parts: the Parquet files that the file consists of, if it is several, one after the other.
     """
 
     directory: Path
@@ -41,6 +43,7 @@ class Job:
     form: FileFormat
     limits: Limits
     is_stream: bool = False
+    parts: Sequence[Part] = ()
 
     @property
     def target(self) -> Path:

@@ -10,7 +10,8 @@ from typing import BinaryIO, Self
 from app.dp.table.columns import Column
 from app.engines.atomic_files import remove, sync_directory
 from app.engines.ingest import Units
-from app.engines.ingest.file_format import FileFormat
+from app.engines.ingest.file_format import PLAIN, FileFormat
+from app.engines.ingest.parquet_parts import Part
 from app.engines.ingest_process.job import Job, Limits
 from app.engines.ingest_process.pool import IngestInterrupted, IngestProcesses, Interrupted
 from app.engines.ingest_process.slots import hold_slot
@@ -65,6 +66,26 @@ class IngestReader:
             n, digest = self._processes.run(job, descriptor, interrupted)
             _publish(job.target, target)
             return n, str(digest)
+
+    def read_parts(  # noqa: PLR0913, PLR0917 - as above
+        self,
+        target: Path,
+        upload: BinaryIO,
+        parts: Sequence[Part],
+        columns: Sequence[Column],
+        units: Units | None,
+        interrupted: Interrupted,
+    ) -> int:
+        """Store the declared columns of Parquet files, which stand one after the other; return the row count.
+
+        Raises:
+            As `read_file`.
+        """
+        with hold_slot(self._directory, self._concurrent, MAX_WAIT_SECONDS, interrupted) as slot:
+            job = Job(slot, columns, units, PLAIN, self._processes.limits, parts=parts)
+            n, _ = self._processes.run(job, upload.fileno(), interrupted)
+            _publish(job.target, target)
+            return n
 
     def read_stream(  # noqa: PLR0913, PLR0917 - as above
         self,

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from app.engines.backends.duckdb_engine import DuckDBEngine
 from app.engines.errors import InvalidFile
-from app.engines.ingest_process.intake import Counting, ingest_file, ingest_stream
+from app.engines.ingest_process.intake import Counting, ingest_file, ingest_parts, ingest_stream
 from app.engines.ingest_process.job import Job, Message, receive_job, send_message
 
 _NICENESS = 5
@@ -79,6 +79,8 @@ def _outcome(job: Job, upload: BinaryIO) -> Message:
     try:
         if job.is_stream:
             return {"n": ingest_stream(counting, job.target, upload, job.form, job.columns, job.units)}
+        if job.parts:
+            return {"n": ingest_parts(counting, job.target, upload, job.parts, job.columns, job.units)}
         n, digest = ingest_file(counting, job.target, upload, job.form, job.columns, job.units)
     except InvalidFile as error:
         return {"problems": error.problems}

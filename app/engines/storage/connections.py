@@ -1,18 +1,24 @@
-"""The external databases that the operator has configured, by name."""
+"""The external databases and file stores that the operator has configured, by name."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from app.dp.table.columns import Column
 from app.engines.backends.engine import ExternalEngine
 from app.engines.backends.postgres_engine import PostgresEngine
 from app.engines.backends.spark_engine import SparkEngine
 from app.engines.errors import EngineFailure, InvalidFile, Problem, StaleTable
+from app.engines.file_stores.connect import SCHEMES, open_store
+from app.engines.file_stores.file_store import FileStore
 from app.engines.ingest import Units
 from app.engines.ingest.problems import MAX_PROBLEMS
 from app.engines.ingest.writer import MIN_ROWS
 from app.engines.ingest_process.intake import refuse_units_over
 from app.engines.live_tables import LiveTable
+
+_READ_SECONDS = 60
+"""The most time that a file store may send nothing."""
 
 
 class TableOrigin(NamedTuple):
@@ -30,11 +36,21 @@ class Connections:
         self._engines: dict[str, ExternalEngine] = {
             name: (SparkEngine if url.startswith("sc:") else PostgresEngine)(url, statement_seconds)
             for name, url in urls.items()
+            if urlsplit(url).scheme not in SCHEMES
+        }
+        self._stores = {
+            name: open_store(url, min(statement_seconds, _READ_SECONDS))
+            for name, url in urls.items()
+            if name not in self._engines
         }
 
     def __contains__(self, connection: object) -> bool:
         """Whether a connection of this name is configured."""
-        return connection in self._engines
+        return connection in self._engines or connection in self._stores
+
+    def find_store(self, connection: str) -> FileStore | None:
+        """Return the file store of a connection, or None if the connection is not one to a file store."""
+        return self._stores.get(connection)
 
     def of(self, connection: str) -> ExternalEngine:
         """Return the engine for a connection.
@@ -94,9 +110,11 @@ class Connections:
         return LiveTable(table.connection, table.path, n, table.columns)
 
     def close(self) -> None:
-        """Close all engines."""
+        """Close all engines and stores."""
         for engine in self._engines.values():
             engine.close()
+        for store in self._stores.values():
+            store.close()
 
 
 def _count_rows(engine: ExternalEngine, table: LiveTable, complete: Sequence[str]) -> tuple[int, list[Problem]]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import BinaryIO, NamedTuple, TypeVar
 from uuid import uuid4
 
@@ -14,14 +15,17 @@ from app.dp.table.sums import Answer, Needs
 from app.engines import live_tables
 from app.engines.atomic_files import remove, remove_abandoned
 from app.engines.backends.duckdb_engine import DuckDBEngine
-from app.engines.errors import InvalidFile, Problem, StaleTable, translate_engine_errors
+from app.engines.errors import EngineFailure, InvalidFile, Problem, StaleTable, translate_engine_errors
+from app.engines.file_stores.file_store import FileStore, parse_file_path, refuse_table
 from app.engines.ingest import Units
 from app.engines.ingest.file_format import PLAIN, FileFormat
-from app.engines.ingest_process.intake import Counting, ingest_file, ingest_stream
+from app.engines.ingest.parquet_parts import Part
+from app.engines.ingest_process.intake import Counting, ingest_file, ingest_parts, ingest_stream
 from app.engines.ingest_process.pool import Interrupted
 from app.engines.ingest_process.reader import IngestReader, never
 from app.engines.sql.scan_sharing import scans_of
 from app.engines.storage.connections import Connections, TableOrigin
+from app.engines.storage.file_tables import CopyLimits, WatchedFiles, copy_files, require_versions
 from app.engines.storage.single_flight_cache import SingleFlightCache
 from app.engines.storage.stored_sums import StoredSums
 from app.engines.storage.unregistered_tables import UnregisteredTables
@@ -35,7 +39,11 @@ MAX_KEPT_BYTES = 160 * 2**20
 
 _BYTES_PER_NUMBER, _BYTES_PER_CHARACTER, _BYTES_PER_ANSWER = 40, 12, 2_000
 
+_COPY_LIMITS = CopyLimits(2**30, 1_800)
+
 _LIVE = "live-"
+_WATCHED = "watched-"
+"""A copy of files that must stay as they are; a file beside it says which."""
 
 
 class Ingested(NamedTuple):
@@ -54,9 +62,12 @@ def _estimate_cached_bytes(key: tuple[str, Needs], answer: Answer) -> int:
     return _BYTES_PER_ANSWER + _BYTES_PER_NUMBER * len(answer) + _BYTES_PER_CHARACTER * len(repr(key))
 
 
-def data_file(directory: Path, file_id: str) -> Path:
-    """Return the path of a table's file: the rows of a stored table, or the description of a live table."""
-    return directory / f"{file_id}.{'json' if file_id.startswith(_LIVE) else 'parquet'}"
+def data_files(directory: Path, file_id: str) -> list[Path]:
+    """Return the paths of a table's files: the rows of a stored table, the description of a live one, or both."""
+    rows, description = directory / f"{file_id}.parquet", directory / f"{file_id}.json"
+    if file_id.startswith(_WATCHED):
+        return [rows, description]
+    return [description if file_id.startswith(_LIVE) else rows]
 
 
 class Tables:
@@ -79,6 +90,7 @@ class Tables:
         connections: Mapping[str, str] | None = None,
         statement_seconds: int = 300,
         reader: IngestReader | None = None,
+        copy_limits: CopyLimits = _COPY_LIMITS,
     ) -> None:
         private_files.make_private_directory(directory)
         private_files.narrow(directory)
@@ -94,6 +106,7 @@ class Tables:
         self._asked: SingleFlightCache[tuple[str, Needs], Answer] = SingleFlightCache(0, 0)
         self._stored_sums = StoredSums(self._directory)
         self._reader = reader
+        self._copy_limits = copy_limits
 
     def ingest(  # noqa: PLR0913, PLR0917 - what a file is and how it is declared
         self,
@@ -138,12 +151,16 @@ class Tables:
     ) -> Ingested:
         """Copy the declared columns of an external table, or store only its location if it stays live.
 
+        Files are always copied. If they stay live, it is noticed when one of them has changed.
+
         Raises:
             InvalidFile: the table does not match its declaration, or exceeds a limit; nothing is left behind.
             SlotsBusy: too many other files are being read; nothing is left behind.
             EngineFailure: the engine is busy, unavailable or failed, the table could not be stored, or `interrupted`
                 became true; nothing is left behind.
         """
+        if (store := self._sources.find_store(origin.connection)) is not None:
+            return self._ingest_files(store, origin, columns, units, interrupted)
         if not origin.live:
             file_id = uuid4().hex
             return Ingested(
@@ -161,7 +178,8 @@ class Tables:
 
         Raises:
             EngineFailure: the engine is busy, unavailable or failed, or the table no longer exists.
-            StaleTable: the table is live, and its number of rows or a column's type has changed since registration.
+            StaleTable: the table is live, and its files, its number of rows or a column's type have changed since
+                registration.
         """
         return self.all_sums(file_id, [needs])[needs]
 
@@ -171,6 +189,7 @@ class Tables:
         Raises:
             As `sums`; the answers that were computed before a failure stay cached.
         """
+        self._require_unchanged_files(file_id)
         is_live = file_id.startswith(_LIVE)
         kept, compute = (self._asked, self._await_other_computation) if is_live else (self._kept, self._find_or_compute)
 
@@ -198,8 +217,8 @@ class Tables:
         return found
 
     def are_known(self, file_id: str, needs: Needs) -> bool:
-        """Whether `sums` would answer from memory."""
-        return (file_id, needs) in self._kept
+        """Whether `sums` would answer from memory, without asking anything else."""
+        return not file_id.startswith(_WATCHED) and (file_id, needs) in self._kept
 
     def is_stale(
         self, file_id: str, origin: TableOrigin | None, columns: Sequence[Column], units: Units | None
@@ -209,9 +228,10 @@ class Tables:
         Raises:
             EngineFailure: the engine is busy, unavailable or failed.
         """
-        if origin is None or not file_id.startswith(_LIVE):
-            return False
         try:
+            self._require_unchanged_files(file_id)
+            if origin is None or not file_id.startswith(_LIVE):
+                return False
             self._sources.require_registered(origin, self._live(file_id), columns, units)
         except StaleTable:
             return True
@@ -231,7 +251,8 @@ class Tables:
 
     def drop(self, file_id: str) -> None:
         """Delete a table and everything computed from it. The table may be deleted already."""
-        remove(self._path(file_id))
+        for path in data_files(self._directory, file_id):
+            remove(path)
         self._stored_sums.drop(file_id)
         self._kept.forget(lambda key: key[0] == file_id)
         self._asked.forget(lambda key: key[0] == file_id)
@@ -271,6 +292,68 @@ class Tables:
     def _live(self, file_id: str) -> live_tables.LiveTable:
         return translate_engine_errors(logger, "a live table", lambda: live_tables.read(self._path(file_id)))
 
+    def _require_unchanged_files(self, file_id: str) -> None:
+        """Check that the files of a table that is watched are those of its registration.
+
+        Raises:
+            StaleTable, EngineFailure: as `sums`.
+        """
+        if file_id.startswith(_WATCHED):
+            translate_engine_errors(logger, "a file store", lambda: self._compare_files(file_id))
+
+    def _compare_files(self, file_id: str) -> None:
+        watched = WatchedFiles.read(data_files(self._directory, file_id)[1])
+        store = self._sources.find_store(watched.connection)
+        if store is None:
+            raise EngineFailure
+        watched.require_unchanged(store)
+
+    def _ingest_files(
+        self,
+        store: FileStore,
+        origin: TableOrigin,
+        columns: Sequence[Column],
+        units: Units | None,
+        interrupted: Interrupted,
+    ) -> Ingested:
+        path = parse_file_path(origin.table)
+        file_id = f"{_WATCHED if origin.live else ''}{uuid4().hex}"
+
+        def copy(target: Path) -> int:
+            files = store.find_files(path)
+            if origin.live:
+                require_versions(files)
+            with TemporaryFile(dir=self._engine.scratch) as copied:
+                parts = copy_files(store, files, copied, self._copy_limits, interrupted)
+                n = self._read_parts(target, copied, parts, columns, units, interrupted)
+            if origin.live:
+                watched = WatchedFiles(origin.connection, path, files)
+                watched.write(data_files(self._directory, file_id)[1])
+                try:
+                    watched.require_unchanged(store)
+                except StaleTable:
+                    raise refuse_table("changed while it was read: try again") from None
+            return n
+
+        try:
+            return Ingested(file_id, self._take_in(file_id, copy))
+        except BaseException:
+            self.drop(file_id)
+            raise
+
+    def _read_parts(  # noqa: PLR0913, PLR0917 - what the files are and how they are declared
+        self,
+        target: Path,
+        copied: BinaryIO,
+        parts: Sequence[Part],
+        columns: Sequence[Column],
+        units: Units | None,
+        interrupted: Interrupted,
+    ) -> int:
+        if self._reader is not None:
+            return self._reader.read_parts(target, copied, parts, columns, units, interrupted)
+        return ingest_parts(self._counting(), target, copied, parts, columns, units)
+
     def _copy(
         self, origin: TableOrigin, columns: Sequence[Column], units: Units | None, path: Path, interrupted: Interrupted
     ) -> int:
@@ -299,4 +382,4 @@ class Tables:
             raise
 
     def _path(self, file_id: str) -> Path:
-        return data_file(self._directory, file_id)
+        return data_files(self._directory, file_id)[0]

@@ -17,7 +17,7 @@ from app.db import database_copies
 from app.db.engine import Database
 from app.db.repositories import datasets
 from app.db.session import WriteSession
-from app.engines.storage.tables import data_file
+from app.engines.storage.tables import data_files
 from app.ledger.chain import checkpoints
 from app.ledger.chain.checkpoints import Checkpoint
 from app.private_files import make_private_directory
@@ -71,7 +71,8 @@ def _attempt(settings: Settings, directory: Path, *, last: bool) -> Checkpoint |
         copy.close()
     for file_id in file_ids:
         try:
-            _copy(data_file(settings.data_dir, file_id), data_file(directory / DATA, file_id))
+            for path in data_files(settings.data_dir, file_id):
+                _copy(path, directory / DATA / path.name)
         except FileNotFoundError:
             if last:
                 raise ValueError(

@@ -13,6 +13,7 @@ from app.db.repositories import datasets, relocation_state
 from app.db.schema_migration import is_current
 from app.engines.ingest_process.job import Limits
 from app.engines.ingest_process.reader import IngestReader
+from app.engines.storage.file_tables import CopyLimits
 from app.engines.storage.tables import Tables
 from app.errors import UnavailableError
 from app.ledger import caller_lookup
@@ -51,6 +52,7 @@ def open_services(settings: Settings) -> Services:
         connections=connections,
         statement_seconds=settings.source_timeout_seconds,
         reader=_reader(settings),
+        copy_limits=CopyLimits(settings.max_upload_bytes, settings.max_upload_seconds),
     )
     tables.decide(lambda file_id: _is_registered(database, file_id))
     return Services(settings, database, tables, keyring)

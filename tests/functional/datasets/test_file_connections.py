@@ -1,0 +1,101 @@
+"""Tables of Parquet files in somebody else's bucket, registered by name: what is told of them, and what never is."""
+
+import io
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from file_server import SECRET, FileServer, serve_files
+from service_world import X_COLUMNS, Service, Table, a_name, serving
+
+MEAN = {"kind": "mean", "column": "x"}
+
+
+class World:
+    """A bucket, and the service that knows it as `lake`."""
+
+    def __init__(self, bucket: FileServer, service: Service) -> None:
+        self.bucket = bucket
+        self.service = service
+
+    def put(self, name: str, *values: int) -> None:
+        file = io.BytesIO()
+        pq.write_table(pa.table({"x": pa.array(values, pa.int64())}), file)
+        self.bucket.put(name, file.getvalue())
+
+    def register(self, owner: httpx.Client, table: str, *, live: bool, **members: Any) -> httpx.Response:
+        source = {"connection": "lake", "table": table, "live": live}
+        metadata = {"name": a_name("table"), "epsilon_limit": "100000", "columns": X_COLUMNS, "source": source}
+        return owner.post("/v1/datasets", json=metadata | members)
+
+    def dataset(self, table: str, *, live: bool) -> Table:
+        name, owner = self.service.principal("owner")
+        made = self.register(owner, table, live=live)
+        assert made.status_code == 201, made.text
+        found = Table(self.service, made.json()["name"], name, owner, *self.service.principal("analyst"))
+        found.grant(found.analyst_name, "100000")
+        return found
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    folder = tmp_path_factory.mktemp("lake")
+    with (
+        serve_files() as bucket,
+        serving(folder, f"sqlite:///{folder}/ledger.sqlite3", CONNECTION_LAKE=bucket.connection) as service,
+    ):
+        yield World(bucket, service)
+        assert SECRET not in service.log.read_text()
+        assert bucket.url not in service.log.read_text()
+        for path in service.data.rglob("*.json"):
+            assert SECRET not in path.read_text()
+
+
+@pytest.mark.parametrize("live", [False, True])
+def test_the_files_of_a_directory_are_registered_as_a_table(world: World, live) -> None:
+    for i in range(3):
+        world.put(f"people/part-{i}.parquet", *range(10 * i, 10 * i + 10))
+    table = world.dataset("people", live=live)
+    facts = table.owner.get(table.path).json()
+    assert (facts["n"], facts["source"]["connection"], facts["source"]["live"]) == (30, "lake", live)
+    assert "source" not in table.analyst.get(table.path).json()
+    answer = table.fresh(MEAN, epsilon=1000, alpha="1e-9")
+    assert answer["value"] == pytest.approx(14.5, abs=answer["accuracy"]["radius"])
+    assert table.owner.post(f"{table.path}/revalidation").status_code == 200
+
+
+def test_a_change_makes_a_live_table_stale_and_an_outage_costs_nothing(world: World) -> None:
+    """Neither depends on a value: names, sizes and versions of the files are compared."""
+    world.put("t/a.parquet", 1, 2, 3)
+    others = set(world.service.data.glob("watched-*"))
+    table = world.dataset("t", live=True)
+    table.fresh(MEAN, epsilon=1)
+    before, key = table.entries(), "again"
+    world.bucket.answers[""] = 500, {}
+    away = table.release(MEAN, epsilon=2, key=key)
+    assert (away.status_code, away.json()["type"]) == (503, "/problems/unavailable")
+    assert (table.owner.post(f"{table.path}/revalidation").status_code, table.entries()) == (503, before)
+    world.bucket.answers.clear()
+    assert table.release(MEAN, epsilon=2, key=key).status_code == 201
+    world.put("t/b.parquet", 4)
+    answers = [table.release(MEAN, epsilon=3), table.owner.post(f"{table.path}/revalidation")]
+    assert [(answer.status_code, answer.json()["type"]) for answer in answers] == [(409, "/problems/stale")] * 2
+    assert table.budget()["epsilon_spent"] == "3"
+    del world.bucket.files["in/side/t/b.parquet"]
+    assert table.owner.post(f"{table.path}/revalidation").json()["state"] == "open"
+    table.fresh(MEAN, epsilon=1)
+    assert table.owner.delete(table.path).status_code == 204
+    assert set(world.service.data.glob("watched-*")) == others
+
+
+def test_what_an_owner_types_leads_nowhere_else(world: World) -> None:
+    _, owner = world.service.principal("owner")
+    asked = list(world.bucket.asked)
+    with world.service.unchanged():
+        for path in ("../t", "/t", "s3://tables/t", "t/*.parquet", "%2e%2e/t"):
+            refused = world.register(owner, path, live=False)
+            assert (refused.status_code, refused.json()["errors"][0]["where"]) == (422, "source.table")
+    assert world.bucket.asked == asked
