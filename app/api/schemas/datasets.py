@@ -295,19 +295,24 @@ class TableSource(RequestModel):
 
     connection: Name = Field(description="The name of a connection, which the operator configures with its password.")
     table: Annotated[Text, Field(min_length=1, max_length=255, examples=["public.people"])] = Field(
-        description="The table's name, as `schema.table`; put a part that contains a dot in double quotes."
+        description=(
+            "In a database, the table's name, as `schema.table`; put a part that contains a dot in double quotes. In a "
+            "bucket, in a directory or on an HTTPS server, the path of a Parquet file, or of a directory of such files "
+            "with the same columns, as `2024/people`: below the path of the connection, without patterns."
+        )
     )
     live: Flag = Field(
         default=False,
         description=(
             "Leave the data in its database, and compute answers there. The table must never change again: if its "
-            "number of rows changes, the dataset becomes stale. By default the columns are copied."
+            "number of rows changes, the dataset becomes stale. By default the columns are copied. Files are always "
+            "copied; a live dataset becomes stale if the name, size or version of a file changes."
         ),
     )
 
 
 class SourcedDatasetRequest(DatasetRequest):
-    """A registration of a table that is in a database."""
+    """A registration of a table that is in a database, or in files elsewhere."""
 
     source: TableSource
 

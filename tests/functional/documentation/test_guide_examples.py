@@ -12,6 +12,8 @@ import httpx
 import json_text
 import page_text
 import psycopg
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import yaml
 from client_world import settle
@@ -141,18 +143,24 @@ def test_what_prometheus_is_told(lab: tuple[Service, str]) -> None:
 
 
 @pytest.mark.slow
-def test_a_table_in_postgres(tmp_path: Path, postgres_server: str) -> None:
-    dates, body = blocks("engines.md", "json")
+def test_tables_elsewhere(tmp_path: Path, postgres_server: str) -> None:
+    *_, dates, files, body = blocks("engines.md", "json")
     with psycopg.connect(postgres_server, autocommit=True) as connection:
         connection.execute("CREATE DATABASE documented")
     url = make_url(postgres_server).set(database="documented").render_as_string(hide_password=False)
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("CREATE TABLE people (age int)")
         connection.execute("INSERT INTO people VALUES (20), (30), (40)")
-    with serving(tmp_path, f"sqlite:///{tmp_path}/ledger.sqlite3", CONNECTION_WAREHOUSE=url) as service:
+    lake = tmp_path / "lake"
+    (lake / "2024" / "people").mkdir(parents=True)
+    for i in range(3):
+        pq.write_table(pa.table({"age": [20 + i]}), lake / "2024" / "people" / f"{i}.parquet")
+    settings = {"CONNECTION_WAREHOUSE": url, "CONNECTION_LAKE": lake.as_uri(), "DATA_DIR": str(tmp_path / "data")}
+    with serving(tmp_path, f"sqlite:///{tmp_path}/ledger.sqlite3", **settings) as service:
         _, owner = service.principal("owner")
-        made = owner.post("/v1/datasets", content=body, headers={"Content-Type": "application/json"})
-        assert (made.status_code, made.json()["n"]) == (201, 3)
+        for source in (files, body):
+            made = owner.post("/v1/datasets", content=source, headers={"Content-Type": "application/json"})
+            assert (made.status_code, made.json()["n"]) == (201, 3)
         metadata = {"name": "patients", "epsilon_limit": "5", "columns": json.loads(dates)}
         content = b"admitted,arrived\n2021-03-31,2021-03-31T14:00+02:00\n2021-04-01,2021-04-01\n"
         assert service.upload(owner, metadata, content).status_code == 201
