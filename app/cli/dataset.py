@@ -79,20 +79,61 @@ def _explain_left_out(left_out: Mapping[str, str]) -> list[str]:
 
 @app.command()
 def add(
-    file: Given,
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            help="A CSV or Parquet file; none if the metadata has a `source`.",
+            exists=True,
+            dir_okay=False,
+            readable=True,
+        ),
+    ] = None,
+    *,
     schema: Annotated[Path, typer.Option(help="The metadata, as JSON.", exists=True, dir_okay=False, readable=True)],
 ) -> None:
     """Upload a table and register it, with a progress bar; errors are shown by line and column.
 
-    It goes to the service of your last `snapledger login`, or to SNAPLEDGER_URL with SNAPLEDGER_KEY.
+    Without a file, the metadata has a `source`, which names a table of a connection. It goes to the service of your
+    last `snapledger login`, or to SNAPLEDGER_URL with SNAPLEDGER_KEY.
     """
     from app.cli.remote import credentials, session  # noqa: PLC0415 - drafts need no client
-    from snapledger_client import uploads  # noqa: PLC0415
 
+    metadata = schema.read_bytes()  # once: it may be a pipe
+    if (file is None) != _has_source(metadata):
+        raise typer.BadParameter("give either a file or a `source` in the metadata", param_hint="FILE")
     try:
         url, key = credentials.load()
     except ValueError as error:
         session.fail(str(error), session.AUTHORITY)
+    request: dict[str, Any] = {
+        "url": f"{url.rstrip('/')}/v1/datasets",
+        "headers": {"Authorization": f"Bearer {key}"},
+        "timeout": httpx.Timeout(30, read=None, write=None),  # the check of a large table takes long
+    }
+    try:
+        if file is None:
+            request["headers"]["Content-Type"] = "application/json"
+            answer = httpx.post(content=metadata, **request)
+        else:
+            answer = _upload(file, metadata, request)
+    except httpx.HTTPError as error:
+        session.fail(f"{url} does not answer: {type(error).__name__}", session.NO_ANSWER)
+    _print_problem(answer, metadata)
+
+
+def _has_source(metadata: bytes) -> bool:
+    """Return whether the metadata says where the table is; what is no JSON the service refuses with its place."""
+    try:
+        document = json.loads(metadata)
+    except ValueError:
+        return False
+    return isinstance(document, dict) and "source" in document
+
+
+def _upload(file: Path, metadata: bytes, request: Mapping[str, Any]) -> httpx.Response:
+    """Send a file and its metadata, with a progress bar on a terminal."""
+    from snapledger_client import uploads  # noqa: PLC0415 - as above
+
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -101,22 +142,12 @@ def add(
         TimeRemainingColumn(),
     )
     console = Console(stderr=True)
-    metadata = schema.read_bytes()  # once: it may be a pipe
-    try:
-        with (
-            Progress(*columns, console=console, disable=not console.is_terminal) as progress,
-            file.open("rb") as table,
-            uploads.open_table(table, partial(progress.advance, _add_task(progress, file))) as content,
-        ):
-            answer = httpx.post(
-                f"{url.rstrip('/')}/v1/datasets",
-                headers={"Authorization": f"Bearer {key}"},
-                files={"metadata": (None, metadata), "file": (file.name, content)},
-                timeout=httpx.Timeout(30, read=None, write=None),  # the check of a large table takes long
-            )
-    except httpx.HTTPError as error:
-        session.fail(f"{url} does not answer: {type(error).__name__}", session.NO_ANSWER)
-    _print_problem(answer, metadata)
+    with (
+        Progress(*columns, console=console, disable=not console.is_terminal) as progress,
+        file.open("rb") as table,
+        uploads.open_table(table, partial(progress.advance, _add_task(progress, file))) as content,
+    ):
+        return httpx.post(files={"metadata": (None, metadata), "file": (file.name, content)}, **request)
 
 
 def _add_task(progress: Progress, file: Path) -> TaskID:
@@ -130,8 +161,9 @@ def _print_problem(answer: httpx.Response, metadata: bytes) -> None:
 
     document: dict[str, Any] = answer.json() if "json" in answer.headers.get("content-type", "") else {}
     if answer.status_code == httpx.codes.CREATED:
-        sha256 = document["source"]["sha256"]
-        typer.echo(f"Dataset {document['name']} is registered: {document['n']:,} rows, SHA-256 of the file {sha256}.")
+        sha256 = document["source"].get("sha256")
+        digest = "" if sha256 is None else f", SHA-256 of the file {sha256}"
+        typer.echo(f"Dataset {document['name']} is registered: {document['n']:,} rows{digest}.")
         for advice in (document.get("report") or {}).get("advice", ()):
             typer.echo(f"  {advice}")
         return

@@ -46,7 +46,11 @@ PAGE_SIZE = 1_000
 
 @dataclass(frozen=True)
 class Call(Generic[T]):
-    """One call. A `repeatable` call has the same effect however often the service receives it."""
+    """One call.
+
+    A `repeatable` call has the same effect however often the service receives it. Before the response to one that
+    `reads_table`, the service reads a whole table.
+    """
 
     method: str
     path: str
@@ -56,6 +60,7 @@ class Call(Generic[T]):
     body: bytes | None = None
     files: Mapping[str, tuple[str | None, bytes | IO[bytes]]] | None = None
     repeatable: bool = True
+    reads_table: bool = False
 
     @property
     def can_be_sent_again(self) -> bool:
@@ -259,13 +264,19 @@ def verify_ledger(dataset: str) -> Call[Verification]:
 # Datasets and their budgets
 
 
+def register_source(metadata: Mapping[str, Any]) -> Call[DatasetFacts]:
+    """Register a dataset whose `source` is in the metadata."""
+    call = Call("POST", _make_path("datasets"), DatasetFacts.parse, repeatable=False, reads_table=True)
+    return call.with_json(metadata)
+
+
 def register_dataset(metadata: Mapping[str, Any], file: IO[bytes]) -> Call[DatasetFacts]:
     """Register a dataset; `file` is of `uploads.open_table`."""
     files: dict[str, tuple[str | None, bytes | IO[bytes]]] = {
         "metadata": (None, _encode_json(metadata)),
         "file": ("table", file),
     }
-    return Call("POST", _make_path("datasets"), DatasetFacts.parse, files=files, repeatable=False)
+    return Call("POST", _make_path("datasets"), DatasetFacts.parse, files=files, repeatable=False, reads_table=True)
 
 
 def list_datasets() -> Pages[DatasetFacts]:

@@ -39,8 +39,8 @@ def _is_service_url(url: str) -> bool:
 
 
 def make_request_options(call: Call[Any], timeout: float) -> dict[str, Any]:
-    """Return the options of an httpx request. An upload has no read timeout: checking a large table takes long."""
-    timeouts = httpx.Timeout(timeout, read=None) if call.files else httpx.Timeout(timeout)
+    """Return the options of an httpx request. A registration has no read timeout: checking a large table takes long."""
+    timeouts = httpx.Timeout(timeout, read=None) if call.reads_table else httpx.Timeout(timeout)
     return {
         "method": call.method,
         "url": call.path,

@@ -1,15 +1,20 @@
 """Tables of Parquet files in somebody else's bucket, registered by name: what is told of them, and what never is."""
 
 import io
+import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import command_line
 import httpx
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from file_server import SECRET, FileServer, serve_files
 from service_world import X_COLUMNS, Service, Table, a_name, serving
+
+from snapledger_client import Client
 
 MEAN = {"kind": "mean", "column": "x"}
 
@@ -99,3 +104,21 @@ def test_what_an_owner_types_leads_nowhere_else(world: World) -> None:
             refused = world.register(owner, path, live=False)
             assert (refused.status_code, refused.json()["errors"][0]["where"]) == (422, "source.table")
     assert world.bucket.asked == asked
+
+
+def test_the_client_and_the_command_need_no_file(world: World, tmp_path: Path) -> None:
+    world.put("sent/a.parquet", 1, 2, 3)
+    _, owner = world.service.principal("owner")
+    key = owner.headers["Authorization"].removeprefix("Bearer ")
+    metadata = {"name": a_name("t"), "epsilon_limit": 1, "columns": X_COLUMNS}
+    source = {"source": {"connection": "lake", "table": "sent"}}
+    with Client(world.service.url, key) as client:
+        assert client.register(metadata | source).n == 3
+    path = tmp_path / "people.json"
+    path.write_text(json.dumps(metadata | source | {"name": a_name("t")}))
+    done = command_line.run("dataset", "add", "--schema", str(path), URL=world.service.url, KEY=key)
+    assert (done.status, "3 rows." in done.out) == (0, True), done.err
+    for given, content in (([str(path)], metadata | source), ([], metadata)):
+        path.write_text(json.dumps(content))
+        done = command_line.run("dataset", "add", *given, "--schema", str(path), URL=world.service.url, KEY=key)
+        assert (done.status, "either a file or a `source`" in done.err) == (2, True), done.err

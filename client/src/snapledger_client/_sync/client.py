@@ -89,13 +89,15 @@ class Client(BaseClient):
         """
         return self._iterate(calls.list_datasets())
 
-    def register(self, metadata: Mapping[str, Any], file: Table, progress: Progress | None = None) -> DatasetFacts:
+    def register(
+        self, metadata: Mapping[str, Any], file: Table | None = None, progress: Progress | None = None
+    ) -> DatasetFacts:
         r"""Register a table, for owners: `metadata` describes it.
 
         `file` is the content of a CSV or Parquet file, an open file or stream (`gzip.open(…)`, a pipe), or a data
         frame of pandas, polars or Arrow. No more than a piece of it is held in memory; a frame is written to a
         temporary file. `progress` is called with the number of bytes of each piece that is sent, such as
-        `tqdm(…).update`.
+        `tqdm(…).update`. Without a `file`, the metadata has a `source`, which names a table of a connection.
 
         Examples:
             >>> columns = {"age": {"kind": "integer", "bounds": [0, 120]}}
@@ -103,6 +105,8 @@ class Client(BaseClient):
             >>> owner.register(metadata, b"age\n31\n64\n").n
             2
         """
+        if file is None:
+            return self._send(calls.register_source(metadata))
         with open_table(file, progress) as stream:
             return self._send(calls.register_dataset(metadata, stream))
 
