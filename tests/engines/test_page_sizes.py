@@ -4,24 +4,32 @@ import io
 import struct
 from typing import Any
 
+import parquet_bombs
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from engine_world import CATEGORY, INTEGER, as_parquet
 
+from app.dp.table.columns import Column, Kind
 from app.engines.errors import InvalidFile
-from app.engines.ingest import page_sizes
-from app.engines.ingest.page_sizes import examine_pages
-from app.engines.ingest.thrift import Compact, MalformedError
+from app.engines.ingest import footer, page_sizes
+from app.engines.ingest.footer import TooLargeError, read_row_groups
+from app.engines.ingest.page_sizes import Pages, examine_pages
+from app.engines.ingest.thrift import Compact, MalformedError, TooManyElementsError
 from app.engines.storage.tables import Tables
 
 NUMBERS = pa.table({"integer": list(range(5000)), "other": list(range(5000))})
 TEXTS = pa.table({"category": pa.array([str(i) for i in range(5000)])})
+X = Column("x", Kind.INTEGER)
 I32 = 0x15  # the next field, a whole number
 
 
 def varint(value: int) -> bytes:
     return bytes([value & 127 | 128]) + varint(value >> 7) if value > 127 else bytes([value])
+
+
+def examined(file: io.BytesIO, names: list[str]) -> Pages:
+    return examine_pages(file, read_row_groups(file), names)
 
 
 def lie(table: pa.Table, place: int, claim: int, **options: Any) -> bytes:
@@ -99,40 +107,40 @@ def test_honest_claims(compression: str, version: str) -> None:
     file = as_parquet(NUMBERS, **options)
     chunk = pq.ParquetFile(file).metadata.row_group(0).column(0)
     both = chunk.total_uncompressed_size + chunk.total_compressed_size
-    assert both - 200 < examine_pages(file, ["integer"]).most_bytes < both
-    assert both < examine_pages(file, ["integer", "other"]).most_bytes < 2 * both
-    assert examine_pages(file, []).most_bytes == 0
+    assert both - 200 < examined(file, ["integer"]).most_bytes < both
+    assert both < examined(file, ["integer", "other"]).most_bytes < 2 * both
+    assert examined(file, []).most_bytes == 0
     small = as_parquet(NUMBERS, data_page_size=1000, write_batch_size=100, **options)
-    assert 0 < examine_pages(small, ["integer"]).most_bytes < both / 10
+    assert 0 < examined(small, ["integer"]).most_bytes < both / 10
     groups = as_parquet(NUMBERS, row_group_size=1000, **options)
-    assert both / 10 < examine_pages(groups, ["integer"]).most_bytes < both / 4
+    assert both / 10 < examined(groups, ["integer"]).most_bytes < both / 4
 
 
 def test_a_dictionary_counts_by_its_values() -> None:
     few, many = (as_parquet(pa.table({"category": [str(i % n) for i in range(5000)]})) for n in (2, 5000))
-    assert examine_pages(many, ["category"]).most_bytes - examine_pages(few, ["category"]).most_bytes > 16 * 4998
+    assert examined(many, ["category"]).most_bytes - examined(few, ["category"]).most_bytes > 16 * 4998
 
 
 def test_long_statistics_are_read_too() -> None:
     texts = pa.table({"category": [str(i) * 2000 for i in range(9)]})
     file = as_parquet(texts, data_page_version="2.0", write_statistics=True, write_page_index=False)
-    assert examine_pages(file, ["category"]).most_bytes > 0
+    assert examined(file, ["category"]).most_bytes > 0
 
 
 # One row group, of one chunk of the column x with one value, of which a page is far beyond the end.
 FAR = b"\x49\x1c\x19\x1c\x3c\x39\x18\x01x\x26\x02\x46" + varint(2**66) + bytes(4)
 
 
-@pytest.mark.parametrize("footer", [b"", b"\0", FAR, b"\x49" + b"\x19" * 5000, b"\x4c" + b"\x1c" * 5000])
-def test_what_is_no_footer(footer: bytes) -> None:
+@pytest.mark.parametrize("content", [b"", b"\0", FAR, b"\x49" + b"\x19" * 5000, b"\x4c" + b"\x1c" * 5000])
+def test_what_is_no_footer(content: bytes) -> None:
     with pytest.raises(MalformedError):
-        examine_pages(io.BytesIO(b"PAR1" + footer + struct.pack("<I", len(footer)) + b"PAR1"), ["x"])
+        examined(io.BytesIO(b"PAR1" + content + struct.pack("<I", len(content)) + b"PAR1"), ["x"])
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"PAR1" + struct.pack("<I", 2**32 - 1) + b"PAR1"])
 def test_what_has_no_footer(content: bytes) -> None:
     with pytest.raises(MalformedError):
-        examine_pages(io.BytesIO(content), ["x"])
+        examined(io.BytesIO(content), ["x"])
 
 
 def test_the_protocol() -> None:
@@ -145,7 +153,7 @@ def test_the_protocol() -> None:
         b"\x09" + varint(2 * 20) + b"\x2c" + b"\x25\x04\0" + b"\x25\x06\0",  # 20: two structs, by a long id
         b"\0",
     ]
-    reader = Compact(b"".join(fields) + b"more")
+    reader = Compact(b"".join(fields) + b"more", most_elements=2)
     assert reader.struct(shape) == {1: 300, 3: {1: -1}, 20: [{2: 2}, {2: 3}]}
     assert reader.place == sum(map(len, fields))
     for broken in (b"\x15\x02\x05\x02\x04\0", b"\x1b\0\0", b"\x15" + b"\xff" * 11):  # twice, a map, without an end
@@ -153,3 +161,64 @@ def test_the_protocol() -> None:
             Compact(broken).struct(shape)
     with pytest.raises(IndexError):
         Compact(b"\x18\x05ab").struct(shape)
+
+
+def test_what_is_skipped() -> None:
+    """Every kind of value, in a field, in a list and in a struct in a list, and nothing of what Parquet never has."""
+    long = varint(200) + bytes(200)
+    values = {5: [b"\0", b"\x80\x01"], 6: [b"\x02"], 8: [b"\0", b"\1a", long], 7: [bytes(8)], 3: [b"a"], 1: [b"\1"]}
+    lists = [bytes([len(each) << 4 | kind]) + b"".join(each) for kind, each in values.items()]
+    lists += [b"\xf8" + varint(20) + b"\0" * 20, b"\x3c" + b"\x11\0" + b"\0" + b"\x15\2\x19\x15\2\0", b"\x05"]
+    fields = [bytes([16 | kind]) + value for kind, each in values.items() if kind != 1 for value in each]
+    fields += [b"\x11", b"\x05\xc8\x01\2", *(b"\x19" + each for each in lists)]
+    content = b"".join(fields)
+    for skipped in (content + b"\0", b"\x1c" + content + b"\0\0", b"\x19\x2c" + (content + b"\0") * 2 + b"\0"):
+        reader = Compact(skipped + b"more")
+        assert reader.struct({}) == {}
+        assert reader.place == len(skipped)
+        for end in range(len(skipped)):
+            with pytest.raises(IndexError):
+                Compact(skipped[:end]).struct({})
+    for never in (b"\x19\x1b\0\0", b"\x19\x19\x15\2\0", b"\x1d\0", b"\x1c" * 20, b"\x19\x1c" * 20):
+        with pytest.raises(MalformedError):
+            Compact(never).struct({})
+
+
+def test_a_footer_has_only_so_many_elements() -> None:
+    shape = {1: {1: {1: None}}}
+    struct = b"\x19\x2c\0\0\0"
+    content = b"\x19\x2c" + struct * 2 + b"\0"
+    assert Compact(content, most_elements=6).struct(shape) == {1: [{1: [{}, {}]}] * 2}
+    with pytest.raises(TooManyElementsError):
+        Compact(content, most_elements=5).struct(shape)
+
+
+def test_headers_that_are_read_again_count_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    content = io.BytesIO(parquet_bombs.shared_long_statistics(groups=4, size=300))
+    size = 256 + 600
+    monkeypatch.setattr(page_sizes, "MAX_BYTES_IN_HEADERS", 4 * (size + 50))
+    assert examined(content, ["x"]).most_bytes == 16
+    monkeypatch.setattr(page_sizes, "MAX_BYTES_IN_HEADERS", 4 * size)
+    with pytest.raises(TooLargeError, match="headers of pages that are too large"):
+        examined(content, ["x"])
+
+
+def test_a_file_of_countless_row_groups(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(footer, "MAX_ROW_GROUPS", 3)
+    assert tables.ingest(io.BytesIO(parquet_bombs.row_groups_of_one_row(3)), [X], []).n == 3
+    assert "has more than 3 row groups" in refused(tables, parquet_bombs.row_groups_of_one_row(4), X)
+
+
+def test_a_deep_schema(tables: Tables) -> None:
+    assert "fewer than two rows" in refused(tables, parquet_bombs.deep_schema(98), X)
+    assert "has groups of columns in more than 100 others" in refused(tables, parquet_bombs.deep_schema(99), X)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bomb", parquet_bombs.BOMBS)
+def test_the_worst_files(tables: Tables, bomb: str) -> None:
+    """They are read or refused in a sentence. benchmarks/hostile_parquet.py measures the time and the memory."""
+    try:
+        assert tables.ingest(io.BytesIO(parquet_bombs.BOMBS[bomb]()), [X], []).n >= 2
+    except InvalidFile as error:
+        assert "file: has " in str(error) or "not a readable Parquet file" in str(error)  # noqa: PT017

@@ -7,6 +7,7 @@ import random
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import duckdb
@@ -17,7 +18,7 @@ from engine_world import BOOLEAN, CATEGORY, INTEGER, REAL, as_parquet
 
 from app.dp.table.columns import Column, Kind
 from app.engines.errors import InvalidFile, Problem
-from app.engines.ingest import batches_of, parquet_file
+from app.engines.ingest import batches_of, footer, page_sizes, parquet_file
 from app.engines.ingest.file_format import FileFormat
 from app.engines.ingest.problems import Problems
 from app.engines.storage.tables import Tables
@@ -277,9 +278,21 @@ def test_dictionaries_are_in_memory_for_one_row_group_at_a_time(tables: Tables) 
     assert peak < 2**26
 
 
-@pytest.mark.parametrize("limit", ["MAX_ROWS", "MAX_BYTES_IN_CHUNK", "MAX_BYTES_IN_PAGES", "MAX_BYTES_IN_FOOTER"])
-def test_too_large_a_file(tables: Tables, monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
-    monkeypatch.setattr(parquet_file, limit, 2)
+def test_small_row_groups_with_dictionaries_of_their_own(tables: Tables) -> None:
+    values = [f"{i // 2}{'é' * (i % 50)}" for i in range(500)]
+    assert stored(tables, TEXTS, pa.array(values), row_group_size=10) == values
+
+
+@pytest.mark.parametrize(
+    ("module", "limit"),
+    [
+        *((parquet_file, limit) for limit in ("MAX_ROWS", "MAX_BYTES_IN_CHUNK", "MAX_BYTES_IN_PAGES")),
+        *((footer, limit) for limit in ("MAX_BYTES_IN_FOOTER", "MAX_ELEMENTS_IN_FOOTER")),
+        *((page_sizes, limit) for limit in ("MAX_PAGES", "MAX_BYTES_IN_HEADERS")),
+    ],
+)
+def test_too_large_a_file(tables: Tables, monkeypatch: pytest.MonkeyPatch, module: ModuleType, limit: str) -> None:
+    monkeypatch.setattr(module, limit, 0 if module is page_sizes else 2)
     (problem,) = refused(tables, as_parquet(pa.table({"integer": [1, 2, 3]})), INTEGER)
     assert problem.where == "file"
     assert problem != UNREADABLE

@@ -9,7 +9,8 @@ import pyarrow.parquet as pq
 from app.dp.table.columns import Column, Kind
 from app.engines.ingest.arrays import to_stored_array, unsuitable_type
 from app.engines.ingest.checks import find_missing_values
-from app.engines.ingest.page_sizes import MAX_BYTES_IN_FOOTER, TooManyPagesError, examine_pages
+from app.engines.ingest.footer import TooLargeError, read_row_groups
+from app.engines.ingest.page_sizes import examine_pages
 from app.engines.ingest.problems import Problems
 from app.engines.ingest.thrift import MalformedError
 from app.engines.stored_columns import build_stored_schema
@@ -27,6 +28,9 @@ MAX_BYTES_IN_PAGES = 2**30
 MAX_ROWS_IN_BATCH = 16_384
 MAX_CELLS_IN_BATCH = 2**22
 _MAX_ROWS_OF_DELTA_TEXTS = 1_024  # each may repeat a long one, and none is in a dictionary
+
+_MAX_BYTES_IN_READER = 2**24
+"""Opening a reader takes 0.3 ms, which is much for a small row group."""
 
 _UNREADABLE = "is not a readable Parquet file: it is truncated, damaged, encrypted or of an unknown format"
 
@@ -58,11 +62,13 @@ def parquet_batches(
 def _batches(upload: BinaryIO, columns: Sequence[Column], problems: Problems) -> Iterator[pa.RecordBatch]:
     """Yield the file's batches, validated: a text that is not UTF-8 would make queries fail later."""
     try:
+        row_groups = read_row_groups(upload)
         file = pq.ParquetFile(upload, arrow_extensions_enabled=True)
         _check_schema(file.schema_arrow, columns, problems)
         _check_sizes(file.metadata, problems)
-        names = list(dict.fromkeys(column.name for column in columns))
-        pages = examine_pages(upload, names)
+        names = dict.fromkeys(column.name for column in columns)
+        pages = examine_pages(upload, row_groups, names)
+        del row_groups
         if pages.most_bytes > MAX_BYTES_IN_PAGES:
             problems.refuse("file", "has pages that are too large: write smaller ones")
         categories = {column.name for column in columns if column.kind is Kind.CATEGORY}
@@ -80,18 +86,30 @@ def _batches(upload: BinaryIO, columns: Sequence[Column], problems: Problems) ->
         )
         rows = _MAX_ROWS_OF_DELTA_TEXTS if pages.delta_texts & categories else MAX_ROWS_IN_BATCH
         size = max(1, min(rows, MAX_CELLS_IN_BATCH // len(columns)))
-        # A reader keeps the dictionaries of all row groups that it has read, so each group has a reader of its own.
-        groups = [[i] for i in range(file.num_row_groups)] if texts else [list(range(file.num_row_groups))]
-        for group in groups:
-            for batch in file.iter_batches(batch_size=size, columns=names, row_groups=group):
+        for groups in _combine_groups(pages.bytes_by_group):
+            for batch in file.iter_batches(batch_size=size, columns=[*names], row_groups=groups):
                 batch.validate(full=True)
                 yield batch
-    except TooManyPagesError:
-        problems.refuse("file", "has too many pages: write larger ones")
+    except TooLargeError as error:
+        problems.refuse("file", str(error))
     except MemoryError:  # Arrow's own is also an ArrowException
         raise
     except (pa.ArrowException, OSError, UnicodeDecodeError, MalformedError):
         problems.refuse("file", _UNREADABLE)
+
+
+def _combine_groups(bytes_by_group: Sequence[int]) -> Iterator[list[int]]:
+    """Yield the numbers of row groups that one of Arrow's readers reads: it keeps the dictionaries of all of them."""
+    together: list[int] = []
+    total = 0
+    for number, claimed in enumerate(bytes_by_group):
+        if together and total + claimed > _MAX_BYTES_IN_READER:
+            yield together
+            together, total = [], 0
+        together.append(number)
+        total += claimed
+    if together:
+        yield together
 
 
 def _check_schema(schema: pa.Schema, columns: Sequence[Column], problems: Problems) -> None:
@@ -112,8 +130,6 @@ def _check_sizes(metadata: pq.FileMetaData, problems: Problems) -> None:
     """
     if metadata.num_rows > MAX_ROWS:
         problems.refuse("file", f"has too many rows: at most {MAX_ROWS:,} are allowed")
-    if metadata.serialized_size > MAX_BYTES_IN_FOOTER:
-        problems.refuse("file", "has a footer that is too large: write larger row groups, or fewer columns")
     most = MAX_BYTES_IN_CHUNK * metadata.num_columns
     if any(metadata.row_group(i).total_byte_size > most for i in range(metadata.num_row_groups)):
         problems.refuse("file", "has row groups that are too large: write smaller ones")
