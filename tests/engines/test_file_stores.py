@@ -2,23 +2,27 @@
 
 import io
 import os
+import posixpath
 import ssl
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import quote, unquote, urlsplit
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from file_server import SECRET, FileServer, make_certificate, serve_files
 from gmpy2 import mpq
+from hypothesis import given
+from hypothesis import strategies as st
 
 from app.dp.table.codes import codes_for
 from app.dp.table.columns import Column, Kind
 from app.dp.table.sums import ColumnSums, Moments
 from app.engines.errors import EngineFailure, InvalidFile, StaleTable
-from app.engines.file_stores.file_store import MAX_FILES, StoredFile, select_table_files
+from app.engines.file_stores.file_store import MAX_FILES, StoredFile, parse_file_path, select_table_files
 from app.engines.file_stores.s3_signature import Credentials, sign_request
 from app.engines.ingest import Units
 from app.engines.storage.connections import TableOrigin
@@ -183,6 +187,18 @@ def test_no_path_leads_out_of_the_prefix(place: Place) -> None:
     assert all("in/side/" in asked.replace("%2F", "/") for asked in place.server.asked)
 
 
+@given(st.one_of(st.text(max_size=20), st.text("./\\\\%25eEfF;:?*#@a\u2025\uff0e\x00 ", max_size=12)))
+def test_a_path_that_is_taken_means_itself_however_a_server_reads_it(path: str) -> None:
+    try:
+        names = parse_file_path(path)
+    except InvalidFile:
+        return
+    sent = quote("/".join(names), safe="/")
+    for read in (sent, unquote(sent), unquote(unquote(sent)), unquote(unquote(unquote(sent)))):
+        assert posixpath.normpath(f"/in/side/{read}") == f"/in/side/{read}"
+    assert urlsplit(f"https://host/in/side/{sent}")[:3] == ("https", "host", f"/in/side/{sent}")
+
+
 def test_links_and_other_files_of_a_directory_are_not_read(tmp_path: Path) -> None:
     place = local(tmp_path)
     place.put("a/one.parquet", parquet(1, 2))
@@ -310,6 +326,23 @@ def test_a_server_that_is_away_tells_nothing(place: Place, caplog: pytest.LogCap
     unconfigured.close()
     assert SECRET not in caplog.text
     assert "one.parquet" not in caplog.text
+
+
+@only("place", ["s3"], indirect=True)
+@only("list_", [b"", b"<a", b"<a><Contents/></a>", b"<a><Contents><Key>elsewhere/a.parquet</Key></Contents></a>"])
+def test_a_list_that_cannot_be_read_is_a_failure(place: Place, list_: bytes) -> None:
+    place.server.lists.append(list_)
+    with pytest.raises(EngineFailure):
+        place.take("people")
+
+
+@only("place", ["s3"], indirect=True)
+def test_a_list_without_an_end_is_a_failure(place: Place) -> None:
+    again = b"<a><NextContinuationToken>1</NextContinuationToken></a>"
+    place.server.lists.extend([again] * 1_000)
+    with pytest.raises(EngineFailure):
+        place.take("people")
+    assert len(place.server.asked) == 100
 
 
 def test_a_server_with_another_certificate_is_not_read(

@@ -34,6 +34,7 @@ class FileServer:
 
     Attributes:
         answers: by path, a status and headers that are sent instead of the file.
+        lists: what is sent instead of the next lists of objects.
         tags: whether entity tags are sent.
         dates: whether dates are sent.
     """
@@ -41,6 +42,7 @@ class FileServer:
     url: str = ""
     files: dict[str, bytes] = field(default_factory=dict)
     answers: dict[str, tuple[int, dict[str, str]]] = field(default_factory=dict)
+    lists: list[bytes] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
     tags: bool = True
     dates: bool = True
@@ -80,7 +82,7 @@ def _handler(server: FileServer) -> type[BaseHTTPRequestHandler]:  # noqa: C901 
                 return self.send(403, {})
             query = parse_qs(urlsplit(self.path).query)
             if is_s3 and "list-type" in query:
-                return self.send(200, {}, self.list(query))
+                return self.send(200, {}, server.lists.pop() if server.lists else self.list(query))
             if path not in server.files:
                 return self.send(404, {})
             tag = server.tag(path)

@@ -122,3 +122,15 @@ def test_the_client_and_the_command_need_no_file(world: World, tmp_path: Path) -
         path.write_text(json.dumps(content))
         done = command_line.run("dataset", "add", *given, "--schema", str(path), URL=world.service.url, KEY=key)
         assert (done.status, "either a file or a `source`" in done.err) == (2, True), done.err
+
+
+@pytest.mark.slow
+def test_a_backup_holds_the_copy_and_what_is_watched(world: World, tmp_path: Path) -> None:
+    world.put("kept/a.parquet", 1, 2, 3)
+    world.dataset("kept", live=True)
+    settings = {"DATABASE_URL": world.service.database_url, "DATA_DIR": str(world.service.data)}
+    done = command_line.run("backup", str(tmp_path / "backup"), **settings)
+    assert done.status == 0, done.err
+    watched = {path.name for path in world.service.data.glob("watched-*")}
+    assert {path.suffix for path in (tmp_path / "backup").rglob("watched-*")} == {".parquet", ".json"}
+    assert {path.name for path in (tmp_path / "backup").rglob("watched-*")} <= watched
