@@ -2,6 +2,7 @@
 
 import logging
 import ssl
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from urllib.parse import quote
@@ -35,6 +36,7 @@ class HttpServer:
     def __init__(self, base: str, sign: Sign, read_seconds: float) -> None:
         self._base = base.rstrip("/")
         self._sign = sign
+        self._read_seconds = read_seconds
         self._client = httpx.Client(
             follow_redirects=False,
             trust_env=False,  # no proxy, no .netrc
@@ -73,18 +75,19 @@ class HttpServer:
             yield answer.iter_raw(_PIECE_BYTES)
 
     def read(self, url: str, most: int) -> bytes:
-        """Return the content of a URL, of at most this many bytes.
+        """Return the content of a URL, of at most this many bytes, within the time that the server may send nothing.
 
         Raises:
             StoreRefusal, EngineFailure: as above.
         """
+        deadline = time.monotonic() + self._read_seconds
         with self._request("GET", url) as answer:
             if answer.status_code in _GONE:
                 raise EngineFailure
             content = b""
             for piece in answer.iter_raw(_PIECE_BYTES):
                 content += piece
-                if len(content) > most:
+                if len(content) > most or time.monotonic() > deadline:
                     raise EngineFailure
             return content
 
