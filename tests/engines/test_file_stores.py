@@ -125,6 +125,15 @@ def test_the_files_of_a_directory_are_one_table(place: Place, live) -> None:
     assert "column sex: is missing" in place.refusal("people", live=live, units=Units("sex", 1))
 
 
+@only("encodes", [True, False])
+@directories
+def test_names_of_files_may_have_any_character(place: Place, encodes) -> None:
+    place.server.encodes = encodes
+    for i, name in enumerate(("a b+c.parquet", "sex=F/ä%20&.parquet", "100%.parquet", "<x>.parquet")):
+        place.put(f"odd t/{name}", parquet(i))
+    assert place.tables.sums(place.take("odd t", live=True), SUM_OF_X) == Moments(4, 6, 14)
+
+
 @directories
 def test_what_is_wrong_in_a_file_is_told_with_its_name(place: Place) -> None:
     place.put("t/a.parquet", parquet(1, 2))

@@ -12,7 +12,7 @@ from hashlib import md5
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, quote, unquote, urlsplit
+from urllib.parse import parse_qs, quote, quote_plus, unquote, urlsplit
 from xml.sax.saxutils import escape
 
 from cryptography import x509
@@ -35,6 +35,7 @@ class FileServer:
     Attributes:
         answers: by path, a status and headers that are sent instead of the file.
         lists: what is sent instead of the next lists of objects.
+        encodes: whether names in lists are escaped when that is asked for; spaces become `+`, as from Amazon.
         tags: whether entity tags are sent.
         dates: whether dates are sent.
     """
@@ -44,6 +45,7 @@ class FileServer:
     answers: dict[str, tuple[int, dict[str, str]]] = field(default_factory=dict)
     lists: list[bytes] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
+    encodes: bool = True
     tags: bool = True
     dates: bool = True
 
@@ -107,13 +109,14 @@ def _handler(server: FileServer) -> type[BaseHTTPRequestHandler]:  # noqa: C901 
             names = sorted(name for name in server.files if name.startswith(query["prefix"][0]))
             start = int(query.get("continuation-token", ["0"])[0])
             items = "".join(
-                f"<Contents><Key>{escape(quote(name))}</Key><Size>{len(server.files[name])}</Size>"
-                f"<ETag>{escape(server.tag(name))}</ETag></Contents>"
+                f"<Contents><Key>{escape(quote_plus(name) if server.encodes else name)}</Key>"
+                f"<Size>{len(server.files[name])}</Size><ETag>{escape(server.tag(name))}</ETag></Contents>"
                 for name in names[start : start + PAGE]
             )
             more = f"<NextContinuationToken>{start + PAGE}</NextContinuationToken>" if names[start + PAGE :] else ""
             space = "http://s3.amazonaws.com/doc/2006-03-01/"
-            return f'<ListBucketResult xmlns="{space}">{items}{more}</ListBucketResult>'.encode()
+            kind = "<EncodingType>url</EncodingType>" if server.encodes else ""
+            return f'<ListBucketResult xmlns="{space}">{kind}{items}{more}</ListBucketResult>'.encode()
 
         def send(self, status: int, headers: dict[str, str], content: bytes = b"") -> None:
             self.send_response_only(status)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
-from urllib.parse import parse_qs, quote, unquote, urlsplit
+from urllib.parse import parse_qs, quote, unquote, unquote_plus, urlsplit
 from xml.etree import ElementTree as ET
 
 from app.engines.errors import EngineFailure
@@ -74,8 +74,9 @@ class S3Bucket(FileStore):
             query = f"encoding-type=url&list-type=2&prefix={quote(wanted, safe='')}"
             query = f"continuation-token={quote(token, safe='')}&{query}" if token else query
             page = _parse(self._server.read(self._server.url("", query), _MAX_PAGE_BYTES))
+            is_escaped = page.findtext("{*}EncodingType") == "url"
             for item in page.iterfind("{*}Contents"):
-                key = unquote(_text(item, "Key"))
+                key = unquote_plus(_text(item, "Key")) if is_escaped else _text(item, "Key")
                 if not key.startswith(wanted):
                     raise EngineFailure
                 if not key.endswith("/"):  # a mark that stands for a directory
