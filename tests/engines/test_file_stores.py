@@ -116,7 +116,8 @@ def test_the_files_of_a_directory_are_one_table(place: Place, live) -> None:
     place.put("people/sex=F/b.parquet", parquet(3, who=["a"]))
     place.put("people/sex=M/a.parquet", parquet(1, 2, who=["a", "b"]))
     place.put("people/_SUCCESS", b"")
-    place.put("people/_delta_log/0.json", b"{}")
+    place.put("people/_temporary/0/a.parquet", parquet(9, 9))
+    place.put("people/.a.parquet.crc", b"crc")
     place.put("people2/a.parquet", parquet(9, 9))
     assert place.tables.sums(place.take("people", live=live), SUM_OF_X) == Moments(3, 6, 14)
     assert place.tables.sums(place.take("people/", live=live), SUM_OF_X) == Moments(3, 6, 14)
@@ -153,6 +154,11 @@ def test_what_is_wrong_in_a_file_is_told_with_its_name(place: Place) -> None:
     assert place.refusal("t") == "file t/b.parquet, column x: is double, and int64 in the first file"
     place.put("t/notes.txt", b"")
     assert "name a directory of Parquet files only" in place.refusal("t")
+    place.put("delta/a.parquet", parquet(1, 2))
+    place.put("delta/_delta_log/0.json", b"{}")
+    assert "is a Delta table, whose files may also have rows that were deleted" in place.refusal("delta")
+    place.put("spark.parquet/part-0.snappy.parquet", parquet(1, 2))  # a directory, as Spark writes it
+    assert place.tables.sums(place.take("spark.parquet", live=True), SUM_OF_X) == Moments(2, 3, 5)
 
 
 PATHS = [

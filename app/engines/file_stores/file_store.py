@@ -18,6 +18,8 @@ _TABLE = "source.table"
 _SUFFIX = ".parquet"
 _REFUSED = re.compile(r"[\x00-\x1f\x7f-\x9f\\%*?\[\]{}#]")
 _IGNORED = "_", "."
+_LOGS = {"_delta_log": "Delta", ".hoodie": "Hudi"}
+"""The directories of table formats whose log says which of the files count."""
 
 
 class StoredFile(NamedTuple):
@@ -104,11 +106,16 @@ def select_table_files(files: Iterable[StoredFile], path: FilePath) -> list[Stor
     """Return the Parquet files of a directory. Names that begin with `_` or a dot are ignored, as other readers do.
 
     Raises:
-        InvalidFile: there are none, too many, or other files among them.
+        InvalidFile: there are none, too many, or other files among them, or it is a table of another format.
     """
     selected: list[StoredFile] = []
     for file in files:
         names = file.path.split("/")[len(path) :]
+        if formats := [_LOGS[name] for name in names if name in _LOGS]:
+            raise refuse_table(
+                f"is a {formats[0]} table, whose files may also have rows that were deleted: export it as Parquet, or "
+                "use a connection to Spark"
+            )
         if any(name.startswith(_IGNORED) for name in names):
             continue
         if not names[-1].lower().endswith(_SUFFIX):
