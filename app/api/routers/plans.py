@@ -48,10 +48,10 @@ def plan_without_data(caller: CallerOf, body: JsonBody[FreePlanRequest]) -> Resp
     request = body.validate()
     columns = None if request.columns is None else collect_declared_columns(request.columns)
     question = question_of(request)
-    statistic, treatments = hypothetical_datasets.build_statistic(
+    asked = hypothetical_datasets.build_statistic(
         question.statistic, HypotheticalDataset(request.n, request.rows_per_unit, columns)
     )
     return Response(
-        plans.plan_without_data(caller.services, principal, statistic, treatments, question, _extras(request)),
+        plans.plan_without_data(caller.services, principal, asked, question, _extras(request)),
         media_type=MEDIA_TYPE,
     )

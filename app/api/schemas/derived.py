@@ -22,10 +22,12 @@ from app.api.schemas.numbers import (
     refuse,
 )
 from app.api.schemas.responses import (
+    COLUMNS,
     REUSED_ACCURACY,
     TREATMENT,
     AnswerModel,
     Bin,
+    ColumnTexts,
     EpsilonText,
     PlannedAccuracy,
     ReleaseBudget,
@@ -312,6 +314,10 @@ class _Derived(AnswerModel):
     epsilon: EpsilonText = Field(description="What the components share.")
     alpha: float
     treatment: dict[str, Treatment] | None = TREATMENT
+    units: dict[str, str] | None = Field(
+        default=None, description="The unit of each estimate, by its name, where it is declared."
+    )
+    columns: dict[str, ColumnTexts] | None = COLUMNS
 
 
 class ExpectedWidth(AnswerModel):

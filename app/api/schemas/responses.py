@@ -366,6 +366,20 @@ TREATMENT = Field(
 )
 
 
+class ColumnTexts(AnswerModel):
+    """What the owner declared of a column for people to read."""
+
+    label: str | None = None
+    unit: str | None = None
+    category_labels: dict[str, str] | None = None
+
+
+UNIT = Field(default=None, description="The unit of the value, of its error and of the interval, if it is declared.")
+COLUMNS = Field(
+    default=None, description="By name, the statistic's columns, those of its filter aside, with a label or a unit."
+)
+
+
 class Described(AnswerModel):
     """The members that plans and releases share."""
 
@@ -380,6 +394,8 @@ class Described(AnswerModel):
         description="Two-way tables, whose lists hold the cells row by row.",
     )
     treatment: dict[str, Treatment] | None = TREATMENT
+    unit: str | None = UNIT
+    columns: dict[str, ColumnTexts] | None = COLUMNS
 
 
 class _OfDataset(Described):

@@ -25,6 +25,8 @@ _MEMBERS = (
     *("unit", "label", "description", "category_labels", "true_values", "false_values", "symbols"),
 )
 
+_FOR_PEOPLE = ("label", "unit", "category_labels")
+
 DeclaredColumns = Mapping[str, Mapping[str, Any]]
 
 
@@ -60,6 +62,26 @@ def _declaration_bytes(columns: Mapping[str, Column]) -> int:
 def decode_columns(text: str) -> Mapping[str, Column]:
     """Return the columns of a stored declaration by their names."""
     return {name: _decode_column(name, column) for name, column in json.loads(text).items()}
+
+
+def _text_bytes(texts: Mapping[str, Mapping[str, Any]]) -> int:
+    """Return an estimate of the memory of declared texts."""
+    return 500 + sum(
+        500
+        + 4 * len(column.get("label", ""))
+        + sum(200 + 4 * len(label) for label in column.get("category_labels", ()))
+        for column in texts.values()
+    )
+
+
+@cached(LRUCache(MAX_CACHE_BYTES, getsizeof=_text_bytes), lock=Lock())
+def decode_texts(text: str) -> Mapping[str, Mapping[str, Any]]:
+    """Return what a stored declaration says for people, by column: a `label`, a `unit` and `category_labels`."""
+    declared = {
+        name: {member: column[member] for member in _FOR_PEOPLE if column.get(member)}
+        for name, column in json.loads(text).items()
+    }
+    return {name: texts for name, texts in declared.items() if texts}
 
 
 def _decode_column(name: str, column: Mapping[str, Any]) -> Column:

@@ -14,6 +14,7 @@ from app.dp.table.columns import Column, Kind
 from app.errors import InvalidRequestError
 from app.services.planning import columns
 from app.services.planning.columns import DeclaredColumns
+from app.services.planning.presentation import Presentation, Texts, present
 
 MAX_CATEGORIES = 10_001
 """The maximum number of bins of categories: 10,000 declared categories and `other`."""
@@ -28,23 +29,34 @@ class HypotheticalDataset:
     columns: DeclaredColumns | None
 
 
-def build_statistic(asked: Mapping[str, Any], dataset: HypotheticalDataset) -> tuple[Statistic, tuple[Treatment, ...]]:
-    """Return the requested statistic of a hypothetical dataset, and its treatment of columns that are declared.
+@dataclass(frozen=True, slots=True)
+class HypotheticalStatistic:
+    """A statistic of a hypothetical dataset, its treatment of columns that are declared, and how it is shown."""
+
+    statistic: Statistic
+    treatments: tuple[Treatment, ...]
+    presentation: Presentation
+
+
+def build_statistic(asked: Mapping[str, Any], dataset: HypotheticalDataset) -> HypotheticalStatistic:
+    """Return the requested statistic of a hypothetical dataset.
 
     Raises:
         InvalidRequestError: the statistic does not fit the columns, or bounds are missing.
     """
+    texts: Texts = {}
     if dataset.columns is None:
         spec, found = _imply_columns(asked)
     else:
         declared = columns.encode_columns(dataset.columns)
         columns.check_columns(declared)
-        spec, found = asked, columns.decode_columns(declared)
+        spec, found, texts = asked, columns.decode_columns(declared), columns.decode_texts(declared)
     try:
         statistic = build(spec, found, dataset.n, dataset.rows_per_unit)
     except InvalidStatistic as error:
         raise InvalidRequestError((f"statistic.{error.where}", error.what)) from None
-    return statistic, () if dataset.columns is None else list_treatments(statistic, found)
+    treatments = () if dataset.columns is None else list_treatments(statistic, found)
+    return HypotheticalStatistic(statistic, treatments, present(statistic.describe(), found, texts))
 
 
 def _imply_columns(asked: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Column]]:

@@ -15,11 +15,11 @@ from app.dp.errors import AccuracyTrivial, InvalidStatistic
 from app.dp.mechanism.mechanism import GridRefinement, Mechanism
 from app.dp.statistics import Statistic, build
 from app.dp.statistics.treatment import Treatment, list_treatments
-from app.dp.table.columns import Column
 from app.dp.table.sums import Needs
 from app.errors import AccuracyTrivialError, AccuracyUnattainableError, EpsilonTooLargeError, InvalidRequestError
 from app.ledger.units import NANO_PER_EPSILON
 from app.services.planning import columns
+from app.services.planning.presentation import NOTHING_DECLARED, Presentation, present_stored
 from app.spelling import suggest_name
 
 MAX_NAMES = 20  # the maximum number of names that an error message lists
@@ -56,7 +56,7 @@ class Plan:
         radius: the guaranteed radius, in the statistic's units.
         wanted: the radius that is enough for the question, in the statistic's units.
         treatments: what happens to missing values and to values outside the bounds, by column.
-        unit: the declared unit of the statistic, to be shown; empty if there is none.
+        presentation: the declared unit of the statistic, and labels and units of its columns.
     """
 
     mechanism: Mechanism
@@ -65,7 +65,7 @@ class Plan:
     radius: mpq
     wanted: mpq
     treatments: tuple[Treatment, ...] = ()
-    unit: str = ""
+    presentation: Presentation = NOTHING_DECLARED
 
     @property
     def statistic(self) -> Statistic:
@@ -123,11 +123,11 @@ def _cache_key(dataset: Dataset, question: Question, most_nano: int) -> bytes:
 
 
 def _plan_bytes(plan: Plan) -> int:
-    """Return an estimate of a plan's memory: a constant, plus the size of its edges, values and categories.
+    """Return an estimate of a plan's memory: a constant, plus the size of its edges, values, categories and labels.
 
     An object takes at most 16 times as many bytes in memory as characters in its `repr`.
     """
-    return _BYTES_PER_PLAN + _BYTES_PER_CHARACTER * len(repr(plan.statistic))
+    return _BYTES_PER_PLAN + _BYTES_PER_CHARACTER * (len(repr(plan.statistic)) + len(repr(plan.presentation)))
 
 
 @cached(LRUCache(MAX_CACHE_BYTES, getsizeof=_plan_bytes), key=_cache_key, lock=Lock())
@@ -143,17 +143,9 @@ def make_plan(dataset: Dataset, question: Question, most_nano: int) -> Plan:
     statistic = build_statistic(dataset, question.statistic)
     declared = columns.decode_columns(dataset.columns)
     treatments = list_treatments(statistic, declared)
-    return plan_statistic(statistic, question, most_nano, treatments, _unit_of(statistic, declared))
-
-
-def _unit_of(statistic: Statistic, declared: Mapping[str, Column]) -> str:
-    """Return the unit of a statistic: that of its column for a mean or a sum, and its square for a variance."""
-    column = declared.get(str(getattr(statistic, "column", "")))
-    if column is None or not column.unit or statistic.kind not in {"mean", "sum", "variance"}:
-        return ""
-    if getattr(statistic, "weight", None) is not None:  # the unit of the product is not declared
-        return ""
-    return f"{column.unit}²" if statistic.kind == "variance" else column.unit
+    return plan_statistic(
+        statistic, question, most_nano, treatments, present_stored(statistic.describe(), dataset.columns)
+    )
 
 
 def build_statistic(dataset: Dataset, asked: Mapping[str, Any]) -> Statistic:
@@ -175,7 +167,11 @@ def invalid_statistic_error(member: str, error: InvalidStatistic) -> InvalidRequ
 
 
 def plan_statistic(
-    statistic: Statistic, question: Question, most_nano: int, treatments: tuple[Treatment, ...] = (), unit: str = ""
+    statistic: Statistic,
+    question: Question,
+    most_nano: int,
+    treatments: tuple[Treatment, ...] = (),
+    presentation: Presentation = NOTHING_DECLARED,
 ) -> Plan:
     """Plan a statistic that is already built.
 
@@ -183,7 +179,7 @@ def plan_statistic(
         EpsilonTooLargeError, AccuracyTrivialError, AccuracyUnattainableError: as in `make_plan`.
     """
     mechanism = _choose_mechanism(statistic, question, most_nano)
-    return plan_mechanism(mechanism, question.alpha, question.accuracy, treatments, unit)
+    return plan_mechanism(mechanism, question.alpha, question.accuracy, treatments, presentation)
 
 
 def plan_mechanism(
@@ -191,9 +187,10 @@ def plan_mechanism(
     alpha: mpq,
     accuracy: mpq | None = None,
     treatments: tuple[Treatment, ...] = (),
-    unit: str = "",
+    presentation: Presentation = NOTHING_DECLARED,
 ) -> Plan:
     """Return the plan of a release by this mechanism; the wanted radius is `accuracy`, or the guaranteed one."""
     radius = mechanism.radius(alpha)
     epsilon_nano = int(mechanism.epsilon * NANO_PER_EPSILON)
-    return Plan(mechanism, alpha, epsilon_nano, radius, radius if accuracy is None else accuracy, treatments, unit)
+    wanted = radius if accuracy is None else accuracy
+    return Plan(mechanism, alpha, epsilon_nano, radius, wanted, treatments, presentation)

@@ -31,6 +31,7 @@ from app.services.access import Access
 from app.services.context import Services
 from app.services.planning import columns, derived_accuracy, questions
 from app.services.planning.derived_accuracy import Setting, Target
+from app.services.planning.presentation import present_stored
 from app.services.planning.questions import Plan, Question
 from app.services.releasing import exact_sums, release_flow, reuse
 from app.services.releasing.bulkhead import enter_long_plan
@@ -111,9 +112,10 @@ def plan_derived(services: Services, entered: Access, question: DerivedQuestion)
         "affordable": allowance is not None and cost_nano <= spendable_nano,
     }
     width = derived_accuracy.plan_width(planned.setting, planned.epsilon_nano)
+    unit = present_stored(derived.described, entered.dataset.columns).unit
     expected = {
         "expected": None if width is None else estimates.render_expected_width(width),
-        "summary": summaries.summarise_derived_plan(derived, width, cost_nano, question.alpha)
+        "summary": summaries.summarise_derived_plan(derived, width, cost_nano, question.alpha, unit)
         + rules_as_sentence(planned.treatments),
     }
     head = _answer_head(entered.dataset, planned, question)
@@ -230,10 +232,13 @@ def _plan_derived(services: Services, access: Access, question: DerivedQuestion)
 
 
 def _answer_head(dataset: Dataset, planned: PlannedDerived, question: DerivedQuestion) -> Document:
+    presentation = present_stored(planned.derived.described, dataset.columns)
+    shown = {"units": presentation.units, "columns": presentation.columns}
     return {
         "dataset": dataset.name,
         "derived": planned.derived.described,
         "epsilon": epsilon_text(planned.epsilon_nano),
         "alpha": json_probability(question.alpha),
         **({"treatment": treatment_document(planned.treatments)} if planned.treatments else {}),
+        **{name: member for name, member in shown.items() if member},
     }

@@ -6,8 +6,6 @@ from gmpy2 import mpq
 
 from app.db.repositories.principals import Principal
 from app.dp.numbers.exact import round_up
-from app.dp.statistics import Statistic
-from app.dp.statistics.treatment import Treatment
 from app.json_text import encode_json, join_object
 from app.ledger.chain import facts
 from app.ledger.units import NANO_PER_EPSILON, epsilon_text
@@ -15,6 +13,7 @@ from app.services.access import Access
 from app.services.context import Services
 from app.services.planning import curves, questions
 from app.services.planning.curves import Curve, SpendableBudget
+from app.services.planning.hypothetical_datasets import HypotheticalStatistic
 from app.services.planning.questions import Plan, Question
 from app.services.releasing import exact_sums, reuse
 from app.services.releasing.bulkhead import enter_if_large
@@ -72,13 +71,8 @@ def _find_earlier_releases(services: Services, entered: Access, planned: Plan) -
         return reuse.list_earlier_releases(session, entered.dataset, planned)
 
 
-def plan_without_data(  # noqa: PLR0913, PLR0917 - the statistic and its treatments belong together
-    services: Services,
-    principal: Principal,
-    statistic: Statistic,
-    treatments: tuple[Treatment, ...],
-    question: Question,
-    extras: PlanExtras,
+def plan_without_data(
+    services: Services, principal: Principal, asked: HypotheticalStatistic, question: Question, extras: PlanExtras
 ) -> bytes:
     """Return the JSON of what a release of a statistic would cost and promise, without a dataset.
 
@@ -87,9 +81,9 @@ def plan_without_data(  # noqa: PLR0913, PLR0917 - the statistic and its treatme
         OverloadedError: too many large answers are in progress.
     """
     most_nano = services.settings.max_epsilon_nano
-    planned = questions.plan_statistic(statistic, question, most_nano, treatments)
+    planned = questions.plan_statistic(asked.statistic, question, most_nano, asked.treatments, asked.presentation)
     more = {"summary": summaries.summarise_plan(planned), **_extra_members(planned, most_nano, extras, None)}
-    with enter_if_large(services.database, statistic.components, principal.id):
+    with enter_if_large(services.database, asked.statistic.components, principal.id):
         return join_object(
             {**documents.encode_facts(planned), **{name: encode_json(member) for name, member in more.items()}}
         )

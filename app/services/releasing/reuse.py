@@ -188,7 +188,9 @@ def _is_enough(earlier: EarlierRelease, plan: Plan) -> bool:
 
 def plan_reuse(earlier: EarlierRelease, plan: Plan) -> Plan:
     """Return what the earlier release promises at the plan's α."""
-    return questions.plan_mechanism(earlier.mechanism, plan.alpha, treatments=plan.treatments, unit=plan.unit)
+    return questions.plan_mechanism(
+        earlier.mechanism, plan.alpha, treatments=plan.treatments, presentation=plan.presentation
+    )
 
 
 def open_earlier_release(rows: Rows, keyring: Keyring, earlier: EarlierRelease, plan: Plan) -> PreparedRelease:

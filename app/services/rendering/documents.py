@@ -16,6 +16,7 @@ from app.dp.table.cells import Cells, Steps, WithOutside
 from app.json_text import encode_json, join_array, join_object, number_texts
 from app.ledger.allowances import Allowance
 from app.ledger.units import epsilon_text
+from app.services.planning.presentation import Presentation
 from app.services.planning.questions import Plan
 from app.services.rendering.treatments import treatment_document
 
@@ -151,12 +152,19 @@ def encode_facts(plan: Plan) -> Mapping[str, bytes]:
         "privacy": encode_json(privacy_document(plan)),
         "mechanism": encode_json(mechanism_document(plan.mechanism)),
         **encode_treatment(plan),
+        **encode_presentation(plan.presentation),
     }
 
 
 def encode_treatment(plan: Plan) -> Mapping[str, bytes]:
     """Return the member for missing values and values outside the bounds as JSON, if there may be any."""
     return {"treatment": encode_json(treatment_document(plan.treatments))} if plan.treatments else {}
+
+
+def encode_presentation(presentation: Presentation) -> Mapping[str, bytes]:
+    """Return the unit of a release and what is declared of its columns as JSON, if there is anything."""
+    shown = {"unit": presentation.unit, "columns": presentation.columns}
+    return {name: encode_json(member) for name, member in shown.items() if member}
 
 
 def encode_plan(dataset: Dataset, plan: Plan, **more: object) -> bytes:

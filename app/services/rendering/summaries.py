@@ -56,7 +56,7 @@ def summarise_release(plan: Plan, value: Rational | None) -> str:
 
 
 def summarise_derived_plan(
-    derived: DerivedStatistic, width: PlannedWidth | None, cost_nano: int, alpha: Rational
+    derived: DerivedStatistic, width: PlannedWidth | None, cost_nano: int, alpha: Rational, unit: str = ""
 ) -> str:
     """Return what a derived statistic would cost, and how wide its interval would be if the guesses are right."""
     cost = (
@@ -71,7 +71,7 @@ def summarise_derived_plan(
         return f"{cost} If the guesses are right, its interval with {confidence} confidence would have no ends."
     step = _rounding_step(max(width.half_width, mpq(1, 10**_MAX_DECIMALS)))
     size = _number_text(_round_up(width.half_width, step), step)
-    size += "" if derived.date_kind is None else f" {derived.date_kind.unit}"
+    size += f" {unit}" if unit else ""
     condition = "if the guesses are right" if width.basis == "guesses" else "whatever the data"
     told = f"{cost} Its interval with {confidence} confidence would be about ± {size}, {condition}"
     return f"{told}; no quantile is known closer than to a bin." if derived.kind == "quantile" else f"{told}."
@@ -143,10 +143,8 @@ def _promise_in_words(plan: Plan) -> str:
 
 
 def _unit_text(plan: Plan) -> str:
-    """Return the unit of an error after a space: that of dates, or the declared one; nothing if there is none."""
-    kind = plan.statistic.date_kind
-    unit = plan.unit if kind is None else kind.unit
-    return f" {unit}" if unit else ""
+    """Return the unit of an error after a space; nothing if there is none."""
+    return f" {plan.presentation.unit}" if plan.presentation.unit else ""
 
 
 def _round_up(size: Rational, step: Rational) -> Rational:

@@ -95,7 +95,18 @@ def test_a_registration_answers_with_what_get_returns(service: Service) -> None:
     owner.put(f"{path}/allowances/{analyst_name}", json={"epsilon_limit": "1"}).raise_for_status()
     for kind, unit in (("mean", "€"), ("sum", "€"), ("variance", "€²")):
         plan = {"statistic": {"kind": kind, "column": "real"}, "epsilon": "1"}
-        assert f" {unit} of the truth" in analyst.post(f"{path}/plan", json=plan).json()["summary"]
+        planned = analyst.post(f"{path}/plan", json=plan).json()
+        assert f" {unit} of the truth" in planned["summary"]
+        assert (planned["unit"], planned["columns"]) == (unit, {"real": {"unit": "€", "label": "Price"}})
+    spread = {"derived": {"kind": "standard_deviation", "column": "real"}, "epsilon": "1"}
+    planned, known = (analyst.post(f"{path}/derived{part}", json=spread).json() for part in ("/plan", ""))
+    assert " €, whatever the data" in planned["summary"]
+    for answer in (planned, known):
+        assert answer["units"] == {"standard_deviation": "€"}
+        assert answer["columns"] == {"real": {"unit": "€", "label": "Price"}}
+    shares = {"statistic": {"kind": "histogram", "column": "kind"}, "epsilon": "1"}
+    released = analyst.post(f"{path}/plan", json=shares).json()
+    assert (released.get("unit"), released["columns"]) == (None, {"kind": {"category_labels": {"b": "Big"}}})
     assert (document["n"], document["rows_per_unit"], document["neighbours"]) == (2, 2, "replace_one")
     assert (document["description"], document["state"]) == ("Of\nlines: „é“", "open")
 
