@@ -237,8 +237,42 @@ def test_a_curve_is_drawn_and_framed() -> None:
         FreePlan.parse(json.dumps(without).encode()).to_frame()
 
 
+def test_units_and_labels_are_shown() -> None:
+    texts = {"columns": {"income": {"label": "Household income", "unit": "€"}}}
+    estimate = copy.deepcopy(ESTIMATE) | texts | {"unit": "€", "value_in_range": 7.0}
+    released = read(estimate)
+    assert " € (95 %)" in str(released)
+    assert "income: Household income (€)" in shown(released)
+    plan = Plan.model_validate(copy.deepcopy(PLANS[0]) | {"unit": "€"})
+    assert " € (95 %)" in str(plan)
+    assert " € (95 %)" in shown(plan)
+    spread = copy.deepcopy(DERIVED) | texts | {"units": dict.fromkeys(DERIVED["estimates"], "€²")}
+    for text in (str(Derived.model_validate(spread)), shown(Derived.model_validate(spread))):
+        assert " €² (" in text
+        assert " €²)" in text
+
+
+def test_categories_have_the_titles_of_their_owner() -> None:
+    document = histogram_of([1, 2, 3], ["n", "other", "other"])
+    document["bins"] = [{"kind": "category", "label": each} for each in ("n", "other")] + [
+        {"kind": "other", "label": "other"}
+    ]
+    document["columns"] = {document["statistic"]["column"]: {"category_labels": {"n": "North", "other": "Abroad"}}}
+    histogram = read(document)
+    assert isinstance(histogram, Histogram)
+    assert histogram.labels == ["n", "other", "other"]
+    assert histogram.titles == ["North", "Abroad", "other"]
+    assert "North: 1" in shown(histogram)
+    two_way = with_axes()
+    two_way["columns"] = {two_way["statistic"]["columns"][0]: {"category_labels": {"s": "South"}}}
+    table = read(two_way)
+    assert isinstance(table, Histogram)
+    assert table.titles[0] == f"South, {HOSTILE}"
+
+
 def test_no_text_injects() -> None:
     document = histogram_of([1, 2], [HOSTILE, HOSTILE])
+    document["columns"] = {"x": {"label": HOSTILE, "unit": HOSTILE}}
     document["statistic"]["column"] = document["dataset"] = HOSTILE
     estimate = copy.deepcopy(ESTIMATE) | {"dataset": HOSTILE}
     estimate["statistic"]["column"] = HOSTILE

@@ -217,10 +217,11 @@ def release_derived(  # noqa: PLR0913 - as many options as a question has
         output.print_json(found.to_dict())
         return
     if isinstance(found, Derived) and found.labels:
+        labels = found.titles if found.bins else [_format_label(each) for each in found.labels]
         rows = [
-            (_format_label(label), *texts)
+            (label, *texts)
             for each in found.estimates.values()
-            for label, texts in zip(found.labels, _format_rows(each, statistic["kind"]), strict=True)
+            for label, texts in zip(labels, _format_rows(each, statistic["kind"]), strict=True)
         ]
         output.print_table(("of", kind.value, "interval"), rows, (kind.value,))
     output.print_answer(found)
@@ -252,5 +253,5 @@ def _format_rows(estimate: DerivedEstimate, kind: str) -> list[tuple[str, str]]:
 
 
 def _format_label(of: str | float) -> str:
-    """Return the label of a bin, of an edge or of a probability."""
+    """Return the label of an edge or of a probability."""
     return of if isinstance(of, str) else format_column_value(of)

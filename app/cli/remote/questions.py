@@ -21,7 +21,7 @@ from snapledger_client import (
     statistics,
 )
 from snapledger_client.display.text import describe_remaining
-from snapledger_client.formatting import format_ends, format_interval, format_number, format_radius_number
+from snapledger_client.formatting import append_unit, format_ends, format_interval, format_number, format_radius_number
 
 COLUMNS_OF = {StatisticKind.COVARIANCE: (2,), StatisticKind.COUNT: (0,)}
 """The numbers of columns that a kind can have, if not one. A histogram of two columns is a two-way table."""
@@ -157,12 +157,14 @@ def _print_plan(planned: Plan) -> None:
         output.print_line(f"left: {left.allowance_remaining:f} of your allowance, {of_dataset}")
     if planned.cliff is not None:
         output.print_line(
-            f"ε = {planned.cliff.epsilon:f} is a much better buy: ± {format_radius_number(planned.cliff.accuracy)}"
+            f"ε = {planned.cliff.epsilon:f} is a much better buy: "
+            f"± {append_unit(format_radius_number(planned.cliff.accuracy), planned.unit)}"
         )
     if planned.bias is not None:
         bias = planned.bias
-        told = f"if the value is {format_number(bias.guess)}, the bias is {format_number(bias.at_guess)}"
-        output.print_line(f"{told}, and never more than ± {format_radius_number(bias.largest)}")
+        guess, at_guess = (append_unit(format_number(each), planned.unit) for each in (bias.guess, bias.at_guess))
+        largest = append_unit(format_radius_number(bias.largest), planned.unit)
+        output.print_line(f"if the value is {guess}, the bias is {at_guess}, and never more than ± {largest}")
 
 
 def release(  # noqa: PLR0913 - as many options as a question has
@@ -223,9 +225,9 @@ def release(  # noqa: PLR0913 - as many options as a question has
 def print_release(released: Release) -> None:
     """Print a release for people: a table of its bins, or its interval."""
     if isinstance(released, Histogram):
-        counts = zip(released.labels, released.value_in_range, released.interval, strict=True)
+        counts = zip(released.titles, released.value_in_range, released.interval, strict=True)
         rows = [(label, format_number(value), *format_ends(low, high)) for label, value, (low, high) in counts]
         output.print_table(("bin", "count", "from", "to"), rows, ("count", "from", "to"))
     output.print_answer(released)
     if isinstance(released, Estimate) and released.value_as_date is None:
-        output.print_line(f"interval: {format_interval(*released.interval)}")
+        output.print_line(f"interval: {append_unit(format_interval(*released.interval), released.unit)}")

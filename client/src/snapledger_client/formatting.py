@@ -66,9 +66,14 @@ def format_level(alpha: float) -> str:
     return f"{100 * (1 - alpha):.10g} %"
 
 
-def format_radius(radius: float, alpha: float) -> str:
-    """Return an error bar: `± 50 (95 %)`."""
-    return f"± {format_radius_number(radius)} ({format_level(alpha)})"
+def append_unit(number: str, unit: str | None) -> str:
+    """Return a number with its unit, if there is one."""
+    return f"{number} {unit}" if unit else number
+
+
+def format_radius(radius: float, alpha: float, unit: str | None = None) -> str:
+    """Return an error bar: `± 50 g (95 %)`."""
+    return f"± {append_unit(format_radius_number(radius), unit)} ({format_level(alpha)})"
 
 
 def format_ends(

@@ -13,6 +13,7 @@ from snapledger_client.display.text import (
     describe_treatment,
 )
 from snapledger_client.formatting import (
+    append_unit,
     describe_statistic,
     format_date,
     format_interval,
@@ -73,6 +74,12 @@ def _render_treatment(treatment: Mapping[str, Treatment]) -> str:
     return _render_line(rules) if rules else ""
 
 
+def _describe_columns(release: Release | Derived) -> str:
+    """Return what the owner calls the columns of a release, with their units, as the title of its axis."""
+    labels = [(name, each.label, each.unit) for name, each in release.columns.items()]
+    return "; ".join(f"{name}: {label}{f' ({unit})' if unit else ''}" for name, label, unit in labels if label)
+
+
 def _render_cost(release: Release) -> str:
     return _render_line(f"{describe_cost(release)} (dataset {release.dataset})")
 
@@ -80,11 +87,11 @@ def _render_cost(release: Release) -> str:
 @render_html.register
 def render_estimate(release: Estimate) -> str:
     """Render the number, its error bar in the statistic's public range, its cost and the remaining budget."""
-    radius = format_radius(release.accuracy.radius, release.accuracy.alpha)
+    radius = format_radius(release.accuracy.radius, release.accuracy.alpha, release.unit)
     value = f"{format_number(release.value_in_range)} {radius}"
-    interval = format_interval(*release.interval)
+    interval = append_unit(format_interval(*release.interval), release.unit)
     lowest, width = release.mechanism.centre - release.mechanism.b_prime, 2 * release.mechanism.b_prime
-    possible = f"; possible: {format_interval(lowest, lowest + width)}"
+    possible = f"; possible: {append_unit(format_interval(lowest, lowest + width), release.unit)}"
     if release.value_as_date is not None:
         first, last = release.interval_as_date or (None, None)
         value = f"{format_date(release.value_as_date)} ({format_level(release.accuracy.alpha)})"
@@ -94,6 +101,7 @@ def render_estimate(release: Estimate) -> str:
         _render_line(value),
         draw_error_bar(f"{value}: {interval}", release.value_in_range, release.interval, lowest, width),
         _render_line(f"{interval}{possible}"),
+        _render_line(_describe_columns(release)),
         _render_treatment(release.treatment),
         _render_cost(release),
     )
@@ -102,18 +110,21 @@ def render_estimate(release: Estimate) -> str:
 @render_html.register
 def render_histogram(release: Histogram) -> str:
     """Render bars with error bars. If there are too many bars, add neighbouring ones up and omit the error bars."""
-    values, intervals, labels = release.value_in_range, release.interval, release.labels
+    values, intervals, labels = release.value_in_range, release.interval, release.titles
     merged = -(-len(values) // MAX_BARS)
     if merged > 1:
         values = tuple(sum(values[at : at + merged]) for at in range(0, len(values), merged))
         intervals, labels = (), labels[::merged]
     counts = [f"{label}: {format_number(value)}" for label, value in zip(labels, values, strict=True)]
     titles = [f"{each} ({merged} bins from here on)" for each in counts] if merged > 1 else counts
-    text = f"{len(release.value)} bins {format_radius(release.accuracy.radius, release.accuracy.alpha)} each"
+    text = (
+        f"{len(release.value)} bins {format_radius(release.accuracy.radius, release.accuracy.alpha, release.unit)} each"
+    )
     return _render_card(
         describe_statistic(release.statistic),
         _render_line(text),
         draw_bars(text, values, intervals, titles),
+        _render_line(_describe_columns(release)),
         _render_line(f"{labels[0]} … {labels[-1]}" if len(labels) > MAX_LABELS else ", ".join(counts)),
         _render_treatment(release.treatment),
         _render_cost(release),
@@ -124,7 +135,7 @@ def render_histogram(release: Histogram) -> str:
 def render_plan(plan: FreePlan) -> str:
     """Render what a release would promise and cost, and its curve."""
     epsilon = f"ε = {plan.privacy.epsilon:f}"
-    parts = [_render_line(format_radius(plan.accuracy.radius, plan.accuracy.alpha))]
+    parts = [_render_line(format_radius(plan.accuracy.radius, plan.accuracy.alpha, plan.unit))]
     if isinstance(plan, Plan):
         parts.append(_render_line(f"{epsilon}: {describe_prospect(plan)} (dataset {plan.dataset})"))
     else:
@@ -132,19 +143,27 @@ def render_plan(plan: FreePlan) -> str:
     parts += [_render_treatment(plan.treatment), _render_line(describe_alternative(plan))]
     if plan.cliff is not None:
         cliff = plan.cliff
-        parts.append(_render_line(f"from ε = {cliff.epsilon:f} on, ± {format_radius_number(cliff.accuracy)}"))
+        parts.append(
+            _render_line(
+                f"from ε = {cliff.epsilon:f} on, ± {append_unit(format_radius_number(cliff.accuracy), plan.unit)}"
+            )
+        )
     if plan.bias is not None:
         bias = plan.bias
-        at_guess = f"bias at {format_number(bias.guess)}: {format_number(bias.at_guess)}"
-        parts.append(_render_line(f"{at_guess}; at most ± {format_radius_number(bias.largest)}"))
+        at_guess = f"bias at {format_number(bias.guess)}: {append_unit(format_number(bias.at_guess), plan.unit)}"
+        largest = append_unit(format_radius_number(bias.largest), plan.unit)
+        parts.append(_render_line(f"{at_guess}; at most ± {largest}"))
     if plan.curve:
-        parts.append(_render_curve(plan.curve, (float(plan.privacy.epsilon), plan.accuracy.radius)))
+        parts.append(_render_curve(plan.curve, (float(plan.privacy.epsilon), plan.accuracy.radius), plan.unit))
     return _render_card(f"Plan: {describe_statistic(plan.statistic)}", *parts)
 
 
-def _render_curve(curve: Sequence[CurvePoint], planned: tuple[float, float]) -> str:
+def _render_curve(curve: Sequence[CurvePoint], planned: tuple[float, float], unit: str) -> str:
     """Draw the radius against ε; a cliff is a step, and the plan is a dot."""
-    ends = "; ".join(f"ε = {each.epsilon:f}: ± {format_radius_number(each.radius)}" for each in (curve[0], curve[-1]))
+    ends = "; ".join(
+        f"ε = {each.epsilon:f}: ± {append_unit(format_radius_number(each.radius), unit)}"
+        for each in (curve[0], curve[-1])
+    )
     points = [(float(point.epsilon), point.radius) for point in curve]
     return draw_curve(f"radius against ε: {ends}", points, planned) + _render_line(ends)
 
@@ -178,6 +197,7 @@ def render_derived(derived: Derived) -> str:
         describe_statistic(derived.derived),
         *map(_render_line, describe_estimates(derived)),
         _render_line(f"{format_level(derived.alpha)}, from {roles}"),
+        _render_line(_describe_columns(derived)),
         _render_treatment(derived.treatment),
         _render_line(paid),
     )

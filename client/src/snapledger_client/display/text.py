@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from snapledger_client.formatting import (
     MAX_LISTED,
+    append_unit,
     choose_number_format,
     describe_statistic,
     format_dates,
@@ -65,7 +66,7 @@ def describe_free_plan(plan: FreePlan | PlannedItem) -> str:
 
 def describe_promise(plan: FreePlan | PlannedItem) -> str:
     """Return what a release would promise and cost."""
-    radius = format_radius(plan.accuracy.radius, plan.accuracy.alpha)
+    radius = format_radius(plan.accuracy.radius, plan.accuracy.alpha, plan.unit)
     return f"{describe_statistic(plan.statistic)}: within {radius} for ε = {plan.privacy.epsilon:f}"
 
 
@@ -89,7 +90,7 @@ def describe_alternative(plan: FreePlan) -> str:
 def describe_prospect(plan: Plan) -> str:
     """Return what a planned release would do to the budget."""
     if plan.reused_accuracy is not None:
-        radius = format_radius(plan.reused_accuracy.radius, plan.reused_accuracy.alpha)
+        radius = format_radius(plan.reused_accuracy.radius, plan.reused_accuracy.alpha, plan.unit)
         return f"an earlier release answers it within {radius} at no cost"
     if not plan.budget.affordable:
         return "more than you have left"
@@ -113,7 +114,7 @@ def describe_release(release: Release) -> str:
         value = f"{format_number(release.value_in_range)} "
     elif isinstance(release, Histogram):
         value = f"{len(release.value_in_range)} bins "
-    radius = format_radius(release.accuracy.radius, release.accuracy.alpha)
+    radius = format_radius(release.accuracy.radius, release.accuracy.alpha, release.unit)
     text = f"{describe_statistic(release.statistic)}: {value}{radius}; {describe_cost(release)}"
     return _append_treatment(text, release.treatment)
 
@@ -146,9 +147,10 @@ def describe_estimates(derived: Derived) -> list[str]:
     """Return a line for each estimate with its interval; for a long list, only the number of estimates."""
     lines, format_value = [], choose_number_format(derived.derived["kind"])
     for name, estimate in derived.estimates.items():
-        rows, dates = estimate.rows, estimate.date_rows
+        rows, dates, unit = estimate.rows, estimate.date_rows, derived.units.get(name)
         values = [format_dates(*row) for row in (dates or ())[:MAX_LISTED]] or [
-            f"{'no value' if value is None else format_value(value)} ({format_interval(lower, upper, format_value)})"
+            f"{'no value' if value is None else append_unit(format_value(value), unit)}"
+            f" ({append_unit(format_interval(lower, upper, format_value), unit)})"
             for value, lower, upper in rows[:MAX_LISTED]
         ]
         text = f"{len(rows)} values" if len(rows) > MAX_LISTED else ", ".join(values)
@@ -176,4 +178,5 @@ def describe_expected(plan: DerivedPlan) -> str | None:
     width = plan.expected.half_width
     if width is None:
         return f"no interval with ends {condition}"
-    return f"about {format_radius(width, plan.alpha)} {condition}"
+    unit = next(iter(plan.units.values()), None)  # of the only estimate, or of the slope
+    return f"about {format_radius(width, plan.alpha, unit)} {condition}"

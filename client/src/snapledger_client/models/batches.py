@@ -12,6 +12,7 @@ from snapledger_client.models.releases import (
     Axis,
     Bin,
     Charge,
+    ColumnTexts,
     Mechanism,
     Privacy,
     Release,
@@ -69,6 +70,8 @@ class PlannedItem(DisplayedAnswer):
     privacy: Privacy
     mechanism: Mechanism
     treatment: dict[str, Treatment] = Field(default_factory=dict)
+    unit: str = ""
+    columns: dict[str, ColumnTexts] = Field(default_factory=dict)
     summary: str
     charged: Exact
     reused: bool

@@ -9,7 +9,15 @@ from pydantic import Field
 from snapledger_client.frames import import_pandas
 from snapledger_client.models.base import Answer, Date, DisplayedAnswer, Exact
 from snapledger_client.models.plans import Outlook
-from snapledger_client.models.releases import Accuracy, Bin, Charge, Treatment
+from snapledger_client.models.releases import (
+    Accuracy,
+    Bin,
+    Charge,
+    ColumnTexts,
+    Treatment,
+    list_binned_columns,
+    title_bins,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,6 +72,8 @@ class DerivedPlan(DisplayedAnswer):
     epsilon: Exact | None = None
     alpha: float
     treatment: dict[str, Treatment] = Field(default_factory=dict)
+    units: dict[str, str] = Field(default_factory=dict)
+    columns: dict[str, ColumnTexts] = Field(default_factory=dict)
     expected: ExpectedWidth | None = None
     summary: str = ""
     components: tuple[Component, ...]
@@ -133,7 +143,8 @@ class DerivedEstimate(Answer):
 class Derived(DisplayedAnswer):
     """A derived statistic with conservative intervals: together they hold with probability at least 1 - `alpha`.
 
-    It is not a release itself; its `components` are. The keys of `estimates` are the kind, or `slope` and `intercept`.
+    It is not a release itself; its `components` are. The keys of `estimates` are the kind, or `slope` and `intercept`;
+    `units` has the units of those that have one.
 
     Examples:
         >>> spread = penguins.standard_deviation("body_mass_g", epsilon="0.2")
@@ -146,6 +157,8 @@ class Derived(DisplayedAnswer):
     epsilon: Exact | None = None
     alpha: float
     treatment: dict[str, Treatment] = Field(default_factory=dict)
+    units: dict[str, str] = Field(default_factory=dict)
+    columns: dict[str, ColumnTexts] = Field(default_factory=dict)
     estimates: dict[str, DerivedEstimate]
     edges: tuple[float, ...] | tuple[str, ...] | None = None
     bins: tuple[Bin, ...] | None = None
@@ -206,6 +219,17 @@ class Derived(DisplayedAnswer):
         if self.bins is not None:
             return [each.label for each in self.bins]
         return self.edges if self.edges is not None else tuple(self.derived.get("probabilities", ()))
+
+    @property
+    def titles(self) -> list[str]:
+        """Like `labels`, as texts, with the labels of categories that the owner declared.
+
+        Examples:
+            >>> penguins.quantile("body_mass_g", [0.25, 0.5], bins=10, epsilon="0.5").titles
+            ['0.25', '0.5']
+        """
+        column = self.derived["column"] if self.derived["kind"] == "margin" else list_binned_columns(self.derived)[0]
+        return title_bins(self.bins, self.labels, self.columns.get(column))
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a pandas frame with a row for each value; those of a column of dates are there as dates.

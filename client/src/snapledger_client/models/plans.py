@@ -6,7 +6,7 @@ from pydantic import Field
 
 from snapledger_client.frames import import_pandas
 from snapledger_client.models.base import Answer, DisplayedAnswer, Exact
-from snapledger_client.models.releases import Accuracy, Axis, Bin, Charge, Mechanism, Privacy, Treatment
+from snapledger_client.models.releases import Accuracy, Axis, Bin, Charge, ColumnTexts, Mechanism, Privacy, Treatment
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,6 +85,8 @@ class FreePlan(DisplayedAnswer):
     privacy: Privacy
     mechanism: Mechanism
     treatment: dict[str, Treatment] = Field(default_factory=dict)
+    unit: str = ""
+    columns: dict[str, ColumnTexts] = Field(default_factory=dict)
     summary: str
     cliff: Cliff | None
     bias: Bias | None = None

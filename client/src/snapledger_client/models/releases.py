@@ -1,5 +1,6 @@
 """Releases."""
 
+from collections.abc import Mapping, Sequence
 from datetime import date
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -176,8 +177,41 @@ class Treatment(Answer):
     rule: str
 
 
+class ColumnTexts(Answer):
+    """What the owner declared of a column for people to read, each None if it is not declared.
+
+    Examples:
+        >>> plan = penguins.plan(mean("body_mass_g"), epsilon="0.5")
+        >>> plan.columns, plan.unit  # nothing is declared
+        ({}, '')
+    """
+
+    label: str | None = None
+    unit: str | None = None
+    category_labels: dict[str, str] = Field(default_factory=dict)
+
+
+def title_bins(bins: Sequence[Bin] | None, labels: Sequence[Any], texts: ColumnTexts | None) -> list[str]:
+    """Return the labels of bins, with the owner's labels of categories where they are declared."""
+    if bins is None or texts is None:
+        return list(map(str, labels))
+    return [
+        texts.category_labels.get(each.label, each.label) if each.kind == "category" else each.label for each in bins
+    ]
+
+
+def list_binned_columns(statistic: Mapping[str, Any]) -> list[str]:
+    """Return the columns of the bins or groups of a statistic."""
+    by = statistic.get("group_by")
+    if by is not None:
+        return [by if isinstance(by, str) else by["column"]]
+    return list(statistic.get("columns") or [statistic.get("column", "")])
+
+
 class Release(DisplayedAnswer):
     """A released statistic: an `Estimate` or a `Histogram`; `summary` is a sentence.
+
+    `unit` is that of the value and of its error, empty if none is declared; `columns` has the labels that are declared.
 
     Examples:
         >>> from snapledger_client import Release
@@ -192,6 +226,8 @@ class Release(DisplayedAnswer):
     privacy: Privacy
     mechanism: Mechanism
     treatment: dict[str, Treatment] = Field(default_factory=dict)
+    unit: str = ""
+    columns: dict[str, ColumnTexts] = Field(default_factory=dict)
     summary: str
     budget: Charge
     reused: bool
@@ -303,6 +339,20 @@ class Histogram(Release):
             return _label_positions(self.bins, self.edges, len(self.value))
         cells = [", ".join(labels) for labels in product(*(axis.labels for axis in self.axes))]
         return cells + [each.label for each in self.bins or ()]
+
+    @property
+    def titles(self) -> list[str]:
+        """The label of each position for people: of a category, the one that the owner declared, if there is one.
+
+        Examples:
+            >>> penguins.histogram("species", epsilon="0.5").titles
+            ['Adelie', 'Chinstrap', 'Gentoo', 'other']
+        """
+        texts = [self.columns.get(name) for name in list_binned_columns(self.statistic)]
+        if self.axes is None:
+            return title_bins(self.bins, self.labels, texts[0])
+        axes = (title_bins(axis.bins, axis.labels, text) for axis, text in zip(self.axes, texts, strict=True))
+        return [", ".join(titles) for titles in product(*axes)] + [each.label for each in self.bins or ()]
 
     def to_table(self) -> "pd.DataFrame":
         """Return the values of a two-way table as a pandas frame, with a row for each bin of the first column.
