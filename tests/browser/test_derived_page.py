@@ -13,22 +13,23 @@ pytestmark = [pytest.mark.browser]
 Opened = Callable[..., Dashboard]
 MASS = {"column": "body_mass_g", "bounds": ["2000", "7000"]}
 BOTH = {"columns": ["body_mass_g", "bill_length_mm"], "bounds": [["2000", "7000"], ["30", "65"]]}
+KNOWN = {"missing": "exclude"}
 BINNED = MASS | {"bins": "10"}
 TABLE = {"columns": ["body_mass_g", "bill_length_mm"], "bins": ["10", "10"], "bounds": BOTH["bounds"]}
 KINDS = [
-    ("standard_deviation", MASS),
-    ("sum", MASS),
+    ("standard_deviation", MASS | KNOWN),
+    ("sum", MASS | KNOWN),
     ("proportion", {"column": "species", "category": "Adelie"}),
-    ("variance", MASS | {"missing": "exclude"}),
-    ("correlation", BOTH),
-    ("regression", BOTH),
+    ("variance", MASS | KNOWN),
+    ("correlation", BOTH | KNOWN),
+    ("regression", BOTH | KNOWN),
     ("cumulative", BINNED),
     ("quantile", BINNED | {"probabilities": ["0.25", "0.5", "0.75"]}),
     ("margin", TABLE | {"column": "body_mass_g"}),
 ]
 
 
-MEAN_OF_SOME = "Mean of some rows or of the known values"
+MEAN_OF_SOME = "Mean of some rows, weighted, or of the known values"
 
 
 def form(dashboard: Dashboard, penguins: Penguins, kind: str) -> Page:
@@ -87,7 +88,7 @@ def test_a_mean_of_some_rows_and_then_for_nothing(opened: Opened, penguins: Peng
     page.get_by_role("button", name="Add a condition").click()
     page.get_by_label("Gentoo").uncheck()
     sent, answer = derived(page)
-    assert sent == {"kind": "mean", **MASS, "where": {"species": {"in": ["Adelie", "Chinstrap"]}}}
+    assert sent == {"kind": "mean", **MASS, "where": {"species": {"in": ["Adelie", "Chinstrap"]}}} | KNOWN
     expect(page.locator(".result h2")).to_be_focused()
     expect(page.get_by_text("Earlier releases answer this at no cost.")).to_be_visible()
     spent = sum(entry["kind"] == "debit" for entry in penguins.table.entries())
@@ -182,8 +183,33 @@ def test_the_width_of_an_interval_is_planned(opened: Opened, penguins: Penguins)
     expect(page.locator(".result")).to_be_visible()
 
 
+def test_a_mean_is_weighted_by_a_column(opened: Opened, service: Service) -> None:
+    """By one whose bounds are at least 0; the two ways to treat missing values are compared, with their units."""
+    columns = {
+        "income": {"kind": "integer", "bounds": [-9, 90000], "unit": "€", "label": "Household income"},
+        "persons": {"kind": "integer", "bounds": [0, 20], "nullable": False},
+    }
+    table = service.table(columns, "income,persons\n" + "30000,2\n50000,3\n" * 200, limit="100", allowance="100")
+    page = form(opened(), Penguins.of(table, service), "mean")
+    expect(page.get_by_label("Column")).to_contain_text("income: Household income (€)")
+    weights = page.get_by_label("Weight", exact=True)
+    assert weights.locator("option").all_inner_texts() == ["each row alike", "persons"]
+    weights.select_option("persons")
+    page.get_by_label("ε", exact=True).fill("10")
+    page.get_by_label("Your guesses").fill("mean=40000, weight=2.5, count=390")
+    compared = page.get_by_role("region", name="With and without missing values").locator("tbody tr")
+    expect(compared.first).to_contain_text("€, if your guess is right")
+    page.get_by_label("Your guesses").fill("")
+    sent, answer = derived(page)
+    asked = {"column": "income", "bounds": ["-9", "90000"], "weight": "persons"}
+    assert sent == {"kind": "mean"} | asked | KNOWN
+    assert answer["units"] == {"mean": "€"}
+    expect(page.locator(".result .value")).to_contain_text("€")
+
+
 def test_what_is_told_of_certainty_and_cost(opened: Opened, penguins: Penguins) -> None:
     page = form(opened(), penguins, "standard_deviation")
+    page.get_by_label("Missing values", exact=True).select_option(label="counted as the owner declared")
     page.get_by_text("More options").click()
     page.get_by_label("α", exact=True).fill("0.1")
     derived(page)
@@ -209,13 +235,13 @@ def test_what_is_told_of_certainty_and_cost(opened: Opened, penguins: Penguins) 
         ({"a": "category"}, ["Proportion"]),
         (
             {"a": "boolean"},
-            ["Standard deviation", "Sum of all rows", "Proportion", MEAN_OF_SOME, "Variance of the known values"],
+            ["Standard deviation", "Sum", "Proportion", MEAN_OF_SOME, "Variance of the known values"],
         ),
         (
             {"a": "category", "b": "integer"},
             [
                 "Standard deviation",
-                "Sum of all rows",
+                "Sum",
                 "Proportion",
                 MEAN_OF_SOME,
                 "Variance of the known values",

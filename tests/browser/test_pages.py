@@ -128,7 +128,7 @@ def test_the_way_in_is_accessible(
 def test_refusals_and_dialogs_are_accessible(laboratory: Laboratory, browser: Browser) -> None:
     dashboard = Dashboard(browser, laboratory.url, color_scheme="dark")
     page = dashboard.sign_in(laboratory.keys["admin"], "#/principals")
-    page.get_by_label("Name").fill("No Name")
+    page.get_by_label("Name", exact=True).fill("No Name")
     page.get_by_role("button", name="Create").click()
     page.get_by_role("alert").wait_for()
     page.get_by_role("button", name="Disable bob").click()

@@ -68,6 +68,69 @@ def test_a_condition_can_be_removed(opened: Opened, penguins: Penguins) -> None:
     assert statistic == {"kind": "count", "group_by": "species", "where": {"body_mass_g": {"in": ["3750", "3800"]}}}
 
 
+@pytest.mark.parametrize(
+    ("column", "chosen", "condition"),
+    [
+        ("body_mass_g", {"Is": "at_least", "Number": "4000"}, {"at_least": "4000"}),
+        ("body_mass_g", {"Is": "below", "Number": "4000"}, {"below": "4000"}),
+        ("body_mass_g", {"Rows": "not", "From": "4000"}, {"not": {"between": ["4000", "7000"]}}),
+        ("body_mass_g", {"Rows": "missing"}, {"is_missing": True}),
+        ("body_mass_g", {"Rows": "known"}, {"is_missing": False}),
+        ("species", {"Rows": "not"}, {"not": {"in": ["Adelie", "Chinstrap", "Gentoo"]}}),
+    ],
+)
+def test_conditions_as_people_think(
+    opened: Opened, penguins: Penguins, column: str, chosen: dict[str, str], condition: dict[str, Any]
+) -> None:
+    """One end of a range, what is not so, and what has no value or has one."""
+    page = planner(opened(), penguins, "count")
+    only(page, column)
+    for label, value in chosen.items():
+        control = page.get_by_label(label, exact=True)
+        if label in {"Is", "Rows"}:
+            control.select_option(value)
+        else:
+            control.fill(value)
+    values = page.get_by_label("Is", exact=True)
+    expect(values).to_be_visible(visible="is_missing" not in condition and column == "body_mass_g")
+    assert released(page) == {"kind": "count", "where": {column: condition}}
+
+
+def test_units_and_labels_are_shown(opened: Opened, service: Service) -> None:
+    """In the forms, on the axes, and beside the numbers."""
+    columns = {
+        "income": {
+            "kind": "integer",
+            "bounds": [0, 90000],
+            "nullable": False,
+            "unit": "€",
+            "label": "Household income",
+        },
+        "region": {"kind": "category", "categories": ["n", "s"], "category_labels": {"n": "North"}, "label": "Region"},
+    }
+    table = service.table(columns, "income,region\n" + "30000,n\n50000,s\n" * 200, limit="100", allowance="100")
+    dashboard = opened()
+    page = planner(dashboard, Penguins.of(table, service), "mean")
+    expect(page.get_by_label("Column")).to_contain_text("income: Household income (€)")
+    expect(page.get_by_role("group", name="Bounds of income (€)")).to_be_visible()
+    released(page)
+    expect(page.locator(".result .value")).to_contain_text("€")
+    dashboard.settled()
+    axis = page.locator(".result .xtitle").text_content() or ""
+    assert axis.endswith(": Household income (€)")
+    page.get_by_label("Kind").select_option("sum")
+    page.get_by_label("For each").select_option(label="region: Region")
+    only(page, "region")
+    expect(page.get_by_label("n (North)")).to_be_checked()
+    page.get_by_role("button", name="Remove the condition on region").click()
+    released(page)
+    expect(page.locator(".result h2")).to_contain_text("sum of income")
+    dashboard.settled()
+    titles = [page.locator(f".result .{each}").text_content() for each in ("xtitle", "ytitle")]
+    assert titles == ["Region", "sum of Household income (€)"]
+    expect(page.locator(".result tbody th").first).to_have_text("North")
+
+
 def test_a_sum_for_each_category(opened: Opened, penguins: Penguins) -> None:
     dashboard = opened()
     page = planner(dashboard, penguins, "sum")

@@ -67,6 +67,22 @@ def test_an_accuracy_is_a_part_of_the_guess(opened: Opened, penguins: Penguins) 
     expect(page.locator(".result")).to_be_visible()
 
 
+def test_the_mean_of_the_known_values_is_offered_first(opened: Opened, penguins: Penguins) -> None:
+    """Beside the mean that counts missing values: what each costs and how wide its interval is."""
+    page = planner(opened(), penguins)
+    compared = page.get_by_role("region", name="With and without missing values").locator("tbody tr")
+    expect(compared).to_contain_text(["ε 0.5, 2 releases", "ε 0.5"])
+    expect(compared.first).to_contain_text("known with your guess")
+    page.get_by_label("Your guess").fill("4000")
+    expect(compared.first).to_contain_text("if your guess is right")
+    body = {"derived": MASS | {"missing": "exclude"}, "epsilon": "0.5", "guesses": {"mean": "4000"}}
+    plan = penguins.table.analyst.post(f"{penguins.table.path}/derived/plan", json=body).json()
+    width = shown(plan["expected"]["half_width"], ROUND_CEILING)
+    expect(compared.first).to_contain_text(f"about ± {width}, if your guess is right")
+    compared.first.get_by_role("link", name="left out").click()
+    expect(page.get_by_label("Missing values", exact=True)).to_have_value("exclude")
+
+
 def test_a_release_is_paid_shown_and_found_again(opened: Opened, penguins: Penguins) -> None:
     dashboard = opened()
     page = planner(dashboard, penguins)

@@ -2,7 +2,7 @@
 
 import { path } from "../api.js";
 import { facts, h, table } from "../ui/dom.js";
-import { bound, date, interval, number, statistic, ungrouped } from "../ui/format.js";
+import { binLabels, binnedColumns, bound, date, interval, number, statistic, ungrouped, withUnit } from "../ui/format.js";
 
 const spoken = (name) => name.replaceAll("_", " ");
 
@@ -24,8 +24,8 @@ export function derivedName({ kind, column, columns, category, where, missing })
 }
 
 /** Return the label of each number of a list. */
-function labelsOf({ derived, edges, bins }, length) {
-  if (bins) return bins.map(({ label }) => label);
+function labelsOf({ derived, edges, bins, columns = {} }, length) {
+  if (bins) return binLabels(bins, columns[derived.kind === "margin" ? derived.column : binnedColumns(derived)[0]]);
   if (derived.kind === "quantile") return derived.probabilities.map(String);
   return (edges ?? Array.from({ length })).map((edge, at) => (edge === undefined ? String(at + 1) : `below ${edge}`));
 }
@@ -37,7 +37,8 @@ function estimate(answer, name, found) {
   const dated = found.interval_as_date !== undefined;
   const value = dated ? found.value_as_date : found.value;
   const known = dated ? found.interval_as_date : found.interval;
-  const told = dated ? date : toldOf(answer.derived);
+  const unit = dated ? undefined : answer.units?.[name];
+  const told = dated ? date : (number) => withUnit(toldOf(answer.derived)(number), unit);
   const around = dated ? dates : between;
   if (Array.isArray(value)) {
     const labels = labelsOf(answer, value.length);

@@ -1,7 +1,9 @@
 // Shows a release: the value with its error bar, what it means, and what it cost.
 
 import { facts, fill, h, table } from "../ui/dom.js";
-import { bound, date, interval, number, plain, statistic, time } from "../ui/format.js";
+import {
+  axisTitle, binLabels, binnedColumns, bound, date, interval, number, plain, statistic, time, withUnit,
+} from "../ui/format.js";
 import { chart, draw, palette } from "./charts.js";
 import { twoWay } from "./two_way.js";
 
@@ -14,9 +16,16 @@ export function meaning(release) {
   return together === undefined ? release.summary : `${release.summary} All at once are within ${bound(together)} of the truth.`;
 }
 
+/** Return the title of the axis of one number: the statistic, what its column is called, and the unit. */
+function valueTitle({ statistic: asked, columns = {}, unit }) {
+  const label = columns[asked.column]?.label;
+  return withUnit(label ? `${statistic(asked)}: ${label}` : statistic(asked), unit && `(${unit})`);
+}
+
 function scalar(release) {
   const { value_in_range: value, accuracy: { interval: [lower, upper] } } = release;
-  const picture = chart(`${number(value)}, in the interval from ${interval([lower, upper])}`);
+  const { unit } = release;
+  const picture = chart(`${withUnit(number(value), unit)}, in the interval from ${withUnit(interval([lower, upper]), unit)}`);
   draw(picture, () => {
     const { accent } = palette();
     return {
@@ -26,10 +35,10 @@ function scalar(release) {
           color: accent, thickness: 3, width: 12 },
         hovertemplate: "%{x}<extra></extra>",
       }],
-      layout: { height: 140, xaxis: { title: { text: plain(statistic(release.statistic), 90) } } },
+      layout: { height: 140, xaxis: { title: { text: plain(valueTitle(release), 90) } } },
     };
   });
-  return [h("p", { class: "value" }, number(value), h("span", {}, ` ± ${bound(release.accuracy.radius)}`)), picture];
+  return [h("p", { class: "value" }, number(value), h("span", {}, ` ± ${withUnit(bound(release.accuracy.radius), unit)}`)), picture];
 }
 
 /** Show a mean of dates as a date. */
@@ -37,11 +46,13 @@ function dated({ value_as_date: value, accuracy: { interval_as_date: [first, las
   return [h("p", { class: "value" }, date(value)), h("p", {}, `${date(first)} to ${date(last)}`)];
 }
 
-const labelsOf = (release) => axisLabels(release, release.value.length);
+const textsOf = ({ columns = {} }, name) => (Object.hasOwn(columns, name) ? columns[name] : undefined);
+
+const labelsOf = (release) => axisLabels(release, release.value.length, textsOf(release, binnedColumns(release.statistic)[0]));
 
 /** Return the labels of the bins of one column. */
-function axisLabels(release, length) {
-  if (release.bins) return release.bins.map(({ label }) => label);
+function axisLabels(release, length, declared) {
+  if (release.bins) return binLabels(release.bins, declared);
   const intervals = release.edges.length - 1;
   const label = (_, at) => (at < intervals
     ? `[${release.edges[at]}, ${release.edges[at + 1]}${at === intervals - 1 ? "]" : ")"}` : "missing");
@@ -49,7 +60,10 @@ function axisLabels(release, length) {
 }
 
 /** Return what the numbers of a list count or add up: a sum by group, or else rows. */
-const measure = ({ statistic: { kind, column } }) => (kind === "sum" ? `sum of ${column}` : "rows");
+const measure = (release) => {
+  const { kind, column } = release.statistic;
+  return kind === "sum" ? `sum of ${axisTitle(column, textsOf(release, column))}` : "rows";
+};
 
 function barsOf(release, labels, from) {
   const to = Math.min(from + BINS_SHOWN, labels.length);
@@ -59,6 +73,7 @@ function barsOf(release, labels, from) {
   const every = Math.ceil(at.length / TICKS);
   const ticks = at.filter((_, position) => position % every === 0);
   const { accent, text, muted } = palette();
+  const [name] = binnedColumns(release.statistic);
   return {
     data: [{
       // By position, not by label: plotly would draw two bins with the same label as one bar.
@@ -70,7 +85,7 @@ function barsOf(release, labels, from) {
         arrayminus: bounds.map(([lower], position) => values[position] - lower) },
     }],
     layout: {
-      xaxis: { showgrid: false, tickmode: "array", tickvals: ticks, ticktext: ticks.map((bin) => plain(labels[bin], 20)) },
+      xaxis: { title: { text: plain(axisTitle(name, textsOf(release, name)), 60) }, showgrid: false, tickmode: "array", tickvals: ticks, ticktext: ticks.map((bin) => plain(labels[bin], 20)) },
       yaxis: { title: { text: plain(measure(release), 60) }, rangemode: "tozero" },
     },
   };
@@ -116,7 +131,8 @@ export function result(release, heading = "h2") {
     h("details", {}, h("summary", {}, "How it was drawn"), facts([
       ["Id", h("code", {}, release.id)],
       ["Exact value", many ? null : h("code", {}, release.value_exact)],
-      ["Radius", bound(accuracy.radius)], ["Tight radius", bound(accuracy.tight_radius)],
+      ["Radius", withUnit(bound(accuracy.radius), release.unit)],
+      ["Tight radius", withUnit(bound(accuracy.tight_radius), release.unit)],
       ["Confidence", `${number(100 * (1 - accuracy.alpha))} %`], ["γ", number(mechanism.gamma)],
       ["Sensitivity", number(mechanism.sensitivity)], ["Scale", number(mechanism.scale)],
       ["Grid", number(mechanism.grid)], ["Grid refinement", String(mechanism.grid_refinement)],

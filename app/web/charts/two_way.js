@@ -1,7 +1,7 @@
 // Shows a two-way table: its cells as a heatmap, and with their intervals as a table.
 
 import { facts, h, table } from "../ui/dom.js";
-import { interval, number, plain } from "../ui/format.js";
+import { axisTitle, interval, number, plain } from "../ui/format.js";
 import { chart, draw, palette } from "./charts.js";
 
 const MAX_CELLS = 10_000; // shown at most; a page with more is slow and unreadable
@@ -11,14 +11,14 @@ export function axesOf(release, labels) {
   const outside = (release.bins ?? []).map(({ label }) => label);
   const known = release.axes.find(({ bins }) => bins)?.bins.length; // at least one of the two axes has bins
   const other = (release.value.length - outside.length) / known;
-  const [rows, columns] = release.axes.map((axis) => labels(axis, other));
+  const [rows, columns] = release.axes.map((axis, at) => labels(axis, other, release.columns?.[release.statistic.columns[at]]));
   return { rows, columns, outside };
 }
 
-function heatmap({ value_in_range: values, statistic }, rows, columns) {
+function heatmap({ value_in_range: values, statistic, columns: texts = {} }, rows, columns) {
   const { accent, grid } = palette();
   const z = rows.map((_, row) => values.slice(row * columns.length, (row + 1) * columns.length));
-  const axis = (labels, name) => ({ title: { text: plain(name) }, tickmode: "array", showgrid: false,
+  const axis = (labels, name) => ({ title: { text: plain(axisTitle(name, texts[name])) }, tickmode: "array", showgrid: false,
     tickvals: labels.map((_, at) => at), ticktext: labels.map((label) => plain(label, 20)) });
   const hover = rows.map((row) => columns.map((column) => `${plain(row)}, ${plain(column)}`));
   return {

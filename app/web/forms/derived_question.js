@@ -1,8 +1,9 @@
 // The form of a derived statistic, and the JSON document that the API takes for it.
 
-import { binFields, boundsFields, chooser, numeric, temporal, text, typed } from "../ui/controls.js";
+import { binFields, boundsFields, numeric, temporal, text, typed } from "../ui/controls.js";
 import { field, fill, h, select } from "../ui/dom.js";
-import { filterFields, groupField } from "./filters.js";
+import { columnText } from "../ui/format.js";
+import { categoryText, filterFields, groupField, weightField } from "./filters.js";
 import { bodies, columnFields, elements, kindFields, paired } from "./question.js";
 
 const METHODS = "A search needs fewer counts: narrower intervals of a few quantiles in many bins."
@@ -11,7 +12,7 @@ const METHODS = "A search needs fewer counts: narrower intervals of a few quanti
 /** Return the fields of a proportion: of rows that are true, of one category, or that meet conditions. */
 function proportion(columns, changed) {
   const names = Object.keys(columns).filter((name) => !numeric(columns[name]));
-  const of = select([["", "rows that meet conditions"], ...names.map((name) => [name, name])], names[0] ?? "", { change: build });
+  const of = select([["", "rows that meet conditions"], ...names.map((name) => [name, columnText(name, columns[name])])], names[0] ?? "", { change: build });
   const details = h("div", { class: "fields" });
   let body;
   function build() {
@@ -21,7 +22,8 @@ function proportion(columns, changed) {
       body = where.body;
       fill(details, where.element);
     } else if (declared.kind === "category") {
-      const category = chooser(declared.categories, declared.categories[0]);
+      const called = declared.categories.map((each) => [each, categoryText(each, declared)]);
+      const category = select(called, declared.categories[0]);
       body = () => ({ column: of.value, category: category.value });
       fill(details, field("Category", category));
     } else {
@@ -45,19 +47,19 @@ function kindsOf(columns, changed) {
   const added = measured.filter((name) => !temporal(columns[name])); // dates have no sum
 
   const one = (kind, names, ...more) => {
-    const column = columnFields("Column", names, names[0], bounded);
+    const column = columnFields(columns, "Column", names, names[0], bounded);
     return { element: [column.element, elements(more)],
       body: () => ({ kind, column: column.name(), ...bounds(column), ...bodies(more) }) };
   };
   const both = (names, make) => [["First column", names[0]], ["Second column", names[1]]]
-    .map(([label, chosen]) => columnFields(label, names, chosen, make));
+    .map(([label, chosen]) => columnFields(columns, label, names, chosen, make));
   const two = (kind, more) => {
     const pair = both(measured, bounded);
     return { element: [pair.map(({ element }) => element), more.element],
       body: () => ({ kind, columns: pair.map(({ name }) => name()), bounds: pair.map(({ body }) => body()), ...more.body() }) };
   };
   const cut = (kind, more) => {
-    const column = columnFields("Column", numbers, numbers[0], binned);
+    const column = columnFields(columns, "Column", numbers, numbers[0], binned);
     const where = rows();
     return { element: [more?.element, column.element, where.element],
       body: () => ({ kind, column: column.name(), ...column.body(), ...where.body(), ...more?.body() }) };
@@ -84,7 +86,7 @@ function kindsOf(columns, changed) {
   /** Return a choice of what to do with missing values, if there may be any. */
   const missing = () => {
     if (!nullable) return { element: null, body: () => ({}) };
-    const of = select([["exclude", "left out: only rows that have a value"], ["", "counted as the owner declared"]], "");
+    const of = select([["exclude", "left out: only rows that have a value"], ["", "counted as the owner declared"]], "exclude");
     return { element: field("Missing values", of, "Leaving them out also releases how many values are known."),
       body: () => (of.value ? { missing: of.value } : {}) };
   };
@@ -92,10 +94,10 @@ function kindsOf(columns, changed) {
   return [
     { kind: "standard_deviation", text: "Standard deviation", may: measured.length > 0,
       make: () => one("standard_deviation", measured, missing()) },
-    { kind: "sum", text: "Sum of all rows", may: added.length > 0, make: () => one("sum", added, missing()) },
+    { kind: "sum", text: "Sum", may: added.length > 0, make: () => one("sum", added, missing()) },
     { kind: "proportion", text: "Proportion", may: true, make: () => proportion(columns, changed) },
-    { kind: "mean", text: "Mean of some rows or of the known values", may: measured.length > 0,
-      make: () => one("mean", measured, groupField(columns), rows(), missing()) },
+    { kind: "mean", text: "Mean of some rows, weighted, or of the known values", may: measured.length > 0,
+      make: () => one("mean", measured, groupField(columns), weightField(columns), rows(), missing()) },
     { kind: "variance", text: "Variance of the known values", may: nullable, make: () => one("variance", measured, known()) },
     { kind: "covariance", text: "Covariance of the known values", may: nullable && measured.length > 1,
       make: () => two("covariance", known()) },

@@ -2,12 +2,19 @@
 
 import { PERIODS, numeric, temporal, text, typed, valueInput } from "../ui/controls.js";
 import { announce, field, fill, h, select } from "../ui/dom.js";
+import { categoryLabel, columnText } from "../ui/format.js";
+
+/** Return a category as a choice of a form, with what the owner calls it. */
+export function categoryText(category, declared) {
+  const label = categoryLabel(category, declared);
+  return label === category ? category : `${category} (${label})`;
+}
 
 /** Return checkboxes for the declared values. At first all are checked, so that every row with a value is included. */
-function choices(values) {
+function choices(values, declared) {
   const boxes = values.map((value) => [value, h("input", { type: "checkbox", checked: true })]);
   return {
-    element: h("div", { class: "choices" }, boxes.map(([value, box]) => field(String(value), box))),
+    element: h("div", { class: "choices" }, boxes.map(([value, box]) => field(categoryText(String(value), declared), box))),
     body: () => ({ in: boxes.filter(([, box]) => box.checked).map(([value]) => value) }),
   };
 }
@@ -42,7 +49,7 @@ function numbers(declared) {
 /** Return fields to choose values, or their opposite, or the rows with or without a value. */
 function condition(declared) {
   const values = numeric(declared) ? numbers(declared)
-    : choices(declared.kind === "boolean" ? [true, false] : declared.categories);
+    : choices(declared.kind === "boolean" ? [true, false] : declared.categories, declared);
   const ways = [["values", "those with these values"], ["not", "those with other values"],
     ...(declared.nullable === false ? [] : [["missing", "those without a value"], ["known", "those with a value"]])];
   const which = select(ways, "values", { change: show });
@@ -68,7 +75,7 @@ export function filterFields(columns, changed) {
 
   function offer() {
     const free = Object.keys(columns).filter((name) => !met.has(name));
-    fill(column, free.map((name) => h("option", { value: name }, name)));
+    fill(column, free.map((name) => h("option", { value: name }, columnText(name, columns[name]))));
     adding.hidden = free.length === 0;
   }
   function added() {
@@ -99,11 +106,19 @@ export function filterFields(columns, changed) {
 export function groupField(columns) {
   const names = Object.keys(columns);
   const groups = [
-    ...names.filter((name) => columns[name].kind === "category").map((name) => [name, name]),
+    ...names.filter((name) => columns[name].kind === "category").map((name) => [columnText(name, columns[name]), name]),
     ...names.filter((name) => temporal(columns[name])).flatMap((column) => PERIODS
       .map((bins) => [`${bins.replace("iso_", "")} of ${column}`, { column, bins }])),
   ];
   if (groups.length === 0) return { element: null, body: () => ({}) };
   const by = select([["", "all rows together"], ...groups.map(([told], at) => [String(at), told])], "");
   return { element: field("For each", by), body: () => (by.value === "" ? {} : { group_by: groups[Number(by.value)][1] }) };
+}
+
+/** Return a field to weight each row by a column whose bounds are at least 0, if there is one. */
+export function weightField(columns) {
+  const names = Object.keys(columns).filter((name) => numeric(columns[name]) && Number(columns[name].bounds[0]) >= 0);
+  if (names.length === 0) return { element: null, body: () => ({}) };
+  const by = select([["", "each row alike"], ...names.map((name) => [name, columnText(name, columns[name])])], "");
+  return { element: field("Weight", by), body: () => (by.value === "" ? {} : { weight: by.value }) };
 }

@@ -1,6 +1,6 @@
 // The planner's form, and the JSON document that the API takes for its statistic.
 
-import { binFields, boundsFields, chooser, temporal } from "../ui/controls.js";
+import { binFields, boundsFields, columnChooser, temporal } from "../ui/controls.js";
 import { field, fill, h, select } from "../ui/dom.js";
 import { filterFields, groupField } from "./filters.js";
 
@@ -8,8 +8,8 @@ export const elements = (parts) => parts.map(({ element }) => element);
 export const bodies = (parts) => Object.assign({}, ...parts.map(({ body }) => body()));
 
 /** Return a choice of a column with the fields that the column needs; choosing another column replaces the fields. */
-export function columnFields(label, names, chosen, make) {
-  const column = chooser(names, chosen, build);
+export function columnFields(columns, label, names, chosen, make) {
+  const column = columnChooser(columns, names, chosen, build);
   const details = h("div", { class: "fields" });
   let fields;
   function build() {
@@ -40,18 +40,18 @@ function kindsOf(columns, changed) {
   const added = measured.filter((name) => !temporal(columns[name])); // dates have no sum
 
   const one = (kind, names, ...more) => {
-    const column = columnFields("Column", names, names[0], bounded);
+    const column = columnFields(columns, "Column", names, names[0], bounded);
     return { element: [column.element, elements(more)],
       body: () => ({ kind, column: column.name(), ...bounds(column), ...bodies(more) }) };
   };
   const two = (names, make, kind, assemble, ...more) => {
     const both = [["First column", names[0]], ["Second column", names[1]]]
-      .map(([label, chosen]) => columnFields(label, names, chosen, make));
+      .map(([label, chosen]) => columnFields(columns, label, names, chosen, make));
     return { element: [elements(both), elements(more)],
       body: () => ({ kind, columns: both.map(({ name }) => name()), ...assemble(both), ...bodies(more) }) };
   };
   const histogram = () => {
-    const column = columnFields("Column", all, all[0], binned);
+    const column = columnFields(columns, "Column", all, all[0], binned);
     const where = rows();
     return { element: [column.element, where.element],
       body: () => ({ kind: "histogram", column: column.name(), ...column.body(), ...where.body() }) };
@@ -71,7 +71,7 @@ function kindsOf(columns, changed) {
     { kind: "count", text: "Count", least: 0, make: count },
     { kind: "missing", text: "Missing values", least: nullable.length > 0 ? 0 : Infinity,
       make: () => {
-        const column = chooser(nullable, nullable[0], changed);
+        const column = columnChooser(columns, nullable, nullable[0], changed);
         return { element: field("Column", column), body: () => ({ kind: "missing", column: column.value }) };
       } },
     { kind: "sum", text: "Sum", least: added.length > 0 ? 1 : Infinity,

@@ -2,6 +2,7 @@
 
 import { call, get, path } from "../api.js";
 import { components, derivedName, derivedResult, treatment } from "../charts/derived_results.js";
+import { compareKnown, replacesMissing } from "../charts/known_values.js";
 import { advancedOptions } from "../forms/advanced_options.js";
 import { prepareRequests } from "../forms/ask.js";
 import { derivedFields } from "../forms/derived_question.js";
@@ -32,13 +33,29 @@ function precision(changed) {
   };
 }
 
-function planned(plan) {
+const PLAIN = ["sum", "standard_deviation", "correlation", "regression"]; // derived of all rows, too
+
+/** Plan the same with missing values as they are declared, where they are left out and there is such a statistic. */
+async function planCounted(name, { derived: { missing, ...asked }, guesses, ...rest }) {
+  const some = asked.where || asked.group_by || asked.weight;
+  const { count: _, ...others } = guesses; // all rows are counted, unless they are filtered or grouped
+  if (missing !== "exclude" || !(PLAIN.includes(asked.kind) || (asked.kind === "mean" && some))) return null;
+  if (asked.kind === "sum" && asked.where) return null;
+  try {
+    return await call("POST", `${path("datasets", name)}/derived/plan`, { ...rest, derived: asked, guesses: asked.where || asked.group_by ? guesses : others });
+  } catch {
+    return null; // such as for guesses that only the other one takes
+  }
+}
+
+function planned(plan, counted) {
   const { dataset, components: all, budget, summary, expected } = plan;
   const free = Number(budget.charged) === 0;
   const verdict = !budget.affordable ? "This costs more than you have left."
     : free ? "Earlier releases answer this at no cost." : `This would cost ε ${budget.charged}.`;
   return [
     h("p", { class: budget.affordable ? "verdict" : "verdict refused" }, h("strong", {}, verdict)),
+    counted && replacesMissing(counted) && compareKnown(plan, counted),
     expected ? h("p", {}, summary) : treatment(plan),
     components("The releases that it would be derived from", dataset, all),
     facts([["Left of the dataset's budget", `ε ${budget.dataset_remaining}`],
@@ -54,9 +71,11 @@ export async function derived(name) {
 
   const replan = cancelPrevious(async (signal) => {
     try {
-      const plan = await call("POST", `${path("datasets", name)}/derived/plan`, question());
+      const asked = question();
+      const plan = await call("POST", `${path("datasets", name)}/derived/plan`, asked);
+      const counted = await planCounted(name, asked);
       if (signal.aborted) return;
-      fill(outcome, planned(plan));
+      fill(outcome, planned(plan, counted));
       fill(brief, plan.budget.affordable ? `for ε ${plan.budget.charged}` : "for more than you have left");
     } catch (error) {
       if (signal.aborted) return;

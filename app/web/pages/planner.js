@@ -3,6 +3,7 @@
 import { call, get, path } from "../api.js";
 import { chart, draw, palette } from "../charts/charts.js";
 import { curve, radiusAt } from "../charts/curve.js";
+import { compareKnown, replacesMissing } from "../charts/known_values.js";
 import { result } from "../charts/release_results.js";
 import { advancedOptions } from "../forms/advanced_options.js";
 import { prepareRequests } from "../forms/ask.js";
@@ -10,12 +11,11 @@ import { lostResponses } from "../forms/lost_responses.js";
 import { statisticFields } from "../forms/question.js";
 import { cancelPrevious, debounce } from "../ui/debounce.js";
 import { alertOf, facts, field, fill, form, h, select } from "../ui/dom.js";
-import { bound, decimal, number, statistic } from "../ui/format.js";
+import { bound, decimal, number, plain, statistic, withUnit } from "../ui/format.js";
 
 const SETTLE_MS = { plan: 250, curve: 700 };
 const STEPS = 1000;
-const RELEASES_OF_KNOWN = { mean: "two releases that share ε", variance: "two releases that share ε",
-  covariance: "two releases that share ε" };
+const OF_KNOWN = ["mean", "variance", "covariance"];
 
 /** Return the largest ε that the user can spend now. */
 const spendable = ({ dataset_remaining: ofDataset, allowance_remaining: ofAllowance }) =>
@@ -44,21 +44,37 @@ function curveFigure(points, plan) {
     layout: {
       showlegend: true,
       xaxis: { type: "log", title: { text: "ε" }, dtick: 1 },
-      yaxis: { type: "log", title: { text: "radius" }, nticks: 6 },
+      yaxis: { type: "log", title: { text: plain(withUnit("radius", plan?.unit && `(${plan.unit})`)) }, nticks: 6 },
     },
   };
 }
 
-/** Return a line that offers the statistic of the known values, where missing ones count as a number. */
-function offerKnown({ dataset, statistic: { kind }, treatment = {} }) {
-  const replaced = Object.values(treatment).some(({ missing_as: value }) => ["number", "boolean"].includes(typeof value));
-  if (!replaced || !RELEASES_OF_KNOWN[kind]) return null;
-  return h("p", {}, h("a", { href: `#${path("datasets", dataset, "derived")}` }, `The ${kind} of the known values alone`),
-    ` takes ${RELEASES_OF_KNOWN[kind]}, and says how many are known.`);
+/**
+ * Plan the statistic of the known values for the same ε, where missing ones count as a number; null elsewhere.
+ * The guess tells how wide the interval would be.
+ */
+async function planKnown(plan, { statistic: question, alpha, gamma, grid_refinement, reuse }, guess) {
+  if (!OF_KNOWN.includes(question.kind) || !replacesMissing(plan)) return null;
+  const guesses = guess === undefined || question.kind === "covariance" ? {}
+    : question.kind === "mean" ? { mean: guess } : { standard_deviation: String(Math.sqrt(Math.max(0, Number(guess)))) };
+  const body = { derived: { ...question, missing: "exclude" }, epsilon: plan.privacy.epsilon, guesses,
+    alpha, gamma, grid_refinement, reuse };
+  try {
+    return await call("POST", `${path("datasets", plan.dataset)}/derived/plan`, body);
+  } catch {
+    return null; // the plan itself is shown all the same
+  }
 }
 
-function planned(plan, choose) {
-  const { accuracy, bias, budget, cliff, privacy, reused_accuracy: known } = plan;
+/** Return what the statistic of the known values takes, beside the plan that counts missing ones. */
+function offerKnown(plan, known) {
+  if (known === null) return null;
+  const link = h("a", { href: `#${path("datasets", plan.dataset, "derived")}` }, "left out");
+  return [compareKnown(known, plan, link), h("p", { class: "muted" }, "Leaving them out also releases how many values are known.")];
+}
+
+function planned(plan, known, choose) {
+  const { accuracy, bias, budget, cliff, privacy, reused_accuracy: answering, unit } = plan;
   const go = cliff && h("button", { type: "button", class: "quiet", click: () => choose(cliff.epsilon) },
     `Take ε ${cliff.epsilon}`);
   const verdict = budget.affordable
@@ -66,20 +82,20 @@ function planned(plan, choose) {
     : "This costs more than you have left.";
   return [
     h("p", { class: budget.affordable ? "verdict" : "verdict refused" }, h("strong", {}, verdict)),
+    offerKnown(plan, known),
     h("p", {}, plan.summary),
-    offerKnown(plan),
     facts([
-      ["Radius", `± ${bound(accuracy.radius)}`],
+      ["Radius", `± ${withUnit(bound(accuracy.radius), unit)}`],
       ["All bins at once", accuracy.simultaneous_radius === undefined ? null
         : `± ${bound(accuracy.simultaneous_radius)}`],
-      ["Radius of the release that answers", known && `± ${bound(known.radius)}`],
+      ["Radius of the release that answers", answering && `± ${withUnit(bound(answering.radius), unit)}`],
       ["ε", privacy.epsilon], ["Charged", `ε ${budget.charged}`],
       ["Left of the dataset's budget", `ε ${budget.dataset_remaining}`],
       ["Left of your allowance", budget.allowance_remaining === null ? "no allowance"
         : `ε ${budget.allowance_remaining}`],
       ["Your budget covers", `${budget.repeatable} of these`],
-      ["Bias at the guess", bias && `${number(bias.at_guess)}, at most ± ${bound(bias.largest)} for any value`],
-      ["A better buy", cliff && h("span", {}, `ε ${cliff.epsilon} gives ± ${bound(cliff.accuracy)} `, go)],
+      ["Bias at the guess", bias && `${withUnit(number(bias.at_guess), unit)}, at most ± ${withUnit(bound(bias.largest), unit)} for any value`],
+      ["A better buy", cliff && h("span", {}, `ε ${cliff.epsilon} gives ± ${withUnit(bound(cliff.accuracy), unit)} `, go)],
     ]),
   ];
 }
@@ -94,6 +110,7 @@ function precision(changed) {
   const slider = h("input", { type: "range", min: 0, max: STEPS, value: STEPS / 2, input: () => { slid(); changed(); } });
   const guess = h("input", { type: "text", inputmode: "decimal", autocomplete: "off", input: changed });
   let points = [];
+  let unitName;
   /** Return what a radius of 1 is in the accuracy that is typed. */
   const unit = () => (by.value === "relative_accuracy" && Number(guess.value) ? 1 / Math.abs(Number(guess.value)) : 1);
   const ends = () => [Number(points[0].epsilon), Number(points.at(-1).epsilon)];
@@ -120,9 +137,13 @@ function precision(changed) {
     if (points.length === 0 || !(typed > 0)) return;
     place(by.value === "epsilon" ? typed : Number(points.find(({ radius }) => unit() * radius <= typed)?.epsilon ?? ends()[1]));
   }
+  function named() {
+    label.textContent = { epsilon: "ε", accuracy: withUnit("Radius wanted", unitName && `(${unitName})`) }[by.value]
+      ?? "Radius wanted, as a part of the guess";
+  }
   function switched() {
     if (points.length > 0) slid();
-    label.textContent = { epsilon: "ε", accuracy: "Radius wanted" }[by.value] ?? "Radius wanted, as a part of the guess";
+    named();
   }
   const valueField = field("ε", value);
   const label = valueField.querySelector("label");
@@ -132,6 +153,7 @@ function precision(changed) {
       field("Your guess (optional)", guess, "Shows the average error (bias) if the value is your guess; computed without the data.")),
     body: () => ({ [by.value]: value.value.trim(), ...(by.value === "relative_accuracy" ? { guess: guess.value.trim() } : {}) }),
     guess: () => (guess.value.trim() === "" ? {} : { guess: guess.value.trim() }),
+    name: (unit) => { unitName = unit; named(); },
     show: (found) => { points = found; placed(); },
     choose: (epsilon) => { by.value = "epsilon"; switched(); value.value = epsilon; placed(); changed(); },
     follow: (plan) => { if (points.length > 0 && by.value !== "epsilon") place(Number(plan.privacy.epsilon)); },
@@ -154,11 +176,14 @@ export async function planner(name) {
     try {
       const found = await call("POST", `${path("datasets", name)}/plan`, { ...question(), ...exact.guess() });
       if (signal.aborted) return;
+      const known = await planKnown(found, question(), exact.guess().guess);
+      if (signal.aborted) return;
       plan = found;
       exact.follow(plan);
-      fill(outcome, planned(plan, exact.choose));
+      exact.name(plan.unit);
+      fill(outcome, planned(plan, known, exact.choose));
       const cost = plan.budget.affordable ? `ε ${plan.budget.charged}` : "more than you have left";
-      fill(brief, `± ${bound(plan.accuracy.radius)} for ${cost}`);
+      fill(brief, `± ${withUnit(bound(plan.accuracy.radius), plan.unit)} for ${cost}`);
     } catch (error) {
       if (signal.aborted) return;
       plan = null;

@@ -1,6 +1,7 @@
 // The controls of the forms. A number is sent as the decimal that was typed, never as a double.
 
 import { field, fill, h, select } from "./dom.js";
+import { columnText, withUnit } from "./format.js";
 
 export const temporal = ({ kind }) => ["date", "timestamp"].includes(kind);
 
@@ -21,6 +22,10 @@ export function valueInput({ kind }, value = "") {
 /** Return the comma-separated values that were typed. */
 export const typed = ({ value }) => value.split(",").map((each) => each.trim()).filter((each) => each !== "");
 
+/** Return a choice of one of the columns with these names. */
+export const columnChooser = (columns, names, chosen, change) =>
+  select(names.map((name) => [name, columnText(name, columns[name])]), chosen, { change });
+
 /** Return a choice of one of `names`. */
 export const chooser = (names, chosen, change) => select(names.map((name) => [name, name]), chosen, { change });
 
@@ -30,7 +35,7 @@ const NOTHING = { element: null, body: () => null };
 export function boundsFields(name, declared) {
   if (!numeric(declared)) return NOTHING;
   const [lower, upper] = (declared.bounds ?? ["", ""]).map((bound) => valueInput(declared, bound));
-  const element = h("fieldset", { class: "pair" }, h("legend", {}, "Bounds of ", name),
+  const element = h("fieldset", { class: "pair" }, h("legend", {}, `Bounds of ${withUnit(name, declared.unit && `(${declared.unit})`)}`),
     field("Lower", lower), field("Upper", upper));
   return { element, body: () => [lower.value.trim(), upper.value.trim()] };
 }

@@ -31,6 +31,30 @@ export const ungrouped = (value) => number(value).replaceAll(",", "");
 /** Return a count with its noun: "1 row", "344 rows". */
 export const count = (n, noun) => `${whole.format(n)} ${noun}${n === 1 ? "" : "s"}`;
 
+/** Return a number with its unit, if it has one. */
+export const withUnit = (text, unit) => (unit ? `${text} ${unit}` : text);
+
+/** Return the title of an axis: what a column is called, with its unit. */
+export const axisTitle = (name, { label, unit } = {}) => withUnit(label ?? name, unit && `(${unit})`);
+
+/** Return a column as a choice of a form: its name, and what it is called. */
+export const columnText = (name, { label, unit } = {}) => `${name}${label ? `: ${label}` : ""}${unit ? ` (${unit})` : ""}`;
+
+/** Return what the owner calls a category. */
+export function categoryLabel(category, { category_labels: labels } = {}) {
+  return labels && Object.hasOwn(labels, category) ? labels[category] : category;
+}
+
+/** Return the labels of bins, with what the owner calls their categories. */
+export const binLabels = (bins, declared) =>
+  bins.map(({ kind, label }) => (kind === "category" ? categoryLabel(label, declared) : label));
+
+/** Return the columns of the bins or groups of a statistic. */
+export function binnedColumns({ group_by: by, column, columns }) {
+  if (by !== undefined) return [by.column ?? by];
+  return columns ?? [column];
+}
+
 /** Return a principal's name, after how people call it if an admin has set that. */
 export const person = (name, displayName) => (displayName ? `${displayName} (${name})` : name);
 
