@@ -16,6 +16,8 @@ from service_world import X_COLUMNS, Service, Table, a_name, serving
 
 from snapledger_client import Client
 
+pytestmark = pytest.mark.slow  # the stores themselves are tested in tests/engines
+
 MEAN = {"kind": "mean", "column": "x"}
 
 
@@ -124,7 +126,6 @@ def test_the_client_and_the_command_need_no_file(world: World, tmp_path: Path) -
         assert (done.status, "either a file or a `source`" in done.err) == (2, True), done.err
 
 
-@pytest.mark.slow
 def test_a_backup_holds_the_copy_and_what_is_watched(world: World, tmp_path: Path) -> None:
     world.put("kept/a.parquet", 1, 2, 3)
     world.dataset("kept", live=True)
