@@ -344,3 +344,7 @@ def test_texts_of_another_encoding(near: Tables, server: str) -> None:
             assert found == [Moments(3, 6, 14), counts]
         else:
             assert "cannot stay live in a database that is not in UTF-8" in str(found)
+    unknown = Column("人口", Kind.INTEGER, X.bounds)
+    for live in (False, True):
+        told = take(near, "z.t", [X, unknown], live=live, of="latin")
+        assert told == "column 人口: does not exist, or the connection may not read it"

@@ -67,6 +67,7 @@ _COLUMNS = """
     ) AS base
     JOIN pg_type t ON t.oid = base.oid
     WHERE has_column_privilege(r.oid, a.attnum, 'SELECT')
+      AND a.attname = ANY(coalesce(%s::text[], ARRAY[a.attname]::text[]))
 """
 _NOT_UNICODE = (
     "has categories that are not ASCII, which cannot stay live in a database that is not in UTF-8: copy the table "
@@ -82,10 +83,11 @@ def locate_columns(
     Raises:
         InvalidFile: the table or a column does not exist, may not be read, or does not fit its declaration.
     """
-    found = _find_columns(connection, path)
-    if not found:
+    found = _find_columns(connection, path, [column.name for column in columns])
+    table = found or _find_columns(connection, path)
+    if not table:
         raise InvalidFile([Problem("source.table", "does not exist, or the connection may not read it")])
-    if what := unsuitable_relation(next(iter(found.values())).relation, live=live):
+    if what := unsuitable_relation(next(iter(table.values())).relation, live=live):
         raise InvalidFile([Problem("source.table", what)])
     problems = []
     for column in columns:
@@ -115,8 +117,8 @@ def require_types(connection: psycopg.Connection[Any], table: LiveTable) -> None
         StaleTable: a column was removed, may not be read, has another type, or is now computed when it is read.
         EngineFailure: no column of the table may be read.
     """
-    found = _find_columns(connection, table.path)
-    if not found:
+    found = _find_columns(connection, table.path, [live.name for live in table.columns])
+    if not found and not _find_columns(connection, table.path):
         raise EngineFailure
     for live in table.columns:
         now = found.get(live.name)
@@ -126,11 +128,14 @@ def require_types(connection: psycopg.Connection[Any], table: LiveTable) -> None
             raise StaleTable
 
 
-def _find_columns(connection: psycopg.Connection[Any], path: tuple[str, ...]) -> dict[str, CatalogueColumn]:
+def _find_columns(
+    connection: psycopg.Connection[Any], path: tuple[str, ...], names: Sequence[str] | None = None
+) -> dict[str, CatalogueColumn]:
+    """Return those of the named columns that may be read, or all such columns; a wide table has many others."""
     try:
-        rows = connection.execute(_COLUMNS, path).fetchall()
-    except psycopg.DataError:  # the encoding of the database lacks a character of the name
-        return {}
+        rows = connection.execute(_COLUMNS, [*path, names and list(names)]).fetchall()
+    except psycopg.DataError:  # the encoding of the database lacks a character of a name
+        return {} if names is None else _find_columns(connection, path)
     return {row[0]: CatalogueColumn(*row) for row in rows}
 
 
