@@ -12,7 +12,7 @@ from app.errors import BodyTooLargeError, InvalidRequestError, UnavailableError,
 
 MAX_JSON_BYTES: Final = 2**20
 _MULTIPART_OVERHEAD_BYTES: Final = 2 * MAX_JSON_BYTES  # the metadata and the part headers
-_NEEDED: Final = "must be multipart/form-data with exactly two parts: metadata (JSON) and file (CSV or Parquet)"
+_NEEDED: Final = "must be multipart/form-data with exactly two parts: metadata (JSON) and file (CSV, Parquet or Excel)"
 
 
 def media_type(headers: Headers) -> str:

@@ -23,7 +23,9 @@ from rich.progress import (
 app = typer.Typer(help="Describe and upload a table, as its owner.", no_args_is_help=True)
 
 Encoding = Literal["utf-8", "windows-1252", "latin-1"]
-Given = Annotated[Path, typer.Argument(help="A CSV or Parquet file.", exists=True, dir_okay=False, readable=True)]
+Given = Annotated[
+    Path, typer.Argument(help="A CSV, Parquet or Excel file.", exists=True, dir_okay=False, readable=True)
+]
 
 
 @app.command()
@@ -39,6 +41,7 @@ def suggest(
     encoding: Annotated[
         Encoding | None, typer.Option(help="The encoding of a text file, which is detected by default.")
     ] = None,
+    sheet: Annotated[str | None, typer.Option(help="The name of the sheet of a workbook, or its place from 1.")] = None,
 ) -> None:
     """Print a draft of a file's metadata; correct and confirm its bounds and categories before you upload it.
 
@@ -50,7 +53,10 @@ def suggest(
 
     if no_header and header_row is not None:
         raise typer.BadParameter("is a line that --no-header says does not exist", param_hint="--header-row")
-    draft = draft_metadata(file, FileFormat(header_row=header_row, encoding=encoding), has_header=not no_header)
+    place = int(sheet) if sheet is not None and sheet.isdecimal() else sheet
+    draft = draft_metadata(
+        file, FileFormat(header_row=header_row, encoding=encoding, sheet=place), has_header=not no_header
+    )
     told = _explain_left_out(draft.left_out)
     if not draft.columns:
         raise ValueError(f"{file} has no column that can be declared. {' '.join(told)}")
@@ -82,7 +88,7 @@ def add(
     file: Annotated[
         Path | None,
         typer.Argument(
-            help="A CSV or Parquet file; none if the metadata has a `source`.",
+            help="A CSV, Parquet or Excel file; none if the metadata has a `source`.",
             exists=True,
             dir_okay=False,
             readable=True,

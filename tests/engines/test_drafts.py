@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from workbooks import Cell, workbook
 
 from app.api.json_codec import decode
 from app.api.routers.datasets import to_registration
@@ -157,7 +158,7 @@ def test_compressed_files_and_utf_16_are_read(tables: Tables, tmp_path: Path, co
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b"PK\x03\x04" + b"\0" * 26 + b"[Content_Types].xml", "is an Excel workbook: save the sheet as CSV UTF-8"),
+        (b"PK\x03\x04" + b"\0" * 26 + b"[Content_Types].xml", "is a damaged Excel workbook"),
         (b"PK\x03\x04" + b"\0" * 26 + b"t.csv", "is a ZIP archive"),
         (gzip.compress(b"PAR1" + b"\0" * 100, mtime=0), "is a Parquet file in a compressed one"),
         (gzip.compress(b"x\n1\n2\n" * 100, mtime=0)[:-5], "is damaged or truncated"),
@@ -174,6 +175,25 @@ def test_other_kinds_of_files_are_named(tables: Tables, tmp_path: Path, content:
         draft_metadata(tmp_path / "t")
     with pytest.raises(InvalidFile, match=told):
         tables.ingest(io.BytesIO(content), [Column("x", Kind.INTEGER)], [])
+
+
+def test_a_workbook_is_drafted(tables: Tables, tmp_path: Path) -> None:
+    rows: list[list[Cell]] = [["Preise", None], ["größe", "am", "ja", "stadt"]]
+    rows += [[i + 0.5, date(2024, 1, i), i % 2 == 0, ("Köln", "#N/A")[i % 2]] for i in range(1, 20)]
+    (tmp_path / "t.xlsx").write_bytes(workbook({"Notes": [["x"]], "Preise": rows}))
+    with pytest.raises(ValueError, match="has 2 visible sheets: declare as `sheet`"):
+        draft_metadata(tmp_path / "t.xlsx")
+    draft = draft_metadata(tmp_path / "t.xlsx", FileFormat(sheet="Preise", header_row=2))
+    assert draft.metadata() == {
+        "format": {"header_row": 2, "sheet": "Preise"},
+        "columns": {
+            "größe": {"kind": "real", "bounds": ["1.5", "19.5"], "unconfirmed": ["bounds"]},
+            "am": {"kind": "date", "bounds": ["2024-01-01", "2024-01-19"], "unconfirmed": ["bounds"]},
+            "ja": {"kind": "boolean"},
+            "stadt": {"kind": "category", "categories": ["Köln"], "unconfirmed": ["categories"]},
+        },
+    }
+    assert upload(tables, tmp_path / "t.xlsx", draft) == 19
 
 
 def test_the_content_of_a_compressed_file_is_limited(tables: Tables) -> None:

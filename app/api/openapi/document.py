@@ -79,7 +79,11 @@ UPLOAD: dict[str, Any] = {
                 "required": ["metadata", "file"],
                 "properties": {
                     "metadata": {"$ref": _REFERENCE.format(model=DatasetRequest.__name__)},
-                    "file": {"type": "string", "format": "binary", "description": "CSV or Parquet, by its content."},
+                    "file": {
+                        "type": "string",
+                        "format": "binary",
+                        "description": "CSV, Parquet or Excel (.xlsx), by its content.",
+                    },
                 },
             },
             "encoding": {"metadata": {"contentType": "application/json"}},

@@ -5,10 +5,11 @@ from functools import cache
 from typing import Annotated, Literal, Self
 from zoneinfo import available_timezones
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema, model_validator
 
+from app.api.json_codec import JsonNumber
 from app.api.schemas.base import RequestModel, limit_members
-from app.api.schemas.numbers import Bound, DateText, DayText, Flag, LimitNano, Text, Whole, refuse
+from app.api.schemas.numbers import Bound, DateText, DayText, Flag, LimitNano, Text, Whole, refuse, text, whole
 from app.services.names import NAME_PATTERN
 
 NEVER_RENEWED = (
@@ -213,6 +214,33 @@ DeclaredColumns = Annotated[
 ]
 
 
+MAX_SHEETS = 1_000
+MAX_SHEET_CHARACTERS = 255
+
+
+def _sheet(value: object) -> str | int:
+    if isinstance(value, str) and not isinstance(value, JsonNumber) and len(value) <= MAX_SHEET_CHARACTERS:
+        return str(text(value))
+    place = whole(value)
+    if not 1 <= place <= MAX_SHEETS:
+        raise refuse(f"must be a name, or a whole number from 1 to {MAX_SHEETS:,}")
+    return place
+
+
+SheetName = Annotated[
+    str | int,
+    PlainValidator(_sheet),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "maxLength": MAX_SHEET_CHARACTERS},
+                {"type": "integer", "minimum": 1, "maximum": MAX_SHEETS},
+            ]
+        }
+    ),
+]
+
+
 class DeclaredFormat(RequestModel):
     """How the texts of a file are written. Everything is optional."""
 
@@ -236,6 +264,12 @@ class DeclaredFormat(RequestModel):
     )
     column_names: Annotated[list[DeclaredName], Field(max_length=MAX_COLUMNS, fail_fast=True)] = Field(
         default=[], description="The names of all columns of a file without a header, in the order of the file."
+    )
+
+    sheet: SheetName | None = Field(
+        default=None,
+        description="The name of a workbook's sheet, or its place, counted from 1. By default it is the only visible "
+        "one.",
     )
 
     @model_validator(mode="after")

@@ -10,9 +10,10 @@ import pyarrow as pa
 from app.dp.table.columns import Column
 from app.engines.ingest.cells import CellReader
 from app.engines.ingest.checks import find_missing_values
-from app.engines.ingest.csv_rows import Rows, choose_delimiter, refuse_data_as_header
+from app.engines.ingest.csv_rows import Rows, choose_delimiter, read_header, refuse_data_as_header
 from app.engines.ingest.file_format import FileFormat
 from app.engines.ingest.problems import Problems
+from app.engines.ingest.sheet_rows import SheetRows
 from app.engines.stored_columns import build_stored_schema
 from app.spelling import suggest_name
 
@@ -33,7 +34,18 @@ def csv_batches(
         InvalidFile: the file is not a CSV, lacks a column, or has `MAX_PROBLEMS` problems.
     """
     rows = Rows(upload, problems, form.delimiter or detect_delimiter(upload, columns, form), form.place)
-    header = rows.read_header(form)
+    yield from row_batches(rows, columns, problems, form)
+
+
+def row_batches(
+    rows: Rows | SheetRows, columns: Sequence[Column], problems: Problems, form: FileFormat
+) -> Iterator[pa.RecordBatch]:
+    """Yield the declared columns of rows of texts in batches.
+
+    Raises:
+        As `csv_batches`.
+    """
+    header = read_header(rows, problems, form)
     refuse_data_as_header(header, columns, form, problems)
     places = _places(header, columns, problems)
     readers = [CellReader(column, form) for column in columns]
@@ -43,7 +55,7 @@ def csv_batches(
         for column, place, reader in zip(columns, places, readers, strict=True):
             array, unreadable = reader.read([row[place] for row in batch])
             arrays.append(array)
-            problems.add_cells(form.place, lines, column.name, find_missing_values(array, column) | unreadable)
+            problems.add_cells(rows.place, lines, column.name, find_missing_values(array, column) | unreadable)
         yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
@@ -57,7 +69,7 @@ def detect_delimiter(upload: BinaryIO, columns: Sequence[Column], form: FileForm
     def score(rows: Rows) -> int:
         if form.column_names:
             return sum(len(row) == len(form.column_names) for row in islice(filter(None, rows), _ROWS_OF_SAMPLE))
-        return len(names.intersection(rows.read_header(form)))
+        return len(names.intersection(read_header(rows, Problems(), form)))
 
     return choose_delimiter(upload, score)
 
@@ -75,7 +87,7 @@ def _places(header: Sequence[str], columns: Sequence[Column], problems: Problems
     return [place[column.name] for column in columns]
 
 
-def batch_rows(rows: Rows, width: int, problems: Problems) -> Iterator[tuple[list[int], list[list[str]]]]:
+def batch_rows(rows: Rows | SheetRows, width: int, problems: Problems) -> Iterator[tuple[list[int], list[list[str]]]]:
     """Yield batches of the rows that have as many fields as the header, with the numbers of their lines."""
     lines: list[int] = []
     batch: list[list[str]] = []

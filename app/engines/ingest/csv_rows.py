@@ -11,6 +11,7 @@ from app.engines.errors import InvalidFile
 from app.engines.ingest.file_format import DELIMITERS, FileFormat, Place
 from app.engines.ingest.file_kinds import peek
 from app.engines.ingest.problems import Problems
+from app.engines.ingest.sheet_rows import SheetRows
 
 MAX_IN_FIELD = 131_072
 """The maximum number of characters of a field, which is the default limit of the csv module."""
@@ -67,20 +68,6 @@ class Rows:
                 return
             yield row
 
-    def read_header(self, form: FileFormat) -> list[str]:
-        """Return the names of the columns: as declared, or from the declared line, or from the first with any text.
-
-        Raises:
-            InvalidFile: there are none.
-        """
-        if form.column_names:
-            return list(form.column_names)
-        first = form.header_row or 1
-        for row in self:
-            if self.place == "row" or (row and self.line >= first):
-                return row
-        return self._problems.refuse("file", "has no header")
-
     def _lines(self) -> Iterator[str]:
         mark = _BYTE_ORDER_MARK
         while line := self._upload.readline(MAX_IN_ROW + 1):
@@ -104,6 +91,24 @@ class Rows:
 
     def _here(self) -> str:
         return f"line {self._lines_read}" if self.place == "line" else f"row {self.line}"
+
+
+def read_header(rows: Rows | SheetRows, problems: Problems, form: FileFormat) -> list[str]:
+    """Return the names of the columns: as declared, or from the declared line, or from the first with any text.
+
+    Raises:
+        InvalidFile: there are none.
+    """
+    if form.column_names:
+        names = list(form.column_names)
+    else:
+        first = form.header_row or 1
+        names = next((row for row in rows if form.place == "row" or (row and rows.line >= first)), [])
+        if not names:
+            problems.refuse("file", "has no header")
+    if isinstance(rows, SheetRows):
+        rows.width = len(names)
+    return names
 
 
 def _describe_encoding(line: bytes) -> str:

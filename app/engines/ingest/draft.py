@@ -23,6 +23,7 @@ from app.engines.ingest.file_format import PLAIN, FileFormat
 from app.engines.ingest.file_kinds import describe_foreign_kind, is_parquet
 from app.engines.ingest.plain_streams import UnreadableStreamError, open_plain
 from app.engines.ingest.problems import Problems
+from app.engines.ingest.sheet_rows import is_workbook
 from app.engines.ingest.text_profile import DECLARABLE, MAX_CATEGORIES, NULL_VALUES
 from app.engines.stored_columns import INT64_MAX, INT64_MIN
 
@@ -64,7 +65,7 @@ class Draft:
 
 
 def draft_metadata(path: Path, form: FileFormat = PLAIN, *, has_header: bool = True) -> Draft:
-    """Return a declaration of each column of a CSV or Parquet file that an upload would accept.
+    """Return a declaration of each column of a CSV, Parquet or Excel file that an upload would accept.
 
     Args:
         path: the file.
@@ -81,7 +82,7 @@ def draft_metadata(path: Path, form: FileFormat = PLAIN, *, has_header: bool = T
         except UnreadableStreamError as error:
             raise ValueError(f"{path}: {error}") from None
         except duckdb.Error:
-            raise ValueError(f"{path} is not a readable CSV or Parquet file") from None
+            raise ValueError(f"{path} is not a readable CSV, Parquet or Excel file") from None
         except InvalidFile as error:
             told = "; ".join(f"{problem.where}: {problem.what}" for problem in error.problems)
             raise ValueError(f"{path}: {told}") from None
@@ -90,7 +91,7 @@ def draft_metadata(path: Path, form: FileFormat = PLAIN, *, has_header: bool = T
 
 def _draft(path: Path, file: BinaryIO, form: FileFormat, *, has_header: bool) -> Draft:
     plain = open_plain(file, form.encoding)
-    if what := describe_foreign_kind(plain):
+    if not is_workbook(plain) and (what := describe_foreign_kind(plain)):
         raise InvalidFile([Problem("file", what)])
     if is_parquet(plain):
         with duckdb.connect(":memory:", config={"memory_limit": "1GB"}) as connection:

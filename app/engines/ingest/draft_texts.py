@@ -7,10 +7,11 @@ from typing import Any, BinaryIO, NamedTuple
 
 from app.engines.errors import InvalidFile
 from app.engines.ingest.csv_file import batch_rows
-from app.engines.ingest.csv_rows import UNDEFINED_IN_WINDOWS_1252, Rows, choose_delimiter, look_like_data
+from app.engines.ingest.csv_rows import UNDEFINED_IN_WINDOWS_1252, Rows, choose_delimiter, look_like_data, read_header
 from app.engines.ingest.file_format import FileFormat
 from app.engines.ingest.plain_streams import open_plain
 from app.engines.ingest.problems import Problems
+from app.engines.ingest.sheet_rows import SheetRows, is_workbook
 from app.engines.ingest.text_profile import COMMAS, NULL_VALUES, POINTS, Spelling, TextProfile
 
 _PIECE_BYTES = 2**20
@@ -30,20 +31,18 @@ def draft_texts(file: BinaryIO, form: FileFormat, *, has_header: bool) -> TextDr
     Raises:
         InvalidFile: a row has more or fewer fields than the header, or the header looks like a row of values.
     """
-    file.seek(0)
-    plain = open_plain(file, form.encoding)
-    if form.encoding is None and (encoding := _detect_encoding(plain)) is not None:
-        form = replace(form, encoding=encoding)
-        file.seek(0)
-        plain = open_plain(file, encoding)
-    plain.seek(0)
-    delimiter = form.delimiter or _guess_delimiter(plain, form, has_header=has_header)
+    plain = _open(file, form)
+    of_sheet = is_workbook(plain)
+    if not of_sheet:
+        if form.encoding is None:
+            form = replace(form, encoding=_detect_encoding(plain))
+            plain = _open(file, form)
+        form = replace(form, delimiter=form.delimiter or _guess_delimiter(plain, form, has_header=has_header))
     if not has_header:
-        first = next(filter(None, Rows(plain, Problems(), delimiter)), [])
+        first = next(filter(None, _open_rows(file, form, Problems())), [])
         form = replace(form, column_names=tuple(f"column_{place}" for place in range(1, len(first) + 1)))
-        plain.seek(0)
-    header, profiles = _profile(plain, delimiter, form)
-    spelling = _choose_spelling(profiles, delimiter)
+    header, profiles = _profile(file, form)
+    spelling = _choose_spelling(profiles, POINTS if of_sheet else _list_spellings(form))
     columns = [profile.draft(spelling) for profile in profiles]
     _refuse_data_as_header(header, profiles, columns, form)
     drafted = [profile for profile, column in zip(profiles, columns, strict=True) if column is not None]
@@ -53,13 +52,22 @@ def draft_texts(file: BinaryIO, form: FileFormat, *, has_header: bool) -> TextDr
     ]
     form = replace(
         form,
-        delimiter=delimiter,
         null_values=(*NULL_VALUES, *sorted(nulls)),
         decimal=spelling.decimal,
         thousands=spelling.thousands,
         strip=True if any(profile.has_blanks for profile in categories) else None,
     )
     return TextDraft(form, header, columns)
+
+
+def _open(file: BinaryIO, form: FileFormat) -> BinaryIO:
+    file.seek(0)
+    return open_plain(file, form.encoding)
+
+
+def _open_rows(file: BinaryIO, form: FileFormat, problems: Problems) -> Rows | SheetRows:
+    plain = _open(file, form)
+    return SheetRows(plain, form, problems) if is_workbook(plain) else Rows(plain, problems, form.delimiter or ",")
 
 
 def _detect_encoding(plain: BinaryIO) -> str | None:
@@ -86,7 +94,7 @@ def _guess_delimiter(plain: BinaryIO, form: FileFormat, *, has_header: bool) -> 
     """
 
     def width(rows: Rows) -> tuple[bool, bool, int]:
-        first = rows.read_header(form)
+        first = read_header(rows, Problems(), form)
         try:
             row: Sequence[str] = next(filter(None, rows), [])
         except InvalidFile:  # reported below, when the whole file is read
@@ -97,10 +105,10 @@ def _guess_delimiter(plain: BinaryIO, form: FileFormat, *, has_header: bool) -> 
     return choose_delimiter(plain, width)
 
 
-def _profile(plain: BinaryIO, delimiter: str, form: FileFormat) -> tuple[list[str], list[TextProfile]]:
+def _profile(file: BinaryIO, form: FileFormat) -> tuple[list[str], list[TextProfile]]:
     problems = Problems()
-    rows = Rows(plain, problems, delimiter)
-    header = rows.read_header(form)
+    rows = _open_rows(file, form, problems)
+    header = read_header(rows, problems, form)
     profiles = [TextProfile() for _ in header]
     for _, batch in batch_rows(rows, len(header), problems):
         for profile, texts in zip(profiles, zip(*batch, strict=True), strict=True):
@@ -130,12 +138,12 @@ def _refuse_data_as_header(
         Problems().refuse("file", what)
 
 
-def _choose_spelling(profiles: Sequence[TextProfile], delimiter: str) -> Spelling:
-    """Return the spelling in which the most columns are numbers.
+def _list_spellings(form: FileFormat) -> list[Spelling]:
+    """Return all spellings: a semicolon between fields speaks for a decimal comma, and anything else for a point."""
+    return [POINTS[0], *COMMAS, *POINTS[1:]] if form.delimiter == ";" else [*POINTS, *COMMAS]
 
-    Where several spellings are possible, a semicolon between fields speaks for a decimal comma, and otherwise a point
-    is preferred.
-    """
+
+def _choose_spelling(profiles: Sequence[TextProfile], order: Sequence[Spelling]) -> Spelling:
+    """Return the first spelling in which the most columns are numbers."""
     readable = [profile.spellings() for profile in profiles]
-    order = [POINTS[0], *COMMAS, *POINTS[1:]] if delimiter == ";" else [*POINTS, *COMMAS]
     return max(order, key=lambda spelling: sum(spelling in each for each in readable))

@@ -11,7 +11,7 @@ Place: TypeAlias = Literal["line", "row"]
 
 @dataclass(frozen=True, slots=True)
 class FileFormat:
-    """The format of a text file.
+    """The format of a text file or a workbook.
 
     Attributes:
         null_values: the texts that mean a missing value, except where a column declares them as values.
@@ -21,8 +21,10 @@ class FileFormat:
         decimal: the decimal point, or the comma in its place.
         thousands: the character between groups of digits; a space stands for all kinds of spaces.
         strip: whether blanks around texts are dropped; None: around all but those of categories and units.
-        header_row: the number of the line with the names of the columns; None for the first that is not blank.
+        header_row: the number of the line, or of a sheet's row, with the names of the columns; None for the first that
+            is not blank.
         column_names: the names of all columns, if no line has them.
+        sheet: the name of a workbook's sheet, or its place, counted from 1; None for the only one that is visible.
     """
 
     null_values: Sequence[str] = ()
@@ -34,11 +36,12 @@ class FileFormat:
     strip: bool | None = None
     header_row: int | None = None
     column_names: Sequence[str] = ()
+    sheet: str | int | None = None
 
     @property
     def declared(self) -> dict[str, object]:
         """The members of `format` that the owner declared."""
-        names = ("encoding", "decimal", "thousands", "strip", "header_row", "column_names")
+        names = ("encoding", "decimal", "thousands", "strip", "header_row", "column_names", "sheet")
         given = {name: getattr(self, name) for name in names}
         return {name: value for name, value in given.items() if value not in {None, ()} and (name, value) != _POINT}
 

@@ -4,9 +4,9 @@ from typing import BinaryIO, Final
 
 _PARQUET: Final = b"PAR1", b"PARE"  # plain, encrypted
 
-_SAVE_CSV: Final = "save the sheet as CSV UTF-8, and upload that"
+_SAVE_XLSX: Final = "save it as .xlsx without a password, and upload that"
 _KINDS: Final = {
-    b"\xd0\xcf\x11\xe0": f"is an old Excel workbook (.xls): {_SAVE_CSV}",
+    b"\xd0\xcf\x11\xe0": f"is an old Excel workbook (.xls), or one with a password: {_SAVE_XLSX}",
     b"BZh": "is compressed with bzip2: decompress it, and upload the file inside",
     b"\xfd7zXZ": "is compressed with xz: decompress it, and upload the file inside",
     b"ARROW1": "is an Arrow file: write it as Parquet",
@@ -20,7 +20,7 @@ _KINDS: Final = {
     b"<!DOCTYPE": "is a web page: upload the table as CSV or Parquet",
     b"<html": "is a web page: upload the table as CSV or Parquet",
 }
-_ZIP: Final = b"PK\x03\x04"
+ZIP: Final = b"PK\x03\x04"
 _MOST_BYTES: Final = max(map(len, _KINDS))
 
 
@@ -39,7 +39,7 @@ def is_parquet(file: BinaryIO) -> bool:
 def describe_foreign_kind(file: BinaryIO) -> str | None:
     """Return what a file is if it is neither CSV nor Parquet, and what to do; None if it may be one. It is rewound."""
     first = peek(file, _MOST_BYTES)
-    if first.startswith(_ZIP):
+    if first.startswith(ZIP):
         return _describe_zip(peek(file, 4_096))
     return next((told for magic, told in _KINDS.items() if first.startswith(magic)), None)
 
@@ -47,7 +47,7 @@ def describe_foreign_kind(file: BinaryIO) -> str | None:
 def _describe_zip(first: bytes) -> str:
     """Excel's and LibreOffice's files are ZIP archives. The first member's name is in the file's first bytes."""
     if b"[Content_Types].xml" in first or b"xl/" in first:
-        return f"is an Excel workbook: {_SAVE_CSV}"
+        return "is a damaged Excel workbook, or a document of another Office program"
     if b"opendocument.spreadsheet" in first:
-        return f"is a LibreOffice spreadsheet: {_SAVE_CSV}"
+        return f"is a LibreOffice spreadsheet: {_SAVE_XLSX}"
     return "is a ZIP archive: upload the CSV or Parquet file inside"

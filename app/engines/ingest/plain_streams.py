@@ -8,7 +8,7 @@ from typing import Any, BinaryIO, Final, cast
 
 import pyarrow as pa
 
-from app.engines.ingest.file_kinds import is_parquet, peek
+from app.engines.ingest.file_kinds import ZIP, is_parquet, peek
 from app.engines.piece_streams import PieceStream
 
 _COMPRESSIONS: Final = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
@@ -53,13 +53,18 @@ def open_plain(file: BinaryIO, encoding: str | None = None) -> BinaryIO:
         raise UnreadableStreamError("is in UTF-32: save it as UTF-8")
     if magic.startswith(_UTF_16):
         plain = _stream(partial(_decode, plain, "utf-16", "is not valid UTF-16, as its first bytes say that it is"))
-    elif encoding in ENCODINGS and not magic.startswith(codecs.BOM_UTF8) and not is_parquet(plain):
+    elif encoding in ENCODINGS and not magic.startswith(codecs.BOM_UTF8) and not _is_binary(plain):
         what = f"has bytes that {encoding} does not define: it is in another encoding"
         plain = _stream(partial(_decode, plain, ENCODINGS[encoding], what))
     first = peek(plain, _PIECE_BYTES)
-    if b"\r" in first[:-1] and b"\n" not in first and not is_parquet(plain):
+    if b"\r" in first[:-1] and b"\n" not in first and not _is_binary(plain):
         return _stream(partial(_end_lines, plain))
     return plain
+
+
+def _is_binary(file: BinaryIO) -> bool:
+    """Return whether a file is a Parquet file or a workbook, which has no encoding and no lines."""
+    return is_parquet(file) or peek(file, len(ZIP)) == ZIP
 
 
 def _stream(pieces: Callable[[], Iterator[bytes]]) -> BinaryIO:

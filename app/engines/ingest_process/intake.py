@@ -35,7 +35,7 @@ def ingest_file(  # noqa: PLR0913, PLR0917 - what a file is and how it is declar
     columns: Sequence[Column],
     units: Units | None,
 ) -> tuple[int, str]:
-    """Store the declared columns of a CSV or Parquet file as `target`; return the row count and the file's SHA-256.
+    """Store the declared columns of a file as `target`; return the row count and the SHA-256 of the file.
 
     Raises:
         As `store_batches`.

@@ -153,14 +153,18 @@ def _outcome(told: Message, limits: Limits) -> tuple[int, str | None]:
     status = told.get("status", -signal.SIGKILL)
     if status >= 0 or status in {-signal.SIGKILL, -signal.SIGTERM}:
         raise EngineFailure  # not because of the file: the machine ran out of memory, or somebody killed the process
-    if told["peak_bytes"] > _MEMORY_SHARE * limits.memory_bytes:
+    # The readers' own allocators abort a process that gets no more memory, before it has used any of what it asked for.
+    if status == -signal.SIGABRT or told["peak_bytes"] > _MEMORY_SHARE * limits.memory_bytes:
         raise _describe_exceeded_limit("memory", limits)
     raise InvalidFile([Problem("file", "could not be read, and may be damaged: the process that read it crashed")])
 
 
 def _describe_exceeded_limit(what: str, limits: Limits) -> InvalidFile:
     if what == "memory":
-        much = f"{_size(limits.memory_bytes)} of memory while it is read: write smaller row groups and pages"
+        much = (
+            f"{_size(limits.memory_bytes)} of memory while it is read: write smaller row groups and pages, delete what "
+            "a sheet has far from its table"
+        )
         setting = "MEMORY_BYTES"
     elif what == "disk":
         much, setting = (

@@ -51,7 +51,7 @@ class IngestReader:
         units: Units | None,
         interrupted: Interrupted,
     ) -> tuple[int, str]:
-        """Store the declared columns of a CSV or Parquet file as `target`; return the row count and the file's SHA-256.
+        """Store the declared columns of a file as `target`; return the row count and the SHA-256 of the file.
 
         If this raises, no file remains.
 

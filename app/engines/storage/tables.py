@@ -117,7 +117,7 @@ class Tables:
         units: Units | None = None,
         interrupted: Interrupted = never,
     ) -> Ingested:
-        """Store the declared columns of a CSV or Parquet file. `null_values` are those of `form`.
+        """Store the declared columns of a CSV, Parquet or Excel file. `null_values` are those of `form`.
 
         Raises:
             InvalidFile: the file does not match its declaration, or exceeds a limit; nothing is left behind.

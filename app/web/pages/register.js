@@ -30,7 +30,7 @@ function showReport(name, { rows, columns, advice }) {
 }
 
 export function register() {
-  const file = h("input", { type: "file", required: true, accept: ".csv,.parquet,text/csv" });
+  const file = h("input", { type: "file", required: true, accept: ".csv,.tsv,.txt,.parquet,.xlsx,text/csv" });
   const schema = h("textarea", { "rows": 16, required: true, spellcheck: "false", autocapitalize: "off", value: DRAFT });
   const submit = async () => {
     announce("Uploading …");
@@ -48,7 +48,7 @@ export function register() {
   return form({ class: "card" }, submit,
     h("p", {}, "Bounds and categories are public: write what you know without looking at the data. Columns that are not ",
       "named here are not stored."),
-    field("File", file, "CSV with a header line, or Parquet. One row for each person, or set rows_per_unit."),
+    field("File", file, "CSV, Excel (.xlsx) or Parquet. One row for each person, or set rows_per_unit."),
     field("Metadata (JSON)", schema,
       "Kinds: integer, real and decimal with bounds, decimal with scale, boolean, category with categories, "
         + "date with bounds, timestamp with bounds, time_zone and resolution. What is unusual in a text file is "

@@ -60,8 +60,8 @@ def open_table(table: Table, progress: Progress | None = None) -> Iterator[IO[by
     """Yield a table as a file to send. A data frame is written to a temporary Parquet file, which is deleted.
 
     Args:
-        table: the content of a CSV or Parquet file, an open file or stream, or a data frame. The index of a pandas
-            frame is not sent.
+        table: the content of a CSV, Parquet or Excel file, an open file or stream, or a data frame. The index
+            of a pandas frame is not sent.
         progress: is called with the size of each piece.
 
     Raises:

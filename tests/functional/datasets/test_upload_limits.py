@@ -25,9 +25,11 @@ from upload_bombs import (
     send_upload,
     status_of,
 )
+from workbooks import MAIN, workbook_of_xml
 
 MEMORY, DISK, OPEN = 96 * 2**20, 2**20, 4
 COLUMNS = 20
+CORNERS = [("A", 1), ("XFD", 1_048_576)]
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +74,13 @@ def test_more_memory_than_an_upload_may_take(limited: Service, owner: httpx.Clie
     what = refused(limited, owner, TEXTS, content)
     assert what.startswith("needs more than 96 MiB of memory")
     assert what.endswith("SNAPLEDGER_MAX_UPLOAD_MEMORY_BYTES")
+
+
+def test_a_sheet_with_cells_far_apart(limited: Service, owner: httpx.Client) -> None:
+    head, tail = f'<worksheet xmlns="{MAIN}"><sheetData>', "</sheetData></worksheet>"
+    rows = [f'<row r="{number}"><c r="{place}{number}"><v>1</v></c></row>' for place, number in CORNERS]
+    what = refused(limited, owner, X_COLUMNS, workbook_of_xml({"S": [head, *rows, tail]}))
+    assert what.startswith("needs more than 96 MiB of memory")
 
 
 @pytest.mark.parametrize("more", [{}, {"unit_column": "c0"}])

@@ -94,8 +94,8 @@ class Client(BaseClient):
     ) -> DatasetFacts:
         r"""Register a table, for owners: `metadata` describes it.
 
-        `file` is the content of a CSV or Parquet file, an open file or stream (`gzip.open(…)`, a pipe), or a data
-        frame of pandas, polars or Arrow. No more than a piece of it is held in memory; a frame is written to a
+        `file` is the content of a CSV, Parquet or Excel file, an open file or stream (`gzip.open(…)`, a pipe), or a
+        data frame of pandas, polars or Arrow. No more than a piece of it is held in memory; a frame is written to a
         temporary file. `progress` is called with the number of bytes of each piece that is sent, such as
         `tqdm(…).update`. Without a `file`, the metadata has a `source`, which names a table of a connection.
 
