@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+import psycopg
+from sqlalchemy import make_url
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # the package warns if a directory of login sessions is missing
@@ -80,6 +82,16 @@ def postgres() -> Iterator[str]:
             yield server.get_uri()
         finally:
             server.cleanup()
+
+
+@contextmanager
+def two_databases() -> Iterator[tuple[str, str]]:
+    """Run a Postgres server with a database for the baseline and one for the service, and yield their URLs."""
+    with postgres() as url, psycopg.connect(url, autocommit=True) as administration:
+        for name in ("bare", "ours"):
+            administration.execute(f"CREATE DATABASE {name}")
+        of_bare, of_ours = (make_url(url).set(database=name) for name in ("bare", "ours"))
+        yield of_bare.render_as_string(hide_password=False), of_ours.render_as_string(hide_password=False)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import json
 import statistics
 import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 
 import load
@@ -34,10 +35,16 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=16)
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--postgres", action="store_true", help="with the ledger in Postgres instead of SQLite")
+    parser.add_argument("--workers", type=int, default=1)
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
         place = Path(folder)
-        with servers.bare(place) as bare, servers.snapledger(place) as service:
+        with (
+            servers.two_databases() if asked.postgres else nullcontext((None, None)) as urls,
+            servers.bare(place, urls[0], asked.workers) as bare,
+            servers.snapledger(place, urls[1], asked.workers) as service,
+        ):
             rows = "x\n" + "".join(f"{i % 101}\n" for i in range(344))
             servers.register(service, "t", {"x": {"kind": "integer", "bounds": [0, 100]}}, rows.encode())
             path = "/v1/datasets/t"
