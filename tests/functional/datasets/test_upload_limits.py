@@ -6,7 +6,7 @@ import signal
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -157,35 +157,30 @@ def requests_in_flight(service: Service) -> float:
 
 def test_uploads_wait_for_their_turn_and_no_call_for_them(limited: Service, owner: httpx.Client) -> None:
     _, another = limited.principal("owner")
-    first = begin_long_upload(limited, owner)
     answers: list[int] = []
 
     def upload() -> None:
         answers.append(limited.upload(owner, metadata(X_COLUMNS), numbers_csv(3).encode()).status_code)
 
     waiting = threading.Thread(target=upload)
-    waiting.start()
-    # One that is received counts as much as one that waits. Half of all is one owner's share.
-    halves = [send_upload(another, metadata(X_COLUMNS), b"x\n1\n", whole=False) for _ in range(OPEN // 2)]
+    with closing(begin_long_upload(limited, owner)), ExitStack() as halves:
 
-    assert becomes(lambda: requests_in_flight(limited) > OPEN)  # and the one that asks
+        def overloaded() -> bool:
+            # One that is received counts as much as one that waits; what does not come in time is given up.
+            halves.enter_context(send_upload(another, metadata(X_COLUMNS), b"x\n1\n", whole=False))
+            # Otherwise it would be refused, before it has to wait.
+            answer = limited.upload(another, metadata({"x": {"kind": "integer", "bounds": [5, 1]}}), b"x\n1\n2\n")
+            assert answer.status_code in {422, 503}
+            return answer.status_code == 503 and "retry-after" in answer.headers
 
-    def overloaded() -> bool:
-        # Otherwise it would be refused, before it has to wait.
-        answer = limited.upload(another, metadata({"x": {"kind": "integer", "bounds": [5, 1]}}), b"x\n1\n2\n")
-        assert answer.status_code in {422, 503}
-        return answer.status_code == 503 and "retry-after" in answer.headers
-
-    assert becomes(overloaded)
-    assert readers_of(limited.pid)
-    assert not answers
-    assert limited.stranger.get("/healthz").status_code == 200
-    assert owner.get("/v1/datasets").status_code == 200
-    first.close()
+        waiting.start()
+        assert becomes(overloaded)
+        assert readers_of(limited.pid)
+        assert not answers
+        assert limited.stranger.get("/healthz").status_code == 200
+        assert owner.get("/v1/datasets").status_code == 200
     waiting.join(timeout=60)
     assert answers == [201]
-    for half in halves:
-        half.close()
     # The places are free again.
     assert becomes(lambda: limited.upload(another, metadata(X_COLUMNS), b"x\n1\n2\n").status_code == 201)
 
