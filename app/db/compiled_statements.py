@@ -6,7 +6,8 @@ dialects, converts the types and provides the errors.
 """
 
 from collections import namedtuple
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 from sqlalchemy import Connection, Delete, Insert, LargeBinary, Select, Update
@@ -21,7 +22,7 @@ Statement: TypeAlias = Query | Insert | Update | Delete
 class CompiledStatement:
     """One statement in one dialect: its text, the order of its parameters, and the conversions of their types."""
 
-    __slots__ = ("_binds", "_constants", "_fetch", "_make", "_names", "_results", "_text")
+    __slots__ = ("_binds", "_constants", "_fetch", "_make", "_names", "_options", "_results", "_text")
 
     def __init__(self, statement: Statement, dialect: Dialect, parameters: Mapping[str, object]) -> None:
         # As in Core, the names of the parameters decide which columns an INSERT without values() has.
@@ -40,6 +41,9 @@ class CompiledStatement:
         names = [column.key for column in columns]
         row_type: Any = namedtuple("Row", names, rename=True)  # type: ignore[misc]  # noqa: PYI024 - one a statement
         self._make = row_type._make
+        # If psycopg prepared a statement only after some uses, and an earlier one of its pipeline failed, the server
+        # would skip the preparation, and psycopg would not know.
+        self._options = {"prepare": True} if dialect.name == "postgresql" else {}
 
     def run(self, connection: Connection, cursor: Any, parameters: Mapping[str, object]) -> list[Any]:  # noqa: ANN401
         """Run the statement on a driver's cursor of the connection and return the rows as named tuples.
@@ -49,12 +53,33 @@ class CompiledStatement:
         Raises:
             DBAPIError: the driver's error, as Core would raise it; a connection that broke is invalidated.
         """
+        fetched = _execute(connection, cursor, self._text, self._bind(parameters), fetch=self._fetch, **self._options)
+        return [self._make(self._convert(row) if self._results else row) for row in fetched]
+
+    def send(self, connection: Connection, cursor: Any, parameters: Mapping[str, object]) -> None:  # noqa: ANN401
+        """Run the statement without reading its rows.
+
+        Raises:
+            DBAPIError: as `run`.
+        """
+        _execute(connection, cursor, self._text, self._bind(parameters), fetch=False, **self._options)
+
+    def read(self, connection: Connection, cursor: Any) -> list[Any]:  # noqa: ANN401
+        """Return the rows of a statement that was sent, as named tuples.
+
+        Raises:
+            DBAPIError: as `run`, also for an earlier statement of the pipeline.
+        """
+        with translating(connection):
+            fetched = cursor.fetchall()
+        return [self._make(self._convert(row) if self._results else row) for row in fetched]
+
+    def _bind(self, parameters: Mapping[str, object]) -> Any:  # noqa: ANN401 - as the driver expects
         values = {**self._constants, **parameters} if self._constants else parameters
         bound: Any = {**values} if self._names is None else [values[name] for name in self._names]
         for key, process in self._binds:
             bound[key] = process(bound[key])
-        fetched = _execute(connection, cursor, self._text, bound, fetch=self._fetch)
-        return [self._make(self._convert(row) if self._results else row) for row in fetched]
+        return bound
 
     def _convert(self, fetched: tuple[Any, ...]) -> list[Any]:
         row = list(fetched)
@@ -84,13 +109,19 @@ def execute_text(connection: Connection, text: str) -> None:
     _execute(connection, connection.connection.cursor(), text, (), fetch=False)
 
 
-def run_script(connection: Connection, text: str) -> None:
-    """Run several statements that return no rows in one round trip. Postgres cannot prepare such a text.
+def run_script(connection: Connection, text: str) -> Any:  # noqa: ANN401 - the driver's cursor
+    """Run several statements in one round trip, and return the cursor with the result of the last one.
+
+    Postgres cannot prepare such a text.
 
     Raises:
         DBAPIError: as `CompiledStatement.run`.
     """
-    _execute(connection, connection.connection.cursor(), text, None, fetch=False, prepare=False)
+    cursor: Any = connection.connection.cursor()
+    _execute(connection, cursor, text, None, fetch=False, prepare=False)
+    while cursor.nextset():
+        pass
+    return cursor
 
 
 def _execute(
@@ -112,18 +143,62 @@ def _execute(
         cursor.execute(text, bound, **options)
         return cursor.fetchall() if fetch else []
     except driver_error as error:
-        broken = connection.dialect.is_disconnect(error, connection.connection.dbapi_connection, cursor)
-        if broken:
-            connection.invalidate(error)
-        raise DBAPIError.instance(
-            text,
-            None,  # the message would show the values
-            error,
-            driver_error,
-            hide_parameters=True,
-            connection_invalidated=broken,
-            dialect=connection.dialect,
-        ) from error
+        raise _translate(connection, error, text) from error
+
+
+class Pipeline:
+    """Sends statements without waiting for their results, until one has rows. At the end it waits for all.
+
+    Only psycopg has pipelines.
+
+    Raises:
+        DBAPIError: at the end, as `CompiledStatement.run` for any statement that failed.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._driver: Any = connection.connection.driver_connection
+
+    @contextmanager
+    def sending(self) -> Iterator["Pipeline"]:
+        """Send all statements of the block so."""
+        with translating(self._connection), self._driver.pipeline() as self._of_driver:
+            yield self
+
+    def count_changed(self, cursor: Any) -> int:  # noqa: ANN401 - psycopg's
+        """Wait for the results of all statements, and return the number of rows that one of them changed."""
+        if cursor.rowcount < 0:
+            with translating(self._connection):
+                self._of_driver.sync()
+        changed: int = cursor.rowcount
+        return changed
+
+
+@contextmanager
+def translating(connection: Connection) -> Iterator[None]:
+    """Raise the driver's errors as Core would."""
+    try:
+        yield
+    except connection.dialect.loaded_dbapi.Error as error:
+        raise _translate(connection, error) from error
+
+
+def _translate(connection: Connection, error: Exception, text: str | None = None) -> BaseException:
+    """Return the driver's error as Core would raise it. A connection that broke is invalidated."""
+    dialect: Any = connection.dialect
+    broken = dialect.is_disconnect(error, connection.connection.dbapi_connection, None)
+    if broken:
+        connection.invalidate(error)
+    raised: BaseException = DBAPIError.instance(
+        text,
+        None,  # the message would show the values
+        error,
+        dialect.loaded_dbapi.Error,
+        hide_parameters=True,
+        connection_invalidated=broken,
+        dialect=dialect,
+    )
+    return raised
 
 
 _prepared: dict[tuple[str, Statement], CompiledStatement] = {}

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-REQUEST_THREADS = 20
+REQUEST_THREADS = 18
 """How many threads of a process serve requests; each has one session at a time."""
 
-AT_ONCE = {"sqlite": 1, "postgresql": 8}
+AT_ONCE = {"sqlite": 1, "postgresql": 4}
 """At most how many of them handle requests at the same time. More than one helps only if they mostly wait."""
 
 
@@ -15,8 +15,9 @@ class Limits:
 
     Attributes:
         connections: the maximum in one process. It is larger than the number of threads that serve requests, so that
-            no thread waits for another. It is small enough for four processes on one Postgres server, which allows 97
-            connections by default (100, of which 3 are for superusers), and the operator's commands need some too.
+            no thread waits for another, and some can keep a transaction open for the next request. It is small enough
+            for four processes on one Postgres server, which allows 97 connections by default (100, of which 3 are for
+            superusers), and the operator's commands need some too.
         queue_seconds: the wait for a free connection. On SQLite, the wait for the process's only writer.
         lock_seconds: the wait for a lock that another transaction or another process holds.
         statement_seconds: the time of one statement (Postgres; on SQLite a statement is short or waits for a lock).

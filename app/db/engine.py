@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, make_url
@@ -95,57 +95,49 @@ class Database:
         with self.ask() as session:
             return session.row(query, **parameters)
 
-    def transact(self, work: Callable[[WriteSession], T]) -> T:
-        """Run `work` in a transaction, which `work` commits, and retry if the database rolled the transaction back.
+    def transact(self, work: Callable[[WriteSession], T], dataset_id: int) -> T:
+        """Run `work` in a transaction that holds the lock of a dataset's account, and that `work` commits.
 
-        Postgres rolls back one of two transactions in a deadlock. Other failures are not retried: if the outcome of a
-        commit is unknown, a retry could debit twice. On a thread with a commit group the commit may happen later.
+        It is retried if the database rolled it back: Postgres rolls back one of two transactions in a deadlock. Other
+        failures are not retried: if the outcome of a commit is unknown, a retry could debit twice. On a thread with a
+        commit group the commit may happen later.
 
         Raises:
             UnavailableError: as `write`, and if the database rolled back every attempt.
         """
-        if (group := self._group) is not None:
-            with traces.span("database write"), translate_errors():
-                return group.transact(work)
+        self._require_changes()
         for _ in range(MAX_ATTEMPTS - 1):
-            try:
-                with self.write() as transaction:
-                    return work(transaction)
-            except TransactionAbortedError:
-                continue
-        with self.write() as transaction:
-            return work(transaction)
+            with suppress(TransactionAbortedError):
+                return self._attempt(work, dataset_id)
+        return self._attempt(work, dataset_id)
 
-    def group(self, follows: Callable[[], bool], deliver: Callable[[], None]) -> CommitGroup | None:
-        """Commit the transactions of this thread in groups. Returns None on Postgres, where threads wait in parallel.
+    def _attempt(self, work: Callable[[WriteSession], T], dataset_id: int) -> T:
+        with traces.span("database write"), translate_errors():
+            return self._group.transact(work, dataset_id)
+
+    def group(self, follows: Callable[[], bool], deliver: Callable[[], None]) -> CommitGroup:
+        """Commit the transactions of this thread in groups.
 
         From then on `transact` may return before its commit if another transaction may follow at once. Do not show its
-        result to anybody before the group's `commit` has returned. On both databases `deliver` is called before
-        anything that may take long.
+        result to anybody before the group's `commit` has returned. `deliver` is called before anything that may take
+        long.
         """
-        self._thread.deliver = deliver
-        if self.dialect == "sqlite":
-            self._thread.group = CommitGroup(self._home.writing, follows, deliver)
+        self._thread.group = CommitGroup(self._home, follows, deliver)
         return self._group
 
     @property
-    def _group(self) -> CommitGroup | None:
-        """The commit group of this thread, if it has one."""
-        return getattr(self._thread, "group", None)
+    def _group(self) -> CommitGroup:
+        """The commit group of this thread; a thread without one commits each transaction at once."""
+        found: CommitGroup | None = getattr(self._thread, "group", None)
+        return found or self.group(lambda: False, lambda: None)
 
     def when_durable(self, then: Callable[[], None]) -> None:
         """Call `then` when this thread's last transaction is durable; never if its commit fails."""
-        if (group := self._group) is not None:
-            group.when_durable(then)
-        else:
-            then()
+        self._group.when_durable(then)
 
     def pause(self) -> None:
         """Commit this thread's group now. Call this before something slow, so that no commit waits for it."""
-        if (group := self._group) is not None:
-            group.pause()
-        elif (deliver := getattr(self._thread, "deliver", None)) is not None:
-            deliver()
+        self._group.pause()
 
     @contextmanager
     def migrating(self) -> Iterator[Connection]:

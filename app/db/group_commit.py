@@ -1,7 +1,7 @@
 """Commits several write transactions together, because a commit costs about the same for one as for many."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
@@ -10,8 +10,10 @@ from typing import TypeVar
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.db.compiled_statements import execute_text
+from app.db.compiled_statements import Pipeline, execute_text
 from app.db.dialects.error_translation import translate_errors
+from app.db.dialects.postgres import Postgres
+from app.db.dialects.sqlite import Sqlite
 from app.db.session import WriteSession
 from app.errors import UnavailableError
 
@@ -30,8 +32,8 @@ class _GroupedSession(WriteSession):
 
     __slots__ = ("wanted",)
 
-    def __init__(self, connection: Connection) -> None:
-        super().__init__(connection)
+    def __init__(self, connection: Connection, pipeline: Pipeline | None) -> None:
+        super().__init__(connection, pipeline)
         self.wanted = False
 
     def commit(self) -> None:
@@ -47,50 +49,63 @@ class CommitGroup:
     before `commit` has returned and its outcome has no error.
 
     Args:
-        writing: begins the database's only write transaction.
+        home: the database.
         follows: returns whether another transaction may follow at once. If not, this one is committed immediately.
         deliver: called before something slow, so that the caller can send the results that are ready.
     """
 
-    def __init__(
-        self,
-        writing: Callable[[], AbstractContextManager[Connection]],
-        follows: Callable[[], bool],
-        deliver: Callable[[], None],
-    ) -> None:
-        self._writing, self._follows, self._deliver = writing, follows, deliver
+    def __init__(self, home: Sqlite | Postgres, follows: Callable[[], bool], deliver: Callable[[], None]) -> None:
+        self._home, self._follows, self._deliver = home, follows, deliver
         self._open = ExitStack()
         self._connection: Connection | None = None
+        self._may_stay_open = False
         self._outcome = GroupOutcome()
         self._afterwards: list[Callable[[], None]] = []
         self.taken: GroupOutcome | None = None
         """The outcome of the last group that ran a transaction, even a rejected one. Its reader resets it to None."""
 
-    def transact(self, work: Callable[[WriteSession], T]) -> T:
-        """Do the same as `Database.transact`, except that the commit may happen later."""
-        if self._connection is None:
-            self._deliver()  # beginning may wait for another process's write
-            self._outcome = GroupOutcome()
-            self._connection = self._open.enter_context(self._writing())
-        part = _GroupedSession(self._connection)
+    def transact(self, work: Callable[[WriteSession], T], dataset_id: int) -> T:
+        """Do the same as one attempt of `Database.transact`, except that the commit may happen later."""
         try:
-            self._run("SAVEPOINT part")
-            result = work(part)
+            connection = self._begin_part(dataset_id)
+            with self._home.pipeline(connection) as pipeline:
+                part = _GroupedSession(connection, pipeline)
+                try:
+                    result = work(part)
+                finally:
+                    part.end()
+            part.require_changes()
             if not part.wanted:
                 self._run("ROLLBACK TO part")
-            self._run("RELEASE part")
         except BaseException as error:
             self._undo(error)
+            self.commit()
             raise
-        finally:
-            part.end()
-            if self._connection is not None:  # also after a rejection: it read uncommitted data
-                self.taken = self._outcome
-        if not (part.wanted and self._follows()):
+        if not (part.wanted and self._follows() and self._stay_open()):
             self.commit()
             if part.wanted and self._outcome.error is not None:
                 raise self._outcome.error
         return result
+
+    def _begin_part(self, dataset_id: int) -> Connection:
+        """Begin a transaction of the group, or of a new group if another transaction holds the account's lock."""
+        if self._connection is not None:
+            if self._home.begin_part(self._connection, dataset_id):
+                self.taken = self._outcome
+                return self._connection
+            self.commit()  # whoever waits for an account holds no other one, so there is no deadlock
+        self._deliver()  # beginning may wait for another transaction
+        self._outcome, self._may_stay_open = GroupOutcome(), False
+        self._connection = self._open.enter_context(self._home.writing(dataset_id))
+        self.taken = self._outcome  # also for a rejection: it may have read uncommitted data
+        return self._connection
+
+    def _stay_open(self) -> bool:
+        """Return whether the group may stay open, with its connection, while the thread reads with another one."""
+        if not self._may_stay_open and self._home.spare_sessions.acquire(blocking=False):
+            self._open.callback(self._home.spare_sessions.release)
+            self._may_stay_open = True
+        return self._may_stay_open
 
     def commit(self) -> None:
         """Commit the group. This raises nothing: the outcome says whether it succeeded."""
@@ -120,11 +135,13 @@ class CommitGroup:
         self._deliver()
 
     def _undo(self, error: BaseException) -> None:
-        """Roll back one transaction. If SQLite has rolled back everything, as on a full disk, the whole group fails."""
+        """Roll back one transaction. If the database has rolled back everything, the whole group fails."""
+        if self._connection is None:  # it could not begin
+            return
         try:
             self._run("ROLLBACK TO part")
-            self._run("RELEASE part")
         except SQLAlchemyError:
+            self.taken = None  # this transaction has an error of its own
             self._connection, self._afterwards = None, []
             self._open.pop_all().close()
             self._outcome.error = UnavailableError("the database is busy or does not answer")

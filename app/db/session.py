@@ -1,13 +1,14 @@
 """Sessions: one transaction each, on a Core connection. Code with a `ReadSession` cannot write."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection, Delete, Insert, Update
 from sqlalchemy.exc import ResourceClosedError
 
 from app.db.clock import NOW_IN
-from app.db.compiled_statements import Query, Statement, compile_statement
+from app.db.compiled_statements import CompiledStatement, Pipeline, Query, Statement, compile_statement
 
 
 class Session:
@@ -75,20 +76,64 @@ class ReadSession(Session):
 class WriteSession(Session):
     """Reads and writes in one transaction, which is rolled back unless `commit()` returns."""
 
-    __slots__ = ()
+    __slots__ = ("_pipeline", "_sent")
+
+    def __init__(self, connection: Connection, pipeline: Pipeline | None = None) -> None:
+        super().__init__(connection)
+        self._pipeline = pipeline
+        self._sent: list[Callable[[], int]] = []
+
+    def send(self, statement: Insert | Update | Delete, **parameters: object) -> Callable[[], int]:
+        """Run a statement, without waiting for its result if the session has a pipeline.
+
+        Returns:
+            A function that waits for the result and returns the number of rows that the statement changed.
+        """
+        if self._pipeline is None:
+            self._run(statement, parameters)
+            return partial(int, self._cursor.rowcount)
+        _, cursor = self._send(statement, parameters)
+        return partial(self._pipeline.count_changed, cursor)
+
+    def send_returning(self, statement: Insert | Update | Delete, **parameters: object) -> Callable[[], Any]:
+        """Run a statement with RETURNING for one row, as `send`; the function returns the row, or None."""
+        if self._pipeline is None:
+            row = next(iter(self._run(statement, parameters)), None)
+            return lambda: row
+        compiled, cursor = self._send(statement, parameters)
+        return lambda: next(iter(compiled.read(self._connection, cursor)), None)
+
+    def _send(self, statement: Statement, parameters: Mapping[str, object]) -> tuple[CompiledStatement, Any]:
+        cursor = self._connection.connection.cursor()  # each result belongs to the cursor of its statement
+        compiled = compile_statement(statement, self._connection.dialect, parameters)
+        compiled.send(self._connection, cursor, parameters)
+        return compiled, cursor
 
     def change(self, statement: Insert | Update | Delete, **parameters: object) -> int:
         """Run a statement and return the number of rows that it changed."""
-        self._run(statement, parameters)
-        changed: int = self._cursor.rowcount
-        return changed
+        return self.send(statement, **parameters)()
+
+    def change_one(self, statement: Insert | Update | Delete, **parameters: object) -> None:
+        """Send a statement that must change exactly one row, as `require_changes` checks later."""
+        self._sent.append(self.send(statement, **parameters))
+
+    def require_changes(self) -> None:
+        """Wait until everything sent has run.
+
+        Raises:
+            AssertionError: a statement of `change_one` changed no row, or several.
+        """
+        sent, self._sent = self._sent, []
+        if any(changed() != 1 for changed in sent):
+            raise AssertionError("a row of the ledger was changed without its lock")
 
     def change_returning(self, statement: Insert | Update | Delete, **parameters: object) -> Any:  # noqa: ANN401 - as row
         """Run a statement with RETURNING for one row, and return that row, or None if it changed none."""
-        return next(iter(self._run(statement, parameters)), None)
+        return self.send_returning(statement, **parameters)()
 
     def commit(self) -> None:
         """Commit and end the session. Do not show the result to anybody before this has returned."""
+        self.require_changes()
         try:
             self._connection.commit()
         except BaseException:

@@ -8,6 +8,8 @@ A debit is one conditional UPDATE, so the database decides it. The code never re
 Spending never decreases.
 """
 
+from collections.abc import Callable
+
 from sqlalchemy import bindparam, insert, select, update
 
 from app.db.repositories.datasets import Dataset
@@ -117,17 +119,33 @@ def lock_open_account(transaction: WriteSession, dataset_id: int) -> Account:
         DatasetClosedError, DatasetStaleError: the dataset is closed or stale.
     """
     account = lock_account(transaction, dataset_id)
+    require_open(transaction, dataset_id)
+    return account
+
+
+def require_open(transaction: WriteSession, dataset_id: int) -> None:
+    """Refuse a dataset that is not open; one that is stays open until the transaction that locked its account ends.
+
+    Raises:
+        DatasetClosedError, DatasetStaleError: the dataset is closed or stale.
+    """
     # A separate statement sees what other transactions committed while this one waited for the lock.
     state = transaction.row(_STATE, dataset=dataset_id)
     if state != ("open",):
         raise DatasetStaleError if state == ("stale",) else DatasetClosedError
-    return account
 
 
 def debit_account(
     transaction: WriteSession, dataset_id: int, facts_hash: bytes | None, cost_nano: int, stored_bytes: int = 0
 ) -> Account:
-    """Debit an open dataset's account, keep it locked, and return it as it is after the debit.
+    """Debit an open dataset's account as `send_debit`, and return it as it is after the debit."""
+    return send_debit(transaction, dataset_id, facts_hash, cost_nano, stored_bytes)()
+
+
+def send_debit(
+    transaction: WriteSession, dataset_id: int, facts_hash: bytes | None, cost_nano: int, stored_bytes: int
+) -> Callable[[], Account]:
+    """Debit an open dataset's account and keep it locked.
 
     Args:
         transaction: the transaction that answers.
@@ -136,22 +154,28 @@ def debit_account(
         cost_nano: the cost in ledger units; 0 if other releases of the batch cover it.
         stored_bytes: how many bytes the answer adds to the database.
 
-    Raises:
-        NotFoundError: the dataset has no account.
-        DatasetClosedError, DatasetStaleError: the dataset is closed or stale.
-        SealBrokenError: the dataset's facts have another hash.
-        BudgetExhaustedError: the remaining budget is smaller than the cost; nothing is spent.
+    Returns:
+        A function that returns the account as it is after the debit. It raises:
+            NotFoundError: the dataset has no account.
+            DatasetClosedError, DatasetStaleError: the dataset is closed or stale.
+            SealBrokenError: the dataset's facts have another hash.
+            BudgetExhaustedError: the remaining budget is smaller than the cost; nothing is spent.
     """
     if cost_nano < 0:
         raise ValueError("a debit is not negative")
     debited = {"dataset": dataset_id, "facts": facts_hash, "cost": cost_nano, "stored": stored_bytes}
-    row = transaction.change_returning(_DEBIT, **debited)
-    if row is None:
-        account = lock_open_account(transaction, dataset_id)
-        if facts_hash is None or account.facts_hash != facts_hash:
-            raise SealBrokenError
-        raise BudgetExhaustedError("dataset", cost_nano, account.remaining_nano, account.limit_nano)
-    return Account(*row)
+    debit = transaction.send_returning(_DEBIT, **debited)
+
+    def read() -> Account:
+        row = debit()
+        if row is None:
+            account = lock_open_account(transaction, dataset_id)
+            if facts_hash is None or account.facts_hash != facts_hash:
+                raise SealBrokenError
+            raise BudgetExhaustedError("dataset", cost_nano, account.remaining_nano, account.limit_nano)
+        return Account(*row)
+
+    return read
 
 
 def store(transaction: WriteSession, dataset_id: int, stored_bytes: int) -> Account:

@@ -9,7 +9,7 @@ debited or granted, and what was spent since then. The dataset's limit is never 
 Every change locks the dataset's account first and the allowance second. The fixed order prevents deadlocks.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -228,7 +228,14 @@ def store(transaction: WriteSession, dataset_id: int, principal_id: int, stored_
 def debit_allowance(
     transaction: WriteSession, dataset_id: int, principal_id: int, cost_nano: int, stored_bytes: int = 0
 ) -> Allowance:
-    """Debit an allowance and return it as it is after the debit. Debit the dataset's account first.
+    """Debit an allowance as `send_debit`, and return it as it is after the debit."""
+    return send_debit(transaction, dataset_id, principal_id, cost_nano, stored_bytes)()
+
+
+def send_debit(
+    transaction: WriteSession, dataset_id: int, principal_id: int, cost_nano: int, stored_bytes: int
+) -> Callable[[], Allowance]:
+    """Debit an allowance. Debit the dataset's account first.
 
     The debit counts in the window of `transaction.time()`. The time is read here, as late as possible: a transaction
     that waited for the account's lock until after the end of a window spends in the next window.
@@ -240,20 +247,26 @@ def debit_allowance(
         cost_nano: the cost in ledger units; 0 if other releases of the batch cover it.
         stored_bytes: how many bytes the answer adds to the database.
 
-    Raises:
-        ForbiddenError: the access was revoked or never granted.
-        BudgetExhaustedError: the allowance has less left than the cost; nothing is spent.
+    Returns:
+        A function that returns the allowance as it is after the debit. It raises:
+            ForbiddenError: the access was revoked or never granted.
+            BudgetExhaustedError: the allowance has less left than the cost; nothing is spent.
     """
     if cost_nano < 0:
         raise ValueError("a debit is not negative")
     debited = {"dataset": dataset_id, "grantee": principal_id, "cost": cost_nano, "stored": stored_bytes}
-    row = transaction.change_returning(_DEBIT, **debited)
-    if row is None:
-        allowance = find_allowance(transaction, dataset_id, principal_id)
-        if allowance is None:
-            raise ForbiddenError("You have no allowance on this dataset: its owner can grant one.")
-        if allowance.window is not None:
-            row = transaction.change_returning(_DEBIT_IN_WINDOW, window=allowance.window.started_at, **debited)
+    debit = transaction.send_returning(_DEBIT, **debited)
+
+    def read() -> Allowance:
+        row = debit()
         if row is None:
-            raise allowance.refusal(cost_nano)
-    return allowance_of_row(transaction, row)
+            allowance = find_allowance(transaction, dataset_id, principal_id)
+            if allowance is None:
+                raise ForbiddenError("You have no allowance on this dataset: its owner can grant one.")
+            if allowance.window is not None:
+                row = transaction.change_returning(_DEBIT_IN_WINDOW, window=allowance.window.started_at, **debited)
+            if row is None:
+                raise allowance.refusal(cost_nano)
+        return allowance_of_row(transaction, row)
+
+    return read

@@ -1,27 +1,38 @@
-"""The threads that answer calls, and what they make durable together on SQLite."""
+"""The threads that answer calls, and what they make durable together."""
 
 import asyncio
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator
+from contextlib import suppress
 from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import ledger_world
 import pytest
-from sqlalchemy.exc import OperationalError
+from service_world import becomes
+from sqlalchemy import bindparam, update
+from sqlalchemy import insert as insert_into
+from sqlalchemy.exc import IntegrityError, OperationalError
 
+from app.api.server import worker_pool
 from app.api.server.worker_pool import WorkerPool, mark_quick
+from app.db import tables
 from app.db.engine import Database, WriteSession
 from app.db.repositories import principals
 from app.db.schema_migration import migrate
 from app.errors import UnavailableError
+from app.ledger import accounts
 
 SOON = 20
 """Seconds after which something will not happen any more."""
 
+AT = "2026-01-01T00:00:00.000000Z"
+_ADD = insert_into(tables.principals).inline()
+_DISABLE = update(tables.principals).where(tables.principals.c.name == bindparam("called")).values(disabled_at="at")
 spoken: ContextVar[str] = ContextVar("spoken", default="nothing")
 
 
@@ -34,8 +45,9 @@ def database(tmp_path: Path) -> Database:
 
 @pytest.fixture
 def either(database_url: str) -> Iterator[Database]:
-    """A database of each kind."""
+    """A database of each kind, with the account of a dataset."""
     made = Database(database_url)
+    assert ledger_world.create(made).dataset.id == 1
     yield made
     made.close()
 
@@ -48,7 +60,9 @@ def insert(name: str) -> Callable[[WriteSession], str]:
     """A transaction that adds a principal, and commits."""
 
     def work(transaction: WriteSession) -> str:
-        principals.insert_principal(transaction, name, "analyst", name.encode() * 32, "2026-01-01T00:00:00.000000Z")
+        principals.insert_principal(
+            transaction, name, "analyst", name.upper().encode() * 32, "2026-01-01T00:00:00.000000Z"
+        )
         transaction.commit()
         return name
 
@@ -57,7 +71,8 @@ def insert(name: str) -> Callable[[WriteSession], str]:
 
 def names(database: Database) -> set[str]:
     with database.read() as session:
-        return {each.name for each in principals.page_of_principals(session, None, 100)}
+        found = {each.name for each in principals.page_of_principals(session, None, 100)}
+    return found - {"owner", "analyst"}
 
 
 def held(pool: WorkerPool, release: threading.Event) -> Coroutine[Any, Any, Any]:
@@ -166,13 +181,6 @@ def test_an_answer_does_not_wait_for_a_slow_call_behind_it(either: Database) -> 
     run(ask(write))
 
 
-def calculate() -> None:
-    """Work of about a millisecond, in which others get their turn at the interpreter's lock."""
-    for _ in range(10):
-        sum(range(5_000))
-        time.sleep(0)
-
-
 async def until_at_once(reached: Callable[[int], bool], pool: WorkerPool, work: Callable[[], object]) -> None:
     """Run calls until it is true of the most of them that were at work at once."""
     at_work, most = set[int](), 0
@@ -189,18 +197,26 @@ async def until_at_once(reached: Callable[[int], bool], pool: WorkerPool, work: 
         await asyncio.gather(*(pool.run(call) for _ in range(30)))
 
 
-def test_more_are_at_work_only_while_they_wait_more_than_they_work(database: Database) -> None:
+def test_more_are_at_work_only_while_they_wait_more_than_they_work(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What they use of the processors is given here: on a busy machine calls that calculate get little of them."""
+    busy = 0.0
+    monkeypatch.setattr(worker_pool._LoadSample, "busy_since", lambda _self, _before: busy)
+
     async def ask() -> None:
+        nonlocal busy
         pool = WorkerPool(database, 8, at_once=8)
         # That is progress soon enough for nobody to be replaced, and leaves the processor to another.
         await until_at_once(lambda most: most > 2, pool, partial(time.sleep, 0.002))
-        await until_at_once(lambda most: most == 1, pool, calculate)
+        busy = 1.0
+        await until_at_once(lambda most: most == 1, pool, partial(time.sleep, 0.002))
 
     run(ask())
 
 
 def test_transactions_that_follow_each_other_are_one_commit_and_told_after_it(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    either: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     events: list[str] = []
     commit = WriteSession.commit
@@ -212,7 +228,7 @@ def test_transactions_that_follow_each_other_are_one_commit_and_told_after_it(
     monkeypatch.setattr(WriteSession, "commit", watched)
 
     async def ask() -> None:
-        pool = WorkerPool(database, 1)
+        pool = WorkerPool(either, 1)
 
         async def told(call: Callable[[], str]) -> None:
             events.append(await pool.run(call))
@@ -220,7 +236,7 @@ def test_transactions_that_follow_each_other_are_one_commit_and_told_after_it(
         release = threading.Event()
         first = asyncio.ensure_future(held(pool, release))
         await asyncio.sleep(0)
-        calls = [mark_quick(lambda name=name: database.transact(insert(name))) for name in "abc"]  # type: ignore[misc]
+        calls = [mark_quick(lambda name=name: either.transact(insert(name), 1)) for name in "abc"]  # type: ignore[misc]
         calls.append(mark_quick(lambda: "read"))  # behind it nothing follows: the group is committed all the same
         others = [asyncio.ensure_future(told(call)) for call in calls]
         await asyncio.sleep(0)
@@ -229,68 +245,147 @@ def test_transactions_that_follow_each_other_are_one_commit_and_told_after_it(
 
     run(ask())
     assert events == ["commit", "a", "b", "c", "read"]
-    assert names(database) == {"a", "b", "c"}
+    assert names(either) == {"a", "b", "c"}
 
 
-def test_one_that_is_refused_undoes_itself_alone(database: Database) -> None:
+def test_where_no_connection_is_spare_each_transaction_is_a_commit(
+    either: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or threads that keep a transaction open could wait for each other's connections."""
+    monkeypatch.setattr(either._home, "spare_sessions", threading.Semaphore(0))
+    commits: list[WriteSession] = []
+    commit = WriteSession.commit
+    monkeypatch.setattr(WriteSession, "commit", lambda self: commits.append(commit(self)))
+    calls = [mark_quick(lambda name=name: either.transact(insert(name), 1)) for name in "abc"]  # type: ignore[misc]
+    assert run(together(WorkerPool(either, 1), *calls)) == ["a", "b", "c"]
+    assert len(commits) == 3
+
+
+@pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
+def test_a_group_does_not_hold_an_account_while_it_waits_for_another(either: Database) -> None:
+    with either.write() as transaction:
+        owner = principals.find_by_name(transaction, "owner")
+        assert owner is not None
+        other = ledger_world.new_dataset(transaction, "other", owner)
+        accounts.open_account(transaction, ledger_world.SEAL, other, 10, "owner", "at")
+        transaction.commit()
+    taken = threading.Event()
+
+    def hold_until_a_is_committed() -> None:
+        with either.write() as transaction:
+            accounts.lock_account(transaction, other.id)
+            taken.set()
+            assert becomes(lambda: "a" in names(either))
+
+    holding = threading.Thread(target=hold_until_a_is_committed)
+    holding.start()
+    assert taken.wait(SOON)
+    calls = [
+        mark_quick(lambda: either.transact(insert("a"), 1)),
+        mark_quick(lambda: either.transact(insert("b"), other.id)),
+    ]
+    assert run(together(WorkerPool(either, 1), *calls)) == ["a", "b"]
+    holding.join()
+
+
+def test_one_that_is_refused_undoes_itself_alone(either: Database) -> None:
     def refused(transaction: WriteSession) -> str:
-        principals.insert_principal(transaction, "b", "analyst", b"b" * 32, "2026-01-01T00:00:00.000000Z")
+        principals.insert_principal(transaction, "b", "analyst", b"B" * 32, AT)
         raise LookupError("refused")
 
     def abandoned(transaction: WriteSession) -> str:
-        principals.insert_principal(transaction, "c", "analyst", b"c" * 32, "2026-01-01T00:00:00.000000Z")
+        principals.insert_principal(transaction, "c", "analyst", b"C" * 32, AT)
         return "abandoned"
 
     works = [insert("a"), refused, abandoned, insert("d")]
-    calls = [mark_quick(lambda work=work: database.transact(work)) for work in works]  # type: ignore[misc]
-    a, b, c, d = run(together(WorkerPool(database, 1), *calls))
+    calls = [mark_quick(lambda work=work: either.transact(work, 1)) for work in works]  # type: ignore[misc]
+    a, b, c, d = run(together(WorkerPool(either, 1), *calls))
     assert (a, c, d) == ("a", "abandoned", "d")
     assert isinstance(b, LookupError)
-    assert names(database) == {"a", "d"}
+    assert names(either) == {"a", "d"}
 
 
-def test_nobody_is_told_of_what_was_not_committed(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_whose_last_statement_fails_undoes_itself_alone(either: Database) -> None:
+    """On Postgres the error comes only when the results of all its statements are read."""
+
+    def write_twice(transaction: WriteSession) -> str:
+        for _ in range(2):
+            transaction.change_one(_ADD, name="b", role="analyst", key_hash=b"B" * 32, created_at="at")
+        transaction.commit()
+        return "b"
+
+    works = [insert("a"), write_twice, insert("c")]
+    calls = [mark_quick(lambda work=work: either.transact(work, 1)) for work in works]  # type: ignore[misc]
+    a, b, c = run(together(WorkerPool(either, 1), *calls))
+    assert (a, c) == ("a", "c")
+    assert isinstance(b, IntegrityError)
+    assert names(either) == {"a", "c"}
+
+
+def test_statements_behind_one_that_fails_can_be_used_again(either: Database) -> None:
+    """On Postgres they are skipped, also where the driver was about to prepare them."""
+
+    def fail_first(transaction: WriteSession) -> None:
+        transaction.change_one(_ADD, name="owner", role="analyst", key_hash=b"B" * 32, created_at="at")
+        transaction.send(_DISABLE, called="owner")
+        transaction.commit()
+
+    def disable(transaction: WriteSession) -> None:
+        transaction.change_one(_DISABLE, called="owner")
+        transaction.commit()
+
+    for _ in range(10):  # the driver prepares what was used five times
+        either.transact(disable, 1)
+        with suppress(IntegrityError):
+            either.transact(fail_first, 1)
+    with either.read() as session:
+        found = principals.find_by_name(session, "owner")
+        assert found is not None
+        assert found.disabled_at == "at"
+
+
+def test_nobody_is_told_of_what_was_not_committed(either: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     commit = WriteSession.commit
 
     async def ask() -> None:
-        pool = WorkerPool(database, 1)
-        calls = [mark_quick(lambda name=name: database.transact(insert(name))) for name in "abc"]  # type: ignore[misc]
+        pool = WorkerPool(either, 1)
+        calls = [mark_quick(lambda name=name: either.transact(insert(name), 1)) for name in "abc"]  # type: ignore[misc]
         reads = mark_quick(lambda: "read")
         monkeypatch.setattr(WriteSession, "commit", slow_failing_commit())
         a, b, read, c = await together(pool, calls[0], calls[1], reads, calls[2])
         assert [type(each) for each in (a, b, c)] == [UnavailableError] * 3
         assert read == "read"
-        assert names(database) == set()
+        assert names(either) == set()
         monkeypatch.setattr(WriteSession, "commit", commit)
         assert await together(pool, *calls) == ["a", "b", "c"]
 
     run(ask())
-    assert names(database) == {"a", "b", "c"}
+    assert names(either) == {"a", "b", "c"}
 
 
 @pytest.mark.parametrize("begin", ["pause", "write"])
 def test_nobody_is_told_before_the_commit_that_a_slow_call_behind_them_makes(
-    database: Database, monkeypatch: pytest.MonkeyPatch, begin: str
+    either: Database, monkeypatch: pytest.MonkeyPatch, begin: str
 ) -> None:
     """The slow call has the others committed and told before it goes on: in this order."""
 
     def begin_slow_work() -> str:
         if begin == "pause":
-            database.pause()
+            either.pause()
         else:
-            with database.write():
+            with either.write():
                 pass
         return "slow"
 
     async def ask() -> None:
-        calls = [mark_quick(lambda name=name: database.transact(insert(name))) for name in "ab"]  # type: ignore[misc]
+        calls = [mark_quick(lambda name=name: either.transact(insert(name), 1)) for name in "ab"]  # type: ignore[misc]
         monkeypatch.setattr(WriteSession, "commit", slow_failing_commit())
-        a, b, slow = await together(WorkerPool(database, 1), *calls, mark_quick(begin_slow_work))
+        a, b, slow = await together(WorkerPool(either, 1), *calls, mark_quick(begin_slow_work))
         assert [type(each) for each in (a, b)] == [UnavailableError] * 2
         assert slow == "slow"
 
     run(ask())
-    assert names(database) == set()
+    assert names(either) == set()
 
 
 def test_where_sqlite_undoes_everything_nobody_before_is_told_either(database: Database) -> None:
@@ -301,7 +396,7 @@ def test_where_sqlite_undoes_everything_nobody_before_is_told_either(database: D
         raise LookupError("full")
 
     works = [insert("a"), undone, insert("c")]
-    calls = [mark_quick(lambda work=work: database.transact(work)) for work in works]  # type: ignore[misc]
+    calls = [mark_quick(lambda work=work: database.transact(work, 1)) for work in works]  # type: ignore[misc]
     a, b, c = run(together(WorkerPool(database, 1), *calls))
     assert isinstance(a, UnavailableError)
     assert isinstance(b, LookupError)
@@ -309,48 +404,49 @@ def test_where_sqlite_undoes_everything_nobody_before_is_told_either(database: D
     assert names(database) == {"c"}
 
 
-def test_a_transaction_of_its_own_does_not_wait_for_the_group_of_its_thread(database: Database) -> None:
+def test_a_transaction_of_its_own_does_not_wait_for_the_group_of_its_thread(either: Database) -> None:
     """As that of an administrator's call that comes between releases."""
 
     def alone() -> str:
-        with database.write() as transaction:
+        with either.write() as transaction:
             return insert("b")(transaction)
 
     calls = [
-        mark_quick(lambda: database.transact(insert("a"))),
+        mark_quick(lambda: either.transact(insert("a"), 1)),
         mark_quick(alone),
-        mark_quick(lambda: database.transact(insert("c"))),
+        mark_quick(lambda: either.transact(insert("c"), 1)),
     ]
-    assert run(together(WorkerPool(database, 1), *calls)) == ["a", "b", "c"]
-    assert names(database) == {"a", "b", "c"}
+    assert run(together(WorkerPool(either, 1), *calls)) == ["a", "b", "c"]
+    assert names(either) == {"a", "b", "c"}
 
 
-def test_a_refusal_that_saw_what_was_undone_is_no_refusal(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refusal_that_saw_what_was_undone_is_no_refusal(either: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """What remained when it was refused was what nobody had, in the end."""
 
     def refused(transaction: WriteSession) -> None:
         raise LookupError(principals.find_by_name(transaction, "a"))
 
     async def ask() -> None:
-        pool = WorkerPool(database, 1)
-        calls = [mark_quick(lambda: database.transact(insert("a"))), mark_quick(lambda: database.transact(refused))]
+        pool = WorkerPool(either, 1)
+        calls = [
+            mark_quick(lambda: either.transact(insert("a"), 1)),
+            mark_quick(lambda: either.transact(refused, 1)),
+        ]
         assert [type(each) for each in await together(pool, *calls)] == [str, LookupError]
         monkeypatch.setattr(WriteSession, "commit", slow_failing_commit())
-        calls[0] = mark_quick(lambda: database.transact(insert("b")))
+        calls[0] = mark_quick(lambda: either.transact(insert("b"), 1))
         assert [type(each) for each in await together(pool, *calls)] == [UnavailableError] * 2
 
     run(ask())
 
 
-def test_what_is_done_once_it_is_durable_is_done_for_what_is(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_done_once_it_is_durable_is_done_for_what_is(either: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[tuple[str, set[str]]] = []
 
     def writes(name: str) -> Callable[[], str]:
         def call() -> str:
-            written = database.transact(insert(name))
-            database.when_durable(lambda: said.append((f"{name} {spoken.get()}", names(database))))
+            written = either.transact(insert(name), 1)
+            either.when_durable(lambda: said.append((f"{name} {spoken.get()}", names(either))))
             return written
 
         return mark_quick(call)
@@ -359,7 +455,7 @@ def test_what_is_done_once_it_is_durable_is_done_for_what_is(
         spoken.set("said")
         if fail:
             monkeypatch.setattr(WriteSession, "commit", slow_failing_commit())
-        return await together(WorkerPool(database, 1), *map(writes, written), mark_quick(lambda: "read"))
+        return await together(WorkerPool(either, 1), *map(writes, written), mark_quick(lambda: "read"))
 
     assert run(ask("a", "b")) == ["a", "b", "read"]
     assert said == [("a said", {"a", "b"}), ("b said", {"a", "b"})]
@@ -385,7 +481,7 @@ def test_nobody_waits_for_another_process_who_need_not(database: Database) -> No
         pool, release = WorkerPool(database, 1), threading.Event()
         first = asyncio.ensure_future(held(pool, release))
         await asyncio.sleep(0)
-        behind = asyncio.ensure_future(pool.run(mark_quick(lambda: database.transact(insert("a")))))
+        behind = asyncio.ensure_future(pool.run(mark_quick(lambda: database.transact(insert("a"), 1))))
         await asyncio.sleep(0)
         release.set()
         await first

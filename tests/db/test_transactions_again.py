@@ -5,9 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
-from sqlalchemy import text
+from sqlalchemy import bindparam, update
 from sqlalchemy.exc import OperationalError
 
+from app.db import tables
 from app.db.dialects.error_translation import translate_errors
 from app.db.engine import MAX_ATTEMPTS, Database, WriteSession
 from app.db.repositories import principals
@@ -24,8 +25,11 @@ def fill(database: Database) -> None:
         transaction.commit()
 
 
+_TOUCH = update(tables.principals).where(tables.principals.c.name == bindparam("called")).values(role="owner")
+
+
 def _touch(transaction: WriteSession, name: str) -> None:
-    transaction.connection.execute(text("UPDATE principals SET role = 'owner' WHERE name = :name"), {"name": name})
+    assert transaction.change(_TOUCH, called=name) == 1
 
 
 @on_postgres
@@ -45,7 +49,7 @@ def test_both_sides_of_a_deadlock_are_done(database: Database) -> None:
             _touch(transaction, second)
             transaction.commit()
 
-        database.transact(work)
+        database.transact(work, 1)
         one_is_done.set()
 
     with ThreadPoolExecutor(2) as pool:
@@ -67,7 +71,7 @@ def test_a_transaction_is_not_run_again_for_ever(database: Database, state: type
         raise aborted(state)
 
     with pytest.raises(TransactionAbortedError):
-        database.transact(work)
+        database.transact(work, 1)
     assert len(runs) == MAX_ATTEMPTS
 
 
@@ -88,7 +92,7 @@ def test_what_is_not_certainly_undone_is_not_run_again(database: Database, failu
         raise failure
 
     with pytest.raises(UnavailableError) as raised:
-        database.transact(work)
+        database.transact(work, 1)
     assert not isinstance(raised.value, TransactionAbortedError)
     assert len(runs) == 1
 
@@ -99,7 +103,7 @@ def test_work_that_is_done_is_done_once(database: Database) -> None:
         transaction.commit()
         return "done"
 
-    assert database.transact(work) == "done"
+    assert database.transact(work, 1) == "done"
     with database.read() as session:
         assert principals.find_by_name(session, "ada") is not None
     with pytest.raises(UnavailableError), translate_errors():

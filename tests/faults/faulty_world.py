@@ -22,9 +22,9 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import OperationalError
 
 from app.config import Settings
+from app.db import compiled_statements
 from app.db.connection_limits import Limits
 from app.db.engine import Database
-from app.db.session import Session
 from app.main import create_app
 from app.services.operations import databases, startup
 
@@ -81,18 +81,18 @@ class Breakable:
     @contextmanager
     def failing_statement(self, number: int, *, done: bool) -> Iterator[list[int]]:
         """The nth statement of the block fails, before or after the database has done it; how many were run."""
-        run, count = Session._run, [0]
+        run, count = compiled_statements._execute, [0]
 
-        def counted(session: Session, *asked: Any) -> Any:
+        def counted(*asked: Any, **options: Any) -> Any:
             count[0] += 1
             if count[0] != number:
-                return run(session, *asked)
+                return run(*asked, **options)
             if done:
-                run(session, *asked)
+                run(*asked, **options)
             raise self.failure()
 
         with self.patch.context() as patch:
-            patch.setattr(Session, "_run", counted)
+            patch.setattr(compiled_statements, "_execute", counted)
             yield count
 
     @contextmanager

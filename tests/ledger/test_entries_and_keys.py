@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -78,8 +79,14 @@ def test_pages_of_entries_are_exclusive_and_oldest_first(world: World) -> None:
 def test_an_entry_that_does_not_follow_the_last_one_is_a_defect(world: World) -> None:
     read_too_early = world.account()
     world.release(1)
-    with world.database.write() as transaction, pytest.raises(AssertionError, match="not locked"):
+    before = [entry.kind for entry in world.entries()]
+    with world.database.write() as transaction, pytest.raises(IntegrityError):
         entries.append_entry(transaction, SEAL, read_too_early, "close", "owner", 0, now())
+    with world.database.write() as transaction:
+        entries.append_entry(transaction, SEAL, replace(read_too_early, last_seq=7), "close", "owner", 0, now())
+        with pytest.raises(AssertionError, match="without its lock"):
+            transaction.commit()
+    assert [entry.kind for entry in world.entries()] == before
 
 
 def commit_only_the_debit(world: World) -> None:

@@ -2,8 +2,8 @@
 
 An ordinary pool hands each call to a sleeping thread. Most of a call's time then goes into switching threads, because
 they compete for the interpreter's lock, which each SQL statement releases. Here a thread that has finished a call takes
-the next waiting one, and delivers several results to the event loop at once. On SQLite it also commits several
-transactions together (group commit), and delivers no result before that.
+the next waiting one, and delivers several results to the event loop at once. It also commits several transactions
+together (group commit), and delivers no result before that.
 
 Normally one thread works. The pool adds threads when calls wait for a network. If no call finishes for some
 milliseconds, as during a scan or while another process holds a lock, the pool replaces the thread that is held up, and
@@ -26,9 +26,6 @@ from app.db.group_commit import GroupOutcome
 
 _PATIENCE_SECONDS: Final = 0.005
 _MAX_TOGETHER: Final = 16
-_MAX_UNDELIVERED: Final = 4
-"""How many results are delivered together if the database has no group commit."""
-
 _IDLE, _BUSY = 0.45, 0.7
 """Processor use, in processors, below which the pool adds a worker, and above which it removes one."""
 
@@ -214,17 +211,14 @@ class _Worker:
         """Run calls until the process ends."""
         self.called.acquire()
         group = self._pool.database.group(self._follows, self._deliver)
-        most = _MAX_UNDELIVERED if group is None else _MAX_TOGETHER
         while True:
             call = self._pool.take(self)
-            if self._answered and (call is None or not call.quick or len(self._answered) == most):
-                if group is not None:
-                    group.commit()
+            if self._answered and (call is None or not call.quick or len(self._answered) == _MAX_TOGETHER):
+                group.commit()
                 self._deliver()
             if call is not None:
                 call.answer()
-                if group is not None:
-                    call.outcome, group.taken = group.taken, None
+                call.outcome, group.taken = group.taken, None
                 self._answered.append(call)
                 del call  # it may refer to large values
             elif self._pool.rest(self):

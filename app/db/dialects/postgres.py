@@ -2,8 +2,9 @@
 
 import select
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from threading import Semaphore
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, NullPool, QueuePool, create_engine, event
@@ -11,8 +12,8 @@ from sqlalchemy.engine.interfaces import IsolationLevel
 from sqlalchemy.exc import InvalidatePoolError
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from app.db.compiled_statements import execute_text, run_script
-from app.db.connection_limits import Limits
+from app.db.compiled_statements import Pipeline, execute_text, run_script
+from app.db.connection_limits import REQUEST_THREADS, Limits
 from app.db.dialects.durability import SynchronousCommit
 
 _MIGRATION_LOCK = 7_309_475_598_860_382_560  # the advisory lock's number: any number that nothing else uses
@@ -42,6 +43,8 @@ class Postgres:
             pool_reset_on_return="rollback",
         )
         event.listen(self._pool, "checkout", self._require_alive)
+        # A thread has one session at a time, and while its group of transactions stays open, a second one.
+        self.spare_sessions = Semaphore(max(0, limits.connections - REQUEST_THREADS))
         patient = replace(limits, idle_seconds=limits.migration_seconds)
         self._migrator = _engine(
             _add_default_options(url, patient, limits.migration_seconds, limits.migration_seconds),
@@ -83,11 +86,27 @@ class Postgres:
             execute_text(connection, "COMMIT")  # after a ROLLBACK the driver would prepare every statement again
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
-        """Open a transaction in which each statement sees what was committed before the statement."""
+    def writing(self, dataset_id: int | None = None) -> Iterator[Connection]:
+        """Open a transaction in which each statement sees what was committed before the statement.
+
+        If `dataset_id` is given, the transaction has begun its first part, as `begin_part`.
+        """
+        part = "" if dataset_id is None else f"; {_begin_text(dataset_id)}"
         with self._pool.connect() as connection:
-            run_script(connection, f"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; {self._durably}")
+            run_script(connection, f"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; {self._durably}{part}")
             yield connection
+
+    def begin_part(self, connection: Connection, dataset_id: int) -> bool:
+        """Begin a part of a write transaction, which can be rolled back alone, and lock the dataset's account.
+
+        Returns:
+            False if another transaction has locked the account.
+        """
+        return run_script(connection, f"{_begin_text(dataset_id)} SKIP LOCKED").fetchone() is not None
+
+    def pipeline(self, connection: Connection) -> AbstractContextManager[Pipeline]:
+        """Send the statements of a part without waiting for each."""
+        return Pipeline(connection).sending()
 
     @contextmanager
     def migrating(self) -> Iterator[Connection]:
@@ -106,6 +125,10 @@ class Postgres:
     def close(self) -> None:
         """Close the unused connections."""
         self._pool.dispose()
+
+
+def _begin_text(dataset_id: int) -> str:
+    return f"SAVEPOINT part; SELECT 1 FROM accounts WHERE dataset_id = {dataset_id:d} FOR UPDATE"  # noqa: S608
 
 
 def _engine(url: URL, isolation_level: IsolationLevel, poolclass: Any, **of_pool: Any) -> Engine:  # noqa: ANN401 - passed on to SQLAlchemy

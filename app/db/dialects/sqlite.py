@@ -6,10 +6,11 @@ takes when it begins.
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from queue import Empty, LifoQueue
+from threading import Semaphore
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, NullPool, create_engine
@@ -55,6 +56,7 @@ class Sqlite:
             _make_private(path)
         self._limits = limits
         self._turns = FifoLock()
+        self.spare_sessions = Semaphore(1)  # there is only one writer
         self._writer = _engine(partial(connect, path, limits.lock_seconds, polls=True))
         self._reader = _engine(reader)
         # Open connections, or None for one that is not open yet. SQLAlchemy's pool would take as long as two reads.
@@ -89,20 +91,35 @@ class Sqlite:
             self._readers.put(kept)
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
-        """Open the write transaction; only one can be open in all threads and processes."""
+    def writing(self, dataset_id: int | None = None) -> Iterator[Connection]:
+        """Open the write transaction; only one can be open in all threads and processes.
+
+        If `dataset_id` is given, the transaction has begun its first part, as `begin_part`.
+        """
         if not self._turns.take(self._limits.queue_seconds):
             raise UnavailableError("too many transactions wait to write")
         try:
             connection = self._kept_writer or self._writer.connect()
             self._kept_writer = None
             try:
+                connection.begin()  # so that the rollback is one, whatever fails
                 self._begin(connection)
+                if dataset_id is not None:
+                    self.begin_part(connection, dataset_id)
                 yield connection
             finally:
                 self._kept_writer = _was_rolled_back(connection)
         finally:
             self._turns.pass_on()
+
+    def begin_part(self, connection: Connection, dataset_id: int) -> bool:  # noqa: ARG002 - Postgres's
+        """Begin a part of a write transaction that can be rolled back alone. The transaction locks every account."""
+        execute_text(connection, "SAVEPOINT part")
+        return True
+
+    def pipeline(self, connection: Connection) -> AbstractContextManager[None]:  # noqa: ARG002 - Postgres's
+        """Do nothing: no statement takes a round trip."""
+        return nullcontext()
 
     def _begin(self, connection: Connection) -> None:
         """Begin the transaction when no other process writes.

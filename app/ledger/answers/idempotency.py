@@ -4,6 +4,7 @@ A key is claimed in the transaction that answers. If two requests with the same 
 only one of them commit.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -122,15 +123,17 @@ def _slice(rows: Rows, principal_id: int, key: str, offset: int, size: int) -> b
     return content
 
 
-def claim_key(transaction: WriteSession, seal: Seal, claimed: Claim, release_id: str, status: int) -> bool:
+def claim_key(
+    transaction: WriteSession, seal: Seal, claimed: Claim, release_id: str, status: int
+) -> Callable[[], bool]:
     """Bind a key to a release of this transaction, whose response becomes the key's answer.
 
-    Returns False if the key is already bound. Then roll the transaction back and read the stored answer.
-
-    On Postgres this waits for another transaction that has claimed the key but has not committed yet. On SQLite this
-    transaction began only after the other one had ended.
+    Returns:
+        A function that returns False if the key was already bound. Then roll the transaction back and read the stored
+        answer. On Postgres it may wait for another transaction that has claimed the key but has not committed yet. On
+        SQLite this transaction began only after the other one had ended.
     """
-    changed = transaction.change(
+    changed = transaction.send(
         _CLAIM[transaction.dialect],
         principal_id=claimed.principal_id,
         key=claimed.key,
@@ -141,14 +144,14 @@ def claim_key(transaction: WriteSession, seal: Seal, claimed: Claim, release_id:
         body=None,
         seal=seal.seal_row(VERSION, *list_sealed_members(claimed, release_id, status, None)),
     )
-    return changed == 1
+    return lambda: changed() == 1
 
 
 def replace_answer(  # noqa: PLR0913, PLR0917 - a row's columns
     transaction: WriteSession, seal: Seal, claimed: Claim, release_id: str, status: int, body: StoredAnswer
 ) -> None:
     """Change a claim of this transaction to a reuse: an earlier release answers, and the key has its own body."""
-    transaction.change(
+    transaction.change_one(
         _ANSWER,
         principal=claimed.principal_id,
         claimed=claimed.key,

@@ -174,7 +174,7 @@ def insert_release(
     `candidacies` are the identity of the statistic, or the name of a family of statistics, with a slot and a score. In
     each slot the release with the lowest score stays; if scores are equal, the older release stays.
     """
-    transaction.change(
+    transaction.change_one(
         _INSERT,
         id=release.id,
         dataset_id=release.dataset_id,
@@ -194,7 +194,7 @@ def insert_release(
             values |= {f"statistic_{place}": statistic, f"slot_{place}": slot, f"score_{place}": score}
             values[f"seal_{place}"] = seal.seal_row(CANDIDATE_VERSION, *members)
         of_release = {"dataset": release.dataset_id, "release": release.id}
-        transaction.change(_upsert_candidates(len(candidacies))[transaction.dialect], **of_release, **values)
+        transaction.send(_upsert_candidates(len(candidacies))[transaction.dialect], **of_release, **values)
 
 
 def find_release(session: Session, release_id: str, visible_to: int | None = None) -> Release | None:

@@ -99,7 +99,7 @@ def append_entry(  # noqa: PLR0913, PLR0917 - what an entry says, by name where 
     head = seal.hash(canonical_bytes(account.dataset, *sealed, facts_hash))
     after = replace(account, last_seq=seq, head=head, facts_hash=facts_hash or account.facts_hash)
     after = replace(after, seal=facts.seal_account(seal, after))
-    advanced = transaction.change(
+    transaction.change_one(
         _ADVANCE,
         dataset=account.dataset_id,
         last=account.last_seq,
@@ -108,10 +108,8 @@ def append_entry(  # noqa: PLR0913, PLR0917 - what an entry says, by name where 
         new_facts=after.facts_hash,
         new_seal=after.seal,
     )
-    if advanced != 1:
-        raise AssertionError("an entry was appended to an account that was not locked")
     row = account.dataset_id, *sealed, head, facts_hash
-    transaction.change(_INSERT, **dict(zip(Entry.__slots__, row, strict=True)))
+    transaction.change_one(_INSERT, **dict(zip(Entry.__slots__, row, strict=True)))
     return after
 
 

@@ -84,7 +84,7 @@ class _Attempt:
             outcomes.record_releases(self.access, free.releases)
             return free.answer(database)
         prepared = {**known, **self._draw(earlier)}
-        settled = database.transact(lambda transaction: self._commit(transaction, prepared))
+        settled = database.transact(lambda transaction: self._commit(transaction, prepared), self.access.dataset.id)
         if settled is None:
             return None
         database.when_durable(lambda: outcomes.record_releases(self.access, settled.releases))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from app.db.clock import now
 from app.db.session import WriteSession
-from app.errors import BudgetExhaustedError, ForbiddenError, UnavailableError
+from app.errors import BudgetExhaustedError, ForbiddenError, SnapledgerError, UnavailableError
 from app.ledger import accounts, allowances
 from app.ledger.account import Account
 from app.ledger.allowances import Allowance
@@ -78,16 +78,21 @@ class ReleaseTransaction:
 
         Raises:
             UnavailableError: the prepared releases no longer match what the transaction needs.
-            As `require_budget`, `accounts.debit_account`, `allowances.debit_allowance` and `require_storage`.
+            As `require_budget`, `accounts.send_debit`, `allowances.send_debit` and `require_storage`.
         """
         # There is at least one: no other question's release answers the most demanding question.
         first = next(iter(prepared.values())).release_id
-        if self._claim is not None and not idempotency.claim_key(
-            self._transaction, self._seal, self._claim, first, CREATED
-        ):
+        claim, seal, transaction = self._claim, self._seal, self._transaction
+        is_claimed = None if claim is None else idempotency.claim_key(transaction, seal, claim, first, CREATED)
+        try:
+            settled = self._settle(prepared)
+        except SnapledgerError:
+            if is_claimed is None or is_claimed():
+                raise
             return None
-        settled = self._settle(prepared)
-        self._transaction.commit()
+        if is_claimed is not None and not is_claimed():
+            return None
+        transaction.commit()
         return settled
 
     def _settle(self, prepared: Prepared) -> SettledRequest:
@@ -95,7 +100,7 @@ class ReleaseTransaction:
         if len(known) == len(self._request.plans):  # nothing is debited, and no release is ever deleted
             settled = [self._settle_reused(each) for each in known]
         else:
-            settled = self._lock_and_settle(prepared)
+            settled = self._settle_fresh(prepared)
         if self._request.compose is None:
             return SettledRequest(settled, None)
         body = self._request.compose(settled, *self._read_balance(), self._transaction)
@@ -109,9 +114,9 @@ class ReleaseTransaction:
             )
         return request
 
-    def _lock_and_settle(self, prepared: Prepared) -> list[SettledRelease]:
-        """Lock the account, look again at which questions earlier releases answer, and debit the others."""
-        plans, earlier = self._request.plans, self._lock_and_find_earlier(prepared)
+    def _settle_fresh(self, prepared: Prepared) -> list[SettledRelease]:
+        """Look again at which questions earlier releases answer, and debit the others."""
+        plans, earlier = self._request.plans, self._find_earlier(prepared)
         charges = list_charges(plans, earlier)
         cost_nano = sum(charges)
         if cost_nano and len(earlier) > 1:  # before any debit, so that the refusal names the total cost
@@ -127,11 +132,11 @@ class ReleaseTransaction:
             for place, known in enumerate(earlier)
         ]
 
-    def _lock_and_find_earlier(self, prepared: Prepared) -> list[EarlierRelease | None]:
-        """Lock the account where needed, so that nobody else releases meanwhile, and find the earlier releases."""
+    def _find_earlier(self, prepared: Prepared) -> list[EarlierRelease | None]:
+        """Find the earlier releases; the transaction holds the account's lock, so nobody else releases meanwhile."""
         plans, dataset = self._request.plans, self._access.dataset
-        if self._may_reuse or len(plans) > 1:  # otherwise the debit itself locks the account
-            accounts.lock_open_account(self._transaction, dataset.id)
+        if self._may_reuse or len(plans) > 1:  # otherwise the debit itself requires it
+            accounts.require_open(self._transaction, dataset.id)
         if not self._may_reuse:
             return [None] * len(plans)
         draws = {place: each.release_id for place, each in prepared.items() if not each.reused}
@@ -175,9 +180,9 @@ class ReleaseTransaction:
         dataset, principal = self._access.dataset, self._access.principal
         stored_bytes = drawn.opening.stored_bytes + ROW_BYTES
         facts_hash = self._access.account.facts_hash
-        account = accounts.debit_account(transaction, dataset.id, facts_hash, cost_nano, stored_bytes)
-        allowance = allowances.debit_allowance(transaction, dataset.id, principal.id, cost_nano, stored_bytes)
-        self._balance = account, allowance
+        debit = accounts.send_debit(transaction, dataset.id, facts_hash, cost_nano, stored_bytes)
+        of_allowance = allowances.send_debit(transaction, dataset.id, principal.id, cost_nano, stored_bytes)
+        account, allowance = self._balance = debit(), of_allowance()
         require_storage(self._services.settings, account, allowance, stored_bytes)
         if allowance.window is not None:
             at = transaction.time()  # the time that decided which window the debit counts in

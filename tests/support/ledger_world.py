@@ -72,7 +72,7 @@ class World:
 
     def claim(self, transaction: WriteSession, key: str, release_id: str, at: str = "at") -> bool:
         claimed = Claim(self.analyst.id, key, FINGERPRINT, at)
-        return idempotency.claim_key(transaction, SEAL, claimed, release_id, 201)
+        return idempotency.claim_key(transaction, SEAL, claimed, release_id, 201)()
 
     def debit(self, transaction: WriteSession, cost_nano: int) -> Account:
         return accounts.debit_account(transaction, self.dataset.id, facts.hash_facts(self.dataset), cost_nano)
