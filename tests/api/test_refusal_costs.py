@@ -12,7 +12,13 @@ from call_counts import count_calls
 from pydantic import BaseModel
 
 from app.api.json_codec import MAX_JSON_VALUES, decode
-from app.api.schemas.administration import AdjustmentRequest, AllowanceRequest, KeyRequest, PrincipalRequest
+from app.api.schemas.administration import (
+    AdjustmentRequest,
+    AllowanceRequest,
+    DisplayNameRequest,
+    KeyRequest,
+    PrincipalRequest,
+)
 from app.api.schemas.base import RequestModel, validate
 from app.api.schemas.batches import BatchRequest
 from app.api.schemas.datasets import DatasetRequest, SourcedDatasetRequest
@@ -44,6 +50,8 @@ COVARIANCE = {"kind": "covariance", "columns": ["x", "y"], "bounds": [[0, 1], No
 SEARCH = {"kind": "quantile_search", "column": "y", "bins": 3, "bounds": [0, 9], "probabilities": [0.5], "where": WHERE}
 PAIRS = {"kind": "pair_differences", "columns": ["x", "x"], "bounds": [[0, 1], [0, 1]], "where": WHERE}
 MISSING = {"kind": "missing", "column": "x"}
+FORMAT = {"encoding": "utf-8", "decimal": ",", "thousands": ".", "column_names": ["x"]}
+SPELLED = {"kind": "boolean", "true_values": ["oui"], "false_values": ["non"]}
 METADATA = {"name": "n", "description": "d", "epsilon_limit": 1, "columns": COLUMNS, "null_values": ["", "NA"]}
 DERIVED = [
     {"kind": "standard_deviation", "column": "x"},
@@ -60,11 +68,15 @@ DERIVED = [
 ]
 BODIES: list[tuple[type[RequestModel], dict[str, Any]]] = [
     (PrincipalRequest, {"name": "n", "role": "analyst", "key_expires_at": "2027-01-31T12:00:00Z"}),
+    (DisplayNameRequest, {"display_name": "Ada"}),
     (KeyRequest, {"key_expires_at": "2027-01-31T12:00:00Z"}),
     (AllowanceRequest, {"epsilon_limit": "1", "window_days": 7}),
     (AdjustmentRequest, {"epsilon_limit": "1", "reason": "why"}),
     (WriteOffRequest, {"epsilon": "1", "reason": "why"}),
-    (DatasetRequest, METADATA | {"unit_column": "u", "truncate": True, "delimiter": ","}),
+    (
+        DatasetRequest,
+        METADATA | {"unit_column": "u", "truncate": True, "format": FORMAT, "columns": COLUMNS | {"o": SPELLED}},
+    ),
     (SourcedDatasetRequest, METADATA | {"source": {"connection": "c", "table": "t", "live": True}}),
     *((ReleaseRequest, {"statistic": each, "epsilon": "1"}) for each in (MEAN, COVARIANCE, SEARCH, PAIRS, MISSING)),
     (ReleaseRequest, {"statistic": {"kind": "variance", "column": "x"}, "accuracy": "1", "alpha": 0.1}),
