@@ -12,6 +12,7 @@ from gmpy2 import mpq
 from app.dp.derived import derive
 from app.dp.derived.base import DerivedStatistic, Estimate, KnownComponent, reach_of
 from app.dp.derived.interval_arithmetic import Range
+from app.dp.derived.known_spread import RegressionOfKnown
 from app.dp.errors import InvalidStatistic
 from app.dp.mechanism.mechanism import Mechanism
 from app.dp.statistics import Statistic, build
@@ -26,6 +27,7 @@ COLUMNS = {
 Row = tuple[int | None, int | None]
 Table = tuple[Row, ...]
 ROWS: list[Row] = list(itertools.product((None, 0, 2), (None, -1, 2)))
+SOME = {"w": {"between": (mpq(0), mpq(2))}}
 KNOWN_V = {"v": {"is_missing": False}}
 ALPHA = mpq(1, 10)
 
@@ -48,14 +50,18 @@ def answer(statistic: Statistic, table: Table) -> tuple[int, ...]:
     return (*counts, *sums)
 
 
-def over_pairs(table: Table, x: int, y: int) -> Fraction:
-    rows = [row for row in table if row[x] is not None and row[y] is not None]
+def over_pairs(table: Table, x: int, y: int, meets: Callable[[Row], bool] = lambda _: True) -> Fraction:
+    rows = [row for row in table if row[x] is not None and row[y] is not None and meets(row)]
     products = [(one[x] - other[x]) * (one[y] - other[y]) for one, other in itertools.combinations(rows, 2)]  # type: ignore[operator]
     return Fraction(sum(products), len(table) * (len(table) - 1))
 
 
 ASKED: dict[str, tuple[dict[str, Any], Callable[[Table], Fraction]]] = {
     "squares": ({"kind": "pair_differences", "columns": ("v", "v")}, lambda t: over_pairs(t, 0, 0)),
+    "squares of some": (
+        {"kind": "pair_differences", "columns": ("v", "v"), "where": SOME},
+        lambda t: over_pairs(t, 0, 0, lambda row: row[1] in {0, 2}),
+    ),
     "products": ({"kind": "pair_differences", "columns": ("w", "v")}, lambda t: over_pairs(t, 1, 0)),
     "centred": (
         {"kind": "sum", "column": "v", "centred": True, "where": KNOWN_V},
@@ -138,6 +144,14 @@ DERIVED: list[tuple[dict[str, Any], Callable[[Table], Sequence[float | None]]]] 
         lambda t: [statistics.stdev(known_values(t, 0)) if len(known_values(t, 0)) > 1 else None],
     ),
     ({"kind": "covariance", "columns": ("v", "w")}, lambda t: [covariance(t)]),
+    (
+        {"kind": "variance", "column": "v", "where": SOME},
+        lambda t: [statistics.variance(some) if len(some := [v for v, w in complete(t) if w >= 0]) > 1 else None],
+    ),
+    (
+        {"kind": "covariance", "columns": ("v", "w"), "where": SOME},
+        lambda t: [covariance(tuple(row for row in complete(t) if row[1] >= 0))],
+    ),
 ]
 
 
@@ -159,7 +173,9 @@ def estimates(derived: DerivedStatistic, known: dict[str, KnownComponent]) -> li
 
 
 @pytest.mark.parametrize("epsilon", [mpq(2), mpq(200)])
-@pytest.mark.parametrize(("spec", "textbook"), DERIVED, ids=[spec["kind"] for spec, _ in DERIVED])
+@pytest.mark.parametrize(
+    ("spec", "textbook"), DERIVED, ids=[spec["kind"] + ", some" * ("where" in spec) for spec, _ in DERIVED]
+)
 def test_an_interval_holds_on_every_table(spec: dict[str, Any], textbook: Any, epsilon: mpq) -> None:
     """If each release is within its radius at its share of α, in whatever corner, the interval has the truth.
 
@@ -215,9 +231,23 @@ def test_the_filter_that_is_asked_for_is_described_and_that_of_known_values_is_n
     for member, value in (("missing", "include"), ("where", {"v": {"is_missing": True}}), ("column", "k")):
         with pytest.raises(InvalidStatistic):
             derive({"kind": "mean", "column": "v", "missing": "exclude", member: value}, COLUMNS, 9, 1)
-    for spec in (
-        {"kind": "proportion", "column": "k", "category": "s"},
-        {"kind": "variance", "column": "v", "where": KNOWN_V},
-    ):
-        with pytest.raises(InvalidStatistic):
-            derive(spec | {"missing": "exclude"}, COLUMNS, 9, 1)
+    with pytest.raises(InvalidStatistic):
+        derive({"kind": "proportion", "column": "k", "category": "s", "missing": "exclude"}, COLUMNS, 9, 1)
+
+
+@pytest.mark.parametrize("kind", ["variance", "standard_deviation", "covariance", "correlation", "regression"])
+def test_a_spread_of_some_rows_needs_their_number_to_be_planned(kind: str) -> None:
+    """Each component is of the rows that meet the filter; without a filter, all rows are supposed to have a value."""
+    columns = {"column": "v"} if kind in {"variance", "standard_deviation"} else {"columns": ("w", "v")}
+    spec = {"kind": kind, "missing": "exclude", **columns}
+    of_all, of_some = (derive(spec | more, COLUMNS, 9, 1) for more in ({}, {"where": SOME}))
+    assert all(part["where"]["w"] == SOME["w"] for part in of_some.components.values())
+    assert (of_some.described["where"], "where" in of_all.described) == ({"w": {"between": [0, 2]}}, False)
+    assert ("count" in of_some.required_guesses, "count" in of_all.required_guesses) == (True, False)
+    if isinstance(of_some, RegressionOfKnown):  # the range narrows the sum of w
+        assert [(each.lower, each.upper) for each in of_some.codes] == [(0, 2), (0, 2)]
+        assert [(each.lower, each.upper) for each in of_all.codes] == [(-1, 2), (0, 2)]  # type: ignore[attr-defined]
+    with pytest.raises(InvalidStatistic):
+        derive(spec | {"where": {"v": {"is_missing": True}}}, COLUMNS, 9, 1)
+    with pytest.raises(InvalidStatistic):  # of all rows there is no filter
+        derive({"kind": kind, **columns, "where": SOME}, COLUMNS, 9, 1)

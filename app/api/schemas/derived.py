@@ -52,6 +52,7 @@ class StandardDeviationRequest(RequestModel):
     kind: Literal["standard_deviation"]
     column: ColumnName
     bounds: Bounds | None = None
+    where: Where | None = Field(default=None, description="Only with `missing`.")
     missing: Missing = None
 
 
@@ -104,6 +105,7 @@ class KnownVarianceRequest(RequestModel):
     kind: Literal["variance"]
     column: ColumnName
     bounds: Bounds | None = None
+    where: Where | None = None
     missing: Annotated[Literal["exclude"], Field(description=EXCLUDED)]
 
 
@@ -113,6 +115,7 @@ class KnownCovarianceRequest(RequestModel):
     kind: Literal["covariance"]
     columns: Pair
     bounds: PairOfBounds | None = None
+    where: Where | None = None
     missing: Annotated[Literal["exclude"], Field(description=EXCLUDED)]
 
 
@@ -122,6 +125,7 @@ class CorrelationRequest(RequestModel):
     kind: Literal["correlation"]
     columns: Pair
     bounds: PairOfBounds | None = None
+    where: Where | None = Field(default=None, description="Only with `missing`.")
     missing: Missing = None
 
 
@@ -134,6 +138,7 @@ class RegressionRequest(RequestModel):
     kind: Literal["regression"]
     columns: Pair
     bounds: PairOfBounds | None = None
+    where: Where | None = Field(default=None, description="Only with `missing`.")
     missing: Missing = None
 
 

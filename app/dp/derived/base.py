@@ -103,6 +103,11 @@ class DerivedStatistic(ABC):
     compared: ClassVar[str | None] = None
     """The guess that a relative accuracy is a part of, if there is one: that of the estimate itself."""
 
+    @property
+    def required_guesses(self) -> tuple[str, ...]:
+        """`guess_names`, and those of `optional_guesses` that this request needs too."""
+        return self.guess_names
+
     def basis(self, guesses: Guesses) -> Basis:  # noqa: ARG002
         """Return what a planned width is of: the table that is guessed, or the worst of all tables."""
         return "guesses" if self.guess_names else "worst_case"
@@ -119,7 +124,7 @@ class DerivedStatistic(ABC):
         """Return half the width of the interval, the widest of several, if each release is exactly what is supposed.
 
         Args:
-            guesses: all of `guess_names`, and any of `optional_guesses`.
+            guesses: all of `required_guesses`, and any of `optional_guesses`.
             mechanisms: of the components, by role.
             alpha: α of the whole.
 

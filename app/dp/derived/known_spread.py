@@ -1,5 +1,7 @@
 """Variances, covariances and what follows from them, of the rows that have a value in each column that is used.
 
+A filter may select some of these rows: all that follows holds for the rows that are used, whichever they are.
+
 The sample covariance s of m rows follows from m and from the sum over their pairs, released as V = m(m - 1)/(n(n -
 1))·s. Both have an interval, V at 9/10 of α and m at 1/10, since the relative error of m is far smaller. By the union
 bound both hold together with probability at least 1 - α, and then s is in their quotient. In correlations and slopes m
@@ -31,8 +33,10 @@ from app.dp.numbers.exact import Rational
 from app.dp.statistics import build
 from app.dp.statistics.base import find_column, parse_pair
 from app.dp.statistics.pair_differences import PairDifferences, require_values
+from app.dp.statistics.sum import Sum
 from app.dp.table.codes import Codes
 from app.dp.table.columns import Column, Kind
+from app.dp.table.conditions import describe_conditions
 
 EXCLUDE = "exclude"
 
@@ -44,8 +48,20 @@ _MEAN_SHARE = mpq(1, 8)
 
 
 @dataclass(frozen=True)
-class _SpreadOfKnown(DerivedStatistic, ABC):
-    """A sample variance or covariance of the m >= 2 rows that have all values, or what follows from it.
+class _OfKnownRows(DerivedStatistic, ABC):
+    """What is derived from the rows that have all values and meet a filter, if there is one."""
+
+    optional_guesses: ClassVar[tuple[str, ...]] = ("count",)
+
+    @property
+    def required_guesses(self) -> tuple[str, ...]:
+        """`guess_names` and, of some rows only, their number: without a filter, it is supposed to be n."""
+        return (*self.guess_names, "count") if "where" in self.described else self.guess_names
+
+
+@dataclass(frozen=True)
+class _SpreadOfKnown(_OfKnownRows, ABC):
+    """A sample variance or covariance of the m >= 2 rows that are used, or what follows from it.
 
     Attributes:
         pairs: the sum over pairs.
@@ -93,9 +109,8 @@ class VarianceOfKnown(_SpreadOfKnown):
     """The sample variance of the known values of a column."""
 
     kind: ClassVar[str] = "variance"
-    members: ClassVar[frozenset[str]] = frozenset({"column", "bounds"})
+    members: ClassVar[frozenset[str]] = frozenset({"column", "bounds", "where"})
     guess_names: ClassVar[tuple[str, ...]] = ("standard_deviation",)
-    optional_guesses: ClassVar[tuple[str, ...]] = ("count",)
 
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
@@ -104,8 +119,9 @@ class VarianceOfKnown(_SpreadOfKnown):
         _require_numbers(column, "column")
         asked = {"kind": "variance", "column": column.name, "bounds": spec.get("bounds")}
         described = build(asked, columns, n, rows_per_unit).describe() | {"kind": cls.kind}
-        components = _pairs_and_count((column, column), (spec.get("bounds"),) * 2)
-        return cls(n, components, described, _build_pairs(components["pairs"], columns, n, rows_per_unit))
+        components = _pairs_and_count((column, column), (spec.get("bounds"),) * 2, spec.get("where"))
+        pairs = _build_pairs(components["pairs"], columns, n, rows_per_unit)
+        return cls(n, components, described | describe_conditions(pairs.conditions), pairs)
 
     def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
         """Return the variance."""
@@ -135,16 +151,16 @@ class CovarianceOfKnown(_SpreadOfKnown):
     """The sample covariance of two columns over the rows that have both values."""
 
     kind: ClassVar[str] = "covariance"
-    members: ClassVar[frozenset[str]] = frozenset({"columns", "bounds"})
+    members: ClassVar[frozenset[str]] = frozenset({"columns", "bounds", "where"})
     guess_names: ClassVar[tuple[str, ...]] = Correlation.guess_names
-    optional_guesses: ClassVar[tuple[str, ...]] = ("count",)
 
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
         """Return the covariance that a request asks for; raise InvalidStatistic if it is invalid."""
         described, pair, bounds = _parse_pair_of_columns(spec, columns, n, rows_per_unit)
-        components = _pairs_and_count(pair, bounds)
-        return cls(n, components, described, _build_pairs(components["pairs"], columns, n, rows_per_unit))
+        components = _pairs_and_count(pair, bounds, spec.get("where"))
+        pairs = _build_pairs(components["pairs"], columns, n, rows_per_unit)
+        return cls(n, components, described | describe_conditions(pairs.conditions), pairs)
 
     def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
         """Return the covariance."""
@@ -157,16 +173,16 @@ class CovarianceOfKnown(_SpreadOfKnown):
 
 
 @dataclass(frozen=True)
-class CorrelationOfKnown(Correlation):
+class CorrelationOfKnown(_OfKnownRows, Correlation):
     """Pearson's correlation of two columns over the rows that have both values, from three sums over their pairs."""
 
-    optional_guesses: ClassVar[tuple[str, ...]] = ("count",)
+    members: ClassVar[frozenset[str]] = frozenset({"columns", "bounds", "where"})
 
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
         """Return the correlation that a request asks for; raise InvalidStatistic if it is invalid."""
         described, (x, y), bounds = _parse_pair_of_columns(spec, columns, n, rows_per_unit)
-        where = require_values(None, (x, y))
+        where = require_values(spec.get("where"), (x, y))
         components = {
             role: _ask_pairs(pair, bounds_of, where)
             for role, pair, bounds_of in (
@@ -175,7 +191,8 @@ class CorrelationOfKnown(Correlation):
                 ("variance_y", (y, y), bounds[1:] * 2),
             )
         }
-        return cls(n, components, described | {"kind": cls.kind})
+        pairs = _build_pairs(components["covariance"], columns, n, rows_per_unit)
+        return cls(n, components, described | {"kind": cls.kind} | describe_conditions(pairs.conditions))
 
     def suppose(self, guesses: Guesses, mechanisms: Mapping[str, Mechanism], alpha: Rational) -> Supposed:
         """Return what all rows would have, for the guessed number of those that have both values."""
@@ -187,25 +204,25 @@ class CorrelationOfKnown(Correlation):
 
 
 @dataclass(frozen=True)
-class RegressionOfKnown(Regression):
+class RegressionOfKnown(_OfKnownRows, Regression):
     """The least-squares line of the second column on the first, over the rows that have both values.
 
     The slope follows from two sums over pairs, at 3/4 of α. Each mean follows from a centred sum and the number of
     rows, at 1/8 of α. By the union bound, the intercept is what all three allow.
 
     Attributes:
-        codes: the codes of both columns.
+        codes: the codes of both centred sums.
     """
 
     codes: tuple[Codes, Codes]
 
-    optional_guesses: ClassVar[tuple[str, ...]] = ("count",)
+    members: ClassVar[frozenset[str]] = frozenset({"columns", "bounds", "where"})
 
     @classmethod
     def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
         """Return the line that a request asks for; raise InvalidStatistic if it is invalid."""
         described, (x, y), bounds = _parse_pair_of_columns(spec, columns, n, rows_per_unit)
-        where = require_values(None, (x, y))
+        where = require_values(spec.get("where"), (x, y))
         summed = {"kind": "sum", "centred": True, "where": where}
         components = {
             "covariance": _ask_pairs((x, y), bounds, where),
@@ -215,7 +232,12 @@ class RegressionOfKnown(Regression):
             "count": {"kind": "count", "where": where},
         }
         pairs = _build_pairs(components["covariance"], columns, n, rows_per_unit)
-        return cls(n, components, described | {"kind": cls.kind}, (pairs.x_codes, pairs.y_codes))
+        described |= {"kind": cls.kind} | describe_conditions(pairs.conditions)
+        # A range of the filter on a column narrows the bounds of its sum, and with them the midpoint.
+        of_x, of_y = (
+            cast("Sum", build(components[role], columns, n, rows_per_unit)).codes for role in ("sum_x", "sum_y")
+        )
+        return cls(n, components, described, (of_x, of_y))
 
     @property
     def weights(self) -> Mapping[str, int]:
@@ -275,8 +297,10 @@ def _ask_pairs(pair: tuple[Column, Column], bounds: tuple[Any, ...], where: Mapp
     return {"kind": "pair_differences", "columns": tuple(each.name for each in pair), "bounds": asked, "where": where}
 
 
-def _pairs_and_count(pair: tuple[Column, Column], bounds: tuple[Any, ...]) -> dict[str, dict[str, Any]]:
-    where = require_values(None, pair)
+def _pairs_and_count(
+    pair: tuple[Column, Column], bounds: tuple[Any, ...], given: Mapping[str, Any] | None
+) -> dict[str, dict[str, Any]]:
+    where = require_values(given, pair)
     return {"pairs": _ask_pairs(pair, bounds, where), "count": {"kind": "count", "where": where}}
 
 

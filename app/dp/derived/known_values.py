@@ -155,7 +155,7 @@ def derive_of_known(
             plain = _checked(SumOfKnown)
         elif asked["where"] and not some_rows:
             plain = MeanOfKnown.build
-    elif any(column.nullable for column in used):
+    elif given or any(column.nullable for column in used):
         plain = _checked(_OF_KNOWN[kind])
     derived = plain(asked, columns, n, rows_per_unit)
     described = dict(derived.described)

@@ -69,7 +69,7 @@ class Setting:
     @property
     def has_guesses(self) -> bool:
         """Whether all guesses that the width needs are given."""
-        return set(self.derived.guess_names) <= set(self.guesses)
+        return set(self.derived.required_guesses) <= set(self.guesses)
 
     def share(self, epsilon_nano: int) -> dict[str, int]:
         """Return each component's part of the ε, by role.
@@ -203,7 +203,7 @@ def _compute_wanted_half_width(derived: DerivedStatistic, target: Target) -> mpq
 
 def _check_guesses(derived: DerivedStatistic, target: Target) -> None:
     """Refuse guesses that the statistic does not use or cannot have, and an accuracy without the guesses it needs."""
-    allowed = (*derived.guess_names, *derived.optional_guesses)
+    allowed = tuple(dict.fromkeys((*derived.required_guesses, *derived.optional_guesses)))
     for name, guess in target.guesses.items():
         where = f"guesses.{name}"
         if name not in allowed:
@@ -213,7 +213,7 @@ def _check_guesses(derived: DerivedStatistic, target: Target) -> None:
             raise InvalidRequestError((where, "must be at least 0"))
         if name in _AT_MOST_ONE and abs(guess) > 1:
             raise InvalidRequestError((where, "must be at most 1 in size"))
-    missing = [name for name in derived.guess_names if name not in target.guesses]
+    missing = [name for name in derived.required_guesses if name not in target.guesses]
     if missing and (target.guesses or target.epsilon_nano is None):
         what = f"is missing: how wide the interval of a {derived.kind} is depends on it"
         raise InvalidRequestError((f"guesses.{missing[0]}", what))

@@ -64,7 +64,7 @@ def summarise_derived_plan(
     )
     confidence = _confidence_text(alpha)
     if width is None:
-        *names, last = (f"`{name}`" for name in derived.guess_names)
+        *names, last = (f"`{name}`" for name in derived.required_guesses)
         guesses = f"guesses of {', '.join(names)} and {last}" if names else f"a guess of {last}"
         return f"{cost} How wide its interval would be depends on the data: give {guesses}."
     if width.half_width is None:

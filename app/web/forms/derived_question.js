@@ -53,10 +53,10 @@ function kindsOf(columns, changed) {
   };
   const both = (names, make) => [["First column", names[0]], ["Second column", names[1]]]
     .map(([label, chosen]) => columnFields(columns, label, names, chosen, make));
-  const two = (kind, more) => {
+  const two = (kind, ...more) => {
     const pair = both(measured, bounded);
-    return { element: [pair.map(({ element }) => element), more.element],
-      body: () => ({ kind, columns: pair.map(({ name }) => name()), bounds: pair.map(({ body }) => body()), ...more.body() }) };
+    return { element: [elements(pair), elements(more)],
+      body: () => ({ kind, columns: pair.map(({ name }) => name()), bounds: pair.map(({ body }) => body()), ...bodies(more) }) };
   };
   const cut = (kind, more) => {
     const column = columnFields(columns, "Column", numbers, numbers[0], binned);
@@ -98,9 +98,9 @@ function kindsOf(columns, changed) {
     { kind: "proportion", text: "Proportion", may: true, make: () => proportion(columns, changed) },
     { kind: "mean", text: "Mean of some rows, weighted, or of the known values", may: measured.length > 0,
       make: () => one("mean", measured, groupField(columns), weightField(columns), rows(), missing()) },
-    { kind: "variance", text: "Variance of the known values", may: nullable, make: () => one("variance", measured, known()) },
+    { kind: "variance", text: "Variance of the known values", may: nullable, make: () => one("variance", measured, rows(), known()) },
     { kind: "covariance", text: "Covariance of the known values", may: nullable && measured.length > 1,
-      make: () => two("covariance", known()) },
+      make: () => two("covariance", rows(), known()) },
     { kind: "correlation", text: "Correlation", may: measured.length > 1, make: () => two("correlation", missing()) },
     { kind: "regression", text: "Regression line", may: measured.length > 1, make: () => two("regression", missing()) },
     { kind: "cumulative", text: "Cumulative counts", may: numbers.length > 0, make: () => cut("cumulative") },

@@ -26,15 +26,17 @@ def _replace_kind(kind: str, statistic: dict[str, Any]) -> dict[str, Any]:
     return {**statistic, "kind": kind}
 
 
-def standard_deviation(column: str, bounds: Bounds | None = None, missing: Missing | None = None) -> dict[str, Any]:
-    """The root of the sample variance.
+def standard_deviation(
+    column: str, bounds: Bounds | None = None, missing: Missing | None = None, where: Where | None = None
+) -> dict[str, Any]:
+    """The root of the sample variance; with `missing`, also of the rows that meet `where`, as for those that follow.
 
     Examples:
         >>> from snapledger_client import standard_deviation
         >>> standard_deviation("body_mass_g")
         {'kind': 'standard_deviation', 'column': 'body_mass_g'}
     """
-    return _replace_kind("standard_deviation", statistics.variance(column, bounds, missing))
+    return _replace_kind("standard_deviation", statistics.variance(column, bounds, missing, where))
 
 
 def proportion(column: str | None = None, category: str | None = None, where: Where | None = None) -> dict[str, Any]:
@@ -117,7 +119,11 @@ def _given(**members: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON is any valu
 
 
 def correlation(
-    first: str, second: str, bounds: PairOfBounds | None = None, missing: Missing | None = None
+    first: str,
+    second: str,
+    bounds: PairOfBounds | None = None,
+    missing: Missing | None = None,
+    where: Where | None = None,
 ) -> dict[str, Any]:
     """Pearson's correlation of two columns.
 
@@ -126,10 +132,16 @@ def correlation(
         >>> correlation("bill_length_mm", "body_mass_g")
         {'kind': 'correlation', 'columns': ['bill_length_mm', 'body_mass_g']}
     """
-    return _replace_kind("correlation", statistics.covariance(first, second, bounds, missing))
+    return _replace_kind("correlation", statistics.covariance(first, second, bounds, missing, where))
 
 
-def regression(x: str, y: str, bounds: PairOfBounds | None = None, missing: Missing | None = None) -> dict[str, Any]:
+def regression(
+    x: str,
+    y: str,
+    bounds: PairOfBounds | None = None,
+    missing: Missing | None = None,
+    where: Where | None = None,
+) -> dict[str, Any]:
     """The least-squares line of the column `y` on the column `x`: `slope` and `intercept`.
 
     Examples:
@@ -137,7 +149,7 @@ def regression(x: str, y: str, bounds: PairOfBounds | None = None, missing: Miss
         >>> regression("bill_length_mm", "body_mass_g")["columns"]
         ['bill_length_mm', 'body_mass_g']
     """
-    return _replace_kind("regression", statistics.covariance(x, y, bounds, missing))
+    return _replace_kind("regression", statistics.covariance(x, y, bounds, missing, where))
 
 
 def cumulative(

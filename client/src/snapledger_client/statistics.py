@@ -122,21 +122,29 @@ def mean(column: str, bounds: Bounds | None = None, missing: Missing | None = No
     return _add_members({"kind": "mean", "column": column}, bounds=bounds, missing=missing)
 
 
-def variance(column: str, bounds: Bounds | None = None, missing: Missing | None = None) -> dict[str, Any]:
-    """The sample variance (n - 1) of a numeric or boolean column.
+def variance(
+    column: str, bounds: Bounds | None = None, missing: Missing | None = None, where: Where | None = None
+) -> dict[str, Any]:
+    """The sample variance (n - 1) of a numeric or boolean column; with `missing`, also of the rows that meet `where`.
 
     Examples:
         >>> from snapledger_client import variance
         >>> variance("bill_length_mm", bounds=(30, 60))
         {'kind': 'variance', 'column': 'bill_length_mm', 'bounds': ['30', '60']}
     """
-    return _add_members({"kind": "variance", "column": column}, bounds=bounds, missing=missing)
+    return _add_members({"kind": "variance", "column": column}, bounds=bounds, where=where, missing=missing)
 
 
 def covariance(
-    first: str, second: str, bounds: PairOfBounds | None = None, missing: Missing | None = None
+    first: str,
+    second: str,
+    bounds: PairOfBounds | None = None,
+    missing: Missing | None = None,
+    where: Where | None = None,
 ) -> dict[str, Any]:
     """The sample covariance (n - 1) of two columns; `bounds` has a pair, or None, for each.
+
+    With `missing`, also of the rows that meet `where`.
 
     Examples:
         >>> from snapledger_client import covariance
@@ -144,7 +152,7 @@ def covariance(
         {'kind': 'covariance', 'columns': ['bill_length_mm', 'body_mass_g']}
     """
     document = _add_pairs({"kind": "covariance", "columns": [first, second]}, bounds=bounds)
-    return _add_members(document, missing=missing)
+    return _add_members(document, where=where, missing=missing)
 
 
 def count(where: Where | None = None, group_by: str | Periods | None = None) -> dict[str, Any]:

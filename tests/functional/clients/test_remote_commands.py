@@ -474,7 +474,7 @@ DERIVED += ["median", "quantile", "margin"]
         ),
         (
             ("derived", "standard_deviation", "body_mass_g", "--bins", "3"),
-            "--bins does not go with a standard deviation, which takes --bounds and --missing",
+            "--bins does not go with a standard deviation, which takes --bounds, --missing and --where",
         ),
         (("derived", "margin", "a", "b"), "a margin takes three columns, not 2"),
         (

@@ -193,6 +193,7 @@ def of_known_values(one: dict[str, Any], pair: dict[str, Any]) -> Iterator[dict[
     yield {"kind": "mean", "missing": "exclude", **one, "group_by": "text"}
     for kind in ("covariance", "correlation", "regression"):
         yield {"kind": kind, "missing": "exclude", **pair}
+        yield {"kind": kind, "missing": "exclude", **pair, "where": {"text": "a"}}
 
 
 def questions(count: int) -> Iterator[tuple[str, dict[str, Any], str | None]]:

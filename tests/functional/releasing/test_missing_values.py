@@ -1,5 +1,6 @@
 """Means and what else follows from the known values, over HTTP, on households of whose incomes some are missing."""
 
+import statistics
 from typing import Any
 
 import households
@@ -69,6 +70,22 @@ def test_the_mean_of_each_region_is_one_call_at_the_price_of_two_releases(table:
     assert [each["label"] for each in answer["bins"]] == [*households.REGIONS, "other"]
     for incomes, (low, high) in zip(truths.values(), answer["estimates"]["mean"]["interval"], strict=False):
         assert low < sum(incomes) / len(incomes) < high
+
+
+def test_the_spread_of_some_known_values(table: Table) -> None:
+    region = households.REGIONS[0]
+    incomes = [income for income, _, each in households.households() if each == region and income is not None]
+    spread = MEAN | {"kind": "variance", "where": {"region": region}}
+    plan = table.analyst.post(
+        f"{table.path}/derived/plan",
+        json={"derived": spread | {"missing": "exclude"}, "epsilon": 40, "guesses": {"standard_deviation": 9000}},
+    )
+    assert (plan.status_code, plan.json()["errors"][0]["where"]) == (422, "guesses.count")
+    answer = ask(table, spread, epsilon=40).json()
+    low, high = answer["estimates"]["variance"]["interval"]
+    assert low < statistics.variance(incomes) < high
+    assert answer["derived"]["where"] == {"region": {"in": [region]}}
+    assert answer["treatment"]["income"]["missing_as"] == "excluded"
 
 
 def test_the_spread_of_the_known_values_shares_its_count(table: Table) -> None:

@@ -79,18 +79,30 @@ class AsyncDatasetQueries:
     ) -> Awaitable[Estimate]: ...
     @overload
     def variance(
-        self, column: str, bounds: Bounds | None = None, *, missing: Missing, **options: Unpack[DerivedOptions]
+        self,
+        column: str,
+        bounds: Bounds | None = None,
+        *,
+        missing: Missing,
+        where: Where | None = None,
+        **options: Unpack[DerivedOptions],
     ) -> Awaitable[Derived]: ...
     def variance(
-        self, column: str, bounds: Bounds | None = None, *, missing: Missing | None = None, **options: Any
+        self,
+        column: str,
+        bounds: Bounds | None = None,
+        *,
+        missing: Missing | None = None,
+        where: Where | None = None,
+        **options: Any,
     ) -> Awaitable[Any]:
-        """Release the sample variance of a column, or derive that of the known values. See `mean`.
+        """Release the sample variance of a column, or derive that of the known values, perhaps `where`. See `mean`.
 
         Examples:
             >>> (await penguins.variance("bill_length_mm", accuracy=60)).accuracy.radius <= 60
             True
         """
-        return self._answer(statistics.variance(column, bounds, missing), options)
+        return self._answer(statistics.variance(column, bounds, missing, where), options)
 
     @overload
     def covariance(
@@ -110,6 +122,7 @@ class AsyncDatasetQueries:
         bounds: PairOfBounds | None = None,
         *,
         missing: Missing,
+        where: Where | None = None,
         **options: Unpack[DerivedOptions],
     ) -> Awaitable[Derived]: ...
     def covariance(
@@ -119,6 +132,7 @@ class AsyncDatasetQueries:
         bounds: PairOfBounds | None = None,
         *,
         missing: Missing | None = None,
+        where: Where | None = None,
         **options: Any,
     ) -> Awaitable[Any]:
         """Release the sample covariance of two columns, or derive that of the rows with both values. See `mean`.
@@ -128,7 +142,7 @@ class AsyncDatasetQueries:
             >>> both.privacy.epsilon >= Decimal("0.1")
             True
         """
-        return self._answer(statistics.covariance(first, second, bounds, missing), options)
+        return self._answer(statistics.covariance(first, second, bounds, missing, where), options)
 
     def _answer(self, statistic: Statistic, options: Any) -> Awaitable[Any]:  # noqa: ANN401 - of one of both
         """Release a statistic that is one number, or derive that of the known values."""
@@ -309,6 +323,7 @@ class AsyncDatasetQueries:
         column: str,
         bounds: Bounds | None = None,
         missing: Missing | None = None,
+        where: Where | None = None,
         **options: Unpack[DerivedOptions],
     ) -> Awaitable[Derived]:
         """The root of a column's sample variance. See `DerivedOptions`.
@@ -317,7 +332,7 @@ class AsyncDatasetQueries:
             >>> (await penguins.standard_deviation("body_mass_g", epsilon="0.2")).interval[0] >= 0
             True
         """
-        derived = derived_statistics.standard_deviation(column, bounds, missing)
+        derived = derived_statistics.standard_deviation(column, bounds, missing, where)
         return self._send(calls.derive(self.name, derived, **options))
 
     def proportion(
@@ -420,6 +435,7 @@ class AsyncDatasetQueries:
         second: str,
         bounds: PairOfBounds | None = None,
         missing: Missing | None = None,
+        where: Where | None = None,
         **options: Unpack[DerivedOptions],
     ) -> Awaitable[Derived]:
         """Pearson's correlation of two columns. See `DerivedOptions`.
@@ -428,7 +444,7 @@ class AsyncDatasetQueries:
             >>> -1 <= (await penguins.correlation("bill_length_mm", "body_mass_g", epsilon="0.3")).interval[0]
             True
         """
-        derived = derived_statistics.correlation(first, second, bounds, missing)
+        derived = derived_statistics.correlation(first, second, bounds, missing, where)
         return self._send(calls.derive(self.name, derived, **options))
 
     def regression(
@@ -437,6 +453,7 @@ class AsyncDatasetQueries:
         y: str,
         bounds: PairOfBounds | None = None,
         missing: Missing | None = None,
+        where: Where | None = None,
         **options: Unpack[DerivedOptions],
     ) -> Awaitable[Derived]:
         """The least-squares line of the column `y` on the column `x`. See `DerivedOptions`.
@@ -446,7 +463,7 @@ class AsyncDatasetQueries:
             >>> list(line.estimates)
             ['slope', 'intercept']
         """
-        derived = derived_statistics.regression(x, y, bounds, missing)
+        derived = derived_statistics.regression(x, y, bounds, missing, where)
         return self._send(calls.derive(self.name, derived, **options))
 
     def cumulative(

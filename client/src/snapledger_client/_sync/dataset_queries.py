@@ -79,18 +79,30 @@ class DatasetQueries:
     ) -> Estimate: ...
     @overload
     def variance(
-        self, column: str, bounds: Bounds | None = None, *, missing: Missing, **options: Unpack[DerivedOptions]
+        self,
+        column: str,
+        bounds: Bounds | None = None,
+        *,
+        missing: Missing,
+        where: Where | None = None,
+        **options: Unpack[DerivedOptions],
     ) -> Derived: ...
     def variance(
-        self, column: str, bounds: Bounds | None = None, *, missing: Missing | None = None, **options: Any
+        self,
+        column: str,
+        bounds: Bounds | None = None,
+        *,
+        missing: Missing | None = None,
+        where: Where | None = None,
+        **options: Any,
     ) -> Any:
-        """Release the sample variance of a column, or derive that of the known values. See `mean`.
+        """Release the sample variance of a column, or derive that of the known values, perhaps `where`. See `mean`.
 
         Examples:
             >>> penguins.variance("bill_length_mm", accuracy=60).accuracy.radius <= 60
             True
         """
-        return self._answer(statistics.variance(column, bounds, missing), options)
+        return self._answer(statistics.variance(column, bounds, missing, where), options)
 
     @overload
     def covariance(
@@ -110,6 +122,7 @@ class DatasetQueries:
         bounds: PairOfBounds | None = None,
         *,
         missing: Missing,
+        where: Where | None = None,
         **options: Unpack[DerivedOptions],
     ) -> Derived: ...
     def covariance(
@@ -119,6 +132,7 @@ class DatasetQueries:
         bounds: PairOfBounds | None = None,
         *,
         missing: Missing | None = None,
+        where: Where | None = None,
         **options: Any,
     ) -> Any:
         """Release the sample covariance of two columns, or derive that of the rows with both values. See `mean`.
@@ -128,7 +142,7 @@ class DatasetQueries:
             >>> both.privacy.epsilon >= Decimal("0.1")
             True
         """
-        return self._answer(statistics.covariance(first, second, bounds, missing), options)
+        return self._answer(statistics.covariance(first, second, bounds, missing, where), options)
 
     def _answer(self, statistic: Statistic, options: Any) -> Any:  # noqa: ANN401 - of one of both
         """Release a statistic that is one number, or derive that of the known values."""
@@ -307,6 +321,7 @@ class DatasetQueries:
         column: str,
         bounds: Bounds | None = None,
         missing: Missing | None = None,
+        where: Where | None = None,
         **options: Unpack[DerivedOptions],
     ) -> Derived:
         """The root of a column's sample variance. See `DerivedOptions`.
@@ -315,7 +330,7 @@ class DatasetQueries:
             >>> penguins.standard_deviation("body_mass_g", epsilon="0.2").interval[0] >= 0
             True
         """
-        derived = derived_statistics.standard_deviation(column, bounds, missing)
+        derived = derived_statistics.standard_deviation(column, bounds, missing, where)
         return self._send(calls.derive(self.name, derived, **options))
 
     def proportion(
@@ -418,6 +433,7 @@ class DatasetQueries:
         second: str,
         bounds: PairOfBounds | None = None,
         missing: Missing | None = None,
+        where: Where | None = None,
         **options: Unpack[DerivedOptions],
     ) -> Derived:
         """Pearson's correlation of two columns. See `DerivedOptions`.
@@ -426,7 +442,7 @@ class DatasetQueries:
             >>> -1 <= penguins.correlation("bill_length_mm", "body_mass_g", epsilon="0.3").interval[0]
             True
         """
-        derived = derived_statistics.correlation(first, second, bounds, missing)
+        derived = derived_statistics.correlation(first, second, bounds, missing, where)
         return self._send(calls.derive(self.name, derived, **options))
 
     def regression(
@@ -435,6 +451,7 @@ class DatasetQueries:
         y: str,
         bounds: PairOfBounds | None = None,
         missing: Missing | None = None,
+        where: Where | None = None,
         **options: Unpack[DerivedOptions],
     ) -> Derived:
         """The least-squares line of the column `y` on the column `x`. See `DerivedOptions`.
@@ -444,7 +461,7 @@ class DatasetQueries:
             >>> list(line.estimates)
             ['slope', 'intercept']
         """
-        derived = derived_statistics.regression(x, y, bounds, missing)
+        derived = derived_statistics.regression(x, y, bounds, missing, where)
         return self._send(calls.derive(self.name, derived, **options))
 
     def cumulative(
