@@ -113,8 +113,9 @@ $(BENCH)/peers: requirements-bench.lock pyproject.toml
 	@$(BENCH)/bin/pip --disable-pip-version-check install --quiet --no-deps --editable .
 	@touch $@
 
-messages: $(VENV)/development ## List all texts that people read in docs/messages.md
+messages: $(VENV)/development ## List all texts that people read in docs/messages.md, and the formats of files
 	@$(BIN)/python tools/list_messages.py
+	@$(BIN)/python tools/list_file_formats.py
 
 openapi: $(VENV)/development ## Write the OpenAPI document that the service answers
 	@$(BIN)/python tools/write_openapi.py

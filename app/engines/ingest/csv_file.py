@@ -20,6 +20,7 @@ from app.spelling import suggest_name
 MAX_ROWS_IN_BATCH = 4_096
 MAX_BYTES_IN_BATCH = 2**22
 _ROWS_OF_SAMPLE = 20
+_TITLES = ": if titles stand above the header, declare its line as `header_row` in `format`"
 
 
 def csv_batches(
@@ -100,7 +101,8 @@ def batch_rows(rows: Rows | SheetRows, width: int, problems: Problems) -> Iterat
             if batch:  # first report the problems of earlier rows
                 yield lines, batch
                 lines, batch, size = [], [], 0
-            problems.add_line(rows.place, rows.line, f"has {len(fields)} fields where the header has {width}")
+            hint = _TITLES if width == 1 else ""
+            problems.add_line(rows.place, rows.line, f"has {len(fields)} fields where the header has {width}{hint}")
             continue
         lines.append(rows.line)
         batch.append(fields)

@@ -29,7 +29,10 @@ _CSV_ERRORS: Final = {
     "new-line character": "a carriage return (CR) is inside a line, and no quotes are around it",
     "unexpected end": "a quote is not closed",
 }
-_CSV_ERROR: Final = "a quote is inside a field that does not begin with one, or characters follow a closing quote"
+_CSV_ERROR: Final = (
+    "a quote is inside a field that does not begin with one, or characters follow a closing quote; a quote inside a "
+    "field must be doubled"
+)
 
 _DATA_AS_HEADER = (
     "{what}. If the file has no header, list the names of all its columns in `column_names` in `format`, as they are "

@@ -15,7 +15,9 @@ MAX_CATEGORIES = 100
 """A column with more distinct texts probably holds names or remarks, not categories."""
 
 NULL_VALUES = ("", "NA", "NaN", "null")
-OTHER_NULL_VALUES = frozenset({".", "-", "?", "N/A", "n/a", "#N/A", "NULL", "None", "<NA>", "NaT", "\\N", "#DIV/0!"})
+OTHER_NULL_VALUES = frozenset(
+    {".", "-", "?", "N/A", "n/a", "#N/A", "NULL", "None", "<NA>", "NaT", "\\N", "#NULL!", "#DIV/0!"}
+)
 """Texts that tools write for missing numbers, dates and booleans. A draft declares those that a file has."""
 
 DECLARABLE = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,255}")
