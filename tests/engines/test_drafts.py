@@ -34,6 +34,9 @@ CELLS += ["text", "9223372036854775808", "1_000", "inf", "nan", "1.", ".5", "202
 
 PEOPLE = "âge;ville\n".encode() + "".join(f"{i % 90};{('Tours', 'Orléans')[i % 2]}\n" for i in range(20_000)).encode()
 
+ZSTD = pa.Codec("zstd")
+SKIPPED = b"\x5a\x2a\x4d\x18" + (6).to_bytes(4, "little") + b"a name"  # a frame that is skipped
+
 
 def written(path: Path, rows: list[list[str]], encoding: str = "utf-8", **dialect: Any) -> Path:
     with path.open("w", newline="", encoding=encoding, errors="replace") as file:
@@ -141,8 +144,8 @@ def test_why_columns_are_left_out(tmp_path: Path) -> None:
     "content",
     [
         gzip.compress(PEOPLE),
-        gzip.compress(PEOPLE[:400]) + gzip.compress(PEOPLE[400:]),
-        pa.Codec("zstd").compress(PEOPLE, asbytes=True),
+        gzip.compress(PEOPLE[:400]) + bytes(600) + gzip.compress(PEOPLE[400:]) + bytes(10_240),
+        SKIPPED + ZSTD.compress(PEOPLE[:400], asbytes=True) + SKIPPED + ZSTD.compress(PEOPLE[400:], asbytes=True),
         PEOPLE.decode().encode("utf-16"),
         codecs.BOM_UTF16_BE + PEOPLE.decode().encode("utf-16-be"),
         gzip.compress(PEOPLE.decode().encode("utf-16")),
@@ -162,6 +165,8 @@ def test_compressed_files_and_utf_16_are_read(tables: Tables, tmp_path: Path, co
         (b"PK\x03\x04" + b"\0" * 26 + b"t.csv", "is a ZIP archive"),
         (gzip.compress(b"PAR1" + b"\0" * 100, mtime=0), "is a Parquet file in a compressed one"),
         (gzip.compress(b"x\n1\n2\n" * 100, mtime=0)[:-5], "is damaged or truncated"),
+        (gzip.compress(b"x\n1\n2\n", mtime=0) + b"more", "is damaged or truncated"),
+        (ZSTD.compress(b"x\n1\n2\n", asbytes=True) + bytes(9), "is damaged or truncated"),
         (codecs.BOM_UTF16_LE + b"x\0\n\0" + b"\0\xd8", "is not valid UTF-16"),
         (codecs.BOM_UTF32_LE + b"x\0\0\0", "is in UTF-32: save it as UTF-8"),
         (b"BZh9" + b"\0" * 100, "is compressed with bzip2: decompress it"),

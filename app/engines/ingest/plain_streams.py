@@ -2,8 +2,11 @@
 
 import codecs
 import io
+import re
+import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
+from gzip import GzipFile
 from typing import Any, BinaryIO, Final, cast
 
 import pyarrow as pa
@@ -11,7 +14,10 @@ import pyarrow as pa
 from app.engines.ingest.file_kinds import ZIP, is_parquet, peek
 from app.engines.piece_streams import PieceStream
 
-_COMPRESSIONS: Final = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+_COMPRESSIONS: Final = {
+    "gzip": re.compile(rb"\x1f\x8b"),
+    "zstd": re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"),  # a frame, or one that is skipped
+}
 _UTF_16: Final = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
 _UTF_32: Final = codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE
 _PIECE_BYTES: Final = 2**16
@@ -44,7 +50,7 @@ def open_plain(file: BinaryIO, encoding: str | None = None) -> BinaryIO:
         OSError: it could not be read.
     """
     magic = peek(file, 4)
-    compression = next((name for first, name in _COMPRESSIONS.items() if magic.startswith(first)), None)
+    compression = next((name for name, first in _COMPRESSIONS.items() if first.match(magic)), None)
     plain = file if compression is None else _stream(partial(_decompress, file, compression))
     if plain is not file and is_parquet(plain):
         raise UnreadableStreamError("is a Parquet file in a compressed one: upload the Parquet file")
@@ -111,18 +117,21 @@ class _Unclosed:
 
 
 def _decompress(file: BinaryIO, compression: str) -> Iterator[bytes]:
+    """Yield the content of all members or frames. Zeros may follow the last one in gzip, as tapes have them."""
     most = FREE_PLAIN_BYTES + MAX_RATIO * file.seek(0, io.SEEK_END)
     file.seek(0)
     size = 0
     try:
-        stream = pa.CompressedInputStream(_Unclosed(file), compression)
+        # Arrow's own stream of gzip refuses zeros at the end.
+        zipped = compression == "gzip"
+        stream = GzipFile(fileobj=file) if zipped else pa.CompressedInputStream(_Unclosed(file), compression)
         while piece := stream.read(_PIECE_BYTES):
             size += len(piece)
             if size > most:
                 raise UnreadableStreamError(f"has more than {most:,} bytes when it is decompressed: upload it as it is")
             yield piece
-    except OSError as error:
-        if error.errno is not None:
+    except (OSError, EOFError, zlib.error) as error:
+        if isinstance(error, OSError) and error.errno is not None:
             raise
         what = f"is damaged or truncated: its {compression} stream cannot be decompressed"
         raise UnreadableStreamError(what) from None
