@@ -148,6 +148,10 @@ EURO = Column("v", Kind.DECIMAL, scale=2, symbols=("€", "EUR", "%"))
         (ENGLISH, INTEGER, "6718", 6718),
         (ENGLISH, REAL, "-6,718.25", -6718.25),
         *((ENGLISH, INTEGER, text, None) for text in (",123", "1,23", "1,2345", "1234,567", "1,,234", "1,234,5")),
+        (ENGLISH, INTEGER, "-1,234,567", -1234567),
+        # Points and commas that no writer of groups puts there: those of decimals, in a column declared otherwise.
+        *((GERMAN, REAL, text, None) for text in ("0.123", "-0.500", "00.123", "1.234e5", "1.234,5e2", "123.45.678")),
+        *((ENGLISH, REAL, text, None) for text in ("0,123", "1,234e5", "1,234e+05", "12,34,567,890")),
         *((ENGLISH, EURO, text, 123400) for text in ("€1,234", "€ 1,234.00", "1,234 €", "+ €1234", "€+1234")),
         (ENGLISH, EURO, "-€5", -500),
         (ENGLISH, EURO, "12.5 %", 1250),

@@ -24,7 +24,8 @@ class NumberSpelling:
 
     Args:
         decimal: the decimal point, or the comma in its place.
-        thousands: the character between groups of three digits; the first groups may have two, as in India.
+        thousands: the character between groups of three digits, or of two before the last three, as in India. A number
+            with it has no exponent and begins with no zero: `0,123` and `1.234e5` are decimals in another spelling.
         symbols: texts of which one may stand before or after the digits, such as a currency or the percent sign.
     """
 
@@ -34,9 +35,9 @@ class NumberSpelling:
         self._separator = self._grouped = None
         if thousands is not None:
             separator = _SEPARATORS[thousands]
-            groups = rf"[0-9]{{1,3}}(?:{separator}[0-9]{{2,3}})*{separator}[0-9]{{3}}"
+            first = rf"(?:[1-9][0-9]{{0,2}}(?:{separator}[0-9]{{3}})*|[1-9][0-9]?(?:{separator}[0-9]{{2}})+)"
             self._separator = re.compile(separator)
-            self._grouped = re.compile(rf"[+-]?{groups}(?:{re.escape(decimal)}[0-9]*)?(?:[eE][+-]?[0-9]+)?")
+            self._grouped = re.compile(rf"[+-]?{first}{separator}[0-9]{{3}}(?:{re.escape(decimal)}[0-9]*)?")
         self.is_plain = decimal == "." and thousands is None and not symbols
 
     def to_plain(self, text: str) -> str:
