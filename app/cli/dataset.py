@@ -22,6 +22,7 @@ from rich.progress import (
 
 app = typer.Typer(help="Describe and upload a table, as its owner.", no_args_is_help=True)
 
+DateOrder = Literal["day-month-year", "month-day-year"]
 Encoding = Literal["utf-8", "windows-1252", "latin-1"]
 Given = Annotated[
     Path, typer.Argument(help="A CSV, Parquet or Excel file.", exists=True, dir_okay=False, readable=True)
@@ -29,7 +30,7 @@ Given = Annotated[
 
 
 @app.command()
-def suggest(
+def suggest(  # noqa: PLR0913 - one for each thing that a file may not show
     file: Given,
     header_row: Annotated[
         int | None, typer.Option(min=1, max=1_000, help="The line with the names of the columns.")
@@ -40,6 +41,10 @@ def suggest(
     ] = False,
     encoding: Annotated[
         Encoding | None, typer.Option(help="The encoding of a text file, which is detected by default.")
+    ] = None,
+    date_order: Annotated[
+        DateOrder | None,
+        typer.Option(help="The order of dates that are not in ISO 8601, if the file does not show it."),
     ] = None,
     sheet: Annotated[str | None, typer.Option(help="The name of the sheet of a workbook, or its place from 1.")] = None,
 ) -> None:
@@ -55,7 +60,9 @@ def suggest(
         raise typer.BadParameter("is a line that --no-header says does not exist", param_hint="--header-row")
     place = int(sheet) if sheet is not None and sheet.isdecimal() else sheet
     draft = draft_metadata(
-        file, FileFormat(header_row=header_row, encoding=encoding, sheet=place), has_header=not no_header
+        file,
+        FileFormat(header_row=header_row, encoding=encoding, sheet=place, date_order=date_order),
+        has_header=not no_header,
     )
     told = _explain_left_out(draft.left_out)
     if not draft.columns:

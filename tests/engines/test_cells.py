@@ -164,6 +164,30 @@ def test_other_spellings_of_numbers(form: FileFormat, column: Column, text: str,
     assert [*problems] == ([0] if value is None else [])
 
 
+DAY, SECOND = Column("v", Kind.DATE), Column("v", Kind.SECONDS, time_zone="UTC")
+
+
+@pytest.mark.parametrize(
+    ("column", "order", "text", "value"),
+    [
+        (DAY, "day-month-year", "03.01.1970", 2),
+        (DAY, "month-day-year", "1/3/1970", 2),
+        (DAY, "month-day-year", "1970-01-03", 2),
+        (DAY, "day-month-year", "3-1-1970 23:59", 2),
+        (SECOND, "day-month-year", "01.01.1970, 10:20:30.5", 37_230),
+        (SECOND, "month-day-year", "1/1/1970 12:00 AM", 0),
+        (SECOND, "month-day-year", "1/1/1970 12:05:01 p.m.", 43_501),
+        *((DAY, "day-month-year", text, None) for text in ("1/13/1970", "3.1/1970", "3.1.70", "0.1.1970")),
+        (SECOND, "month-day-year", "1/1/1970 13:00 PM", None),
+    ],
+)
+def test_dates_in_other_orders(column: Column, order: str, text: str, value: int | None) -> None:
+    array, problems = CellReader(column, FileFormat(NULLS, date_order=order)).read([text])
+    assert (array.to_pylist(), len(problems)) == ([value], int(value is None))
+    hint = read(DAY, "3.1.1970")[1][0]
+    assert hint.endswith("2021-03-31T14:00: declare `date_order` in `format`")
+
+
 def test_blanks_and_declared_texts() -> None:
     column = Column("v", Kind.CATEGORY, categories=("NA", " x", "x"))
     texts = ["NA", " NA", " x", "x ", "x", " "]

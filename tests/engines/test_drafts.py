@@ -30,6 +30,7 @@ from app.services.planning.columns import decode_columns, encode_columns
 NAMES = ["", " x ", "x", "sex", "a,b", 'say "x"', "ß", "x\ny", "n" * 300, "0", "'; DROP", "🐧", "\t", "x_1", "column0"]
 CELLS = ["1", "2.5", "-3", "0x1F", "1e5", "", "NA", "true", "False", "yes", "2024-02-29", "12:30", "1,250", " 7", "+4"]
 CELLS += ["1,5", "-0,25", "1.250,00", "6,718.5", "1\u00a0234", "12 %", "€ 5", "1.234 €", "$7", " no ", "ja", "-", "N/A"]
+CELLS += ["31.12.2024", "01/02/2024", "3/31/2021 2:00 PM", "2.1.2024 09:30"]
 CELLS += ["text", "9223372036854775808", "1_000", "inf", "nan", "1.", ".5", "2024-01-01 10:00:00", "x\ny", "t" * 300]
 
 PEOPLE = "âge;ville\n".encode() + "".join(f"{i % 90};{('Tours', 'Orléans')[i % 2]}\n" for i in range(20_000)).encode()
@@ -180,6 +181,33 @@ def test_other_kinds_of_files_are_named(tables: Tables, tmp_path: Path, content:
         draft_metadata(tmp_path / "t")
     with pytest.raises(InvalidFile, match=told):
         tables.ingest(io.BytesIO(content), [Column("x", Kind.INTEGER)], [])
+
+
+@pytest.mark.parametrize(
+    ("cells", "order", "kind"),
+    [
+        (["31.12.2024", "1.2.2024"], "day-month-year", "date"),
+        (["01.02.2024", "02.03.2024"], "day-month-year", "date"),
+        (["12/31/2024", "1/2/2024"], "month-day-year", "date"),
+        (["3/31/2024 12:00 AM", "1/2/2024 2:30 PM"], "month-day-year", "timestamp"),
+        (["01/02/2024", "02/03/2024"], None, None),
+        (["31/12/2024", "12/31/2024"], None, "category"),
+        (["31.02.2024", "1.2.2024"], None, "category"),
+        (["13/1/2024 13:00 PM", "1/2/2024 2:30 PM"], None, "category"),
+    ],
+)
+def test_the_order_of_dates_is_detected_if_it_is_sure(
+    tables: Tables, tmp_path: Path, cells: list[str], order: str | None, kind: str | None
+) -> None:
+    path = written(tmp_path / "t.csv", [["on", "sex"], [cells[0], "f"], [cells[1], "m"]])
+    draft = draft_metadata(path)
+    assert draft.form.date_order == order
+    assert draft.columns.get("on", {}).get("kind") == kind
+    if kind is None:
+        assert "cannot be told apart" in draft.left_out["on"]
+        draft = draft_metadata(path, FileFormat(date_order="day-month-year"))
+        assert draft.columns["on"]["bounds"] == ["2024-02-01", "2024-03-02"]
+    assert upload(tables, path, draft) == 2
 
 
 def test_a_workbook_is_drafted(tables: Tables, tmp_path: Path) -> None:

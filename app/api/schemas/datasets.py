@@ -253,6 +253,11 @@ class DeclaredFormat(RequestModel):
         description="What may stand between groups of three digits. A space stands for all kinds of spaces, also those "
         "at which no line ends.",
     )
+    date_order: Literal["day-month-year", "month-day-year"] | None = Field(
+        default=None,
+        description="The order in which dates are written, such as `31.03.2021` or `3/31/2021 2:00 PM`. Dates in ISO "
+        "8601 are always read.",
+    )
     strip: Flag | None = Field(
         default=None,
         description="Whether blanks around texts are dropped. By default they are, except around categories and units.",

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from app.dp.table.columns import Column, Kind
 from app.dp.table.dates import count_units, parse_moment
 from app.engines.ingest.checks import flag_places
+from app.engines.ingest.date_spelling import is_unordered, to_iso
 from app.engines.ingest.file_format import FileFormat
 from app.engines.ingest.number_spelling import NumberSpelling, suggest_spelling
 from app.engines.stored_columns import INT64_MAX, INT64_MIN, choose_stored_type
@@ -71,7 +72,9 @@ class CellReader:
             self._plain, self._careful = meanings.__getitem__, lambda text: read_boolean(text, meanings)
         elif column.kind.temporal:
             # A table has few distinct dates.
-            self._plain = self._careful = lru_cache(MAX_CACHED_DATES)(lambda text: read_moment(text, column))
+            self._plain = self._careful = lru_cache(MAX_CACHED_DATES)(
+                lambda text: read_moment(text, column, form.date_order)
+            )
         else:
             self._spelling = NumberSpelling(form.decimal, form.thousands, column.symbols)
             if column.kind is Kind.REAL:
@@ -197,15 +200,18 @@ def read_boolean(text: str, meanings: Mapping[str, bool]) -> bool:
     return value
 
 
-def read_moment(text: str, column: Column) -> int:
-    """Return the number that a column stores for an ISO date or time; a date column drops the time of the day.
+def read_moment(text: str, column: Column, order: str | None = None) -> int:
+    """Return the number that a column stores for a date or time; a date column drops the time of the day.
+
+    The text is in ISO 8601, or in the declared order of day, month and year.
 
     Raises:
         UnreadableError: it is not a date or a time, or it has an offset in a column without a time zone.
     """
-    moment = parse_moment(text)
+    moment = parse_moment(text if order is None else to_iso(text, order))
     if moment is None:
-        raise UnreadableError("is not an ISO date or time such as 2021-03-31 or 2021-03-31T14:00")
+        hint = ": declare `date_order` in `format`" if order is None and is_unordered(text) else ""
+        raise UnreadableError(f"is not an ISO date or time such as 2021-03-31 or 2021-03-31T14:00{hint}")
     if isinstance(moment, datetime) and moment.tzinfo is not None and not column.time_zone:
         raise UnreadableError("has an offset from UTC: declare the column as a timestamp with a time zone")
     return count_units(moment, column)

@@ -18,7 +18,7 @@ from app.dp.table.columns import Column, Kind
 from app.dp.table.dates import first_unit, format_units, last_unit
 from app.engines.errors import InvalidFile, Problem
 from app.engines.ingest import batches_of
-from app.engines.ingest.draft_texts import draft_texts
+from app.engines.ingest.draft_texts import NO_KIND, draft_texts
 from app.engines.ingest.file_format import PLAIN, FileFormat
 from app.engines.ingest.file_kinds import describe_foreign_kind, is_parquet
 from app.engines.ingest.plain_streams import UnreadableStreamError, open_plain
@@ -30,7 +30,6 @@ from app.engines.stored_columns import INT64_MAX, INT64_MIN
 _REALS = {"DOUBLE", "FLOAT"}
 _WHOLE = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?")
 _DECIMAL = re.compile(r"DECIMAL\((\d+),(\d+)\)")
-NO_KIND = "looks like names, remarks, times or a constant"
 _MAX_DIGITS = 18
 _EXACT = Context(prec=80)
 _MAX_NAME = 255
@@ -101,8 +100,8 @@ def _draft(path: Path, file: BinaryIO, form: FileFormat, *, has_header: bool) ->
     for place, (name, column) in enumerate(zip(found.header, found.columns, strict=True), 1):
         if what := _find_unusable_name(name, found.header):
             draft.leave_out(name[:_MAX_NAME] or f"column {place}", what)
-        elif column is None:
-            draft.leave_out(name, NO_KIND)
+        elif isinstance(column, str):
+            draft.leave_out(name, column)
         else:
             draft.columns[name] = column
     return draft

@@ -14,15 +14,18 @@ from app.engines.ingest.problems import Problems
 from app.engines.ingest.sheet_rows import SheetRows, is_workbook
 from app.engines.ingest.text_profile import COMMAS, NULL_VALUES, POINTS, Spelling, TextProfile
 
+NO_KIND = "looks like names, remarks, times or a constant"
+AMBIGUOUS_DATES = "has dates whose day and month cannot be told apart: use --date-order"
+
 _PIECE_BYTES = 2**20
 
 
 class TextDraft(NamedTuple):
-    """The format of a text file, its header, and a declaration of each column; None for those that no kind suits."""
+    """The format of a text file, its header, and a declaration of each column, or why it has none."""
 
     form: FileFormat
     header: list[str]
-    columns: list[dict[str, Any] | None]
+    columns: list[dict[str, Any] | str]
 
 
 def draft_texts(file: BinaryIO, form: FileFormat, *, has_header: bool) -> TextDraft:
@@ -43,18 +46,25 @@ def draft_texts(file: BinaryIO, form: FileFormat, *, has_header: bool) -> TextDr
         form = replace(form, column_names=tuple(f"column_{place}" for place in range(1, len(first) + 1)))
     header, profiles = _profile(file, form)
     spelling = _choose_spelling(profiles, POINTS if of_sheet else _list_spellings(form))
-    columns = [profile.draft(spelling) for profile in profiles]
+    order = form.date_order or _choose_order(profiles)
+    columns = [
+        AMBIGUOUS_DATES if order is None and profile.date_orders() else profile.draft(spelling, order) or NO_KIND
+        for profile in profiles
+    ]
     _refuse_data_as_header(header, profiles, columns, form)
-    drafted = [profile for profile, column in zip(profiles, columns, strict=True) if column is not None]
+    drafted = [profile for profile, column in zip(profiles, columns, strict=True) if isinstance(column, dict)]
     nulls = set[str]().union(*(profile.null_values for profile in drafted))
     categories = [
-        profile for profile, column in zip(profiles, columns, strict=True) if column and column["kind"] == "category"
+        profile
+        for profile, column in zip(profiles, columns, strict=True)
+        if isinstance(column, dict) and column["kind"] == "category"
     ]
     form = replace(
         form,
         null_values=(*NULL_VALUES, *sorted(nulls)),
         decimal=spelling.decimal,
         thousands=spelling.thousands,
+        date_order=order,
         strip=True if any(profile.has_blanks for profile in categories) else None,
     )
     return TextDraft(form, header, columns)
@@ -120,16 +130,18 @@ def _profile(file: BinaryIO, form: FileFormat) -> tuple[list[str], list[TextProf
 def _refuse_data_as_header(
     header: Sequence[str],
     profiles: Sequence[TextProfile],
-    columns: Sequence[dict[str, Any] | None],
+    columns: Sequence[dict[str, Any] | str],
     form: FileFormat,
 ) -> None:
     """Refuse a header of values: numbers or dates above numbers or dates, or a text that its column has too."""
     if form.header_row is not None or form.column_names:
         return
     named = list(zip(header, profiles, columns, strict=True))
-    numeric = [name for name, _, column in named if column and "bounds" in column]
-    texts = {name: column["categories"] for name, _, column in named if column and "categories" in column}
-    constant = [name for name, profile, column in named if column is None and profile.is_value()]
+    numeric = [name for name, _, column in named if isinstance(column, dict) and "bounds" in column]
+    texts = {
+        name: column["categories"] for name, _, column in named if isinstance(column, dict) and "categories" in column
+    }
+    constant = [name for name, profile, column in named if isinstance(column, str) and profile.is_value()]
     if look_like_data(numeric, texts) or look_like_data([*numeric, *constant], {}):
         what = (
             "its first line has values like the lines below it, and would become public as names. If it is a row, use "
@@ -147,3 +159,14 @@ def _choose_spelling(profiles: Sequence[TextProfile], order: Sequence[Spelling])
     """Return the first spelling in which the most columns are numbers."""
     readable = [profile.spellings() for profile in profiles]
     return max(order, key=lambda spelling: sum(spelling in each for each in readable))
+
+
+def _choose_order(profiles: Sequence[TextProfile]) -> str | None:
+    """Return the order of day, month and year that some column's dates must have, and all others can have.
+
+    Where a column's dates can be read in both orders, and nothing else decides, none is chosen: a guess would be wrong
+    without anybody's notice.
+    """
+    readable = [orders for profile in profiles if (orders := profile.date_orders())]
+    common = set.intersection(*readable) if readable else set()
+    return next(iter(common)) if len(common) == 1 else None

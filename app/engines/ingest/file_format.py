@@ -24,6 +24,7 @@ class FileFormat:
         header_row: the number of the line, or of a sheet's row, with the names of the columns; None for the first that
             is not blank.
         column_names: the names of all columns, if no line has them.
+        date_order: the order of day, month and year in dates that are not in ISO 8601.
         sheet: the name of a workbook's sheet, or its place, counted from 1; None for the only one that is visible.
     """
 
@@ -37,11 +38,12 @@ class FileFormat:
     header_row: int | None = None
     column_names: Sequence[str] = ()
     sheet: str | int | None = None
+    date_order: str | None = None
 
     @property
     def declared(self) -> dict[str, object]:
         """The members of `format` that the owner declared."""
-        names = ("encoding", "decimal", "thousands", "strip", "header_row", "column_names", "sheet")
+        names = ("encoding", "decimal", "thousands", "strip", "header_row", "column_names", "sheet", "date_order")
         given = {name: getattr(self, name) for name in names}
         return {name: value for name, value in given.items() if value not in {None, ()} and (name, value) != _POINT}
 

@@ -3,12 +3,14 @@
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import date
 from typing import Any, NamedTuple
 
 from app.dp.table.columns import Column, Kind
 from app.dp.table.dates import Beyond, count_units, format_units, parse_moment
 from app.engines.ingest.cells import UnreadableError, read_real, read_whole
+from app.engines.ingest.date_spelling import ORDERS, has_points, to_iso
 from app.engines.ingest.number_spelling import SYMBOLS, NumberSpelling
 
 MAX_CATEGORIES = 100
@@ -66,6 +68,22 @@ class _Range:
             self.least, self.most = min(self.least, value), max(self.most, value)
 
 
+@dataclass(slots=True)
+class _Times:
+    """The bounds of some times in seconds, the units that divide all of them, and whether one has an offset."""
+
+    bounds: _Range = field(default_factory=_Range)
+    divisors: list[int] = field(default_factory=lambda: [86_400, 3_600, 60])
+    has_zone: bool = False
+
+    def add(self, moment: date) -> None:
+        """Add a date or a time."""
+        second = count_units(moment, _SECONDS)
+        self.has_zone = self.has_zone or getattr(moment, "tzinfo", None) is not None
+        self.divisors = [each for each in self.divisors if second % each == 0]
+        self.bounds.add(second)
+
+
 class TextProfile:
     """What the texts of one column have in common."""
 
@@ -76,13 +94,11 @@ class TextProfile:
         self._numbers = {spelling: _Range() for spelling in _READERS}
         self._digits = _Range()
         self._symbols: set[str] = set()
-        self._times: _Range | None = _Range()
-        self._divisors = [86_400, 3_600, 60]
-        self._has_zone = False
+        self._times = {order: _Times() for order in (None, *ORDERS)}
 
     def add(self, texts: Iterable[str]) -> None:
         """Add the texts of a batch."""
-        if self.texts is None and not self._numbers and self._times is None:
+        if self.texts is None and not self._numbers and not self._times:
             return
         for text in set(texts):
             stripped = text.strip()
@@ -105,14 +121,19 @@ class TextProfile:
 
     def is_value(self) -> bool:
         """Return whether all texts are numbers or dates."""
-        return bool(self.spellings()) or (self._times is not None and self._times.has_bounds)
+        return bool(self.spellings()) or any(times.bounds.has_bounds for times in self._times.values())
 
-    def draft(self, spelling: Spelling) -> dict[str, Any] | None:
-        """Return a declaration of the column, given the spelling of the file's numbers; None if no kind suits it."""
+    def date_orders(self) -> set[str]:
+        """Return the orders of day, month and year in which all texts are dates, unless they are in ISO 8601."""
+        return {order for order in self._times if order is not None} if None not in self._times else set()
+
+    def draft(self, spelling: Spelling, order: str | None = None) -> dict[str, Any] | None:
+        """Return a declaration of the column, given how the file spells numbers and dates; None if no kind suits it."""
         if spelling in self.spellings():
             return self._draft_numbers(self._numbers[spelling].union(self._digits))
-        if self._times is not None and self._times.has_bounds:
-            return self._draft_dates(self._times)
+        times = self._times.get(None) or self._times.get(order)
+        if times is not None and times.bounds.has_bounds:
+            return _draft_dates(times)
         values = {text.lower() for text in (self.texts or set()) - self.null_values}
         if values and values <= {"true", "false"}:
             return {"kind": "boolean"}
@@ -144,16 +165,14 @@ class TextProfile:
                 self._numbers = {}
 
     def _add_time(self, text: str) -> None:
-        if self._times is None:
-            return
-        moment = parse_moment(text)
-        if moment is None:
-            self._times = None
-        elif not isinstance(moment, Beyond):
-            second = count_units(moment, _SECONDS)
-            self._has_zone = self._has_zone or getattr(moment, "tzinfo", None) is not None
-            self._divisors = [each for each in self._divisors if second % each == 0]
-            self._times.add(second)
+        for order in list(self._times):
+            moment = parse_moment(text if order is None else to_iso(text, order))
+            if moment is None:
+                del self._times[order]
+            elif not isinstance(moment, Beyond):
+                self._times[order].add(moment)
+        if has_points(text):
+            self._times.pop(ORDERS[1], None)
 
     def _draft_numbers(self, numbers: _Range) -> dict[str, Any] | None:
         if numbers.most - numbers.least < 1 / _MAX_BOUND or max(-numbers.least, numbers.most) > _MAX_BOUND:
@@ -163,16 +182,18 @@ class TextProfile:
             declared["symbols"] = sorted(self._symbols)
         return declared | {"bounds": [str(numbers.least), str(numbers.most)], "unconfirmed": ["bounds"]}
 
-    def _draft_dates(self, times: _Range) -> dict[str, Any] | None:
-        """Return a date if all times are midnight without an offset, else a timestamp of the coarsest resolution."""
-        if times.least == times.most:
-            return None
-        bounds = [format_units(int(second), Kind.SECONDS) for second in (times.least, times.most)]
-        if 86_400 in self._divisors and not self._has_zone:
-            return {"kind": "date", "bounds": [bound[:10] for bound in bounds], "unconfirmed": ["bounds"]}
-        resolution = "hour" if 3_600 in self._divisors else "minute" if 60 in self._divisors else "second"
-        declared = {"kind": "timestamp", "time_zone": "UTC", "resolution": resolution, "bounds": bounds}
-        return declared | {"unconfirmed": ["bounds", "time_zone"]}
+
+def _draft_dates(times: _Times) -> dict[str, Any] | None:
+    """Return a date if all times are midnight without an offset, else a timestamp of the coarsest resolution."""
+    least, most = times.bounds.least, times.bounds.most
+    if least == most:
+        return None
+    bounds = [format_units(int(second), Kind.SECONDS) for second in (least, most)]
+    if 86_400 in times.divisors and not times.has_zone:
+        return {"kind": "date", "bounds": [bound[:10] for bound in bounds], "unconfirmed": ["bounds"]}
+    resolution = "hour" if 3_600 in times.divisors else "minute" if 60 in times.divisors else "second"
+    declared = {"kind": "timestamp", "time_zone": "UTC", "resolution": resolution, "bounds": bounds}
+    return declared | {"unconfirmed": ["bounds", "time_zone"]}
 
 
 def _read_number(plain: str) -> float | None:
