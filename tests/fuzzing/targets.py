@@ -11,7 +11,7 @@ from fractions import Fraction
 from gmpy2 import mpq
 
 from app.api.json_codec import canonical_text, decode
-from app.api.routers.datasets import _to_registration
+from app.api.routers.datasets import to_registration
 from app.api.routers.releases import question_of
 from app.api.schemas.base import validate
 from app.api.schemas.datasets import DatasetRequest
@@ -20,10 +20,25 @@ from app.dp.errors import InvalidStatistic
 from app.dp.numbers.exact import NUMBER, decimal_text, parse_exact
 from app.dp.statistics import build
 from app.dp.table.columns import Column, Kind
+from app.dp.table.dates import first_unit, last_unit
 from app.engines.errors import InvalidFile
 from app.engines.ingest import batches_of
+from app.engines.ingest.cells import UnreadableError, read_moment, read_real, read_whole
 from app.engines.ingest.file_format import FileFormat
+from app.engines.ingest.file_kinds import describe_foreign_kind, is_parquet
+from app.engines.ingest.footer import read_row_groups
+from app.engines.ingest.number_spelling import NumberSpelling
+from app.engines.ingest.page_sizes import examine_pages
+from app.engines.ingest.plain_streams import (
+    ENCODINGS,
+    FREE_PLAIN_BYTES,
+    MAX_RATIO,
+    UnreadableStreamError,
+    open_plain,
+)
 from app.engines.ingest.problems import Problems
+from app.engines.ingest.sheet_rows import is_workbook
+from app.engines.ingest.thrift import Compact, MalformedError
 from app.engines.stored_columns import build_stored_schema
 from app.errors import InvalidRequestError, MalformedJsonError
 from app.services.planning import columns
@@ -38,6 +53,14 @@ COLUMNS = {
         Column("c", Kind.CATEGORY, categories=("a", "", 'o"k', "🐧"), nullable=False),
     )
 }
+MOMENTS = [Column("at", kind, time_zone="Europe/Paris") for kind in (Kind.DATE, Kind.HOURS, Kind.SECONDS)]
+SPELLINGS = [
+    NumberSpelling(),
+    NumberSpelling(",", "."),
+    NumberSpelling(".", ",", ("$", "%")),
+    NumberSpelling(",", " ", ("€", "EUR")),
+    NumberSpelling(thousands="'"),
+]
 TEXTS = FileFormat(("", "NA", "NaN"), None)
 
 
@@ -67,7 +90,7 @@ def bodies(data: bytes) -> None:
 def metadata(data: bytes) -> None:
     """A declaration is refused in our words, or can be stored, read and shown."""
     try:
-        registration = _to_registration(validate(DatasetRequest, decode(data)))
+        registration = to_registration(validate(DatasetRequest, decode(data)))
         declared = columns.encode_columns(registration.columns)
         columns.check_columns(declared)
     except (MalformedJsonError, InvalidRequestError):
@@ -101,6 +124,98 @@ def tables(data: bytes) -> None:
         assert error.problems
 
 
+def spellings(data: bytes) -> None:
+    """A text that is a number in some spelling is read exactly, and any other is refused in our words."""
+    text = data.decode("utf-8", "replace")
+    for spelling in SPELLINGS:
+        plain = spelling.to_plain(text.strip())
+        for scale in (0, 4):
+            try:
+                units = read_whole(plain, scale)
+            except UnreadableError as error:
+                assert_is_sentence(str(error))
+                continue
+            if len(plain.lower().partition("e")[2]) < 4:
+                assert Fraction(units, 10**scale) == Fraction(plain)
+        try:
+            assert isinstance(read_real(plain), float)
+        except UnreadableError as error:
+            assert_is_sentence(str(error))
+    for column in MOMENTS:
+        try:
+            assert first_unit(column.kind) - 1 <= read_moment(text, column) <= last_unit(column.kind) + 1
+        except UnreadableError as error:
+            assert_is_sentence(str(error))
+
+
+def streams(data: bytes) -> None:
+    """A compressed or encoded file is refused in our words, or is as long as is allowed and the same when rewound."""
+    for encoding in (None, *ENCODINGS):
+        try:
+            plain = open_plain(io.BytesIO(data), encoding)
+            content = plain.read()
+            plain.seek(0)
+            assert plain.read() == content
+            assert len(content) <= FREE_PLAIN_BYTES + MAX_RATIO * len(data)
+        except UnreadableStreamError as error:
+            assert_is_sentence(str(error))
+
+
+def kinds(data: bytes) -> None:
+    """Whatever the bytes are, they are of one kind, and the file is rewound."""
+    file = io.BytesIO(data)
+    assert_is_sentence(describe_foreign_kind(file) or "")
+    assert not (is_workbook(file) and is_parquet(file))
+    assert file.tell() == 0
+
+
+def workbooks(data: bytes) -> None:
+    """A workbook is refused in our words, or its rows are texts."""
+    if is_workbook(io.BytesIO(data)):
+        tables(data)
+
+
+def pages(data: bytes) -> None:
+    """The checks of a Parquet file refuse it in our words, or know what each of its row groups claims.
+
+    The last two bytes say how many bytes of the others are the footer.
+    """
+    content, size = data[:-2], int.from_bytes(data[-2:], "little")
+    file = io.BytesIO(b"PAR1" + content + min(size, len(content)).to_bytes(4, "little") + b"PAR1")
+    try:
+        groups = read_row_groups(file)
+        found = examine_pages(file, groups, {chunk.name for group in groups for chunk in group})
+    except MalformedError as error:
+        assert_is_sentence(str(error))
+        return
+    assert len(found.bytes_by_group) == len(groups)
+    assert found.most_bytes >= 0
+
+
+def structs(data: bytes) -> None:
+    """Bytes are a struct whichever fields are wanted, and it ends at the same place; wanted fields are only refused."""
+    skipping = Compact(data)
+    try:
+        skipping.struct({})
+        ended = True
+    except (MalformedError, IndexError):
+        ended = False
+    reading = Compact(data, most_elements=1_000)
+    try:
+        reading.struct({1: None, 2: {1: None, 2: {1: None}}, 3: None, 4: {3: {5: None}}})
+    except (MalformedError, IndexError):
+        return
+    assert ended
+    assert reading.place == skipping.place
+
+
+def assert_is_sentence(text: str) -> None:
+    """A reason is short, and repeats nothing of the input that is not printable."""
+    assert len(text) < 200
+    assert text.isprintable()
+
+
 TARGETS: dict[str, Callable[[bytes], None]] = {
-    target.__name__: target for target in (numbers, bodies, metadata, questions, tables)
+    target.__name__: target
+    for target in (numbers, bodies, metadata, questions, tables, spellings, streams, kinds, workbooks, pages, structs)
 }

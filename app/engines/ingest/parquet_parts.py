@@ -11,8 +11,10 @@ import pyarrow.parquet as pq
 from app.dp.table.columns import Column
 from app.engines.errors import InvalidFile, Problem
 from app.engines.ingest.file_kinds import is_parquet
+from app.engines.ingest.footer import read_row_groups
 from app.engines.ingest.parquet_file import parquet_batches
 from app.engines.ingest.problems import Problems
+from app.engines.ingest.thrift import MalformedError
 
 _SHOWN_NAMES = 3
 
@@ -55,12 +57,13 @@ def parts_batches(
 
 
 def _read_schema(file: BinaryIO) -> pa.Schema | None:
-    """Return the file's columns, or None if it is damaged, which reading its rows will tell. It is rewound."""
+    """Return the file's columns, or None if reading its rows will refuse it. It is rewound."""
     try:
-        return pq.ParquetFile(file, arrow_extensions_enabled=False).schema_arrow
+        read_row_groups(file)
+        return pq.ParquetFile(file, arrow_extensions_enabled=True).schema_arrow
     except MemoryError:  # Arrow's own is also an ArrowException
         raise
-    except (pa.ArrowException, OSError, UnicodeDecodeError):
+    except (pa.ArrowException, OSError, UnicodeDecodeError, MalformedError):
         return None
     finally:
         file.seek(0)
