@@ -130,6 +130,6 @@ def examine_pages(file: BinaryIO, row_groups: Sequence[Sequence[Chunk]], names: 
                     if encodings & _DELTA_TEXTS:
                         delta_texts.add(chunk.name)
             bytes_by_group.append(claimed)
-    except (KeyError, TypeError, OverflowError):
+    except (KeyError, IndexError, TypeError, OverflowError):
         raise MalformedError from None
     return Pages(bytes_by_group, frozenset(delta_texts))
