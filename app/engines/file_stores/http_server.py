@@ -2,7 +2,6 @@
 
 import logging
 import ssl
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from urllib.parse import quote
@@ -10,12 +9,12 @@ from urllib.parse import quote
 import httpx
 
 from app.engines.errors import EngineFailure
+from app.engines.file_stores.deadline_transport import Deadline, DeadlineTransport
 from app.engines.file_stores.file_store import StoredFile, forbid_table, refuse_table
 
 logger = logging.getLogger(__name__)
 
 _CONNECT_SECONDS = 10
-_PIECE_BYTES = 2**18
 _GONE = {404, 410}
 _CHANGED = 412
 _REFUSED = {401, 403, 405}
@@ -30,17 +29,18 @@ class HttpServer:
     Args:
         base: the URL below which all requests are.
         sign: authorises a request.
-        read_seconds: how long the server may send nothing.
+        read_seconds: how long a description, a list or the next piece of a file may take.
     """
 
     def __init__(self, base: str, sign: Sign, read_seconds: float) -> None:
         self._base = base.rstrip("/")
         self._sign = sign
         self._read_seconds = read_seconds
+        self._deadline = Deadline()
         self._client = httpx.Client(
             follow_redirects=False,
             trust_env=False,  # no proxy, no .netrc
-            verify=ssl.create_default_context(),  # SSL_CERT_FILE is OpenSSL's own
+            transport=DeadlineTransport(ssl.create_default_context(), self._deadline),  # SSL_CERT_FILE is OpenSSL's own
             timeout=httpx.Timeout(read_seconds, connect=_CONNECT_SECONDS),
             headers={"Accept-Encoding": "identity", "User-Agent": "snapledger"},
         )
@@ -48,6 +48,10 @@ class HttpServer:
     def url(self, path: str, query: str = "") -> str:
         """Return the URL of a path below the base. Every character that could mean something is escaped."""
         return f"{self._base}/{quote(path, safe='/')}{query and '?' + query}"
+
+    def start_clock(self) -> None:
+        """Give what this thread asks from now on, all together, the time that an answer may take."""
+        self._deadline.set(self._read_seconds)
 
     def describe(self, path: str) -> StoredFile | None:
         """Return a file's size and version, or None if there is none.
@@ -68,32 +72,38 @@ class HttpServer:
             StoreRefusal, EngineFailure: as above.
         """
         tag = file.version or ""
-        condition = {"If-Match": tag} if tag.startswith('"') else {}
+        condition = {"If-Match": tag} if tag.startswith('"') and tag.isascii() else {}
+        self.start_clock()
         with self._request("GET", self.url(file.path), condition) as answer:
             if answer.status_code in {*_GONE, _CHANGED} or _describe(file.path, answer) != file:
                 raise refuse_table("changed while it was read: try again")
-            yield answer.iter_raw(_PIECE_BYTES)
+            yield self._pieces(answer)
 
     def read(self, url: str, most: int) -> bytes:
-        """Return the content of a URL, of at most this many bytes, within the time that the server may send nothing.
+        """Return the content of a URL, of at most this many bytes.
 
         Raises:
             StoreRefusal, EngineFailure: as above.
         """
-        deadline = time.monotonic() + self._read_seconds
         with self._request("GET", url) as answer:
             if answer.status_code in _GONE:
                 raise EngineFailure
-            content = b""
-            for piece in answer.iter_raw(_PIECE_BYTES):
+            content = bytearray()
+            for piece in answer.iter_raw():
                 content += piece
-                if len(content) > most or time.monotonic() > deadline:
+                if len(content) > most:
                     raise EngineFailure
-            return content
+            return bytes(content)
 
     def close(self) -> None:
         """Close the connections to the server."""
         self._client.close()
+
+    def _pieces(self, answer: httpx.Response) -> Iterator[bytes]:
+        """Yield the content as it arrives: a piece of a fixed size would wait for bytes without looking at the time."""
+        for piece in answer.iter_raw():
+            yield piece
+            self.start_clock()
 
     @contextmanager
     def _request(self, method: str, url: str, headers: Mapping[str, str] | None = None) -> Iterator[httpx.Response]:

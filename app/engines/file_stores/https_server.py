@@ -14,7 +14,7 @@ class HttpsServer(FileStore):
 
     Args:
         url: `https://host/prefix/`, with `user:password@` for basic authentication.
-        read_seconds: how long the server may send nothing.
+        read_seconds: how long finding a table's files may take, or the next piece of one.
     """
 
     def __init__(self, url: str, read_seconds: float) -> None:
@@ -36,6 +36,7 @@ class HttpsServer(FileStore):
         """
         if not is_file_path(path):
             raise refuse_table("must be one file whose name ends in `.parquet`: an HTTPS server lists no directories")
+        self._server.start_clock()
         found = self._server.describe("/".join(path))
         if found is None:
             raise refuse_table("does not exist, or the connection may not read it")

@@ -21,7 +21,7 @@ class S3Bucket(FileStore):
     Args:
         url: `s3://key:secret@bucket/prefix?region=eu-west-1&endpoint=https://host`; without a key, requests are not
             signed. The default endpoint is Amazon's.
-        read_seconds: how long the store may send nothing.
+        read_seconds: how long finding a table's files may take, or the next piece of one.
     """
 
     def __init__(self, url: str, read_seconds: float) -> None:
@@ -49,6 +49,7 @@ class S3Bucket(FileStore):
             StoreRefusal: the store refuses to read it.
             EngineFailure: the store is unavailable.
         """
+        self._server.start_clock()
         name = "/".join(path)
         if is_file_path(path) and (found := self._server.describe(self._prefix + name)) is not None:
             return [found._replace(path=name)]

@@ -18,7 +18,7 @@ from app.engines.ingest_process.intake import refuse_units_over
 from app.engines.live_tables import LiveTable
 
 _READ_SECONDS = 60
-"""The most time that a file store may send nothing."""
+"""The most time that a file store may take to find the files of a table, or to send the next piece of one."""
 
 
 class TableOrigin(NamedTuple):
