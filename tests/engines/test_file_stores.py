@@ -344,7 +344,19 @@ def test_a_server_that_is_away_tells_nothing(place: Place, caplog: pytest.LogCap
 
 
 @only("place", ["s3"], indirect=True)
-@only("list_", [b"", b"<a", b"<a><Contents/></a>", b"<a><Contents><Key>elsewhere/a.parquet</Key></Contents></a>"])
+@only(
+    "list_",
+    [
+        b"",
+        b"<a",
+        b"\xff",
+        b"<a><Contents/></a>",
+        b"<a><Contents><Key>elsewhere/a.parquet</Key></Contents></a>",
+        b'<!DOCTYPE a [<!ENTITY h "haha">]><a>&h;</a>',
+        '<!DOCTYPE a [<!ENTITY h "haha">]><a>&h;</a>'.encode("utf-16"),
+        b"<a>" + b" " * 2**22 + b"</a>",
+    ],
+)
 def test_a_list_that_cannot_be_read_is_a_failure(place: Place, list_: bytes) -> None:
     place.server.lists.append(list_)
     with pytest.raises(EngineFailure):
