@@ -20,6 +20,13 @@ TIMEOUT_MS = 20_000
 REFUSAL = re.compile(r"Failed to load resource: the server responded with a status of (4\d\d|503)")
 
 
+def press_release(page: Page, *, costs: bool = True) -> None:
+    """Press Release, and confirm that it may be paid."""
+    page.get_by_role("button", name="Release", exact=True).click()
+    if costs:
+        page.get_by_role("dialog").get_by_role("button", name="Release for ε").click()
+
+
 def rounded(value: float, rounding: str = ROUND_HALF_EVEN) -> float:
     """A number rounded to the six significant digits that the dashboard shows, or to five if it shows an exponent."""
     digits = 5 if 0 < abs(value) < 1e-4 else 6

@@ -5,7 +5,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR
 from typing import Any
 
 import pytest
-from dashboard import Dashboard, Penguins, rounded
+from dashboard import Dashboard, Penguins, press_release, rounded
 from playwright.sync_api import Page, expect
 from service_world import Service, key_of
 
@@ -41,7 +41,7 @@ def form(dashboard: Dashboard, penguins: Penguins, kind: str) -> Page:
 def derived(page: Page) -> tuple[dict[str, Any], dict[str, Any]]:
     """Ask for it: what was sent, and the service's answer."""
     with page.expect_response(lambda answer: answer.url.endswith("/derived")) as answered:
-        page.get_by_role("button", name="Release", exact=True).click()
+        press_release(page)
     page.locator(".result").wait_for()
     request = answered.value.request
     assert len(request.headers["idempotency-key"]) == 36
@@ -177,7 +177,7 @@ def test_the_width_of_an_interval_is_planned(opened: Opened, penguins: Penguins)
     page.get_by_label("Accuracy wanted").fill("0.1")
     expect(page.get_by_text("about ± 420, if the guesses are right.")).to_be_visible()
     with page.expect_request(lambda request: request.url.endswith("/derived")) as asked:
-        page.get_by_role("button", name="Release", exact=True).click()
+        press_release(page)
     sent = asked.value.post_data_json
     assert (sent["relative_accuracy"], sent["guesses"]) == ("0.1", {"mean": "4200", "count": "150"})
     expect(page.locator(".result")).to_be_visible()
@@ -216,7 +216,7 @@ def test_what_is_told_of_certainty_and_cost(opened: Opened, penguins: Penguins) 
     expect(page.locator("#status")).to_have_text("Released for ε 0.5.")
     expect(page.locator(".result")).to_contain_text("The standard deviation is in the interval with 90 % confidence.")
     expect(page.locator("output")).to_have_text("for ε 0")
-    page.get_by_role("button", name="Release", exact=True).click()
+    press_release(page, costs=False)
     expect(page.locator("#status")).to_have_text("Earlier releases answered, at no cost.")
     known = page.get_by_role("region", name="The releases that it would be derived from").locator("tbody td").last
     expect(known).to_have_text("0, known")
@@ -224,7 +224,7 @@ def test_what_is_told_of_certainty_and_cost(opened: Opened, penguins: Penguins) 
     expect(page.get_by_text("This costs more than you have left.")).to_be_visible()
     expect(page.locator("output")).to_have_text("for more than you have left")
     expect(page.locator(".verdict")).to_have_class("verdict refused")
-    page.get_by_role("button", name="Release", exact=True).click()
+    press_release(page, costs=False)
     expect(page.get_by_role("alert")).to_contain_text("Budget exhausted")
     assert sum(entry["kind"] == "debit" for entry in penguins.table.entries()) == 1
 

@@ -127,6 +127,11 @@ def test_all_the_way_by_keyboard(opened: Opened, penguins: Penguins) -> None:
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.type("0.75")
     expect(page.get_by_text("This would cost ε 0.75.")).to_be_visible()
+    page.keyboard.press("Enter")  # plans it again
+    tab_to(page, "Release")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    tab_to(page, "Release for ε 0.75")
     page.keyboard.press("Enter")
     expect(page.locator(".result h2")).to_have_text("variance of bill_length_mm [30, 65]")
     expect(page.locator(".result h2")).to_be_focused()

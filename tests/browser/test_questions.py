@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from dashboard import Dashboard, Penguins
+from dashboard import Dashboard, Penguins, press_release
 from playwright.sync_api import Page, expect
 from service_world import Service, key_of
 
@@ -28,7 +28,7 @@ def only(page: Page, column: str) -> None:
 def released(page: Page) -> dict[str, Any]:
     """Ask for it; the statistic that was sent."""
     with page.expect_request(lambda request: request.url.endswith("/releases") and request.method == "POST") as asked:
-        page.get_by_role("button", name="Release", exact=True).click()
+        press_release(page)
     page.locator(".result").wait_for()
     statistic: dict[str, Any] = asked.value.post_data_json["statistic"]
     return statistic
@@ -59,7 +59,7 @@ def test_a_condition_can_be_removed(opened: Opened, penguins: Penguins) -> None:
     page.get_by_label("For each").select_option("species")
     only(page, "body_mass_g")
     page.get_by_label("Is", exact=True).select_option("in")
-    page.get_by_label("Values").fill("3750, 3800")
+    page.get_by_label("Values", exact=True).fill("3750, 3800")
     only(page, "bill_length_mm")
     page.get_by_role("button", name="Remove the condition on bill_length_mm").click()
     expect(page.get_by_label("Filter by", exact=True)).to_be_focused()

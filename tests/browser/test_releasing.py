@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from dashboard import Dashboard, Penguins, rounded
+from dashboard import Dashboard, Penguins, press_release, rounded
 from playwright.sync_api import Page, Route, expect
 from service_world import Service
 
@@ -63,7 +63,7 @@ def test_an_accuracy_is_a_part_of_the_guess(opened: Opened, penguins: Penguins) 
     page.get_by_label("Radius wanted, as a part of the guess").fill("0.05")
     plan = penguins.table.plan({"kind": "mean", "column": "body_mass_g"}, accuracy=200).json()
     page.get_by_text(f"This would cost ε {plan['privacy']['epsilon']}.").wait_for()
-    page.get_by_role("button", name="Release", exact=True).click()
+    press_release(page)
     expect(page.locator(".result")).to_be_visible()
 
 
@@ -88,7 +88,7 @@ def test_a_release_is_paid_shown_and_found_again(opened: Opened, penguins: Pengu
     page = planner(dashboard, penguins)
     page.get_by_text("This would cost ε 0.5.").wait_for()
     with page.expect_request(lambda request: request.url.endswith("/releases") and request.method == "POST") as asked:
-        page.get_by_role("button", name="Release", exact=True).click()
+        press_release(page)
     assert len(asked.value.headers["idempotency-key"]) == 36
     assert asked.value.post_data_json["epsilon"] == "0.5"  # the decimal that was typed, as a text
     page.locator(".result").wait_for()
@@ -98,13 +98,41 @@ def test_a_release_is_paid_shown_and_found_again(opened: Opened, penguins: Pengu
     expect(page.locator("#status")).to_have_text("Released for ε 0.5.")
     expect(page.get_by_text("An earlier release answers this at no cost.")).to_be_visible()
     assert page.evaluate("document.activeElement.textContent") == "mean of body_mass_g [2000, 7000]"
-    page.get_by_role("button", name="Release", exact=True).click()
+    press_release(page, costs=False)
     expect(page.locator("#status")).to_have_text("An earlier release answered, at no cost.")
     assert len(debits(penguins)) == 1
     page.get_by_role("link", name="Releases").click()
     page.get_by_role("link", name="mean of body_mass_g [2000, 7000]").click()
     page.get_by_text("95 % confidence").wait_for()
     assert page.evaluate("sessionStorage.getItem('snapledger.pending')") == "[]"
+
+
+def test_enter_plans_and_pays_nothing(opened: Opened, penguins: Penguins) -> None:
+    page = planner(opened(), penguins)
+    page.get_by_label("ε", exact=True).fill("0.25")
+    page.get_by_label("ε", exact=True).press("Enter")
+    page.get_by_text("This would cost ε 0.25.").wait_for()
+    page.get_by_label("Your guess").press("Enter")
+    assert page.get_by_role("dialog").count() == 0
+    assert debits(penguins) == []
+
+
+def test_a_release_is_paid_only_after_it_was_told_what_it_costs(opened: Opened, penguins: Penguins) -> None:
+    dashboard = opened()
+    page = planner(dashboard, penguins)
+    page.get_by_text("This would cost ε 0.5.").wait_for()
+    page.get_by_role("button", name="Release", exact=True).click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("The mean of body_mass_g over all 344 rows would cost ε = 0.5")
+    assert fact(page, "Left of your allowance after it", within="dialog") == "ε 3.5"
+    assert fact(page, "Left of the dataset's budget after it", within="dialog") == "ε 9.5"
+    dashboard.assert_accessible()
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(dialog).to_have_count(0)
+    assert debits(penguins) == []
+    press_release(page)
+    page.locator(".result").wait_for()
+    assert len(debits(penguins)) == 1
 
 
 def test_a_histogram_has_a_bar_with_its_interval_for_every_bin(opened: Opened, penguins: Penguins) -> None:
@@ -114,7 +142,7 @@ def test_a_histogram_has_a_bar_with_its_interval_for_every_bin(opened: Opened, p
     page.get_by_label("Column").select_option("body_mass_g")
     page.get_by_label("Bins").select_option("edges")
     page.get_by_label("Edges").fill("2000, 3000, 4500, 7000")
-    page.get_by_role("button", name="Release", exact=True).click()
+    press_release(page)
     page.locator(".result").wait_for()
     dashboard.settled()
     assert page.locator(".result .bars .point").count() == 4
@@ -211,7 +239,7 @@ def test_what_the_budget_cannot_bear_is_refused_and_said(opened: Opened, service
     penguins = Penguins.registered(service, allowance="0.4")
     page = planner(opened(), penguins)
     page.get_by_text("This costs more than you have left.").wait_for()
-    page.get_by_role("button", name="Release", exact=True).click()
+    press_release(page, costs=False)
     expect(page.locator("output")).to_contain_text("for more than you have left")
     alert = page.get_by_role("alert")
     expect(alert).to_contain_text("Budget exhausted")
@@ -256,7 +284,7 @@ def test_a_lost_answer_is_asked_for_again_and_paid_once(opened: Opened, penguins
     dashboard = opened()
     page = planner(dashboard, penguins)
     flaky = Flaky(page, lost=2)
-    page.get_by_role("button", name="Release", exact=True).click()
+    press_release(page)
     page.locator(".result").wait_for()
     assert len(flaky.keys) == 3
     assert len(set(flaky.keys)) == 1
@@ -267,7 +295,7 @@ def test_a_lost_answer_is_asked_for_again_and_paid_once(opened: Opened, penguins
 def test_a_service_that_is_away_is_asked_again_with_the_same_key(opened: Opened, penguins: Penguins) -> None:
     page = planner(opened(), penguins)
     flaky = Flaky(page, lost=1, status=503)
-    page.get_by_role("button", name="Release", exact=True).click()
+    press_release(page)
     expect(page.locator("#status")).to_have_text(
         "No answer yet: trying again with the same Idempotency-Key (attempt 1)."
     )
@@ -285,7 +313,7 @@ def test_who_waits_for_an_answer_cannot_ask_again(opened: Opened, penguins: Peng
 
     page.route("**/releases", hold)
     button = page.get_by_role("button", name="Release", exact=True)
-    button.click()
+    press_release(page)
     expect(button).to_have_attribute("aria-disabled", "true")
     button.click(force=True)
     page.wait_for_timeout(200)  # in which a second request would come
@@ -300,7 +328,7 @@ def test_an_answer_lost_for_good_is_had_after_a_reload(opened: Opened, penguins:
     dashboard = opened()
     page = planner(dashboard, penguins)
     flaky = Flaky(page, lost=5)
-    page.get_by_role("button", name="Release", exact=True).click()
+    press_release(page)
     expect(page.get_by_role("alert")).to_contain_text("its answer was lost", timeout=30_000)
     page.reload()
     page.get_by_role("button", name="Ask for it again").click()
@@ -318,7 +346,7 @@ def test_who_has_no_allowance_is_told(opened: Opened, penguins: Penguins) -> Non
     page = planner(opened(), penguins, penguins.owner_key)
     page.get_by_text("This costs more than you have left.").wait_for()
     assert fact(page, "Left of your allowance") == "no allowance"
-    page.get_by_role("button", name="Release", exact=True).click()
+    press_release(page, costs=False)
     expect(page.get_by_role("alert")).to_contain_text("You have no allowance")
 
 

@@ -7,9 +7,10 @@ import { advancedOptions } from "../forms/advanced_options.js";
 import { prepareRequests } from "../forms/ask.js";
 import { derivedFields } from "../forms/derived_question.js";
 import { lostResponses } from "../forms/lost_responses.js";
+import { releaseForm } from "../forms/release_form.js";
 import { text } from "../ui/controls.js";
 import { cancelPrevious, debounce } from "../ui/debounce.js";
-import { alertOf, facts, field, fill, form, h, select } from "../ui/dom.js";
+import { alertOf, facts, field, fill, h, select } from "../ui/dom.js";
 
 const SETTLE_MS = 250;
 
@@ -92,9 +93,9 @@ export async function derived(name) {
     shown: derivedResult, afterwards: replan,
     free: ({ budget }) => Number(budget.charged) === 0 && "Earlier releases answered, at no cost.",
   });
-  const asked = form({ class: "card" }, () => ask(question()), fields.element,
-    exact.element, options.element,
-    h("div", { class: "buttons" }, h("button", { type: "submit" }, "Release"), brief));
+  const asked = releaseForm({ question, replan, ask,
+    plan: (body) => call("POST", `${path("datasets", name)}/derived/plan`, body),
+  }, brief, fields.element, exact.element, options.element);
   replan();
   return [
     ...lostResponses(name, "derived", (body) => derivedName(body.derived), again),

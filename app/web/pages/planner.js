@@ -9,8 +9,9 @@ import { advancedOptions } from "../forms/advanced_options.js";
 import { prepareRequests } from "../forms/ask.js";
 import { lostResponses } from "../forms/lost_responses.js";
 import { statisticFields } from "../forms/question.js";
+import { releaseForm } from "../forms/release_form.js";
 import { cancelPrevious, debounce } from "../ui/debounce.js";
-import { alertOf, facts, field, fill, form, h, select } from "../ui/dom.js";
+import { alertOf, facts, field, fill, h, select } from "../ui/dom.js";
 import { bound, decimal, number, plain, statistic, withUnit } from "../ui/format.js";
 
 const SETTLE_MS = { plan: 250, curve: 700 };
@@ -215,9 +216,9 @@ export async function planner(name) {
     shown: result, afterwards: replan,
     free: ({ reused }) => reused && "An earlier release answered, at no cost.",
   });
-  const submit = () => ask(question());
-  const asked = form({ class: "card" }, submit, fields.element, exact.element, options.element,
-    h("div", { class: "buttons" }, h("button", { type: "submit" }, "Release"), brief));
+  const asked = releaseForm({ question, replan, ask,
+    plan: (body) => call("POST", `${path("datasets", name)}/plan`, body),
+  }, brief, fields.element, exact.element, options.element);
   replan();
   resample();
   return [
