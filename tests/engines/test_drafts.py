@@ -5,6 +5,7 @@ import csv
 import gzip
 import io
 import json
+import os
 import random
 from datetime import date
 from decimal import Decimal
@@ -165,6 +166,8 @@ def test_compressed_files_and_utf_16_are_read(tables: Tables, tmp_path: Path, co
         (b"PK\x03\x04" + b"\0" * 26 + b"[Content_Types].xml", "is a damaged Excel workbook"),
         (b"PK\x03\x04" + b"\0" * 26 + b"t.csv", "is a ZIP archive"),
         (gzip.compress(b"PAR1" + b"\0" * 100, mtime=0), "is a Parquet file in a compressed one"),
+        (gzip.compress(b"PK\x03\x04" + b"\0" * 100, mtime=0), "is a workbook or an archive in a compressed file"),
+        (gzip.compress(gzip.compress(b"x\n1\n", mtime=0), mtime=0), "is compressed twice: decompress it once"),
         (gzip.compress(b"x\n1\n2\n" * 100, mtime=0)[:-5], "is damaged or truncated"),
         (gzip.compress(b"x\n1\n2\n", mtime=0) + b"more", "is damaged or truncated"),
         (ZSTD.compress(b"x\n1\n2\n", asbytes=True) + bytes(9), "is damaged or truncated"),
@@ -233,3 +236,13 @@ def test_the_content_of_a_compressed_file_is_limited(tables: Tables) -> None:
     bomb = gzip.compress(b"x,y\n" + (b"1," + b" " * 4_094 + b"\n") * 2**13)  # long rows, since few are soon read
     with pytest.raises(InvalidFile, match="bytes when it is decompressed"):
         tables.ingest(io.BytesIO(bomb), [Column("x", Kind.INTEGER)], [""])
+
+
+def test_what_comes_through_a_pipe_is_drafted(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"x": [1, 2]}), tmp_path / "t.parquet")
+    for content in (b"x\n1\n2\n", (tmp_path / "t.parquet").read_bytes()):
+        end, start = os.pipe()
+        os.write(start, content)
+        os.close(start)
+        assert draft_metadata(Path(f"/dev/fd/{end}")).columns["x"]["bounds"] == ["1", "2"]
+        os.close(end)

@@ -6,11 +6,14 @@ emptied that list.
 
 import glob
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from pathlib import Path
-from typing import Any, BinaryIO
+from shutil import copyfileobj
+from tempfile import NamedTemporaryFile
+from typing import Any, BinaryIO, cast
 
 import duckdb
 
@@ -67,16 +70,16 @@ def draft_metadata(path: Path, form: FileFormat = PLAIN, *, has_header: bool = T
     """Return a declaration of each column of a CSV, Parquet or Excel file that an upload would accept.
 
     Args:
-        path: the file.
+        path: the file, which may be a pipe.
         form: what is known of its format; the rest is detected.
         has_header: whether a line has the names of the columns. If none has, they get numbers.
 
     Raises:
         ValueError: the file is neither, or a row has more or fewer fields than the header.
     """
-    with path.open("rb") as file:
+    with path.open("rb") as given, _make_seekable(given) as file:
         try:
-            draft = _draft(path, file, form, has_header=has_header)
+            draft = _draft(Path(file.name), file, form, has_header=has_header)
             _leave_out_unreadable(draft, file)
         except UnreadableStreamError as error:
             raise ValueError(f"{path}: {error}") from None
@@ -86,6 +89,19 @@ def draft_metadata(path: Path, form: FileFormat = PLAIN, *, has_header: bool = T
             told = "; ".join(f"{problem.where}: {problem.what}" for problem in error.problems)
             raise ValueError(f"{path}: {told}") from None
     return draft
+
+
+@contextmanager
+def _make_seekable(file: BinaryIO) -> Iterator[BinaryIO]:
+    """Yield a file itself, or a temporary copy of what comes through a pipe."""
+    if file.seekable():
+        yield file
+        return
+    with NamedTemporaryFile() as copy:
+        copyfileobj(file, copy)
+        copy.flush()
+        copy.seek(0)
+        yield cast("BinaryIO", copy)
 
 
 def _draft(path: Path, file: BinaryIO, form: FileFormat, *, has_header: bool) -> Draft:

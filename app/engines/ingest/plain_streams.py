@@ -52,8 +52,8 @@ def open_plain(file: BinaryIO, encoding: str | None = None) -> BinaryIO:
     magic = peek(file, 4)
     compression = next((name for name, first in _COMPRESSIONS.items() if first.match(magic)), None)
     plain = file if compression is None else _stream(partial(_decompress, file, compression))
-    if plain is not file and is_parquet(plain):
-        raise UnreadableStreamError("is a Parquet file in a compressed one: upload the Parquet file")
+    if plain is not file:
+        _refuse_inner(plain)
     magic = peek(plain, 4)
     if magic.startswith(_UTF_32):
         raise UnreadableStreamError("is in UTF-32: save it as UTF-8")
@@ -66,6 +66,17 @@ def open_plain(file: BinaryIO, encoding: str | None = None) -> BinaryIO:
     if b"\r" in first[:-1] and b"\n" not in first and not _is_binary(plain):
         return _stream(partial(_end_lines, plain))
     return plain
+
+
+def _refuse_inner(plain: BinaryIO) -> None:
+    """Refuse a compressed file of another kind than a text file."""
+    if is_parquet(plain):
+        raise UnreadableStreamError("is a Parquet file in a compressed one: upload the Parquet file")
+    first = peek(plain, 4)
+    if first == ZIP:
+        raise UnreadableStreamError("is a workbook or an archive in a compressed file: upload the workbook, or a CSV")
+    if any(each.match(first) for each in _COMPRESSIONS.values()):
+        raise UnreadableStreamError("is compressed twice: decompress it once")
 
 
 def _is_binary(file: BinaryIO) -> bool:
