@@ -21,6 +21,7 @@ MAX_CATEGORIES = 10_000
 MAX_ROWS_PER_UNIT = 1_000_000
 MAX_HEADER_ROW = 1_000
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")  # Unicode's category Cc
+_REORDERING = re.compile("[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")  # Bidi_Control, Zl and Zp
 MAX_DECIMAL_SCALE = 18  # more decimals would leave an int64 no whole part
 
 
@@ -42,7 +43,16 @@ DeclaredName = Annotated[Text, Field(min_length=1, max_length=255), AfterValidat
 Category = Annotated[Text, Field(max_length=255), AfterValidator(_no_control_characters)]
 
 
-Label = Annotated[Text, Field(min_length=1, max_length=255), AfterValidator(_no_control_characters)]
+def _readable(text: str) -> str:
+    """Accept a text that looks like what it is, beside other texts on a line."""
+    if not text.strip() or _REORDERING.search(text):
+        raise refuse("is blank, or has a character that starts a line or turns the direction of a text")
+    return text
+
+
+Label = Annotated[
+    Text, Field(min_length=1, max_length=255), AfterValidator(_no_control_characters), AfterValidator(_readable)
+]
 Unit = Annotated[Text, Field(min_length=1, max_length=32), AfterValidator(_no_control_characters)]
 
 

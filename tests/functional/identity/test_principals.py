@@ -196,7 +196,7 @@ def test_a_principal_is_called_by_a_display_name(service: Service) -> None:
     assert service.admin.put(f"/v1/principals/{name}/display-name", json={"display_name": "x"}).status_code == 404
 
 
-@pytest.mark.parametrize("shown", ["", "a" * 256, "a\nb", "\x1b[31m", "a\x00", "\ud800", 1, []])
+@pytest.mark.parametrize("shown", ["", "  ", "a" * 256, "a\nb", "\x1b[31m", "a\u202eb", "\u2028", "\ud800", 1, []])
 def test_a_display_name_that_is_none(one_service: Service, shown: object) -> None:
     with one_service.unchanged():
         for method, path in (("POST", "/v1/principals"), ("PUT", "/v1/principals/admin/display-name")):
