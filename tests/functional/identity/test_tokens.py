@@ -93,6 +93,7 @@ def test_a_token_s_principal_works_like_one_with_a_key(service: Service, issuer:
     analyst = service.client(issuer.token(name))
     assert analyst.get("/v1/me").json() | {"created_at": ""} == {
         "name": name,
+        "display_name": None,
         "role": "analyst",
         "created_at": "",
         "key_expires_at": None,
