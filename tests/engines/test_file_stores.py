@@ -352,6 +352,7 @@ def test_a_server_that_is_away_tells_nothing(place: Place, caplog: pytest.LogCap
         b"\xff",
         b"<a><Contents/></a>",
         b"<a><Contents><Key>elsewhere/a.parquet</Key></Contents></a>",
+        b"<a><Contents><Key>in/side/people/a.parquet</Key><Size>-9</Size><ETag>x</ETag></Contents></a>",
         b'<!DOCTYPE a [<!ENTITY h "haha">]><a>&h;</a>',
         '<!DOCTYPE a [<!ENTITY h "haha">]><a>&h;</a>'.encode("utf-16"),
         b"<a>" + b" " * 2**22 + b"</a>",

@@ -78,10 +78,11 @@ class S3Bucket(FileStore):
             is_escaped = page.findtext("{*}EncodingType") == "url"
             for item in page.iterfind("{*}Contents"):
                 key = unquote_plus(_text(item, "Key")) if is_escaped else _text(item, "Key")
-                if not key.startswith(wanted):
+                size = _text(item, "Size")
+                if not key.startswith(wanted) or not size.isascii() or not size.isdigit():
                     raise EngineFailure
                 if not key.endswith("/"):  # a mark that stands for a directory
-                    yield StoredFile(key[len(self._prefix) :], int(_text(item, "Size")), _text(item, "ETag"))
+                    yield StoredFile(key[len(self._prefix) :], int(size), _text(item, "ETag"))
             token = page.findtext("{*}NextContinuationToken", "")
             if not token:
                 return
