@@ -2,6 +2,7 @@
 
 import io
 import struct
+from pathlib import Path
 from typing import Any
 
 import parquet_bombs
@@ -13,6 +14,7 @@ from engine_world import CATEGORY, INTEGER, as_parquet
 from app.dp.table.columns import Column, Kind
 from app.engines.errors import InvalidFile
 from app.engines.ingest import footer, page_sizes
+from app.engines.ingest.draft import draft_metadata
 from app.engines.ingest.footer import TooLargeError, read_row_groups
 from app.engines.ingest.page_sizes import Pages, examine_pages
 from app.engines.ingest.thrift import Compact, MalformedError, TooManyElementsError
@@ -203,10 +205,13 @@ def test_headers_that_are_read_again_count_again(monkeypatch: pytest.MonkeyPatch
         examined(content, ["x"])
 
 
-def test_a_file_of_countless_row_groups(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_of_countless_row_groups(tables: Tables, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(footer, "MAX_ROW_GROUPS", 3)
     assert tables.ingest(io.BytesIO(parquet_bombs.row_groups_of_one_row(3)), [X], []).n == 3
     assert "has more than 3 row groups" in refused(tables, parquet_bombs.row_groups_of_one_row(4), X)
+    (tmp_path / "t").write_bytes(parquet_bombs.row_groups_of_one_row(4))
+    with pytest.raises(ValueError, match="has more than 3 row groups"):
+        draft_metadata(tmp_path / "t")
 
 
 def test_a_deep_schema(tables: Tables) -> None:

@@ -24,10 +24,12 @@ from app.engines.ingest import batches_of
 from app.engines.ingest.draft_texts import NO_KIND, draft_texts
 from app.engines.ingest.file_format import PLAIN, FileFormat
 from app.engines.ingest.file_kinds import describe_foreign_kind, is_parquet
+from app.engines.ingest.footer import TooLargeError, read_row_groups
 from app.engines.ingest.plain_streams import UnreadableStreamError, open_plain
 from app.engines.ingest.problems import Problems
 from app.engines.ingest.sheet_rows import is_workbook
 from app.engines.ingest.text_profile import DECLARABLE, MAX_CATEGORIES, NULL_VALUES
+from app.engines.ingest.thrift import MalformedError
 from app.engines.stored_columns import INT64_MAX, INT64_MIN
 
 _REALS = {"DOUBLE", "FLOAT"}
@@ -104,11 +106,26 @@ def _make_seekable(file: BinaryIO) -> Iterator[BinaryIO]:
         yield cast("BinaryIO", copy)
 
 
+def _refuse_large(file: BinaryIO) -> None:
+    """Refuse a Parquet file whose footer would take DuckDB long, as an upload does.
+
+    Raises:
+        InvalidFile: it is so large.
+    """
+    try:
+        read_row_groups(file)
+    except TooLargeError as error:
+        raise InvalidFile([Problem("file", str(error))]) from None
+    except MalformedError:
+        pass  # DuckDB or an upload will refuse it
+
+
 def _draft(path: Path, file: BinaryIO, form: FileFormat, *, has_header: bool) -> Draft:
     plain = open_plain(file, form.encoding)
     if not is_workbook(plain) and (what := describe_foreign_kind(plain)):
         raise InvalidFile([Problem("file", what)])
     if is_parquet(plain):
+        _refuse_large(plain)
         with duckdb.connect(":memory:", config={"memory_limit": "1GB"}) as connection:
             return _draft_parquet(connection, path)
     found = draft_texts(file, form, has_header=has_header)
