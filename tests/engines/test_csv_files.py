@@ -150,6 +150,13 @@ def test_an_encoding_that_lacks_a_byte_is_refused(tables: Tables) -> None:
     assert "probably `latin-1`" in refused(tables, HEAD + b"1,\x81\n2,b\n", INTEGER)[0].what
 
 
+def test_utf_8_is_not_taken_for_another_encoding(tables: Tables) -> None:
+    """Otherwise a declared `Köln` would be counted as an undeclared text."""
+    (problem,) = refused(tables, LATIN.encode(), POUNDS, form=FileFormat(encoding="latin-1"))
+    assert problem == Problem("file", "is in UTF-8, and not in latin-1: leave `encoding` out")
+    stored(tables, b"x\n1\n2\n\xe9", Column("x", Kind.CATEGORY), form=FileFormat(encoding="latin-1"))
+
+
 def test_problems_stand_in_the_order_of_their_first_lines(tables: Tables) -> None:
     rows = [b"x,1", b"1,y", b"1,1", b"z,z", b"1", *[b"?,?"] * 20_000]
     problems = refused(tables, b"integer,real\n" + b"\n".join(rows), REAL, INTEGER)

@@ -60,6 +60,8 @@ def open_plain(file: BinaryIO, encoding: str | None = None) -> BinaryIO:
     if magic.startswith(_UTF_16):
         plain = _stream(partial(_decode, plain, "utf-16", "is not valid UTF-16, as its first bytes say that it is"))
     elif encoding in ENCODINGS and not magic.startswith(codecs.BOM_UTF8) and not _is_binary(plain):
+        if _is_utf_8(peek(plain, _PIECE_BYTES)):
+            raise UnreadableStreamError(f"is in UTF-8, and not in {encoding}: leave `encoding` out")
         what = f"has bytes that {encoding} does not define: it is in another encoding"
         plain = _stream(partial(_decode, plain, ENCODINGS[encoding], what))
     first = peek(plain, _PIECE_BYTES)
@@ -77,6 +79,14 @@ def _refuse_inner(plain: BinaryIO) -> None:
         raise UnreadableStreamError("is a workbook or an archive in a compressed file: upload the workbook, or a CSV")
     if any(each.match(first) for each in _COMPRESSIONS.values()):
         raise UnreadableStreamError("is compressed twice: decompress it once")
+
+
+def _is_utf_8(first: bytes) -> bool:
+    """Return whether the first bytes are UTF-8 with more than ASCII. Texts in other encodings practically never are."""
+    try:
+        return not codecs.getincrementaldecoder("utf-8")().decode(first).isascii()
+    except UnicodeDecodeError:
+        return False
 
 
 def _is_binary(file: BinaryIO) -> bool:
