@@ -146,6 +146,8 @@ def _describe_error(problem: Mapping[str, Any], model: type[BaseModel], body: _B
         context["meant"] = _suggest_median(valid) if given == "median" else suggest_name(given, valid)
     elif kind == "union_tag_not_found" and not isinstance(problem["input"], dict):
         kind = "model_type"
+    elif kind in {"too_short", "too_long"} and isinstance(problem["input"], str):
+        kind = f"string_{kind}"  # of a text that was checked by a function before its length
     if kind.startswith("union_tag"):
         where = f"{where}.kind"
         context["kinds"] = ", ".join(f"'{each}'" for each in allowed_members.kinds(model, location))

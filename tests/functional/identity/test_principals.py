@@ -203,6 +203,8 @@ def test_a_display_name_that_is_none(one_service: Service, shown: object) -> Non
             body = {"display_name": shown} | ({"name": a_name("p"), "role": "analyst"} if method == "POST" else {})
             answer = one_service.admin.request(method, path, content=json.dumps(body), headers=JSON)
             assert (answer.status_code, answer.json()["errors"][0]["where"]) == (422, "display_name")
+            if shown == "a" * 256:
+                assert answer.json()["errors"][0]["what"] == "is too long: at most 255 characters are allowed"
 
 
 @pytest.mark.parametrize("role", ["", "root", "Admin", "\ud800", None, 1, True])
