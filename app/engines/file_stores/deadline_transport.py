@@ -9,6 +9,9 @@ from typing import Any
 import httpcore
 import httpx
 
+_CONNECTIONS = httpx.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=5)
+"""What httpx has by default. An idle connection is not kept long, since a router may have forgotten it."""
+
 
 class Deadline(threading.local):
     """Until when the calling thread may read; each thread has its own."""
@@ -37,7 +40,13 @@ class DeadlineTransport(httpx.HTTPTransport):
 
     def __init__(self, context: ssl.SSLContext, deadline: Deadline) -> None:
         super().__init__(verify=context, trust_env=False)
-        self._pool = httpcore.ConnectionPool(context, network_backend=_Backend(deadline))
+        self._pool = httpcore.ConnectionPool(
+            context,
+            max_connections=_CONNECTIONS.max_connections,
+            max_keepalive_connections=_CONNECTIONS.max_keepalive_connections,
+            keepalive_expiry=_CONNECTIONS.keepalive_expiry,
+            network_backend=_Backend(deadline),
+        )
 
 
 class _Backend(httpcore.NetworkBackend):
