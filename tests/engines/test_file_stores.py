@@ -406,6 +406,8 @@ def test_a_copy_has_limits(place: Place, tmp_path: Path) -> None:
     ):
         place.tables._copy_limits = limits
         assert told in place.refusal("one.parquet")
+    place.put("empty.parquet", b"")  # of which no piece comes
+    assert "SNAPLEDGER_MAX_UPLOAD_SECONDS" in place.refusal("empty.parquet")
     place.tables._copy_limits = CopyLimits(len(content), 60)
     place.take("one.parquet")
     with pytest.raises(EngineFailure):

@@ -82,23 +82,28 @@ def copy_files(
     deadline = time.monotonic() + limits.seconds
     for file in files:
         left = file.size
+        _require_time(deadline, limits, interrupted)  # for each file, since an empty one has no piece
         with store.open(file) as pieces:
             for piece in pieces:
                 left -= len(piece)
                 if left < 0:
                     break
-                if interrupted():
-                    raise IngestInterrupted
-                if time.monotonic() > deadline:
-                    raise refuse_table(
-                        f"takes more than {limits.seconds:,} seconds to copy: ask the operator to raise "
-                        "SNAPLEDGER_MAX_UPLOAD_SECONDS"
-                    )
+                _require_time(deadline, limits, interrupted)
                 target.write(piece)
         if left:
             raise refuse_table("changed while it was read: try again")
     target.flush()
     return [Part(file.path, file.size) for file in files]
+
+
+def _require_time(deadline: float, limits: CopyLimits, interrupted: Interrupted) -> None:
+    if interrupted():
+        raise IngestInterrupted
+    if time.monotonic() > deadline:
+        raise refuse_table(
+            f"takes more than {limits.seconds:,} seconds to copy: ask the operator to raise "
+            "SNAPLEDGER_MAX_UPLOAD_SECONDS"
+        )
 
 
 def require_versions(files: Sequence[StoredFile]) -> None:
