@@ -5,8 +5,11 @@ A refusal is one of the parser's own errors, whose text repeats nothing of the i
 
 import io
 import json
+import re
+import sys
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 
 from gmpy2 import mpq
 
@@ -43,6 +46,10 @@ from app.engines.stored_columns import build_stored_schema
 from app.errors import InvalidRequestError, MalformedJsonError
 from app.services.planning import columns
 
+sys.path.append(str(Path(__file__).parents[1] / "support"))
+
+from workbooks import workbook_of_xml
+
 COLUMNS = {
     column.name: column
     for column in (
@@ -61,7 +68,13 @@ SPELLINGS = [
     NumberSpelling(",", " ", ("€", "EUR")),
     NumberSpelling(thousands="'"),
 ]
-TEXTS = FileFormat(("", "NA", "NaN"), None)
+FORMS = (
+    FileFormat(("", "NA", "NaN"), None),
+    FileFormat(("-",), None, decimal=",", thousands=".", strip=True, header_row=2, date_order="day-month-year"),
+    FileFormat((), ";", encoding="windows-1252", thousands=" ", column_names=tuple(COLUMNS)),
+)
+_PLACE = re.compile(rb"r\s*=\s*[\"']?([^\"' >]*)")
+_MOST_IN_PLACE = 5  # such as AB999
 
 
 def numbers(data: bytes) -> None:
@@ -115,13 +128,23 @@ def tables(data: bytes) -> None:
     """A CSV file is refused in our words, or its rows have the declared types."""
     if data[:4] in {b"PAR1", b"PARE"}:  # for Arrow's own reader, which has fuzzers of its own
         return
-    declared, problems = list(COLUMNS.values()), Problems()
-    try:
-        for batch in batches_of(io.BytesIO(data), TEXTS)(declared, problems):
-            assert batch.schema.equals(build_stored_schema(declared))
-            batch.validate(full=True)
-    except InvalidFile as error:
-        assert error.problems
+    for form in FORMS:
+        declared, problems = list(COLUMNS.values()), Problems()
+        try:
+            for batch in batches_of(io.BytesIO(data), form)(declared, problems):
+                assert batch.schema.equals(build_stored_schema(declared))
+                batch.validate(full=True)
+        except InvalidFile as error:
+            assert error.problems
+
+
+def sheets(data: bytes) -> None:
+    """A workbook with these bytes as its sheet's XML is refused in our words, or its rows have the declared types.
+
+    Cells far from the others are left out: only the process of an upload bounds the memory for the cells between them.
+    """
+    if all(len(place) <= _MOST_IN_PLACE for place in _PLACE.findall(data)):
+        tables(workbook_of_xml({"S": [data.decode("utf-8", "replace")]}))
 
 
 def spellings(data: bytes) -> None:
@@ -217,5 +240,18 @@ def assert_is_sentence(text: str) -> None:
 
 TARGETS: dict[str, Callable[[bytes], None]] = {
     target.__name__: target
-    for target in (numbers, bodies, metadata, questions, tables, spellings, streams, kinds, workbooks, pages, structs)
+    for target in (
+        numbers,
+        bodies,
+        metadata,
+        questions,
+        tables,
+        spellings,
+        streams,
+        kinds,
+        workbooks,
+        sheets,
+        pages,
+        structs,
+    )
 }
