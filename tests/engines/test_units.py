@@ -3,6 +3,7 @@
 import random
 from collections import Counter
 from collections.abc import Callable
+from datetime import date
 from io import BytesIO
 from typing import Any
 
@@ -11,10 +12,12 @@ import pyarrow.parquet as pq
 import pytest
 from engine_world import as_parquet
 from gmpy2 import mpq
+from workbooks import Cell, workbook
 
 from app.dp.table.columns import Column, Kind
 from app.engines.errors import InvalidFile
 from app.engines.ingest import Units
+from app.engines.ingest.file_format import FileFormat
 from app.engines.storage.tables import Tables
 from app.engines.stored_columns import encode_name
 
@@ -95,6 +98,23 @@ def test_a_unit_may_be_a_declared_column_too(tables: Tables) -> None:
 def test_texts_are_compared_as_they_are(tables: Tables) -> None:
     who = ["7", "07", " 7", "7 ", "a", "A", "é", "e\u0301"]
     assert tables.ingest(as_csv(who, [1] * 8), [X], [], units=Units("who", 1)).n == 8
+
+
+@pytest.mark.parametrize(
+    "who", [["1", "2"], ["1.50", "1.5"], ["9e2f0c1a-0000-4000-8000-000000000000", "A"], ["2024-01-31", "31.01.2024"]]
+)
+def test_a_unit_of_a_text_file_is_its_text_whatever_it_means(tables: Tables, who: list[str]) -> None:
+    form = FileFormat(decimal=",", date_order="day-month-year")
+    assert tables.ingest(as_csv(who, [1, 2]), [X], [], form, units=Units("who", 1)).n == 2
+    with pytest.raises(InvalidFile, match="the largest has 2"):
+        tables.ingest(as_csv([*who, f" {who[0]} "], [1, 2, 3]), [X], [], FileFormat(strip=True), Units("who", 1))
+
+
+@pytest.mark.parametrize("cells", [[7, 7.0], ["7", 7], [True, "true"], [date(2020, 2, 9), "2020-02-09"]])
+def test_cells_of_a_workbook_with_the_same_text_are_one_unit(tables: Tables, cells: list[Cell]) -> None:
+    rows: list[list[Cell]] = [["who", "x"], *([cell, 1] for cell in cells)]
+    with pytest.raises(InvalidFile, match="the largest has 2"):
+        tables.ingest(BytesIO(workbook({"S": rows})), [X], [], units=Units("who", 1))
 
 
 @pytest.mark.parametrize("missing", ["", "NA"])
