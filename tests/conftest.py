@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import psycopg
 import pytest
 from psycopg import sql
@@ -22,6 +23,9 @@ from sqlalchemy import make_url
 from app.db.dialects import sqlite_connections
 from app.db.engine import Database
 from app.db.schema_migration import migrate
+
+hypothesis.settings.register_profile("any machine", deadline=None)  # no example fails because the machine is slow
+hypothesis.settings.load_profile("any machine")
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # it looks for a directory that only a login session has

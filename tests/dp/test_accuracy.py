@@ -6,7 +6,7 @@ from decimal import Context, Decimal
 
 import pytest
 from gmpy2 import mpq
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from app.dp.mechanism import accuracy
@@ -54,7 +54,6 @@ def test_known_answers(epsilon: str, b_prime: str, alpha: str, expected: str, ex
 
 
 @given(EPSILONS, st.integers(1, 10**7), ALPHAS, st.integers(0, 30))
-@settings(deadline=None)
 def test_the_radius_is_an_upper_bound_and_next_to_the_truth(
     epsilon: mpq, b_prime: int, alpha: mpq, refinement: int
 ) -> None:
@@ -67,7 +66,6 @@ def test_the_radius_is_an_upper_bound_and_next_to_the_truth(
 
 
 @given(EPSILONS, st.integers(1, 10**7), ALPHAS, st.integers(0, 30))
-@settings(deadline=None)
 def test_the_tight_radius_is_the_smallest_that_holds(epsilon: mpq, b_prime: int, alpha: mpq, refinement: int) -> None:
     parameters = derive_parameters(epsilon, mpq(b_prime), mpq(1, 20), refinement)
     tight = tight_radius(parameters, alpha)

@@ -5,7 +5,7 @@ from decimal import Context, Decimal
 
 import pytest
 from gmpy2 import mpq
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.dp.mechanism.accuracy import radius
@@ -105,7 +105,6 @@ def test_at_epsilon_one_the_noise_is_just_above_one_and_the_grid_two() -> None:
     st.builds(mpq, st.integers(1, 10**6), st.just(10**6)),
     st.integers(0, 30),
 )
-@settings(deadline=None)
 def test_every_parameter_is_on_its_side_of_the_truth_and_next_to_it(
     epsilon: mpq, b_prime: mpq, gamma: mpq, refinement: int
 ) -> None:

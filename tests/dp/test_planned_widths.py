@@ -102,7 +102,7 @@ def rng() -> Any:
     return random.Random(1)
 
 
-quick = settings(max_examples=100, deadline=None)
+quick = settings(max_examples=100)
 
 
 @quick

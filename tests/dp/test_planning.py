@@ -54,7 +54,7 @@ def assert_minimal(
     refinement=st.integers(0, 30),
     mechanisms=st.sampled_from([1, 1, 2, 6, 2000]),
 )
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_the_minimal_epsilon_attains_and_a_unit_less_does_not(
     *, n: int, share: mpq, alpha: mpq, gamma: mpq, refinement: int, mechanisms: int
 ) -> None:
@@ -116,7 +116,6 @@ def test_known_cliffs(epsilon: str, cliff: str) -> None:
     st.integers(0, 30),
     st.sampled_from([1, 2, 10]),
 )
-@settings(deadline=None)
 def test_the_grid_is_finer_at_the_cliff_and_not_a_unit_before(
     epsilon: mpq, b_prime: int, refinement: int, mechanisms: int
 ) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from gmpy2 import mpq
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.dp.errors import AccuracyTrivial
@@ -87,7 +87,6 @@ def test_resolution_covers_the_double_that_is_reported() -> None:
     alpha=st.builds(mpq, st.integers(1, 999), st.just(1000)),
     refinement=st.integers(0, 30),
 )
-@settings(deadline=None)
 def test_the_cheapest_mechanism_is_accurate_enough_and_a_unit_less_is_not(
     *, spec: dict[str, Any], n: int, rows_per_unit: int, share: mpq, alpha: mpq, refinement: int
 ) -> None:

@@ -46,7 +46,7 @@ CASES = [
     *((INTEGER, bounds, worst_integers()) for bounds in INTEGER_BOUNDS),
     *((DECIMAL, bounds, worst_decimals()) for bounds in DECIMAL_BOUNDS),
 ]
-quick = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+quick = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def expected_counts(values: Sequence[Any], bins: IntervalBins | CategoryBins | BooleanBins) -> tuple[int, ...]:

@@ -128,7 +128,7 @@ whole_or_not = st.one_of(
     st.builds(mpq, st.integers(-(10**6), 10**6), st.integers(1, 10**4)),
     st.integers(-(10**100), 10**100).map(mpq),
 )
-quick = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+quick = settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def allowed(declared: Column, bounds: tuple[mpq, mpq]) -> Codes:

@@ -185,7 +185,6 @@ def _explore(breakable: Breakable, examples: int, steps: int) -> None:
     chosen = settings(
         max_examples=examples,
         stateful_step_count=steps,
-        deadline=None,
         derandomize=True,
         database=None,
         phases=[Phase.generate],  # a shorter way to a failure is not worth its minutes

@@ -77,7 +77,7 @@ def test_candidates_are_a_dataset_s_own(world: World) -> None:
     ),
     seed=st.integers(0, 2**32),
 )
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_candidates_do_not_depend_on_the_order_of_commits(
     world: World, made: list[tuple[int, float, float]], seed: int
 ) -> None:
