@@ -55,7 +55,7 @@ def test_which_sheet_is_read(tables: Tables) -> None:
     for sheet in ("People", 2):
         assert stored(tables, both, X, form=FileFormat(sheet=sheet)) == [[110, 200]]
     assert stored(tables, workbook({"Notes": [["x"], [9]], "People": ROWS}, hidden=["Notes"]), X) == [[110, 200]]
-    told = "declare as `sheet` in `format` one of `Notes`, `People`"
+    told = "declare as `sheet` in `format`, or draft with --sheet, one of `Notes`, `People`"
     assert refused(tables, both, X) == [f"file: has 2 visible sheets: {told}"]
     for sheet in ("people", 3):
         assert refused(tables, both, X, form=FileFormat(sheet=sheet)) == [f"file: has no such sheet: {told}"]

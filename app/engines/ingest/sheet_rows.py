@@ -140,5 +140,5 @@ def _open_sheet(file: BinaryIO, form: FileFormat, problems: Problems) -> python_
         names = [sheet.name for sheet in sheets if sheet.visible == SheetVisibleEnum.Visible]
     if len(names) != 1:
         what = "has no such sheet" if form.sheet is not None else f"has {len(names)} visible sheets"
-        problems.refuse("file", f"{what}: declare as `sheet` in `format` one of {shown}{more}")
+        problems.refuse("file", f"{what}: declare as `sheet` in `format`, or draft with --sheet, one of {shown}{more}")
     return workbook.get_sheet_by_name(names[0])
