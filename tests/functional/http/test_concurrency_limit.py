@@ -20,7 +20,7 @@ FOREIGN, OTHER = "198.51.100.7", "203.0.113.9"
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service that answers few requests at once, and has few connections."""
     folder = tmp_path_factory.mktemp("small")
     with serving(
@@ -31,6 +31,13 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         TRUSTED_PROXIES="127.0.0.1",
     ) as service:
         yield service
+
+
+@pytest.fixture
+def small(running: Service) -> Service:
+    """The service when it has noticed that the connections of the test before are closed."""
+    assert becomes(lambda: in_flight(running) == 0)
+    return running
 
 
 @contextmanager
