@@ -13,7 +13,6 @@ from starlette.middleware.cors import CORSMiddleware
 
 from app import logs, metrics, traces
 from app.api import problems
-from app.api.application import Application
 from app.api.head_routes import add_head_routes
 from app.api.middleware.authentication import AuthenticationGate, ErrorBarrier
 from app.api.middleware.concurrency_limit import ConcurrencyLimit
@@ -78,7 +77,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
             await run_in_threadpool(traces.end)
             metrics.forget_process()
 
-    app = Application(
+    app = FastAPI(
         title="Snapledger",
         version=version("snapledger"),
         description=document.DESCRIPTION,

@@ -17,7 +17,6 @@ MAX_HEADERS: Final = 128
 MAX_PIPELINED_REQUESTS: Final = 16
 _MAX_KERNEL_BYTES: Final = 2**17  # of responses that are in the kernel's send buffer and not sent yet
 _KERNEL_OPTION: Final = getattr(socket, "TCP_NOTSENT_LOWAT", None)  # not on every system
-_INTERIM: Final = b"HTTP/1.1 100 "
 HEAD_SECONDS = 20
 LISTEN_SECONDS = 60
 
@@ -33,32 +32,6 @@ class _Flow(FlowControl):
         """Resume reading, unless pipelined requests wait."""
         if not self._protocol.pipeline:
             super().resume_reading()
-
-
-class _ResponseWriter:
-    """Writes the head of a response together with the first piece of its body, in one system call and one packet.
-
-    It is what uvicorn uses of a transport to answer one request.
-    """
-
-    def __init__(self, transport: asyncio.Transport) -> None:
-        self._transport = transport
-        self._head: bytes | None = None
-        self.is_closing = transport.is_closing
-
-    def write(self, data: bytes) -> None:
-        """Write a head with the next piece, anything else at once."""
-        if self._head is None and not data.startswith(_INTERIM):
-            self._head = data
-            return
-        if self._head:
-            data, self._head = self._head + data, b""
-        self._transport.write(data)
-
-    def close(self) -> None:
-        """Write what waits, and close the connection."""
-        self.write(b"")
-        self._transport.close()
 
 
 class HttpProtocol(HttpToolsProtocol):
@@ -148,8 +121,6 @@ class HttpProtocol(HttpToolsProtocol):
         super().on_headers_complete()
         if self.cycle is not None and self.cycle.scope is self.scope:  # not if the client asks for another protocol
             self.scope["extensions"][BODY] = {"has_arrived": self.cycle.message_event.is_set}
-            if self.scope["method"] != "HEAD":  # whose head is the last piece
-                self.cycle.transport = _ResponseWriter(self.transport)  # type: ignore[assignment]
 
     def on_body(self, body: bytes) -> None:
         """Pass on a piece of the body."""
