@@ -135,15 +135,8 @@ def require_open(transaction: WriteSession, dataset_id: int) -> None:
         raise DatasetStaleError if state == ("stale",) else DatasetClosedError
 
 
-def debit_account(
-    transaction: WriteSession, dataset_id: int, facts_hash: bytes | None, cost_nano: int, stored_bytes: int = 0
-) -> Account:
-    """Debit an open dataset's account as `send_debit`, and return it as it is after the debit."""
-    return send_debit(transaction, dataset_id, facts_hash, cost_nano, stored_bytes)()
-
-
 def send_debit(
-    transaction: WriteSession, dataset_id: int, facts_hash: bytes | None, cost_nano: int, stored_bytes: int
+    transaction: WriteSession, dataset_id: int, facts_hash: bytes | None, cost_nano: int, stored_bytes: int = 0
 ) -> Callable[[], Account]:
     """Debit an open dataset's account and keep it locked.
 
@@ -214,9 +207,10 @@ def write_off_spending(  # noqa: PLR0913, PLR0917 - who, what, why, when
     `principal` is the name of the person who decided it.
 
     Raises:
-        The same errors as `debit_account`.
+        The same errors as `send_debit`.
     """
     if cost_nano <= 0:
         raise ValueError("a write-off is positive")
-    account = debit_account(transaction, dataset_id, lock_open_account(transaction, dataset_id).facts_hash, cost_nano)
+    locked = lock_open_account(transaction, dataset_id)
+    account = send_debit(transaction, dataset_id, locked.facts_hash, cost_nano)()
     return entries.append_entry(transaction, seal, account, "write_off", principal, cost_nano, at, reason=reason)

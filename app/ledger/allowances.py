@@ -225,15 +225,8 @@ def store(transaction: WriteSession, dataset_id: int, principal_id: int, stored_
     return None if row is None or row.revoked else allowance_of_row(transaction, row)
 
 
-def debit_allowance(
-    transaction: WriteSession, dataset_id: int, principal_id: int, cost_nano: int, stored_bytes: int = 0
-) -> Allowance:
-    """Debit an allowance as `send_debit`, and return it as it is after the debit."""
-    return send_debit(transaction, dataset_id, principal_id, cost_nano, stored_bytes)()
-
-
 def send_debit(
-    transaction: WriteSession, dataset_id: int, principal_id: int, cost_nano: int, stored_bytes: int
+    transaction: WriteSession, dataset_id: int, principal_id: int, cost_nano: int, stored_bytes: int = 0
 ) -> Callable[[], Allowance]:
     """Debit an allowance. Debit the dataset's account first.
 

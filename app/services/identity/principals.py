@@ -9,7 +9,7 @@ from app.db.clock import now
 from app.db.engine import Database
 from app.db.repositories import principals
 from app.db.repositories.principals import Credential, Identity, Principal
-from app.db.session import WriteSession
+from app.db.session import Session, WriteSession
 from app.errors import ForbiddenError, InvalidRequestError, LastAdminError, NotFoundError, UnauthenticatedError
 from app.ledger import allowances
 from app.ledger.allowances import Allowance
@@ -155,7 +155,11 @@ def require_in_force(services: Services, name: str) -> Principal:
         NotFoundError: the principal does not exist or is disabled.
     """
     with services.database.read() as session:
-        principal = principals.find_by_name(session, require_name(name))
+        return _find_in_force(session, name)
+
+
+def _find_in_force(session: Session, name: str) -> Principal:
+    principal = principals.find_by_name(session, require_name(name))
     if principal is None or principal.disabled_at is not None:
         raise NotFoundError
     return principal
@@ -181,9 +185,7 @@ def set_display_name(services: Services, by: Principal, name: str, display_name:
         NotFoundError: the principal does not exist or is disabled.
     """
     with services.database.write() as transaction:
-        principal = principals.find_by_name(transaction, require_name(name))
-        if principal is None or principal.disabled_at is not None:
-            raise NotFoundError
+        principal = _find_in_force(transaction, name)
         if principal.display_name != display_name:
             principals.set_display_name(transaction, principal.id, display_name)
             seal, target = services.keyring.seal, audit_records.principal_path(name)
@@ -201,9 +203,7 @@ def disable_principal(services: Services, by: Principal, name: str) -> None:
     """
     with services.database.write() as transaction:
         admins = principals.count_lasting_admins(transaction)
-        principal = principals.find_by_name(transaction, require_name(name))
-        if principal is None or principal.disabled_at is not None:
-            raise NotFoundError
+        principal = _find_in_force(transaction, name)
         if admins == [principal.id]:
             raise LastAdminError
         principals.disable_principal(transaction, principal.id, now())

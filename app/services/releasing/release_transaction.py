@@ -1,6 +1,6 @@
 """Commits a request in one transaction: its idempotency row, debits, entries, releases and answer."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from app.db.clock import now
 from app.db.session import WriteSession
@@ -82,18 +82,23 @@ class ReleaseTransaction:
         """
         # There is at least one: no other question's release answers the most demanding question.
         first = next(iter(prepared.values())).release_id
-        claim, seal, transaction = self._claim, self._seal, self._transaction
-        is_claimed = None if claim is None else idempotency.claim_key(transaction, seal, claim, first, CREATED)
+        is_claimed = self._claim_key(first)
         try:
             settled = self._settle(prepared)
         except SnapledgerError:
-            if is_claimed is None or is_claimed():
+            if is_claimed():
                 raise
             return None
-        if is_claimed is not None and not is_claimed():
+        if not is_claimed():
             return None
-        transaction.commit()
+        self._transaction.commit()
         return settled
+
+    def _claim_key(self, release_id: str) -> Callable[[], bool]:
+        """Claim the request's key, if it has one; return a function that says whether no other request has it."""
+        if self._claim is None:
+            return lambda: True
+        return idempotency.claim_key(self._transaction, self._seal, self._claim, release_id, CREATED)
 
     def _settle(self, prepared: Prepared) -> SettledRequest:
         known = [each for _, each in sorted(prepared.items()) if each.reused]
