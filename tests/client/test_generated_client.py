@@ -1,16 +1,11 @@
 """The synchronous half of the client is what its generator makes of the asynchronous one."""
 
-import importlib.util
 from pathlib import Path
 
 import pytest
+from tool_modules import load_tool
 
-SCRIPT = Path(__file__).parents[2] / "tools" / "generate_sync_client.py"
-spec = importlib.util.spec_from_file_location("generate_sync_client", SCRIPT)
-assert spec is not None
-assert spec.loader is not None
-generator = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(generator)
+generator = load_tool("generate_sync_client")
 
 
 def test_the_synchronous_half_is_not_stale() -> None:

@@ -1,12 +1,12 @@
 """Files as tools write them: what is drafted of each, and what its owner is told. All were written for this test."""
 
 import json
-from importlib import util
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tool_modules import load_tool
 
 from app.api.json_codec import decode
 from app.api.routers.datasets import to_registration
@@ -52,9 +52,5 @@ def test_a_file_as_a_tool_writes_it(tables: Tables, case: dict[str, Any]) -> Non
 
 
 def test_the_table_of_formats_is_not_stale() -> None:
-    described = util.spec_from_file_location("list_file_formats", ROOT / "tools" / "list_file_formats.py")
-    assert described is not None
-    assert described.loader is not None
-    tool = util.module_from_spec(described)
-    described.loader.exec_module(tool)
+    tool = load_tool("list_file_formats")
     assert tool.render_page() == (ROOT / "docs" / "file-formats.md").read_text("utf-8"), "run make messages"

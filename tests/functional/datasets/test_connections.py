@@ -5,18 +5,20 @@ import secrets
 from collections.abc import Iterator
 from typing import Any
 
-import httpx
 import psycopg
 import pytest
-from service_world import X_COLUMNS, Service, Table, a_name, serving
+from service_world import X_COLUMNS, Service, serving
+from sourced_tables import SourcedTables
 from sqlalchemy import make_url
 
 MEAN = {"kind": "mean", "column": "x"}
 PASSWORD = "kept-out-of-every-answer"  # noqa: S105
 
 
-class Warehouse:
+class Warehouse(SourcedTables):
     """A database with tables, and the service that knows it as `warehouse`."""
+
+    connection = "warehouse"
 
     def __init__(self, url: str, service: Service) -> None:
         self.url = url
@@ -32,19 +34,6 @@ class Warehouse:
         name = f"t{secrets.token_hex(6)}"
         self.run(f"CREATE TABLE {name} (x int)", *(f"INSERT INTO {name} VALUES ({value})" for value in values))  # noqa: S608
         return name
-
-    def register(self, owner: httpx.Client, table: str, *, live: bool, **members: Any) -> httpx.Response:
-        source = {"connection": "warehouse", "table": table, "live": live}
-        metadata = {"name": a_name("table"), "epsilon_limit": "100000", "columns": X_COLUMNS, "source": source}
-        return owner.post("/v1/datasets", json=metadata | members)
-
-    def dataset(self, table: str, *, live: bool) -> Table:
-        name, owner = self.service.principal("owner")
-        made = self.register(owner, table, live=live)
-        assert made.status_code == 201, made.text
-        found = Table(self.service, made.json()["name"], name, owner, *self.service.principal("analyst"))
-        found.grant(found.analyst_name, "100000")
-        return found
 
 
 # On Postgres, the ledger is beside the tables, which changes little of them.

@@ -4,15 +4,14 @@ import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import command_line
-import httpx
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from file_server import SECRET, FileServer, serve_files
-from service_world import X_COLUMNS, Service, Table, a_name, serving
+from service_world import X_COLUMNS, Service, a_name, serving
+from sourced_tables import SourcedTables
 
 from snapledger_client import Client
 
@@ -21,8 +20,10 @@ pytestmark = pytest.mark.slow  # the stores themselves are tested in tests/engin
 MEAN = {"kind": "mean", "column": "x"}
 
 
-class World:
+class World(SourcedTables):
     """A bucket, and the service that knows it as `lake`."""
+
+    connection = "lake"
 
     def __init__(self, bucket: FileServer, service: Service) -> None:
         self.bucket = bucket
@@ -32,19 +33,6 @@ class World:
         file = io.BytesIO()
         pq.write_table(pa.table({"x": pa.array(values, pa.int64())}), file)
         self.bucket.put(name, file.getvalue())
-
-    def register(self, owner: httpx.Client, table: str, *, live: bool, **members: Any) -> httpx.Response:
-        source = {"connection": "lake", "table": table, "live": live}
-        metadata = {"name": a_name("table"), "epsilon_limit": "100000", "columns": X_COLUMNS, "source": source}
-        return owner.post("/v1/datasets", json=metadata | members)
-
-    def dataset(self, table: str, *, live: bool) -> Table:
-        name, owner = self.service.principal("owner")
-        made = self.register(owner, table, live=live)
-        assert made.status_code == 201, made.text
-        found = Table(self.service, made.json()["name"], name, owner, *self.service.principal("analyst"))
-        found.grant(found.analyst_name, "100000")
-        return found
 
 
 @pytest.fixture(scope="module")

@@ -1,17 +1,10 @@
 """The list of messages is complete: it is what its tool finds now."""
 
-from importlib import util
-from pathlib import Path
-
-ROOT = Path(__file__).parents[3]
+from tool_modules import ROOT, load_tool
 
 
 def test_the_list_of_messages_is_not_stale() -> None:
-    described = util.spec_from_file_location("list_messages", ROOT / "tools" / "list_messages.py")
-    assert described is not None
-    assert described.loader is not None
-    tool = util.module_from_spec(described)
-    described.loader.exec_module(tool)
+    tool = load_tool("list_messages")
     assert tool.render_page() == (ROOT / "docs" / "messages.md").read_text("utf-8"), "run make messages"
 
 
