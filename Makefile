@@ -114,6 +114,7 @@ $(BENCH)/peers: requirements-bench.lock pyproject.toml
 	@touch $@
 
 messages: $(VENV)/development ## List all texts that people read in docs/messages.md, and the formats of files
+	@$(BIN)/python tools/list_terms.py
 	@$(BIN)/python tools/list_messages.py
 	@$(BIN)/python tools/list_file_formats.py
 

@@ -168,7 +168,7 @@ def render_page() -> str:
         parts += [
             _block(str(path.relative_to(ROOT)), READERS[path.suffix](path.read_text("utf-8")))
             for path in _files(places)
-            if path.suffix in READERS and "_sync" not in path.parts
+            if path.suffix in READERS and "_sync" not in path.parts and path.name != "glossary.js"
         ]
     return "".join(parts)
 

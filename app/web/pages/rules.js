@@ -4,6 +4,7 @@ import { call, path } from "../api.js";
 import { gauge, windowNote } from "../ui/budget_gauge.js";
 import { announce, confirmed, field, fill, form, h } from "../ui/dom.js";
 import { person } from "../ui/format.js";
+import { help } from "../ui/term.js";
 
 const text = (properties) => h("input", { type: "text", autocomplete: "off", ...properties });
 
@@ -71,7 +72,7 @@ export async function rules(name, _, budget) {
 
   function show(found) {
     fill(trouble);
-    fill(shown, h("h2", {}, "Budget"), gauge("Dataset", found), h("h2", {}, "Allowances"),
+    fill(shown, h("h2", {}, "Budget ", help("budget")), gauge("Dataset", found), h("h2", {}, "Allowances ", help("allowance")),
       found.allowances.length === 0 ? h("p", {}, "Nobody has an allowance yet.")
         : h("ul", { class: "plain" }, found.allowances.map(one)), trouble);
   }
