@@ -1,12 +1,15 @@
 """Statistics that have the same numbers have them on every small table, and a draw for one is a draw for the other."""
 
 from collections import Counter
+from datetime import date
 from itertools import combinations_with_replacement, product
+from math import inf, nextafter
 from typing import Any
 
 import pytest
 from gmpy2 import mpq
 
+from app.dp.errors import InvalidStatistic
 from app.dp.mechanism.equal_mechanism import EqualMechanism
 from app.dp.mechanism.mechanism import Mechanism
 from app.dp.statistics import Statistic, build
@@ -213,7 +216,7 @@ def test_counts_with_many_conditions_only_answer_for_themselves(more: int) -> No
     assert len(equal) == (0 if more else 2 * MAX_EQUAL_CONDITIONS)
 
 
-def bin_of(bins: IntervalBins, value: int | None) -> int:
+def bin_of(bins: IntervalBins, value: float | None) -> int:
     """As the engines choose it."""
     if value is None:
         return missing_bin(bins)
@@ -248,8 +251,47 @@ def test_an_interval_is_a_bin_if_and_only_if_both_have_the_same_rows(edges: str,
     assert len(found) >= 1
 
 
-def test_no_interval_of_a_real_column_is_a_bin() -> None:
-    """A row at an upper edge is in the filter, and in the next bin."""
-    columns = {"x": Column("x", Kind.REAL)}
-    count = build({"kind": "count", "where": {"x": {"between": (mpq(1), mpq(2))}}}, columns, 3, 1)
-    assert list_interval_conditions(count, columns) == []
+@pytest.mark.parametrize("nullable", [True, False])
+@pytest.mark.parametrize("edges", ["0 1/3 2/3 3", "-5 -1 0 1e99", "0 1/10 3/10 1"])
+def test_an_interval_of_a_real_column_is_a_bin_if_it_ends_below_the_next_edge(edges: str, *, nullable: bool) -> None:
+    """A row at the upper edge itself is in the next bin."""
+    columns = {"x": Column("x", Kind.REAL, nullable=nullable)}
+    histogram = build({"kind": "histogram", "column": "x", "edges": tuple(map(mpq, edges.split()))}, columns, 3, 1)
+    assert isinstance(histogram, Histogram)
+    assert isinstance(histogram.partition, IntervalBins)
+    bins = histogram.partition
+    cuts = [mpq(cut) for cut in bins.thresholds()]
+    near = [float(cut) for cut in cuts]
+    values = (None, *near, *(nextafter(cut, side) for cut in near for side in (-inf, inf)), -inf, inf, -0.0)
+    found = set()
+    lower: list[dict[str, Any]] = [{}, *({"at_least": cut} for cut in cuts), *({"above": cut} for cut in cuts)]
+    upper: list[dict[str, Any]] = [{}, *({"below": cut} for cut in cuts), *({"at_most": cut} for cut in cuts)]
+    for ends in (low | high for low, high in product(lower, upper) if low or high):
+        try:
+            count = build({"kind": "count", "where": {"x": ends}}, columns, 3, 1)
+        except InvalidStatistic:  # no number is within
+            continue
+        (interval,) = list_interval_conditions(count, columns)
+        equal = count_from_histogram(interval, histogram)
+        selected = [value is not None and interval.least <= value <= interval.most for value in values]
+        same = [
+            place
+            for place in range(bins.edges.intervals)
+            if [bin_of(bins, value) == place for value in values] == selected
+        ]
+        assert [equal.convert(range(bins.count))] == [same] if equal else not same
+        found |= {*same}
+    assert found == {*range(0 if nullable else 1, bins.edges.intervals)}
+
+
+@pytest.mark.parametrize("kind", [Kind.REAL, Kind.DATE])
+def test_two_bins_of_all_rows_follow_from_the_count_of_the_last_one(kind: Kind) -> None:
+    day = date(2021, 6, 1)
+    edge: Any = day if kind is Kind.DATE else mpq(1, 3)
+    edges = (day.replace(month=1), day, day.replace(month=12)) if kind is Kind.DATE else (mpq(0), edge, mpq(1))
+    columns = {"x": Column("x", kind, nullable=False)}
+    histogram = build({"kind": "histogram", "column": "x", "edges": edges}, columns, 9, 1)
+    (equal,) = list_equal_statistics(histogram, columns)
+    count = build({"kind": "count", "where": {"x": {"at_least": edge}}}, columns, 9, 1)
+    assert equal.statistic.identity == count.identity
+    assert equal.convert([mpq(2)]) == [7, 2]

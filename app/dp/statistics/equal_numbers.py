@@ -228,7 +228,7 @@ def _list_counts(counts: GroupedCount | Histogram, columns: Mapping[str, Column]
     """Yield the single counts from which two counts that have all rows follow."""
     n, name = counts.n, counts.groups[0] if isinstance(counts, GroupedCount) else counts.column
     column = columns[name]
-    if isinstance(counts, Histogram) and (last := count_last_bin(counts, columns)) is not None:
+    if isinstance(counts, Histogram) and (last := count_last_bin(counts)) is not None:
         yield EqualStatistic(last, partial(_add_rest, n=n, place=1))
     for place, value in enumerate((False, True) if column.kind is Kind.BOOLEAN else column.categories):
         count = Count(n, counts.rows_per_unit, (_one_value(column, value),))

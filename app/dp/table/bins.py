@@ -63,7 +63,7 @@ class Edges:
         """Return each edge rounded up to a whole number of units of 10^-scale."""
         unit = 10**scale
         if self.given:
-            return [math.ceil(edge * unit) for edge in self.given]
+            return [-int(-edge * unit // 1) for edge in self.given]
         start, step, divisor = self._progression()
         start, step = start * unit, step * unit
         return [-(-(start + step * i) // divisor) for i in range(self.intervals + 1)]

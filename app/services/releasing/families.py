@@ -1,7 +1,8 @@
 """Finds the released histograms of which a count of an interval may be one bin.
 
-There is no list of all histograms with a given bin. So each release of a histogram of numbers is also a candidate of
-its family, the histograms of the same column and filter. A family keeps one release in each of a few slots.
+There is no list of all histograms with a given bin. So each release of a histogram of numbers or dates is also a
+candidate of its family, the histograms of the same column and filter. A family keeps one release in each of a few
+slots.
 """
 
 import json
@@ -21,6 +22,8 @@ from app.dp.statistics import Statistic
 from app.dp.statistics.equal_numbers import EqualStatistic, count_from_histogram
 from app.dp.statistics.histogram import Histogram, parse_bins
 from app.dp.statistics.interval_counts import Interval, family_of
+from app.dp.table.columns import Column
+from app.dp.table.dates import parse_moment
 from app.ledger.answers import releases
 from app.services.planning import columns
 
@@ -38,7 +41,7 @@ def place_in_family(statistic: Statistic) -> tuple[str, int] | None:
 
 
 class HistogramFamilies:
-    """The histograms of numbers that a request can reuse: those of earlier releases, and of the request itself."""
+    """The histograms of numbers or dates that a request can reuse: earlier ones and its own."""
 
     def __init__(self, session: Session, dataset: Dataset) -> None:
         self._session, self._dataset = session, dataset
@@ -86,7 +89,7 @@ class HistogramFamilies:
         column = columns.decode_columns(dataset.columns)[interval.column]
         try:
             asked = json.loads(answer, parse_float=parse_exact, parse_int=parse_exact)["statistic"]
-            bins = parse_bins(column, {name: _freeze(asked.get(name)) for name in ("edges", "bins", "bounds")})
+            bins = parse_bins(column, {name: _read(column, asked.get(name)) for name in ("edges", "bins", "bounds")})
         except (AttributeError, InvalidStatistic, KeyError, TypeError, ValueError):
             return None
         found = Histogram(
@@ -95,5 +98,8 @@ class HistogramFamilies:
         return found if family_of(found) == interval.family else None
 
 
-def _freeze(member: Any) -> Any:  # noqa: ANN401  whatever an answer holds there
-    return tuple(member) if isinstance(member, list) else member
+def _read(column: Column, member: Any) -> Any:  # noqa: ANN401  whatever an answer holds there
+    """Return a member of an answer's statistic as that of a request; the edges of dates are dates."""
+    if not isinstance(member, list):
+        return member
+    return tuple(parse_moment(each) if column.kind.temporal and isinstance(each, str) else each for each in member)

@@ -15,8 +15,14 @@ COLUMNS: dict[str, dict[str, Any]] = {
     "k": {"kind": "category", "categories": ["s", "t"]},
     "yes": {"kind": "boolean", "nullable": False},
     "perhaps": {"kind": "boolean"},
+    "r": {"kind": "real", "bounds": [0, 1]},
+    "on": {"kind": "date", "bounds": ["2021-01-01", "2021-12-31"]},
+    "at": {"kind": "timestamp", "time_zone": "UTC", "resolution": "hour", "bounds": ["2021-01-01", "2021-12-31"]},
 }
-ROWS = "x,d,k,yes,perhaps\n" + "".join(f"{11 * i},{i % 4 * 0.5},{'st'[i % 2]},{i % 3 // 2},{i % 2}\n" for i in range(N))
+ROWS = "x,d,k,yes,perhaps,r,on,at\n" + "".join(
+    f"{11 * i},{i % 4 * 0.5},{'st'[i % 2]},{i % 3 // 2},{i % 2},{i / 10},2021-0{i + 1}-28,2021-0{i + 1}-28T23:00\n"
+    for i in range(N)
+)
 
 MEAN = {"kind": "mean", "column": "x"}
 SUM = {"kind": "sum", "column": "x"}
@@ -47,7 +53,19 @@ def between(column: str, least: float, most: float, **where: Any) -> dict[str, A
     return {"kind": "count", "where": {column: {"between": [least, most]}, **where}}
 
 
+def within(column: str, yes: Any = None, **ends: Any) -> dict[str, Any]:
+    return {"kind": "count", "where": {column: ends} | ({} if yes is None else {"yes": yes})}
+
+
 AGES = {"kind": "histogram", "column": "x", "edges": [0, 18, 65, 100]}
+REAL = {"kind": "histogram", "column": "r", "edges": [0, 0.1, 0.3, 1]}
+BY_MONTH = {"kind": "histogram", "column": "on", "bins": "month"}
+HOURS = {
+    "kind": "histogram",
+    "column": "at",
+    "edges": ["2021-03-01", "2021-03-01T05:00", "2021-03-01T08:00", "2021-04-01"],
+}
+HALF_YEARS = {"kind": "histogram", "column": "at", "bins": 2}
 HALVES = {"kind": "histogram", "column": "d", "bins": 2, "bounds": [0, 2]}
 
 
@@ -78,6 +96,14 @@ EQUAL: list[tuple[dict[str, Any], dict[str, Any], Any]] = [
     (between("x", 18, 64), AGES, take(1)),
     (between("x", 65, 1e30, **TRUE), AGES | {"where": TRUE}, take(2)),
     (between("d", 1, 1e30), HALVES, take(1)),
+    (within("r", at_least=0.1, below=0.3), REAL, take(1)),
+    (within("r", below=0.1), REAL, take(0)),
+    (within("r", at_least=0.3, yes=[True]), REAL | {"where": TRUE}, take(2)),
+    (within("on", at_least="2021-03-01", at_most="2021-03-31"), BY_MONTH, take(2)),
+    (within("on", at_least="2021-12-01"), BY_MONTH, take(11)),
+    (within("at", at_least="2021-03-01", below="2021-04-01"), BY_MONTH | {"column": "at"}, take(2)),
+    (within("at", at_least="2021-03-01T05:00", at_most="2021-03-01T07:00"), HOURS, take(1)),
+    (within("at", at_least="2021-07-02T12:00"), HALF_YEARS, take(1)),
     (HALVES, between("d", 1, 1e30), lambda released: [N - released[0], released[0]]),
 ]  # fmt: skip
 
@@ -121,7 +147,7 @@ def test_the_sum_of_all_rows_is_n_times_their_mean(
 
     The text of a mean near 13 has 48 decimals, that of the sum 47, so that 59 times a rounded mean would be seen.
     """
-    n, rows_of_13 = 59, "x,d,k,yes,perhaps\n" + "13,1,s,0,0\n" * 59
+    n, rows_of_13 = 59, "x,d,k,yes,perhaps,r,on,at\n" + "13,1,s,0,0,,,\n" * 59
     table = service.table(COLUMNS, rows_of_13, limit="100", allowance="100")
     factor = Fraction(n) if asked is SUM else Fraction(1, n)
     for grid_refinement in (0, 10):
@@ -175,6 +201,8 @@ def test_derived_statistics_follow_from_equal_numbers(table: Table) -> None:
         (TABLE, TABLE | {"where": {"perhaps": {"in": [True]}}}),
         (between("x", 18, 65), AGES),  # a bin does not have its upper edge
         (between("x", 18, 64), AGES | {"where": TRUE}),
+        (within("r", at_least=0.1, at_most=0.3), REAL),
+        (within("on", at_least="2021-03-01", at_most="2021-04-01"), BY_MONTH),
     ],
     ids=str,
 )
