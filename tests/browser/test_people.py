@@ -143,7 +143,7 @@ def test_an_owner_changes_the_limit_and_is_told_what_cannot_be(opened: Opened, p
     page.get_by_label("New limit (ε)").fill("12")
     page.get_by_role("button", name="Change the limit").click()
     expect(page.get_by_text("ε 1 of 12 spent; 11 left")).to_be_visible()
-    page.get_by_role("link", name="Ledger").click()
+    page.get_by_role("link", name="Ledger", exact=True).click()
     expect(page.get_by_text("less trust")).to_be_visible()
 
 

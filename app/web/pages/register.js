@@ -18,7 +18,7 @@ const DRAFT = `{
 function showReport(name, { rows, columns, advice }) {
   const cell = (counts, member) => (counts[member] == null ? "" : counts[member].toLocaleString("en"));
   const members = ["missing", "clamped_low", "clamped_high", "undeclared"];
-  const dialog = h("dialog", { "aria-label": `Report on ${name}` },
+  const dialog = h("dialog", { class: "wide", "aria-label": `Report on ${name}` },
     table(`${rows.toLocaleString("en")} rows of ${name}: only you see this, and only now`,
       ["Column", "Missing", "Below the bounds", "Above the bounds", "Undeclared"],
       Object.entries(columns).map(([column, counts]) => [column, ...members.map((member) => cell(counts, member))]),

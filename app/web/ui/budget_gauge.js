@@ -1,21 +1,34 @@
-// Shows a budget as a gauge: the browser's meter element, with the figures as text.
+// Shows a budget as a gauge, with the figures as text.
 
-import { h } from "./dom.js";
+import { h } from "./element.js";
 
-/** Return a gauge of what an account may spend, has spent and has left. */
-export function gauge(title, { epsilon_limit: limit, epsilon_spent: spent, epsilon_remaining: remaining }, note) {
+const LOW = 0.1; // of the limit: a gauge with less left is a warning
+
+/** Return the part of a limit as the width of a bar. */
+const part = (/** @type {number} */ amount, /** @type {number} */ limit) =>
+  ({ "--part": `${(100 * Math.min(1, Math.max(0, amount / limit))).toFixed(2)}%` });
+
+/**
+ * Return a gauge of what an account may spend, has spent and has left; `cost` is what a plan would add.
+ * @param {string} title
+ * @param {{ epsilon_limit: string, epsilon_spent: string, epsilon_remaining: string }} budget
+ * @param {import("./element.js").Content} [note]
+ * @param {string} [cost]
+ */
+export function gauge(title, { epsilon_limit: limit, epsilon_spent: spent, epsilon_remaining: remaining }, note, cost) {
   const most = Number(limit);
   const text = `ε ${spent} of ${limit} spent; ${remaining} left`;
-  const meter = h("meter", {
-    min: 0, max: most || 1, value: most ? Number(spent) : 1, high: most * 0.9 || 0.9, low: 0, optimum: 0,
-    "aria-label": `${title}: ${text}`,
-  });
-  return h("div", { class: "gauge" },
-    h("p", {}, h("strong", {}, title), h("span", {}, text)), meter, note && h("small", {}, note));
+  const left = most ? Number(remaining) / most : 0;
+  const state = left <= 0 ? "bad" : left < LOW ? "warn" : "";
+  const bar = h("div", { class: "gauge-bar", role: "meter", "aria-valuemin": "0", "aria-valuemax": limit,
+    "aria-valuenow": Math.min(Number(spent), most), "aria-valuetext": text, "aria-label": `${title}: ${text}` },
+  h("span", { style: part(most ? Number(spent) : 1, most || 1) }), cost && h("span", { class: "cost", style: part(Number(cost), most || 1) }));
+  return h("div", { class: `gauge ${state}`.trim() },
+    h("p", {}, h("strong", {}, title), h("span", {}, text)), bar, note && h("small", {}, note));
 }
 
 /** Return when an allowance is renewed, in words. */
-export function windowNote(window) {
+export function windowNote(/** @type {{ days: number, ends_at: string } | null | undefined} */ window) {
   if (!window) return null;
   const ends = new Date(window.ends_at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
   return `Renewed every ${window.days} days; the next time at ${ends}.`;

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[3]
 WEB = ROOT / "app" / "web"
 PLOTLY = "/web/plotly.min.js"
 FILES = sorted(f"/web/{path.relative_to(WEB)}" for path in WEB.rglob("*") if path.is_file())
-REFERENCE = re.compile(r"""(?:\bfrom\s+|\bimport\s+|\bimport\(|(?:src|href)(?:=|:\s*))["'`]([^"'`#$]+)["'`]""")
+REFERENCE = re.compile(r"""(?:\bfrom\s+|\bimport\s+|\bimport\(|url\(|(?:src|href)(?:=|:\s*))["'`]([^"'`#$]+)["'`]""")
 NAMESPACE = "http://www.w3.org/2000/svg"
 
 
@@ -73,7 +73,7 @@ def test_whatever_a_file_names_is_there(visitor: httpx.Client) -> None:
     for path in FILES:
         named |= {(path, name) for name in references(path, visitor.get(path).text)}
     found = {name for _, name in named}
-    assert {"/web/main.js", "/web/style.css", "/web/icon.svg", "/web/pages/planner.js", PLOTLY} <= found
+    assert {"/web/main.js", "/web/styles/tokens.css", "/web/icon.svg", "/web/pages/planner.js", PLOTLY} <= found
     for path, name in named:
         assert visitor.get(name).status_code == 200, f"{path} names {name}"
     used = found | {"/web/index.html"}  # served at /
