@@ -9,4 +9,4 @@ export { form } from "./form.js";
 export { alertOf, badge, chip, empty, notice, skeleton } from "./messages.js";
 export { longList, table } from "./table.js";
 export { toast } from "./toast.js";
-export { help } from "./term.js";
+export { help, term } from "./term.js";

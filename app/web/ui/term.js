@@ -1,6 +1,6 @@
 // Explains a term where it is used: a button after it opens what the glossary says, with a link to the guide.
 
-import { h } from "./dom.js";
+import { h } from "./element.js";
 import { GLOSSARY } from "./glossary.js";
 
 let numbered = 0;
