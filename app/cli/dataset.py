@@ -1,7 +1,6 @@
 """`snapledger dataset suggest` and `add`: draft the metadata of a table, and upload it."""
 
 import json
-import re
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -53,7 +52,7 @@ def suggest(  # noqa: PLR0913 - one for each thing that a file may not show
     Everybody with access sees bounds and categories. Those of the draft come from the data and would reveal some
     of it: replace them with what you know without the data, then empty each column's list `unconfirmed`.
     """
-    from app.engines.ingest.draft import draft_metadata  # noqa: PLC0415 - uploads need no engine
+    from app.engines.ingest.draft import complete_metadata, draft_metadata  # noqa: PLC0415 - uploads need no engine
     from app.engines.ingest.file_format import FileFormat  # noqa: PLC0415
 
     if no_header and header_row is not None:
@@ -67,8 +66,7 @@ def suggest(  # noqa: PLR0913 - one for each thing that a file may not show
     told = _explain_left_out(draft.left_out)
     if not draft.columns:
         raise ValueError(f"{file} has no column that can be declared. {' '.join(told)}")
-    name = re.sub("[^a-z0-9_-]+", "-", file.stem.lower()).strip("-_")[:63] or "table"
-    metadata = {"name": name, "description": "", "epsilon_limit": "1", "rows_per_unit": 1} | draft.metadata()
+    metadata = complete_metadata(file.stem, draft.metadata())
     typer.echo(json.dumps(metadata, indent=1, ensure_ascii=False))
     count, unconfirmed = len(draft.columns), sum("unconfirmed" in column for column in draft.columns.values())
     typer.echo(f"{unconfirmed} of {count} columns have bounds or categories that you must confirm.", err=True)

@@ -15,7 +15,7 @@ from app.engines.ingest.sheet_rows import SheetRows, is_workbook
 from app.engines.ingest.text_profile import COMMAS, NULL_VALUES, POINTS, Spelling, TextProfile
 
 NO_KIND = "looks like names, remarks, times or a constant"
-AMBIGUOUS_DATES = "has dates whose day and month cannot be told apart: use --date-order"
+AMBIGUOUS_DATES = "has dates whose day and month cannot be told apart: declare `date_order` (--date-order)"
 
 _PIECE_BYTES = 2**20
 
@@ -144,8 +144,9 @@ def _refuse_data_as_header(
     constant = [name for name, profile, column in named if isinstance(column, str) and profile.is_value()]
     if look_like_data(numeric, texts) or look_like_data([*numeric, *constant], {}):
         what = (
-            "its first line has values like the lines below it, and would become public as names. If it is a row, use "
-            "--no-header, and name the columns in `column_names` in `format`; if it is the header, use --header-row 1"
+            "its first line has values like the lines below it, and would become public as names. If it is a row, set "
+            "`has_header` to false (--no-header), and name the columns in `column_names` in `format`; if it is the "
+            "header, set `header_row` to 1 (--header-row 1)"
         )
         Problems().refuse("file", what)
 
