@@ -50,12 +50,25 @@ def random_numbers(rows: int) -> bytes:
     return _written([pa.table({"c0": np.random.default_rng(5).integers(0, 2**62, rows)})])
 
 
+@cache
+def wide_header(columns: int) -> bytes:
+    """A CSV of one row with very many columns."""
+    return b",".join(b"%x" % i for i in range(columns)) + b"\n" + b",".join([b"1"] * columns) + b"\n"
+
+
 def numbers(columns: int) -> dict[str, Any]:
     """The declarations of `c0`, `c1` and so on."""
     return {f"c{i}": {"kind": "integer", "bounds": [0, 9]} for i in range(columns)}
 
 
-def send_upload(client: httpx.Client, metadata: dict[str, Any], content: bytes, *, whole: bool = True) -> socket.socket:
+def send_upload(
+    client: httpx.Client,
+    metadata: dict[str, Any],
+    content: bytes,
+    path: str = "/v1/datasets",
+    *,
+    whole: bool = True,
+) -> socket.socket:
     """A connection on which an upload was sent, whole or without its end, and whose answer nobody has read."""
     mark = "f58d3c2a"
     parts = [("metadata", json.dumps(metadata).encode()), ("file", content)]
@@ -68,7 +81,7 @@ def send_upload(client: httpx.Client, metadata: dict[str, Any], content: bytes, 
     body += f"--{mark}--\r\n".encode()
     url = urlsplit(str(client.base_url))
     head = (
-        f"POST /v1/datasets HTTP/1.1\r\nHost: {url.netloc}\r\nAuthorization: Bearer {key_of(client)}\r\n"
+        f"POST {path} HTTP/1.1\r\nHost: {url.netloc}\r\nAuthorization: Bearer {key_of(client)}\r\n"
         f"Content-Type: multipart/form-data; boundary={mark}\r\nContent-Length: {len(body)}\r\n\r\n"
     )
     connection = socket.create_connection((url.hostname or "", url.port or 80), timeout=60)

@@ -9,8 +9,10 @@ from typing import Any, BinaryIO, ClassVar, NamedTuple
 from app.dp.table.columns import Column
 from app.dp.table.sums import Answer, Needs
 from app.engines.backends.answers import compute_answers
+from app.engines.backends.table_draft import TypedColumns, draft_columns
 from app.engines.errors import translate_engine_errors
 from app.engines.ingest import LargeUnits
+from app.engines.ingest.draft import DraftedColumns
 from app.engines.live_tables import LiveColumn, LiveTable
 from app.engines.sql.bin_expressions import Cuts
 from app.engines.sql.expressions import Node
@@ -52,6 +54,15 @@ class ExternalEngine(ABC):
         """
 
     @abstractmethod
+    def find_columns(self, connection: str, table: str, *, live: bool) -> TypedColumns:
+        """Find a table and those of its columns whose types can be declared.
+
+        Raises:
+            InvalidFile: the table does not exist, or could not be registered so.
+            EngineFailure: the engine is busy, unavailable or failed.
+        """
+
+    @abstractmethod
     def stream_copy(self, table: LiveTable) -> AbstractContextManager[Rows]:
         """Stream a snapshot of a table's columns; any error in the block ends the stream."""
 
@@ -67,10 +78,28 @@ class ExternalEngine(ABC):
             StaleTable: a column's type has changed since registration.
         """
 
+    def _rows_of_draft(self, table: LiveTable, query: str) -> Sequence[tuple[Any, ...]]:
+        """Return the rows of a statement over a table that is not registered yet."""
+        return self._rows(table, query)
+
     @staticmethod
     @abstractmethod
     def _normal(live: LiveColumn) -> Node:
         """Return a node for a column's values in their stored type; no cast in it can fail."""
+
+    def draft(self, connection: str, table: str, check: Callable[[], None], *, live: bool) -> DraftedColumns:
+        """Return a draft of a table's columns; `check` is called before each statement, and may raise an error.
+
+        Raises:
+            InvalidFile: the table does not exist, could not be registered so, or its values cannot be computed.
+            EngineFailure: the engine is busy, unavailable or failed.
+        """
+        found = self.find_columns(connection, table, live=live)
+
+        def run(query: str) -> Sequence[tuple[Any, ...]]:
+            return translate_engine_errors(self.logger, self.name, lambda: self._rows_of_draft(found.table, query))
+
+        return draft_columns(found, run, self._normal, self.dialect, check)
 
     def count(self, table: LiveTable, complete: Sequence[str] = ()) -> tuple[int, ...]:
         """Return the number of rows, and the number of missing values of each column `complete`.

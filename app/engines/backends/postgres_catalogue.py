@@ -1,6 +1,6 @@
 """Check from the catalogue alone whether a Postgres table's columns fit their declaration."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import psycopg
@@ -9,10 +9,12 @@ from app.dp.table.columns import Column
 from app.engines.backends.postgres_types import (
     COMPUTED_RELATIONS,
     CatalogueColumn,
+    choose_column,
     unsuitable_relation,
     unsuitable_type,
 )
 from app.engines.errors import EngineFailure, InvalidFile, Problem, StaleTable
+from app.engines.ingest.draft_texts import NO_KIND
 from app.engines.ingest.problems import MAX_PROBLEMS
 from app.engines.live_tables import LiveColumn, LiveTable
 
@@ -68,6 +70,7 @@ _COLUMNS = """
     JOIN pg_type t ON t.oid = base.oid
     WHERE has_column_privilege(r.oid, a.attnum, 'SELECT')
       AND a.attname = ANY(coalesce(%s::text[], ARRAY[a.attname]::text[]))
+    ORDER BY a.attnum
 """
 _NOT_UNICODE = (
     "has categories that are not ASCII, which cannot stay live in a database that is not in UTF-8: copy the table "
@@ -84,11 +87,7 @@ def locate_columns(
         InvalidFile: the table or a column does not exist, may not be read, or does not fit its declaration.
     """
     found = _find_columns(connection, path, [column.name for column in columns])
-    table = found or _find_columns(connection, path)
-    if not table:
-        raise InvalidFile([Problem("source.table", "does not exist, or the connection may not read it")])
-    if what := unsuitable_relation(next(iter(table.values())).relation, live=live):
-        raise InvalidFile([Problem("source.table", what)])
+    _require_readable(found or _find_columns(connection, path), live=live)
     problems = []
     for column in columns:
         if column.name not in found:
@@ -106,6 +105,39 @@ def locate_columns(
     if problems:
         raise InvalidFile(problems[:MAX_PROBLEMS])
     return tuple(LiveColumn.of(column, found[column.name].type) for column in columns)
+
+
+def choose_columns(
+    connection: psycopg.Connection[Any], path: tuple[str, ...], *, live: bool
+) -> tuple[tuple[LiveColumn, ...], dict[str, str]]:
+    """Return all columns whose types can be declared, and why each other column cannot be.
+
+    Raises:
+        InvalidFile: the table does not exist, may not be read, or could not be registered so.
+    """
+    found = _find_columns(connection, path)
+    _require_readable(found, live=live)
+    chosen, left_out = [], {}
+    for name, each in found.items():
+        column = choose_column(each)
+        what = NO_KIND if column is None else unsuitable_type(each, column, live=live)
+        if column is None or what is not None:
+            left_out[name] = what or NO_KIND
+        else:
+            chosen.append(LiveColumn.of(column, each.type))
+    return tuple(chosen), left_out
+
+
+def _require_readable(table: Mapping[str, CatalogueColumn], *, live: bool) -> None:
+    """Check that a table has a column that may be read, and is of a suitable kind.
+
+    Raises:
+        InvalidFile: it has none, or is not.
+    """
+    if not table:
+        raise InvalidFile([Problem("source.table", "does not exist, or the connection may not read it")])
+    if what := unsuitable_relation(next(iter(table.values())).relation, live=live):
+        raise InvalidFile([Problem("source.table", what)])
 
 
 def require_types(connection: psycopg.Connection[Any], table: LiveTable) -> None:

@@ -13,7 +13,8 @@ from sqlglot import exp
 
 from app.dp.table.columns import Column, Kind
 from app.engines.backends.engine import ExternalEngine, Rows
-from app.engines.backends.postgres_catalogue import locate_columns, require_types
+from app.engines.backends.postgres_catalogue import choose_columns, locate_columns, require_types
+from app.engines.backends.table_draft import TypedColumns
 from app.engines.backends.table_names import parse_table_name
 from app.engines.errors import EngineFailure, InvalidFile, Problem, translate_engine_errors
 from app.engines.live_tables import LiveColumn, LiveTable
@@ -65,6 +66,22 @@ class PostgresEngine(ExternalEngine):
 
         return translate_engine_errors(self.logger, self.name, find)
 
+    def find_columns(self, connection: str, table: str, *, live: bool) -> TypedColumns:
+        """Find a table and those of its columns whose types can be declared.
+
+        Raises:
+            InvalidFile: the table does not exist, or could not be registered so.
+            EngineFailure: the database is busy, unavailable or failed.
+        """
+        path = parse_table_name(table, "public", 2)
+
+        def find() -> TypedColumns:
+            with self._connect(self._statement_seconds) as session:
+                columns, left_out = choose_columns(session, path, live=live)
+                return TypedColumns(LiveTable(connection, path, 0, columns), left_out)
+
+        return translate_engine_errors(self.logger, self.name, find)
+
     @contextmanager
     def stream_copy(self, table: LiveTable) -> Iterator[Rows]:
         """Stream a snapshot of a table's columns; any error in the block ends the stream.
@@ -102,6 +119,15 @@ class PostgresEngine(ExternalEngine):
                 session.execute(f"{lock}; DEALLOCATE lock_table".encode())
                 require_types(session, table)
                 return cursor.execute(query.encode(), parameters).fetchall()
+
+    def _rows_of_draft(self, table: LiveTable, query: str) -> list[tuple[Any, ...]]:  # noqa: ARG002 - as of Spark
+        """Return the rows of a statement over a table that need not be fit to stay live, such as a view."""
+        with (
+            self._connect(self._statement_seconds) as session,
+            _describe_failures(),
+            psycopg.RawCursor(session) as cursor,
+        ):
+            return cursor.execute(query.encode()).fetchall()
 
     @contextmanager
     def _connect(self, statement_seconds: int) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:

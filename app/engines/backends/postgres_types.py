@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from app.dp.table.columns import Column, Kind
+from app.engines.backends.table_draft import column_of_digits, real, texts, times
 from app.engines.sql import date_units
 from app.engines.sql.numeric_precision import Digits, unfit
 
@@ -52,6 +53,19 @@ class CatalogueColumn(NamedTuple):
             return None
         precision, scale = (self.modifier - 4) >> 16 & 0xFFFF, ((self.modifier - 4 & 0x7FF) ^ 1024) - 1024
         return Digits(precision - scale, max(scale, 0))
+
+
+def choose_column(found: CatalogueColumn) -> Column | None:
+    """Return the declaration that suits a column's type best, without bounds; None if none does."""
+    if found.type in _TEXTS:
+        return texts(found.name)
+    if found.type in _FLOATS or found.type == "numeric":
+        return real(found.name) if found.digits is None else column_of_digits(found.name, found.digits)
+    if found.type in _WHOLE_DIGITS:
+        return Column(found.name, Kind.INTEGER)
+    if found.type in {"timestamp", "timestamptz"}:
+        return times(found.name, has_zone=found.type == "timestamptz")
+    return {"bool": Column(found.name, Kind.BOOLEAN), "date": Column(found.name, Kind.DATE)}.get(found.type)
 
 
 def unsuitable_relation(relation: str, *, live: bool) -> str | None:

@@ -13,8 +13,10 @@ from sqlglot import exp
 
 from app.dp.table.columns import Column, Kind
 from app.engines.backends.engine import ExternalEngine, Rows
+from app.engines.backends.table_draft import TypedColumns, column_of_digits, real, texts, times
 from app.engines.backends.table_names import parse_table_name
 from app.engines.errors import EngineFailure, InvalidFile, Problem, StaleTable, translate_engine_errors
+from app.engines.ingest.draft_texts import NO_KIND
 from app.engines.ingest.problems import MAX_PROBLEMS
 from app.engines.live_tables import LiveColumn, LiveTable
 from app.engines.sql import date_units
@@ -53,13 +55,7 @@ class SparkEngine(ExternalEngine):
             InvalidFile: `live` is false, the table or a column does not exist, or does not fit its declaration.
             EngineFailure: the server is busy, unavailable or failed.
         """
-        if not live:
-            raise InvalidFile([Problem("source.live", "must be true: the service does not copy Spark tables")])
-        path = parse_table_name(table, "default", _MAX_PARTS)
-        found = translate_engine_errors(self.logger, self.name, partial(self._schema, path))
-        if found is None:
-            told = "does not exist, is a view, has a format that cannot stay live, or the connection may not read it"
-            raise InvalidFile([Problem("source.table", told)])
+        path, found = self._find_types(table, live=live)
         problems = []
         for each in columns:
             what = _unsuitable(found[each.name], each) if each.name in found else "does not exist"
@@ -70,6 +66,34 @@ class SparkEngine(ExternalEngine):
         zones = {each.time_zone for each in columns if found[each.name] == "timestamp"}
         translate_engine_errors(self.logger, self.name, partial(self._require_zones, zones))
         return LiveTable(connection, path, 0, tuple(LiveColumn.of(each, found[each.name]) for each in columns))
+
+    def find_columns(self, connection: str, table: str, *, live: bool) -> TypedColumns:
+        """Find a table and those of its columns whose types can be declared.
+
+        Raises:
+            InvalidFile: `live` is false, or the table does not exist.
+            EngineFailure: the server is busy, unavailable or failed.
+        """
+        path, found = self._find_types(table, live=live)
+        chosen = {name: _choose_column(name, type_) for name, type_ in found.items()}
+        columns = [LiveColumn.of(column, found[name]) for name, column in chosen.items() if column is not None]
+        left_out = {name: NO_KIND for name, column in chosen.items() if column is None}
+        return TypedColumns(LiveTable(connection, path, 0, tuple(columns)), left_out)
+
+    def _find_types(self, table: str, *, live: bool) -> tuple[tuple[str, ...], dict[str, str]]:
+        """Return a table's path, and the types of its columns.
+
+        Raises:
+            InvalidFile, EngineFailure: as `find_columns`.
+        """
+        if not live:
+            raise InvalidFile([Problem("source.live", "must be true: the service does not copy Spark tables")])
+        path = parse_table_name(table, "default", _MAX_PARTS)
+        found = translate_engine_errors(self.logger, self.name, partial(self._schema, path))
+        if found is None:
+            told = "does not exist, is a view, has a format that cannot stay live, or the connection may not read it"
+            raise InvalidFile([Problem("source.table", told)])
+        return path, found
 
     def stream_copy(self, table: LiveTable) -> AbstractContextManager[Rows]:
         """Raise NotImplementedError: `locate` refuses every table that is not live, so nothing calls this."""
@@ -223,6 +247,26 @@ def _fetch(session: Any, query: str) -> list[tuple[Any, ...]]:  # noqa: ANN401 -
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
+def _choose_column(name: str, found: str) -> Column | None:
+    """Return the declaration that suits a type best, without bounds; None if none does."""
+    if found in _FLOATS:
+        return real(name)
+    if found in _WHOLE_DIGITS:
+        return Column(name, Kind.INTEGER)
+    if found.startswith("decimal("):
+        return column_of_digits(name, _read_digits(found))
+    if found in _DATE_TYPES:
+        return times(name, has_zone=found == "timestamp")
+    others = {"string": texts(name), "boolean": Column(name, Kind.BOOLEAN), "date": Column(name, Kind.DATE)}
+    return others.get(found)
+
+
+def _read_digits(decimal: str) -> Digits:
+    """Return the digits of a type such as `decimal(10,2)`."""
+    precision, scale = map(int, decimal.removeprefix("decimal(").removesuffix(")").split(","))
+    return Digits(precision - scale, scale)
+
+
 def _unsuitable(found: str, declared: Column) -> str | None:
     """Return what is wrong with a column's type, or None if the type is suitable."""
     if declared.kind is Kind.CATEGORY:
@@ -242,8 +286,7 @@ def _unsuitable_number(found: str, declared: Column) -> str | None:
         return unfit(Digits(_WHOLE_DIGITS[found], 0, whole=True), declared)
     if not found.startswith("decimal("):
         return "must be of a numeric type"
-    precision, scale = map(int, found.removeprefix("decimal(").removesuffix(")").split(","))
-    return unfit(Digits(precision - scale, scale), declared)
+    return unfit(_read_digits(found), declared)
 
 
 def _to_stored_value(live: LiveColumn) -> Node:

@@ -35,6 +35,8 @@ class Job:
         directory: the directory to which everything is written.
         is_stream: whether the file is a CSV that can be read only once, and has no digest.
         parts: the Parquet files that the file consists of, if it is several, one after the other.
+        is_draft: whether the columns are to be drafted, and nothing is stored.
+        has_header: whether a line of a file that is drafted has the names of the columns.
     """
 
     directory: Path
@@ -44,11 +46,18 @@ class Job:
     limits: Limits
     is_stream: bool = False
     parts: Sequence[Part] = ()
+    is_draft: bool = False
+    has_header: bool = True
 
     @property
     def target(self) -> Path:
         """The stored table."""
         return self.directory / "table.parquet"
+
+    @property
+    def engine_memory_bytes(self) -> int:
+        """What DuckDB may take as it counts, which is less than it takes."""
+        return self.limits.memory_bytes * 2 // 5
 
 
 def send_job(connection: socket.socket, job: Job) -> None:

@@ -18,7 +18,7 @@ Interrupted: TypeAlias = Callable[[], bool]
 
 _LOOK_SECONDS = 0.1
 _KILL_SECONDS = 30  # a process that is given up ends in this time, unless the fork server hangs
-_MAX_MESSAGE_BYTES = 2**20
+_MAX_MESSAGE_BYTES = 2**21
 _KEPT_VARIABLES = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "TZ")
 _SETTINGS = {
     # One thread, so that forking is safe. Allocators that reserve little, so that the memory limit is meaningful.
@@ -54,9 +54,10 @@ class IngestProcesses:
         self._control: socket.socket | None = None
         self._closed = False
 
-    def run(self, job: Job, upload: int, interrupted: Interrupted) -> tuple[int, str | None]:
-        """Have a process store an upload in the job's directory; return the row count and the SHA-256 of the upload.
+    def run(self, job: Job, upload: int, interrupted: Interrupted) -> Message:
+        """Have a process store an upload in the job's directory, or draft its columns, and return its message.
 
+        The message has the row count `n`, and `sha256` of a file, or `draft` and `left_out`.
         `upload` is a file descriptor. When this returns or raises, the process has ended, unless the fork server hangs.
 
         Raises:
@@ -142,10 +143,10 @@ def _receive(connection: socket.socket) -> bytes | None:
         return b""
 
 
-def _outcome(told: Message, limits: Limits) -> tuple[int, str | None]:
-    """Return the row count and digest from a process's messages, or raise the error that they report."""
-    if "n" in told:
-        return int(told["n"]), told.get("sha256")
+def _outcome(told: Message, limits: Limits) -> Message:
+    """Return what a process's messages report, or raise the error that they report."""
+    if "n" in told or "draft" in told:
+        return told
     if "problems" in told:
         raise InvalidFile([Problem(str(where), str(what)) for where, what in told["problems"]])
     if "exceeded" in told:

@@ -10,6 +10,7 @@ from typing import BinaryIO, Self
 from app.dp.table.columns import Column
 from app.engines.atomic_files import remove, sync_directory
 from app.engines.ingest import Units
+from app.engines.ingest.draft import DraftedColumns
 from app.engines.ingest.file_format import PLAIN, FileFormat
 from app.engines.ingest.parquet_parts import Part
 from app.engines.ingest_process.job import Job, Limits
@@ -63,9 +64,9 @@ class IngestReader:
         upload.flush()
         with hold_slot(self._directory, self._concurrent, MAX_WAIT_SECONDS, interrupted) as slot:
             job = Job(slot, columns, units, form, self._processes.limits)
-            n, digest = self._processes.run(job, descriptor, interrupted)
+            told = self._processes.run(job, descriptor, interrupted)
             _publish(job.target, target)
-            return n, str(digest)
+            return int(told["n"]), str(told["sha256"])
 
     def read_parts(  # noqa: PLR0913, PLR0917 - as above
         self,
@@ -83,9 +84,9 @@ class IngestReader:
         """
         with hold_slot(self._directory, self._concurrent, MAX_WAIT_SECONDS, interrupted) as slot:
             job = Job(slot, columns, units, PLAIN, self._processes.limits, parts=parts)
-            n, _ = self._processes.run(job, upload.fileno(), interrupted)
+            told = self._processes.run(job, upload.fileno(), interrupted)
             _publish(job.target, target)
-            return n
+            return int(told["n"])
 
     def read_stream(  # noqa: PLR0913, PLR0917 - as above
         self,
@@ -108,7 +109,7 @@ class IngestReader:
             job = Job(slot, columns, units, form, self._processes.limits, is_stream=True)
             with _Pump(stream, cancel) as pump:
                 try:
-                    n, _ = self._processes.run(job, pump.source, lambda: pump.failure is not None or interrupted())
+                    told = self._processes.run(job, pump.source, lambda: pump.failure is not None or interrupted())
                 except IngestInterrupted:
                     if pump.failure is None:
                         raise
@@ -117,7 +118,22 @@ class IngestReader:
                 if pump.failure is not None:
                     raise pump.failure
             _publish(job.target, target)
-            return n
+            return int(told["n"])
+
+    def draft_file(
+        self, upload: BinaryIO, form: FileFormat, interrupted: Interrupted, *, has_header: bool
+    ) -> DraftedColumns:
+        """Return a draft of the columns of a file, which is read as an upload is; nothing is stored.
+
+        Raises:
+            As `read_file`.
+        """
+        descriptor = upload.fileno()
+        upload.flush()
+        with hold_slot(self._directory, self._concurrent, MAX_WAIT_SECONDS, interrupted) as slot:
+            job = Job(slot, (), None, form, self._processes.limits, is_draft=True, has_header=has_header)
+            told = self._processes.run(job, descriptor, interrupted)
+            return DraftedColumns(told["draft"], told["left_out"])
 
     def close(self) -> None:
         """End all processes."""

@@ -9,6 +9,7 @@ from typing import BinaryIO
 
 from app.engines.backends.duckdb_engine import DuckDBEngine
 from app.engines.errors import InvalidFile
+from app.engines.ingest_process.draft_upload import draft_upload
 from app.engines.ingest_process.intake import Counting, ingest_file, ingest_parts, ingest_stream
 from app.engines.ingest_process.job import Job, Message, receive_job, send_message
 
@@ -20,7 +21,7 @@ _FILES_WITH_UNITS = 3
 
 
 def work(connection: socket.socket, upload: BinaryIO) -> None:
-    """Read the upload as the job says, and report the outcome, which never contains a value of the data."""
+    """Read the upload as the job says, and report the outcome: only a draft contains values of the data."""
     _silence()
     job = receive_job(connection.makefile("rb"))
     _limit(job)
@@ -66,22 +67,8 @@ def _data_bytes() -> int:
 
 
 def _outcome(job: Job, upload: BinaryIO) -> Message:
-    def open_engine() -> DuckDBEngine:
-        # DuckDB uses more memory than it counts.
-        return DuckDBEngine(
-            job.directory,
-            threads=1,
-            memory_limit=f"{job.limits.memory_bytes * 2 // 5}B",
-            max_spilled_bytes=_file_bytes(job),
-        )
-
-    counting = Counting(job.directory, open_engine)
     try:
-        if job.is_stream:
-            return {"n": ingest_stream(counting, job.target, upload, job.form, job.columns, job.units)}
-        if job.parts:
-            return {"n": ingest_parts(counting, job.target, upload, job.parts, job.columns, job.units)}
-        n, digest = ingest_file(counting, job.target, upload, job.form, job.columns, job.units)
+        return draft_upload(job, upload) if job.is_draft else _store(job, upload)
     except InvalidFile as error:
         return {"problems": error.problems}
     except MemoryError:
@@ -90,4 +77,21 @@ def _outcome(job: Job, upload: BinaryIO) -> Message:
         if error.errno != errno.EFBIG:
             raise
         return {"exceeded": "disk"}
+
+
+def _store(job: Job, upload: BinaryIO) -> Message:
+    def open_engine() -> DuckDBEngine:
+        return DuckDBEngine(
+            job.directory,
+            threads=1,
+            memory_limit=f"{job.engine_memory_bytes}B",
+            max_spilled_bytes=_file_bytes(job),
+        )
+
+    counting = Counting(job.directory, open_engine)
+    if job.is_stream:
+        return {"n": ingest_stream(counting, job.target, upload, job.form, job.columns, job.units)}
+    if job.parts:
+        return {"n": ingest_parts(counting, job.target, upload, job.parts, job.columns, job.units)}
+    n, digest = ingest_file(counting, job.target, upload, job.form, job.columns, job.units)
     return {"n": n, "sha256": digest}

@@ -48,6 +48,15 @@ class Connections:
         """Whether a connection of this name is configured."""
         return connection in self._engines or connection in self._stores
 
+    def list_names(self) -> list[tuple[str, str]]:
+        """Return the names of the connections, and what each leads to: an engine, or files."""
+        return sorted(
+            [
+                *((name, engine.name) for name, engine in self._engines.items()),
+                *((name, "files") for name in self._stores),
+            ]
+        )
+
     def find_store(self, connection: str) -> FileStore | None:
         """Return the file store of a connection, or None if the connection is not one to a file store."""
         return self._stores.get(connection)

@@ -25,6 +25,7 @@ from app.engines.ingest_process.pool import Interrupted
 from app.engines.ingest_process.reader import IngestReader, never
 from app.engines.sql.scan_sharing import scans_of
 from app.engines.storage.connections import Connections, TableOrigin
+from app.engines.storage.drafts import Drafts
 from app.engines.storage.file_tables import CopyLimits, WatchedFiles, copy_files, require_versions
 from app.engines.storage.single_flight_cache import SingleFlightCache
 from app.engines.storage.stored_sums import StoredSums
@@ -107,6 +108,7 @@ class Tables:
         self._stored_sums = StoredSums(self._directory)
         self._reader = reader
         self._copy_limits = copy_limits
+        self.drafts = Drafts(self._sources, self._engine.scratch, copy_limits, reader)
 
     def ingest(  # noqa: PLR0913, PLR0917 - what a file is and how it is declared
         self,
@@ -141,6 +143,10 @@ class Tables:
     def has_connection(self, name: str) -> bool:
         """Whether a connection of this name is configured."""
         return name in self._sources
+
+    def list_connections(self) -> list[tuple[str, str]]:
+        """Return the names of the configured connections, and what each leads to: an engine, or files."""
+        return self._sources.list_names()
 
     def ingest_from(
         self,
