@@ -73,10 +73,11 @@ async def read_json(request: Request) -> bytes:
 
 
 class Upload(NamedTuple):
-    """The two parts of an upload."""
+    """The two parts of an upload, and the name that the sender gave the file."""
 
     metadata: bytes
     file: BinaryIO
+    name: str
 
 
 class _Parts(MultiPartParser):
@@ -116,6 +117,6 @@ async def read_upload(request: Request, most_file_bytes: int) -> AsyncIterator[U
         text = metadata.encode("latin-1") if isinstance(metadata, str) else await metadata.read(MAX_JSON_BYTES + 1)
         if len(text) > MAX_JSON_BYTES:
             raise BodyTooLargeError(MAX_JSON_BYTES)
-        yield Upload(text, file.file)
+        yield Upload(text, file.file, file.filename or "")
     finally:
         await form.close()

@@ -23,6 +23,7 @@ from app.api.schemas.base import RequestModel, validate
 from app.api.schemas.batches import BatchRequest
 from app.api.schemas.datasets import DatasetRequest, SourcedDatasetRequest
 from app.api.schemas.derived import DerivedRequest
+from app.api.schemas.drafts import DraftRequest, SourcedDraftRequest
 from app.api.schemas.filters import MAX_CONDITIONS, MAX_REQUEST_CONDITIONS, MAX_REQUEST_VALUES, MAX_VALUES
 from app.api.schemas.ledger import WriteOffRequest
 from app.api.schemas.planning import FreePlanRequest, PlanRequest
@@ -78,6 +79,8 @@ BODIES: list[tuple[type[RequestModel], dict[str, Any]]] = [
         METADATA | {"unit_column": "u", "truncate": True, "format": FORMAT, "columns": COLUMNS | {"o": SPELLED}},
     ),
     (SourcedDatasetRequest, METADATA | {"source": {"connection": "c", "table": "t", "live": True}}),
+    (DraftRequest, {"format": {"encoding": "utf-8", "header_row": 2, "sheet": "s"}, "has_header": True}),
+    (SourcedDraftRequest, {"source": {"connection": "c", "table": "t", "live": True}}),
     *((ReleaseRequest, {"statistic": each, "epsilon": "1"}) for each in (MEAN, COVARIANCE, SEARCH, PAIRS, MISSING)),
     (ReleaseRequest, {"statistic": {"kind": "variance", "column": "x"}, "accuracy": "1", "alpha": 0.1}),
     (PlanRequest, {"statistic": HISTOGRAM, "epsilon": 1, "curve": {"from": "0.1", "to": 2, "points": 3}, "guess": 5}),

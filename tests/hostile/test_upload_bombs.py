@@ -10,7 +10,16 @@ from typing import Any
 import pytest
 from hostile_world import Target
 from service_world import a_name, becomes, numbers_csv
-from upload_bombs import TEXTS, children_of, distinct_texts, numbers, readers_of, runs_of_nothing, send_upload
+from upload_bombs import (
+    TEXTS,
+    children_of,
+    distinct_texts,
+    numbers,
+    readers_of,
+    runs_of_nothing,
+    send_upload,
+    wide_header,
+)
 
 COLUMNS = 20
 ROWS = 50_000_000
@@ -35,6 +44,24 @@ def test_four_files_of_a_gigabyte_of_texts(target: Target) -> None:
         assert set(pool.map(upload, range(4))) <= {201, 422, 503}
     assert target.service.resident_bytes() - before < 2**27
     assert not readers_of(target.service.pid)
+
+
+@pytest.mark.parametrize("target", ["sqlite", "postgres"], indirect=True)
+def test_drafts_of_files_that_take_gigabytes_or_very_long(target: Target) -> None:
+    """Drafts look at all values, and are made by the same processes with the same limits."""
+    contents = [distinct_texts(100_000, groups=10), runs_of_nothing(ROWS, COLUMNS, groups=50), wide_header(1_000_000)]
+    assert max(map(len, contents)) < 2**23
+    owner, service = target.table.owner, target.service
+    assert service.upload(owner, {}, numbers_csv(3).encode(), path="/v1/drafts").status_code == 200
+    before = service.resident_bytes()
+    with service.unchanged():
+        with ThreadPoolExecutor(3) as pool:
+            answers = pool.map(lambda content: service.upload(owner, {}, content, path="/v1/drafts"), contents)
+            assert {answer.status_code for answer in answers} <= {200, 422, 503}
+        for content in contents:
+            send_upload(owner, {}, content, "/v1/drafts").close()
+        assert becomes(lambda: not readers_of(service.pid))
+    assert service.resident_bytes() - before < 2**27
 
 
 def test_files_that_take_very_long_and_clients_that_hang_up(target: Target) -> None:

@@ -86,10 +86,15 @@ class Service:
         return name, self.client(answer.json()["key"])
 
     def upload(
-        self, client: httpx.Client, metadata: dict[str, Any] | str, content: bytes, file_name: str = "table.csv"
+        self,
+        client: httpx.Client,
+        metadata: dict[str, Any] | str,
+        content: bytes,
+        file_name: str = "table.csv",
+        path: str = "/v1/datasets",
     ) -> httpx.Response:
         text = metadata if isinstance(metadata, str) else json.dumps(metadata)
-        return client.post("/v1/datasets", files={"metadata": (None, text), "file": (file_name, content)})
+        return client.post(path, files={"metadata": (None, text), "file": (file_name, content)})
 
     def table(
         self, columns: dict[str, Any], content: bytes | str, *, limit: str = "10", allowance: str = "10", **more: Any

@@ -23,6 +23,7 @@ from app.api.openapi import examples
 from app.api.responses import MEDIA_TYPE, SharedResponse
 from app.api.schemas import responses as answers
 from app.api.schemas.datasets import DatasetRequest, SourcedDatasetRequest
+from app.api.schemas.drafts import DraftRequest, SourcedDraftRequest
 from app.json_text import encode_json
 
 DESCRIPTION = """A REST service for differentially private statistics with a privacy budget ledger.
@@ -35,6 +36,12 @@ DESCRIPTION = """A REST service for differentially private statistics with a pri
 * **Retries.** After a 503 or a lost answer, send the request again with the same `Idempotency-Key`. It is never charged
   twice.
 """
+
+_MODELS: tuple[type[BaseModel], ...] = (
+    *(DatasetRequest, SourcedDatasetRequest, DraftRequest, SourcedDraftRequest),
+    answers.Problem,
+)
+"""The models that no route declares as a parameter or an answer."""
 
 _ALWAYS, _OF_BODY, _OF_PAGE = (401, 429, 503), (400, 408, 413, 415, 422), (422,)
 _REFERENCE = "#/components/schemas/{model}"
@@ -70,27 +77,23 @@ def metrics_response() -> dict[str, Any]:
     return {"responses": responses, "response_class": PlainTextResponse, "openapi_extra": security}
 
 
-UPLOAD: dict[str, Any] = {
-    "required": True,
-    "content": {
-        "multipart/form-data": {
-            "schema": {
-                "type": "object",
-                "required": ["metadata", "file"],
-                "properties": {
-                    "metadata": {"$ref": _REFERENCE.format(model=DatasetRequest.__name__)},
-                    "file": {
-                        "type": "string",
-                        "format": "binary",
-                        "description": "CSV, Parquet or Excel (.xlsx), by its content.",
-                    },
+def upload_of(metadata: type[BaseModel], sourced: type[BaseModel]) -> dict[str, Any]:
+    """Return the description of a body that is an upload with metadata, or JSON with a `source`."""
+    file = {"type": "string", "format": "binary", "description": "CSV, Parquet or Excel (.xlsx), by its content."}
+    return {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["metadata", "file"],
+                    "properties": {"metadata": {"$ref": _REFERENCE.format(model=metadata.__name__)}, "file": file},
                 },
+                "encoding": {"metadata": {"contentType": "application/json"}},
             },
-            "encoding": {"metadata": {"contentType": "application/json"}},
+            "application/json": {"schema": {"$ref": _REFERENCE.format(model=sourced.__name__)}},
         },
-        "application/json": {"schema": {"$ref": _REFERENCE.format(model=SourcedDatasetRequest.__name__)}},
-    },
-}
+    }
 
 
 def describe_responses(
@@ -131,7 +134,7 @@ def _build_document(app: FastAPI) -> dict[str, Any]:
     if app.openapi_schema is None:
         document = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
         _, definitions = models_json_schema(
-            [(model, "validation") for model in (DatasetRequest, SourcedDatasetRequest, answers.Problem)],
+            [(model, "validation") for model in _MODELS],
             ref_template=_REFERENCE,
         )
         components = document["components"]

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from app.api.dependencies import BEARER, CallerOf, PageOf
 from app.api.json_codec import decode
-from app.api.openapi.document import UPLOAD, describe_responses
+from app.api.openapi.document import describe_responses, upload_of
 from app.api.request_bodies import media_type, read_json, read_upload, require_media_type
 from app.api.responses import json_response, list_response
 from app.api.schemas import responses
@@ -74,7 +74,7 @@ def to_registration(request: DatasetRequest, origin: TableOrigin | None = None) 
     responses=describe_responses(
         {201: (responses.RegisteredDataset, "The dataset, and a report on its values.")}, 403, 409
     ),
-    openapi_extra={"requestBody": UPLOAD},
+    openapi_extra={"requestBody": upload_of(DatasetRequest, SourcedDatasetRequest)},
 )
 async def register(request: Request, caller: CallerOf) -> Response:
     """Register a table. In an upload, `metadata` describes the table in `file`; in JSON, `source` says where it is."""

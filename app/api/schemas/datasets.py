@@ -251,40 +251,44 @@ SheetName = Annotated[
 ]
 
 
-class DeclaredFormat(RequestModel):
-    """How the texts of a file are written. Everything is optional."""
+class KnownFormat(RequestModel):
+    """What a file itself may not show of how it is to be read."""
 
     encoding: Literal["utf-8", "windows-1252", "latin-1"] | None = Field(
         default=None, description="The encoding of a text file; UTF-8 by default, or UTF-16 with a byte order mark."
-    )
-    decimal: Literal[".", ","] = Field(default=".", description="What stands before the decimals of a number.")
-    thousands: Literal[",", ".", " ", "'"] | None = Field(
-        default=None,
-        description="What may stand between groups of three digits. A space stands for all kinds of spaces, also those "
-        "at which no line ends.",
     )
     date_order: Literal["day-month-year", "month-day-year"] | None = Field(
         default=None,
         description="The order in which dates are written, such as `31.03.2021` or `3/31/2021 2:00 PM`. Dates in ISO "
         "8601 are always read.",
     )
-    strip: Flag | None = Field(
-        default=None,
-        description="Whether blanks around texts are dropped. By default they are, except around categories and units.",
-    )
     header_row: Annotated[Whole, Field(ge=1, le=MAX_HEADER_ROW)] | None = Field(
         default=None,
         description="The number of the line with the names of the columns, counted from 1; those above it are skipped. "
         "By default it is the first line that is not blank, unless it looks like a row of values.",
     )
-    column_names: Annotated[list[DeclaredName], Field(max_length=MAX_COLUMNS, fail_fast=True)] = Field(
-        default=[], description="The names of all columns of a file without a header, in the order of the file."
-    )
-
     sheet: SheetName | None = Field(
         default=None,
         description="The name of a workbook's sheet, or its place, counted from 1. By default it is the only visible "
         "one.",
+    )
+
+
+class DeclaredFormat(KnownFormat):
+    """How the texts of a file are written. Everything is optional."""
+
+    decimal: Literal[".", ","] = Field(default=".", description="What stands before the decimals of a number.")
+    thousands: Literal[",", ".", " ", "'"] | None = Field(
+        default=None,
+        description="What may stand between groups of three digits. A space stands for all kinds of spaces, also those "
+        "at which no line ends.",
+    )
+    strip: Flag | None = Field(
+        default=None,
+        description="Whether blanks around texts are dropped. By default they are, except around categories and units.",
+    )
+    column_names: Annotated[list[DeclaredName], Field(max_length=MAX_COLUMNS, fail_fast=True)] = Field(
+        default=[], description="The names of all columns of a file without a header, in the order of the file."
     )
 
     @model_validator(mode="after")

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.api.schemas.datasets import DeclaredColumn
+from app.api.schemas.datasets import DeclaredColumn, TableSource
 from app.api.schemas.numbers import DateText
 from app.api.schemas.roles import RoleName
 from app.api.schemas.statistics import StatisticRequest
@@ -252,6 +252,47 @@ class Datasets(AnswerModel):
 
     datasets: list[Dataset]
     next: str | None
+
+
+class DraftedMetadata(AnswerModel):
+    """What a registration could declare, once its columns have no `unconfirmed` members any more."""
+
+    name: str
+    description: str
+    epsilon_limit: EpsilonText
+    rows_per_unit: int
+    delimiter: str | None = None
+    null_values: list[str] | None = None
+    format: dict[str, Any] | None = None
+    columns: dict[str, dict[str, Any]]
+    source: TableSource | None = None
+
+
+class LeftOutColumn(AnswerModel):
+    """A column that no kind suits, or whose values a registration would refuse."""
+
+    column: str
+    reason: str
+
+
+class Draft(AnswerModel):
+    """A draft has values of the data: it is for the table's owner only, and the service does not keep it."""
+
+    metadata: DraftedMetadata
+    left_out: list[LeftOutColumn]
+
+
+class Connection(AnswerModel):
+    """A connection that the operator configured."""
+
+    name: str
+    leads_to: Literal["Postgres", "Spark", "files"]
+
+
+class Connections(AnswerModel):
+    """The configured connections by name."""
+
+    connections: list[Connection]
 
 
 class Bin(AnswerModel):

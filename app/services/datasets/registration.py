@@ -78,6 +78,18 @@ def check_registration(services: Services, owner: Principal, registration: Regis
         _require_predecessor(session, owner, registration.succeeds)
 
 
+def require_connection(services: Services, origin: TableOrigin) -> None:
+    """Check that a table's connection is configured.
+
+    Raises:
+        InvalidRequestError: it is not.
+    """
+    if not services.tables.has_connection(origin.connection):
+        raise InvalidRequestError(
+            ("source.connection", "is not a configured connection: ask the operator for its name")
+        )
+
+
 def ingest(
     services: Services, registration: Registration, upload: BinaryIO | None, interrupted: Callable[[], bool]
 ) -> Ingested:
@@ -96,10 +108,8 @@ def ingest(
     try:
         if upload is not None:
             return tables.ingest(upload, declared, registration.null_values, registration.form, units, interrupted)
-        if origin is None or not tables.has_connection(origin.connection):
-            raise InvalidRequestError(
-                ("source.connection", "is not a configured connection: ask the operator for its name")
-            )
+        assert origin is not None  # noqa: S101 - a registration has a file or an origin
+        require_connection(services, origin)
         return tables.ingest_from(origin, declared, units, interrupted)
     except InvalidFile as error:
         raise InvalidRequestError(*error.problems) from None

@@ -277,3 +277,96 @@ def test_people_not_rows(warehouse: Warehouse, live) -> None:
     assert cut.status_code == (422 if live else 201)
     if not live:
         assert (cut.json()["n"], cut.json()["source"]["truncate"]) == (100, True)
+
+
+KINDS = """CREATE TABLE {name} AS SELECT
+    id::int AS n, (id * 1.25)::numeric(8, 2) AS price, id / 7.0::float8 AS ratio, id::numeric AS free,
+    CASE id % 3 WHEN 0 THEN NULL WHEN 1 THEN 'a' ELSE 'b' END AS letter, 'remark ' || id AS remark, id % 2 = 0 AS even,
+    date '2024-01-01' + id AS day, timestamp '2024-01-01 00:00' + id * interval '6 hours' AS at,
+    timestamp '2024-01-01' + id * interval '1 day' AS midnight,
+    timestamptz '2024-01-01 00:00+00' + id * interval '90 seconds' AS instant, 5 AS constant,
+    point(id, id) AS place, repeat('x', 300) AS long
+    FROM generate_series(1, 200) AS id"""
+DRAFTED = {
+    "n": {"kind": "integer", "bounds": ["1", "200"], "unconfirmed": ["bounds"]},
+    "price": {"kind": "decimal", "scale": 2, "bounds": ["1.25", "250.00"], "unconfirmed": ["bounds"]},
+    "ratio": {"kind": "real", "bounds": [str(1 / 7), str(200 / 7)], "unconfirmed": ["bounds"]},
+    "free": {"kind": "real", "bounds": ["1.0", "200.0"], "unconfirmed": ["bounds"]},
+    "letter": {"kind": "category", "categories": ["a", "b"], "unconfirmed": ["categories"]},
+    "even": {"kind": "boolean"},
+    "day": {"kind": "date", "bounds": ["2024-01-02", "2024-07-19"], "unconfirmed": ["bounds"]},
+    "at": {
+        "kind": "timestamp",
+        "time_zone": "UTC",
+        "resolution": "hour",
+        "bounds": ["2024-01-01T06:00:00", "2024-02-20T00:00:00"],
+        "unconfirmed": ["bounds", "time_zone"],
+    },
+    "midnight": {"kind": "date", "bounds": ["2024-01-02", "2024-07-19"], "unconfirmed": ["bounds"]},
+    "instant": {
+        "kind": "timestamp",
+        "time_zone": "UTC",
+        "resolution": "second",
+        "bounds": ["2024-01-01T00:01:30", "2024-01-01T05:00:00"],
+        "unconfirmed": ["bounds", "time_zone"],
+    },
+}
+
+
+@pytest.mark.parametrize("live", [False, True])
+def test_a_table_s_draft_is_registered_when_it_is_confirmed(warehouse: Warehouse, live) -> None:
+    """The columns have the kinds of their types, and those that no registration would take are left out."""
+    name = f"t{secrets.token_hex(6)}"
+    warehouse.run(KINDS.format(name=name))
+    _, owner = warehouse.service.principal("owner")
+    source = {"connection": "warehouse", "table": f"public.{name}", "live": live}
+    with warehouse.service.unchanged():
+        answer = owner.post("/v1/drafts", json={"source": source})
+    assert answer.status_code == 200, answer.text
+    metadata, left_out = answer.json()["metadata"], {one["column"] for one in answer.json()["left_out"]}
+    unbounded = {"free"} if live else set()
+    assert metadata["columns"] == {name: each for name, each in DRAFTED.items() if name not in unbounded}
+    assert left_out == {"remark", "constant", "place", "long"} | unbounded
+    assert (metadata["name"], metadata["source"]) == (name, source)
+    assert warehouse.register(owner, f"public.{name}", live=live, columns=metadata["columns"]).status_code == 422
+    confirmed = {name: each | {"unconfirmed": []} for name, each in metadata["columns"].items()}
+    made = warehouse.register(owner, f"public.{name}", live=live, columns=confirmed)
+    assert made.status_code == 201, made.text
+    report = made.json()["report"]["columns"]
+    assert all(counts["missing"] == (66 if name == "letter" else 0) for name, counts in report.items())
+    log = warehouse.service.log.read_text()
+    assert not [text for text in ("2024-07-19", "remark", PASSWORD) if text in log]
+
+
+def test_only_the_first_rows_of_a_table_are_looked_at(warehouse: Warehouse) -> None:
+    name = f"t{secrets.token_hex(6)}"
+    warehouse.run(f"CREATE TABLE {name} AS SELECT x FROM generate_series(1, 100001) AS x")  # noqa: S608
+    _, owner = warehouse.service.principal("owner")
+    answer = owner.post("/v1/drafts", json={"source": {"connection": "warehouse", "table": name}})
+    assert answer.json()["metadata"]["columns"]["x"]["bounds"] == ["1", "100000"]
+
+
+def test_a_view_has_a_draft_unless_a_row_of_it_cannot_be_computed(warehouse: Warehouse) -> None:
+    name = warehouse.make(0, 1, 2)
+    warehouse.run(f"CREATE VIEW v{name} AS SELECT x FROM {name}")  # noqa: S608
+    warehouse.run(f"CREATE VIEW w{name} AS SELECT 10 / x AS x FROM {name}")  # noqa: S608
+    _, owner = warehouse.service.principal("owner")
+
+    def draft(table: str, *, live: bool = False, connection: str = "warehouse") -> Any:
+        return owner.post("/v1/drafts", json={"source": {"connection": connection, "table": table, "live": live}})
+
+    assert draft(f"v{name}").json()["metadata"]["columns"]["x"]["bounds"] == ["0", "2"]
+    for refused in (draft(f"v{name}", live=True), draft(f"w{name}"), draft("nowhere"), draft("a.b.c")):
+        assert (refused.status_code, refused.json()["errors"][0]["where"]) == (422, "source.table")
+    away = draft("t", connection="away")
+    assert (away.status_code, away.headers["retry-after"]) == (503, away.headers["retry-after"])
+    assert PASSWORD not in away.text
+
+
+def test_owners_choose_from_the_names_of_connections(warehouse: Warehouse) -> None:
+    _, owner = warehouse.service.principal("owner")
+    answer = owner.get("/v1/connections")
+    assert answer.json() == {
+        "connections": [{"name": "away", "leads_to": "Postgres"}, {"name": "warehouse", "leads_to": "Postgres"}]
+    }
+    assert PASSWORD not in answer.text

@@ -123,3 +123,23 @@ def test_a_backup_holds_the_copy_and_what_is_watched(world: World, tmp_path: Pat
     watched = {path.name for path in world.service.data.glob("watched-*")}
     assert {path.suffix for path in (tmp_path / "backup").rglob("watched-*")} == {".parquet", ".json"}
     assert {path.name for path in (tmp_path / "backup").rglob("watched-*")} <= watched
+
+
+def test_a_table_of_files_is_drafted_from_the_first_of_them(world: World) -> None:
+    for i in range(2):
+        world.put(f"drafted/part-{i}.parquet", *range(10 * i, 10 * i + 10))
+    _, owner = world.service.principal("owner")
+    assert owner.get("/v1/connections").json() == {"connections": [{"name": "lake", "leads_to": "files"}]}
+    source = {"connection": "lake", "table": "drafted", "live": True}
+    with world.service.unchanged():
+        answer = owner.post("/v1/drafts", json={"source": source})
+    assert answer.status_code == 200, answer.text
+    metadata = answer.json()["metadata"]
+    assert (metadata["name"], metadata["source"]) == ("drafted", source)
+    assert metadata["columns"] == {"x": {"kind": "integer", "bounds": ["0", "9"], "unconfirmed": ["bounds"]}}
+    for table in ("nowhere", "../t", "drafted/*"):
+        refused = owner.post("/v1/drafts", json={"source": source | {"table": table}})
+        assert (refused.status_code, refused.json()["errors"][0]["where"]) == (422, "source.table")
+    world.bucket.put("drafted/damaged.parquet", b"PAR1" + b"\x00" * 20 + b"PAR1")
+    damaged = owner.post("/v1/drafts", json={"source": source | {"table": "drafted/damaged.parquet"}})
+    assert (damaged.status_code, damaged.json()["errors"][0]["where"]) == (422, "file drafted/damaged.parquet")

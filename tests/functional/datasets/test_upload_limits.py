@@ -29,6 +29,7 @@ from workbooks import MAIN, workbook_of_xml
 
 MEMORY, DISK, OPEN = 96 * 2**20, 2**20, 4
 COLUMNS = 20
+DRAFTS = "/v1/drafts"
 CORNERS = [("A", 1), ("XFD", 1_048_576)]
 
 
@@ -148,6 +149,30 @@ def test_readers_know_no_secret(limited: Service, owner: httpx.Client) -> None:
         assert not [path for path in opened if "ledger" in path]
     connection.close()
     assert becomes(lambda: not readers_of(limited.pid))
+
+
+def test_drafts_have_the_same_limits(limited: Service, owner: httpx.Client) -> None:
+    """Of memory, and of open uploads; and a draft ends when its client hangs up. Nothing is left."""
+    before = limited.resident_bytes()
+    with limited.unchanged():
+        answer = limited.upload(owner, {}, distinct_texts(12_000), path=DRAFTS)
+        assert (answer.status_code, answer.json()["errors"][0]["where"]) == (422, "file")
+        assert answer.json()["errors"][0]["what"].startswith("needs more than 96 MiB of memory")
+    assert limited.resident_bytes() - before < 2**26
+    many = b"".join(b"c%d," % i for i in range(200_000))
+    with limited.unchanged():
+        answer = limited.upload(owner, {}, many + b"x\n" + b"1," * 200_000 + b"1\n", path=DRAFTS)
+        assert (answer.status_code, answer.json()["errors"][0]["where"]) == (422, "file")
+    with limited.unchanged():
+        connection = send_upload(owner, {}, numbers_csv(1_000_000).encode(), DRAFTS)
+        assert becomes(lambda: list(map(has_begun, readers_of(limited.pid))) == [True])
+        os.kill(readers_of(limited.pid)[0], signal.SIGSTOP)
+        with ExitStack() as stack:
+            others = [stack.enter_context(send_upload(owner, {}, b"x\n1\n2\n", DRAFTS)) for _ in range(OPEN)]
+            assert status_of(others[-1]) == 503
+        connection.close()
+        assert becomes(lambda: not readers_of(limited.pid))
+    assert becomes(lambda: limited.upload(owner, {}, numbers_csv(3).encode(), path=DRAFTS).status_code == 200)
 
 
 def requests_in_flight(service: Service) -> float:

@@ -74,7 +74,7 @@ def ask(service: Service, caller: httpx.Client, example: Example, release_id: st
     parameters = example.parameters | ({"release_id": release_id} if "release_id" in example.parameters else {})
     if isinstance(example.request, dict) and "file" in example.request:
         assert PENGUINS.startswith(example.request["file"])
-        answer = service.upload(caller, example.request["metadata"], PENGUINS.encode())
+        answer = service.upload(caller, example.request["metadata"], PENGUINS.encode(), path=example.path)
     else:
         answer = caller.request(example.method, example.path.format(**parameters), json=example.request)
     document = answer.json() if answer.content else None

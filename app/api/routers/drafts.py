@@ -1,0 +1,70 @@
+"""Drafts of tables for their owners, before they are registered; nothing of them is kept."""
+
+from functools import partial
+
+from fastapi import APIRouter, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from app.api.dependencies import BEARER, CallerOf
+from app.api.json_codec import decode
+from app.api.openapi.document import describe_responses, upload_of
+from app.api.request_bodies import media_type, read_json, read_upload, require_media_type
+from app.api.responses import json_response
+from app.api.schemas import responses
+from app.api.schemas.base import validate
+from app.api.schemas.drafts import DraftRequest, SourcedDraftRequest
+from app.api.uploads import OpenUploads
+from app.engines.ingest.file_format import FileFormat
+from app.engines.storage.connections import TableOrigin
+from app.services.datasets import drafts, registration
+
+router = APIRouter(prefix="/v1", tags=["datasets"], dependencies=[BEARER])
+
+
+@router.post(
+    "/drafts",
+    responses=describe_responses({200: (responses.Draft, "What a registration could declare.")}, 403),
+    openapi_extra={"requestBody": upload_of(DraftRequest, SourcedDraftRequest)},
+)
+async def draft(request: Request, caller: CallerOf) -> Response:
+    """Draft the metadata of a table, for owners: of `file` in an upload, or of the `source` in JSON.
+
+    The draft has values of the data (bounds and categories), listed as `unconfirmed`, and is for the table's owner
+    only. The service keeps neither the file nor the draft.
+    """
+    # Asynchronous, as a registration is.
+    owner = await run_in_threadpool(registration.require_owner, caller.services, caller.credential)
+    uploads: OpenUploads = request.app.state.uploads
+    services = caller.services
+    if media_type(request.headers) == "application/json":
+        require_media_type(request.headers, "application/json")
+        source = (await run_in_threadpool(_read_elsewhere, await read_json(request))).source
+        origin = TableOrigin(source.connection, source.table, source.live)
+        with uploads.open_for(owner.name):
+            return json_response(await uploads.run(request, partial(drafts.draft_source, services, origin)))
+    require_media_type(request.headers, "multipart/form-data")
+    with uploads.open_for(owner.name):
+        async with read_upload(request, services.settings.max_upload_bytes) as upload:
+            known = await run_in_threadpool(_read_metadata, upload.metadata)
+            form = FileFormat(**known.format.model_dump())
+            file = drafts.FileToDraft(upload.file, upload.name, form, known.has_header)
+            return json_response(await uploads.run(request, partial(drafts.draft_upload, services, file)))
+
+
+def _read_elsewhere(body: bytes) -> SourcedDraftRequest:
+    return validate(SourcedDraftRequest, decode(body))
+
+
+def _read_metadata(metadata: bytes) -> DraftRequest:
+    return validate(DraftRequest, decode(metadata))
+
+
+@router.get(
+    "/connections",
+    responses=describe_responses({200: (responses.Connections, "The connections.")}, 403),
+)
+def list_connections(caller: CallerOf) -> Response:
+    """The connections that the operator configured, for owners: by name, without their addresses."""
+    registration.require_owner(caller.services, caller.credential)
+    return json_response({"connections": drafts.list_connections(caller.services)})
