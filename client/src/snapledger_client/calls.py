@@ -16,6 +16,7 @@ from snapledger_client.models.accounts import (
     AuditRecord,
     Budget,
     DatasetFacts,
+    Draft,
     Entry,
     IssuedKey,
     Me,
@@ -277,6 +278,20 @@ def register_dataset(metadata: Mapping[str, Any], file: IO[bytes]) -> Call[Datas
         "file": ("table", file),
     }
     return Call("POST", _make_path("datasets"), DatasetFacts.parse, files=files, repeatable=False, reads_table=True)
+
+
+def draft_source(source: Mapping[str, Any]) -> Call[Draft]:
+    """Draft the metadata of a table of a connection."""
+    return Call("POST", _make_path("drafts"), Draft.parse, reads_table=True).with_json({"source": source})
+
+
+def draft_file(known: Mapping[str, Any], file: IO[bytes]) -> Call[Draft]:
+    """Draft the metadata of a file, which is of `uploads.open_table`; `known` is what is known of its format."""
+    files: dict[str, tuple[str | None, bytes | IO[bytes]]] = {
+        "metadata": (None, _encode_json(known)),
+        "file": ("table", file),
+    }
+    return Call("POST", _make_path("drafts"), Draft.parse, files=files, reads_table=True)
 
 
 def list_datasets() -> Pages[DatasetFacts]:

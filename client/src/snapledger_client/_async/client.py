@@ -7,7 +7,7 @@ from typing import Any, Unpack
 from snapledger_client import calls
 from snapledger_client._async.base_client import AsyncBaseClient
 from snapledger_client._async.dataset import AsyncDataset
-from snapledger_client.models.accounts import AuditRecord, DatasetFacts, IssuedKey, Me, Principal, Verification
+from snapledger_client.models.accounts import AuditRecord, DatasetFacts, Draft, IssuedKey, Me, Principal, Verification
 from snapledger_client.models.plans import FreePlan
 from snapledger_client.models.releases import Release
 from snapledger_client.options import PlanOptions
@@ -107,6 +107,31 @@ class AsyncClient(AsyncBaseClient):
             return await self._send(calls.register_source(metadata))
         with open_table(file, progress) as stream:
             return await self._send(calls.register_dataset(metadata, stream))
+
+    async def draft(
+        self,
+        file: Table | None = None,
+        *,
+        source: Mapping[str, Any] | None = None,
+        file_format: Mapping[str, Any] | None = None,
+        has_header: bool = True,
+    ) -> Draft:
+        r"""Draft the metadata of a table from its values, for owners; the service keeps neither.
+
+        `file` is as in `register`. `file_format` has what the file may not show: `encoding`, `date_order`, `header_row`
+        or `sheet`. Without a `file`, `source` names a table of a connection.
+
+        Examples:
+            >>> (await owner.draft(b"age\n31\n64\n")).metadata["columns"]
+            {'age': {'kind': 'integer', 'bounds': ['31', '64'], 'unconfirmed': ['bounds']}}
+        """
+        if (file is None) == (source is None):
+            raise TypeError("draft takes either a file or a source")
+        if file is None:
+            return await self._send(calls.draft_source(source or {}))
+        known = {"has_header": has_header} | ({} if file_format is None else {"format": file_format})
+        with open_table(file) as stream:
+            return await self._send(calls.draft_file(known, stream))
 
     def releases(self) -> AsyncIterator[Release]:
         """The caller's own releases, oldest first.

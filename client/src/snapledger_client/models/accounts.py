@@ -188,6 +188,22 @@ class DatasetFacts(Answer):
     report: dict[str, Any] | None = None
 
 
+class Draft(Answer):
+    r"""What an owner could declare of a table, made of its values: the service does not keep it.
+
+    `metadata` is for `register`, once you have replaced the members that each column lists as `unconfirmed` by what is
+    known without the data, and emptied the list. `left_out` says why each other column is not in it.
+
+    Examples:
+        >>> drafted = owner.draft(b"age\n31\n64\n")
+        >>> drafted.metadata["columns"]["age"]["unconfirmed"], drafted.left_out
+        (['bounds'], ())
+    """
+
+    metadata: dict[str, Any]
+    left_out: tuple[dict[str, str], ...]
+
+
 class Principal(Answer):
     """A person or a program that may call the service.
 
