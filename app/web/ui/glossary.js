@@ -106,7 +106,7 @@ export const GLOSSARY = {
     "more": "ledger.html"
   },
   "family of histograms": {
-    "meaning": "The histograms of one column of integers or decimals with one filter, in which counts of intervals are looked for.",
+    "meaning": "The histograms of one column of numbers or dates with one filter, in which counts of intervals are looked for.",
     "more": "decisions/0005-reuse.html"
   },
   "file store": {
