@@ -81,6 +81,18 @@ class LastAdminError(ConflictError):
     """There must always be one admin, since only admins give access."""
 
 
+class RequestOpenError(ConflictError):
+    """The principal has an open request for budget on this dataset already."""
+
+
+class RequestAnsweredError(ConflictError):
+    """The request for budget was answered already."""
+
+
+class AllowanceRevokedError(ConflictError):
+    """A request for budget can't be granted: the principal has no allowance in force, or is disabled."""
+
+
 class BudgetExhaustedError(ConflictError):
     """An account has less left than the debit.
 

@@ -20,7 +20,19 @@ from app.api.middleware.rate_limit import RateLimit
 from app.api.middleware.request_log import RequestLog
 from app.api.openapi import document
 from app.api.pages import dashboard, guide
-from app.api.routers import audit, batches, budgets, datasets, derived, drafts, operations, plans, principals, releases
+from app.api.routers import (
+    audit,
+    batches,
+    budget_requests,
+    budgets,
+    datasets,
+    derived,
+    drafts,
+    operations,
+    plans,
+    principals,
+    releases,
+)
 from app.api.server.startup_retry import open_services_with_retry
 from app.api.server.worker_pool import WorkerPool
 from app.api.uploads import OpenUploads
@@ -96,6 +108,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         derived.router,
         batches.router,
         budgets.router,
+        budget_requests.router,
         datasets.router,
         drafts.router,
         principals.router,

@@ -180,14 +180,14 @@ class Page:
 
     @property
     def after_id(self) -> str | None:
-        """`after` in a list of releases.
+        """`after` in a list of releases or of requests for budget.
 
         Raises:
-            InvalidRequestError: it is not the id of a release.
+            InvalidRequestError: it is not an id.
         """
         if self.after is None or re.fullmatch(RELEASE_ID_PATTERN, self.after):
             return self.after
-        raise InvalidRequestError(("after", "must be the `next` of an earlier page, the id of a release"))
+        raise InvalidRequestError(("after", "must be the `next` of an earlier page, an id"))
 
 
 async def _read_page(

@@ -115,6 +115,24 @@ PROBLEMS: dict[type[errors.SnapledgerError], Problem] = {
         "The dataset is stale",
         "Its live table has changed since it was registered. Its owner can revalidate the dataset, or delete it.",
     ),
+    errors.RequestOpenError: Problem(
+        409,
+        "request-open",
+        "You have an open request",
+        "Your earlier request for budget on this dataset has no answer yet: wait for it, or speak to the owner.",
+    ),
+    errors.RequestAnsweredError: Problem(
+        409,
+        "request-answered",
+        "The request is answered",
+        "Somebody has answered this request already: read it again to see how.",
+    ),
+    errors.AllowanceRevokedError: Problem(
+        409,
+        "revoked",
+        "The principal has no access",
+        "Its allowance was revoked, or it is disabled: decline the request, or grant a new allowance first.",
+    ),
     errors.LastAdminError: Problem(
         409, "last-admin", "The last admin cannot be disabled", "Create another admin first."
     ),

@@ -22,6 +22,7 @@ from sqlalchemy import (
     Text,
     TypedColumns,
     UniqueConstraint,
+    text,
 )
 
 from app.roles import Role
@@ -233,6 +234,68 @@ class _Idempotency(TypedColumns):
 
 
 idempotency = Table("idempotency", metadata, _Idempotency, CheckConstraint("status IN (200, 201)", name="status"))
+
+
+class _BudgetRequests(TypedColumns):
+    id: Named[str] = Column(RELEASE_ID, primary_key=True)
+    dataset_id: Named[int] = Column(ROW_ID, ForeignKey("accounts.dataset_id"))
+    principal_id: Named[int] = Column(ROW_ID, ForeignKey("principals.id"))
+    epsilon_nano: Named[int] = Column(BigInteger)
+    reason: Named[str] = Column(Text)
+    created_at: Named[str] = Column(Text)
+    state: Named[str] = Column(Text)
+    granted_nano: Named[int | None] = Column(BigInteger)
+    answer: Named[str | None] = Column(Text)
+    answered_by: Named[str | None] = Column(Text)
+    answered_at: Named[str | None] = Column(Text)
+    seal: Named[bytes] = Column(LargeBinary)
+
+    # fmt: off
+    __row_pos__: tuple[
+        str, int, int, int, str, str, str, int | None, str | None, str | None, str | None, bytes
+    ]
+    # fmt: on
+
+
+budget_requests = Table(
+    "budget_requests",
+    metadata,
+    _BudgetRequests,
+    CheckConstraint("state IN ('open', 'granted', 'declined')", name="state"),
+    CheckConstraint("epsilon_nano > 0", name="epsilon"),
+    CheckConstraint("(state = 'granted') = (granted_nano IS NOT NULL)", name="granted_has_amount"),
+    CheckConstraint("(state = 'open') = (answered_by IS NULL)", name="answered_has_principal"),
+    Index(None, "dataset_id", "id"),
+    Index(
+        None,
+        "dataset_id",
+        "principal_id",
+        unique=True,
+        sqlite_where=text("state = 'open'"),
+        postgresql_where=text("state = 'open'"),
+    ),
+)
+
+
+class _Verifications(TypedColumns):
+    ledger: Named[str] = Column(Text, primary_key=True)
+    at: Named[str] = Column(Text)
+    via: Named[str] = Column(Text)
+    actor: Named[str | None] = Column(Text)
+    entries: Named[int] = Column(BigInteger)
+    problems: Named[int] = Column(Integer)
+    seal: Named[bytes] = Column(LargeBinary)
+
+    __row_pos__: tuple[str, str, str, str | None, int, int, bytes]
+
+
+# The latest verification of each ledger, by its path below /v1.
+verifications = Table(
+    "verifications",
+    metadata,
+    _Verifications,
+    CheckConstraint("via IN ('principal', 'command', 'service')", name="via"),
+)
 
 
 class _Audit(TypedColumns):

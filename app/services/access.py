@@ -84,6 +84,11 @@ class Access:
         """Whether the principal manages this dataset."""
         return rules(self.principal, self.dataset)
 
+    @property
+    def oversees(self) -> bool:
+        """Whether the principal sees everybody's allowances on this dataset: its owner, an admin or an auditor."""
+        return self.rules or self.principal.role == Role.AUDITOR
+
     def require_rule(self) -> None:
         """Allow only the dataset's owner and admins."""
         if not self.rules:
@@ -91,7 +96,7 @@ class Access:
 
     def require_oversight(self) -> None:
         """Allow only the dataset's owner, admins and auditors."""
-        if not self.rules and self.principal.role != Role.AUDITOR:
+        if not self.oversees:
             raise ForbiddenError("Only the dataset's owner, admins and auditors may do this.")
 
     def require_planning(self) -> None:

@@ -11,12 +11,15 @@ from app.ledger.chain.keyring import Seal
 from app.ledger.verification import audit_log_verification
 from app.logs import request_id
 from app.roles import Role
+from app.services import verification_records
 from app.services.access import Credential, principal_of, require
 from app.services.context import Services
 from app.services.rendering.documents import Document
 from app.services.rendering.verifications import verification_document
 
 SERVICE = Actor("service")
+AUDIT_LOG = "audit"
+"""The path of the audit log below `/v1`."""
 
 
 def command_actor() -> Actor:
@@ -45,8 +48,10 @@ def record(
     audit_log.append_record(transaction, seal, actor, action, target, details, request_id.get() or None)
 
 
-def _find_reader(session: ReadSession, credential: Credential) -> None:
-    require(principal_of(session, credential), Role.ADMIN, Role.AUDITOR)
+def _find_reader(session: ReadSession, credential: Credential) -> Principal:
+    reader = principal_of(session, credential)
+    require(reader, Role.ADMIN, Role.AUDITOR)
+    return reader
 
 
 def require_reader(services: Services, credential: Credential) -> None:
@@ -61,11 +66,18 @@ def list_records(services: Services, after: int, limit: int) -> list[Document]:
         return [_record_document(each) for each in audit_log.page_of_records(session, after, limit)]
 
 
-def verify_records(services: Services) -> Document:
+def verify_records(services: Services, credential: Credential) -> Document:
     """Verify the chain of records and compare the principals with it, in a snapshot taken now."""
     with services.database.read() as session:
+        reader = _find_reader(session, credential)
         found = audit_log_verification.verify_audit_log(session, services.keyring)
+    verification_records.store(services, AUDIT_LOG, Actor("principal", reader.name), found)
     return verification_document(found)
+
+
+def describe_latest_verification(services: Services) -> Document:
+    """Return when the records were verified last, by whom, and what was found."""
+    return verification_records.describe_latest(services, AUDIT_LOG)
 
 
 def _record_document(found: Record) -> Document:

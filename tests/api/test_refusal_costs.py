@@ -15,7 +15,10 @@ from app.api.json_codec import MAX_JSON_VALUES, decode
 from app.api.schemas.administration import (
     AdjustmentRequest,
     AllowanceRequest,
+    BudgetRequestBody,
+    DeclineRequest,
     DisplayNameRequest,
+    GrantRequest,
     KeyRequest,
     PrincipalRequest,
 )
@@ -73,6 +76,9 @@ BODIES: list[tuple[type[RequestModel], dict[str, Any]]] = [
     (KeyRequest, {"key_expires_at": "2027-01-31T12:00:00Z"}),
     (AllowanceRequest, {"epsilon_limit": "1", "window_days": 7}),
     (AdjustmentRequest, {"epsilon_limit": "1", "reason": "why"}),
+    (BudgetRequestBody, {"epsilon": "1", "reason": "why"}),
+    (GrantRequest, {"epsilon": "1", "answer": "yes"}),
+    (DeclineRequest, {"answer": "no"}),
     (WriteOffRequest, {"epsilon": "1", "reason": "why"}),
     (
         DatasetRequest,

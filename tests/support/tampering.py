@@ -55,6 +55,14 @@ def fill(service: Service) -> Table:
     assert service.admin.post("/v1/principals", json=body).status_code == 201
     adjusted = {"epsilon_limit": "9", "reason": "a survey"}
     assert table.owner.post(f"{table.path}/budget/adjustments", json=adjusted).status_code == 201
+    for answer in ("grant", "decline", None):
+        asked = table.analyst.post(f"{table.path}/budget-requests", json={"epsilon": "0.5", "reason": "a survey"})
+        assert asked.status_code == 201
+        if answer is not None:
+            at = f"{table.path}/budget-requests/{asked.json()['id']}/{answer}"
+            assert table.owner.post(at, json={"answer": "so be it"}).status_code == 200
+    assert table.owner.get(f"{table.path}/ledger/verification").json()["valid"]
+    assert service.admin.get("/v1/audit/verification").json()["valid"]
     successor = {"name": "successor", "epsilon_limit": "1", "columns": COLUMNS, "succeeds": table.name}
     assert service.upload(table.owner, successor, CSV.encode()).status_code == 201
     closed = service.table(COLUMNS, CSV)

@@ -34,5 +34,14 @@ def verification(caller: CallerOf) -> Response:
 
     This finds a principal that was created, promoted or given a key directly in the database.
     """
+    return json_response(audit_records.verify_records(caller.services, caller.credential))
+
+
+@router.get(
+    "/verification/latest",
+    responses=describe_responses({200: (responses.LatestVerification, "The latest verification.")}, 403),
+)
+def latest_verification(caller: CallerOf) -> Response:
+    """When the records were verified last, by whom, and what was found; null if they never were."""
     audit_records.require_reader(caller.services, caller.credential)
-    return json_response(audit_records.verify_records(caller.services))
+    return json_response(audit_records.describe_latest_verification(caller.services))

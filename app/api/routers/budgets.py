@@ -19,6 +19,15 @@ def budget(name: str, caller: CallerOf) -> Response:
     return json_response(budgets.budget_document(caller.services, caller.enter(name)))
 
 
+@router.get("/grantees", responses=describe_responses({200: (responses.Grantees, "A page of principals.")}, 403, 404))
+def grantees(name: str, caller: CallerOf, page: PageOf) -> Response:
+    """The principals that may get an allowance, oldest first: all but auditors and those that are disabled."""
+    entered = caller.enter(name)
+    entered.require_rule()
+    found = budgets.list_grantees(caller.services, page.after_name, page.limit + 1)
+    return list_response("grantees", found, page.limit, "name")
+
+
 @router.put(
     "/allowances/{principal}",
     responses=describe_responses({200: (responses.Budget, "The budget.")}, 403, 404, 409),
@@ -90,3 +99,14 @@ def verification(name: str, caller: CallerOf) -> Response:
     entered = caller.enter(name)
     entered.require_oversight()
     return json_response(dataset_verification.verify_dataset_ledger(caller.services, entered))
+
+
+@router.get(
+    "/ledger/verification/latest",
+    responses=describe_responses({200: (responses.LatestVerification, "The latest verification.")}, 403, 404),
+)
+def latest_verification(name: str, caller: CallerOf) -> Response:
+    """When the ledger was verified last, by whom, and what was found; null if it never was."""
+    entered = caller.enter(name)
+    entered.require_oversight()
+    return json_response(dataset_verification.describe_latest_verification(caller.services, entered))

@@ -6,13 +6,16 @@ from pydantic import Field
 
 from app.api.schemas.base import RequestModel
 from app.api.schemas.datasets import Label, Name
-from app.api.schemas.numbers import LimitNano, Text, Whole
+from app.api.schemas.numbers import EpsilonNano, LimitNano, Text, Whole
 from app.api.schemas.roles import RoleName
 from app.api.schemas.timestamps import Moment
 from app.ledger.windows import MAX_DAYS
 
 _EXPIRY = "When the key expires: a time in the future. Null: never."
 _DISPLAY_NAME = "How people call the principal, such as `Ada Lovelace`. It is shown beside the name."
+
+
+Reason = Annotated[Text, Field(min_length=1, max_length=1_000)]
 
 
 class PrincipalRequest(RequestModel):
@@ -53,4 +56,24 @@ class AdjustmentRequest(RequestModel):
     """A new limit of the whole dataset, and why."""
 
     epsilon_limit: LimitNano
-    reason: Annotated[Text, Field(min_length=1, max_length=1_000)]
+    reason: Reason
+
+
+class BudgetRequestBody(RequestModel):
+    """By how much the caller's allowance should be raised, and why."""
+
+    epsilon: EpsilonNano
+    reason: Reason
+
+
+class GrantRequest(RequestModel):
+    """By how much to raise the allowance, and what to say; without a body, by what was asked."""
+
+    epsilon: EpsilonNano | None = Field(default=None, description="Null: what was asked.")
+    answer: Reason | None = None
+
+
+class DeclineRequest(RequestModel):
+    """What to say to the principal that asked."""
+
+    answer: Reason | None = None

@@ -111,6 +111,46 @@ class Budget(Figures):
 
     allowance: Allowance | None
     allowances: list[PrincipalAllowance] | None = None
+    open_requests: int | None = Field(default=None, description="Requests for budget that wait for an answer.")
+
+
+class Grantee(AnswerModel):
+    """A principal that may get an allowance."""
+
+    name: str
+    display_name: DisplayName
+    role: RoleName
+
+
+class Grantees(AnswerModel):
+    """A page of principals that may get an allowance."""
+
+    grantees: list[Grantee]
+    next: str | None
+
+
+class BudgetRequest(AnswerModel):
+    """A request for a larger allowance. A grant raises it by `granted`, which the owner chooses; it debits nothing."""
+
+    id: str
+    dataset: str
+    principal: str
+    display_name: DisplayName
+    epsilon: EpsilonText = Field(description="By how much the allowance should be raised.")
+    reason: str
+    created_at: Time
+    state: Literal["open", "granted", "declined"]
+    granted: EpsilonText | None
+    answer: str | None
+    answered_by: str | None
+    answered_at: Time | None
+
+
+class BudgetRequests(AnswerModel):
+    """A page of requests for budget."""
+
+    budget_requests: list[BudgetRequest]
+    next: str | None
 
 
 class Entry(AnswerModel):
@@ -157,6 +197,23 @@ class Verification(AnswerModel):
     entries: int
     head: str | None
     problems: list[LedgerProblem] = Field(description=f"No more than {MAX_PROBLEMS}.")
+
+
+class VerificationSummary(AnswerModel):
+    """When a ledger was verified, by whom (`via` and `actor` as in the record of acts), and what was found."""
+
+    at: Time
+    via: Literal["principal", "command", "service"]
+    actor: str | None
+    valid: bool
+    entries: int
+    problems: int = Field(description=f"How many; no more than {MAX_PROBLEMS} are looked for.")
+
+
+class LatestVerification(AnswerModel):
+    """The latest verification of a ledger; null if it was never verified."""
+
+    latest: VerificationSummary | None
 
 
 class AuditRecord(AnswerModel):

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import typer
 
-from app.cli.remote import budgets, datasets, multiple_releases, principals, questions, sign_in
+from app.cli.remote import budget_requests, budgets, datasets, multiple_releases, principals, questions, sign_in
 
 
 def _find_group(app: typer.Typer, name: str, about: str) -> typer.Typer:
@@ -34,10 +34,18 @@ def attach(app: typer.Typer) -> None:
     dataset = _find_group(app, "dataset", "List and show datasets.")
     dataset.command("list")(datasets.list_datasets)
     dataset.command("show")(datasets.show_dataset)
-    _find_group(app, "ledger", "Show a ledger.").command("show")(budgets.show_ledger)
+    ledger = _find_group(app, "ledger", "Show a ledger.")
+    ledger.command("show")(budgets.show_ledger)
+    ledger.command("verification")(budgets.show_verification)
     allowance = _find_group(app, "allowance", "Set what each principal may spend on a dataset; for its owner.")
     allowance.command("set")(budgets.set_allowance)
     allowance.command("revoke")(budgets.revoke_allowance)
+    allowance.command("grantees")(budgets.list_grantees)
+    requests = _find_group(app, "budget-request", "Ask for a larger allowance, or answer those who ask.")
+    requests.command("ask")(budget_requests.ask)
+    requests.command("list")(budget_requests.list_requests)
+    requests.command("grant")(budget_requests.grant)
+    requests.command("decline")(budget_requests.decline)
     principal = _find_group(app, "principal", "Manage who may use the service; for admins.")
     principal.command("add")(principals.create_principal)
     principal.command("list")(principals.list_principals)

@@ -56,6 +56,20 @@ def show_ledger(dataset: DatasetName, *, as_json: AsJson = False) -> None:
     output.print_table(("entry", "at", "kind", "principal", "ε", "spent", "release"), rows, ("entry", "ε", "spent"))
 
 
+def show_verification(dataset: DatasetName, *, as_json: AsJson = False) -> None:
+    """Show when a dataset's ledger was verified last, by whom, and what was found; for its owner and auditors."""
+    with connect() as client:
+        found = client.dataset(dataset).latest_verification()
+    if as_json:
+        output.print_json(None if found is None else found.to_dict())
+    elif found is None:
+        output.print_line("This ledger was never verified while the service ran.")
+    else:
+        by = found.actor if found.via == "principal" else f"the {found.via}"
+        state = "valid" if found.valid else "NOT VALID"
+        output.print_line(f"Verified at {found.at:%Y-%m-%d %H:%M:%S} by {by}: {state}, {found.entries} entries.")
+
+
 def set_allowance(
     dataset: DatasetName,
     principal: PrincipalName,
@@ -68,6 +82,18 @@ def set_allowance(
     with connect() as client:
         found = client.dataset(dataset).allow(principal, epsilon_limit, window_days)
     _print_budget(found, as_json=as_json)
+
+
+def list_grantees(dataset: DatasetName, *, as_json: AsJson = False) -> None:
+    """List the principals that may get an allowance on a dataset; for its owner."""
+    with connect() as client:
+        found = list(client.dataset(dataset).grantees())
+    if as_json:
+        output.print_json([grantee.to_dict() for grantee in found])
+        return
+    output.print_table(
+        ("principal", "display name", "role"), [(each.name, each.display_name or "", each.role) for each in found]
+    )
 
 
 def revoke_allowance(dataset: DatasetName, principal: PrincipalName) -> None:

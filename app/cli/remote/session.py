@@ -9,6 +9,7 @@ from rich.console import Console
 
 from app.cli.remote import credentials
 from snapledger_client import (
+    AllowanceRevoked,
     BadRequest,
     BudgetExhausted,
     Client,
@@ -21,6 +22,8 @@ from snapledger_client import (
     Overloaded,
     Problem,
     RateLimited,
+    RequestAnswered,
+    RequestOpen,
     SnapledgerError,
     Unauthenticated,
     Unavailable,
@@ -41,6 +44,9 @@ EXIT_CODES = {
     DatasetClosed: CONFLICT,
     DatasetStale: CONFLICT,
     LastAdmin: CONFLICT,
+    RequestOpen: CONFLICT,
+    RequestAnswered: CONFLICT,
+    AllowanceRevoked: CONFLICT,
     BadRequest: USAGE,
 }
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]

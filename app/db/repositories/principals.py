@@ -6,6 +6,7 @@ from typing import TypeAlias
 from sqlalchemy import bindparam, or_, select, update
 
 from app.db.clock import now
+from app.db.compiled_statements import Query
 from app.db.dialects.upsert import upsert
 from app.db.session import Session, WriteSession
 from app.db.tables import principals
@@ -77,6 +78,7 @@ _BY_SUBJECT_LOCKED = _BY_SUBJECT.with_for_update()
 _OF_SUBJECT = _SELECT.where(*BY_SUBJECT[:2])
 _BY_NAME = _SELECT.where(principals.c.name == bindparam("name"))
 _PAGE = _SELECT.where(principals.c.id > bindparam("after")).order_by(principals.c.id).limit(bindparam("most"))
+_PAGE_OF_GRANTEES = _PAGE.where(principals.c.disabled_at.is_(None), principals.c.role != Role.AUDITOR)
 _LASTING_ADMINS = (
     select(principals.c.id)
     .where(
@@ -152,13 +154,22 @@ def page_of_principals(session: Session, after: str | None, limit: int) -> list[
     Raises:
         InvalidRequestError: there is no principal with the name `after`.
     """
+    return _read_page(session, _PAGE, after, limit)
+
+
+def page_of_grantees(session: Session, after: str | None, limit: int) -> list[Principal]:
+    """Do the same as `page_of_principals`, without auditors and without disabled principals."""
+    return _read_page(session, _PAGE_OF_GRANTEES, after, limit)
+
+
+def _read_page(session: Session, query: Query, after: str | None, limit: int) -> list[Principal]:
     start = 0
     if after is not None:
         last = find_by_name(session, after)
         if last is None:
             raise InvalidRequestError(("after", "must be the `next` of an earlier page of this list"))
         start = last.id
-    return [Principal(*row) for row in session.rows(_PAGE, after=start, most=limit)]
+    return [Principal(*row) for row in session.rows(query, after=start, most=limit)]
 
 
 def insert_principal(  # noqa: PLR0913 - a row's columns

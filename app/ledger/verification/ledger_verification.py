@@ -16,7 +16,7 @@ from app.db.repositories.datasets import Dataset
 from app.db.session import Session
 from app.db.tables import datasets, entries, principals, releases
 from app.errors import DamagedAnswerError, NotFoundError
-from app.ledger import accounts
+from app.ledger import accounts, budget_requests
 from app.ledger.account import Account
 from app.ledger.answers import answer_checks
 from app.ledger.answers import releases as stored_releases
@@ -143,6 +143,8 @@ class _Verifier:
             if self._sealed:
                 for wrong in answer_checks.find_unsealed(self._session, self._keyring, self._account.dataset_id):
                     self._tell(None, wrong)
+            for wrong in budget_requests.find_unsealed(self._session, self._keyring, self._account.dataset_id):
+                self._tell(None, wrong)
         return Verification(self._entries, self._head, tuple(self._problems[:MAX_PROBLEMS]))
 
     def _wrong(self, row: Any) -> str | None:  # noqa: ANN401 - a row of _PAGE

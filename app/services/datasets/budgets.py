@@ -4,7 +4,7 @@ from app.db.clock import now
 from app.db.repositories import principals
 from app.db.repositories.principals import Principal
 from app.errors import InvalidRequestError, NotFoundError
-from app.ledger import accounts, allowances
+from app.ledger import accounts, allowances, budget_requests
 from app.ledger.account import Account
 from app.ledger.allowances import Allowance
 from app.ledger.chain import entries, facts
@@ -43,7 +43,7 @@ def budget_document(services: Services, entered: Access) -> Document:
         account = accounts.find_account(session, entered.dataset.id)
         own = allowances.find_allowance(session, entered.dataset.id, entered.principal.id)
         document = budget_figures(account) | {"allowance": None if own is None else allowance_document(own)}
-        if entered.rules or entered.principal.role == Role.AUDITOR:
+        if entered.oversees:
             display_names = allowances.list_display_names(session, entered.dataset.id)
             document["allowances"] = [
                 {"principal": allowance.principal, "display_name": display_names.get(allowance.principal_id)}
@@ -51,6 +51,7 @@ def budget_document(services: Services, entered: Access) -> Document:
                 | {"revoked": allowance.revoked}
                 for allowance in allowances.list_allowances(session, entered.dataset.id)
             ]
+            document["open_requests"] = budget_requests.count_open_requests(session, entered.dataset.id)
     return document
 
 
@@ -76,6 +77,13 @@ def find_grantee(services: Services, name: str) -> Principal:
     if principal.disabled_at is not None:
         raise NotFoundError
     return principal
+
+
+def list_grantees(services: Services, after: str | None, limit: int) -> list[Document]:
+    """Return a page of the principals that may get an allowance, oldest first; disabled ones and auditors may not."""
+    with services.database.read() as session:
+        found = principals.page_of_grantees(session, after, limit)
+    return [{"name": each.name, "display_name": each.display_name, "role": each.role} for each in found]
 
 
 def grant_allowance(

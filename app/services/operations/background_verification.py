@@ -15,6 +15,7 @@ from app import metrics
 from app.errors import SnapledgerError
 from app.ledger.chain import checkpoints
 from app.ledger.verification import audit_log_verification, ledger_verification
+from app.services import audit_records, verification_records
 from app.services.context import Services
 from app.services.operations import full_verification, ledger_secrets
 
@@ -76,6 +77,9 @@ class BackgroundVerification:
         except Exception as error:  # noqa: BLE001 - a defect here must not end the rounds
             log.error("fault", kind=type(error).__name__)  # noqa: TRY400 - its message could contain a value
             return
+        for name, each in found.items():
+            ledger = audit_records.AUDIT_LOG if name == checkpoints.ACTS else audit_records.dataset_path(name)
+            verification_records.store(self._services, ledger, audit_records.SERVICE, each)
         wrong = [name for name, each in found.items() if not each.valid]
         for name in wrong:
             log.error("ledger is not valid", ledger=name, problems=len(found[name].problems))

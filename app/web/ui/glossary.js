@@ -33,6 +33,10 @@ export const GLOSSARY = {
     "meaning": "What may be spent on a dataset, and what is left of it.",
     "more": "ledger.html"
   },
+  "budget request": {
+    "meaning": "What a principal asks its dataset's owner for: a larger allowance, with a reason.",
+    "more": "ledger.html#allowances-and-limits"
+  },
   "calendar bins": {
     "meaning": "The bins of whole days, ISO weeks, months, quarters or years.",
     "more": "statistics.html"

@@ -15,10 +15,13 @@ from snapledger_client.derived_statistics import DerivedStatistic
 from snapledger_client.models.accounts import (
     AuditRecord,
     Budget,
+    BudgetRequest,
     DatasetFacts,
     Draft,
     Entry,
+    Grantee,
     IssuedKey,
+    LatestVerification,
     Me,
     Principal,
     Verification,
@@ -262,6 +265,12 @@ def verify_ledger(dataset: str) -> Call[Verification]:
     return Call("GET", _make_path("datasets", dataset, "ledger", "verification"), Verification.parse)
 
 
+def get_latest_verification(dataset: str) -> Call[LatestVerification]:
+    """Get the latest verification of a dataset's ledger."""
+    path = _make_path("datasets", dataset, "ledger", "verification", "latest")
+    return Call("GET", path, LatestVerification.parse)
+
+
 # Datasets and their budgets
 
 
@@ -332,6 +341,36 @@ def adjust_budget(dataset: str, epsilon_limit: Number, reason: str) -> Call[Budg
     return Call("POST", path, Budget.parse, repeatable=False).with_json(body)
 
 
+def list_grantees(dataset: str) -> Pages[Grantee]:
+    """List the principals that may get an allowance."""
+    return _list_pages(_make_path("datasets", dataset, "grantees"), "grantees", Grantee.model_validate)
+
+
+def request_budget(dataset: str, epsilon: Number, reason: str) -> Call[BudgetRequest]:
+    """Ask for a larger allowance. The same request, sent again while it is open, is the same."""
+    body = {"epsilon": decimal_text(epsilon), "reason": reason}
+    return Call("POST", _make_path("datasets", dataset, "budget-requests"), BudgetRequest.parse).with_json(body)
+
+
+def list_budget_requests(dataset: str) -> Pages[BudgetRequest]:
+    """List the requests for budget that the caller may see."""
+    path = _make_path("datasets", dataset, "budget-requests")
+    return _list_pages(path, "budget_requests", BudgetRequest.model_validate)
+
+
+def grant_request(dataset: str, request_id: str, epsilon: Number | None, answer: str | None) -> Call[BudgetRequest]:
+    """Grant a request for budget."""
+    body = {"epsilon": None if epsilon is None else decimal_text(epsilon), "answer": answer}
+    path = _make_path("datasets", dataset, "budget-requests", request_id, "grant")
+    return Call("POST", path, BudgetRequest.parse).with_json(body)
+
+
+def decline_request(dataset: str, request_id: str, answer: str | None) -> Call[BudgetRequest]:
+    """Decline a request for budget."""
+    path = _make_path("datasets", dataset, "budget-requests", request_id, "decline")
+    return Call("POST", path, BudgetRequest.parse).with_json({"answer": answer})
+
+
 # Principals
 
 
@@ -387,6 +426,11 @@ def list_audit() -> Pages[AuditRecord]:
 def verify_audit() -> Call[Verification]:
     """Verify the records of administrative acts."""
     return Call("GET", _make_path("audit", "verification"), Verification.parse)
+
+
+def get_latest_audit_verification() -> Call[LatestVerification]:
+    """Get the latest verification of the records of administrative acts."""
+    return Call("GET", _make_path("audit", "verification", "latest"), LatestVerification.parse)
 
 
 def disable_principal(name: str) -> Call[None]:

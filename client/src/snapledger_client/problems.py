@@ -326,6 +326,42 @@ class DatasetStale(Problem):
     slug = "stale"
 
 
+class RequestOpen(Problem):
+    """The caller has an open request for budget on this dataset; another one has to wait for the answer.
+
+    Examples:
+        >>> from snapledger_client import RequestOpen
+        >>> RequestOpen.slug
+        'request-open'
+    """
+
+    slug = "request-open"
+
+
+class RequestAnswered(Problem):
+    """Somebody has answered the request for budget already.
+
+    Examples:
+        >>> from snapledger_client import RequestAnswered
+        >>> RequestAnswered.slug
+        'request-answered'
+    """
+
+    slug = "request-answered"
+
+
+class AllowanceRevoked(Problem):
+    """A request for budget can't be granted: its principal's allowance was revoked, or the principal is disabled.
+
+    Examples:
+        >>> from snapledger_client import AllowanceRevoked
+        >>> AllowanceRevoked.slug
+        'revoked'
+    """
+
+    slug = "revoked"
+
+
 class LastAdmin(Problem):
     """The last admin cannot be disabled.
 

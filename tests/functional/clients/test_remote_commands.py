@@ -71,6 +71,45 @@ def test_login_keeps_the_key_to_its_owner(run: Run, service: Service, people: Pe
     assert run("dataset", "list", key=None, url=None).exit_code == 4
 
 
+def test_a_request_for_budget_from_asking_to_the_answer(run: Run, people: People) -> None:
+    asked = run("budget-request", "ask", "penguins", "0.5", "--reason", "the means by island too", "--json")
+    assert asked.exit_code == 0, asked.stderr
+    request = json.loads(asked.stdout)["id"]
+    again = run("budget-request", "ask", "penguins", "1", "--reason", "another")
+    assert (again.exit_code, "open request" in again.stderr) == (7, True)
+    listed = run("budget-request", "list", "penguins", key=people.owner).stdout
+    assert request in listed
+    assert "the means by island too" in listed
+    assert run("budget-request", "grant", "penguins", request).exit_code == 4
+    done = run(
+        "budget-request", "grant", "penguins", request, "--epsilon", "0.25", "--answer", "half", key=people.owner
+    )
+    assert f"The request {request} for ε 0.5 on penguins is granted: ε 0.25 more." in done.stdout
+    late = run("budget-request", "decline", "penguins", request, key=people.owner)
+    assert (late.exit_code, "answered this request already" in late.stderr) == (7, True)
+    (found,) = json.loads(run("budget-request", "list", "penguins", "--json").stdout)
+    assert (found["state"], found["granted"], found["answer"]) == ("granted", "0.25", "half")
+    second = json.loads(run("budget-request", "ask", "penguins", "1", "--reason", "more", "--json").stdout)["id"]
+    declined = run("budget-request", "decline", "penguins", second, "--json", key=people.owner)
+    assert json.loads(declined.stdout)["state"] == "declined"
+
+
+def test_principals_that_may_get_an_allowance_are_listed(run: Run, people: People) -> None:
+    assert "ada" in run("allowance", "grantees", "penguins", key=people.owner).stdout
+    listed = json.loads(run("allowance", "grantees", "penguins", "--json", key=people.owner).stdout)
+    assert {"name": "ada", "display_name": None, "role": "analyst"} in listed
+    assert run("allowance", "grantees", "penguins").exit_code == 4
+
+
+def test_the_latest_verification_is_shown(run: Run, service: Service, people: People) -> None:
+    assert "never verified" in run("ledger", "verification", "penguins", key=people.owner).stdout
+    assert json.loads(run("ledger", "verification", "penguins", "--json", key=people.owner).stdout) is None
+    assert service.client(people.owner).get("/v1/datasets/penguins/ledger/verification").json()["valid"]
+    assert "by station: valid" in run("ledger", "verification", "penguins", key=people.owner).stdout
+    found = json.loads(run("ledger", "verification", "penguins", "--json", key=people.owner).stdout)
+    assert (found["actor"], found["valid"], found["problems"]) == ("station", True, 0)
+
+
 def test_a_wrong_key_is_not_stored(run: Run, service: Service, tmp_path: Path) -> None:
     done = run("login", service.url, key=None, url=None, text="wrong-key\n")
     assert done.exit_code == 4

@@ -21,7 +21,7 @@ PENGUINS = (files("app.demo") / "penguins.csv").read_text()
 # What differs from one run to the next, while its shape stays: ids, times, hashes and keys; and noise.
 OF_THE_MOMENT = {
     *("id", "key", "created_at", "at", "release_id", "hash", "previous_hash", "head", "answer_hash", "facts_hash"),
-    *("secret_id", "key_seal", "request_id"),
+    *("secret_id", "key_seal", "request_id", "answered_at"),
 }
 NOISY = {"value", "value_exact", "value_in_range", "interval"}
 NUMBER = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?")
@@ -71,7 +71,9 @@ def ordered_text(example: Example) -> str:
 
 def ask(service: Service, caller: httpx.Client, example: Example, release_id: str) -> Example:
     """The example as the service answers it now."""
-    parameters = example.parameters | ({"release_id": release_id} if "release_id" in example.parameters else {})
+    parameters = example.parameters | {
+        name: release_id for name in ("release_id", "request_id") if name in example.parameters
+    }
     if isinstance(example.request, dict) and "file" in example.request:
         assert PENGUINS.startswith(example.request["file"])
         answer = service.upload(caller, example.request["metadata"], PENGUINS.encode(), path=example.path)

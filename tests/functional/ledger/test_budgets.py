@@ -29,6 +29,7 @@ def test_a_budget_as_each_sees_it(service: Service, table: Table) -> None:
         assert overseer.get(f"{table.path}/budget").json() == of_dataset | {
             "allowance": None,
             "allowances": [{"principal": table.analyst_name, "display_name": None, "revoked": False} | allowance],
+            "open_requests": 0,
         }
     assert table.analyst.get("/v1/me").json()["allowances"] == [{"dataset": table.name} | allowance]
 

@@ -24,6 +24,10 @@ HARMLESS = {
     ("accounts", "stored_bytes"): "it limits how much is stored, and nothing follows from it for anybody's privacy",
     ("allowances", "stored_bytes"): "as that of accounts",
     ("principals", "disabled_at"): "whether there is one is compared; from when is only shown",
+    **{
+        ("verifications", column): "it is shown beside its seal's columns; a row that does not match its seal is not"
+        for column in ("ledger", "at", "via", "actor", "entries", "problems", "seal")
+    },
     ("relocations", "id"): "a move that goes on compares it, and refuses another",
     ("relocations", "state"): "in either state no service starts on the database",
     ("relocations", "other"): "it is told to whoever starts a service on the wrong database, which does not start",

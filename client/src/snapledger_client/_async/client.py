@@ -7,7 +7,16 @@ from typing import Any, Unpack
 from snapledger_client import calls
 from snapledger_client._async.base_client import AsyncBaseClient
 from snapledger_client._async.dataset import AsyncDataset
-from snapledger_client.models.accounts import AuditRecord, DatasetFacts, Draft, IssuedKey, Me, Principal, Verification
+from snapledger_client.models.accounts import (
+    AuditRecord,
+    DatasetFacts,
+    Draft,
+    IssuedKey,
+    Me,
+    Principal,
+    Verification,
+    VerificationSummary,
+)
 from snapledger_client.models.plans import FreePlan
 from snapledger_client.models.releases import Release
 from snapledger_client.options import PlanOptions
@@ -227,3 +236,13 @@ class AsyncClient(AsyncBaseClient):
             True
         """
         return self._send(calls.verify_audit())
+
+    async def latest_audit_verification(self) -> VerificationSummary | None:
+        """When the record of acts was verified last, by whom, and what was found, for admins and auditors.
+
+        Examples:
+            >>> _ = await admin.verify_audit()
+            >>> (await admin.latest_audit_verification()).valid
+            True
+        """
+        return (await self._send(calls.get_latest_audit_verification())).latest

@@ -4,7 +4,15 @@ from collections.abc import AsyncIterator, Awaitable
 
 from snapledger_client import calls
 from snapledger_client._async.dataset_queries import AsyncDatasetQueries
-from snapledger_client.models.accounts import Budget, DatasetFacts, Entry, Verification
+from snapledger_client.models.accounts import (
+    Budget,
+    BudgetRequest,
+    DatasetFacts,
+    Entry,
+    Grantee,
+    Verification,
+    VerificationSummary,
+)
 from snapledger_client.models.releases import Release
 from snapledger_client.numbers import Number
 
@@ -67,6 +75,16 @@ class AsyncDataset(AsyncDatasetQueries):
         """
         return self._send(calls.verify_ledger(self.name))
 
+    async def latest_verification(self) -> VerificationSummary | None:
+        """When the ledger was verified last, by whom, and what was found, for owners and auditors.
+
+        Examples:
+            >>> _ = await owner.dataset("penguins").verify()
+            >>> (await owner.dataset("penguins").latest_verification()).valid
+            True
+        """
+        return (await self._send(calls.get_latest_verification(self.name))).latest
+
     def allow(self, principal: str, epsilon_limit: Number, window_days: int | None = None) -> Awaitable[Budget]:
         """Let a principal see the dataset and spend ε on it, for owners; `window_days` renews the limit periodically.
 
@@ -86,6 +104,56 @@ class AsyncDataset(AsyncDatasetQueries):
             >>> await owner.dataset("penguins").revoke("grace")
         """
         return self._send(calls.revoke_allowance(self.name, principal))
+
+    def grantees(self) -> AsyncIterator[Grantee]:
+        """The principals that may get an allowance, oldest first, for owners.
+
+        Examples:
+            >>> "ada" in [grantee.name async for grantee in owner.dataset("penguins").grantees()]
+            True
+        """
+        return self._iterate(calls.list_grantees(self.name))
+
+    def request_budget(self, epsilon: Number, reason: str) -> Awaitable[BudgetRequest]:
+        """Ask the owner to raise the caller's allowance by ε, with a reason; one request at a time.
+
+        Examples:
+            >>> request = await penguins.request_budget("0.5", "The report needs the means by island too.")
+            >>> (await owner.dataset("penguins").decline_request(request.id, "Not this year.")).answer
+            'Not this year.'
+        """
+        return self._send(calls.request_budget(self.name, epsilon, reason))
+
+    def budget_requests(self) -> AsyncIterator[BudgetRequest]:
+        """Requests for budget, oldest first: all for owners and auditors, otherwise the caller's own.
+
+        Examples:
+            >>> [request.reason async for request in penguins.budget_requests() if request.state == "open"]
+            []
+        """
+        return self._iterate(calls.list_budget_requests(self.name))
+
+    def grant_request(
+        self, request_id: str, epsilon: Number | None = None, answer: str | None = None
+    ) -> Awaitable[BudgetRequest]:
+        """Raise an allowance by what was asked, or by another ε, for owners; nothing is debited.
+
+        Examples:
+            >>> request = await penguins.request_budget("0.5", "The report needs the means by island too.")
+            >>> (await owner.dataset("penguins").grant_request(request.id, "0.25")).granted
+            Decimal('0.25')
+        """
+        return self._send(calls.grant_request(self.name, request_id, epsilon, answer))
+
+    def decline_request(self, request_id: str, answer: str | None = None) -> Awaitable[BudgetRequest]:
+        """Decline a request for budget, for owners.
+
+        Examples:
+            >>> request = await penguins.request_budget(5, "A map of every colony.")
+            >>> (await owner.dataset("penguins").decline_request(request.id)).state
+            'declined'
+        """
+        return self._send(calls.decline_request(self.name, request_id, answer))
 
     def adjust(self, epsilon_limit: Number, reason: str) -> Awaitable[Budget]:
         """Change the limit of the whole dataset, with a reason; for owners.

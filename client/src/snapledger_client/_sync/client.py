@@ -9,7 +9,16 @@ from typing import Any, Unpack
 from snapledger_client import calls
 from snapledger_client._sync.base_client import BaseClient
 from snapledger_client._sync.dataset import Dataset
-from snapledger_client.models.accounts import AuditRecord, DatasetFacts, Draft, IssuedKey, Me, Principal, Verification
+from snapledger_client.models.accounts import (
+    AuditRecord,
+    DatasetFacts,
+    Draft,
+    IssuedKey,
+    Me,
+    Principal,
+    Verification,
+    VerificationSummary,
+)
 from snapledger_client.models.plans import FreePlan
 from snapledger_client.models.releases import Release
 from snapledger_client.options import PlanOptions
@@ -229,3 +238,13 @@ class Client(BaseClient):
             True
         """
         return self._send(calls.verify_audit())
+
+    def latest_audit_verification(self) -> VerificationSummary | None:
+        """When the record of acts was verified last, by whom, and what was found, for admins and auditors.
+
+        Examples:
+            >>> _ = admin.verify_audit()
+            >>> admin.latest_audit_verification().valid
+            True
+        """
+        return self._send(calls.get_latest_audit_verification()).latest

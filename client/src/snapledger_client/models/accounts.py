@@ -52,7 +52,9 @@ class Allowance(Account):
 
 
 class Budget(Account, DisplayedAnswer):
-    """A dataset's account and the caller's allowance on it; only its owner, admins and auditors see `allowances`.
+    """A dataset's account and the caller's allowance on it.
+
+    Only its owner, admins and auditors see `allowances`, and how many `open_requests` for budget wait for an answer.
 
     Examples:
         >>> penguins.budget().allowance.epsilon_limit
@@ -63,6 +65,7 @@ class Budget(Account, DisplayedAnswer):
 
     allowance: Allowance | None
     allowances: tuple[Allowance, ...] | None = None
+    open_requests: int | None = None
 
     @property
     def spendable(self) -> Decimal:
@@ -136,6 +139,75 @@ class Verification(Answer):
     entries: int
     head: str | None
     problems: tuple[LedgerProblem, ...]
+
+
+class VerificationSummary(Answer):
+    """When a ledger was verified, by whom, and what was found; `via` and `actor` are as in an `AuditRecord`.
+
+    Examples:
+        >>> _ = owner.dataset("penguins").verify()
+        >>> owner.dataset("penguins").latest_verification().valid
+        True
+    """
+
+    at: Time
+    via: str
+    actor: str | None
+    valid: bool
+    entries: int
+    problems: int
+
+
+class LatestVerification(Answer):
+    """The latest verification of a ledger; `latest` is None if it was never verified.
+
+    Examples:
+        >>> from snapledger_client import LatestVerification
+        >>> LatestVerification(latest=None).latest is None
+        True
+    """
+
+    latest: VerificationSummary | None
+
+
+class Grantee(Answer):
+    """A principal that may get an allowance.
+
+    Examples:
+        >>> next(owner.dataset("penguins").grantees()).name
+        'admin'
+    """
+
+    name: str
+    display_name: str | None = None
+    role: str
+
+
+class BudgetRequest(Answer):
+    """A request for a larger allowance: `epsilon` more, for a reason. `state` is open, granted or declined.
+
+    A grant raises the allowance by `granted`, which the owner chooses, and debits nothing.
+
+    Examples:
+        >>> request = penguins.request_budget("0.5", "The report needs the means by island too.")
+        >>> request.state, request.epsilon
+        ('open', Decimal('0.5'))
+        >>> owner.dataset("penguins").decline_request(request.id).state
+        'declined'
+    """
+
+    id: str
+    dataset: str
+    principal: str
+    display_name: str | None = None
+    epsilon: Exact
+    reason: str
+    created_at: Time
+    state: str
+    granted: Exact | None
+    answer: str | None
+    answered_by: str | None
+    answered_at: Time | None
 
 
 class AuditRecord(Answer):
