@@ -4,6 +4,7 @@ import ipaddress
 import os
 from collections.abc import Mapping
 from decimal import Decimal
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal, Self
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -236,7 +237,7 @@ class Settings(BaseSettings):
         in_files = InitSettingsSource(settings_cls, secret_files.contents(environment))
         return init_settings, env_settings, in_files
 
-    @property
+    @cached_property
     def max_epsilon_nano(self) -> int:
         """The maximum cost of one release, in ledger units of 10⁻⁹ ε."""
         return int(self.max_epsilon_per_release * 10**9)

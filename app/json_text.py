@@ -37,6 +37,8 @@ def encode_json(value: Any) -> bytes:  # noqa: ANN401 - JSON is any value
     """
     if type(value) is float and isfinite(value):
         return repr(value).encode()  # the same text as the encoder's, without its start-up time
+    if type(value) is int:
+        return b"%d" % value
     return _encoder.encode(value).encode()
 
 

@@ -5,7 +5,7 @@ know. Nothing in this module blocks: the routes themselves run in threads.
 """
 
 import re
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
@@ -54,15 +54,15 @@ class Caller:
     credential: Credential
     services: Services
 
-    def enter(self, name: str) -> Access:
-        """Return the caller's access to a dataset.
+    def enter(self, name: str, keys: Sequence[str] | None = None) -> Access:
+        """Return the caller's access to a dataset, and whether it has used the request's idempotency key before.
 
         Raises:
             UnauthenticatedError: the credential is not valid.
             NotFoundError: the dataset does not exist, or the caller may not see it.
         """
         with self.services.database.ask() as session:
-            return access.enter(session, self.credential, name)
+            return access.enter(session, self.credential, name, keys[0] if keys else None)
 
 
 async def _read_caller(request: Request) -> Caller:

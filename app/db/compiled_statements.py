@@ -8,6 +8,7 @@ dialects, converts the types and provides the errors.
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 from sqlalchemy import Connection, Delete, Insert, LargeBinary, Select, Update
@@ -22,13 +23,14 @@ Statement: TypeAlias = Query | Insert | Update | Delete
 class CompiledStatement:
     """One statement in one dialect: its text, the order of its parameters, and the conversions of their types."""
 
-    __slots__ = ("_binds", "_constants", "_fetch", "_make", "_names", "_options", "_results", "_text")
+    __slots__ = ("_binds", "_constants", "_fetch", "_make", "_names", "_options", "_pick", "_results", "_text")
 
     def __init__(self, statement: Statement, dialect: Dialect, parameters: Mapping[str, object]) -> None:
         # As in Core, the names of the parameters decide which columns an INSERT without values() has.
         compiled: Any = statement.compile(dialect=dialect, column_keys=list(parameters))
         self._text: str = compiled.string
         self._names: tuple[str, ...] | None = tuple(compiled.positiontup) if compiled.positional else None
+        self._pick = None if self._names is None else _build_picker(self._names)
         self._constants = {name: value for name, value in compiled.params.items() if name not in parameters}
         binds = {name: _build_binder(bound.type, dialect) for bound, name in compiled.bind_names.items()}
         keys: Iterable[Any] = binds if self._names is None else range(len(self._names))  # as the driver expects
@@ -76,7 +78,7 @@ class CompiledStatement:
 
     def _bind(self, parameters: Mapping[str, object]) -> Any:  # noqa: ANN401 - as the driver expects
         values = {**self._constants, **parameters} if self._constants else parameters
-        bound: Any = {**values} if self._names is None else [values[name] for name in self._names]
+        bound: Any = {**values} if self._pick is None else list(self._pick(values))
         for key, process in self._binds:
             bound[key] = process(bound[key])
         return bound
@@ -93,6 +95,13 @@ def _build_binder(type_: TypeEngine[Any], dialect: Dialect) -> Callable[[Any], A
     if dialect.name == "sqlite" and isinstance(type_, LargeBinary):
         return _to_byte_array
     return type_.dialect_impl(dialect).bind_processor(dialect)
+
+
+def _build_picker(names: tuple[str, ...]) -> Callable[[Mapping[str, object]], Iterable[object]]:
+    """Return the function that picks the values of these names, in this order."""
+    if len(names) > 1:
+        return itemgetter(*names)
+    return lambda values: [values[name] for name in names]
 
 
 def _to_byte_array(value: bytes | None) -> bytearray | None:

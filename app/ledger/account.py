@@ -1,10 +1,9 @@
 """A dataset's account as a value."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
+class Account(NamedTuple):
     """The dataset's budget in ledger units, the number of its last entry, and the head of its chain.
 
     Attributes:

@@ -91,12 +91,12 @@ def find_account(session: Session, dataset_id: int) -> Account:
     row = session.row(_FIND, dataset=dataset_id)
     if row is None:
         raise NotFoundError
-    return Account(*row)
+    return Account._make(row)
 
 
 def list_accounts(session: Session) -> list[Account]:
     """Return the accounts of all datasets, including closed ones, oldest first."""
-    return [Account(*row) for row in session.rows(_ALL)]
+    return [Account._make(row) for row in session.rows(_ALL)]
 
 
 def lock_account(transaction: WriteSession, dataset_id: int) -> Account:
@@ -108,7 +108,7 @@ def lock_account(transaction: WriteSession, dataset_id: int) -> Account:
     row = transaction.row(_LOCK, dataset=dataset_id)
     if row is None:
         raise NotFoundError
-    return Account(*row)
+    return Account._make(row)
 
 
 def lock_open_account(transaction: WriteSession, dataset_id: int) -> Account:
@@ -166,14 +166,14 @@ def send_debit(
             if facts_hash is None or account.facts_hash != facts_hash:
                 raise SealBrokenError
             raise BudgetExhaustedError("dataset", cost_nano, account.remaining_nano, account.limit_nano)
-        return Account(*row)
+        return Account._make(row)
 
     return read
 
 
 def store(transaction: WriteSession, dataset_id: int, stored_bytes: int) -> Account:
     """Add the size of an answer that costs nothing to `stored_bytes`, and return the account after that."""
-    return Account(*transaction.change_returning(_STORE, dataset=dataset_id, stored=stored_bytes))
+    return Account._make(transaction.change_returning(_STORE, dataset=dataset_id, stored=stored_bytes))
 
 
 def adjust_limit(  # noqa: PLR0913, PLR0917 - who, what, why, when
@@ -195,7 +195,9 @@ def adjust_limit(  # noqa: PLR0913, PLR0917 - who, what, why, when
     row = transaction.change_returning(_ADJUST, dataset=dataset_id, allowed=limit_nano)
     if row is None:
         raise InvalidRequestError(("epsilon_limit", "must not be below what is already spent"))
-    return entries.append_entry(transaction, seal, Account(*row), "adjust", principal, limit_nano, at, reason=reason)
+    return entries.append_entry(
+        transaction, seal, Account._make(row), "adjust", principal, limit_nano, at, reason=reason
+    )
 
 
 def write_off_spending(  # noqa: PLR0913, PLR0917 - who, what, why, when

@@ -10,8 +10,7 @@ Every change locks the dataset's account first and the allowance second. The fix
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, case, select, update
 
@@ -26,8 +25,7 @@ from app.ledger.chain.keyring import Seal
 from app.ledger.windows import Window
 
 
-@dataclass(frozen=True, slots=True)
-class Allowance:
+class Allowance(NamedTuple):
     """A principal's budget on a dataset, in ledger units; `principal` is its name.
 
     With a window, `window` is the one that was current in the session that read the allowance, and `spent_nano` is what

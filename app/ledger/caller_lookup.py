@@ -1,14 +1,13 @@
 """Finds the caller, the dataset, its account and the caller's allowance in one statement, since every call needs it."""
 
 from dataclasses import dataclass
-from itertools import islice
 
 from sqlalchemy import and_, bindparam, select
 
 from app.db.repositories.datasets import Dataset
 from app.db.repositories.principals import BY_KEY, BY_SUBJECT, COLUMNS, Credential, Identity, Principal, is_in_force
 from app.db.session import Session
-from app.db.tables import accounts, datasets, principals
+from app.db.tables import accounts, datasets, idempotency, principals
 from app.db.tables import allowances as allowance_table
 from app.ledger import allowances
 from app.ledger.account import Account
@@ -19,12 +18,16 @@ from app.ledger.chain.keyring import Keyring
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A principal, the dataset that its request names, the dataset's account and the principal's allowance, if any."""
+    """A principal, the dataset that its request names, the dataset's account and the principal's allowance, if any.
+
+    `is_key_used` says whether the principal has used the request's idempotency key before.
+    """
 
     principal: Principal
     dataset: Dataset | None
     account: Account | None
     allowance: Allowance | None
+    is_key_used: bool
 
 
 _DATASET = tuple(datasets.c)
@@ -37,8 +40,11 @@ _ALLOWANCE = (
     *(allowance_table.c.revoked, allowance_table.c.window_days, allowance_table.c.window_started_at),
     allowance_table.c.stored_bytes,
 )
+_IN_DATASET = slice(len(COLUMNS), len(COLUMNS) + len(_DATASET))
+_IN_ACCOUNT = slice(_IN_DATASET.stop, _IN_DATASET.stop + len(_ACCOUNT))
+_IN_ALLOWANCE = slice(_IN_ACCOUNT.stop, _IN_ACCOUNT.stop + len(_ALLOWANCE))
 _ANY = (
-    select(*COLUMNS, *_DATASET, *_ACCOUNT, *_ALLOWANCE)
+    select(*COLUMNS, *_DATASET, *_ACCOUNT, *_ALLOWANCE, idempotency.c.status)
     .select_from(principals)
     .join(datasets, datasets.c.name == bindparam("called"), isouter=True)
     .join(accounts, accounts.c.dataset_id == datasets.c.id, isouter=True)
@@ -51,6 +57,11 @@ _ANY = (
         ),
         isouter=True,
     )
+    .join(
+        idempotency,
+        and_(idempotency.c.principal_id == principals.c.id, idempotency.c.key == bindparam("idempotency_key")),
+        isouter=True,
+    )
 )
 _ALL = (
     select(*_DATASET, *_ACCOUNT)
@@ -61,25 +72,28 @@ _OF_KEY = _ANY.where(*BY_KEY)
 _OF_SUBJECT = _ANY.where(*BY_SUBJECT)
 
 
-def find_standing(session: Session, credential: Credential, dataset_name: str) -> Standing | None:
-    """Return the standing of the principal with this credential.
+def find_standing(
+    session: Session, credential: Credential, dataset_name: str, idempotency_key: str | None
+) -> Standing | None:
+    """Return the standing of the principal with this credential, and look for its idempotency key.
 
     The result is None if no principal has the credential, if it has expired, or if the principal is disabled.
     """
+    asked = {"called": dataset_name, "idempotency_key": idempotency_key}
     if isinstance(credential, Identity):
-        row = session.row(_OF_SUBJECT, issuer=credential.issuer, subject=credential.subject, called=dataset_name)
+        row = session.row(_OF_SUBJECT, issuer=credential.issuer, subject=credential.subject, **asked)
     else:
-        row = session.row(_OF_KEY, digest=credential.digest, called=dataset_name)
-    principal = None if row is None else is_in_force(Principal(*row[: len(COLUMNS)]), credential)
+        row = session.row(_OF_KEY, digest=credential.digest, **asked)
+    principal = None if row is None else is_in_force(Principal._make(row[: len(COLUMNS)]), credential)
     if row is None or principal is None:
         return None
-    values = iter(row[len(COLUMNS) :])
-    dataset, account, allowance = (tuple(islice(values, len(part))) for part in (_DATASET, _ACCOUNT, _ALLOWANCE))
+    dataset, account, allowance = row[_IN_DATASET], row[_IN_ACCOUNT], row[_IN_ALLOWANCE]
     return Standing(
         principal,
-        None if dataset[0] is None else Dataset(*dataset),
-        None if account[0] is None else Account(*account),
+        None if dataset[0] is None else Dataset._make(dataset),
+        None if account[0] is None else Account._make(account),
         None if allowance[0] is None else allowances.allowance_of_row(session, allowance),
+        is_key_used=row[-1] is not None,
     )
 
 

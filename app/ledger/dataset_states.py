@@ -1,7 +1,5 @@
 """Changes of a dataset's state: open, stale, open again, closed. Each change appends an entry that seals it."""
 
-from dataclasses import replace
-
 from sqlalchemy import bindparam, select
 
 from app.db.repositories import datasets
@@ -38,7 +36,7 @@ def mark(  # noqa: PLR0913 - what becomes of what, who found it, when
     datasets.mark_stale(transaction, dataset_id, stale=stale)
     kind: Kind = "stale" if stale else "revalidate"
     name = principal or transaction.row(_OWNER, owner=before.owner_id).name
-    facts_hash = facts.hash_facts(replace(before, state="stale" if stale else "open"))
+    facts_hash = facts.hash_facts(before._replace(state="stale" if stale else "open"))
     entries.append_entry(transaction, keyring.seal, account, kind, name, 0, at, facts_hash=facts_hash)
 
 
@@ -55,11 +53,11 @@ def close(transaction: WriteSession, keyring: Keyring, dataset_id: int, principa
     before = _find(transaction, dataset_id)
     if not datasets.close_dataset(transaction, dataset_id):
         raise DatasetClosedError
-    after = replace(before, state="closed", file_id=None, source=None)
+    after = before._replace(state="closed", file_id=None, source=None)
     facts_hash = facts.hash_facts(after) if facts.match(keyring, before, account) else facts.OF_NOTHING
     entries.append_entry(transaction, keyring.seal, account, "close", principal, 0, at, facts_hash=facts_hash)
 
 
 def _find(transaction: WriteSession, dataset_id: int) -> Dataset:
     # A separate statement sees what other transactions committed while this one waited for the account's lock.
-    return Dataset(*transaction.row(_DATASET, dataset=dataset_id))
+    return Dataset._make(transaction.row(_DATASET, dataset=dataset_id))

@@ -72,12 +72,16 @@ def rules(principal: Principal, dataset: Dataset) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """A principal and a dataset that it may see, with the account and the allowance at the start of the request."""
+    """A principal and a dataset that it may see, with the account and the allowance at the start of the request.
+
+    `is_key_used` says whether the principal had used the request's idempotency key before.
+    """
 
     principal: Principal
     dataset: Dataset
     account: Account
     allowance: Allowance | None
+    is_key_used: bool
 
     @property
     def rules(self) -> bool:
@@ -116,21 +120,20 @@ class Access:
         return self.allowance
 
 
-def enter(session: ReadSession, credential: Credential, name: str) -> Access:
-    """Authenticate the caller and find a dataset that it may see.
+def enter(session: ReadSession, credential: Credential, name: str, key: str | None = None) -> Access:
+    """Authenticate the caller, find a dataset that it may see, and look for its idempotency key.
 
     Raises:
         UnauthenticatedError: the key or token is unknown or expired, or its principal is disabled.
         NotFoundError: the dataset does not exist, or the principal may not see it.
     """
-    found = caller_lookup.find_standing(
-        session, credential, name if is_name(name) else ""
-    )  # an invalid name may contain characters that the database cannot store
+    called = name if is_name(name) else ""  # an invalid name may contain characters that the database cannot store
+    found = caller_lookup.find_standing(session, credential, called, key)
     if found is None:
         raise UnauthenticatedError
     if found.dataset is None or found.account is None:
         raise NotFoundError
-    entered = Access(found.principal, found.dataset, found.account, found.allowance)
+    entered = Access(found.principal, found.dataset, found.account, found.allowance, found.is_key_used)
     if not (entered.rules or entered.principal.role in SEES_EVERY_DATASET or entered.allowance):
         raise NotFoundError
     return entered

@@ -5,12 +5,13 @@ import re
 from app.errors import NotFoundError
 
 NAME_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,62}$"
+_is_name = re.compile(NAME_PATTERN).fullmatch
 RELEASE_ID_PATTERN = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
 
 
 def is_name(text: str) -> bool:
     """Whether the text may name a dataset or a principal."""
-    return re.fullmatch(NAME_PATTERN, text) is not None
+    return _is_name(text) is not None
 
 
 def require_name(text: str) -> str:

@@ -1,4 +1,3 @@
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -83,7 +82,7 @@ def test_an_entry_that_does_not_follow_the_last_one_is_a_defect(world: World) ->
     with world.database.write() as transaction, pytest.raises(IntegrityError):
         entries.append_entry(transaction, SEAL, read_too_early, "close", "owner", 0, now())
     with world.database.write() as transaction:
-        entries.append_entry(transaction, SEAL, replace(read_too_early, last_seq=7), "close", "owner", 0, now())
+        entries.append_entry(transaction, SEAL, read_too_early._replace(last_seq=7), "close", "owner", 0, now())
         with pytest.raises(AssertionError, match="without its lock"):
             transaction.commit()
     assert [entry.kind for entry in world.entries()] == before

@@ -97,7 +97,7 @@ def test_who_waits_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_search_for_epsilon_takes_a_place(monkeypatch: pytest.MonkeyPatch, target: Target, is_long: bool) -> None:  # noqa: FBT001
     monkeypatch.setattr(bulkhead, "LONG_PLANS", Bulkhead(max_working=0, max_waiting=0))
     columns = json.dumps({"x": {"kind": "integer", "bounds": ["0", "10"], "nullable": False}})
-    facts: dict[str, Any] = dict.fromkeys(Dataset.__dataclass_fields__)
+    facts: dict[str, Any] = dict.fromkeys(Dataset._fields)
     dataset = Dataset(**facts | {"name": "d", "columns": columns, "n": 1_000, "rows_per_unit": 1})
     services: Any = SimpleNamespace(
         settings=SimpleNamespace(max_epsilon_nano=10**12), database=SimpleNamespace(pause=lambda: None)

@@ -39,7 +39,7 @@ CONTENTS: list[dict[str, Any]] = [
 
 
 def dataset(place: int) -> Dataset:
-    names = dict.fromkeys(Dataset.__dataclass_fields__)
+    names = dict.fromkeys(Dataset._fields)
     facts = {"name": f"d{place}", "columns": DECLARED.replace("1000000", str(1_000_000 + place)), "n": 1_000}
     return Dataset(**{**names, **facts, "rows_per_unit": 1})
 
@@ -147,6 +147,7 @@ UNBOUNDED_BY_BYTES = {
     "app/dp/mechanism/sum_accuracy.py:sum_radius": "4,096 of a number, with parameters that are cached",
     "app/dp/table/dates.py:zone_of": "the time zones that there are, some 600",
     "app/dp/numbers/exact.py:_decimals": "16 contexts",
+    "app/db/clock.py:_format_second": "2 texts",
     "app/dp/numbers/exact.py:up": "256 contexts",
     "app/dp/numbers/exact.py:down": "256 contexts",
 }

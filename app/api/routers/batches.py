@@ -53,7 +53,7 @@ def plan_batch(name: str, caller: CallerOf, body: JsonBody[BatchRequest]) -> Res
 )
 def release_batch(name: str, caller: CallerOf, body: JsonBody[BatchRequest], keys: KeyHeaders = None) -> Response:
     """Many releases in one transaction: all that are new are debited, or none is."""
-    entered = caller.enter(name)
+    entered = caller.enter(name, keys)
     entered.require_allowance()
     batch = _batch(body.validate())
     answer = batches.release_batch(caller.services, entered, batch, idempotency_key(keys, body))

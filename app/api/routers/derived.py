@@ -51,7 +51,7 @@ def plan_derived(name: str, caller: CallerOf, body: JsonBody[DerivedRequest]) ->
 )
 def derive(name: str, caller: CallerOf, body: JsonBody[DerivedRequest], keys: KeyHeaders = None) -> Response:
     """Derive a statistic from releases; the missing ones are made and debited, all of them or none."""
-    entered = caller.enter(name)
+    entered = caller.enter(name, keys)
     entered.require_allowance()
     question = _question(body.validate())
     answer = derived.release_derived(caller.services, entered, question, idempotency_key(keys, body))

@@ -44,7 +44,7 @@ def question_of(request: ReleaseRequest) -> Question:
 @mark_quick
 def release(name: str, caller: CallerOf, body: JsonBody[ReleaseRequest], keys: KeyHeaders = None) -> Response:
     """Release a differentially private statistic and debit its ε; 200 if an earlier release answers at no cost."""
-    entered = caller.enter(name)
+    entered = caller.enter(name, keys)
     entered.require_allowance()
     question = question_of(body.validate())
     answer = releases.release(caller.services, entered, question, idempotency_key(keys, body))

@@ -1,6 +1,7 @@
 """Registered tables: their public facts and the location of their data."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, bindparam, literal, or_, select, update
 
@@ -10,8 +11,7 @@ from app.db.tables import allowances, datasets
 from app.errors import InvalidRequestError, NameTakenError
 
 
-@dataclass(frozen=True, slots=True)
-class Dataset:
+class Dataset(NamedTuple):
     """A table of `n` rows, at most `rows_per_unit` of them from one unit. The fields are the columns, in order.
 
     Attributes:

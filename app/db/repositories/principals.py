@@ -1,7 +1,7 @@
 """Principals. They are found by the digest of a key, or by the issuer and subject of a token."""
 
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
 
 from sqlalchemy import bindparam, or_, select, update
 
@@ -14,8 +14,7 @@ from app.errors import InvalidRequestError, NameTakenError
 from app.roles import Role
 
 
-@dataclass(frozen=True, slots=True)
-class Principal:
+class Principal(NamedTuple):
     """A person or a program that calls the service. The fields are the columns, in order.
 
     Attributes:
@@ -110,7 +109,7 @@ _DISABLE = update(principals).where(principals.c.id == bindparam("principal")).v
 def is_in_force(principal: Principal, credential: Credential) -> Principal | None:
     """Return the principal with the role that a token grants, or None if its key has expired."""
     if isinstance(credential, Identity):
-        return replace(principal, role=credential.role)
+        return principal._replace(role=credential.role)
     expired = principal.key_expires_at is not None and principal.key_expires_at <= now()
     return None if expired else principal
 

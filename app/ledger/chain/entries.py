@@ -1,6 +1,6 @@
 """A dataset's ledger: append-only entries, numbered without a gap. Each entry's hash includes the hash before it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from sqlalchemy import bindparam, insert, select, update
@@ -97,8 +97,8 @@ def append_entry(  # noqa: PLR0913, PLR0917 - what an entry says, by name where 
         *(seal.secret_id, account.head),
     )
     head = seal.hash(canonical_bytes(account.dataset, *sealed, facts_hash))
-    after = replace(account, last_seq=seq, head=head, facts_hash=facts_hash or account.facts_hash)
-    after = replace(after, seal=facts.seal_account(seal, after))
+    after = account._replace(last_seq=seq, head=head, facts_hash=facts_hash or account.facts_hash)
+    account_seal = facts.seal_account(seal, after)
     transaction.change_one(
         _ADVANCE,
         dataset=account.dataset_id,
@@ -106,11 +106,11 @@ def append_entry(  # noqa: PLR0913, PLR0917 - what an entry says, by name where 
         next=seq,
         new_head=head,
         new_facts=after.facts_hash,
-        new_seal=after.seal,
+        new_seal=account_seal,
     )
     row = account.dataset_id, *sealed, head, facts_hash
     transaction.change_one(_INSERT, **dict(zip(Entry.__slots__, row, strict=True)))
-    return after
+    return after._replace(seal=account_seal)
 
 
 def page_of_entries(session: Session, dataset_id: int, after: int, limit: int) -> list[Entry]:

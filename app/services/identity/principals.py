@@ -1,7 +1,7 @@
 """Principals and their keys. A key is shown once, when it is created; only its digest is stored."""
 
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from app import durable_files
@@ -175,7 +175,7 @@ def _replace_key(
     told = {"key_seal": audit_log.key_seal(seal, digest), "key_expires_at": key_expires_at}
     audit_records.record(transaction, seal, by, "principal.key", audit_records.principal_path(principal.name), **told)
     transaction.commit()
-    return IssuedKey(replace(principal, key_expires_at=key_expires_at), key)
+    return IssuedKey(principal._replace(key_expires_at=key_expires_at), key)
 
 
 def set_display_name(services: Services, by: Principal, name: str, display_name: str | None) -> Principal:
@@ -191,7 +191,7 @@ def set_display_name(services: Services, by: Principal, name: str, display_name:
             seal, target = services.keyring.seal, audit_records.principal_path(name)
             audit_records.record(transaction, seal, by, "principal.display_name", target, display_name=display_name)
             transaction.commit()
-    return replace(principal, display_name=display_name)
+    return principal._replace(display_name=display_name)
 
 
 def disable_principal(services: Services, by: Principal, name: str) -> None:

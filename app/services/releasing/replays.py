@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from app.db.session import Session
 from app.errors import KeyReusedError, UnavailableError
 from app.ledger.answers import idempotency
 from app.ledger.answers.answer_storage import MAX_PLAIN_BYTES, Body
@@ -32,18 +31,14 @@ class Answer:
 
 
 def find_replay(services: Services, access: Access, key: Key) -> Answer | None:
-    """Return the stored answer for an idempotency key, or None.
+    """Return the answer that was stored for an idempotency key before the request began, or None.
 
     Raises:
         KeyReusedError: the key was used for a different request.
         DamagedAnswerError: the stored answer is not what was written.
         OverloadedError: too many large answers are being made or checked.
     """
-    with services.database.ask() as session:
-        stored = _find_stored_answer(services, session, access, key)
-    if stored is not None:
-        _require_sound(services, access, stored)
-    return stored
+    return _read_answer(services, access, key) if access.is_key_used else None
 
 
 def find_twin_answer(services: Services, access: Access, key: Key | None) -> Answer:
@@ -52,25 +47,27 @@ def find_twin_answer(services: Services, access: Access, key: Key | None) -> Ans
     Raises:
         UnavailableError: no such answer is stored.
     """
-    twin = None if key is None else find_replay(services, access, key)
+    twin = None if key is None else _read_answer(services, access, key)
     if twin is None:
         raise UnavailableError
     return twin
 
 
-def _find_stored_answer(services: Services, session: Session, access: Access, key: Key) -> Answer | None:
-    stored = idempotency.find_answer(session, services.database, services.keyring, access.principal.id, key.text)
+def _read_answer(services: Services, access: Access, key: Key) -> Answer | None:
+    database, caller = services.database, access.principal.id
+    with database.ask() as session:
+        stored = idempotency.find_answer(session, database, services.keyring, caller, key.text)
     if stored is None:
         return None
     if stored.fingerprint != key.fingerprint:
         raise KeyReusedError
+    _require_sound(services, access, stored.body)
     return Answer(stored.status, stored.body, replayed=True)
 
 
-def _require_sound(services: Services, access: Access, stored: Answer) -> None:
+def _require_sound(services: Services, access: Access, body: Body) -> None:
     """Check a whole large answer before its first byte is sent."""
-    body = stored.body
-    if isinstance(body, Body) and body.size > MAX_PLAIN_BYTES:
+    if body.size > MAX_PLAIN_BYTES:
         services.database.pause()
         with LARGE_ANSWERS.enter(access.principal.id):
             body.require_sound()

@@ -227,7 +227,7 @@ def _interval(plan: Plan, value_in_range: mpq) -> tuple[float, float]:
 def _add_interval(accuracy: bytes, plan: Plan, value_in_range: mpq) -> bytes:
     """Return the JSON of an accuracy with the interval as its last member, and for a date also as dates."""
     interval, kind = _interval(plan, value_in_range), plan.statistic.date_kind
-    members = b'%b,"interval":%b' % (accuracy[:-1], encode_json(interval))
+    members = b'%b,"interval":[%b,%b]' % (accuracy[:-1], *map(encode_json, interval))
     if kind is not None:
         members += b',"interval_as_date":%b' % encode_json(format_range(mpq(interval[0]), mpq(interval[1]), kind))
     return members + b"}"

@@ -43,16 +43,16 @@ def summarise_release(plan: Plan, value: Rational | None) -> str:
     words = _describe_release(plan)
     if value is None:
         return f"{words.statistic} is {_promise_in_words(plan)}{words.rules}"
-    step, kind = _rounding_step(plan.reach), plan.statistic.date_kind
+    step, kind = words.step, plan.statistic.date_kind
     shown_step = mpq(1) if kind is not None else step
     shown = (value / shown_step + mpq(1, 2)).__floor__() * shown_step
     error = _number_text(_round_up(plan.reach + abs(value - shown), step), step)
     number = _number_text(shown, step) if kind is None else format_nearest(shown, kind).replace("T", " ")
-    figures = f"{number} ± {error}{_unit_text(plan)}"
+    figures = f"{number} ± {error}{words.unit}"
     if plan.statistic.kind == "missing":
         tenths = (1_000 * shown / plan.statistic.n + mpq(1, 2)).__floor__()
         figures += f" or {_number_text(mpq(max(tenths, 0), 10), mpq(1, 10))} % of all"
-    return f"{words.statistic} is {figures} ({_confidence_text(plan.alpha)} confidence){words.rules}"
+    return f"{words.statistic} is {figures} ({words.confidence} confidence){words.rules}"
 
 
 def summarise_derived_plan(
@@ -78,10 +78,21 @@ def summarise_derived_plan(
 
 
 class _Words(NamedTuple):
-    """The statistic of a release in words, to begin a sentence, and the rules for missing values and bounds."""
+    """What the sentences about all releases of a plan have in common.
+
+    Attributes:
+        statistic: the statistic, to begin a sentence.
+        rules: the rules for missing values and bounds.
+        step: the place to which the value and its error are rounded.
+        unit: the unit after a space, or nothing.
+        confidence: 1 - α in percent.
+    """
 
     statistic: str
     rules: str
+    step: Rational
+    unit: str
+    confidence: str
 
 
 _words_of_plans: WeakKeyDictionary[Plan, _Words] = WeakKeyDictionary()
@@ -93,7 +104,13 @@ def _describe_release(plan: Plan) -> _Words:
     if words is None:
         each = "each of " if plan.statistic.bins is not None else ""
         statistic = _capitalise(f"{each}{statistic_in_words(plan.statistic)}")
-        words = _words_of_plans[plan] = _Words(statistic, treatments.rules_in_words(plan.treatments))
+        words = _words_of_plans[plan] = _Words(
+            statistic,
+            treatments.rules_in_words(plan.treatments),
+            _rounding_step(plan.reach),
+            _unit_text(plan),
+            _confidence_text(plan.alpha),
+        )
     return words
 
 
