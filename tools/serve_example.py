@@ -9,7 +9,7 @@ import sys
 
 from app.demo import service, tour
 
-PAGES = ("/", "/docs", "/guide/", "/guide/tutorial-analyst.html", "/web/main.js", "/web/plotly.min.js")
+PAGES = ("/", "/docs", "/guide/", "/guide/tutorial-analyst.html", "/web/main.js", "/web/vendor/d3-shape.min.js")
 
 
 def main(version: str, *command: str) -> None:

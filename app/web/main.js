@@ -1,13 +1,12 @@
 // Starts the dashboard: who is signed in, and the page of each address in its frame.
 
 import { get, key } from "./api.js";
-import { forgetCharts } from "./charts/charts.js";
 import { signIn } from "./pages/sign_in.js";
 import { menuOf, pageOf } from "./routes.js";
 import { alertOf, announce, fill, h, skeleton } from "./ui/dom.js";
 import { byId } from "./ui/element.js";
 import { person } from "./ui/format.js";
-import { drawMenu, pageHeading } from "./ui/shell.js";
+import { drawMenu, pageHeading, revealTab } from "./ui/shell.js";
 
 const SLOW_MS = 250; // a page that takes longer shows its shape until then
 
@@ -49,11 +48,11 @@ async function show() {
   clearTimeout(waiting);
   if (page === null) return expired();
   if (mine !== turn) return; // the user has opened another page in the meantime
-  forgetCharts(main);
   drawMenu(me && { links: menuOf(me, hash), who: `${person(me.name, me.display_name)} · ${me.role}`, signOut: () => signOut("Signed out.") });
   fill(main, pageHeading(page.title, page), page.content);
   document.title = [page.title, ...(page.crumbs ?? []).slice(1).map(({ text }) => text).reverse(), "Snapledger"].join(" · ");
   const heading = /** @type {HTMLElement} */ (main.querySelector("h1"));
+  revealTab(main);
   scrollTo(0, 0);
   heading.focus({ preventScroll: true });
 }

@@ -1,41 +1,30 @@
-// The page of each address, and who may open it.
+// The page of each address, and who may open it. A page is loaded when it is first opened.
 
 import { get, path } from "./api.js";
-import { account } from "./pages/account.js";
-import { audit } from "./pages/audit.js";
-import { datasets } from "./pages/datasets.js";
-import { derived } from "./pages/derived.js";
-import { ledger } from "./pages/ledger.js";
 import { NOT_FOUND, notFound } from "./pages/not_found.js";
-import { overview } from "./pages/overview.js";
-import { planner } from "./pages/planner.js";
-import { principals } from "./pages/principals.js";
-import { register } from "./pages/register.js";
-import { oneRelease, releases } from "./pages/releases.js";
-import { rules } from "./pages/rules.js";
 import { asPage, tabs } from "./ui/shell.js";
 
 /** @typedef {import("./ui/shell.js").Page & { title: string }} Titled */
 
 const hasAllowances = (/** @type {any} */ budget) => budget.allowances !== undefined;
 
-/** The pages of a dataset: `may` tells who has them. @type {{ part: string, text: string, page: Function, may: (me: any, budget: any) => boolean }[]} */
+/** The pages of a dataset: `may` tells who has them. @type {{ part: string, text: string, load: () => Promise<Function>, may: (me: any, budget: any) => boolean }[]} */
 const OF_DATASET = [
-  { part: "", text: "Overview", page: overview, may: () => true },
-  { part: "plan", text: "Plan and release", page: planner, may: ({ role }) => role !== "auditor" },
-  { part: "derived", text: "Derived", page: derived, may: ({ role }) => role !== "auditor" },
-  { part: "releases", text: "Releases", page: releases, may: () => true },
-  { part: "ledger", text: "Ledger", page: ledger, may: (_, budget) => hasAllowances(budget) },
-  { part: "rules", text: "Allowances and limits", page: rules, may: ({ role }, budget) => hasAllowances(budget) && role !== "auditor" },
+  { part: "", text: "Overview", load: async () => (await import("./pages/overview.js")).overview, may: () => true },
+  { part: "plan", text: "Plan and release", load: async () => (await import("./pages/planner.js")).planner, may: ({ role }) => role !== "auditor" },
+  { part: "derived", text: "Derived", load: async () => (await import("./pages/derived.js")).derived, may: ({ role }) => role !== "auditor" },
+  { part: "releases", text: "Releases", load: async () => (await import("./pages/releases.js")).releases, may: () => true },
+  { part: "ledger", text: "Ledger", load: async () => (await import("./pages/ledger.js")).ledger, may: (_, budget) => hasAllowances(budget) },
+  { part: "rules", text: "Allowances and limits", load: async () => (await import("./pages/rules.js")).rules, may: ({ role }, budget) => hasAllowances(budget) && role !== "auditor" },
 ];
 
-/** The pages of the menu. @type {{ section: string, text: string, page: Function, may: (me: any) => boolean }[]} */
+/** The pages of the menu. @type {{ section: string, text: string, load: () => Promise<Function>, may: (me: any) => boolean }[]} */
 const MENU = [
-  { section: "datasets", text: "Datasets", page: datasets, may: () => true },
-  { section: "register", text: "Register a table", page: register, may: ({ role }) => role === "owner" || role === "admin" },
-  { section: "principals", text: "Principals", page: principals, may: ({ role }) => role === "admin" },
-  { section: "audit", text: "Administrative acts", page: audit, may: ({ role }) => role === "admin" || role === "auditor" },
-  { section: "account", text: "Account", page: account, may: () => true },
+  { section: "datasets", text: "Datasets", load: async () => (await import("./pages/datasets.js")).datasets, may: () => true },
+  { section: "register", text: "Register a table", load: async () => (await import("./pages/register.js")).register, may: ({ role }) => role === "owner" || role === "admin" },
+  { section: "principals", text: "Principals", load: async () => (await import("./pages/principals.js")).principals, may: ({ role }) => role === "admin" },
+  { section: "audit", text: "Administrative acts", load: async () => (await import("./pages/audit.js")).audit, may: ({ role }) => role === "admin" || role === "auditor" },
+  { section: "account", text: "Account", load: async () => (await import("./pages/account.js")).account, may: () => true },
 ];
 
 /** Return the links of somebody's menu; the current page's is marked. */
@@ -63,7 +52,7 @@ async function datasetPage(me, name, [part = "", id, ...more]) {
   if (!chosen || more.length > 0 || (id && part !== "releases")) return { title: NOT_FOUND, crumbs, content: [links, notFound()] };
   if (id) crumbs.push({ href: address("releases"), text: chosen.text });
   const title = id ? `A release of ${name}` : part === "" ? name : chosen.text;
-  const page = asPage(id ? await oneRelease(id) : await chosen.page(name, me, budget));
+  const page = asPage(id ? await (await import("./pages/releases.js")).oneRelease(id) : await (await chosen.load())(name, me, budget));
   return { title, crumbs, ...page, content: [links, page.content] };
 }
 
@@ -85,5 +74,5 @@ export async function pageOf(me, hash, reload) {
   }
   const chosen = MENU.find((each) => each.section === section);
   if (!chosen || rest.some((part) => part !== "")) return missing();
-  return { title: chosen.text, ...asPage(await chosen.page(me, reload)) };
+  return { title: chosen.text, ...asPage(await (await chosen.load())(me, reload)) };
 }

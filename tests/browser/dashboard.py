@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from decimal import ROUND_HALF_EVEN, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
 from importlib.resources import files
 from typing import Any
 from urllib.parse import urlsplit
@@ -31,6 +31,29 @@ def rounded(value: float, rounding: str = ROUND_HALF_EVEN) -> float:
     """A number rounded to the six significant digits that the dashboard shows, or to five if it shows an exponent."""
     digits = 5 if 0 < abs(value) < 1e-4 else 6
     return value if value == int(value) else float(Context(digits, rounding).plus(Decimal(repr(value))))
+
+
+def step_of(error: float) -> Decimal:
+    """The place of the last digit beside an error: its second significant one, but no larger than 1."""
+    return Decimal(10) ** min(0, Decimal(repr(error)).adjusted() - 1)
+
+
+def at_step(value: float, step: Decimal, rounding: str = ROUND_HALF_UP) -> Decimal:
+    return (Decimal(repr(value)) / step).quantize(Decimal(1), rounding) * step
+
+
+def measured(value: float, error: float) -> str:
+    """A value with its error as the dashboard shows them: `4,206 ± 88`, where the error covers the rounding."""
+    step = step_of(error)
+    near = at_step(value, step)
+    return f"{near:,} ± {at_step(error + abs(value - float(near)), step, ROUND_CEILING):,}"
+
+
+def valued(value: float, low: float, high: float) -> tuple[str, str]:
+    """A value and its interval as the dashboard shows them, the interval rounded outwards."""
+    step = step_of((high - low) / 2)
+    outer = at_step(low, step, ROUND_FLOOR), at_step(high, step, ROUND_CEILING)
+    return f"{at_step(value, step):,}", " to ".join(f"{end:,}" for end in outer)
 
 
 @dataclass

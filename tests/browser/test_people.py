@@ -160,7 +160,7 @@ def test_the_spending_is_shown_by_whom(opened: Opened, penguins: Penguins) -> No
         for row in page.get_by_role("region", name="By principal").locator("tbody tr").all_inner_texts()
     ]
     assert rows == [[name, "0.7", "1"], [penguins.table.analyst_name, "0.3", "2"]]
-    legend = page.locator(".chart .legendtext").all_text_contents()
+    legend = page.locator(".chart .legend-text").all_text_contents()
     assert legend == ["together", name, penguins.table.analyst_name, "limit"]
     page.get_by_role("button", name="Sign out").click()
     analyst = dashboard.sign_in(penguins.analyst_key, f"#/datasets/{penguins.name}")

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from dashboard import Dashboard, Penguins, press_release, rounded
+from dashboard import Dashboard, Penguins, measured, press_release, rounded
 from playwright.sync_api import Page, Route, expect
 from service_world import Service
 
@@ -93,7 +93,9 @@ def test_a_release_is_paid_shown_and_found_again(opened: Opened, penguins: Pengu
     assert asked.value.post_data_json["epsilon"] == "0.5"  # the decimal that was typed, as a text
     page.locator(".result").wait_for()
     (stored,) = penguins.table.analyst.get(f"{penguins.table.path}/releases").json()["releases"]
-    assert page.locator(".value").inner_text() == f"{shown(stored['value_in_range'])} ± {radius_of(stored)}"
+    told = measured(stored["value_in_range"], stored["accuracy"]["radius"])
+    assert page.locator(".value").inner_text() == told
+    assert stored["summary"].startswith(f"The mean of body_mass_g over all 344 rows is {told} ")
     assert len(debits(penguins)) == 1
     expect(page.locator("#status")).to_have_text("Released for ε 0.5.")
     expect(page.get_by_text("An earlier release answers this at no cost.")).to_be_visible()
@@ -103,7 +105,7 @@ def test_a_release_is_paid_shown_and_found_again(opened: Opened, penguins: Pengu
     assert len(debits(penguins)) == 1
     page.get_by_role("link", name="Releases").click()
     page.get_by_role("link", name="mean of body_mass_g [2000, 7000]").click()
-    page.get_by_text("95 % confidence").wait_for()
+    page.get_by_text("95 % confidence").first.wait_for()
     assert page.evaluate("sessionStorage.getItem('snapledger.pending')") == "[]"
 
 
@@ -145,8 +147,8 @@ def test_a_histogram_has_a_bar_with_its_interval_for_every_bin(opened: Opened, p
     press_release(page)
     page.locator(".result").wait_for()
     dashboard.settled()
-    assert page.locator(".result .bars .point").count() == 4
-    assert page.locator(".result .errorbar").count() == 4
+    assert page.locator(".result .chart .bar").count() == 4
+    assert page.locator(".result .chart .interval").count() == 4
     (stored,) = penguins.table.analyst.get(f"{penguins.table.path}/releases").json()["releases"]
     rows = page.locator(".result tbody tr").all_inner_texts()
     assert [row.split("\t")[0] for row in rows] == ["[2000, 3000)", "[3000, 4500)", "[4500, 7000]", "missing"]
@@ -157,12 +159,16 @@ def test_a_long_histogram_is_shown_in_parts(opened: Opened, penguins: Penguins) 
     release = penguins.table.fresh({"kind": "histogram", "column": "body_mass_g", "bins": 1500}, epsilon="1")
     dashboard = opened()
     page = dashboard.sign_in(penguins.analyst_key, f"#/datasets/{penguins.name}/releases/{release['id']}")
-    page.get_by_text("Bins 1 to 1000 of 1501.").wait_for()
-    page.get_by_role("button", name="Later bins").click()
-    page.get_by_text("Bins 1001 to 1501 of 1501.").wait_for()
     page.get_by_text("Every bin as a table").click()
-    assert page.locator(".result tbody tr").count() == 501
-    assert page.locator(".result tbody tr").last.inner_text().startswith("missing\t")
+    rows = page.locator(".result tbody tr")
+    expect(rows).to_have_count(50)
+    page.get_by_role("button", name="Show 50 more").click()
+    expect(rows).to_have_count(100)
+    page.get_by_label("Search bins").fill("MISSING")
+    expect(rows).to_have_count(1)
+    assert rows.first.inner_text().startswith("missing\t")
+    page.get_by_label("Search bins").fill("nothing is called so")
+    expect(page.get_by_text("No bin has “nothing is called so”.")).to_be_visible()
 
 
 def test_the_slider_goes_along_the_curve(opened: Opened, penguins: Penguins) -> None:
@@ -359,4 +365,4 @@ def test_a_closed_dataset_is_shown_as_one(opened: Opened, penguins: Penguins) ->
     expect(page.get_by_text("This dataset is closed: its data is deleted.")).to_be_visible()
     page.get_by_role("link", name="Releases").click()
     page.get_by_role("link", name="mean of body_mass_g").click()
-    expect(page.locator(".value")).to_have_text(f"{shown(release['value_in_range'])} ± {radius_of(release)}")
+    expect(page.locator(".value")).to_have_text(measured(release["value_in_range"], release["accuracy"]["radius"]))

@@ -13,8 +13,8 @@ from raw_http import head
 from service_world import key_of
 
 SECONDS = 8
-BUNDLE = "/web/plotly.min.js"
-UNREAD = (BUNDLE, "/docs/assets/swagger-ui-bundle.js", "/openapi.json", "/metrics", "/nowhere")
+BUNDLE = "/docs/assets/swagger-ui-bundle.js"
+UNREAD = (BUNDLE, "/web/vendor/d3-shape.min.js", "/openapi.json", "/metrics", "/nowhere")
 
 
 @contextmanager

@@ -137,8 +137,6 @@ UNBOUNDED_BY_BYTES = {
     "app/json_text.py:_encode_name": "the names of members of answers, some dozens",
     "app/api/schemas/base.py:_member_names": "one for each model",
     "app/api/middleware/concurrency_limit.py:_network_of": "1,024 addresses",
-    "app/api/pages/dashboard.py:_plotly_bytes": "a file of ours",
-    "app/api/pages/dashboard.py:_compress_plotly": "a file of ours",
     "app/api/openapi/document.py:_read_document": "a file of ours",
     "app/api/openapi/examples.py:load_examples": "a file of ours",
     "app/dp/mechanism/accuracy.py:radius": "4,096 of a number, with parameters that are cached",

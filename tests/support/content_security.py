@@ -1,9 +1,9 @@
-"""The content security policy that the dashboard and the guide must have."""
+"""The content security policy that the dashboard must have, and with more the guide."""
 
 DIRECTIVES = {
     "default-src": "'none'",
     "script-src": "'self'",
-    "style-src": "'self' 'unsafe-inline'",
+    "style-src": "'self'",
     "connect-src": "'self'",
     "img-src": "'self' data:",
     "base-uri": "'none'",

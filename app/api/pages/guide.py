@@ -11,11 +11,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from app.api import problems
 from app.api.pages import dashboard
 
-# The search form leads to another page of the guide.
+# The search form leads to another page of the guide, and Sphinx's theme has style attributes.
 HEADERS: Final = dashboard.HEADERS | {
-    "Content-Security-Policy": dashboard.HEADERS["Content-Security-Policy"].replace(
-        "form-action 'none'", "form-action 'self'"
-    )
+    "Content-Security-Policy": dashboard.HEADERS["Content-Security-Policy"]
+    .replace("form-action 'none'", "form-action 'self'")
+    .replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
 }
 
 _START: Final = frozenset({"/guide/", "/guide/index.html"})

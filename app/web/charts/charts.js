@@ -1,83 +1,47 @@
-// Draws charts with plotly, in the colours of the page. Pass every name through `plain`: plotly reads labels as HTML.
+// The frame of every chart: an SVG drawn for the width that its container has, and again whenever that changes.
 
-import { h } from "../ui/dom.js";
+import { fill, h, svg } from "../ui/element.js";
 
-const MAX_FRAMES = 600;
+/** @typedef {(width: number) => SVGSVGElement} Draw */
 
-let loading = null;
+/** @type {WeakMap<Element, { draw: Draw, width: number }>} */
+const drawings = new WeakMap();
 
-/** Return plotly; the first call loads its bundle. */
-function plotly() {
-  loading ??= new Promise((resolve, reject) => {
-    document.head.append(h("script", {
-      src: "/web/plotly.min.js", load: () => resolve(window.Plotly),
-      error: () => { loading = null; reject(new Error("The charts could not be loaded; the tables show all figures.")); },
-    }));
-  });
-  return loading;
-}
-
-const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
-const dark = window.matchMedia("(prefers-color-scheme: dark)");
-const still = window.matchMedia("(prefers-reduced-motion: reduce)");
-const drawn = new Map();
-
-const CONFIG = { displayModeBar: false, responsive: true, displaylogo: false, plotlyServerURL: "" };
-
-/** Return the page's current colours for the parts of a chart. */
-export const palette = () => ({
-  text: color("text"), grid: color("line"), accent: color("accent"), danger: color("danger"), muted: color("muted"),
-  series: [1, 2, 3, 4, 5, 6].map((n) => color(`series-${n}`)),
+const follower = new ResizeObserver((entries) => {
+  for (const { target, contentRect: { width } } of entries) {
+    const drawn = (drawings.get(target)?.width ?? 0) > 0; // a chart is made before it is put into the page
+    if (!target.isConnected && drawn) follower.unobserve(target);
+    else if (Math.round(width) > 0) drawAt(/** @type {HTMLElement} */ (target), Math.round(width));
+  }
 });
 
-function framed(layout) {
-  const { text, grid } = palette();
-  const axis = { gridcolor: grid, linecolor: grid, zerolinecolor: grid, automargin: true, fixedrange: true };
-  return {
-    paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: text, size: 13 },
-    margin: { l: 60, r: 16, t: 12, b: 48 }, height: 320, dragmode: false, hoverlabel: { namelength: -1 },
-    legend: { orientation: "h", y: 1.02, yanchor: "bottom" }, showlegend: false, ...layout,
-    xaxis: { ...axis, ...layout.xaxis }, yaxis: { ...axis, ...layout.yaxis },
-    ...(still.matches && { transition: { duration: 0 } }),
-  };
+function drawAt(/** @type {HTMLElement} */ element, /** @type {number} */ width) {
+  const drawing = drawings.get(element);
+  if (!drawing || drawing.width === width) return;
+  drawing.width = width;
+  fill(element, drawing.draw(width));
+  if (element.scrollWidth > element.clientWidth + 1) element.setAttribute("tabindex", "0"); // wider than its box: scrolls
+  else element.removeAttribute("tabindex");
 }
 
 /** Return an empty chart. A screen reader reads its `summary`; show the figures in a table too. */
-export function chart(summary) {
-  return h("div", { class: "chart", role: "img", "aria-label": summary });
+export const chart = (/** @type {string} */ summary) => h("div", { class: "chart", role: "img", "aria-label": summary });
+
+/** Draw into a chart, in place of what it shows: `make` returns the picture for a width, and is called at each new one. */
+export function draw(/** @type {HTMLElement} */ element, /** @type {Draw} */ make) {
+  drawings.set(element, { draw: make, width: 0 });
+  if (element.isConnected && element.clientWidth > 0) drawAt(element, element.clientWidth);
+  follower.observe(element);
 }
 
-/** Wait until the element is in the page: charts are created before, and have no width until then. */
-async function attached(element) {
-  for (let frame = 0; frame < MAX_FRAMES && !element.isConnected; frame += 1) await new Promise(requestAnimationFrame);
-}
+/** Return the picture that a chart shows. */
+export const pictureOf = (/** @type {Element} */ element) => /** @type {SVGSVGElement | null} */ (element.querySelector("svg"));
 
-/** Draw into a chart; `make` returns `{data, layout}`, and is called again when the page changes to light or dark. */
-export async function draw(element, make) {
-  drawn.set(element, make);
-  try {
-    const library = await plotly();
-    await attached(element);
-    if (drawn.get(element) !== make || !element.isConnected) return; // replaced by a newer drawing, or removed
-    const { data, layout } = make();
-    await library.react(element, data, framed(layout), CONFIG);
-  } catch (error) {
-    element.textContent = error.message;
-  }
-}
-
-dark.addEventListener("change", () => {
-  for (const [element, make] of drawn) {
-    if (element.isConnected) draw(element, make);
-    else drawn.delete(element);
-  }
-});
-
-/** Free the charts of a page that is no longer shown. */
-export function forgetCharts(page) {
-  for (const element of drawn.keys()) {
-    if (!page.contains(element)) continue;
-    window.Plotly?.purge(element);
-    drawn.delete(element);
-  }
-}
+/**
+ * Return an SVG of a size in pixels.
+ * @param {number} width
+ * @param {number} height
+ * @param {...import("../ui/element.js").Content} children
+ */
+export const canvas = (width, height, ...children) => svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`,
+  "font-size": 13, fill: "var(--ink)" }, children);

@@ -1,126 +1,135 @@
-// Shows a release: the value with its error bar, what it means, and what it cost.
+// Shows a release: what was asked, the value with its interval, what it means, and what it cost.
 
-import { facts, fill, h, table } from "../ui/dom.js";
-import {
-  axisTitle, binLabels, binnedColumns, bound, date, interval, number, plain, statistic, time, withUnit,
-} from "../ui/format.js";
-import { chart, draw, palette } from "./charts.js";
+import { facts, h, longList, notice, table } from "../ui/dom.js";
+import { binnedColumns, bound, date, number, statistic, time, withUnit } from "../ui/format.js";
+import { endsText, errorText, measured, percent, tickText } from "../ui/rounding.js";
+import { chart, draw } from "./charts.js";
+import { histogram } from "./histogram.js";
+import { axisLabels, kindOf, labelsOf, measureOf, placesOf, textsOf, titleOf } from "./labels.js";
+import { rangePicture } from "./range.js";
+import { ends, rowChart } from "./rows.js";
+import { shareButtons } from "./share.js";
 import { twoWay } from "./two_way.js";
 
-const BINS_SHOWN = 1000; // at a time: more bars are too narrow to see, and slow
-const TICKS = 40;
+/** @typedef {any} Release a release as the API answers */
+
+const ROWS = 20; // lines of a chart at first
+const WIDE = 0.5; // of the public range: an interval that is wider says little
 
 /** Return the service's summary and, for several numbers, the radius that holds for all at once. */
-export function meaning(release) {
+export function meaning(/** @type {Release} */ release) {
   const together = release.accuracy.simultaneous_radius;
-  return together === undefined ? release.summary : `${release.summary} All at once are within ${bound(together)} of the truth.`;
+  return together === undefined ? release.summary : `${release.summary} All at once are within ${errorText(together)} of the truth.`;
 }
 
-/** Return the title of the axis of one number: the statistic, what its column is called, and the unit. */
-function valueTitle({ statistic: asked, columns = {}, unit }) {
-  const label = columns[asked.column]?.label;
-  return withUnit(label ? `${statistic(asked)}: ${label}` : statistic(asked), unit && `(${unit})`);
+/** Return what an interval is worth beside the range that the statistic has in any table. */
+export function worth(/** @type {number} */ width, /** @type {number} */ range) {
+  const part = width / range;
+  if (part >= WIDE) {
+    return notice("warn", `The interval covers ${percent(Math.min(1, part))} of the range that is possible for any table: it says little. `
+      + "Ask for a smaller accuracy, or a larger ε.");
+  }
+  return h("p", { class: "muted" }, `The interval covers ${percent(part)} of the range that is possible for any table.`);
 }
 
-function scalar(release) {
-  const { value_in_range: value, accuracy: { interval: [lower, upper] } } = release;
-  const { unit } = release;
-  const picture = chart(`${withUnit(number(value), unit)}, in the interval from ${withUnit(interval([lower, upper]), unit)}`);
-  draw(picture, () => {
-    const { accent } = palette();
-    return {
-      data: [{
-        type: "scatter", mode: "markers", x: [value], y: [""], marker: { size: 12, color: accent },
-        error_x: { type: "data", symmetric: false, array: [upper - value], arrayminus: [value - lower],
-          color: accent, thickness: 3, width: 12 },
-        hovertemplate: "%{x}<extra></extra>",
-      }],
-      layout: { height: 140, xaxis: { title: { text: plain(valueTitle(release), 90) } } },
-    };
-  });
-  return [h("p", { class: "value" }, number(value), h("span", {}, ` ± ${withUnit(bound(release.accuracy.radius), unit)}`)), picture];
+/** Return the picture of one number in the range that the mechanism knows: its centre and half its width are public. */
+function scalar(/** @type {Release} */ release) {
+  const { value_in_range: value, value_as_date: day, unit, accuracy: { radius, interval, interval_as_date: days }, mechanism: { centre, b_prime: half } } = release;
+  const range = /** @type {[number, number]} */ ([centre - half, centre + half]);
+  const texts = measured(value, radius);
+  const [from, to] = days ? days.map(date) : endsText(interval);
+  const around = withUnit(`${from} to ${to}`, unit && !days ? unit : undefined);
+  const bounds = release.statistic.bounds ?? [];
+  const possible = /** @type {[string, string]} */ (days ? (bounds.length === 2 ? bounds.map(date) : ["", ""]) : range.map((end) => withUnit(tickText(end), unit)));
+  const picture = chart(`${day ? date(day) : withUnit(texts.value, unit)}, in the interval ${around}; possible is ${possible.join(" to ")}`);
+  draw(picture, rangePicture({ range, interval, value, ends: possible, text: around }));
+  return { picture, content: [
+    h("p", { class: "value" }, day ? date(day) : texts.value, !day && h("span", {}, ` ± ${withUnit(texts.error, unit)}`)),
+    picture, worth(interval[1] - interval[0], 2 * half)] };
 }
 
-/** Show a mean of dates as a date. */
-function dated({ value_as_date: value, accuracy: { interval_as_date: [first, last] } }) {
-  return [h("p", { class: "value" }, date(value)), h("p", {}, `${date(first)} to ${date(last)}`)];
-}
-
-const textsOf = ({ columns = {} }, name) => (Object.hasOwn(columns, name) ? columns[name] : undefined);
-
-const labelsOf = (release) => axisLabels(release, release.value.length, textsOf(release, binnedColumns(release.statistic)[0]));
-
-/** Return the labels of the bins of one column. */
-function axisLabels(release, length, declared) {
-  if (release.bins) return binLabels(release.bins, declared);
-  const intervals = release.edges.length - 1;
-  const label = (_, at) => (at < intervals
-    ? `[${release.edges[at]}, ${release.edges[at + 1]}${at === intervals - 1 ? "]" : ")"}` : "missing");
-  return Array.from({ length }, label);
-}
-
-/** Return what the numbers of a list count or add up: a sum by group, or else rows. */
-const measure = (release) => {
-  const { kind, column } = release.statistic;
-  return kind === "sum" ? `sum of ${axisTitle(column, textsOf(release, column))}` : "rows";
+const textOf = (/** @type {Release} */ { value_in_range: values, accuracy: { radius } }, /** @type {number} */ at) => {
+  const { value, error } = measured(values[at], radius);
+  return `${value} ± ${error}`;
 };
 
-function barsOf(release, labels, from) {
-  const to = Math.min(from + BINS_SHOWN, labels.length);
-  const at = Array.from({ length: to - from }, (_, position) => from + position);
-  const values = at.map((bin) => release.value_in_range[bin]);
-  const bounds = at.map((bin) => release.accuracy.interval[bin]);
-  const every = Math.ceil(at.length / TICKS);
-  const ticks = at.filter((_, position) => position % every === 0);
-  const { accent, text, muted } = palette();
+/** Return the picture of a release with one number for each bin or group. */
+function several(/** @type {Release} */ release) {
+  const labels = labelsOf(release);
+  const places = placesOf(release);
   const [name] = binnedColumns(release.statistic);
-  return {
-    data: [{
-      // By position, not by label: plotly would draw two bins with the same label as one bar.
-      type: "bar", x: at, y: values, marker: { color: accent, line: { width: 0 } },
-      text: at.map((bin) => plain(labels[bin])), textposition: "none",
-      hovertemplate: "%{text}: %{y}<extra></extra>",
-      error_y: { type: "data", symmetric: false, color: at.length > 200 ? muted : text, width: at.length > 50 ? 0 : 4,
-        array: bounds.map(([, upper], position) => upper - values[position]),
-        arrayminus: bounds.map(([lower], position) => values[position] - lower) },
-    }],
-    layout: {
-      xaxis: { title: { text: plain(axisTitle(name, textsOf(release, name)), 60) }, showgrid: false, tickmode: "array", tickvals: ticks, ticktext: ticks.map((bin) => plain(labels[bin], 20)) },
-      yaxis: { title: { text: plain(measure(release), 60) }, rangemode: "tozero" },
-    },
-  };
+  const each = labels.map((label, at) => {
+    const [low, high] = release.accuracy.interval[at];
+    return { label, value: release.value_in_range[at], low, high, text: textOf(release, at) };
+  });
+  const one = release.statistic.group_by === undefined ? "bin" : "group";
+  const summary = `${measureOf(release)} of ${labels.length} ${one}s of ${titleOf(release, name)}; the table below has the figures`;
+  const figures = h("details", { open: labels.length <= 12 }, h("summary", {}, `Every ${one} as a table`),
+    longList({ items: each, noun: one, textOf: ({ label }) => label, render: (shown) => table("With their intervals", [one === "bin" ? "Bin" : "Group", measureOf(release), "Interval"],
+      shown.map(({ label, value, low, high }) => [label, number(value), endsText([low, high]).join(" to ")]), [1, 2]) }));
+  if (places) {
+    const picture = chart(summary);
+    const told = each.map((bin) => ({ ...bin, text: `${bin.label}: ${bin.text}` }));
+    draw(picture, histogram({ title: titleOf(release, name), measure: measureOf(release), kind: kindOf(release),
+      bins: told.flatMap((bin, at) => (places[at] ? [{ ...bin, from: places[at][0], to: places[at][1] }] : [])),
+      beside: told.filter((_, at) => !places[at]) }));
+    return { picture, content: [picture, figures] };
+  }
+  return { ...listed(each, one, "bar", measureOf(release), summary), figures };
 }
 
-function histogram(release) {
-  const labels = labelsOf(release);
-  const one = release.statistic.group_by === undefined ? "Bin" : "Group";
-  const picture = chart(`Bars of ${labels.length} ${one.toLowerCase()}s; the table below has the figures`);
-  const figures = h("div");
-  const shown = h("p");
-  const show = (from) => {
-    draw(picture, () => barsOf(release, labels, from));
-    const rows = labels.slice(from, from + BINS_SHOWN).map((label, position) => [
-      label, number(release.value_in_range[from + position]), interval(release.accuracy.interval[from + position])]);
-    fill(figures, h("details", { open: rows.length <= 12 }, h("summary", {}, `Every ${one.toLowerCase()} as a table`),
-      table("With their intervals", [one, measure(release), "Interval"], rows, [1, 2])));
-    const page = (text, to) => h("button", { type: "button", class: "quiet", click: () => show(to) }, text);
-    fill(shown, labels.length > BINS_SHOWN && [
-      `Bins ${from + 1} to ${Math.min(from + BINS_SHOWN, labels.length)} of ${labels.length}. `,
-      from > 0 && page("Earlier bins", from - BINS_SHOWN),
-      from + BINS_SHOWN < labels.length && page("Later bins", from + BINS_SHOWN)]);
-  };
-  show(0);
-  return [picture, shown, figures];
+/**
+ * Return the chart of rows, at first some of them, with a search box and "Show more".
+ * @param {import("./rows.js").Row[]} rows
+ * @param {string} noun
+ * @param {"bar" | "dot"} mark
+ * @param {string} title
+ * @param {string} summary
+ */
+export function listed(rows, noun, mark, title, summary) {
+  const picture = chart(summary);
+  const domain = ends(rows, mark === "bar"); // of all rows, so that it stays when some are shown
+  const content = longList({ items: rows, noun, textOf: ({ label }) => label, step: ROWS, render: (shown) => {
+    draw(picture, rowChart({ rows: shown, mark, title, domain }));
+    return picture;
+  } });
+  return { picture, content: [content] };
+}
+
+/** Return the exact figures of a release, with their headings. */
+function csvRows(/** @type {Release} */ release) {
+  const { value_in_range: value, accuracy: { interval } } = release;
+  if (!Array.isArray(value)) return [["statistic", "value", "lower", "upper", "unit"], [statistic(release.statistic), value, ...interval, release.unit ?? ""]];
+  if (!release.axes) return [[binnedColumns(release.statistic)[0], "value", "lower", "upper"], ...labelsOf(release).map((label, at) => [label, value[at], ...interval[at]])];
+  const [rows, columns] = release.axes.map((/** @type {any} */ axis, /** @type {number} */ at) => axisLabels(axis, (axis.bins ?? axis.edges).length, textsOf(release, release.statistic.columns[at])));
+  return [[...release.statistic.columns, "value", "lower", "upper"],
+    ...rows.flatMap((/** @type {string} */ row, /** @type {number} */ down) => columns.map((/** @type {string} */ column, /** @type {number} */ across) => {
+      const at = down * columns.length + across;
+      return [row, column, value[at], ...interval[at]];
+    }))];
+}
+
+/** Return a sentence that names what was asked, of what, how exact it is, and where it can be found. */
+function citation(/** @type {Release} */ release) {
+  const found = Array.isArray(release.value) ? `${release.value.length} values, each ± ${errorText(release.accuracy.radius)}`
+    : release.value_as_date ? date(release.value_as_date) : `${measured(release.value_in_range, release.accuracy.radius).value} ± ${withUnit(measured(release.value_in_range, release.accuracy.radius).error, release.unit)}`;
+  return `${statistic(release.statistic)} of the dataset “${release.dataset}”: ${found} (${number(100 * (1 - release.accuracy.alpha))} % confidence over the noise), `
+    + `released with ε-differential privacy (ε = ${release.privacy.epsilon}, snapping mechanism) on ${release.created_at.slice(0, 10)}; Snapledger release ${release.id}, ${location.origin}.`;
 }
 
 /** Return a card with everything about a release. */
-export function result(release, heading = "h2") {
+export function result(/** @type {Release} */ release, /** @type {"h1" | "h2"} */ heading = "h2") {
   const { accuracy, budget, mechanism, privacy } = release;
   const many = Array.isArray(release.value);
+  const { picture, content, figures } = release.axes ? twoWay(release, axisLabels) : many ? several(release) : scalar(release);
+  const name = `${release.dataset}-${release.statistic.kind}-${release.id.slice(0, 8)}`;
   return h("section", { class: "card result" },
     h(heading, { tabindex: "-1" }, statistic(release.statistic)),
-    release.axes ? twoWay(release, axisLabels) : many ? histogram(release) : release.value_as_date ? dated(release) : scalar(release),
-    h("p", {}, meaning(release)),
+    h("p", { class: "muted" }, [release.dataset, `${number(100 * (1 - accuracy.alpha))} % confidence`, `ε ${privacy.epsilon}`].join(" · ")),
+    content, h("p", {}, meaning(release)),
+    shareButtons({ name, picture, rows: csvRows(release), citation: citation(release),
+      request: { dataset: release.dataset, to: "releases", body: { statistic: release.statistic, epsilon: privacy.epsilon } } }),
+    figures,
     facts([
       ["Charged", `ε ${budget.charged}${release.reused ? " (an earlier release answers)" : ""}`],
       ["Released at", time(release.created_at)],

@@ -1,11 +1,15 @@
 // Shows what was spent of a budget, as steps in time and as a table by principal.
 
 import { h, table } from "../ui/dom.js";
-import { plain, time } from "../ui/format.js";
-import { chart, draw, palette } from "./charts.js";
+import { time } from "../ui/format.js";
+import { chart, draw } from "./charts.js";
+import { lines } from "./lines.js";
+
+/** @typedef {{ principal: string, at: string, epsilon: string }} Debit */
 
 const LINES = 5; // further principals share one line
 const NANO = 9;
+const DASHES = [undefined, "8 4", "2 4", "10 4 2 4", "14 4", "14 4 2 4"];
 
 const nano = (epsilon) => {
   const [whole, part = ""] = epsilon.split(".");
@@ -28,38 +32,28 @@ function byPrincipal(debits) {
     .sort((one, other) => Number(other.total) - Number(one.total));
 }
 
-/** Return the steps of a running sum, from 0 up to the time `until`. */
-function steps(debits, until) {
+/** Return the steps of a running sum, from 0 up to the time `until`. @returns {[number, number][]} */
+function steps(/** @type {Debit[]} */ debits, /** @type {number} */ until) {
   let total = 0;
-  const x = [debits[0].at];
-  const y = [0];
-  for (const { at, epsilon } of debits) {
-    total += Number(epsilon);
-    x.push(at);
-    y.push(total);
-  }
-  return { x: [...x, until], y: [...y, total] };
+  /** @type {[number, number][]} */
+  const points = [[Date.parse(debits[0].at), 0]];
+  for (const { at, epsilon } of debits) points.push([Date.parse(at), total += Number(epsilon)]);
+  return [...points, [until, total]];
 }
 
-function figure(groups, debits, limit) {
-  const { text, danger, series } = palette();
-  const now = new Date().toISOString();
-  const dashes = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"];
-  const lines = groups.slice(0, LINES).map(({ principal, own }) => ({ name: plain(principal), own }));
-  const others = debits.filter(({ principal }) => !groups.slice(0, LINES).some((group) => group.principal === principal));
-  if (others.length > 0) lines.push({ name: "all others", own: others });
-  const hovertemplate = "%{fullData.name}: ε %{y}<br>%{x}<extra></extra>";
-  const line = (name, own, style) => ({
-    type: "scatter", mode: own.length < 30 ? "lines+markers" : "lines", name, ...steps(own, now), hovertemplate,
-    line: { shape: "hv", width: 2, ...style },
-  });
-  const data = lines.map(({ name, own }, at) => line(name, own, { color: series[at], dash: dashes[at] }));
-  if (lines.length > 1) data.unshift(line("together", debits, { color: text, width: 3 }));
+/** Return the drawing of what was spent: a line for each of the largest spenders, and one for all together. */
+function figure(/** @type {ReturnType<typeof byPrincipal>} */ groups, /** @type {Debit[]} */ debits, /** @type {string | undefined} */ limit) {
+  const now = Date.now();
+  const named = groups.slice(0, LINES).map(({ principal, own }) => ({ name: principal, own }));
+  const others = debits.filter(({ principal }) => !named.some(({ name }) => name === principal));
+  if (others.length > 0) named.push({ name: "all others", own: others });
+  /** @type {import("./lines.js").Series[]} */
+  const series = named.map(({ name, own }, at) => ({ name, points: steps(own, now), color: `var(--series-${at + 1})`, dash: DASHES[at], steps: true }));
+  if (named.length > 1) series.unshift({ name: "together", points: steps(debits, now), color: "var(--ink)", thick: 3, steps: true });
   if (limit !== undefined) {
-    data.push({ type: "scatter", mode: "lines", name: "limit", x: [debits[0].at, now], y: [Number(limit), Number(limit)],
-      line: { color: danger, dash: "dash", width: 1 }, hovertemplate: "limit: ε %{y}<extra></extra>" });
+    series.push({ name: "limit", points: [[Date.parse(debits[0].at), Number(limit)], [now, Number(limit)]], color: "var(--bad)", dash: "6 4", thick: 1 });
   }
-  return { data, layout: { showlegend: true, xaxis: { type: "date", nticks: 5, tickangle: 0 }, yaxis: { title: { text: "ε spent" }, rangemode: "tozero" } } };
+  return lines({ x: { kind: "moment", title: "" }, y: { title: "ε spent", zero: true }, series });
 }
 
 /** Return a section with a chart and a table of debits, each `{principal, at, epsilon}`, oldest first. */
@@ -69,7 +63,7 @@ export function spending(title, debits, limit, complete) {
   }
   const groups = byPrincipal(debits);
   const picture = chart(`${title}; the table below has the figures`);
-  draw(picture, () => figure(groups, debits, limit));
+  draw(picture, figure(groups, debits, limit));
   const rows = groups.map(({ principal, own, total }) => [principal, total, String(own.length), time(own.at(-1).at)]);
   return h("section", { class: "card" }, h("h2", {}, title), picture,
     !complete && h("p", { class: "notice" }, "Only the earliest part is shown: there is too much to load."),

@@ -1,9 +1,10 @@
 // The planner page: choose a statistic and a point on its curve, see what it costs, and release it.
 
 import { call, get, path } from "../api.js";
-import { chart, draw, palette } from "../charts/charts.js";
+import { chart, draw } from "../charts/charts.js";
 import { curve, radiusAt } from "../charts/curve.js";
 import { compareKnown, replacesMissing } from "../charts/known_values.js";
+import { lines } from "../charts/lines.js";
 import { result } from "../charts/release_results.js";
 import { advancedOptions } from "../forms/advanced_options.js";
 import { prepareRequests } from "../forms/ask.js";
@@ -12,7 +13,7 @@ import { statisticFields } from "../forms/question.js";
 import { releaseForm } from "../forms/release_form.js";
 import { cancelPrevious, debounce } from "../ui/debounce.js";
 import { alertOf, facts, field, fill, h, select } from "../ui/dom.js";
-import { bound, decimal, number, plain, statistic, withUnit } from "../ui/format.js";
+import { bound, decimal, number, statistic, withUnit } from "../ui/format.js";
 
 const SETTLE_MS = { plan: 250, curve: 700 };
 const STEPS = 1000;
@@ -23,31 +24,21 @@ const spendable = ({ dataset_remaining: ofDataset, allowance_remaining: ofAllowa
   (ofAllowance === null ? 0 : Math.min(Number(ofDataset), Number(ofAllowance)));
 
 function curveFigure(points, plan) {
-  const { accent, danger, muted } = palette();
-  const cliffs = points.filter(({ edge }) => edge);
+  const place = (list) => list.map(({ epsilon, radius }) => [Number(epsilon), radius]);
   const chosen = plan && { epsilon: plan.privacy.epsilon, radius: plan.accuracy.radius };
   const remains = plan ? spendable(plan.budget) : Infinity;
   const within = points.filter(({ epsilon }) => Number(epsilon) <= remains);
   const beyond = points.slice(Math.max(0, within.length - 1)); // from the last affordable point, so the lines touch
-  const line = (name, list, style) => ({ type: "scatter", mode: "lines", name, ...place(list), hovertemplate,
-    line: { width: 2, ...style } });
-  const hovertemplate = "ε %{x}: ± %{y}<extra></extra>";
-  const place = (list) => ({ x: list.map(({ epsilon }) => Number(epsilon)), y: list.map(({ radius }) => radius) });
-  return {
-    data: [
-      line("covered by your budget", within, { color: accent }),
-      ...(remains < Infinity && beyond.length > 1 ? [line("more than you have left", beyond, { color: danger, dash: "dot" })] : []),
-      { type: "scatter", mode: "markers", ...place(cliffs), name: "cliff", hovertemplate,
-        marker: { color: muted, symbol: "triangle-up", size: 9 } },
-      ...(chosen ? [{ type: "scatter", mode: "markers", ...place([chosen]), name: "this plan", hovertemplate,
-        marker: { color: danger, size: 12 } }] : []),
-    ],
-    layout: {
-      showlegend: true,
-      xaxis: { type: "log", title: { text: "ε" }, dtick: 1 },
-      yaxis: { type: "log", title: { text: plain(withUnit("radius", plan?.unit && `(${plan.unit})`)) }, nticks: 6 },
-    },
-  };
+  return lines({
+    x: { kind: "log", title: "ε" }, y: { kind: "log", title: withUnit("radius", plan?.unit && `(${plan.unit})`) },
+    tip: (epsilon, radius) => `ε ${epsilon}: ± ${bound(radius)}`,
+    series: [
+      { name: "covered by your budget", points: place(within), color: "var(--accent)" },
+      ...(remains < Infinity && beyond.length > 1 ? [{ name: "more than you have left", points: place(beyond), color: "var(--bad)", dash: "2 4" }] : []),
+      { name: "cliff", points: place(points.filter(({ edge }) => edge)), color: "var(--muted)", mark: "triangle" },
+      ...(chosen ? [{ name: "this plan", points: place([chosen]), color: "var(--bad)", mark: "circle" }] : []),
+    ].filter((each) => each.points.length > 0),
+  });
 }
 
 /**
@@ -171,7 +162,7 @@ export async function planner(name) {
   let plan = null;
 
   const question = () => ({ statistic: fields.body(), ...exact.body(), ...options.body() });
-  const show = () => draw(picture, () => curveFigure(points, plan));
+  const show = () => draw(picture, curveFigure(points, plan));
 
   const replan = cancelPrevious(async (signal) => {
     try {

@@ -126,9 +126,3 @@ function condition({ between, in: values, is_missing: missing, not, ...ends }) {
   if (values) return `in ${values.join(", ")}`;
   return Object.keys(ENDS).filter((end) => ends[end] != null).map((end) => `${ENDS[end]} ${ends[end]}`).join(" and ");
 }
-
-/** Return a name for a plotly label. Plotly reads labels as HTML, so characters of markup become entities. */
-export function plain(text, most = 40) {
-  const cut = [...text].length > most ? `${[...text].slice(0, most - 1).join("")}…` : text;
-  return cut.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll("\n", " ");
-}

@@ -43,14 +43,13 @@ export function drawMenu(parts) {
     h("button", { type: "button", class: "quiet small", click: signOut }, "Sign out"));
 }
 
-/** Return the links between the pages of one dataset; on a phone they scroll, with the current one in view. */
-export function tabs(/** @type {string} */ label, /** @type {Link[]} */ links) {
-  const made = h("nav", { class: "tabs", "aria-label": label }, links.map(link));
-  requestAnimationFrame(() => {
-    const current = /** @type {HTMLElement | null} */ (made.querySelector("[aria-current]"));
-    if (current) made.scrollLeft = current.offsetLeft - (made.clientWidth - current.offsetWidth) / 2;
-  });
-  return made;
+/** Return the links between the pages of one dataset. */
+export const tabs = (/** @type {string} */ label, /** @type {Link[]} */ links) => h("nav", { class: "tabs", "aria-label": label }, links.map(link));
+
+/** Scroll the tabs of a page, where they are wider than it, until the current one is in view. */
+export function revealTab(/** @type {HTMLElement} */ page) {
+  const [strip, current] = [".tabs", ".tabs [aria-current]"].map((each) => /** @type {HTMLElement | null} */ (page.querySelector(each)));
+  if (strip && current) strip.scrollLeft = current.offsetLeft - strip.offsetLeft - (strip.clientWidth - current.offsetWidth) / 2;
 }
 
 /**

@@ -4,7 +4,7 @@ import { announce, fill, h, newId } from "./element.js";
 
 /** @typedef {import("./element.js").Content} Content */
 
-const STACKS_FROM = 4; // columns: a narrow table of so many becomes a list of cards
+const STACKS_FROM = 3; // columns: a narrow table of so many becomes a list of cards
 const STEP = 50;
 
 /**

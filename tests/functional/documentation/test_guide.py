@@ -72,7 +72,7 @@ def test_every_page_is_public_and_guarded(visitor: httpx.Client, path: str, text
     assert answer.headers["content-type"].split(";")[0] == media_type
     for each in (*answer.history, answer):
         policy = dict(part.strip().split(" ", 1) for part in each.headers["content-security-policy"].split(";"))
-        assert policy == {**DIRECTIVES, "form-action": "'self'"}
+        assert policy == {**DIRECTIVES, "form-action": "'self'", "style-src": "'self' 'unsafe-inline'"}
         assert each.headers["x-content-type-options"] == "nosniff"
         assert each.headers["referrer-policy"] == "no-referrer"
         assert each.headers["x-frame-options"] == "DENY"

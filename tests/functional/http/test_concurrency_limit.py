@@ -12,8 +12,8 @@ from service_world import Service, becomes, key_of, serving
 
 MAX_REQUESTS = 8
 MAX_CONNECTIONS = 60
-BUNDLE = "/web/plotly.min.js"
-BUNDLE_BYTES = 4_000_000
+BUNDLE = "/docs/assets/swagger-ui-bundle.js"
+BUNDLE_BYTES = 1_500_000
 MEGABYTE = 2**20
 HALF_A_BODY = b'{"statistic": '
 FOREIGN, OTHER = "198.51.100.7", "203.0.113.9"
@@ -140,7 +140,6 @@ def test_what_is_read_comes_whole(small: Service) -> None:
     assert len(plain.content) == int(plain.headers["content-length"]) > BUNDLE_BYTES
     again = httpx.get(small.url + BUNDLE, headers={"If-None-Match": plain.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
-    assert httpx.get(f"{small.url}/docs/assets/swagger-ui-bundle.js").status_code == 200
 
 
 def test_more_pipelined_requests_than_are_kept_are_hung_up_on(small: Service) -> None:

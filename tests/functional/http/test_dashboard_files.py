@@ -1,21 +1,22 @@
 """The dashboard without a browser: headers, that every file is there, and that none names another host."""
 
+import json
 import re
 import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
-from importlib.metadata import version
 from pathlib import Path, PurePosixPath
 
 import httpx
 import pytest
 from content_security import DIRECTIVES
 from service_world import Service
+from tool_modules import load_tool
 
 ROOT = Path(__file__).parents[3]
 WEB = ROOT / "app" / "web"
-PLOTLY = "/web/plotly.min.js"
+VENDOR = WEB / "vendor"
 FILES = sorted(f"/web/{path.relative_to(WEB)}" for path in WEB.rglob("*") if path.is_file())
 REFERENCE = re.compile(r"""(?:\bfrom\s+|\bimport\s+|\bimport\(|url\(|(?:src|href)(?:=|:\s*))["'`]([^"'`#$]+)["'`]""")
 NAMESPACE = "http://www.w3.org/2000/svg"
@@ -43,7 +44,7 @@ def references(path: str, text: str) -> Iterator[str]:
             yield str(PurePosixPath(*parts))
 
 
-@pytest.mark.parametrize("path", ["/", PLOTLY, *FILES])
+@pytest.mark.parametrize("path", ["/", *FILES])
 def test_every_file_is_public_and_guarded(visitor: httpx.Client, path: str) -> None:
     answer = visitor.get(path)
     assert answer.status_code == 200
@@ -73,18 +74,28 @@ def test_whatever_a_file_names_is_there(visitor: httpx.Client) -> None:
     for path in FILES:
         named |= {(path, name) for name in references(path, visitor.get(path).text)}
     found = {name for _, name in named}
-    assert {"/web/main.js", "/web/styles/tokens.css", "/web/icon.svg", "/web/pages/planner.js", PLOTLY} <= found
+    assert {
+        "/web/main.js",
+        "/web/styles/tokens.css",
+        "/web/icon.svg",
+        "/web/pages/planner.js",
+        "/web/vendor/d3-scale.min.js",
+    } <= found
     for path, name in named:
         assert visitor.get(name).status_code == 200, f"{path} names {name}"
-    used = found | {"/web/index.html"}  # served at /
+    used = found | {
+        "/web/index.html",
+        "/web/vendor/manifest.json",
+        "/web/vendor/LICENSES.txt",
+    }  # the first is served at /
     assert set(FILES) <= used
 
 
 def test_no_file_names_another_host() -> None:
     for path in WEB.rglob("*"):
         if path.is_file():
-            text = path.read_text().replace(NAMESPACE, "")
-            assert not re.search(r"""https?:|wss?:|["'(=]//""", text), path
+            text = re.sub(r"^// https://d3js\.org/.*", "", path.read_text().replace(NAMESPACE, ""))
+            assert not re.search(r"""https?:|\bwss?:|["'(=]//""", text), path
 
 
 def test_no_file_makes_markup_or_code_of_a_text() -> None:
@@ -98,25 +109,24 @@ def test_nothing_is_inline() -> None:
     assert not re.search(r"<style|\sstyle=|\son[a-z]+=|<script(?![^>]*src=)", text)
 
 
-def test_the_wheel_has_every_file_and_no_bundle(tmp_path: Path) -> None:
+def test_the_wheel_has_every_file(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)  # noqa: S603
     (wheel,) = tmp_path.glob("*.whl")
-    names = zipfile.ZipFile(wheel).namelist()
-    assert {f"app{path}" for path in FILES} <= set(names)
-    assert not [name for name in names if "plotly" in name]
+    assert {f"app{path}" for path in FILES} <= set(zipfile.ZipFile(wheel).namelist())
 
 
-def test_plotly_is_the_package_s_own(visitor: httpx.Client) -> None:
-    answer = visitor.get(PLOTLY, headers={"Accept-Encoding": "gzip"})
-    assert answer.headers["content-encoding"] == "gzip"
-    assert int(answer.headers["content-length"]) < 2_000_000
-    plain = visitor.get(PLOTLY, headers={"Accept-Encoding": "identity"})
-    assert "content-encoding" not in plain.headers
-    assert plain.content == answer.content
-    assert version("plotly") in answer.headers["etag"]
-    again = visitor.get(PLOTLY, headers={"If-None-Match": answer.headers["etag"]})
-    assert (again.status_code, again.content) == (304, b"")
+def test_vendored_files_are_those_of_the_manifest() -> None:
+    entries = json.loads((VENDOR / "manifest.json").read_text())
+    licences = (VENDOR / "LICENSES.txt").read_text()
+    for entry in entries:
+        content = (VENDOR / entry["file"]).read_bytes()
+        assert load_tool("renew_vendored").hash_of(content) == entry["file_hash"], entry["package"]
+        assert f"v{entry['version']} ".encode() in content[:200]
+        assert entry["license"] == "ISC"
+        assert f"{entry['package']} {entry['version']}\n" in licences
+        assert re.fullmatch(r"sha512-[A-Za-z0-9+/]{86}==", entry["integrity"])
+    assert {path.name for path in VENDOR.glob("*.min.js")} == {entry["file"] for entry in entries}
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,15 @@ from app.main import create_app
 
 DOCUMENT = service_contract().document
 OF_THE_INTERFACE = sorted(path for path, operations in DOCUMENT["paths"].items() if "get" in operations)
-PAGES = ["/", "/docs", "/guide", "/openapi.json", "/web/plotly.min.js"]
-IN_FOLDERS = ["/docs/assets/swagger-ui.css", "/guide/", "/guide/none.html", "/web/main.js", "/web/none.js"]
+PAGES = ["/", "/docs", "/guide", "/openapi.json"]
+IN_FOLDERS = [
+    "/docs/assets/swagger-ui.css",
+    "/guide/",
+    "/guide/none.html",
+    "/web/main.js",
+    "/web/vendor/d3-shape.min.js",
+    "/web/none.js",
+]
 OF_THE_MOMENT = {"date", "x-request-id"}
 
 

@@ -184,7 +184,7 @@ def test_every_answer_that_is_no_page_keeps_to_itself(one_service: Service, meth
         assert "x-request-id" in headers
 
 
-@pytest.mark.parametrize("path", ["/", "/docs", "/guide", "/guide/nothing", "/web/plotly.min.js"])
+@pytest.mark.parametrize("path", ["/", "/docs", "/guide", "/guide/nothing", "/web/vendor/d3-shape.min.js"])
 def test_every_page_says_what_it_may_do(one_service: Service, path: str) -> None:
     headers = httpx.get(f"{one_service.url}{path}").headers.multi_items()
     said = {name: value for name, value in headers if name in {*ALONE, "x-request-id"}}
