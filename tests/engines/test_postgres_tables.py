@@ -1,6 +1,7 @@
 """Every kind of Postgres table, name and type: the sums of a plain table, or a sentence that says what to do."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 import psycopg
@@ -12,10 +13,10 @@ from app.dp.table.bins import CategoryBins
 from app.dp.table.codes import codes_for
 from app.dp.table.columns import Column, Kind
 from app.dp.table.sums import BinCounts, ColumnSums, Moments
-from app.engines.errors import InvalidFile
+from app.engines.errors import EngineFailure, InvalidFile
 from app.engines.ingest import Units
 from app.engines.ingest_process.job import Limits
-from app.engines.ingest_process.reader import IngestReader
+from app.engines.ingest_process.reader import IngestReader, never
 from app.engines.storage.connections import TableOrigin
 from app.engines.storage.tables import Tables
 
@@ -68,6 +69,19 @@ def near(server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tabl
     )
     yield opened
     opened.close()
+
+
+def test_the_draft_of_a_slow_view_is_given_up(server: str, tmp_path: Path) -> None:
+    run(server, PLAIN, "CREATE VIEW z.slow AS SELECT x FROM z.plain, pg_sleep(60)")
+    url = make_url(server).set(database="relations").render_as_string(hide_password=False)
+    tables = Tables(tmp_path, connections={"relations": url}, statement_seconds=1)
+    with pytest.raises(InvalidFile, match="takes more than 1 seconds to read its first rows"):
+        tables.drafts.draft_from(TableOrigin("relations", "z.slow", live=False), never)
+    with pytest.raises(EngineFailure):
+        tables.drafts.draft_from(TableOrigin("relations", "z.plain", live=False), lambda: True)
+    drafted = tables.drafts.draft_from(TableOrigin("relations", "z.plain", live=False), never)
+    assert [*drafted.described["columns"]] == ["x", "t"]
+    tables.close()
 
 
 def run(server: str, *statements: str, database: str = "relations") -> None:

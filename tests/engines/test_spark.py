@@ -40,6 +40,7 @@ from app.dp.table.sums import BinCounts, ColumnSums, Moments
 from app.engines.backends import answers, spark_engine
 from app.engines.errors import EngineFailure, InvalidFile, StaleTable
 from app.engines.ingest import Units
+from app.engines.ingest_process.reader import never
 from app.engines.sql.scan_sharing import scans_of
 from app.engines.storage.connections import TableOrigin
 from app.engines.storage.tables import Ingested, Tables
@@ -374,3 +375,38 @@ def test_texts_with_quotes(near: Tables, lake: Any) -> None:
     category = Column("t", Kind.CATEGORY, categories=tuple(texts))
     file_id = taken(near, make(lake, pa.table({"t": texts})), [category]).file_id
     assert near.sums(file_id, BinCounts("t", CategoryBins(tuple(texts), missing=False))) == (1,) * len(texts) + (0,)
+
+
+def test_a_draft_follows_the_types_and_the_first_rows(lake: Any, near: Tables) -> None:
+    """Its kinds are those that a registration takes; what no kind suits is left out."""
+    name = make(
+        lake,
+        "SELECT id AS n, CAST(id * 1.25 AS DECIMAL(8, 2)) AS price, CAST(id / 7 AS DOUBLE) AS ratio, "
+        "CASE WHEN id % 3 = 0 THEN NULL WHEN id % 3 = 1 THEN 'a' ELSE 'b' END AS letter, "
+        "concat('remark ', CAST(id AS STRING)) AS remark, id % 2 = 0 AS even, "
+        "date_add(DATE '2024-01-01', CAST(id AS INT)) AS day, "
+        "CAST(date_add(DATE '2024-01-01', CAST(id AS INT)) AS TIMESTAMP_NTZ) AS midnight, "
+        "TIMESTAMP '2024-01-01 00:00:00+00:00' + make_dt_interval(0, 0, 0, id * 90) AS instant, array(id) AS list "
+        "FROM range(1, 201)",
+        "drafted",
+    )
+    drafted = near.drafts.draft_from(TableOrigin("lake", name, live=True), never)
+    columns = drafted.described["columns"]
+    assert {name: column["kind"] for name, column in columns.items()} == {
+        "n": "integer",
+        "price": "decimal",
+        "ratio": "real",
+        "letter": "category",
+        "even": "boolean",
+        "day": "date",
+        "midnight": "date",
+        "instant": "timestamp",
+    }
+    assert (columns["n"]["bounds"], columns["price"]["bounds"]) == (["1", "200"], ["1.25", "250.00"])
+    assert columns["letter"]["categories"] == ["a", "b"]
+    assert columns["day"]["bounds"] == columns["midnight"]["bounds"] == ["2024-01-02", "2024-07-19"]
+    assert columns["instant"]["bounds"] == ["2024-01-01T00:01:30", "2024-01-01T05:00:00"]
+    assert columns["instant"]["resolution"] == "second"
+    assert set(drafted.left_out) == {"remark", "list"}
+    with pytest.raises(InvalidFile, match="does not copy Spark tables"):
+        near.drafts.draft_from(TableOrigin("lake", name, live=False), never)

@@ -30,6 +30,7 @@ logger = logging.getLogger(__name__)
 
 _CONNECTIONS = 8
 _COPY_SECONDS = 6 * 3600
+_DRAFT_SECONDS = 60
 _LOCK_SECONDS = 10
 _TRANSIENT = {"08", "40", "53", "54", "57", "58", "XX"}
 """The classes of SQLSTATE for a database that is busy, unavailable or out of resources."""
@@ -121,13 +122,21 @@ class PostgresEngine(ExternalEngine):
                 return cursor.execute(query.encode(), parameters).fetchall()
 
     def _rows_of_draft(self, table: LiveTable, query: str) -> list[tuple[Any, ...]]:  # noqa: ARG002 - as of Spark
-        """Return the rows of a statement over a table that need not be fit to stay live, such as a view."""
-        with (
-            self._connect(self._statement_seconds) as session,
-            _describe_failures(),
-            psycopg.RawCursor(session) as cursor,
-        ):
-            return cursor.execute(query.encode()).fetchall()
+        """Return the rows of a statement over a table that need not be fit to stay live, such as a view.
+
+        Nothing cancels the statement when the client has left, so that it has little time.
+
+        Raises:
+            InvalidFile: the first rows of the table take too long, or cannot be computed.
+        """
+        seconds = min(_DRAFT_SECONDS, self._statement_seconds)
+        with self._connect(seconds) as session, _describe_failures(), psycopg.RawCursor(session) as cursor:
+            try:
+                return cursor.execute(query.encode()).fetchall()
+            except psycopg.errors.QueryCanceled:
+                pass
+        what = f"takes more than {seconds} seconds to read its first rows: draft a table, or a view that takes less"
+        raise InvalidFile([Problem("source.table", what)])
 
     @contextmanager
     def _connect(self, statement_seconds: int) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
