@@ -37,7 +37,11 @@ export function call(method, path, body, headers = {}) {
 }
 
 /** Send a form with files. There is no timeout, since the service may take long to check a large file. */
-export const upload = (path, form) => send("POST", path, { headers: {}, body: form, signal: null });
+export const upload = (path, form, signal = null) => send("POST", path, { headers: {}, body: form, signal });
+
+/** Send JSON about a table that the service then reads, without a timeout. */
+export const callSlowly = (path, text, signal = null) =>
+  send("POST", path, { headers: { "Content-Type": "application/json" }, body: text, signal });
 
 async function send(method, path, { headers, ...sent }) {
   let response;

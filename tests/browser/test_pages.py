@@ -27,7 +27,7 @@ PAGES = [
     ("mean", "ada", "#/datasets/penguins/releases/{mean}", "95 % confidence"),
     ("ledger", "olga", "#/datasets/penguins/ledger", "Entries, newest first"),
     ("rules", "olga", "#/datasets/penguins/rules", "Change the dataset's limit"),
-    ("register", "olga", "#/register", "write what you know without looking at the data"),
+    ("register", "olga", "#/register", "write what is known without looking at the data"),
     ("principals", "admin", "#/principals", "owner: registers datasets and grants allowances"),
     ("audit", "vera", "#/audit", "Administrative acts, newest first"),
     ("account", "ada", "#/account", "Create a new key"),

@@ -1,6 +1,5 @@
 """Who signs in, what each role finds, and what owners and admins rule."""
 
-import json
 import re
 import time
 from collections.abc import Callable
@@ -77,54 +76,6 @@ def test_an_owner_grants_changes_and_revokes(opened: Opened, penguins: Penguins,
     page.get_by_role("button", name="Save the allowance").click()
     expect(page.get_by_role("button", name=f"Revoke the allowance of {name}")).to_be_visible()
     assert client.get(penguins.table.path).status_code == 200
-
-
-def test_an_owner_registers_a_table(opened: Opened, penguins: Penguins) -> None:
-    """What is wrong is told where it is; then the table is there, with what was written, to the digit."""
-    name = a_name("uploaded")
-    page = opened().sign_in(penguins.owner_key)
-    page.get_by_role("link", name="Register a table").click()
-    schema = page.get_by_label("Metadata (JSON)")
-    assert json.loads(schema.input_value())["columns"]["age"]["kind"] == "integer"
-    age = f'{{"kind": "integer", "bounds": [0, 120{"0" * 20}]}}'
-    text = f'{{"name": "{name}", "epsilon_limit": 0.30, "columns": {{"age": {age}}}}}'
-    schema.fill(text)
-    rows = {"name": "ages.csv", "mimeType": "text/csv", "buffer": b"age\n31\nforty\n"}
-    page.get_by_label("File").set_input_files(rows)
-    page.get_by_role("button", name="Register", exact=True).click()
-    expect(page.get_by_role("alert")).to_contain_text("line 3")
-    page.get_by_label("File").set_input_files(rows | {"buffer": b"age\n31\n40\n"})
-    page.get_by_role("button", name="Register", exact=True).click()
-    expect(page.get_by_role("heading", level=1)).to_have_text(name)
-    facts = penguins.table.owner.get(f"/v1/datasets/{name}").json()
-    assert (facts["n"], facts["columns"]["age"]["bounds"]) == (2, [0, 1.2e22])
-    assert penguins.table.owner.get(f"/v1/datasets/{name}/budget").json()["epsilon_limit"] == "0.3"
-
-
-def test_an_owner_sees_a_report_once(opened: Opened, penguins: Penguins) -> None:
-    """How the declaration fits the values, only in the answer to the registration."""
-    name = a_name("reported")
-    dashboard = opened()
-    page = dashboard.sign_in(penguins.owner_key, "#/register")
-    columns = {
-        "age": {"kind": "integer", "bounds": [10, 50]},
-        "kind": {"kind": "category", "categories": ["a"], "nullable": False},
-    }
-    page.get_by_label("Metadata (JSON)").fill(json.dumps({"name": name, "epsilon_limit": "1", "columns": columns}))
-    content = b"age,kind\n31,a\n,a\n9,b\n51,c\n52,a\n"
-    page.get_by_label("File").set_input_files({"name": "ages.csv", "mimeType": "text/csv", "buffer": content})
-    page.get_by_role("button", name="Register", exact=True).click()
-    report = page.get_by_role("dialog", name=f"Report on {name}")
-    expect(report.locator("caption")).to_have_text(f"5 rows of {name}: only you see this, and only now")
-    rows = report.locator("tbody tr").all_inner_texts()
-    assert [row.split("\t") for row in rows] == [["age", "1", "1", "2", ""], ["kind", "0", "", "", "2"]]
-    expect(report.locator("li").first).to_contain_text("age")
-    dashboard.assert_accessible()
-    report.get_by_role("button", name="Close").click()
-    expect(report).to_have_count(0)
-    page.reload()
-    expect(page.get_by_role("heading", level=1)).to_have_text(name)
-    expect(report).to_have_count(0)
 
 
 def test_only_who_may_register_is_offered_to(opened: Opened, penguins: Penguins) -> None:
