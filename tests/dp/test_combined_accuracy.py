@@ -11,9 +11,12 @@ from gmpy2 import mpq
 
 from app.dp.mechanism import ratio_accuracy
 from app.dp.mechanism.accuracy import tight_radius
+from app.dp.mechanism.mechanism import Mechanism
 from app.dp.mechanism.parameters import Parameters, derive_parameters
 from app.dp.mechanism.ratio_accuracy import RatioError, pair_quantile
 from app.dp.mechanism.sum_accuracy import clamp_probability, sum_radius
+from app.dp.statistics import build
+from app.dp.table.columns import Column, Kind
 
 ALPHAS = [mpq(1, 2), mpq(1, 20), mpq(1, 1000)]
 
@@ -49,6 +52,37 @@ def test_many_numbers_add_up_like_their_root() -> None:
         each = count * tight_radius(parameters, alpha / (2 * count))
         assert together < each / 4
         assert sum_radius(parameters, count, alpha, on_grid=True) <= sum_radius(parameters, count, alpha, on_grid=False)
+
+
+def least_bound(parameters: Parameters, count: int, alpha: mpq) -> float:
+    """Return the smallest (ln(2/α) + k·ln(m(θ) + p))/θ of whole counts, evaluated with doubles for many θ."""
+    scale, grid = float(parameters.scale), float(parameters.grid)
+    at, rho = np.linspace(0.001, 0.99, 500) / scale, grid / scale
+    beyond = math.exp(-(float(parameters.bound - parameters.b_prime) - grid / 2) / scale) / 2
+    sizes = grid * np.arange(1, int(3000 / rho))[:, None]
+    both = np.exp((at - 1 / scale) * sizes) + np.exp((-at - 1 / scale) * sizes)
+    moment = -math.expm1(-rho / 2) + math.sinh(rho / 2) * both.sum(axis=0)
+    return float(((math.log(2 / alpha) + count * np.log(moment + beyond)) / at).min())
+
+
+@pytest.mark.parametrize("gamma", ["1/20", "1"])
+@pytest.mark.parametrize("count", [5, 40])
+def test_the_outer_clamp_is_allowed_for(gamma: str, count: int) -> None:
+    """A sum's radius is the documented bound, with p; without it it would be smaller. A ratio's α is divided by it."""
+    parameters = derive_parameters(mpq(1), mpq(50), mpq(gamma), "whole")
+    p = math.exp(-float((parameters.bound - parameters.b_prime - parameters.grid / 2) / parameters.scale)) / 2
+    assert float(clamp_probability(parameters, 256)) == pytest.approx(p, rel=1e-12)
+    expected, found = (
+        least_bound(parameters, count, mpq(1, 20)),
+        sum_radius(parameters, count, mpq(1, 20), on_grid=True),
+    )
+    assert float(found) == pytest.approx(expected, rel=1e-4)
+    statistic = build(
+        {"kind": "count", "where": {"yes": {"one_of": (True,)}}}, {"yes": Column("yes", Kind.BOOLEAN)}, 99, 1
+    )
+    mechanism = Mechanism.for_epsilon(statistic, mpq(1), mpq(gamma), "auto")
+    alpha = RatioError.of(mechanism, mechanism, mpq(1, 20)).alpha
+    assert alpha == mpq(1, 20) / (1 + 2 * clamp_probability(mechanism.parameters, 256))
 
 
 def test_the_sum_of_none_is_refused() -> None:

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 from unittest import mock
 
@@ -207,7 +207,15 @@ def histogram_known(counts: Sequence[int], errors: Sequence[int], radius: int, n
 
 def estimates_of(spec: dict[str, Any], n: int, known: dict[str, KnownComponent], radius: int) -> Any:
     """What follows where each count is off by a radius at most, and a sum of them by as many radii."""
-    with mock.patch.object(from_bins, "sum_error", lambda _, number, __: mpq(number * radius)):
+    everything = len(next(iter(known.values())).raw)
+
+    def errors_below(*_: Any) -> Callable[[int], mpq]:
+        return lambda edge: mpq(min(edge, everything - edge) * radius)
+
+    with (
+        mock.patch.object(from_bins, "sum_error", lambda _, number, __: mpq(number * radius)),
+        mock.patch.object(from_bins.FromHistogram, "errors_below", errors_below),
+    ):
         return derive(spec, COLUMNS, n, 1).estimates(known)
 
 

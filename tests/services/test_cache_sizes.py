@@ -142,6 +142,7 @@ UNBOUNDED_BY_BYTES = {
     "app/dp/mechanism/accuracy.py:radius": "4,096 of a number, with parameters that are cached",
     "app/dp/mechanism/accuracy.py:tight_radius": "4,096 of a number, with parameters that are cached",
     "app/dp/mechanism/parameters.py:derive_parameters": "1,024 of a few kilobytes: numbers have at most 80 digits",
+    "app/dp/mechanism/prefix_accuracy.py:prefix_radii": "256 of some numbers each, with parameters that are cached",
     "app/dp/mechanism/sum_accuracy.py:sum_radius": "4,096 of a number, with parameters that are cached",
     "app/dp/table/dates.py:zone_of": "the time zones that there are, some 600",
     "app/dp/numbers/exact.py:_decimals": "16 contexts",

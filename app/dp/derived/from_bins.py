@@ -1,7 +1,7 @@
 """Statistics derived from counts of bins: cumulative counts, and the margin of a two-way table."""
 
 from abc import ABC
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, ClassVar, Self
@@ -12,6 +12,7 @@ from app.dp.derived.base import DerivedStatistic, Estimate, Estimates, Guesses, 
 from app.dp.derived.interval_arithmetic import Range, ends
 from app.dp.errors import InvalidStatistic
 from app.dp.mechanism.mechanism import Mechanism
+from app.dp.mechanism.prefix_accuracy import prefix_radii
 from app.dp.mechanism.sum_accuracy import sum_radius
 from app.dp.numbers.exact import Rational
 from app.dp.statistics import build
@@ -54,6 +55,21 @@ class FromHistogram(DerivedStatistic, ABC):
         found = super().treat(components)
         return tuple(replace(each, missing_as="excluded") if each.missing_as == "missing" else each for each in found)
 
+    def errors_below(self, mechanism: Mechanism, alpha: Rational) -> Callable[[int], Rational]:
+        """Return a function from edges to bounds of the errors of the counts below them: all hold at 1 - `alpha`.
+
+        The count below an edge is the sum of the bins before it, or n minus that of the bins after it, whichever are
+        fewer. So half of α is for the sums from the first bin on, and half for those from the last bin on.
+        """
+        everything = mechanism.statistic.components
+        radii = prefix_radii(mechanism.parameters, everything // 2, alpha / 2, on_grid=are_on_grid(mechanism))
+
+        def error(edge: int) -> Rational:
+            added = min(edge, everything - edge)
+            return mechanism.sensitivity * radii.radius(added) + added * mechanism.resolution
+
+        return error
+
     def count_below(self, known: KnownComponent) -> list[Estimate]:
         """Return the number of rows with a value below each edge but the first; for the last edge, at most the edge.
 
@@ -61,11 +77,11 @@ class FromHistogram(DerivedStatistic, ABC):
         from the bins before the edge or from those after it, whichever are fewer.
         """
         intervals, everything = self.intervals.edges.intervals, len(known.raw)
-        alpha, rows, counted = known.alpha / intervals, mpq(self.n), sum(known.raw)
-        ranges = []
+        rows, counted = mpq(self.n), sum(known.raw)
+        error_below, ranges = self.errors_below(known.mechanism, known.alpha), []
         for i, below in enumerate(accumulate(known.raw[:intervals]), 1):
-            near, far = (below, i) if 2 * i <= everything else (rows - (counted - below), everything - i)
-            around = Range(near, near).widen(sum_error(known.mechanism, far, alpha)).cut(mpq(0), rows)
+            near = below if 2 * i <= everything else rows - (counted - below)
+            around = Range(near, near).widen(error_below(i)).cut(mpq(0), rows)
             ranges.append(ends(around))
         least = list(accumulate((low for low, _ in ranges), max))
         most = list(accumulate((high for _, high in reversed(ranges)), min))[::-1]
@@ -98,9 +114,8 @@ class Cumulative(FromHistogram):
     def half_width(self, guesses: Guesses, mechanisms: Mapping[str, Mechanism], alpha: Rational) -> Rational:  # noqa: ARG002
         """Return that of the count of half of the bins, which has the largest error, whatever the data."""
         mechanism = mechanisms["histogram"]
-        intervals = self.intervals.edges.intervals
-        bins = min(mechanism.statistic.components // 2, intervals)
-        return min(sum_error(mechanism, bins, alpha / intervals), mpq(self.n, 2))
+        bins = min(mechanism.statistic.components // 2, self.intervals.edges.intervals)
+        return min(self.errors_below(mechanism, alpha)(bins), mpq(self.n, 2))
 
     @property
     def edges(self) -> list[int | float] | list[str]:
@@ -164,12 +179,13 @@ class Margin(DerivedStatistic):
 
 def sum_error(mechanism: Mechanism, number: int, alpha: Rational) -> Rational:
     """Return a bound of the error of the sum of `number` counts of a release, valid with probability 1 - `alpha`."""
-    if number == 0:
-        return mpq(0)
-    # Counts and the centre that is subtracted before the draw are whole numbers.
-    on_grid = mechanism.sensitivity == 1 and mechanism.parameters.grid <= 1
-    radius = sum_radius(mechanism.parameters, number, alpha, on_grid=on_grid)
+    radius = sum_radius(mechanism.parameters, number, alpha, on_grid=are_on_grid(mechanism))
     return mechanism.sensitivity * radius + number * mechanism.resolution
+
+
+def are_on_grid(mechanism: Mechanism) -> bool:
+    """Return whether the true counts are multiples of the grid: they and the centre are whole numbers."""
+    return bool(mechanism.sensitivity == 1 and mechanism.parameters.grid <= 1)
 
 
 def fit_ascending(values: Sequence[Rational]) -> list[Rational]:

@@ -12,13 +12,13 @@ from typing import Any, ClassVar, Self, cast
 from gmpy2 import mpq
 
 from app.dp.derived.base import Estimate, Estimates, Guesses, KnownComponent, widest
-from app.dp.derived.from_bins import HISTOGRAM_MEMBERS, FromHistogram, fit_ascending, sum_error
+from app.dp.derived.from_bins import HISTOGRAM_MEMBERS, FromHistogram, fit_ascending
 from app.dp.derived.interval_arithmetic import Range, ends
 from app.dp.errors import InvalidStatistic
 from app.dp.mechanism.mechanism import Mechanism
 from app.dp.mechanism.parameters import WHOLE, derive_parameters
+from app.dp.mechanism.prefix_accuracy import prefix_radii
 from app.dp.mechanism.ratio_accuracy import RatioError
-from app.dp.mechanism.sum_accuracy import sum_radius
 from app.dp.numbers.exact import Rational, json_probability
 from app.dp.statistics import build
 from app.dp.statistics.quantile_search import MAX_SEARCHED, QuantileSearch
@@ -133,13 +133,9 @@ class Quantile(FromHistogram):
 
     def _plan_ranges(self, below: Sequence[int], mechanism: Mechanism, alpha: Rational) -> list[Range]:
         """Return the intervals that a histogram would give; of its thousands of edges few are looked at."""
-        edges = self._edges
-        intervals, everything = len(edges) - 1, mechanism.statistic.components
+        edges, error, ranges = self._edges, self.errors_below(mechanism, alpha), []
+        intervals = len(edges) - 1
 
-        def error(edge: int) -> Rational:
-            return sum_error(mechanism, min(edge, everything - edge), alpha / intervals)
-
-        ranges = []
         for probability in self.probabilities:
             few, many = (probability * (below[-1] + sign * error(intervals)) for sign in (-1, 1))
             numbers = range(intervals)
@@ -197,7 +193,8 @@ def _is_narrower(steps: int, tests: int, intervals: int) -> bool:
     the typical distance to the ends of a search. The decision is part of the plan, so it uses public facts only.
     """
     bins = derive_parameters(mpq(1, 2), mpq(25_000), grid_refinement=WHOLE)
-    by_histogram = sum_radius(bins, max(intervals // 2, 1), _ALPHA / intervals, on_grid=True)
+    half = max(intervals // 2, 1)
+    by_histogram = prefix_radii(bins, half, _ALPHA / 2, on_grid=True).radius(half)
     return bool(_BEYOND * steps * math.log(tests / (2 * _ALPHA)) < by_histogram)
 
 

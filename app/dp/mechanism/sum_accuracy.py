@@ -51,16 +51,32 @@ def sum_radius(parameters: Parameters, count: int, alpha: Rational, *, on_grid: 
 
 def _by_moments(parameters: Parameters, count: int, alpha: Rational, *, on_grid: bool) -> Rational:
     """Return the bound of the module's docstring at about the best θ, rounded up; the bound holds for every θ."""
+    start, step = moment_line(parameters, mpq(count), alpha, on_grid=on_grid)
+    return start + count * step
+
+
+def moment_line(
+    parameters: Parameters, best_at: Rational, alpha: Rational, *, on_grid: bool
+) -> tuple[Rational, Rational]:
+    """Return ln(2/α)/θ and ln(m(θ) + p)/θ, rounded up, for about the θ with the smallest bound at a count.
+
+    In normalised units, with half a grid in the second number if the true numbers may be anywhere. The first one plus
+    k times the second one bounds the error of a sum of k numbers with probability 1 - α, for each k.
+
+    Args:
+        parameters: the parameters of each released number.
+        best_at: the count of numbers for which θ is chosen.
+        alpha: α.
+        on_grid: whether the true numbers are known to be multiples of the grid.
+    """
     precision = parameters.precision_bits + GUARD_BITS
-    above, rho = up(precision), parameters.grid / parameters.scale
-    beyond = clamp_probability(parameters, precision)
-    ratio = _best_ratio(count, float(log_up(2 / alpha, precision)), float(beyond), float(rho) if on_grid else None)
+    above, below, rho = up(precision), down(precision), parameters.grid / parameters.scale
+    beyond, logarithm = clamp_probability(parameters, precision), log_up(2 / alpha, precision)
+    ratio = _best_ratio(float(best_at), float(logarithm), float(beyond), float(rho) if on_grid else None)
     moment = _lattice_moment(rho, ratio, precision) if on_grid else real(1 / (1 - ratio**2), above)
-    logarithm = above.add(
-        log_up(2 / alpha, precision), above.mul(count, above.log(above.add(moment, real(beyond, above))))
-    )
-    slack = mpq(0) if on_grid else count * parameters.grid / 2
-    return slack + mpq(above.div(above.mul(logarithm, real(parameters.scale, above)), real(ratio, down(precision))))
+    scale = above.div(real(parameters.scale, above), real(ratio, below))
+    step = above.mul(above.log(above.add(moment, real(beyond, above))), scale)
+    return mpq(above.mul(logarithm, scale)), mpq(step) + (mpq(0) if on_grid else parameters.grid / 2)
 
 
 def _lattice_moment(rho: Rational, ratio: Rational, precision: int) -> Real:
@@ -87,7 +103,7 @@ def clamp_probability(parameters: Parameters, precision: int) -> Rational:
     return mpq(up(precision).exp(real(-reach, up(precision)))) / 2
 
 
-def _best_ratio(count: int, logarithm: float, beyond: float, rho: float | None) -> Rational:
+def _best_ratio(count: float, logarithm: float, beyond: float, rho: float | None) -> Rational:
     """Return about the θλ' in (0, 1) at which the bound is smallest, by golden-section search."""
 
     def moment(ratio: float) -> float:
