@@ -57,12 +57,17 @@ class StandardDeviationRequest(RequestModel):
 
 
 class DerivedSumRequest(RequestModel):
-    """The sum of all rows: n times the mean. A sum of some rows is a statistic of its own."""
+    """The sum of all rows, n times the mean; or of those that meet `where`, in all or for each group.
+
+    A sum of some rows is computed from a plain sum, or from a centred sum and a count where that costs less now. The
+    interval that is planned is the same.
+    """
 
     kind: Literal["sum"]
     column: ColumnName
     bounds: Bounds | None = None
-    where: Where | None = Field(default=None, description="Only with `missing`.")
+    where: Where | None = None
+    group_by: GroupBy | None = None
     missing: Missing = None
 
 

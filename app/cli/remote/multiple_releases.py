@@ -50,14 +50,6 @@ NAMES = {DerivedKind.SUM: "sum of all rows", DerivedKind.MEAN: "mean of some row
 """The printed names of the kinds that share their name with a statistic."""
 
 
-def _build_sum(
-    column: str, bounds: Bounds | None = None, where: Where | None = None, missing: Missing | None = None
-) -> dict[str, Any]:
-    if where is not None and missing is None:
-        fail("--where does not go with a sum of all rows: add --missing, or use `snapledger release`", USAGE)
-    return statistics.total(column, bounds, where, missing=missing)
-
-
 def _build_mean(  # noqa: PLR0913, PLR0917 - as many as it can have
     column: str,
     where: Where | None = None,
@@ -89,7 +81,7 @@ def _build_proportion(
 
 
 BUILDERS: dict[DerivedKind, Any] = {
-    DerivedKind.SUM: _build_sum,
+    DerivedKind.SUM: statistics.total,
     DerivedKind.MEAN: _build_mean,
     DerivedKind.PROPORTION: _build_proportion,
 }
@@ -164,7 +156,7 @@ def release_derived(  # noqa: PLR0913 - as many options as a question has
     group_by: Annotated[
         str | None,
         typer.Option(
-            help="For a mean or a proportion: one number for each category of this column, or COLUMN:month of dates."
+            help="For a mean, sum or proportion: one number for each category of this column, or COLUMN:month of dates."
         ),
     ] = None,
     weight: Annotated[str | None, typer.Option(help="For a mean: the column of the weights.")] = None,

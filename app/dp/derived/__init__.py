@@ -10,6 +10,7 @@ from app.dp.derived.known_values import derive_of_known
 from app.dp.derived.quantile import Quantile
 from app.dp.derived.ratios import Correlation, FilteredMean, FilteredWeightedMean, Regression, WeightedMean
 from app.dp.derived.single_release import DerivedSum, Proportion, StandardDeviation
+from app.dp.derived.some_sums import SomeSum
 from app.dp.errors import InvalidStatistic
 from app.dp.table.columns import Column
 
@@ -22,7 +23,9 @@ _KINDS: tuple[type[DerivedStatistic], ...] = (
 
 DERIVED = {derived.kind: derived for derived in _KINDS}
 
-_BY_GROUP: dict[str, type[DerivedStatistic]] = {derived.kind: derived for derived in (MeanByGroup, ProportionByGroup)}
+_BY_GROUP: dict[str, type[DerivedStatistic]] = {
+    derived.kind: derived for derived in (MeanByGroup, ProportionByGroup, SomeSum)
+}
 """The classes of the same kinds for a request with `group_by`."""
 
 _MEMBERS = WeightedMean.members.union(*(each.members for each in (*DERIVED.values(), *_BY_GROUP.values())))
@@ -42,6 +45,8 @@ def derive(spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_
     weighted = derived is FilteredMean and spec.get("weight") is not None
     if spec.get("group_by") is not None:
         derived = WeightedMeanByGroup if weighted else _BY_GROUP.get(derived.kind, derived)
+    elif derived is DerivedSum and spec.get("where") is not None:
+        derived = SomeSum
     elif weighted:
         derived = WeightedMean if spec.get("where") is None else FilteredWeightedMean
     for member in _MEMBERS - derived.members:

@@ -21,6 +21,7 @@ from app.dp.derived.known_spread import (
     VarianceOfKnown,
 )
 from app.dp.derived.ratios import FilteredMean, guess_centred_total
+from app.dp.derived.some_sums import SomeSum
 from app.dp.errors import InvalidStatistic
 from app.dp.mechanism.mechanism import Mechanism
 from app.dp.numbers.exact import Rational
@@ -46,8 +47,14 @@ class MeanOfKnown(FilteredMean):
 
 
 @dataclass(frozen=True)
-class _OneRelease(DerivedStatistic, ABC):
-    """A statistic that is one release."""
+class _OfAllRows(DerivedStatistic, ABC):
+    """A statistic of all rows, where no value is missing: one release."""
+
+    @classmethod
+    def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
+        """Return the statistic that a request asks for; raise InvalidStatistic if it is invalid."""
+        asked = {"kind": cls.kind, **{member: spec.get(member) for member in cls.members}}
+        return cls(n, {cls.kind: asked}, build(asked, columns, n, rows_per_unit).describe())
 
     def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
         """Return what is released."""
@@ -58,29 +65,6 @@ class _OneRelease(DerivedStatistic, ABC):
     def suppose(self, guesses: Guesses, mechanisms: Mapping[str, Mechanism], alpha: Rational) -> Supposed:  # noqa: ARG002
         """Return the middle of the range: the width is the same for all statistics that are not near its ends."""
         return {role: [each.statistic.centre] for role, each in mechanisms.items()}
-
-
-class SumOfKnown(_OneRelease):
-    """The sum of a column over the rows that have a value, and meet a filter if there is one."""
-
-    kind: ClassVar[str] = "sum"
-    members: ClassVar[frozenset[str]] = frozenset({"column", "bounds", "where"})
-
-    @classmethod
-    def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
-        """Return the sum that a request asks for; raise InvalidStatistic if it is invalid."""
-        asked = {"kind": "sum", "column": spec.get("column"), "bounds": spec.get("bounds"), "where": spec.get("where")}
-        return cls(n, {"sum": asked}, build(asked, columns, n, rows_per_unit).describe())
-
-
-class _OfAllRows(_OneRelease, ABC):
-    """A statistic of all rows, where no value is missing."""
-
-    @classmethod
-    def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
-        """Return the statistic that a request asks for; raise InvalidStatistic if it is invalid."""
-        asked = {"kind": cls.kind, **{member: spec.get(member) for member in cls.members}}
-        return cls(n, {cls.kind: asked}, build(asked, columns, n, rows_per_unit).describe())
 
 
 @dataclass(frozen=True)
@@ -115,7 +99,7 @@ class CovarianceOfAll(_OfAllRows):
 
 
 _KINDS: tuple[type[DerivedStatistic], ...] = (
-    *(MeanOfKnown, SumOfKnown, VarianceOfKnown, CovarianceOfKnown, DeviationOfKnown),
+    *(MeanOfKnown, SomeSum, VarianceOfKnown, CovarianceOfKnown, DeviationOfKnown),
     *(CorrelationOfKnown, RegressionOfKnown),
 )
 _OF_KNOWN = {derived.kind: derived for derived in _KINDS}
@@ -152,7 +136,7 @@ def derive_of_known(
         refuse_missing(parse_conditions(given, columns), used)
         asked["where"] = require_values(given, used)
         if kind == "sum" and asked["where"]:
-            plain = _checked(SumOfKnown)
+            plain = _checked(SomeSum)
         elif asked["where"] and not some_rows:
             plain = MeanOfKnown.build
     elif given or any(column.nullable for column in used):

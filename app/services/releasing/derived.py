@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from gmpy2 import mpq
 
@@ -15,6 +15,7 @@ from app.db.repositories.datasets import Dataset
 from app.dp import derived as derivations
 from app.dp.derived import DerivedStatistic
 from app.dp.derived.guesses import read_guesses
+from app.dp.derived.some_sums import SomeSum
 from app.dp.errors import InvalidStatistic
 from app.dp.mechanism.mechanism import GridRefinement
 from app.dp.numbers.exact import json_probability
@@ -30,7 +31,7 @@ from app.ledger.units import epsilon_text
 from app.services.access import Access
 from app.services.context import Services
 from app.services.planning import columns, derived_accuracy, questions
-from app.services.planning.derived_accuracy import Setting, Target
+from app.services.planning.derived_accuracy import PlannedWidth, Setting, Target
 from app.services.planning.presentation import present_stored
 from app.services.planning.questions import Plan, Question
 from app.services.releasing import exact_sums, release_flow, reuse
@@ -39,6 +40,7 @@ from app.services.releasing.charges import list_charges
 from app.services.releasing.release_requests import PlannedRequest, ReleaseRequest
 from app.services.releasing.replays import Answer, Key
 from app.services.releasing.reuse import EarlierRelease
+from app.services.releasing.sum_components import choose_components
 from app.services.rendering import documents, estimates, summaries
 from app.services.rendering.documents import Document
 from app.services.rendering.release_answers import SettledRelease
@@ -64,6 +66,12 @@ class PlannedDerived:
     setting: Setting
     epsilon_nano: int
     plans: Mapping[str, Plan]
+    chosen_width: PlannedWidth | None = None
+
+    @property
+    def width(self) -> PlannedWidth | None:
+        """Return half the width of the planned interval, or None without the guesses that it needs."""
+        return self.chosen_width or derived_accuracy.plan_width(self.setting, self.epsilon_nano)
 
     @property
     def derived(self) -> DerivedStatistic:
@@ -111,7 +119,7 @@ def plan_derived(services: Services, entered: Access, question: DerivedQuestion)
     budget = documents.charge_document(cost_nano, account.remaining_nano, allowance) | {
         "affordable": allowance is not None and cost_nano <= spendable_nano,
     }
-    width = derived_accuracy.plan_width(planned.setting, planned.epsilon_nano)
+    width = planned.width
     unit = present_stored(derived.described, entered.dataset.columns).unit
     expected = {
         "expected": None if width is None else estimates.render_expected_width(width),
@@ -228,7 +236,22 @@ def _plan_derived(services: Services, access: Access, question: DerivedQuestion)
         )
         for role, statistic in derived.components.items()
     }
-    return PlannedDerived(setting, epsilon_nano, plans)
+    planned = PlannedDerived(setting, epsilon_nano, plans)
+    return _choose_components(services, dataset, planned, question) if isinstance(derived, SomeSum) else planned
+
+
+def _choose_components(
+    services: Services, dataset: Dataset, planned: PlannedDerived, question: DerivedQuestion
+) -> PlannedDerived:
+    """Return the same sum of some rows, from a centred sum and a count if that costs less now."""
+    derived, ((_, plain),) = cast("SomeSum", planned.derived), planned.plans.items()
+    asked = Question({}, None, None, question.alpha, question.gamma, question.grid_refinement, question.reuse)
+    chosen = choose_components(services.database, dataset, derived, plain, asked)
+    if chosen is None:
+        return planned
+    centred = replace(derived.centred, described=derived.described)
+    width = PlannedWidth(chosen.half_width, derived.basis(planned.setting.guesses))
+    return PlannedDerived(replace(planned.setting, derived=centred), planned.epsilon_nano, chosen.plans, width)
 
 
 def _answer_head(dataset: Dataset, planned: PlannedDerived, question: DerivedQuestion) -> Document:

@@ -94,7 +94,7 @@ function kindsOf(columns, changed) {
   return [
     { kind: "standard_deviation", text: "Standard deviation", may: measured.length > 0,
       make: () => one("standard_deviation", measured, missing()) },
-    { kind: "sum", text: "Sum", may: added.length > 0, make: () => one("sum", added, missing()) },
+    { kind: "sum", text: "Sum", may: added.length > 0, make: () => one("sum", added, groupField(columns), rows(), missing()) },
     { kind: "proportion", text: "Proportion", may: true, make: () => proportion(columns, changed) },
     { kind: "mean", text: "Mean of some rows, weighted, or of the known values", may: measured.length > 0,
       make: () => one("mean", measured, groupField(columns), weightField(columns), rows(), missing()) },

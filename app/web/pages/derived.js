@@ -41,7 +41,6 @@ async function planCounted(name, { derived: { missing, ...asked }, guesses, ...r
   const some = asked.where || asked.group_by || asked.weight;
   const { count: _, ...others } = guesses; // all rows are counted, unless they are filtered or grouped
   if (missing !== "exclude" || !(PLAIN.includes(asked.kind) || (asked.kind === "mean" && some))) return null;
-  if (asked.kind === "sum" && asked.where) return null;
   try {
     return await call("POST", `${path("datasets", name)}/derived/plan`, { ...rest, derived: asked, guesses: asked.where || asked.group_by ? guesses : others });
   } catch {

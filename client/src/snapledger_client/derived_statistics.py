@@ -15,10 +15,13 @@ DerivedStatistic = Mapping[str, Any]
 """The JSON document of a derived statistic: from these functions, from an answer, or written by hand.
 
 Examples:
-    >>> from snapledger_client import DerivedStatistic
+    >>> from snapledger_client import DerivedStatistic, total
     >>> sum_of_all: DerivedStatistic = {"kind": "sum", "column": "body_mass_g"}  # n times the mean
     >>> penguins.plan_derived(sum_of_all, epsilon="0.5").components[0].statistic["kind"]
     'mean'
+    >>> sum_of_some = total("body_mass_g", where={"species": "Gentoo"})  # free after a mean of these rows
+    >>> penguins.plan_derived(sum_of_some, epsilon="0.5").components[0].role
+    'sum'
 """
 
 

@@ -508,10 +508,6 @@ DERIVED += ["median", "quantile", "margin"]
         ),
         (("derived", "quantile", "body_mass_g", "--bins", "5"), "a quantile needs --probabilities"),
         (
-            ("derived", "sum", "body_mass_g", "--where", "a=1"),
-            "--where does not go with a sum of all rows: add --missing, or use `snapledger release`",
-        ),
-        (
             ("derived", "standard_deviation", "body_mass_g", "--bins", "3"),
             "--bins does not go with a standard deviation, which takes --bounds, --missing and --where",
         ),

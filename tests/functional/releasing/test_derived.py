@@ -233,7 +233,7 @@ HOSTILE: list[tuple[dict[str, Any], str]] = [
     ({"kind": "standard_deviation", "column": "k"}, "derived.column"),
     ({"kind": "standard_deviation", "column": "nobody"}, "derived.column"),
     ({"kind": "standard_deviation", "column": "x", "bounds": [1, 1]}, "derived.bounds"),
-    ({"kind": "sum", "column": "x", "where": {"k": {"in": ["a"]}}}, "derived.where"),
+    ({"kind": "sum", "column": "x", "category": "a"}, "derived"),
     ({"kind": "proportion"}, "derived.column"),
     ({"kind": "proportion", "column": "x"}, "derived.column"),
     ({"kind": "proportion", "column": "k"}, "derived.category"),
