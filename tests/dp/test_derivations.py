@@ -165,6 +165,12 @@ def test_a_line() -> None:
     radius = PLAIN.radius(mpq(1, 40))
     assert -5 * high - radius * (1 + high) < least < -5 * high - radius
     assert -5 * low + radius < most < -5 * low + radius * (1 + high)
+    # The public range may put a clamped slope outside of the interval, which is computed without it.
+    beyond = known[1]._replace(raw=(mpq(40),))
+    line = derived.estimates(dict(zip(roles, (known[0], beyond, *known[2:]), strict=True)))
+    for name in ("slope", "intercept"):
+        assert ends(line[name].range)[0] <= line[name].value <= ends(line[name].range)[1]
+    assert line["slope"].value == line["slope"].range.upper
     line = derived.estimates(dict(zip(roles, (known[0], one(0, 0, 8), *known[2:]), strict=True)))
     assert [line[name] for name in ("slope", "intercept")] == [(None, UNKNOWN)] * 2
 

@@ -46,8 +46,8 @@ COLUMNS_OF = {
 }
 """The numbers of columns that a kind can have, if not one. A margin has its own column, then both of its table."""
 
-NAMES = {DerivedKind.SUM: "sum of all rows", DerivedKind.MEAN: "mean of some rows"}
-"""The printed names of the kinds that share their name with a statistic."""
+NAMES = {DerivedKind.MEAN: "mean of some rows"}
+"""The printed names of the kinds that differ from a statistic of the same name."""
 
 
 def _build_mean(  # noqa: PLR0913, PLR0917 - as many as it can have

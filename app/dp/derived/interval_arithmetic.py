@@ -21,6 +21,11 @@ class Range(NamedTuple):
         upper = most if self.upper is None else max(min(self.upper, most), least)
         return Range(lower, upper)
 
+    def nearest(self, value: Rational) -> Rational:
+        """Return the number in the range that is nearest to `value`."""
+        above = value if self.lower is None else max(value, self.lower)
+        return above if self.upper is None else min(above, self.upper)
+
     def widen(self, by: Rational) -> "Range":
         """Return the range with both ends moved outwards by `by`."""
         return Range(None if self.lower is None else self.lower - by, None if self.upper is None else self.upper + by)

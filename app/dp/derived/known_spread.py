@@ -256,14 +256,11 @@ class RegressionOfKnown(_OfKnownRows, Regression):
             )
             for codes, each in zip(self.codes, sums, strict=True)
         )
-        slope = covariance.values[0] / variance.values[0] if variance.values[0] > 0 else None
-        intercept = None
+        slope = slopes.nearest(covariance.values[0] / variance.values[0]) if variance.values[0] > 0 else None
+        intercept, intercepts = None, subtract(y.range, multiply(slopes, x.range))
         if slope is not None and x.value is not None and y.value is not None:
-            intercept = y.value - slope * x.value
-        return {
-            "slope": Estimate(slope, slopes),
-            "intercept": Estimate(intercept, subtract(y.range, multiply(slopes, x.range))),
-        }
+            intercept = intercepts.nearest(y.value - slope * x.value)
+        return {"slope": Estimate(slope, slopes), "intercept": Estimate(intercept, intercepts)}
 
     def suppose(self, guesses: Guesses, mechanisms: Mapping[str, Mechanism], alpha: Rational) -> Supposed:
         """Return the sums that the guesses give for the guessed number of rows that have both values."""

@@ -266,8 +266,8 @@ class Regression(DerivedStatistic):
         error = RatioError.of(covariance.mechanism, variance.mechanism, alpha * _OF_SLOPE)
         slopes = Range(*error.ratios(*covariance.raw, *variance.raw))
         intercepts = _intercepts(slopes, known["mean_x"], known["mean_y"], alpha * (1 - _OF_SLOPE))
-        slope = together[0] / x[0] if x[0] > 0 else None
-        intercept = None if slope is None else y_mean[0] - slope * x_mean[0]
+        slope = slopes.nearest(together[0] / x[0]) if x[0] > 0 else None
+        intercept = None if slope is None else intercepts.nearest(y_mean[0] - slope * x_mean[0])
         return {"slope": Estimate(slope, slopes), "intercept": Estimate(intercept, intercepts)}
 
     def suppose(self, guesses: Guesses, mechanisms: Mapping[str, Mechanism], alpha: Rational) -> Supposed:  # noqa: ARG002

@@ -522,7 +522,7 @@ DERIVED += ["median", "quantile", "margin"]
         ),
         (
             ("derived", "sum", "body_mass_g", "--method", "search"),
-            "--method does not go with a sum of all rows, which takes --bounds, --where and --missing",
+            "--method does not go with a sum, which takes --bounds, --where, --group-by and --missing",
         ),
     ],
 )
