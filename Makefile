@@ -3,12 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BENCH := .venv-bench
 SPARK := .venv-spark
+NODE := .venv-node
 RELEASE := .venv-release
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve docs test test-slow test-hostile test-browser pictures examples openapi test-kill test-faults test-spark container-check audit \
+.PHONY: help setup demo serve docs test test-slow test-hostile test-browser pictures examples openapi test-kill test-faults test-spark container-check audit lint-web format-web \
 	fuzz client messages bench-setup lint format lock release-check clean
 
 help: ## Show what can be made
@@ -130,6 +131,22 @@ lint: $(VENV)/development ## Check style, types and the direction of imports
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
+WEB := tools/web
+CHECKS := $(WEB)/node_modules/.bin
+$(WEB)/node_modules/ready: $(WEB)/package-lock.json
+	@echo "Installing what checks the dashboard's files into $(WEB)/node_modules …"
+	@command -v npm >/dev/null || { $(PYTHON) -m venv $(NODE) && \
+		$(NODE)/bin/pip --disable-pip-version-check install --quiet --require-hashes -r requirements-web.lock; }
+	@cd $(WEB) && PATH="$$PATH:$(CURDIR)/$(NODE)/bin" npm ci --silent
+	@touch $@
+
+lint-web: $(WEB)/node_modules/ready ## Check style and types of the dashboard's files (needs npm, or installs it into .venv-node)
+	@PATH="$$PATH:$(CURDIR)/$(NODE)/bin" $(CHECKS)/tsc -p $(WEB)/tsconfig.json
+	@PATH="$$PATH:$(CURDIR)/$(NODE)/bin" $(CHECKS)/biome check --error-on-warnings --config-path=$(WEB) app/web
+
+format-web: $(WEB)/node_modules/ready ## Format the dashboard's files
+	@PATH="$$PATH:$(CURDIR)/$(NODE)/bin" $(CHECKS)/biome check --write --config-path=$(WEB) app/web
+
 format: $(VENV)/development ## Format the code
 	@$(BIN)/ruff format --quiet .
 	@$(BIN)/ruff check --quiet --fix .
@@ -148,6 +165,8 @@ lock: ## Pin the newest versions that pyproject.toml allows (needs uv)
 	@uv pip compile -q --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
 		--python-version 3.11 --group bench pyproject.toml -o requirements-bench.lock
 	@uv pip compile -q --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
+		--python-version 3.11 --group web -o requirements-web.lock
+	@uv pip compile -q --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
 		--python-version 3.11 --group dev --group spark pyproject.toml -o requirements-spark.lock
 
 release-check: $(RELEASE)/ready docs ## Build both packages into dist/, try them in empty environments, list their components
@@ -159,5 +178,5 @@ $(RELEASE)/ready: requirements-release.lock
 	@$(RELEASE)/bin/python tools/install_packages.py requirements-release.lock
 	@touch $@
 
-clean: ## Delete .venv, .venv-bench, .venv-release, .venv-spark, caches and builds; var/ with its ledger stays
-	@rm -rf $(VENV) $(BENCH) $(RELEASE) $(SPARK) app/guide build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+clean: ## Delete .venv, .venv-bench, .venv-release, .venv-spark, .venv-node, caches and builds; var/ with its ledger stays
+	@rm -rf $(VENV) $(BENCH) $(RELEASE) $(SPARK) $(NODE) $(WEB)/node_modules app/guide build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

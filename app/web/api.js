@@ -12,9 +12,16 @@ export const key = {
 
 /** A problem (RFC 9457) as an exception, with the problem's members. Status 0 means that there was no response. */
 export class Problem extends Error {
+  /**
+   * @param {number} status
+   * @param {Record<string, any>} document
+   * @param {number} retryAfter
+   */
   constructor(status, document, retryAfter) {
     super(document.detail ?? `The service answered with status ${status}.`);
-    Object.assign(this, document, { status, retryAfter });
+    Object.assign(this, document);
+    this.status = status;
+    this.retryAfter = retryAfter;
   }
 
   /** Whether the same request may succeed later. */
@@ -23,7 +30,10 @@ export class Problem extends Error {
   }
 }
 
-const LOST = { title: "No answer", detail: "The service did not answer, or its answer was lost. Check the connection and try again." };
+const LOST = {
+  title: "No answer",
+  detail: "The service did not answer, or its answer was lost. Check the connection and try again.",
+};
 
 async function problemOf(response) {
   const seconds = Number(response.headers.get("Retry-After") ?? 1);
@@ -33,7 +43,10 @@ async function problemOf(response) {
 /** Send a request; return the JSON of the response, or null if it has none. */
 export function call(method, path, body, headers = {}) {
   if (body === undefined) return send(method, path, { headers });
-  return send(method, path, { headers: { ...headers, "Content-Type": "application/json" }, body: JSON.stringify(body) });
+  return send(method, path, {
+    headers: { ...headers, "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+  });
 }
 
 /** Send a form with files. There is no timeout, since the service may take long to check a large file. */
@@ -47,8 +60,13 @@ async function send(method, path, { headers, ...sent }) {
   let response;
   try {
     response = await fetch(`/v1${path}`, {
-      method, headers: { ...headers, Authorization: `Bearer ${key.get()}` }, signal: AbortSignal.timeout(TIMEOUT_MS),
-      cache: "no-store", credentials: "omit", redirect: "error", ...sent,
+      method,
+      headers: { ...headers, Authorization: `Bearer ${key.get()}` },
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      cache: "no-store",
+      credentials: "omit",
+      redirect: "error",
+      ...sent,
     });
     if (response.ok) return response.status === 204 ? null : await response.json();
   } catch {

@@ -34,8 +34,10 @@ async function load(/** @type {string} */ hash) {
     return await pageOf(me, hash, show);
   } catch (error) {
     if (/** @type {any} */ (error).status === 401) return null;
-    return { title: "This page could not be shown", content: [alertOf(error),
-      h("button", { type: "button", click: show }, "Try again")] };
+    return {
+      title: "This page could not be shown",
+      content: [alertOf(error), h("button", { type: "button", click: show }, "Try again")],
+    };
   }
 }
 
@@ -48,9 +50,22 @@ async function show() {
   clearTimeout(waiting);
   if (page === null) return expired();
   if (mine !== turn) return; // the user has opened another page in the meantime
-  drawMenu(me && { links: menuOf(me, hash), who: `${person(me.name, me.display_name)} · ${me.role}`, signOut: () => signOut("Signed out.") });
+  drawMenu(
+    me && {
+      links: menuOf(me, hash),
+      who: `${person(me.name, me.display_name)} · ${me.role}`,
+      signOut: () => signOut("Signed out."),
+    },
+  );
   fill(main, pageHeading(page.title, page), page.content);
-  document.title = [page.title, ...(page.crumbs ?? []).slice(1).map(({ text }) => text).reverse(), "Snapledger"].join(" · ");
+  document.title = [
+    page.title,
+    ...(page.crumbs ?? [])
+      .slice(1)
+      .map(({ text }) => text)
+      .reverse(),
+    "Snapledger",
+  ].join(" · ");
   const heading = /** @type {HTMLElement} */ (main.querySelector("h1"));
   revealTab(main);
   scrollTo(0, 0);

@@ -22,7 +22,10 @@ export const forget = (request) => keep(pending().filter(({ key }) => key !== re
 const sameAs = (dataset, to, body) => (request) =>
   request.dataset === dataset && request.to === to && JSON.stringify(request.body) === JSON.stringify(body);
 
-const pause = (seconds) => new Promise((resolve) => { setTimeout(resolve, seconds * 1000); });
+const pause = (seconds) =>
+  new Promise((resolve) => {
+    setTimeout(resolve, seconds * 1000);
+  });
 
 /**
  * Request a release or a derived statistic: `to` is `releases` or `derived`.

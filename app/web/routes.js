@@ -11,25 +11,79 @@ const hasAllowances = (/** @type {any} */ budget) => budget.allowances !== undef
 /** The pages of a dataset: `may` tells who has them. @type {{ part: string, text: string, load: () => Promise<Function>, may: (me: any, budget: any) => boolean }[]} */
 const OF_DATASET = [
   { part: "", text: "Overview", load: async () => (await import("./pages/overview.js")).overview, may: () => true },
-  { part: "plan", text: "Plan and release", load: async () => (await import("./pages/planner.js")).planner, may: ({ role }) => role !== "auditor" },
-  { part: "derived", text: "Derived", load: async () => (await import("./pages/derived.js")).derived, may: ({ role }) => role !== "auditor" },
-  { part: "releases", text: "Releases", load: async () => (await import("./pages/releases.js")).releases, may: () => true },
-  { part: "ledger", text: "Ledger", load: async () => (await import("./pages/ledger.js")).ledger, may: (_, budget) => hasAllowances(budget) },
-  { part: "rules", text: "Allowances and limits", load: async () => (await import("./pages/rules.js")).rules, may: ({ role }, budget) => hasAllowances(budget) && role !== "auditor" },
+  {
+    part: "plan",
+    text: "Plan and release",
+    load: async () => (await import("./pages/planner.js")).planner,
+    may: ({ role }) => role !== "auditor",
+  },
+  {
+    part: "derived",
+    text: "Derived",
+    load: async () => (await import("./pages/derived.js")).derived,
+    may: ({ role }) => role !== "auditor",
+  },
+  {
+    part: "releases",
+    text: "Releases",
+    load: async () => (await import("./pages/releases.js")).releases,
+    may: () => true,
+  },
+  {
+    part: "ledger",
+    text: "Ledger",
+    load: async () => (await import("./pages/ledger.js")).ledger,
+    may: (_, budget) => hasAllowances(budget),
+  },
+  {
+    part: "rules",
+    text: "Allowances and limits",
+    load: async () => (await import("./pages/rules.js")).rules,
+    may: ({ role }, budget) => hasAllowances(budget) && role !== "auditor",
+  },
 ];
 
 /** The pages of the menu. @type {{ section: string, text: string, load: () => Promise<Function>, may: (me: any) => boolean }[]} */
 const MENU = [
-  { section: "datasets", text: "Datasets", load: async () => (await import("./pages/datasets.js")).datasets, may: () => true },
-  { section: "register", text: "Register a table", load: async () => (await import("./pages/register.js")).register, may: ({ role }) => role === "owner" || role === "admin" },
-  { section: "principals", text: "Principals", load: async () => (await import("./pages/principals.js")).principals, may: ({ role }) => role === "admin" },
-  { section: "audit", text: "Administrative acts", load: async () => (await import("./pages/audit.js")).audit, may: ({ role }) => role === "admin" || role === "auditor" },
-  { section: "account", text: "Account", load: async () => (await import("./pages/account.js")).account, may: () => true },
+  {
+    section: "datasets",
+    text: "Datasets",
+    load: async () => (await import("./pages/datasets.js")).datasets,
+    may: () => true,
+  },
+  {
+    section: "register",
+    text: "Register a table",
+    load: async () => (await import("./pages/register.js")).register,
+    may: ({ role }) => role === "owner" || role === "admin",
+  },
+  {
+    section: "principals",
+    text: "Principals",
+    load: async () => (await import("./pages/principals.js")).principals,
+    may: ({ role }) => role === "admin",
+  },
+  {
+    section: "audit",
+    text: "Administrative acts",
+    load: async () => (await import("./pages/audit.js")).audit,
+    may: ({ role }) => role === "admin" || role === "auditor",
+  },
+  {
+    section: "account",
+    text: "Account",
+    load: async () => (await import("./pages/account.js")).account,
+    may: () => true,
+  },
 ];
 
 /** Return the links of somebody's menu; the current page's is marked. */
 export const menuOf = (/** @type {any} */ me, /** @type {string} */ hash) => [
-  ...MENU.filter(({ may }) => may(me)).map(({ section, text }) => ({ href: `#/${section}`, text, current: hash.split("/")[1] === section })),
+  ...MENU.filter(({ may }) => may(me)).map(({ section, text }) => ({
+    href: `#/${section}`,
+    text,
+    current: hash.split("/")[1] === section,
+  })),
   { href: "/guide/", text: "Guide" },
 ];
 
@@ -47,12 +101,21 @@ async function datasetPage(me, name, [part = "", id, ...more]) {
   const pages = OF_DATASET.filter(({ may }) => may(me, budget));
   const chosen = pages.find((each) => each.part === part);
   const address = (/** @type {string} */ of) => `#${path("datasets", name)}${of && `/${of}`}`;
-  const crumbs = [{ href: "#/datasets", text: "Datasets" }, ...(part === "" ? [] : [{ href: address(""), text: name }])];
-  const links = tabs("Dataset", pages.map((each) => ({ href: address(each.part), text: each.text, current: each === chosen })));
-  if (!chosen || more.length > 0 || (id && part !== "releases")) return { title: NOT_FOUND, crumbs, content: [links, notFound()] };
+  const crumbs = [
+    { href: "#/datasets", text: "Datasets" },
+    ...(part === "" ? [] : [{ href: address(""), text: name }]),
+  ];
+  const links = tabs(
+    "Dataset",
+    pages.map((each) => ({ href: address(each.part), text: each.text, current: each === chosen })),
+  );
+  if (!chosen || more.length > 0 || (id && part !== "releases"))
+    return { title: NOT_FOUND, crumbs, content: [links, notFound()] };
   if (id) crumbs.push({ href: address("releases"), text: chosen.text });
   const title = id ? `A release of ${name}` : part === "" ? name : chosen.text;
-  const page = asPage(id ? await (await import("./pages/releases.js")).oneRelease(id) : await (await chosen.load())(name, me, budget));
+  const page = asPage(
+    id ? await (await import("./pages/releases.js")).oneRelease(id) : await (await chosen.load())(name, me, budget),
+  );
   return { title, crumbs, ...page, content: [links, page.content] };
 }
 

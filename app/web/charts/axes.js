@@ -23,7 +23,8 @@ const TICK_PX = { x: 90, y: 48 };
 export function axis(kind, domain, range, { nice = false, direction = "x" } = {}) {
   const [low, high] = domain[0] === domain[1] ? [domain[0] - 1, domain[1] + 1] : domain;
   const timed = kind === "time" || kind === "moment";
-  const scale = SCALES[kind]().domain(timed ? [new Date(low), new Date(high)] : [low, high]).range(range);
+  const scale = /** @type {any} */ (SCALES[kind]());
+  scale.domain(timed ? [new Date(low), new Date(high)] : [low, high]).range(range);
   const most = Math.max(2, Math.floor(Math.abs(range[1] - range[0]) / TICK_PX[direction]));
   if (nice && kind !== "log") scale.nice(most);
   if (kind === "log") return { scale, ticks: powers(low, high, most), text: tickText };
@@ -35,8 +36,14 @@ export function axis(kind, domain, range, { nice = false, direction = "x" } = {}
 function timeText(/** @type {Date[]} */ ticks, /** @type {string | undefined} */ timeZone) {
   const step = ticks.length > 1 ? Number(ticks[1]) - Number(ticks[0]) : DAY_MS;
   /** @type {Intl.DateTimeFormatOptions} */
-  const parts = step >= 360 * DAY_MS ? { year: "numeric" } : step >= 27 * DAY_MS ? { month: "short", year: "numeric" }
-    : step >= DAY_MS ? { day: "numeric", month: "short" } : { hour: "2-digit", minute: "2-digit", hourCycle: "h23", ...(step < 60_000 && { second: "2-digit" }) };
+  const parts =
+    step >= 360 * DAY_MS
+      ? { year: "numeric" }
+      : step >= 27 * DAY_MS
+        ? { month: "short", year: "numeric" }
+        : step >= DAY_MS
+          ? { day: "numeric", month: "short" }
+          : { hour: "2-digit", minute: "2-digit", hourCycle: "h23", ...(step < 60_000 && { second: "2-digit" }) };
   const format = new Intl.DateTimeFormat("en-GB", { ...parts, timeZone });
   return (/** @type {Date} */ tick) => format.format(tick);
 }
@@ -44,7 +51,8 @@ function timeText(/** @type {Date[]} */ ticks, /** @type {string | undefined} */
 /** Return the powers of ten within a domain, at most so many. */
 function powers(/** @type {number} */ low, /** @type {number} */ high, /** @type {number} */ most) {
   const all = [];
-  for (let power = Math.ceil(Math.log10(low) - 1e-9); power <= Math.log10(high) + 1e-9; power += 1) all.push(Number(`1e${power}`));
+  for (let power = Math.ceil(Math.log10(low) - 1e-9); power <= Math.log10(high) + 1e-9; power += 1)
+    all.push(Number(`1e${power}`));
   return thinned(all, most);
 }
 
@@ -61,19 +69,39 @@ const thinned = (/** @type {any[]} */ all, /** @type {number} */ most) => {
  * @param {number} width
  */
 export function xTicks({ scale, ticks, text }, y, top, width) {
-  return svg("g", { class: "x-axis" }, ticks.map((tick) => {
-    const at = scale(tick);
-    const half = widthOf(text(tick)) / 2;
-    return [svg("line", { x1: at, x2: at, y1: top, y2: y, stroke: "var(--line)" }),
-      label(text(tick), Math.max(half, Math.min(width - half, at)), y + 18, { class: "x-tick", "text-anchor": "middle", fill: "var(--muted)" })];
-  }));
+  return svg(
+    "g",
+    { class: "x-axis" },
+    ticks.map((tick) => {
+      const at = scale(tick);
+      const half = widthOf(text(tick)) / 2;
+      return [
+        svg("line", { x1: at, x2: at, y1: top, y2: y, stroke: "var(--line)" }),
+        label(text(tick), Math.max(half, Math.min(width - half, at)), y + 18, {
+          class: "x-tick",
+          "text-anchor": "middle",
+          fill: "var(--muted)",
+        }),
+      ];
+    }),
+  );
 }
 
 /** Return the ticks of a vertical axis at `x`, their grid lines going to `right`. */
-export const yTicks = (/** @type {Axis} */ { scale, ticks, text }, /** @type {number} */ x, /** @type {number} */ right) =>
-  svg("g", { class: "y-axis" }, ticks.map((tick) => [
-    svg("line", { x1: x, x2: right, y1: scale(tick), y2: scale(tick), stroke: "var(--line)" }),
-    label(text(tick), x - 8, scale(tick) + 4, { class: "y-tick", "text-anchor": "end", fill: "var(--muted)" })]));
+export const yTicks = (
+  /** @type {Axis} */ { scale, ticks, text },
+  /** @type {number} */ x,
+  /** @type {number} */ right,
+) =>
+  svg(
+    "g",
+    { class: "y-axis" },
+    ticks.map((tick) => [
+      svg("line", { x1: x, x2: right, y1: scale(tick), y2: scale(tick), stroke: "var(--line)" }),
+      label(text(tick), x - 8, scale(tick) + 4, { class: "y-tick", "text-anchor": "end", fill: "var(--muted)" }),
+    ]),
+  );
 
 /** Return how much room the labels of a vertical axis need. */
-export const yRoom = (/** @type {Axis} */ { ticks, text }) => Math.ceil(Math.max(0, ...ticks.map((tick) => widthOf(text(tick))))) + 10;
+export const yRoom = (/** @type {Axis} */ { ticks, text }) =>
+  Math.ceil(Math.max(0, ...ticks.map((tick) => widthOf(text(tick))))) + 10;

@@ -8,7 +8,10 @@ import { fill, h, svg } from "../ui/element.js";
 const drawings = new WeakMap();
 
 const follower = new ResizeObserver((entries) => {
-  for (const { target, contentRect: { width } } of entries) {
+  for (const {
+    target,
+    contentRect: { width },
+  } of entries) {
     const drawn = (drawings.get(target)?.width ?? 0) > 0; // a chart is made before it is put into the page
     if (!target.isConnected && drawn) follower.unobserve(target);
     else if (Math.round(width) > 0) drawAt(/** @type {HTMLElement} */ (target), Math.round(width));
@@ -20,12 +23,14 @@ function drawAt(/** @type {HTMLElement} */ element, /** @type {number} */ width)
   if (!drawing || drawing.width === width) return;
   drawing.width = width;
   fill(element, drawing.draw(width));
-  if (element.scrollWidth > element.clientWidth + 1) element.setAttribute("tabindex", "0"); // wider than its box: scrolls
+  if (element.scrollWidth > element.clientWidth + 1)
+    element.setAttribute("tabindex", "0"); // wider than its box: scrolls
   else element.removeAttribute("tabindex");
 }
 
 /** Return an empty chart. A screen reader reads its `summary`; show the figures in a table too. */
-export const chart = (/** @type {string} */ summary) => h("div", { class: "chart", role: "img", "aria-label": summary });
+export const chart = (/** @type {string} */ summary) =>
+  h("div", { class: "chart", role: "img", "aria-label": summary });
 
 /** Draw into a chart, in place of what it shows: `make` returns the picture for a width, and is called at each new one. */
 export function draw(/** @type {HTMLElement} */ element, /** @type {Draw} */ make) {
@@ -35,7 +40,8 @@ export function draw(/** @type {HTMLElement} */ element, /** @type {Draw} */ mak
 }
 
 /** Return the picture that a chart shows. */
-export const pictureOf = (/** @type {Element} */ element) => /** @type {SVGSVGElement | null} */ (element.querySelector("svg"));
+export const pictureOf = (/** @type {Element} */ element) =>
+  /** @type {SVGSVGElement | null} */ (element.querySelector("svg"));
 
 /**
  * Return an SVG of a size in pixels.
@@ -43,5 +49,5 @@ export const pictureOf = (/** @type {Element} */ element) => /** @type {SVGSVGEl
  * @param {number} height
  * @param {...import("../ui/element.js").Content} children
  */
-export const canvas = (width, height, ...children) => svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`,
-  "font-size": 13, fill: "var(--ink)" }, children);
+export const canvas = (width, height, ...children) =>
+  svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "font-size": 13, fill: "var(--ink)" }, children);

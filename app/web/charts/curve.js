@@ -7,7 +7,10 @@ const MIN_EPSILON = "0.001";
 const MAX_EPSILON = "1000";
 const NANO = 9;
 
-const pause = (seconds) => new Promise((resolve) => { setTimeout(resolve, seconds * 1000); });
+const pause = (seconds) =>
+  new Promise((resolve) => {
+    setTimeout(resolve, seconds * 1000);
+  });
 
 /** Return the ε that is one ledger unit (10⁻⁹) smaller. It computes with integers, since a double is not exact. */
 function justBelow(epsilon) {
@@ -31,7 +34,11 @@ async function planned(dataset, body, signal) {
 /** Return a plan with its curve up to `to`, or up to the maximum ε of one release if that is less. */
 async function upTo(to, dataset, body, signal) {
   try {
-    return await planned(dataset, { ...body, epsilon: MIN_EPSILON, curve: { from: MIN_EPSILON, to, points: POINTS } }, signal);
+    return await planned(
+      dataset,
+      { ...body, epsilon: MIN_EPSILON, curve: { from: MIN_EPSILON, to, points: POINTS } },
+      signal,
+    );
   } catch (error) {
     if (error.type !== "/problems/epsilon-too-large" || error.limit === to) throw error;
     return upTo(error.limit, dataset, body, signal);

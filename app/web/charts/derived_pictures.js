@@ -19,38 +19,82 @@ const title = (/** @type {Answer} */ { columns = {} }, /** @type {string} */ nam
 /** Return the label of each number of a list. */
 export function labelsOf(/** @type {Answer} */ { derived, edges, bins, columns = {} }, /** @type {number} */ length) {
   if (bins) return binLabels(bins, columns[derived.kind === "margin" ? derived.column : binnedColumns(derived)[0]]);
-  if (derived.kind === "quantile") return derived.probabilities.map((/** @type {number} */ each) => (each === 0.5 ? "0.5 (median)" : String(each)));
-  return (edges ?? Array.from({ length })).map((/** @type {any} */ edge, /** @type {number} */ at) => (edge === undefined ? String(at + 1)
-    : `below ${typeof edge === "string" ? date(edge) : edge}`));
+  if (derived.kind === "quantile")
+    return derived.probabilities.map((/** @type {number} */ each) => (each === 0.5 ? "0.5 (median)" : String(each)));
+  return (edges ?? Array.from({ length })).map((/** @type {any} */ edge, /** @type {number} */ at) =>
+    edge === undefined ? String(at + 1) : `below ${typeof edge === "string" ? date(edge) : edge}`,
+  );
 }
 
 /** Return the line of a regression, and the band of all lines whose slope and intercept are in their intervals. */
 function regression(/** @type {Answer} */ answer) {
-  const { derived: { columns: [x, y], bounds }, estimates: { slope, intercept } } = answer;
+  const {
+    derived: {
+      columns: [x, y],
+      bounds,
+    },
+    estimates: { slope, intercept },
+  } = answer;
   const corners = [...slope.interval, ...intercept.interval];
-  if (slope.value === null || intercept.value === null || corners.some((end) => end === null) || !bounds || typeof bounds[0][0] !== "number") return null;
+  if (
+    slope.value === null ||
+    intercept.value === null ||
+    corners.some((end) => end === null) ||
+    !bounds ||
+    typeof bounds[0][0] !== "number"
+  )
+    return null;
   const [from, to] = bounds[0];
   const at = Array.from({ length: POINTS + 1 }, (_, step) => from + ((to - from) * step) / POINTS);
   const of = (/** @type {number} */ a, /** @type {number} */ b, /** @type {number} */ value) => a + b * value;
   const band = at.map((value) => {
-    const ends = intercept.interval.flatMap((/** @type {number} */ a) => slope.interval.map((/** @type {number} */ b) => of(a, b, value)));
+    const ends = intercept.interval.flatMap((/** @type {number} */ a) =>
+      slope.interval.map((/** @type {number} */ b) => of(a, b, value)),
+    );
     return /** @type {[number, number, number]} */ ([value, Math.min(...ends), Math.max(...ends)]);
   });
-  const points = /** @type {[number, number][]} */ ([from, to].map((value) => [value, of(intercept.value, slope.value, value)]));
-  return lines({ x: { title: title(answer, x) }, y: { title: title(answer, y) },
-    series: [{ name: "lines in both intervals", color: ACCENT, band }, { name: "regression line", color: ACCENT, points }] });
+  const points = /** @type {[number, number][]} */ (
+    [from, to].map((value) => [value, of(intercept.value, slope.value, value)])
+  );
+  return lines({
+    x: { title: title(answer, x) },
+    y: { title: title(answer, y) },
+    series: [
+      { name: "lines in both intervals", color: ACCENT, band },
+      { name: "regression line", color: ACCENT, points },
+    ],
+  });
 }
 
 /** Return how many rows are below each edge, with the band that holds for all edges at once. */
 function cumulative(/** @type {Answer} */ answer) {
-  const { derived: { column, bounds }, edges, estimates: { cumulative: { value, interval } } } = answer;
+  const {
+    derived: { column, bounds },
+    edges,
+    estimates: {
+      cumulative: { value, interval },
+    },
+  } = answer;
   const at = edges.map(placeOf);
   if (!at.every(Number.isFinite)) return null;
   const start = bounds && placeOf(bounds[0]) < at[0] ? [placeOf(bounds[0])] : [];
-  const points = /** @type {[number, number][]} */ ([...start.map((x) => [x, 0]), ...at.map((/** @type {number} */ x, /** @type {number} */ each) => [x, value[each]])]);
-  const band = /** @type {[number, number, number][]} */ ([...start.map((x) => [x, 0, 0]), ...at.map((/** @type {number} */ x, /** @type {number} */ each) => [x, ...interval[each]])]);
-  return lines({ x: { kind: typeof edges[0] === "number" ? "linear" : "time", title: title(answer, column) }, y: { title: "rows below", zero: true },
-    series: [{ name: "interval", color: ACCENT, band }, { name: "rows below", color: ACCENT, points, dots: true }], tip: (_, count) => `${number(count)} rows` });
+  const points = /** @type {[number, number][]} */ ([
+    ...start.map((x) => [x, 0]),
+    ...at.map((/** @type {number} */ x, /** @type {number} */ each) => [x, value[each]]),
+  ]);
+  const band = /** @type {[number, number, number][]} */ ([
+    ...start.map((x) => [x, 0, 0]),
+    ...at.map((/** @type {number} */ x, /** @type {number} */ each) => [x, ...interval[each]]),
+  ]);
+  return lines({
+    x: { kind: typeof edges[0] === "number" ? "linear" : "time", title: title(answer, column) },
+    y: { title: "rows below", zero: true },
+    series: [
+      { name: "interval", color: ACCENT, band },
+      { name: "rows below", color: ACCENT, points, dots: true },
+    ],
+    tip: (_, count) => `${number(count)} rows`,
+  });
 }
 
 /** Return the least and the largest value that a derived number can have in any table, or null if it has no such range. */
@@ -66,12 +110,27 @@ export function rangeOf({ kind, bounds }) {
 }
 
 /** Return the picture of one number, or null where nothing bounds it. */
-export function scalarPicture(/** @type {Answer} */ { derived }, /** @type {Estimate} */ { value, interval }, /** @type {string | undefined} */ unit) {
+export function scalarPicture(
+  /** @type {Answer} */ { derived },
+  /** @type {Estimate} */ { value, interval },
+  /** @type {string | undefined} */ unit,
+) {
   const range = rangeOf(derived);
   if (value === null || range === null || interval.some((/** @type {any} */ end) => end === null)) return null;
   const ends = range.map((end) => (derived.kind === "proportion" ? percent0(end) : withUnit(tickText(end), unit)));
-  const picture = chart(`${withUnit(valueText(value, interval), unit)}, in the interval ${endsText(interval).join(" to ")}; possible is ${ends.join(" to ")}`);
-  draw(picture, rangePicture({ range: /** @type {[number, number]} */ (range), interval, value, ends: /** @type {[string, string]} */ (ends), text: withUnit(endsText(interval).join(" to "), unit) }));
+  const picture = chart(
+    `${withUnit(valueText(value, interval), unit)}, in the interval ${endsText(interval).join(" to ")}; possible is ${ends.join(" to ")}`,
+  );
+  draw(
+    picture,
+    rangePicture({
+      range: /** @type {[number, number]} */ (range),
+      interval,
+      value,
+      ends: /** @type {[string, string]} */ (ends),
+      text: withUnit(endsText(interval).join(" to "), unit),
+    }),
+  );
   return { picture, part: (interval[1] - interval[0]) / (range[1] - range[0]) };
 }
 
@@ -82,7 +141,11 @@ export function wholePicture(/** @type {Answer} */ answer) {
   const { kind } = answer.derived;
   const make = kind === "regression" ? regression(answer) : kind === "cumulative" ? cumulative(answer) : null;
   if (!make) return null;
-  const picture = chart(kind === "regression" ? "The regression line with its band; the values below have the figures" : "Rows below each edge, with a band; the table below has the figures");
+  const picture = chart(
+    kind === "regression"
+      ? "The regression line with its band; the values below have the figures"
+      : "Rows below each edge, with a band; the table below has the figures",
+  );
   draw(picture, make);
   return picture;
 }

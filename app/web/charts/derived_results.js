@@ -11,16 +11,20 @@ import { shareButtons } from "./share.js";
 const spoken = (name) => name.replaceAll("_", " ");
 
 /** Return an interval as text; an end is null if nothing is known about it. */
-const between = ([lower, upper], told) => (lower === null && upper === null ? "no information"
-  : lower === null || upper === null || told === ungrouped ? interval([lower ?? -Infinity, upper ?? Infinity], told)
-  : endsText([lower, upper]).join(" to "));
+const between = ([lower, upper], told) =>
+  lower === null && upper === null
+    ? "no information"
+    : lower === null || upper === null || told === ungrouped
+      ? interval([lower ?? -Infinity, upper ?? Infinity], told)
+      : endsText([lower, upper]).join(" to ");
 
 /** Return the number format of a kind. Quantiles are values of a column, which may be years. */
 const toldOf = ({ kind }) => (kind === "quantile" ? ungrouped : number);
 
 /** Return a derived statistic in one line. */
 export function derivedName({ kind, column, columns, category, where, missing, group_by, weight }) {
-  const of = kind === "margin" ? `${column} in the table of ${columns.join(" and ")}` : column ?? columns?.join(" and ");
+  const of =
+    kind === "margin" ? `${column} in the table of ${columns.join(" and ")}` : (column ?? columns?.join(" and "));
   const name = statistic({ kind: weight ? `weighted ${spoken(kind)}` : spoken(kind), column: of, where, group_by });
   const known = missing === undefined ? name : `${name}, known values`;
   return category === undefined ? known : `${known}: ${category}`;
@@ -36,58 +40,119 @@ function estimate(answer, name, found, whole) {
   const known = dated ? found.interval_as_date : found.interval;
   const unit = dated ? undefined : answer.units?.[name];
   const around = dated ? dates : (interval) => withUnit(between(interval, toldOf(answer.derived)), unit);
-  const told = (one, interval) => (one === null ? "no value" : dated ? date(one) : withUnit(rounded(answer, one, interval), unit));
+  const told = (one, interval) =>
+    one === null ? "no value" : dated ? date(one) : withUnit(rounded(answer, one, interval), unit);
   if (Array.isArray(value)) {
     const labels = labelsOf(answer, value.length);
     const drawn = whole || dated ? null : rowsOf(answer, name, labels, found);
     const rows = value.map((each, at) => [labels[at], told(each, known[at]), around(known[at])]);
-    const figures = longList({ items: rows, noun: "value", textOf: ([label]) => label, render: (some) =>
-      table(`${spoken(name)}, with intervals that hold for all at once`, ["Of", "Value", "Interval"], some, [1, 2]) });
-    return { picture: drawn?.picture, content: [drawn?.content, h("details", { open: !drawn || rows.length <= 12 }, h("summary", {}, "Every value as a table"), figures)] };
+    const figures = longList({
+      items: rows,
+      noun: "value",
+      textOf: ([label]) => label,
+      render: (some) =>
+        table(`${spoken(name)}, with intervals that hold for all at once`, ["Of", "Value", "Interval"], some, [1, 2]),
+    });
+    return {
+      picture: drawn?.picture,
+      content: [
+        drawn?.content,
+        h("details", { open: !drawn || rows.length <= 12 }, h("summary", {}, "Every value as a table"), figures),
+      ],
+    };
   }
   const drawn = whole || dated ? null : scalarPicture(answer, found, unit);
-  return { picture: drawn?.picture, content: [
-    whole ? null : h("p", { class: "value" }, told(value, known)), drawn && [drawn.picture, worth(drawn.part, 1)],
-    facts([[spoken(name), told(value, known)], ["Interval", around(known)]]),
-    h("p", { class: "muted" }, `The ${spoken(name)} is in the interval with ${number(100 * (1 - answer.alpha))} % confidence.`)] };
+  return {
+    picture: drawn?.picture,
+    content: [
+      whole ? null : h("p", { class: "value" }, told(value, known)),
+      drawn && [drawn.picture, worth(drawn.part, 1)],
+      facts([
+        [spoken(name), told(value, known)],
+        ["Interval", around(known)],
+      ]),
+      h(
+        "p",
+        { class: "muted" },
+        `The ${spoken(name)} is in the interval with ${number(100 * (1 - answer.alpha))} % confidence.`,
+      ),
+    ],
+  };
 }
 
 /** Return a value to the place of its interval; quantiles may be years, which have no thousands. */
-const rounded = ({ derived }, value, [low, high]) => (derived.kind === "quantile" ? ungrouped(value)
-  : low === null || high === null ? number(value) : valueText(value, [low, high]));
+const rounded = ({ derived }, value, [low, high]) =>
+  derived.kind === "quantile"
+    ? ungrouped(value)
+    : low === null || high === null
+      ? number(value)
+      : valueText(value, [low, high]);
 
 /** Return the dots of a list, or its bars if it counts rows. */
 function rowsOf(answer, name, labels, { value, interval }) {
   const ends = interval.map(([low, high]) => [low ?? -Infinity, high ?? Infinity]);
   const unit = answer.units?.[name];
-  const rows = value.map((each, at) => ({ label: labels[at], value: each, low: ends[at][0], high: ends[at][1],
-    text: each === null ? "no value" : `${rounded(answer, each, interval[at])} (${between(interval[at], toldOf(answer.derived))})` }));
-  const title = withUnit(`${spoken(name)}${answer.derived.column ? ` of ${axisTitle(answer.derived.column, { label: answer.columns?.[answer.derived.column]?.label })}` : ""}`, unit && `(${unit})`);
-  return listed(rows, "group", answer.derived.kind === "margin" ? "bar" : "dot", title, `${title} for ${rows.length} groups, with intervals; the table below has the figures`);
+  const rows = value.map((each, at) => ({
+    label: labels[at],
+    value: each,
+    low: ends[at][0],
+    high: ends[at][1],
+    text:
+      each === null
+        ? "no value"
+        : `${rounded(answer, each, interval[at])} (${between(interval[at], toldOf(answer.derived))})`,
+  }));
+  const title = withUnit(
+    `${spoken(name)}${answer.derived.column ? ` of ${axisTitle(answer.derived.column, { label: answer.columns?.[answer.derived.column]?.label })}` : ""}`,
+    unit && `(${unit})`,
+  );
+  return listed(
+    rows,
+    "group",
+    answer.derived.kind === "margin" ? "bar" : "dot",
+    title,
+    `${title} for ${rows.length} groups, with intervals; the table below has the figures`,
+  );
 }
 
 /** Return a table of the releases that a derived statistic follows from, or would follow from; see the caption. */
 export function components(caption, dataset, all) {
-  const what = ({ release_id: id, statistic: asked }) => (id === null ? statistic(asked)
-    : h("a", { href: `#${path("datasets", dataset, "releases", id)}` }, statistic(asked)));
-  return table(caption, ["As", "Release", "Radius", "ε"], all.map((each) => [spoken(each.role), what(each),
-    `± ${bound(each.accuracy.radius)}`, each.reused ? "0, known" : each.charged]), [2, 3]);
+  const what = ({ release_id: id, statistic: asked }) =>
+    id === null
+      ? statistic(asked)
+      : h("a", { href: `#${path("datasets", dataset, "releases", id)}` }, statistic(asked));
+  return table(
+    caption,
+    ["As", "Release", "Radius", "ε"],
+    all.map((each) => [
+      spoken(each.role),
+      what(each),
+      `± ${bound(each.accuracy.radius)}`,
+      each.reused ? "0, known" : each.charged,
+    ]),
+    [2, 3],
+  );
 }
 
 /** Return what missing values and values outside the bounds count as, a line for each column. */
-export const treatment = (answer) => Object.values(answer.treatment ?? {}).map(({ rule }) => h("p", { class: "muted" }, `${rule}.`));
+export const treatment = (answer) =>
+  Object.values(answer.treatment ?? {}).map(({ rule }) => h("p", { class: "muted" }, `${rule}.`));
 
 /** Return the exact figures of an answer, with their headings. */
 function csvRows(answer) {
-  const rows = Object.entries(answer.estimates).flatMap(([name, { value, interval }]) => (Array.isArray(value)
-    ? labelsOf(answer, value.length).map((label, at) => [name, label, value[at], ...interval[at]]) : [[name, "", value, ...interval]]));
+  const rows = Object.entries(answer.estimates).flatMap(([name, { value, interval }]) =>
+    Array.isArray(value)
+      ? labelsOf(answer, value.length).map((label, at) => [name, label, value[at], ...interval[at]])
+      : [[name, "", value, ...interval]],
+  );
   return [["estimate", "of", "value", "lower", "upper"], ...rows];
 }
 
 /** Return a sentence that names what was asked, of what, and where it comes from. */
-const citation = ({ derived, dataset, alpha, epsilon, components: all }) => `${derivedName(derived)} of the dataset “${dataset}” `
-  + `(${number(100 * (1 - alpha))} % confidence over the noise), derived from ${all.length} releases with ε-differential privacy (ε = ${epsilon} in all): `
-  + `Snapledger ${all.map(({ release_id: id }) => id).join(", ")}, ${location.origin}.`;
+const citation = ({ derived, dataset, alpha, epsilon, components: all }) =>
+  `${derivedName(derived)} of the dataset “${dataset}” ` +
+  `(${number(100 * (1 - alpha))} % confidence over the noise), derived from ${all.length} releases with ε-differential privacy (ε = ${epsilon} in all): ` +
+  `Snapledger ${all.map(({ release_id: id }) => id).join(", ")}, ${location.origin}.`;
 
 /** Return a card with everything about the answer. */
 export function derivedResult(answer) {
@@ -95,14 +160,37 @@ export function derivedResult(answer) {
   const whole = wholePicture(answer);
   const parts = Object.entries(answer.estimates).map(([name, each]) => estimate(answer, name, each, whole));
   const picture = whole ?? parts.find((part) => part.picture)?.picture;
-  return h("section", { class: "card result" },
+  return h(
+    "section",
+    { class: "card result" },
     h("h2", { tabindex: "-1" }, derivedName(derived)),
-    h("p", { class: "muted" }, [dataset, `${number(100 * (1 - answer.alpha))} % confidence`, `derived from ${count(answer.components.length, "release")}`].join(" · ")),
-    whole, whole && derived.kind === "regression" && h("p", { class: "muted" }, "The band has every line whose slope and intercept are in their intervals."),
+    h(
+      "p",
+      { class: "muted" },
+      [
+        dataset,
+        `${number(100 * (1 - answer.alpha))} % confidence`,
+        `derived from ${count(answer.components.length, "release")}`,
+      ].join(" · "),
+    ),
+    whole,
+    whole &&
+      derived.kind === "regression" &&
+      h("p", { class: "muted" }, "The band has every line whose slope and intercept are in their intervals."),
     parts.map(({ content }) => content),
     treatment(answer),
-    shareButtons({ name: `${dataset}-${derived.kind}`, picture, rows: csvRows(answer), citation: citation(answer), request: { dataset, to: "derived", body: { derived, epsilon } } }),
+    shareButtons({
+      name: `${dataset}-${derived.kind}`,
+      picture,
+      rows: csvRows(answer),
+      citation: citation(answer),
+      request: { dataset, to: "derived", body: { derived, epsilon } },
+    }),
     components("The releases that it is derived from", dataset, answer.components),
-    facts([["Charged", `ε ${budget.charged}`], ["Left of the dataset's budget", `ε ${budget.dataset_remaining}`],
-      ["Left of your allowance", budget.allowance_remaining === null ? null : `ε ${budget.allowance_remaining}`]]));
+    facts([
+      ["Charged", `ε ${budget.charged}`],
+      ["Left of the dataset's budget", `ε ${budget.dataset_remaining}`],
+      ["Left of your allowance", budget.allowance_remaining === null ? null : `ε ${budget.allowance_remaining}`],
+    ]),
+  );
 }

@@ -23,7 +23,9 @@ function standalone(/** @type {SVGSVGElement} */ shown) {
   copy.setAttribute("font-family", "system-ui, sans-serif");
   const style = getComputedStyle(document.documentElement);
   const colour = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
-  const text = new XMLSerializer().serializeToString(copy).replaceAll(/var\((--[a-z0-9-]+)\)/g, (_, name) => colour(name));
+  const text = new XMLSerializer()
+    .serializeToString(copy)
+    .replaceAll(/var\((--[a-z0-9-]+)\)/g, (_, name) => colour(name));
   const ground = `<rect x="${-PADDING}" y="${-PADDING}" width="${width}" height="${height}" fill="${colour("--surface")}"/>`;
   return { text: text.replace(/>/, `>${ground}`), width, height };
 }
@@ -57,7 +59,11 @@ function csvField(/** @type {unknown} */ value) {
 }
 
 /** Return rows of values as CSV (RFC 4180). */
-export const csvOf = (/** @type {unknown[][]} */ rows) => rows.map((row) => row.map(csvField).join(",")).join("\r\n").concat("\r\n");
+export const csvOf = (/** @type {unknown[][]} */ rows) =>
+  rows
+    .map((row) => row.map(csvField).join(","))
+    .join("\r\n")
+    .concat("\r\n");
 
 /** Save rows as CSV. */
 export const saveCsv = (/** @type {unknown[][]} */ rows, /** @type {string} */ name) =>

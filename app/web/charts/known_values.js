@@ -24,8 +24,12 @@ function width({ accuracy, unit, expected, units = {} }) {
 
 /** Return a table of both plans: `known` leaves missing values out, and `all` counts them. */
 export function compareKnown(known, all, link) {
-  return table("With and without missing values", ["Missing values", "Cost", "Interval"], [
-    [link ?? "left out", cost(known), width(known)],
-    ["counted as declared", cost(all), width(all)],
-  ]);
+  return table(
+    "With and without missing values",
+    ["Missing values", "Cost", "Interval"],
+    [
+      [link ?? "left out", cost(known), width(known)],
+      ["counted as declared", cost(all), width(all)],
+    ],
+  );
 }

@@ -19,33 +19,62 @@ const WIDE = 0.5; // of the public range: an interval that is wider says little
 /** Return the service's summary and, for several numbers, the radius that holds for all at once. */
 export function meaning(/** @type {Release} */ release) {
   const together = release.accuracy.simultaneous_radius;
-  return together === undefined ? release.summary : `${release.summary} All at once are within ${errorText(together)} of the truth.`;
+  return together === undefined
+    ? release.summary
+    : `${release.summary} All at once are within ${errorText(together)} of the truth.`;
 }
 
 /** Return what an interval is worth beside the range that the statistic has in any table. */
 export function worth(/** @type {number} */ width, /** @type {number} */ range) {
   const part = width / range;
   if (part >= WIDE) {
-    return notice("warn", `The interval covers ${percent(Math.min(1, part))} of the range that is possible for any table: it says little. `
-      + "Ask for a smaller accuracy, or a larger ε.");
+    return notice(
+      "warn",
+      `The interval covers ${percent(Math.min(1, part))} of the range that is possible for any table: it says little. ` +
+        "Ask for a smaller accuracy, or a larger ε.",
+    );
   }
-  return h("p", { class: "muted" }, `The interval covers ${percent(part)} of the range that is possible for any table.`);
+  return h(
+    "p",
+    { class: "muted" },
+    `The interval covers ${percent(part)} of the range that is possible for any table.`,
+  );
 }
 
 /** Return the picture of one number in the range that the mechanism knows: its centre and half its width are public. */
 function scalar(/** @type {Release} */ release) {
-  const { value_in_range: value, value_as_date: day, unit, accuracy: { radius, interval, interval_as_date: days }, mechanism: { centre, b_prime: half } } = release;
+  const {
+    value_in_range: value,
+    value_as_date: day,
+    unit,
+    accuracy: { radius, interval, interval_as_date: days },
+    mechanism: { centre, b_prime: half },
+  } = release;
   const range = /** @type {[number, number]} */ ([centre - half, centre + half]);
   const texts = measured(value, radius);
   const [from, to] = days ? days.map(date) : endsText(interval);
   const around = withUnit(`${from} to ${to}`, unit && !days ? unit : undefined);
   const bounds = release.statistic.bounds ?? [];
-  const possible = /** @type {[string, string]} */ (days ? (bounds.length === 2 ? bounds.map(date) : ["", ""]) : range.map((end) => withUnit(tickText(end), unit)));
-  const picture = chart(`${day ? date(day) : withUnit(texts.value, unit)}, in the interval ${around}; possible is ${possible.join(" to ")}`);
+  const possible = /** @type {[string, string]} */ (
+    days ? (bounds.length === 2 ? bounds.map(date) : ["", ""]) : range.map((end) => withUnit(tickText(end), unit))
+  );
+  const picture = chart(
+    `${day ? date(day) : withUnit(texts.value, unit)}, in the interval ${around}; possible is ${possible.join(" to ")}`,
+  );
   draw(picture, rangePicture({ range, interval, value, ends: possible, text: around }));
-  return { picture, content: [
-    h("p", { class: "value" }, day ? date(day) : texts.value, !day && h("span", {}, ` ± ${withUnit(texts.error, unit)}`)),
-    picture, worth(interval[1] - interval[0], 2 * half)] };
+  return {
+    picture,
+    content: [
+      h(
+        "p",
+        { class: "value" },
+        day ? date(day) : texts.value,
+        !day && h("span", {}, ` ± ${withUnit(texts.error, unit)}`),
+      ),
+      picture,
+      worth(interval[1] - interval[0], 2 * half),
+    ],
+  };
 }
 
 const textOf = (/** @type {Release} */ { value_in_range: values, accuracy: { radius } }, /** @type {number} */ at) => {
@@ -64,15 +93,36 @@ function several(/** @type {Release} */ release) {
   });
   const one = release.statistic.group_by === undefined ? "bin" : "group";
   const summary = `${measureOf(release)} of ${labels.length} ${one}s of ${titleOf(release, name)}; the table below has the figures`;
-  const figures = h("details", { open: labels.length <= 12 }, h("summary", {}, `Every ${one} as a table`),
-    longList({ items: each, noun: one, textOf: ({ label }) => label, render: (shown) => table("With their intervals", [one === "bin" ? "Bin" : "Group", measureOf(release), "Interval"],
-      shown.map(({ label, value, low, high }) => [label, number(value), endsText([low, high]).join(" to ")]), [1, 2]) }));
+  const figures = h(
+    "details",
+    { open: labels.length <= 12 },
+    h("summary", {}, `Every ${one} as a table`),
+    longList({
+      items: each,
+      noun: one,
+      textOf: ({ label }) => label,
+      render: (shown) =>
+        table(
+          "With their intervals",
+          [one === "bin" ? "Bin" : "Group", measureOf(release), "Interval"],
+          shown.map(({ label, value, low, high }) => [label, number(value), endsText([low, high]).join(" to ")]),
+          [1, 2],
+        ),
+    }),
+  );
   if (places) {
     const picture = chart(summary);
     const told = each.map((bin) => ({ ...bin, text: `${bin.label}: ${bin.text}` }));
-    draw(picture, histogram({ title: titleOf(release, name), measure: measureOf(release), kind: kindOf(release),
-      bins: told.flatMap((bin, at) => (places[at] ? [{ ...bin, from: places[at][0], to: places[at][1] }] : [])),
-      beside: told.filter((_, at) => !places[at]) }));
+    draw(
+      picture,
+      histogram({
+        title: titleOf(release, name),
+        measure: measureOf(release),
+        kind: kindOf(release),
+        bins: told.flatMap((bin, at) => (places[at] ? [{ ...bin, from: places[at][0], to: places[at][1] }] : [])),
+        beside: told.filter((_, at) => !places[at]),
+      }),
+    );
     return { picture, content: [picture, figures] };
   }
   return { ...listed(each, one, "bar", measureOf(release), summary), figures };
@@ -89,46 +139,94 @@ function several(/** @type {Release} */ release) {
 export function listed(rows, noun, mark, title, summary) {
   const picture = chart(summary);
   const domain = ends(rows, mark === "bar"); // of all rows, so that it stays when some are shown
-  const content = longList({ items: rows, noun, textOf: ({ label }) => label, step: ROWS, render: (shown) => {
-    draw(picture, rowChart({ rows: shown, mark, title, domain }));
-    return picture;
-  } });
+  const content = longList({
+    items: rows,
+    noun,
+    textOf: ({ label }) => label,
+    step: ROWS,
+    render: (shown) => {
+      draw(picture, rowChart({ rows: shown, mark, title, domain }));
+      return picture;
+    },
+  });
   return { picture, content: [content] };
 }
 
 /** Return the exact figures of a release, with their headings. */
 function csvRows(/** @type {Release} */ release) {
-  const { value_in_range: value, accuracy: { interval } } = release;
-  if (!Array.isArray(value)) return [["statistic", "value", "lower", "upper", "unit"], [statistic(release.statistic), value, ...interval, release.unit ?? ""]];
-  if (!release.axes) return [[binnedColumns(release.statistic)[0], "value", "lower", "upper"], ...labelsOf(release).map((label, at) => [label, value[at], ...interval[at]])];
-  const [rows, columns] = release.axes.map((/** @type {any} */ axis, /** @type {number} */ at) => axisLabels(axis, (axis.bins ?? axis.edges).length, textsOf(release, release.statistic.columns[at])));
-  return [[...release.statistic.columns, "value", "lower", "upper"],
-    ...rows.flatMap((/** @type {string} */ row, /** @type {number} */ down) => columns.map((/** @type {string} */ column, /** @type {number} */ across) => {
-      const at = down * columns.length + across;
-      return [row, column, value[at], ...interval[at]];
-    }))];
+  const {
+    value_in_range: value,
+    accuracy: { interval },
+  } = release;
+  if (!Array.isArray(value))
+    return [
+      ["statistic", "value", "lower", "upper", "unit"],
+      [statistic(release.statistic), value, ...interval, release.unit ?? ""],
+    ];
+  if (!release.axes)
+    return [
+      [binnedColumns(release.statistic)[0], "value", "lower", "upper"],
+      ...labelsOf(release).map((label, at) => [label, value[at], ...interval[at]]),
+    ];
+  const [rows, columns] = release.axes.map((/** @type {any} */ axis, /** @type {number} */ at) =>
+    axisLabels(axis, (axis.bins ?? axis.edges).length, textsOf(release, release.statistic.columns[at])),
+  );
+  return [
+    [...release.statistic.columns, "value", "lower", "upper"],
+    ...rows.flatMap((/** @type {string} */ row, /** @type {number} */ down) =>
+      columns.map((/** @type {string} */ column, /** @type {number} */ across) => {
+        const at = down * columns.length + across;
+        return [row, column, value[at], ...interval[at]];
+      }),
+    ),
+  ];
 }
 
 /** Return a sentence that names what was asked, of what, how exact it is, and where it can be found. */
 function citation(/** @type {Release} */ release) {
-  const found = Array.isArray(release.value) ? `${release.value.length} values, each ± ${errorText(release.accuracy.radius)}`
-    : release.value_as_date ? date(release.value_as_date) : `${measured(release.value_in_range, release.accuracy.radius).value} ± ${withUnit(measured(release.value_in_range, release.accuracy.radius).error, release.unit)}`;
-  return `${statistic(release.statistic)} of the dataset “${release.dataset}”: ${found} (${number(100 * (1 - release.accuracy.alpha))} % confidence over the noise), `
-    + `released with ε-differential privacy (ε = ${release.privacy.epsilon}, snapping mechanism) on ${release.created_at.slice(0, 10)}; Snapledger release ${release.id}, ${location.origin}.`;
+  const found = Array.isArray(release.value)
+    ? `${release.value.length} values, each ± ${errorText(release.accuracy.radius)}`
+    : release.value_as_date
+      ? date(release.value_as_date)
+      : `${measured(release.value_in_range, release.accuracy.radius).value} ± ${withUnit(measured(release.value_in_range, release.accuracy.radius).error, release.unit)}`;
+  return (
+    `${statistic(release.statistic)} of the dataset “${release.dataset}”: ${found} (${number(100 * (1 - release.accuracy.alpha))} % confidence over the noise), ` +
+    `released with ε-differential privacy (ε = ${release.privacy.epsilon}, snapping mechanism) on ${release.created_at.slice(0, 10)}; Snapledger release ${release.id}, ${location.origin}.`
+  );
 }
 
 /** Return a card with everything about a release. */
 export function result(/** @type {Release} */ release, /** @type {"h1" | "h2"} */ heading = "h2") {
   const { accuracy, budget, mechanism, privacy } = release;
   const many = Array.isArray(release.value);
-  const { picture, content, figures } = release.axes ? twoWay(release, axisLabels) : many ? several(release) : scalar(release);
+  const { picture, content, figures } = release.axes
+    ? twoWay(release, axisLabels)
+    : many
+      ? several(release)
+      : scalar(release);
   const name = `${release.dataset}-${release.statistic.kind}-${release.id.slice(0, 8)}`;
-  return h("section", { class: "card result" },
+  return h(
+    "section",
+    { class: "card result" },
     h(heading, { tabindex: "-1" }, statistic(release.statistic)),
-    h("p", { class: "muted" }, [release.dataset, `${number(100 * (1 - accuracy.alpha))} % confidence`, `ε ${privacy.epsilon}`].join(" · ")),
-    content, h("p", {}, meaning(release)),
-    shareButtons({ name, picture, rows: csvRows(release), citation: citation(release),
-      request: { dataset: release.dataset, to: "releases", body: { statistic: release.statistic, epsilon: privacy.epsilon } } }),
+    h(
+      "p",
+      { class: "muted" },
+      [release.dataset, `${number(100 * (1 - accuracy.alpha))} % confidence`, `ε ${privacy.epsilon}`].join(" · "),
+    ),
+    content,
+    h("p", {}, meaning(release)),
+    shareButtons({
+      name,
+      picture,
+      rows: csvRows(release),
+      citation: citation(release),
+      request: {
+        dataset: release.dataset,
+        to: "releases",
+        body: { statistic: release.statistic, epsilon: privacy.epsilon },
+      },
+    }),
     figures,
     facts([
       ["Charged", `ε ${budget.charged}${release.reused ? " (an earlier release answers)" : ""}`],
@@ -137,16 +235,28 @@ export function result(/** @type {Release} */ release, /** @type {"h1" | "h2"} *
       ["Left of your allowance", budget.allowance_remaining === null ? null : `ε ${budget.allowance_remaining}`],
       ["Paid for the first time", `ε ${privacy.epsilon}`],
     ]),
-    h("details", {}, h("summary", {}, "How it was drawn"), facts([
-      ["Id", h("code", {}, release.id)],
-      ["Exact value", many ? null : h("code", {}, release.value_exact)],
-      ["Radius", withUnit(bound(accuracy.radius), release.unit)],
-      ["Tight radius", withUnit(bound(accuracy.tight_radius), release.unit)],
-      ["Confidence", `${number(100 * (1 - accuracy.alpha))} %`], ["γ", number(mechanism.gamma)],
-      ["Sensitivity", number(mechanism.sensitivity)], ["Scale", number(mechanism.scale)],
-      ["Grid", number(mechanism.grid)], ["Grid refinement", String(mechanism.grid_refinement)],
-      ["ε a bin", mechanism.epsilon_per_bin === undefined ? null : number(mechanism.epsilon_per_bin)],
-      ["Protects", `the values in ${privacy.rows_per_unit === 1 ? "one row" : `${privacy.rows_per_unit} rows`} `
-        + `of ${privacy.n}`],
-    ])));
+    h(
+      "details",
+      {},
+      h("summary", {}, "How it was drawn"),
+      facts([
+        ["Id", h("code", {}, release.id)],
+        ["Exact value", many ? null : h("code", {}, release.value_exact)],
+        ["Radius", withUnit(bound(accuracy.radius), release.unit)],
+        ["Tight radius", withUnit(bound(accuracy.tight_radius), release.unit)],
+        ["Confidence", `${number(100 * (1 - accuracy.alpha))} %`],
+        ["γ", number(mechanism.gamma)],
+        ["Sensitivity", number(mechanism.sensitivity)],
+        ["Scale", number(mechanism.scale)],
+        ["Grid", number(mechanism.grid)],
+        ["Grid refinement", String(mechanism.grid_refinement)],
+        ["ε a bin", mechanism.epsilon_per_bin === undefined ? null : number(mechanism.epsilon_per_bin)],
+        [
+          "Protects",
+          `the values in ${privacy.rows_per_unit === 1 ? "one row" : `${privacy.rows_per_unit} rows`} ` +
+            `of ${privacy.n}`,
+        ],
+      ]),
+    ),
+  );
 }

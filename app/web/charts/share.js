@@ -23,12 +23,36 @@ async function copy(/** @type {string} */ text, /** @type {string} */ what) {
 export function shareButtons(/** @type {Shared} */ { name, picture, rows, request, citation }) {
   const button = (/** @type {string} */ text, /** @type {() => any} */ act, /** @type {string} */ label) =>
     h("button", { type: "button", class: "link small", "aria-label": label, click: act }, text);
-  const program = (/** @type {string} */ language, /** @type {(request: import("./code.js").Request, origin: string) => string} */ write) =>
-    button(language, () => copy(write(request, location.origin), `The question as ${language}`), `Copy the question as ${language}`);
-  return h("div", { class: "share" },
-    h("div", { class: "row" }, h("span", { class: "muted" }, "Save"),
-      picture && [button("PNG", () => savePng(picture, name), "Save the picture as PNG"), button("SVG", () => saveSvg(picture, name), "Save the picture as SVG")],
-      button("CSV", () => saveCsv(rows, name), "Save the figures as CSV")),
-    h("div", { class: "row" }, h("span", { class: "muted" }, "Copy as"), program("Python", python), program("R", r), program("curl", curl)),
-    button("Cite", () => copy(citation, "The citation"), "Copy a sentence to cite this"));
+  const program = (
+    /** @type {string} */ language,
+    /** @type {(request: import("./code.js").Request, origin: string) => string} */ write,
+  ) =>
+    button(
+      language,
+      () => copy(write(request, location.origin), `The question as ${language}`),
+      `Copy the question as ${language}`,
+    );
+  return h(
+    "div",
+    { class: "share" },
+    h(
+      "div",
+      { class: "row" },
+      h("span", { class: "muted" }, "Save"),
+      picture && [
+        button("PNG", () => savePng(picture, name), "Save the picture as PNG"),
+        button("SVG", () => saveSvg(picture, name), "Save the picture as SVG"),
+      ],
+      button("CSV", () => saveCsv(rows, name), "Save the figures as CSV"),
+    ),
+    h(
+      "div",
+      { class: "row" },
+      h("span", { class: "muted" }, "Copy as"),
+      program("Python", python),
+      program("R", r),
+      program("curl", curl),
+    ),
+    button("Cite", () => copy(citation, "The citation"), "Copy a sentence to cite this"),
+  );
 }

@@ -18,7 +18,10 @@ const nano = (epsilon) => {
 
 /** Return the exact sum of several ε, as a decimal string. */
 export function sum(epsilons) {
-  const digits = epsilons.reduce((total, epsilon) => total + nano(epsilon), 0n).toString().padStart(NANO + 1, "0");
+  const digits = epsilons
+    .reduce((total, epsilon) => total + nano(epsilon), 0n)
+    .toString()
+    .padStart(NANO + 1, "0");
   return `${digits.slice(0, -NANO)}.${digits.slice(-NANO)}`.replace(/\.?0+$/, "");
 }
 
@@ -28,7 +31,8 @@ function byPrincipal(debits) {
     if (!groups.has(debit.principal)) groups.set(debit.principal, []);
     groups.get(debit.principal).push(debit);
   }
-  return [...groups].map(([principal, own]) => ({ principal, own, total: sum(own.map(({ epsilon }) => epsilon)) }))
+  return [...groups]
+    .map(([principal, own]) => ({ principal, own, total: sum(own.map(({ epsilon }) => epsilon)) }))
     .sort((one, other) => Number(other.total) - Number(one.total));
 }
 
@@ -37,21 +41,44 @@ function steps(/** @type {Debit[]} */ debits, /** @type {number} */ until) {
   let total = 0;
   /** @type {[number, number][]} */
   const points = [[Date.parse(debits[0].at), 0]];
-  for (const { at, epsilon } of debits) points.push([Date.parse(at), total += Number(epsilon)]);
+  for (const { at, epsilon } of debits) {
+    total += Number(epsilon);
+    points.push([Date.parse(at), total]);
+  }
   return [...points, [until, total]];
 }
 
 /** Return the drawing of what was spent: a line for each of the largest spenders, and one for all together. */
-function figure(/** @type {ReturnType<typeof byPrincipal>} */ groups, /** @type {Debit[]} */ debits, /** @type {string | undefined} */ limit) {
+function figure(
+  /** @type {ReturnType<typeof byPrincipal>} */ groups,
+  /** @type {Debit[]} */ debits,
+  /** @type {string | undefined} */ limit,
+) {
   const now = Date.now();
   const named = groups.slice(0, LINES).map(({ principal, own }) => ({ name: principal, own }));
   const others = debits.filter(({ principal }) => !named.some(({ name }) => name === principal));
   if (others.length > 0) named.push({ name: "all others", own: others });
   /** @type {import("./lines.js").Series[]} */
-  const series = named.map(({ name, own }, at) => ({ name, points: steps(own, now), color: `var(--series-${at + 1})`, dash: DASHES[at], steps: true }));
-  if (named.length > 1) series.unshift({ name: "together", points: steps(debits, now), color: "var(--ink)", thick: 3, steps: true });
+  const series = named.map(({ name, own }, at) => ({
+    name,
+    points: steps(own, now),
+    color: `var(--series-${at + 1})`,
+    dash: DASHES[at],
+    steps: true,
+  }));
+  if (named.length > 1)
+    series.unshift({ name: "together", points: steps(debits, now), color: "var(--ink)", thick: 3, steps: true });
   if (limit !== undefined) {
-    series.push({ name: "limit", points: [[Date.parse(debits[0].at), Number(limit)], [now, Number(limit)]], color: "var(--bad)", dash: "6 4", thick: 1 });
+    series.push({
+      name: "limit",
+      points: [
+        [Date.parse(debits[0].at), Number(limit)],
+        [now, Number(limit)],
+      ],
+      color: "var(--bad)",
+      dash: "6 4",
+      thick: 1,
+    });
   }
   return lines({ x: { kind: "moment", title: "" }, y: { title: "ε spent", zero: true }, series });
 }
@@ -65,7 +92,12 @@ export function spending(title, debits, limit, complete) {
   const picture = chart(`${title}; the table below has the figures`);
   draw(picture, figure(groups, debits, limit));
   const rows = groups.map(({ principal, own, total }) => [principal, total, String(own.length), time(own.at(-1).at)]);
-  return h("section", { class: "card" }, h("h2", {}, title), picture,
+  return h(
+    "section",
+    { class: "card" },
+    h("h2", {}, title),
+    picture,
     !complete && h("p", { class: "notice" }, "Only the earliest part is shown: there is too much to load."),
-    table("By principal", ["Principal", "ε", "Debits", "Last"], rows, [1, 2]));
+    table("By principal", ["Principal", "ε", "Debits", "Last"], rows, [1, 2]),
+  );
 }

@@ -12,19 +12,34 @@ export async function account(me) {
   const renew = async () => {
     const until = expiryField("it expires when the old one does");
     const question = "Create a new key for yourself? The old one stops working at once.";
-    if (!await confirmed(question, "Create a new key", until.element)) return;
+    if (!(await confirmed(question, "Create a new key", until.element))) return;
     const answer = await call("POST", "/me/key", until.body());
     key.set(answer.key);
     fill(told, newKey(answer));
   };
   return [
-    facts([["Name", me.name], ["Display name", me.display_name], ["Role", me.role], ["Since", time(me.created_at)],
-      ["Key expires", h("span", {}, expiry(me))]]),
-    h("section", { class: "card" }, h("h2", {}, "Allowances"),
-      me.allowances.length === 0 ? h("p", {}, "None.")
-        : me.allowances.map((each) => gauge(each.dataset, each, windowNote(each.window)))),
-    form({ class: "card" }, renew, h("h2", {}, "Key"),
+    facts([
+      ["Name", me.name],
+      ["Display name", me.display_name],
+      ["Role", me.role],
+      ["Since", time(me.created_at)],
+      ["Key expires", h("span", {}, expiry(me))],
+    ]),
+    h(
+      "section",
+      { class: "card" },
+      h("h2", {}, "Allowances"),
+      me.allowances.length === 0
+        ? h("p", {}, "None.")
+        : me.allowances.map((each) => gauge(each.dataset, each, windowNote(each.window))),
+    ),
+    form(
+      { class: "card" },
+      renew,
+      h("h2", {}, "Key"),
       h("p", {}, "Anybody with your key can spend your allowances. This tab uses the new one from now on."),
-      h("button", { type: "submit" }, "Create a new key"), told),
+      h("button", { type: "submit" }, "Create a new key"),
+      told,
+    ),
   ];
 }

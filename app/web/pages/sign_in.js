@@ -16,7 +16,10 @@ export function signIn(done) {
     }
     await done();
   };
-  return form({ class: "card narrow" }, enter,
+  return form(
+    { class: "card narrow" },
+    enter,
     field("Key", input, "Only this tab keeps it, until you close it."),
-    h("button", { type: "submit" }, "Sign in"));
+    h("button", { type: "submit" }, "Sign in"),
+  );
 }

@@ -5,8 +5,9 @@ import { h } from "./element.js";
 const LOW = 0.1; // of the limit: a gauge with less left is a warning
 
 /** Return the part of a limit as the width of a bar. */
-const part = (/** @type {number} */ amount, /** @type {number} */ limit) =>
-  ({ "--part": `${(100 * Math.min(1, Math.max(0, amount / limit))).toFixed(2)}%` });
+const part = (/** @type {number} */ amount, /** @type {number} */ limit) => ({
+  "--part": `${(100 * Math.min(1, Math.max(0, amount / limit))).toFixed(2)}%`,
+});
 
 /**
  * Return a gauge of what an account may spend, has spent and has left; `cost` is what a plan would add.
@@ -20,11 +21,27 @@ export function gauge(title, { epsilon_limit: limit, epsilon_spent: spent, epsil
   const text = `ε ${spent} of ${limit} spent; ${remaining} left`;
   const left = most ? Number(remaining) / most : 0;
   const state = left <= 0 ? "bad" : left < LOW ? "warn" : "";
-  const bar = h("div", { class: "gauge-bar", role: "meter", "aria-valuemin": "0", "aria-valuemax": limit,
-    "aria-valuenow": Math.min(Number(spent), most), "aria-valuetext": text, "aria-label": `${title}: ${text}` },
-  h("span", { style: part(most ? Number(spent) : 1, most || 1) }), cost && h("span", { class: "cost", style: part(Number(cost), most || 1) }));
-  return h("div", { class: `gauge ${state}`.trim() },
-    h("p", {}, h("strong", {}, title), h("span", {}, text)), bar, note && h("small", {}, note));
+  const bar = h(
+    "div",
+    {
+      class: "gauge-bar",
+      role: "meter",
+      "aria-valuemin": "0",
+      "aria-valuemax": limit,
+      "aria-valuenow": Math.min(Number(spent), most),
+      "aria-valuetext": text,
+      "aria-label": `${title}: ${text}`,
+    },
+    h("span", { style: part(most ? Number(spent) : 1, most || 1) }),
+    cost && h("span", { class: "cost", style: part(Number(cost), most || 1) }),
+  );
+  return h(
+    "div",
+    { class: `gauge ${state}`.trim() },
+    h("p", {}, h("strong", {}, title), h("span", {}, text)),
+    bar,
+    note && h("small", {}, note),
+  );
 }
 
 /** Return when an allowance is renewed, in words. */

@@ -15,8 +15,10 @@ export function card(title, content, { aside, class: more, label } = {}) {
   return h("section", { class: more ? `card ${more}` : "card", "aria-label": label }, head, content);
 }
 
-const pairsOf = (/** @type {[Content, Content][]} */ pairs) => pairs.filter(([, value]) => value != null && value !== false)
-  .map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)));
+const pairsOf = (/** @type {[Content, Content][]} */ pairs) =>
+  pairs
+    .filter(([, value]) => value != null && value !== false)
+    .map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)));
 
 /** Return names with their values below, in columns. */
 export const facts = (/** @type {[Content, Content][]} */ pairs) => h("dl", { class: "facts" }, pairsOf(pairs));

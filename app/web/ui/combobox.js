@@ -15,9 +15,25 @@ const MOST = 50; // offered at a time: the rest is found by typing
  */
 export function combobox(label, options, { value = "", hint, change = () => {}, properties = {} } = {}) {
   const list = h("ul", { role: "listbox", id: newId("options"), "aria-label": label, hidden: true });
-  const input = h("input", { type: "text", role: "combobox", autocomplete: "off", autocapitalize: "off", spellcheck: "false",
-    "aria-autocomplete": "list", "aria-controls": list.id, "aria-expanded": "false", value, ...properties,
-    input: () => { open(input.value); change(input.value.trim()); }, click: () => open(""), blur: close, keydown: pressed });
+  const input = h("input", {
+    type: "text",
+    role: "combobox",
+    autocomplete: "off",
+    autocapitalize: "off",
+    spellcheck: "false",
+    "aria-autocomplete": "list",
+    "aria-controls": list.id,
+    "aria-expanded": "false",
+    value,
+    ...properties,
+    input: () => {
+      open(input.value);
+      change(input.value.trim());
+    },
+    click: () => open(""),
+    blur: close,
+    keydown: pressed,
+  });
   /** @type {Option[]} */
   let offered = [];
   let active = -1;
@@ -28,10 +44,31 @@ export function combobox(label, options, { value = "", hint, change = () => {}, 
     const found = options.filter((option) => texts(option).includes(asked));
     offered = found.slice(0, MOST);
     active = -1;
-    fill(list, offered.map((option, at) => h("li", { role: "option", id: `${list.id}-${at}`, "aria-selected": "false",
-      mousedown: (/** @type {Event} */ event) => { event.preventDefault(); choose(option); } },
-    option.text ?? option.value, option.note && h("small", {}, option.note))),
-    found.length > MOST && h("li", { class: "nothing", role: "option", "aria-disabled": "true" }, `${found.length - MOST} more: type to find them`));
+    fill(
+      list,
+      offered.map((option, at) =>
+        h(
+          "li",
+          {
+            role: "option",
+            id: `${list.id}-${at}`,
+            "aria-selected": "false",
+            mousedown: (/** @type {Event} */ event) => {
+              event.preventDefault();
+              choose(option);
+            },
+          },
+          option.text ?? option.value,
+          option.note && h("small", {}, option.note),
+        ),
+      ),
+      found.length > MOST &&
+        h(
+          "li",
+          { class: "nothing", role: "option", "aria-disabled": "true" },
+          `${found.length - MOST} more: type to find them`,
+        ),
+    );
     setOpen(offered.length > 0);
   }
   function setOpen(/** @type {boolean} */ is) {
@@ -39,7 +76,9 @@ export function combobox(label, options, { value = "", hint, change = () => {}, 
     input.setAttribute("aria-expanded", String(is));
     if (!is) input.removeAttribute("aria-activedescendant");
   }
-  function close() { setOpen(false); }
+  function close() {
+    setOpen(false);
+  }
   function choose(/** @type {Option} */ option) {
     input.value = option.value;
     close();
@@ -49,7 +88,7 @@ export function combobox(label, options, { value = "", hint, change = () => {}, 
   function move(/** @type {number} */ to) {
     if (list.hidden) open("");
     active = (to + offered.length) % offered.length;
-    [...list.children].forEach((item, at) => item.setAttribute("aria-selected", String(at === active)));
+    for (const [at, item] of [...list.children].entries()) item.setAttribute("aria-selected", String(at === active));
     input.setAttribute("aria-activedescendant", `${list.id}-${active}`);
     list.children[active]?.scrollIntoView({ block: "nearest" });
   }
@@ -66,5 +105,14 @@ export function combobox(label, options, { value = "", hint, change = () => {}, 
   const wrapped = h("div", { class: "combobox" });
   input.replaceWith(wrapped);
   wrapped.append(input, list);
-  return { element, input, get value() { return input.value.trim(); }, set value(to) { input.value = to; } };
+  return {
+    element,
+    input,
+    get value() {
+      return input.value.trim();
+    },
+    set value(to) {
+      input.value = to;
+    },
+  };
 }

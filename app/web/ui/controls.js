@@ -10,7 +10,8 @@ export const numeric = ({ kind }) => ["integer", "real", "decimal", "date", "tim
 
 export const PERIODS = ["day", "iso_week", "month", "quarter", "year"];
 
-export const text = (properties) => h("input", { type: "text", inputmode: "decimal", autocomplete: "off", ...properties });
+export const text = (properties) =>
+  h("input", { type: "text", inputmode: "decimal", autocomplete: "off", ...properties });
 
 /** Return a field for a value of a numeric column: a date, a time or a number. */
 export function valueInput({ kind }, value = "") {
@@ -20,14 +21,27 @@ export function valueInput({ kind }, value = "") {
 }
 
 /** Return the comma-separated values that were typed. */
-export const typed = ({ value }) => value.split(",").map((each) => each.trim()).filter((each) => each !== "");
+export const typed = ({ value }) =>
+  value
+    .split(",")
+    .map((each) => each.trim())
+    .filter((each) => each !== "");
 
 /** Return a choice of one of the columns with these names. */
 export const columnChooser = (columns, names, chosen, change) =>
-  select(names.map((name) => [name, columnText(name, columns[name])]), chosen, { change });
+  select(
+    names.map((name) => [name, columnText(name, columns[name])]),
+    chosen,
+    { change },
+  );
 
 /** Return a choice of one of `names`. */
-export const chooser = (names, chosen, change) => select(names.map((name) => [name, name]), chosen, { change });
+export const chooser = (names, chosen, change) =>
+  select(
+    names.map((name) => [name, name]),
+    chosen,
+    { change },
+  );
 
 const NOTHING = { element: null, body: () => null };
 
@@ -35,8 +49,13 @@ const NOTHING = { element: null, body: () => null };
 export function boundsFields(name, declared) {
   if (!numeric(declared)) return NOTHING;
   const [lower, upper] = (declared.bounds ?? ["", ""]).map((bound) => valueInput(declared, bound));
-  const element = h("fieldset", { class: "pair" }, h("legend", {}, `Bounds of ${withUnit(name, declared.unit && `(${declared.unit})`)}`),
-    field("Lower", lower), field("Upper", upper));
+  const element = h(
+    "fieldset",
+    { class: "pair" },
+    h("legend", {}, `Bounds of ${withUnit(name, declared.unit && `(${declared.unit})`)}`),
+    field("Lower", lower),
+    field("Upper", upper),
+  );
   return { element, body: () => [lower.value.trim(), upper.value.trim()] };
 }
 
@@ -57,7 +76,9 @@ export function binFields(name, declared) {
   show();
   return {
     element: h("fieldset", { class: "fields" }, h("legend", {}, name), field("Bins", by), parts),
-    body: () => (by.value === "edges" ? { edges: typed(edges) }
-      : { bins: by.value === "bins" ? bins.value.trim() : by.value, bounds: bounds.body() }),
+    body: () =>
+      by.value === "edges"
+        ? { edges: typed(edges) }
+        : { bins: by.value === "bins" ? bins.value.trim() : by.value, bounds: bounds.body() },
   };
 }

@@ -12,12 +12,16 @@ import { fill, h, newId } from "./element.js";
 export function openDialog({ title, content, actions = [{ text: "Close", value: "" }], wide = false }) {
   return new Promise((resolve) => {
     const id = newId("dialog");
-    const dialog = h("dialog", { "aria-labelledby": id, class: wide && "wide",
+    const dialog = h("dialog", {
+      "aria-labelledby": id,
+      class: wide && "wide",
       close: () => {
         dialog.remove();
         resolve(dialog.returnValue);
       },
-      click: (/** @type {MouseEvent} */ event) => { if (event.target === dialog && outside(dialog, event)) dialog.close(""); },
+      click: (/** @type {MouseEvent} */ event) => {
+        if (event.target === dialog && outside(dialog, event)) dialog.close("");
+      },
     });
     const button = (/** @type {Action} */ { text, value, class: style }) =>
       h("button", { type: "button", class: style, click: () => dialog.close(value) }, text);
@@ -49,8 +53,15 @@ export const confirmed = (question, action, ...fields) => asked(question, action
  */
 export const agreed = (question, action, ...fields) => asked(question, action, undefined, fields);
 
-async function asked(/** @type {string} */ question, /** @type {string} */ action, /** @type {string | undefined} */ style,
-  /** @type {import("./element.js").Content} */ content) {
-  const actions = [{ text: "Cancel", value: "", class: "quiet" }, { text: action, value: "yes", class: style }];
-  return await openDialog({ title: question, content, actions }) === "yes";
+async function asked(
+  /** @type {string} */ question,
+  /** @type {string} */ action,
+  /** @type {string | undefined} */ style,
+  /** @type {import("./element.js").Content} */ content,
+) {
+  const actions = [
+    { text: "Cancel", value: "", class: "quiet" },
+    { text: action, value: "yes", class: style },
+  ];
+  return (await openDialog({ title: question, content, actions })) === "yes";
 }

@@ -10,8 +10,10 @@ const SVG = "http://www.w3.org/2000/svg";
  * @param {Content[]} children
  * @returns {(Node | string)[]}
  */
-const contents = (children) => /** @type {any[]} */ (children.flat(Infinity))
-  .filter((child) => child != null && child !== false && child !== "");
+const contents = (children) =>
+  /** @type {any[]} */ (/** @type {any[]} */ (children).flat(Infinity)).filter(
+    (child) => child != null && child !== false && child !== "",
+  );
 
 /**
  * @param {Element & ElementCSSInlineStyle} element
@@ -21,7 +23,8 @@ function assign(element, properties) {
   for (const [name, value] of Object.entries(properties)) {
     if (typeof value === "function") element.addEventListener(name, value);
     else if (name === "value" || name === "checked") /** @type {any} */ (element)[name] = value;
-    else if (name === "style") for (const [rule, to] of Object.entries(value)) element.style.setProperty(rule, String(to));
+    else if (name === "style")
+      for (const [rule, to] of Object.entries(value)) element.style.setProperty(rule, String(to));
     else if (value === true) element.setAttribute(name, "");
     else if (value !== false && value != null) element.setAttribute(name, String(value));
   }

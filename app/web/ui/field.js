@@ -6,7 +6,9 @@ import { fill, h, newId } from "./element.js";
 
 /** Name what describes a control, beside what describes it already. */
 function describe(/** @type {Element} */ control, /** @type {string} */ id, present = true) {
-  const others = (control.getAttribute("aria-describedby") ?? "").split(" ").filter((each) => each !== "" && each !== id);
+  const others = (control.getAttribute("aria-describedby") ?? "")
+    .split(" ")
+    .filter((each) => each !== "" && each !== id);
   const all = present ? [...others, id] : others;
   if (all.length > 0) control.setAttribute("aria-describedby", all.join(" "));
   else control.removeAttribute("aria-describedby");
@@ -22,8 +24,13 @@ export function field(label, control, hint) {
   control.id ||= newId("field");
   const described = hint && h("small", { id: `${control.id}-hint` }, hint);
   if (described) describe(control, described.id);
-  return h("div", { class: /** @type {any} */ (control).type === "checkbox" ? "field check" : "field" },
-    h("label", { for: control.id }, label), control, described);
+  return h(
+    "div",
+    { class: /** @type {any} */ (control).type === "checkbox" ? "field check" : "field" },
+    h("label", { for: control.id }, label),
+    control,
+    described,
+  );
 }
 
 /**
@@ -58,14 +65,18 @@ export function validate(control, check) {
     setError(control, message);
     return message === null;
   };
-  control.addEventListener("blur", () => { if (control.value !== "") test(); });
-  control.addEventListener("input", () => { if (control.getAttribute("aria-invalid") === "true") test(); });
+  control.addEventListener("blur", () => {
+    if (control.value !== "") test();
+  });
+  control.addEventListener("input", () => {
+    if (control.getAttribute("aria-invalid") === "true") test();
+  });
   return test;
 }
 
 /**
  * Return a choice of `options`, each `[value, text]`.
- * @param {[string, string][]} options
+ * @param {string[][]} options
  * @param {string} [chosen]
  * @param {import("./element.js").Properties} [properties]
  */

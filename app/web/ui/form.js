@@ -11,19 +11,27 @@ import { alertOf } from "./messages.js";
  */
 export function form(properties, submit, ...children) {
   const trouble = h("div");
-  const made = h("form", { ...properties, submit: async (/** @type {Event} */ event) => {
-    event.preventDefault();
-    const button = made.querySelector("button[type=submit]");
-    if (button?.getAttribute("aria-disabled") === "true") return;
-    button?.setAttribute("aria-disabled", "true");
-    fill(trouble);
-    try {
-      await submit();
-    } catch (error) {
-      fill(trouble, alertOf(error));
-    } finally {
-      button?.removeAttribute("aria-disabled");
-    }
-  } }, ...children, trouble);
+  const made = h(
+    "form",
+    {
+      ...properties,
+      submit: async (/** @type {Event} */ event) => {
+        event.preventDefault();
+        const button = made.querySelector("button[type=submit]");
+        if (button?.getAttribute("aria-disabled") === "true") return;
+        button?.setAttribute("aria-disabled", "true");
+        fill(trouble);
+        try {
+          await submit();
+        } catch (error) {
+          fill(trouble, alertOf(error));
+        } finally {
+          button?.removeAttribute("aria-disabled");
+        }
+      },
+    },
+    ...children,
+    trouble,
+  );
   return made;
 }

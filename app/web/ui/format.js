@@ -1,5 +1,7 @@
 // Formats numbers, times and names. An ε stays a decimal string; `Number(ε)` is only for drawing.
 
+/** @typedef {{ label?: string, unit?: string, category_labels?: Record<string, string> }} Declared what is declared of a column for reading */
+
 const DIGITS = 6;
 const significant = new Intl.NumberFormat("en", { maximumSignificantDigits: DIGITS, useGrouping: true });
 const whole = new Intl.NumberFormat("en");
@@ -35,13 +37,18 @@ export const count = (n, noun) => `${whole.format(n)} ${noun}${n === 1 ? "" : "s
 export const withUnit = (text, unit) => (unit ? `${text} ${unit}` : text);
 
 /** Return the title of an axis: what a column is called, with its unit. */
-export const axisTitle = (name, { label, unit } = {}) => withUnit(label ?? name, unit && `(${unit})`);
+export const axisTitle = (/** @type {string} */ name, /** @type {Declared} */ { label, unit } = {}) =>
+  withUnit(label ?? name, unit && `(${unit})`);
 
 /** Return a column as a choice of a form: its name, and what it is called. */
-export const columnText = (name, { label, unit } = {}) => `${name}${label ? `: ${label}` : ""}${unit ? ` (${unit})` : ""}`;
+export const columnText = (/** @type {string} */ name, /** @type {Declared} */ { label, unit } = {}) =>
+  `${name}${label ? `: ${label}` : ""}${unit ? ` (${unit})` : ""}`;
 
 /** Return what the owner calls a category. */
-export function categoryLabel(category, { category_labels: labels } = {}) {
+export function categoryLabel(
+  /** @type {string} */ category,
+  /** @type {Declared} */ { category_labels: labels } = {},
+) {
   return labels && Object.hasOwn(labels, category) ? labels[category] : category;
 }
 
@@ -105,9 +112,13 @@ function unfiltered(asked) {
   }
   if (asked.kind === "histogram" && asked.columns) return `table of ${asked.columns.join(" and ")}`;
   if (asked.kind === "histogram") {
-    const by = asked.edges ? ` in ${count(asked.edges.length - 1, "interval")}`
-      : typeof asked.bins === "string" ? ` by ${asked.bins.replace("iso_", "")} ${pair(asked.bounds)}`
-      : asked.bins ? ` in ${count(asked.bins, "interval")} of ${pair(asked.bounds)}` : "";
+    const by = asked.edges
+      ? ` in ${count(asked.edges.length - 1, "interval")}`
+      : typeof asked.bins === "string"
+        ? ` by ${asked.bins.replace("iso_", "")} ${pair(asked.bounds)}`
+        : asked.bins
+          ? ` in ${count(asked.bins, "interval")} of ${pair(asked.bounds)}`
+          : "";
     return `histogram of ${asked.column}${by}`;
   }
   const of = asked.column === undefined ? "" : ` of ${asked.column} ${pair(asked.bounds)}`.trimEnd();
@@ -115,7 +126,10 @@ function unfiltered(asked) {
 }
 
 /** Return a filter in words: "species in Adelie and year between 2007 and 2008". */
-const conditions = (where) => Object.entries(where).map(([column, one]) => `${column} ${condition(one)}`).join(" and ");
+const conditions = (where) =>
+  Object.entries(where)
+    .map(([column, one]) => `${column} ${condition(one)}`)
+    .join(" and ");
 
 const ENDS = { at_least: "at least", above: "above", at_most: "at most", below: "below" };
 
@@ -124,5 +138,8 @@ function condition({ between, in: values, is_missing: missing, not, ...ends }) {
   if (missing != null) return missing ? "is missing" : "is not missing";
   if (between) return `between ${between[0]} and ${between[1]}`;
   if (values) return `in ${values.join(", ")}`;
-  return Object.keys(ENDS).filter((end) => ends[end] != null).map((end) => `${ENDS[end]} ${ends[end]}`).join(" and ");
+  return Object.keys(ENDS)
+    .filter((end) => ends[end] != null)
+    .map((end) => `${ENDS[end]} ${ends[end]}`)
+    .join(" and ");
 }

@@ -13,11 +13,17 @@ export const short = (hash) => (hash ? h("code", { title: hash }, hash.slice(0, 
 export function inParts(caption, headings, newestFirst, row, numeric) {
   const place = h("div");
   const turn = (text, from) => h("button", { type: "button", class: "quiet", click: () => show(from) }, text);
-  const show = (from) => fill(place,
-    table(caption, headings, newestFirst.slice(from, from + PAGE).map(row), numeric),
-    h("div", { class: "buttons" },
-      from > 0 && turn("Newer entries", from - PAGE),
-      from + PAGE < newestFirst.length && turn("Older entries", from + PAGE)));
+  const show = (from) =>
+    fill(
+      place,
+      table(caption, headings, newestFirst.slice(from, from + PAGE).map(row), numeric),
+      h(
+        "div",
+        { class: "buttons" },
+        from > 0 && turn("Newer entries", from - PAGE),
+        from + PAGE < newestFirst.length && turn("Older entries", from + PAGE),
+      ),
+    );
   show(0);
   return place;
 }
@@ -26,7 +32,11 @@ function found({ valid, entries, head, problems }) {
   const where = ({ seq, what }) => h("li", {}, seq === null ? what : `entry ${seq}: ${what}`);
   const many = `${number(entries)} ${entries === 1 ? "entry" : "entries"}`;
   return [
-    h("p", { class: valid ? "verdict" : "verdict refused" }, h("strong", {}, valid ? `Valid: ${many}.` : "Not valid: see the problems below.")),
+    h(
+      "p",
+      { class: valid ? "verdict" : "verdict refused" },
+      h("strong", {}, valid ? `Valid: ${many}.` : "Not valid: see the problems below."),
+    ),
     problems.length > 0 && h("ul", {}, problems.map(where)),
     facts([["Head", head && h("code", {}, head)]]),
   ];
@@ -44,6 +54,12 @@ export function verification(at, action, about) {
       throw error;
     }
   };
-  return form({ class: "card" }, verify, h("h2", {}, "Verification"), h("p", {}, about),
-    h("button", { type: "submit" }, action), outcome);
+  return form(
+    { class: "card" },
+    verify,
+    h("h2", {}, "Verification"),
+    h("p", {}, about),
+    h("button", { type: "submit" }, action),
+    outcome,
+  );
 }

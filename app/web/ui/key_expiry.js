@@ -16,6 +16,8 @@ export function expiryField(left = "it never expires") {
   return {
     element,
     body: () => ({ key_expires_at: input.value === "" ? null : new Date(input.value).toISOString() }),
-    clear: () => { input.value = ""; },
+    clear: () => {
+      input.value = "";
+    },
   };
 }

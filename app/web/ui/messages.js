@@ -10,9 +10,12 @@ import { h } from "./element.js";
  */
 export function alertOf(error) {
   const lines = (error.errors ?? []).map((/** @type {any} */ { where, what }) => h("li", {}, `${where}: ${what}`));
-  return h("div", { role: "alert", class: "alert" },
+  return h(
+    "div",
+    { role: "alert", class: "alert" },
     h("p", {}, h("strong", {}, error.title ?? "Something went wrong"), ". ", error.message),
-    lines.length > 0 && h("ul", {}, lines));
+    lines.length > 0 && h("ul", {}, lines),
+  );
 }
 
 /**
@@ -28,12 +31,23 @@ export const notice = (kind, ...children) => h("div", { class: `notice ${kind}` 
  * @param {Content} text
  * @param {...Content} actions
  */
-export const empty = (title, text, ...actions) => h("div", { class: "empty" }, h("h2", {}, title), h("p", {}, text),
-  actions.length > 0 && h("div", { class: "buttons" }, actions));
+export const empty = (title, text, ...actions) =>
+  h(
+    "div",
+    { class: "empty" },
+    h("h2", {}, title),
+    h("p", {}, text),
+    actions.length > 0 && h("div", { class: "buttons" }, actions),
+  );
 
 /** Return grey lines in the place of what is being loaded. */
-export const skeleton = (lines = 5) => h("div", { class: "skeleton", "aria-hidden": "true" },
-  h("span", { class: "block" }), Array.from({ length: lines }, () => h("span")));
+export const skeleton = (lines = 5) =>
+  h(
+    "div",
+    { class: "skeleton", "aria-hidden": "true" },
+    h("span", { class: "block" }),
+    Array.from({ length: lines }, () => h("span")),
+  );
 
 /**
  * Return a short word about a state: neutral, or "good", "warn", "bad", "accent".
@@ -47,5 +61,10 @@ export const badge = (text, kind) => h("span", { class: kind ? `badge ${kind}` :
  * @param {Content} text
  * @param {{ remove?: () => void, name?: string }} [properties]
  */
-export const chip = (text, { remove, name } = {}) => h("span", { class: "chip" }, h("span", {}, text),
-  remove && h("button", { type: "button", "aria-label": name ?? "Remove", click: remove }, "✕"));
+export const chip = (text, { remove, name } = {}) =>
+  h(
+    "span",
+    { class: "chip" },
+    h("span", {}, text),
+    remove && h("button", { type: "button", "aria-label": name ?? "Remove", click: remove }, "✕"),
+  );

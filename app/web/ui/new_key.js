@@ -10,11 +10,14 @@ export function newKey({ name, key }) {
       await navigator.clipboard.writeText(key);
       copied.textContent = "Copied.";
     } catch {
-      getSelection().selectAllChildren(code);
+      getSelection()?.selectAllChildren(code);
       copied.textContent = "The key is selected: copy it now.";
     }
   };
-  return h("div", { class: "notice", role: "group", "aria-label": `The key of ${name}` },
+  return h(
+    "div",
+    { class: "notice", role: "group", "aria-label": `The key of ${name}` },
     h("p", {}, `The key of ${name}; it is shown only this once: `, code),
-    h("div", { class: "buttons" }, h("button", { type: "button", click: copy }, "Copy the key"), copied));
+    h("div", { class: "buttons" }, h("button", { type: "button", click: copy }, "Copy the key"), copied),
+  );
 }

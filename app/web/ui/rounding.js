@@ -20,8 +20,11 @@ function roundTo(/** @type {number} */ value, /** @type {number} */ place, round
   return place < 0 ? steps / 10 ** -place : steps * 10 ** place;
 }
 
-const written = (/** @type {number} */ value, /** @type {number} */ place) => (Object.is(value, -0) ? 0 : value).toLocaleString("en",
-  { minimumFractionDigits: Math.max(0, -place), maximumFractionDigits: Math.max(0, -place) });
+const written = (/** @type {number} */ value, /** @type {number} */ place) =>
+  (Object.is(value, -0) ? 0 : value).toLocaleString("en", {
+    minimumFractionDigits: Math.max(0, -place),
+    maximumFractionDigits: Math.max(0, -place),
+  });
 
 /**
  * Return a value and its error as texts, such as "4,209" and "116". The error covers how far the value was rounded.
@@ -32,7 +35,10 @@ export function measured(value, error) {
   const place = placeOf(error);
   if (place === null) return { value: number(value), error: number(error) };
   const shown = roundTo(value, place);
-  return { value: written(shown, place), error: written(roundTo(error + Math.abs(value - shown), place, Math.ceil), place) };
+  return {
+    value: written(shown, place),
+    error: written(roundTo(error + Math.abs(value - shown), place, Math.ceil), place),
+  };
 }
 
 /** Return an error alone, rounded up: "± 116" without its sign. */
@@ -62,7 +68,8 @@ export function valueText(value, [lower, upper]) {
 const compactNumber = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 4 });
 
 /** Return a number as short as an axis needs it: 25,000 or 1.2M. */
-export const tickText = (/** @type {number} */ value) => (Math.abs(value) >= 1e6 ? compactNumber.format(value) : number(value));
+export const tickText = (/** @type {number} */ value) =>
+  Math.abs(value) >= 1e6 ? compactNumber.format(value) : number(value);
 
 /** Return a part of a whole as a percentage with two significant digits. */
 export function percent(/** @type {number} */ part) {

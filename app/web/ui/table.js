@@ -21,15 +21,40 @@ export function table(caption, headings, rows, numeric = [], { stacks = headings
     const first = position === 0;
     const nothing = content == null || content === "" || content === false;
     const heading = headings[position];
-    return h(first ? "th" : "td", { role: first ? "rowheader" : "cell", scope: first ? "row" : null, class: style(position),
-      "data-label": !first && typeof heading === "string" ? heading : null }, nothing ? null : h("span", {}, content));
+    return h(
+      first ? "th" : "td",
+      {
+        role: first ? "rowheader" : "cell",
+        scope: first ? "row" : null,
+        class: style(position),
+        "data-label": !first && typeof heading === "string" ? heading : null,
+      },
+      nothing ? null : h("span", {}, content),
+    );
   };
-  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
-    h("table", { role: "table", class: stacks && "stacks" },
+  return h(
+    "div",
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+    h(
+      "table",
+      { role: "table", class: stacks && "stacks" },
       h("caption", {}, caption),
-      h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, headings.map((text, at) =>
-        h("th", { scope: "col", role: "columnheader", class: style(at) }, text)))),
-      h("tbody", { role: "rowgroup" }, rows.map((row) => h("tr", { role: "row" }, row.map(cell))))));
+      h(
+        "thead",
+        { role: "rowgroup" },
+        h(
+          "tr",
+          { role: "row" },
+          headings.map((text, at) => h("th", { scope: "col", role: "columnheader", class: style(at) }, text)),
+        ),
+      ),
+      h(
+        "tbody",
+        { role: "rowgroup" },
+        rows.map((row) => h("tr", { role: "row" }, row.map(cell))),
+      ),
+    ),
+  );
 }
 
 /**
@@ -46,18 +71,33 @@ export function longList({ items, noun, textOf, render, step = STEP }) {
   function show(/** @type {number} */ most) {
     const sought = box.value.trim().toLowerCase();
     const found = sought === "" ? items : items.filter((_, at) => texts[at].includes(sought));
-    fill(list, found.length > 0 ? render(found.slice(0, most)) : h("p", { class: "muted" }, `No ${noun} has “${box.value.trim()}”.`));
+    fill(
+      list,
+      found.length > 0
+        ? render(found.slice(0, most))
+        : h("p", { class: "muted" }, `No ${noun} has “${box.value.trim()}”.`),
+    );
     const rest = found.length - most;
     const more = () => {
       show(most + step);
       announce(`${Math.min(most + step, found.length)} of ${found.length} are shown.`);
     };
-    fill(foot, rest > 0 && [`${most} of ${found.length} ${noun}s`,
-      h("button", { type: "button", class: "quiet small", click: more }, `Show ${Math.min(rest, step)} more`)]);
+    fill(
+      foot,
+      rest > 0 && [
+        `${most} of ${found.length} ${noun}s`,
+        h("button", { type: "button", class: "quiet small", click: more }, `Show ${Math.min(rest, step)} more`),
+      ],
+    );
     foot.hidden = rest <= 0;
   }
   show(step);
-  return h("div", {},
-    items.length > step && h("div", { class: "search" }, h("label", { for: id, class: "visually-hidden" }, `Search ${noun}s`), box),
-    list, foot);
+  return h(
+    "div",
+    {},
+    items.length > step &&
+      h("div", { class: "search" }, h("label", { for: id, class: "visually-hidden" }, `Search ${noun}s`), box),
+    list,
+    foot,
+  );
 }

@@ -16,11 +16,22 @@ function place(explanation, button) {
 function explain(name, button) {
   const { meaning, more } = GLOSSARY[name];
   const id = `term-${++numbered}`;
-  const explanation = h("span", { id, class: "explanation", popover: "auto", role: "dialog", "aria-labelledby": `${id}-name`,
-    tabindex: "-1", autofocus: true,
-    toggle: ({ newState }) => newState === "open" && place(explanation, button) },
-  h("strong", { id: `${id}-name` }, name), h("span", {}, meaning),
-  h("a", { href: `/guide/${more}`, target: "_blank", rel: "noopener" }, "More in the guide"));
+  const explanation = h(
+    "span",
+    {
+      id,
+      class: "explanation",
+      popover: "auto",
+      role: "dialog",
+      "aria-labelledby": `${id}-name`,
+      tabindex: "-1",
+      autofocus: true,
+      toggle: ({ newState }) => newState === "open" && place(explanation, button),
+    },
+    h("strong", { id: `${id}-name` }, name),
+    h("span", {}, meaning),
+    h("a", { href: `/guide/${more}`, target: "_blank", rel: "noopener" }, "More in the guide"),
+  );
   button.after(explanation);
   button.popoverTargetElement = explanation; // the browser now opens it, and closes it with Escape or a click elsewhere
 }
@@ -28,8 +39,16 @@ function explain(name, button) {
 /** Return a button that explains a term of the glossary, for beside a label or in a heading. */
 export function help(name) {
   if (!Object.hasOwn(GLOSSARY, name)) throw new Error(`docs/glossary.md has no term "${name}"`);
-  const button = h("button", { type: "button", class: "help", "aria-label": `What is “${name}”?`,
-    click: () => button.popoverTargetElement ?? explain(name, button) }, "?");
+  const button = h(
+    "button",
+    {
+      type: "button",
+      class: "help",
+      "aria-label": `What is “${name}”?`,
+      click: () => button.popoverTargetElement ?? explain(name, button),
+    },
+    "?",
+  );
   return button;
 }
 

@@ -10,4 +10,5 @@ import "./d3-scale.min.js";
 import "./d3-path.min.js";
 import "./d3-shape.min.js";
 
-export const { area, curveLinear, curveStepAfter, line, scaleBand, scaleLinear, scaleLog, scaleTime, scaleUtc } = /** @type {any} */ (globalThis).d3;
+export const { area, curveLinear, curveStepAfter, line, scaleLinear, scaleLog, scaleTime, scaleUtc } =
+  /** @type {any} */ (globalThis).d3;
