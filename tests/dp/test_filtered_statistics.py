@@ -111,12 +111,12 @@ def test_a_sum_on_every_dataset(bounds: tuple[int, int], n: int, rows_per_unit: 
 
 
 @pytest.mark.parametrize("filtered", [True, False])
-@pytest.mark.parametrize("rows_per_unit", [1, 2])
+@pytest.mark.parametrize("rows_per_unit", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("bounds", BOUNDS)
 def test_sums_of_groups_on_every_dataset(bounds: tuple[int, int], rows_per_unit: int, *, filtered: bool) -> None:
     where = {"v": {"between": (mpq(bounds[0]), mpq(bounds[1] - 1))}} if filtered else None
     spec = {"kind": "sum", "column": "v", "group_by": "k", "where": where}
-    n = 2
+    n = max(2, rows_per_unit)
     statistic = build(spec, columns(*bounds), n, rows_per_unit)
     assert statistic.components == len(TEXTS)
     values, changes = examined(statistic, bounds, n, rows_per_unit)
@@ -194,7 +194,7 @@ COUNTS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("rows_per_unit", [1, 2])
+@pytest.mark.parametrize("rows_per_unit", [1, 2, 3])
 @pytest.mark.parametrize("name", COUNTS)
 def test_counts_on_every_dataset(name: str, rows_per_unit: int) -> None:
     bounds, n = (-1, 2), 3

@@ -73,7 +73,7 @@ def neighbours(rows: tuple[Any, ...], domain: tuple[Any, ...], changed: int) -> 
             yield tuple(other)
 
 
-@pytest.mark.parametrize("rows_per_unit", [1, 2])
+@pytest.mark.parametrize("rows_per_unit", [1, 2, 3])
 @pytest.mark.parametrize("n", [2, 3, 4])
 @pytest.mark.parametrize("name", ONE_NUMBER)
 def test_value_range_and_sensitivity_on_every_dataset(name: str, n: int, rows_per_unit: int) -> None:
@@ -99,7 +99,7 @@ def test_value_range_and_sensitivity_on_every_dataset(name: str, n: int, rows_pe
     assert statistic.b_prime == max(abs(v - statistic.centre) for v in values.values()) / statistic.sensitivity
 
 
-@pytest.mark.parametrize("rows_per_unit", [1, 2])
+@pytest.mark.parametrize("rows_per_unit", [1, 2, 3])
 def test_a_histogram_changes_by_twice_the_rows_of_a_person(rows_per_unit: int) -> None:
     n, bins = 4, 3
     statistic = build(HISTOGRAM, COLUMNS, n, rows_per_unit)
