@@ -262,6 +262,35 @@ def test_the_keyboard_is_enough(opened: Opened, service: Service, owner: str) ->
     assert service.admin.get(f"/v1/datasets/{name}").json()["columns"]["age"]["bounds"] == [0, 120]
 
 
+def test_a_column_gets_another_kind(opened: Opened, service: Service, owner: str) -> None:
+    """Of two words that mean yes and no, a file does not show that they do."""
+    name = a_name("kinds")
+    page = opened().sign_in(owner, "#/register")
+    choose(page, b"member,since\noui,2024-01-31 10:00\nnon,2024-02-01 11:30\n")
+    member = column(page, "member")
+    member.get_by_label("Kind").select_option("boolean")
+    expect(member.get_by_label("Kind")).to_be_focused()
+    member.get_by_label("Texts that mean yes").fill("oui")
+    member.get_by_label("Texts that mean no").press("Tab")
+    page.get_by_role("button", name="Register the table").click()
+    expect(member.get_by_text("Enter the texts of both, or of neither.")).to_be_visible()
+    member.get_by_label("Texts that mean no").fill("non, no")
+    since = column(page, "since")
+    since.get_by_label("Time zone", exact=True).fill("Paris")
+    since.get_by_label("Counted in").focus()
+    expect(since.get_by_text("Enter the name of a time zone")).to_be_visible()
+    since.get_by_label("Time zone", exact=True).fill("Europe/Paris")
+    since.get_by_label("Lower").fill("2024-01-01T00:00:00")
+    since.get_by_label("Upper").fill("2025-01-01T00:00:00")
+    since.get_by_label("I know these bounds and the time zone").check()
+    page.get_by_label("Name", exact=True).fill(name)
+    page.get_by_role("button", name="Register the table").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(f"{name} is registered")
+    columns = service.admin.get(f"/v1/datasets/{name}").json()["columns"]
+    assert (columns["member"]["kind"], columns["since"]["time_zone"]) == ("boolean", "Europe/Paris")
+    assert columns["since"]["resolution"] == "minute"
+
+
 def test_a_draft_that_takes_long_is_stopped(opened: Opened, owner: str) -> None:
     dashboard = opened()
     page = dashboard.sign_in(owner, "#/register")

@@ -1,7 +1,7 @@
 // The fields of one column, by its kind: bounds or categories, unit, label, and what a missing value counts as.
 
-import { temporal, valueInput } from "../ui/controls.js";
-import { field, h, help, select, setError, validate } from "../ui/dom.js";
+import { temporal, typed, valueInput } from "../ui/controls.js";
+import { field, h, help, newId, select, setError, validate } from "../ui/dom.js";
 import { RESOLUTIONS, categoriesOf, checkBound, checkCategories, checkNumber, checkOrder } from "./declaration.js";
 
 /**
@@ -63,14 +63,14 @@ function categoryFields(declared, changed) {
  * @returns {Fields}
  */
 function timeFields(declared, changed) {
-  const list = h("datalist", { id: "time-zones" }, ZONES.map((zone) => h("option", { value: zone })));
-  const zone = text({ value: declared.time_zone, list: "time-zones", spellcheck: "false",
+  const list = h("datalist", { id: newId("zones") }, ZONES.map((zone) => h("option", { value: zone })));
+  const zone = text({ value: declared.time_zone, list: list.id, spellcheck: "false",
     input: () => { declared.time_zone = zone.value.trim(); changed(); } });
   const resolution = select(RESOLUTIONS, declared.resolution, { change: () => { declared.resolution = resolution.value; } });
   const check = validate(zone, (value) => (ZONES.length === 0 || ZONES.includes(value.trim()) || value.trim() === "UTC" ? null
     : "Enter the name of a time zone, such as Europe/Paris or UTC."));
   return { element: h("div", { class: "pair" }, field("Time zone", zone, "Whose clocks count, such as Europe/Paris."),
-    field("Counted in", resolution), document.getElementById("time-zones") ? null : list), check };
+    field("Counted in", resolution), list), check };
 }
 
 /** @returns {Fields} */
@@ -80,9 +80,23 @@ function scaleField(/** @type {Declared} */ declared) {
     check: validate(input, (value) => (/^(\d|1[0-8])$/.test(value.trim()) ? null : "Enter a whole number from 0 to 18.")) };
 }
 
+/** Return the fields of the texts that a text file has for yes and no. @returns {Fields} */
+function spellingFields(/** @type {Declared} */ declared) {
+  const members = ["true_values", "false_values"];
+  const inputs = members.map((member) => text({ value: (declared[member] ?? []).join(", "), spellcheck: "false", autocapitalize: "off",
+    input: () => members.forEach((each, at) => {
+      const texts = typed(inputs[at]);
+      if (texts.length > 0) declared[each] = texts; else delete declared[each];
+    }) }));
+  const one = () => inputs.filter((input) => typed(input).length === 0).length === 1;
+  const check = validate(inputs[1], () => (one() ? "Enter the texts of both, or of neither." : null));
+  return { element: h("div", { class: "pair" }, field("Texts that mean yes (optional)", inputs[0], "Of a text file, such as yes, y. Else: true, 1."),
+    field("Texts that mean no (optional)", inputs[1], "Such as no, n. Else: false, 0.")), check };
+}
+
 /** Return the fields of the values of a column. @returns {Fields[]} */
 export function valueFields(/** @type {Declared} */ declared, /** @type {() => void} */ changed) {
-  if (declared.kind === "boolean") return [];
+  if (declared.kind === "boolean") return [spellingFields(declared)];
   if (declared.kind === "category") return [categoryFields(declared, changed)];
   return [boundsFields(declared, changed), declared.kind === "decimal" && scaleField(declared),
     declared.kind === "timestamp" && timeFields(declared, changed)].filter((each) => each !== false);
