@@ -49,10 +49,20 @@ export function call(method, path, body, headers = {}) {
   });
 }
 
-/** Send a form with files. There is no timeout, since the service may take long to check a large file. */
+/**
+ * Send a form with files. There is no timeout, since the service may take long to check a large file.
+ * @param {string} path
+ * @param {FormData} form
+ * @param {AbortSignal | null} [signal]
+ */
 export const upload = (path, form, signal = null) => send("POST", path, { headers: {}, body: form, signal });
 
-/** Send JSON about a table that the service then reads, without a timeout. */
+/**
+ * Send JSON about a table that the service then reads, without a timeout.
+ * @param {string} path
+ * @param {string} text
+ * @param {AbortSignal | null} [signal]
+ */
 export const callSlowly = (path, text, signal = null) =>
   send("POST", path, { headers: { "Content-Type": "application/json" }, body: text, signal });
 

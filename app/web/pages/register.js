@@ -1,13 +1,12 @@
 // The page where owners register a table: choose it, declare what is public of it, register it, and grant access.
 
 import { callSlowly, listed, upload } from "../api.js";
-import { BY_HAND, columnList } from "../registration/column_list.js";
-import { datasetFields } from "../registration/dataset_fields.js";
-import { carryOver, emptyMetadata, nameColumns } from "../registration/declaration.js";
-import { metadataJson } from "../registration/metadata_json.js";
+import { BY_HAND } from "../registration/column_list.js";
+import { carryOver, emptyMetadata } from "../registration/declaration.js";
+import { descriptionForm } from "../registration/description_form.js";
 import { registrationResult } from "../registration/result.js";
 import { tableSource } from "../registration/table_source.js";
-import { alertOf, announce, card, empty, fill, form, h, skeleton } from "../ui/dom.js";
+import { alertOf, announce, card, empty, fill, h, skeleton } from "../ui/dom.js";
 
 /**
  * @typedef {import("../registration/declaration.js").Metadata} Metadata
@@ -26,67 +25,11 @@ function askForDraft(/** @type {Table} */ table, /** @type {AbortSignal} */ sign
   return upload("/drafts", body, signal);
 }
 
-/** Register a table as it is described. */
-function send(/** @type {Table} */ table, /** @type {Metadata} */ metadata) {
-  const text = JSON.stringify("source" in table ? { ...metadata, source: metadata.source ?? table.source } : metadata);
-  if ("source" in table) return callSlowly("/datasets", text);
-  const body = new FormData();
-  body.append("metadata", text);
-  body.append("file", table.file);
-  return upload("/datasets", body);
-}
-
-/** Return the form that describes a table and registers it. */
-function descriptionForm(/** @type {Table} */ table, /** @type {Metadata} */ given, /** @type {LeftOut[]} */ leftOut, /** @type {string[]} */ own,
-  /** @type {(metadata: Metadata, leftByHand: string[]) => void} */ keep, /** @type {(dataset: any) => void} */ done) {
-  let metadata = given;
-  let columns = columnList(metadata, leftOut, changed);
-  let dataset = datasetFields(metadata, names(), own, changed);
-  const [first, second, progress] = [h("div"), h("div"), h("span", { class: "muted" })];
-  const json = metadataJson(() => metadata, (typed) => {
-    const gone = [...columns.leftByHand(), ...Object.keys(metadata.columns)].map((column) => ({ column, reason: BY_HAND }));
-    const others = [...leftOut.filter(({ reason }) => reason !== BY_HAND), ...gone].filter(({ column }) => !(column in typed.columns));
-    metadata = typed;
-    draw(columns = columnList(metadata, others, changed),
-      dataset = datasetFields(metadata, names(), own, changed));
-  });
-
-  function names() { return [...Object.keys(given.columns), ...leftOut.map(({ column }) => column)]; }
-  function changed() { keep(metadata, columns.leftByHand()); json.refresh(); }
-  function draw(/** @type {typeof columns} */ one, /** @type {typeof dataset} */ other) {
-    fill(first, one.element);
-    fill(second, other.element);
-    keep(metadata, one.leftByHand());
-  }
-  const submit = async () => {
-    if (!json.take()) return json.input.focus();
-    const [field, column] = [dataset.firstWrong(), columns.firstWrong()];
-    if (column !== null) columns.show(column);
-    else field?.focus();
-    if (field !== null || column !== null) return announce("Something is still to be mended before the table can be registered.");
-    if (Object.keys(metadata.columns).length === 0) throw Object.assign(new Error("Declare at least one column."), { title: "No column is declared" });
-    fill(progress, "The table is sent and checked …");
-    announce("Registering …");
-    try {
-      done(await send(table, metadata));
-    } catch (error) {
-      fill(progress);
-      announce("");
-      const named = nameColumns(error, Object.keys(metadata.columns));
-      for (const { column: wrong, what } of named.errors) if (wrong) columns.editorOf(wrong).fault(what);
-      throw named;
-    }
-    return null;
-  };
-  draw(columns, dataset);
-  return form({}, submit, card("Columns", [h("p", { class: "muted" }, "Open each column and confirm what it declares. Columns that are left out are not stored."), first]),
-    card("The dataset", second), json.element,
-    h("div", { class: "actions" }, h("button", { type: "submit" }, "Register the table"), progress));
-}
-
 export async function register() {
   const described = h("section", { "aria-label": "Description", tabindex: "-1" });
-  const own = await listed("/datasets", "datasets").then(({ items }) => items.filter(({ source }) => source).map(({ name }) => name));
+  const own = await listed("/datasets", "datasets").then(({ items }) =>
+    items.filter(({ source }) => source).map(({ name }) => name),
+  );
   let running = new AbortController();
   /** @type {Metadata | null} */
   let before = null;
@@ -97,7 +40,8 @@ export async function register() {
 
   async function draft(/** @type {Table} */ table) {
     running.abort();
-    const mine = running = new AbortController();
+    const mine = new AbortController();
+    running = mine;
     window.addEventListener("hashchange", () => mine.abort(), { once: true });
     const stop = h("button", { type: "button", class: "quiet small", click: () => mine.abort() }, "Stop");
     fill(described, card("Reading the table …", [skeleton(4), stop]));
@@ -105,7 +49,10 @@ export async function register() {
     try {
       const { metadata, left_out: leftOut } = await askForDraft(table, mine.signal);
       const again = leftByHand.filter((name) => name in metadata.columns);
-      describe(table, carryOver(metadata, before, again), [...leftOut, ...again.map((column) => ({ column, reason: BY_HAND }))]);
+      describe(table, carryOver(metadata, before, again), [
+        ...leftOut,
+        ...again.map((column) => ({ column, reason: BY_HAND })),
+      ]);
       announce(`${Object.keys(metadata.columns).length} columns are drafted.`);
       described.focus();
     } catch (error) {
@@ -115,7 +62,9 @@ export async function register() {
     }
   }
   function describe(/** @type {Table} */ table, /** @type {Metadata} */ metadata, /** @type {LeftOut[]} */ leftOut) {
-    const keep = (/** @type {Metadata} */ changed, /** @type {string[]} */ left) => { [before, leftByHand] = [changed, left]; };
+    const keep = (/** @type {Metadata} */ changed, /** @type {string[]} */ left) => {
+      [before, leftByHand] = [changed, left];
+    };
     const done = (/** @type {any} */ dataset) => {
       fill(whole, registrationResult(dataset));
       const heading = /** @type {HTMLElement} */ (document.querySelector("h1"));
@@ -124,12 +73,29 @@ export async function register() {
       heading.focus();
       announce(`${dataset.name} is registered: ${dataset.n} rows.`);
     };
-    fill(described, descriptionForm(table, metadata, leftOut.filter(({ column }) => !(column in metadata.columns)), own, keep, done));
+    fill(
+      described,
+      descriptionForm(
+        table,
+        metadata,
+        leftOut.filter(({ column }) => !(column in metadata.columns)),
+        own,
+        keep,
+        done,
+      ),
+    );
   }
   /** Return how to go on without a draft. */
   function byHand(/** @type {Table} */ table) {
-    return empty("No draft", "Mend the table and choose it again, say above how an unusual file is written, or describe it yourself.",
-      h("button", { type: "button", class: "quiet", click: () => describe(table, before ?? emptyMetadata(), []) }, "Describe it without a draft"));
+    return empty(
+      "No draft",
+      "Mend the table and choose it again, say above how an unusual file is written, or describe it yourself.",
+      h(
+        "button",
+        { type: "button", class: "quiet", click: () => describe(table, before ?? emptyMetadata(), []) },
+        "Describe it without a draft",
+      ),
+    );
   }
   fill(whole, card("The table", await tableSource(draft)), described);
   return { content: whole, lead: LEAD };

@@ -1,8 +1,9 @@
 // One column of the table: its fields, a warning beside what was drafted from the data, and the owner's word for it.
 
-import { badge, fill, field, h, notice, select, setError } from "../ui/dom.js";
-import { missingFields, textFields, valueFields } from "./column_fields.js";
-import { KINDS, draftedOf, isBounded, isConfirmed, ofKind } from "./declaration.js";
+import { badge, field, fill, h, notice, select, setError } from "../ui/dom.js";
+import { valueFields } from "./column_fields.js";
+import { missingFields, textFields } from "./column_texts.js";
+import { draftedOf, isBounded, isConfirmed, KINDS, ofKind } from "./declaration.js";
 
 /**
  * @typedef {import("./declaration.js").Declared} Declared
@@ -14,7 +15,8 @@ const SHOWN_CATEGORIES = 3;
 /** Return what a column declares, for the line that is seen when it is closed. */
 export function summaryOf(/** @type {Declared} */ declared) {
   const { kind, bounds, categories = [], unit } = declared;
-  if (isBounded(declared)) return `${bounds.map((/** @type {any} */ bound) => String(bound).replace("T", " ") || "?").join(" to ")}${unit ? ` ${unit}` : ""}`;
+  if (isBounded(declared))
+    return `${bounds.map((/** @type {any} */ bound) => String(bound).replace("T", " ") || "?").join(" to ")}${unit ? ` ${unit}` : ""}`;
   if (kind === "boolean") return "yes or no";
   const rest = categories.length - SHOWN_CATEGORIES;
   return categories.slice(0, SHOWN_CATEGORIES).join(", ") + (rest > 0 ? ` and ${rest} more` : "") || "no category yet";
@@ -28,23 +30,63 @@ export function summaryOf(/** @type {Declared} */ declared) {
 function warningOf(declared, drafted) {
   const from = drafted.unconfirmed ?? [];
   const bounds = from.includes("bounds") ? drafted.bounds : [];
-  const found = bounds.filter((/** @type {string} */ bound, /** @type {number} */ at) => bound !== "" && declared.bounds?.[at] === bound);
+  const found = bounds.filter(
+    (/** @type {string} */ bound, /** @type {number} */ at) => bound !== "" && declared.bounds?.[at] === bound,
+  );
   if (found.length > 0) {
-    return notice("warn", h("p", {}, h("strong", {}, found.length > 1 ? "These bounds are values of the data. " : `${found[0]} is a value of the data. `),
-      found.length > 1 ? `${found.join(" and ")} are the least and the greatest that were found. ` : "It is the least or the greatest that was found. ",
-      "Everybody with access would learn that somebody has it."),
-    h("p", {}, "Enter what is known without the data: a law, the end of a scale, a field guide, a published report. If unsure, go wider."));
+    return notice(
+      "warn",
+      h(
+        "p",
+        {},
+        h(
+          "strong",
+          {},
+          found.length > 1 ? "These bounds are values of the data. " : `${found[0]} is a value of the data. `,
+        ),
+        found.length > 1
+          ? `${found.join(" and ")} are the least and the greatest that were found. `
+          : "It is the least or the greatest that was found. ",
+        "Everybody with access would learn that somebody has it.",
+      ),
+      h(
+        "p",
+        {},
+        "Enter what is known without the data: a law, the end of a scale, a field guide, a published report. If unsure, go wider.",
+      ),
+    );
   }
-  if (from.includes("categories") && declared.categories?.length > 0 && declared.categories.every((/** @type {string} */ each) => drafted.categories.includes(each))) {
-    return notice("warn", h("p", {}, h("strong", {}, "These categories are texts of the data. "),
-      "Everybody with access would learn that each of them occurs; a rare one can point to one person."),
-    h("p", {}, "Keep those that are known without the data, such as the answers on the questionnaire, and add those that did not occur."));
+  if (
+    from.includes("categories") &&
+    declared.categories?.length > 0 &&
+    declared.categories.every((/** @type {string} */ each) => drafted.categories.includes(each))
+  ) {
+    return notice(
+      "warn",
+      h(
+        "p",
+        {},
+        h("strong", {}, "These categories are texts of the data. "),
+        "Everybody with access would learn that each of them occurs; a rare one can point to one person.",
+      ),
+      h(
+        "p",
+        {},
+        "Keep those that are known without the data, such as the answers on the questionnaire, and add those that did not occur.",
+      ),
+    );
   }
-  return from.includes("time_zone") && declared.time_zone === drafted.time_zone
-    && notice("warn", h("p", {}, "The data does not say in which time zone these times are to be read: choose it."));
+  return (
+    from.includes("time_zone") &&
+    declared.time_zone === drafted.time_zone &&
+    notice("warn", h("p", {}, "The data does not say in which time zone these times are to be read: choose it."))
+  );
 }
 
-const WORDS = /** @type {Record<string, string>} */ ({ category: "these categories", timestamp: "these bounds and the time zone" });
+const WORDS = /** @type {Record<string, string>} */ ({
+  category: "these categories",
+  timestamp: "these bounds and the time zone",
+});
 
 /**
  * Return the editor of a column. Its content is made when it is first opened, since a table may have thousands.
@@ -54,8 +96,14 @@ const WORDS = /** @type {Record<string, string>} */ ({ category: "these categori
  */
 export function columnEditor(name, { get, set, remove, changed, next }) {
   const [state, shown, body] = [h("span"), h("span", { class: "muted" }), h("div", { class: "fold-body" })];
-  const element = /** @type {HTMLDetailsElement} */ (h("details", { class: "fold", toggle: () => element.open && build() },
-    h("summary", {}, h("span", { class: "fold-title" }, name), shown, state), body));
+  const element = /** @type {HTMLDetailsElement} */ (
+    h(
+      "details",
+      { class: "fold", toggle: () => element.open && build() },
+      h("summary", {}, h("span", { class: "fold-title" }, name), shown, state),
+      body,
+    )
+  );
   let drafted = structuredClone(get());
   let wrong = /** @type {string | null} */ (null);
   let built = false;
@@ -66,15 +114,25 @@ export function columnEditor(name, { get, set, remove, changed, next }) {
     const declared = get();
     const kind = KINDS.find(([each]) => each === declared.kind)?.[1].replace(/,.*/, "") ?? declared.kind;
     shown.textContent = `${kind}: ${summaryOf(declared)}`;
-    fill(state, wrong ? badge("to mend", "bad") : isConfirmed(declared) ? badge(draftedOf(declared.kind).length > 0 ? "confirmed" : "nothing to confirm", "good")
-      : badge("to confirm", "warn"));
+    fill(
+      state,
+      wrong
+        ? badge("to mend", "bad")
+        : isConfirmed(declared)
+          ? badge(draftedOf(declared.kind).length > 0 ? "confirmed" : "nothing to confirm", "good")
+          : badge("to confirm", "warn"),
+    );
   }
   function build() {
     if (built) return;
     built = true;
     const declared = get();
     const warning = h("div", {}, warningOf(declared, drafted));
-    const confirm = h("input", { type: "checkbox", checked: isConfirmed(declared), change: () => agree(confirm.checked) });
+    const confirm = h("input", {
+      type: "checkbox",
+      checked: isConfirmed(declared),
+      change: () => agree(confirm.checked),
+    });
     const edited = () => {
       declared.unconfirmed = draftedOf(declared.kind);
       confirm.checked = false;
@@ -83,13 +141,15 @@ export function columnEditor(name, { get, set, remove, changed, next }) {
     };
     const parts = [...valueFields(declared, edited), textFields(declared), missingFields(declared)];
     const values = parts.slice(0, -2);
-    const kind = select(KINDS, declared.kind, { change: () => {
-      set(ofKind(declared, kind.value));
-      drafted = structuredClone(get());
-      rebuild();
-      tell(null);
-      /** @type {HTMLElement | null} */ (body.querySelector("select"))?.focus();
-    } });
+    const kind = select(KINDS, declared.kind, {
+      change: () => {
+        set(ofKind(declared, kind.value));
+        drafted = structuredClone(get());
+        rebuild();
+        tell(null);
+        /** @type {HTMLElement | null} */ (body.querySelector("select"))?.focus();
+      },
+    });
     check = () => parts.map((part) => part.check()).every(Boolean);
     function agree(/** @type {boolean} */ is) {
       if (is && !check()) {
@@ -104,12 +164,37 @@ export function columnEditor(name, { get, set, remove, changed, next }) {
     }
     mark = () => setError(confirm, "Confirm this, or leave the column out.");
     const needsWord = draftedOf(declared.kind).length > 0;
-    fill(body, wrong && notice("bad", h("p", {}, wrong)), h("div", { class: "columns" },
-      h("div", {}, field("Kind", kind), values.map((part) => part.element), warning,
-        needsWord && field(`I know ${WORDS[declared.kind] ?? "these bounds"} without looking at the data`, confirm)),
-      h("div", {}, parts.slice(-2).map((part) => part.element))),
-    h("div", { class: "buttons" }, h("button", { type: "button", class: "quiet small", click: next }, "Next column to confirm"),
-      h("button", { type: "button", class: "link small", click: remove, "aria-label": `Leave out ${name}` }, "Leave this column out")));
+    fill(
+      body,
+      wrong && notice("bad", h("p", {}, wrong)),
+      h(
+        "div",
+        { class: "columns" },
+        h(
+          "div",
+          {},
+          field("Kind", kind),
+          values.map((part) => part.element),
+          warning,
+          needsWord && field(`I know ${WORDS[declared.kind] ?? "these bounds"} without looking at the data`, confirm),
+        ),
+        h(
+          "div",
+          {},
+          parts.slice(-2).map((part) => part.element),
+        ),
+      ),
+      h(
+        "div",
+        { class: "buttons" },
+        h("button", { type: "button", class: "quiet small", click: next }, "Next column to confirm"),
+        h(
+          "button",
+          { type: "button", class: "link small", click: remove, "aria-label": `Leave out ${name}` },
+          "Leave this column out",
+        ),
+      ),
+    );
   }
   function rebuild() {
     built = false;
@@ -131,11 +216,17 @@ export function columnEditor(name, { get, set, remove, changed, next }) {
     summarize();
   };
   summarize();
-  return { element, name, reveal, fault, check: () => {
-    if (isConfirmed(get())) return !built || check();
-    element.open = true;
-    build();
-    mark();
-    return false;
-  } };
+  return {
+    element,
+    name,
+    reveal,
+    fault,
+    check: () => {
+      if (isConfirmed(get())) return !built || check();
+      element.open = true;
+      build();
+      mark();
+      return false;
+    },
+  };
 }

@@ -31,11 +31,20 @@ export function columnList(metadata, leftOut, changed) {
   let onlyOpen = false;
 
   const open = () => Object.keys(metadata.columns).filter((name) => !isConfirmed(metadata.columns[name]));
-  const filter = h("button", { type: "button", class: "chip", "aria-pressed": "false", click: () => {
-    onlyOpen = !onlyOpen;
-    filter.setAttribute("aria-pressed", String(onlyOpen));
-    draw();
-  } }, "Only those to confirm");
+  const filter = h(
+    "button",
+    {
+      type: "button",
+      class: "chip",
+      "aria-pressed": "false",
+      click: () => {
+        onlyOpen = !onlyOpen;
+        filter.setAttribute("aria-pressed", String(onlyOpen));
+        draw();
+      },
+    },
+    "Only those to confirm",
+  );
   const rest = h("button", { type: "button", class: "quiet small", click: () => leave(open()) });
 
   function editorOf(/** @type {string} */ name) {
@@ -43,9 +52,14 @@ export function columnList(metadata, leftOut, changed) {
     if (found) return found;
     const made = columnEditor(name, {
       get: () => metadata.columns[name],
-      set: (declared) => { metadata.columns[name] = declared; },
+      set: (declared) => {
+        metadata.columns[name] = declared;
+      },
       remove: () => leave([name]),
-      changed: () => { recount(); changed(); },
+      changed: () => {
+        recount();
+        changed();
+      },
       next: () => next(name),
     });
     editors.set(name, made);
@@ -85,8 +99,9 @@ export function columnList(metadata, leftOut, changed) {
   }
   function recount() {
     const [all, waiting] = [Object.keys(metadata.columns).length, open().length];
-    tally.textContent = `${count(all, "column")}, ${waiting === 0 ? "all confirmed" : `${waiting} to confirm`}`
-      + `${out.length > 0 ? `; ${out.length} left out` : ""}.`;
+    tally.textContent =
+      `${count(all, "column")}, ${waiting === 0 ? "all confirmed" : `${waiting} to confirm`}` +
+      `${out.length > 0 ? `; ${out.length} left out` : ""}.`;
     filter.hidden = waiting === 0 && !onlyOpen;
     rest.hidden = waiting === 0 || waiting === all;
     rest.textContent = `Leave out the ${waiting} that ${waiting === 1 ? "is" : "are"} not confirmed`;
@@ -94,24 +109,83 @@ export function columnList(metadata, leftOut, changed) {
   function draw(/** @type {string | undefined} */ first = undefined) {
     const names = Object.keys(metadata.columns).filter((name) => !onlyOpen || !isConfirmed(metadata.columns[name]));
     const items = first === undefined ? names : [first, ...names.filter((name) => name !== first)];
-    fill(list, items.length === 0 ? h("p", { class: "muted" }, onlyOpen ? "All columns are confirmed." : "No column is declared.")
-      : longList({ items, noun: "column", step: STEP,
-        textOf: (name) => `${name} ${metadata.columns[name]?.label ?? ""} ${metadata.columns[name]?.kind}`,
-        render: (shown) => h("div", {}, shown.filter((name) => name in metadata.columns).map((name) => editorOf(name).element)) }));
-    fill(others, out.length > 0 && h("details", { class: "fold" },
-      h("summary", {}, h("span", { class: "fold-title" }, `${count(out.length, "column")} left out`),
-        h("span", { class: "muted" }, "They are not stored.")),
-      h("div", { class: "fold-body" }, longList({ items: out, noun: "column", step: STEP, textOf: ({ column }) => column,
-        render: (shown) => h("ul", { class: "plain" }, shown.map(({ column, reason }) => h("li", { class: "row between" },
-          h("span", {}, h("strong", {}, column), ` ${reason}`),
-          h("button", { type: "button", class: "quiet small", "aria-label": `Declare ${column}`, click: () => take(column) }, "Declare it")))) }))));
+    fill(
+      list,
+      items.length === 0
+        ? h("p", { class: "muted" }, onlyOpen ? "All columns are confirmed." : "No column is declared.")
+        : longList({
+            items,
+            noun: "column",
+            step: STEP,
+            textOf: (name) => `${name} ${metadata.columns[name]?.label ?? ""} ${metadata.columns[name]?.kind}`,
+            render: (shown) =>
+              h(
+                "div",
+                {},
+                shown.filter((name) => name in metadata.columns).map((name) => editorOf(name).element),
+              ),
+          }),
+    );
+    fill(
+      others,
+      out.length > 0 &&
+        h(
+          "details",
+          { class: "fold" },
+          h(
+            "summary",
+            {},
+            h("span", { class: "fold-title" }, `${count(out.length, "column")} left out`),
+            h("span", { class: "muted" }, "They are not stored."),
+          ),
+          h(
+            "div",
+            { class: "fold-body" },
+            longList({
+              items: out,
+              noun: "column",
+              step: STEP,
+              textOf: ({ column }) => column,
+              render: (shown) =>
+                h(
+                  "ul",
+                  { class: "plain" },
+                  shown.map(({ column, reason }) =>
+                    h(
+                      "li",
+                      { class: "row between" },
+                      h("span", {}, h("strong", {}, column), ` ${reason}`),
+                      h(
+                        "button",
+                        {
+                          type: "button",
+                          class: "quiet small",
+                          "aria-label": `Declare ${column}`,
+                          click: () => take(column),
+                        },
+                        "Declare it",
+                      ),
+                    ),
+                  ),
+                ),
+            }),
+          ),
+        ),
+    );
     recount();
   }
   tally.tabIndex = -1;
   draw();
   return {
-    element: h("div", { class: "stack" }, h("div", { class: "row between" }, tally, h("div", { class: "buttons" }, filter, rest)), list, others),
-    editorOf, show,
+    element: h(
+      "div",
+      { class: "stack" },
+      h("div", { class: "row between" }, tally, h("div", { class: "buttons" }, filter, rest)),
+      list,
+      others,
+    ),
+    editorOf,
+    show,
     /** Return the columns that the owner has left out. */
     leftByHand: () => out.filter(({ reason }) => reason === BY_HAND).map(({ column }) => column),
     /** Return the first column that is not right, or null; each says what is wrong with it. */

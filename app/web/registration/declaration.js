@@ -7,13 +7,29 @@
  */
 
 /** @type {[string, string][]} */
-export const KINDS = [["integer", "whole number"], ["real", "number"], ["decimal", "exact decimal, such as money"],
-  ["category", "category"], ["boolean", "yes or no"], ["date", "date"], ["timestamp", "date and time"]];
+export const KINDS = [
+  ["integer", "whole number"],
+  ["real", "number"],
+  ["decimal", "exact decimal, such as money"],
+  ["category", "category"],
+  ["boolean", "yes or no"],
+  ["date", "date"],
+  ["timestamp", "date and time"],
+];
 
 /** @type {[string, string][]} */
-export const RESOLUTIONS = [["day", "days"], ["hour", "hours"], ["minute", "minutes"], ["second", "seconds"]];
+export const RESOLUTIONS = [
+  ["day", "days"],
+  ["hour", "hours"],
+  ["minute", "minutes"],
+  ["second", "seconds"],
+];
 
-const DRAFTED = /** @type {Record<string, string[]>} */ ({ category: ["categories"], boolean: [], timestamp: ["bounds", "time_zone"] });
+const DRAFTED = /** @type {Record<string, string[]>} */ ({
+  category: ["categories"],
+  boolean: [],
+  timestamp: ["bounds", "time_zone"],
+});
 const OF_EVERY_KIND = ["label", "description", "nullable"];
 const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
@@ -35,13 +51,22 @@ export const isConfirmed = (/** @type {Declared} */ { unconfirmed = [] }) => unc
 
 /** Return a column of another kind, of which nothing is known but what every kind has. @returns {Declared} */
 export function ofKind(/** @type {Declared} */ declared, /** @type {string} */ kind) {
-  const kept = Object.fromEntries(OF_EVERY_KIND.filter((member) => member in declared).map((member) => [member, declared[member]]));
+  const kept = Object.fromEntries(
+    OF_EVERY_KIND.filter((member) => member in declared).map((member) => [member, declared[member]]),
+  );
   const isNumber = ["integer", "real", "decimal"].includes(kind);
   const wasNumber = ["integer", "real", "decimal"].includes(declared.kind);
-  return { ...kept, kind,
-    ...(isNumber && wasNumber ? { bounds: declared.bounds, ...(declared.unit && { unit: declared.unit }) } : isBounded({ kind }) && { bounds: ["", ""] }),
-    ...(kind === "category" && { categories: [] }), ...(kind === "decimal" && { scale: 2 }),
-    ...(kind === "timestamp" && { time_zone: "UTC", resolution: "minute" }), unconfirmed: draftedOf(kind) };
+  return {
+    ...kept,
+    kind,
+    ...(isNumber && wasNumber
+      ? { bounds: declared.bounds, ...(declared.unit && { unit: declared.unit }) }
+      : isBounded({ kind }) && { bounds: ["", ""] }),
+    ...(kind === "category" && { categories: [] }),
+    ...(kind === "decimal" && { scale: 2 }),
+    ...(kind === "timestamp" && { time_zone: "UTC", resolution: "minute" }),
+    unconfirmed: draftedOf(kind),
+  };
 }
 
 /**
@@ -61,7 +86,7 @@ export function carryOver(drafted, before, leftOut) {
 
 /** Return an error about a number as it was typed. */
 export const checkNumber = (/** @type {string} */ text) =>
-  (DECIMAL.test(text.trim()) ? null : "Enter a number, with a point before the decimals.");
+  DECIMAL.test(text.trim()) ? null : "Enter a number, with a point before the decimals.";
 
 /** Return an error about a column's bound. */
 export function checkBound(/** @type {Declared} */ { kind }, /** @type {string} */ text) {
@@ -91,7 +116,7 @@ export function checkCategories(/** @type {string} */ text) {
 
 /** Return an error about a dataset's name. */
 export const checkName = (/** @type {string} */ text) =>
-  (NAME.test(text) ? null : "Use small letters, digits, - and _, at most 63; begin with a letter or a digit.");
+  NAME.test(text) ? null : "Use small letters, digits, - and _, at most 63; begin with a letter or a digit.";
 
 /** Return an error about a limit. */
 export function checkLimit(/** @type {string} */ text) {
@@ -101,15 +126,20 @@ export function checkLimit(/** @type {string} */ text) {
 
 /** Return an error about the rows of one unit. */
 export const checkRows = (/** @type {string} */ text) =>
-  (/^[0-9]+$/.test(text.trim()) && Number(text) >= 1 && Number(text) <= MAX_ROWS_PER_UNIT ? null
-    : "Enter a whole number, at least 1.");
+  /^[0-9]+$/.test(text.trim()) && Number(text) >= 1 && Number(text) <= MAX_ROWS_PER_UNIT
+    ? null
+    : "Enter a whole number, at least 1.";
 
 /** Return metadata from JSON, in which each number stays the decimal that was written. */
 export function parseMetadata(/** @type {string} */ text) {
-  const exactly = (/** @type {string} */ key, /** @type {any} */ value, /** @type {{ source?: string } | undefined} */ context) =>
-    (typeof value === "number" && key !== "sheet" ? context?.source ?? String(value) : value);
+  const exactly = (
+    /** @type {string} */ key,
+    /** @type {any} */ value,
+    /** @type {{ source?: string } | undefined} */ context,
+  ) => (typeof value === "number" && key !== "sheet" ? (context?.source ?? String(value)) : value);
   const read = JSON.parse(text, /** @type {any} */ (exactly));
-  if (read === null || typeof read !== "object" || Array.isArray(read)) throw new SyntaxError("the whole must be an object: { … }");
+  if (read === null || typeof read !== "object" || Array.isArray(read))
+    throw new SyntaxError("the whole must be an object: { … }");
   return /** @type {Metadata} */ ({ ...read, columns: read.columns ?? {} });
 }
 
@@ -122,7 +152,9 @@ export function nameColumns(error, names) {
   const at = /^columns\.(\d+)(?:\.(.*))?$/;
   const errors = (error.errors ?? []).map((/** @type {any} */ { where, what }) => {
     const found = at.exec(where);
-    const column = found ? names[Number(found[1])] : names.find((name) => where === `column ${name}` || where.endsWith(`, column ${name}`));
+    const column = found
+      ? names[Number(found[1])]
+      : names.find((name) => where === `column ${name}` || where.endsWith(`, column ${name}`));
     const place = found && column ? [`column ${column}`, found[2]].filter(Boolean).join(": ") : where;
     return { where: place, what: what.replace(/ \(column [\d,]+ of [\d,]+\)$/, ""), column };
   });

@@ -14,7 +14,15 @@ const LINES = 18;
  */
 export function metadataJson(read, replace) {
   const render = () => JSON.stringify(read(), null, 1);
-  const input = h("textarea", { "rows": LINES, spellcheck: "false", autocapitalize: "off", input: () => { typed = true; }, change: () => take() });
+  const input = h("textarea", {
+    rows: LINES,
+    spellcheck: "false",
+    autocapitalize: "off",
+    input: () => {
+      typed = true;
+    },
+    change: () => take(),
+  });
   let typed = false;
   /** Replace the metadata by what was typed, if something was; return whether it can be read. */
   function take() {
@@ -32,9 +40,24 @@ export function metadataJson(read, replace) {
   const refresh = () => {
     if (!typed) input.value = render();
   };
-  const element = h("details", { class: "fold", toggle: refresh }, h("summary", {}, h("span", { class: "fold-title" }, "Advanced: the JSON"),
-    h("span", { class: "muted" }, "What is sent, for you to read or to write.")),
-  h("div", { class: "fold-body" }, field("Metadata (JSON)", input,
-    "The members are those of a registration over HTTP; the fields above follow what you write here.")));
+  const element = h(
+    "details",
+    { class: "fold", toggle: refresh },
+    h(
+      "summary",
+      {},
+      h("span", { class: "fold-title" }, "Advanced: the JSON"),
+      h("span", { class: "muted" }, "What is sent, for you to read or to write."),
+    ),
+    h(
+      "div",
+      { class: "fold-body" },
+      field(
+        "Metadata (JSON)",
+        input,
+        "The members are those of a registration over HTTP; the fields above follow what you write here.",
+      ),
+    ),
+  );
   return { element, refresh, take, input };
 }
