@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from dashboard import Dashboard, Penguins
+from laboratory import Laboratory, furnish
 from playwright.sync_api import Browser, sync_playwright
 from service_world import Service, serving
 
@@ -30,6 +31,16 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         folder, f"sqlite:///{folder}/ledger.sqlite3", RATE_LIMIT="off", MAX_EPSILON_PER_RELEASE="10"
     ) as service:
         yield service
+
+
+@pytest.fixture(scope="session")
+def laboratory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laboratory]:
+    """A service of its own, so that its pages show these names alone."""
+    folder = tmp_path_factory.mktemp("laboratory")
+    with serving(
+        folder, f"sqlite:///{folder}/ledger.sqlite3", RATE_LIMIT="off", MAX_EPSILON_PER_RELEASE="10"
+    ) as service:
+        yield furnish(service)
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,83 @@
+"""A service with two tables, its people and some releases: what pages are looked at with."""
+
+import json
+from dataclasses import dataclass
+from importlib.resources import files
+
+import httpx
+from dashboard import COLUMNS
+from service_world import Service
+
+REGIONS = ["Île-de-France", "Occitanie", "Bretagne", "Provence-Alpes-Côte d'Azur"]
+COMMUNES = [f"Commune no. {number:03} of a département with a long name" for number in range(120)]
+HOUSEHOLDS = {
+    "income": {"kind": "integer", "bounds": [0, 150_000], "unit": "€", "label": "Yearly household income"},
+    "region": {"kind": "category", "categories": REGIONS},
+    "commune": {"kind": "category", "categories": COMMUNES},
+    "moved": {"kind": "date", "bounds": ["2015-01-01", "2024-12-31"]},
+}
+ROWS = 2_000
+
+
+@dataclass
+class Laboratory:
+    """Where the service is, its people's keys, and the ids of releases."""
+
+    url: str
+    keys: dict[str, str]
+    releases: dict[str, str]
+
+
+def ask(client: httpx.Client, dataset: str, statistic: dict[str, object], epsilon: str) -> str:
+    body = {"statistic": statistic, "epsilon": epsilon}
+    answer = client.post(f"/v1/datasets/{dataset}/releases", json=body)
+    assert answer.status_code == 201, answer.text
+    identity: str = answer.json()["id"]
+    return identity
+
+
+def household(number: int) -> str:
+    income = 12_000 + number * 7_919 % 60_000
+    commune = COMMUNES[number * number % len(COMMUNES)]
+    return f'{income},"{REGIONS[number % len(REGIONS)]}",{commune},20{15 + number % 10}-{1 + number % 12:02}-11\n'
+
+
+def register(service: Service, owner: httpx.Client) -> None:
+    penguins = {
+        "name": "penguins",
+        "description": "Penguins of the Palmer Archipelago, one a row.",
+        "columns": COLUMNS,
+        "epsilon_limit": "10",
+    }
+    assert service.upload(owner, penguins, (files("app.demo") / "penguins.csv").read_bytes()).status_code == 201
+    households = {
+        "name": "households",
+        "description": "Households of 2026, one a row.",
+        "columns": HOUSEHOLDS,
+        "epsilon_limit": "12",
+    }
+    content = "income,region,commune,moved\n" + "".join(household(number) for number in range(ROWS))
+    registered = service.upload(owner, households, content.encode())
+    assert registered.status_code == 201, json.dumps(registered.json())
+
+
+def furnish(service: Service) -> Laboratory:
+    roles = {"olga": "owner", "ada": "analyst", "bob": "analyst", "vera": "auditor"}
+    keys = {"admin": service.admin_key}
+    for name, role in roles.items():
+        keys[name] = service.admin.post("/v1/principals", json={"name": name, "role": role}).json()["key"]
+    olga, ada, bob = (service.client(keys[name]) for name in ("olga", "ada", "bob"))
+    register(service, olga)
+    olga.put("/v1/datasets/penguins/allowances/ada", json={"epsilon_limit": "4"})
+    olga.put("/v1/datasets/penguins/allowances/bob", json={"epsilon_limit": "1", "window_days": 30})
+    olga.put("/v1/datasets/households/allowances/ada", json={"epsilon_limit": "5"})
+    releases = {"mean": ask(ada, "penguins", {"kind": "mean", "column": "body_mass_g"}, "0.5")}
+    ask(bob, "penguins", {"kind": "mean", "column": "bill_length_mm"}, "0.75")
+    releases["groups"] = ask(ada, "penguins", {"kind": "histogram", "column": "species"}, "0.5")
+    releases["histogram"] = ask(ada, "penguins", {"kind": "histogram", "column": "body_mass_g", "bins": 10}, "1")
+    table = {"kind": "histogram", "columns": ["region", "income"], "bins": [None, 6]}
+    releases["table"] = ask(ada, "households", table, "0.5")
+    releases["communes"] = ask(ada, "households", {"kind": "histogram", "column": "commune"}, "0.5")
+    releases["months"] = ask(ada, "households", {"kind": "histogram", "column": "moved", "bins": "month"}, "0.5")
+    releases["vague"] = ask(ada, "households", {"kind": "mean", "column": "income"}, "0.001")
+    return Laboratory(service.url, keys, releases)
