@@ -1,7 +1,7 @@
 // The page of each address, and who may open it. A page is loaded when it is first opened.
 
-import { get, path } from "./api.js";
-import { NOT_FOUND, notFound } from "./pages/not_found.js";
+import { get, listed, path } from "./api.js";
+import { NOT_FOUND, noDataset, noRelease, notFound } from "./pages/not_found.js";
 import { asPage, tabs } from "./ui/shell.js";
 
 /** @typedef {import("./ui/shell.js").Page & { title: string }} Titled */
@@ -28,6 +28,12 @@ const OF_DATASET = [
     text: "Releases",
     load: async () => (await import("./pages/releases.js")).releases,
     may: () => true,
+  },
+  {
+    part: "activity",
+    text: "Activity",
+    load: async () => (await import("./pages/activity.js")).activity,
+    may: (_, budget) => hasAllowances(budget),
   },
   {
     part: "ledger",
@@ -90,6 +96,12 @@ export const menuOf = (/** @type {any} */ me, /** @type {string} */ hash) => [
 /** @returns {Titled} */
 const missing = () => ({ title: NOT_FOUND, content: notFound() });
 
+/** Return what is awaited, or null if there is no such thing. */
+const unless404 = (/** @type {Promise<any>} */ awaited) => awaited.catch((error) => {
+  if (error.status !== 404) throw error;
+  return null;
+});
+
 /**
  * @param {any} me
  * @param {string} name
@@ -97,7 +109,11 @@ const missing = () => ({ title: NOT_FOUND, content: notFound() });
  * @returns {Promise<Titled>}
  */
 async function datasetPage(me, name, [part = "", id, ...more]) {
-  const budget = await get(`${path("datasets", name)}/budget`);
+  const budget = await unless404(get(`${path("datasets", name)}/budget`));
+  if (budget === null) {
+    const { items } = await listed("/datasets", "datasets", 1000);
+    return { title: NOT_FOUND, crumbs: [{ href: "#/datasets", text: "Datasets" }], content: noDataset(name, items.map((each) => each.name)) };
+  }
   const pages = OF_DATASET.filter(({ may }) => may(me, budget));
   const chosen = pages.find((each) => each.part === part);
   const address = (/** @type {string} */ of) => `#${path("datasets", name)}${of && `/${of}`}`;
@@ -114,8 +130,11 @@ async function datasetPage(me, name, [part = "", id, ...more]) {
   if (id) crumbs.push({ href: address("releases"), text: chosen.text });
   const title = id ? `A release of ${name}` : part === "" ? name : chosen.text;
   const page = asPage(
-    id ? await (await import("./pages/releases.js")).oneRelease(id) : await (await chosen.load())(name, me, budget),
+    id
+      ? await unless404((await import("./pages/releases.js")).oneRelease(id))
+      : await (await chosen.load())(name, me, budget),
   );
+  if (id && page.content === null) return { title: NOT_FOUND, crumbs, content: [links, noRelease(name)] };
   return { title, crumbs, ...page, content: [links, page.content] };
 }
 

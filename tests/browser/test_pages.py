@@ -26,10 +26,11 @@ PAGES = [
     ("months", "ada", "#/datasets/households/releases/{months}", "histogram of moved by month"),
     ("vague", "ada", "#/datasets/households/releases/{vague}", "it says little"),
     ("mean", "ada", "#/datasets/penguins/releases/{mean}", "95 % confidence"),
+    ("activity", "olga", "#/datasets/penguins/activity", "Who spent how much"),
     ("ledger", "olga", "#/datasets/penguins/ledger", "Entries, newest first"),
-    ("rules", "olga", "#/datasets/penguins/rules", "Change the dataset's limit"),
+    ("rules", "olga", "#/datasets/penguins/rules", "All releases together"),
     ("register", "olga", "#/register", "write what is known without looking at the data"),
-    ("principals", "admin", "#/principals", "owner: registers datasets and grants allowances"),
+    ("principals", "admin", "#/principals", "Who may use the service, and as what."),
     ("audit", "vera", "#/audit", "Administrative acts, newest first"),
     ("account", "ada", "#/account", "Create a new key"),
 ]
@@ -77,9 +78,12 @@ def test_the_way_in_is_accessible(
 def test_refusals_and_dialogs_are_accessible(laboratory: Laboratory, browser: Browser) -> None:
     dashboard = Dashboard(browser, laboratory.url, color_scheme="dark")
     page = dashboard.sign_in(laboratory.keys["admin"], "#/principals")
+    page.get_by_role("button", name="New principal").click()
     page.get_by_label("Name", exact=True).fill("No Name")
     page.get_by_role("button", name="Create").click()
-    page.get_by_role("alert").wait_for()
+    page.get_by_role("dialog").get_by_role("alert").wait_for()
+    dashboard.assert_accessible()
+    page.get_by_role("button", name="Cancel").click()
     page.get_by_role("button", name="Disable bob").click()
     page.get_by_role("dialog").wait_for()
     dashboard.assert_accessible()

@@ -2,19 +2,26 @@
 
 import { get, listed, path } from "../api.js";
 import { spending } from "../charts/spending.js";
-import { facts, h, table } from "../ui/dom.js";
+import { askForBudget } from "../forms/budget_request.js";
+import { ownRequests } from "../ui/budget_requests.js";
+import { badge, card, fill, h, help, lines, longList, notice, table, term } from "../ui/dom.js";
 import { count, people, person, time } from "../ui/format.js";
+import { verified } from "../ui/hash_chain.js";
 import { gauges } from "./datasets.js";
 
 /** Return a category's text, quoted as JSON if it could be read as several categories or as none. */
 const plainly = (text) => (/[,"]|^\s|\s$|^$/.test(text) ? JSON.stringify(text) : text);
 
+const SHOWN_CATEGORIES = 12;
+
 function domain(column) {
   if (column.bounds) return `${column.bounds[0]} to ${column.bounds[1]}${column.unit ? ` ${column.unit}` : ""}`;
   const label = (category) => (Object.hasOwn(column.category_labels ?? {}, category)
     ? `${plainly(category)} (${column.category_labels[category]})` : plainly(category));
-  if (column.categories) return column.categories.map(label).join(", ");
-  return "true, false";
+  if (!column.categories) return "true, false";
+  const labels = column.categories.map(label);
+  if (labels.length <= SHOWN_CATEGORIES) return labels.join(", ");
+  return h("details", {}, h("summary", {}, `${labels.length} categories, such as ${labels.slice(0, 3).join(", ")}`), labels.join(", "));
 }
 
 /** Return the middle of a column's bounds, as a whole number of units for integers and decimals. */
@@ -48,23 +55,59 @@ async function spent(name, me, budget) {
   return spending("What you spent, and when", own, budget.allowance?.epsilon_limit, complete);
 }
 
-export async function overview(name, me, budget) {
-  const [dataset, chart] = await Promise.all([get(path("datasets", name)), spent(name, me, budget)]);
-  const columns = Object.entries(dataset.columns)
-    .map(([column, declared]) => [
-      [column, [declared.label, declared.description].filter(Boolean).map((text) => h("small", {}, h("br"), text))],
-      declared.kind, domain(declared), nulls(declared),
-    ]);
+/** Return what waits for the owner, and how the ledger stands; for those who oversee the dataset. */
+async function oversight(name, me, budget) {
+  if (budget.allowances === undefined) return null;
+  const { latest } = await get(`${path("datasets", name)}/ledger/verification/latest`);
+  const rules = `#${path("datasets", name, "rules")}`;
   return [
-    dataset.state === "closed" && h("p", { class: "notice" }, "This dataset is closed: its data is deleted."),
-    dataset.warning && h("p", { class: "notice" }, dataset.warning),
-    dataset.description && h("p", {}, dataset.description),
-    h("section", { class: "card" }, h("h2", {}, "Budget"), gauges(budget)),
-    chart,
-    h("section", { class: "card" }, h("h2", {}, "Table"),
-      facts([["Rows", count(dataset.n, "row")],
-        ["Protected", `the values in ${count(dataset.rows_per_unit, "row")}`],
-        ["Registered", time(dataset.created_at)], ["Succeeds", dataset.succeeds]]),
-      table("Columns", ["Column", "Kind", "Values", "Nulls"], columns)),
+    budget.open_requests > 0 && me.role !== "auditor" && notice("info", h("a", { href: rules },
+      `${count(budget.open_requests, "request")} for budget ${budget.open_requests === 1 ? "waits" : "wait"} for an answer`)),
+    budget.allowances.length === 0 && me.role !== "auditor" && notice("info", "Nobody can see this dataset yet. ", h("a", { href: rules }, "Grant an allowance")),
+    latest !== null && !latest.valid && notice("bad", "This ledger is not valid. ", h("a", { href: `#${path("datasets", name, "ledger")}` }, "See what does not match")),
   ];
+}
+
+/** Return the budget with what the user may do about it: ask for more. */
+function budgetCard(name, budget, latest, asked) {
+  const open = asked.some(({ state }) => state === "open");
+  const ask = h("button", { type: "button", class: "quiet small", click: async () => {
+    const made = await askForBudget(name, budget.allowance);
+    if (made) asked.push(made);
+    if (made) fill(requests, ownRequests(asked));
+    ask.hidden = ask.hidden || made !== undefined;
+  } }, "Ask for more");
+  ask.hidden = open;
+  const requests = h("div", {}, ownRequests(asked));
+  return [card(["Budget ", help("budget")], [gauges(budget), latest !== undefined && h("p", { class: "muted" }, "Ledger: ", verified(latest))],
+    { aside: budget.allowance && budget.allowances === undefined && ask }), requests];
+}
+
+function columnsCard(columns) {
+  const row = ([column, declared]) => [
+    h("span", {}, column, [declared.label, declared.description].filter(Boolean).map((text) => h("small", {}, text))),
+    declared.kind, domain(declared), nulls(declared)];
+  return card("Columns", longList({
+    items: Object.entries(columns), noun: "column", textOf: ([column, { label = "", description = "" }]) => `${column} ${label} ${description}`,
+    render: (shown) => table("Everybody with access sees this, and nothing of the values", ["Column", "Kind", "Values", "Missing values"], shown.map(row)) }));
+}
+
+export async function overview(name, me, budget) {
+  const at = path("datasets", name);
+  const oversees = budget.allowances !== undefined;
+  const [dataset, chart, notices, latest, asked] = await Promise.all([get(at), spent(name, me, budget), oversight(name, me, budget),
+    oversees ? get(`${at}/ledger/verification/latest`) : undefined, oversees ? [] : listed(`${at}/budget-requests`, "budget_requests")]);
+  return { lead: dataset.description, badge: dataset.state !== "open" && badge(dataset.state, "warn"), content: [
+    dataset.state === "closed" && notice("warn", "This dataset is closed: its data is deleted. What was released stays readable."),
+    dataset.state === "stale" && notice("warn", "The live table has changed since it was registered: nothing new can be released until its owner has checked it."),
+    dataset.warning && notice("warn", dataset.warning),
+    notices,
+    h("div", { class: "split" },
+      h("div", {}, budgetCard(name, budget, latest?.latest, oversees ? [] : asked.items)),
+      card("Table", lines([["Rows", count(dataset.n, "row")],
+        [term("neighbours", "Protected"), `the values in ${count(dataset.rows_per_unit, "row")}`],
+        ["Registered", time(dataset.created_at)], ["Succeeds", dataset.succeeds]]))),
+    chart,
+    columnsCard(dataset.columns),
+  ] };
 }

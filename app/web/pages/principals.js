@@ -1,77 +1,85 @@
 // The page where admins manage principals, their roles and their keys.
 
 import { call, listed, path } from "../api.js";
-import { alertOf, announce, confirmed, field, fill, form, h, select, table } from "../ui/dom.js";
+import { checkText } from "../forms/amounts.js";
+import { confirmThenSend } from "../forms/confirm_then_send.js";
+import { badge, card, field, fill, h, help, longList, notice, select, table, toast } from "../ui/dom.js";
 import { time } from "../ui/format.js";
 import { expiry, expiryField } from "../ui/key_expiry.js";
 import { newKey } from "../ui/new_key.js";
 
+/** @type {[string, string][]} */
 const ROLES = [["analyst", "analyst: plans and releases"], ["owner", "owner: registers datasets and grants allowances"],
   ["auditor", "auditor: reads everything, changes nothing"], ["admin", "admin: everything"]];
 
 const SHOWN_HINT = "Such as Ada Lovelace. It is shown beside the name.";
 const shownName = (value) => h("input", { type: "text", maxlength: 255, autocomplete: "off", value });
 
-export async function principals() {
-  const list = h("div");
-  const told = h("div");
-
-  const attempt = (act) => async () => {
-    try {
-      await act();
-    } catch (error) {
-      fill(told, alertOf(error));
-    }
-  };
-  const renew = ({ name }) => attempt(async () => {
-    const until = expiryField();
-    const question = `Create a new key for ${name}? The old one stops working at once.`;
-    if (!await confirmed(question, "Create a new key", until.element)) return;
-    fill(told, newKey(await call("POST", `${path("principals", name)}/keys`, until.body())));
-    await show();
-  });
-  const rename = ({ name, display_name: before }) => attempt(async () => {
-    const shown = shownName(before ?? "");
-    if (!await confirmed(`How do people call ${name}?`, "Save", field("Display name", shown, SHOWN_HINT))) return;
-    await call("PUT", `${path("principals", name)}/display-name`, { display_name: shown.value.trim() || null });
-    announce(`The display name of ${name} is changed.`);
-    await show();
-  });
-  const disable = ({ name }) => attempt(async () => {
-    if (!await confirmed(`Disable ${name}? Its key stops working at once.`, "Disable")) return;
-    await call("DELETE", path("principals", name));
-    fill(told);
-    announce(`${name} is disabled.`);
-    await show();
-  });
-  const actions = (one) => (one.disabled ? "disabled" : h("div", { class: "buttons" },
-    h("button", { type: "button", class: "quiet", "aria-label": `Display name of ${one.name}`, click: rename(one) }, "Display name"),
-    h("button", { type: "button", class: "quiet", "aria-label": `New key for ${one.name}`, click: renew(one) }, "New key"),
-    h("button", { type: "button", class: "quiet", "aria-label": `Disable ${one.name}`, click: disable(one) }, "Disable")));
-  async function show() {
-    const { items } = await listed("/principals", "principals");
-    fill(list, table("Principals", ["Name", "Display name", "Role", "Since", "Key expires", "Actions"],
-      items.map((one) => [one.name, one.display_name ?? "", one.role, time(one.created_at), one.disabled ? "" : expiry(one), actions(one)])));
-  }
-
-  const name = h("input", { type: "text", required: true, autocomplete: "off", autocapitalize: "off", spellcheck: "false" });
+/** Ask who it is, and create a principal; return it with its key. */
+async function create() {
+  const name = h("input", { type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false" });
   const shown = shownName("");
   const role = select(ROLES, "analyst");
   const until = expiryField();
-  const create = async () => {
-    const asked = { name: name.value.trim(), display_name: shown.value.trim() || null, role: role.value, ...until.body() };
-    fill(told, newKey(await call("POST", "/principals", asked)));
-    name.value = shown.value = "";
-    until.clear();
-    announce("The principal is created; its key is shown.");
+  const roleField = field("Role", role);
+  roleField.querySelector("label")?.after(" ", help("role"));
+  return confirmThenSend({ question: "New principal", action: "Create",
+    content: [field("Name", name, "Lowercase letters, digits, - and _. It never changes."),
+      field("Display name (optional)", shown, SHOWN_HINT), roleField, until.element],
+    fields: { name, display_name: shown, role, key_expires_at: until.input }, check: () => checkText(name, "Write a name.") },
+  () => call("POST", "/principals", { name: name.value.trim(), display_name: shown.value.trim() || null, role: role.value, ...until.body() }));
+}
+
+async function renew({ name }) {
+  const until = expiryField();
+  return confirmThenSend({ question: `Create a new key for ${name}?`, action: "Create a new key", harmful: true,
+    content: [h("p", {}, "The old one stops working at once."), until.element], fields: { key_expires_at: until.input } },
+  () => call("POST", `${path("principals", name)}/keys`, until.body()));
+}
+
+async function rename({ name, display_name: before }) {
+  const shown = shownName(before ?? "");
+  const done = await confirmThenSend({ question: `How do people call ${name}?`, action: "Save", content: field("Display name", shown, SHOWN_HINT),
+    fields: { display_name: shown } },
+  () => call("PUT", `${path("principals", name)}/display-name`, { display_name: shown.value.trim() || null }));
+  if (done) toast(`The display name of ${name} is changed.`);
+  return done;
+}
+
+async function disable({ name }) {
+  const done = await confirmThenSend({ question: `Disable ${name} for good?`, action: "Disable", harmful: true,
+    content: h("ul", {}, h("li", {}, "Its key stops working at once, and it cannot sign in again."),
+      h("li", {}, "What it released and spent stays. Its datasets stay: an admin manages them."), h("li", {}, "Its name stays taken. This cannot be undone.")) },
+  () => call("DELETE", path("principals", name)));
+  if (done !== undefined) toast(`${name} is disabled.`);
+  return done !== undefined;
+}
+
+export async function principals() {
+  const list = h("div");
+  const told = h("div", { role: "status" });
+  /** Return a listener that does an act, shows a new key, and shows the list as it is then. */
+  const doing = (act) => async () => {
+    const done = await act();
+    if (!done) return;
+    fill(told, done.key && newKey(done));
+    if (done.key) told.scrollIntoView({ block: "nearest" });
     await show();
   };
+  const button = (text, label, act) => h("button", { type: "button", class: "quiet", "aria-label": label, click: doing(act) }, text);
+  const actions = (one) => !one.disabled && h("div", { class: "buttons" },
+    button("Display name", `Display name of ${one.name}`, () => rename(one)),
+    button("New key", `New key for ${one.name}`, () => renew(one)),
+    button("Disable", `Disable ${one.name}`, () => disable(one)));
+  const row = (one) => [h("span", {}, one.name, one.display_name && h("small", {}, one.display_name), one.disabled && badge("disabled", "warn")),
+    one.role, time(one.created_at), one.disabled ? "" : expiry(one), actions(one)];
+  async function show() {
+    const { items, complete } = await listed("/principals", "principals");
+    fill(list, !complete && notice("warn", "Only the earliest principals are shown: there are too many to load."), longList({
+      items: items.toReversed(), noun: "principal", step: 25, textOf: ({ name, display_name: shown, role }) => `${name} ${shown ?? ""} ${role}`,
+      render: (shown) => table("Principals, newest first", ["Name", "Role", "Since", "Key expires", "Actions"], shown.map(row)) }));
+  }
   await show();
-  return [
-    form({ class: "card" }, create, h("h2", {}, "New principal"),
-      field("Name", name, "Lowercase letters, digits, - and _. It never changes."),
-      field("Display name (optional)", shown, SHOWN_HINT), field("Role", role), until.element,
-      h("button", { type: "submit" }, "Create")),
-    told, list,
-  ];
+  return { lead: "Who may use the service, and as what.", actions: h("button", { type: "button", click: doing(create) }, "New principal"),
+    content: [told, card(["Principals ", help("principal")], list)] };
 }

@@ -1,81 +1,68 @@
-// The page where a dataset's owner sets allowances and the dataset's limit.
+// The page where a dataset's owner answers requests, sets allowances and the dataset's limit, and closes the dataset.
 
-import { call, path } from "../api.js";
+import { get, listed, path } from "../api.js";
+import { grantAllowance, revokeAllowance } from "../forms/allowance.js";
+import { changeLimit, closeDataset, revalidate } from "../forms/dataset_limit.js";
 import { gauge, windowNote } from "../ui/budget_gauge.js";
-import { announce, confirmed, field, fill, form, h } from "../ui/dom.js";
+import { budgetRequests } from "../ui/budget_requests.js";
+import { alertOf, badge, card, empty, fill, h, help, longList, notice, toast } from "../ui/dom.js";
 import { person } from "../ui/format.js";
-import { help } from "../ui/term.js";
 
-const text = (properties) => h("input", { type: "text", autocomplete: "off", ...properties });
+const quiet = (/** @type {string} */ text, /** @type {string} */ label, /** @type {() => void} */ click) =>
+  h("button", { type: "button", class: "quiet small", "aria-label": label, click }, text);
 
-function allowanceForm(at, changed) {
-  const principal = text({ required: true, autocapitalize: "off", spellcheck: "false" });
-  const limit = text({ required: true, inputmode: "decimal" });
-  const days = text({ inputmode: "numeric" });
-  const submit = async () => {
-    const window_days = days.value.trim() === "" ? null : days.value.trim();
-    const who = principal.value.trim();
-    changed(await call("PUT", `${at}/allowances/${encodeURIComponent(who)}`,
-      { epsilon_limit: limit.value.trim(), window_days }));
-    announce(`${who} may spend ε ${limit.value.trim()}.`);
-  };
-  const element = form({ class: "card" }, submit, h("h2", {}, "Grant or change an allowance"),
-    field("Principal", principal), field("Limit (ε)", limit, "With 0, the principal can only reuse releases."),
-    field("Days (optional)", days, "The limit is renewed every so many days."),
-    h("button", { type: "submit" }, "Save the allowance"));
-  const edit = (allowance) => {
-    principal.value = allowance.principal;
-    limit.value = allowance.epsilon_limit;
-    days.value = allowance.window ? String(allowance.window.days) : "";
-    limit.focus();
-  };
-  return { element, edit };
-}
-
-function limitForm(at, budget, changed) {
-  const limit = text({ required: true, inputmode: "decimal", value: budget.epsilon_limit });
-  const reason = text({ required: true, maxlength: 1000 });
-  const submit = async () => {
-    changed(await call("POST", `${at}/budget/adjustments`,
-      { epsilon_limit: limit.value.trim(), reason: reason.value.trim() }));
-    announce(`The dataset's limit is ε ${limit.value.trim()}.`);
-    reason.value = "";
-  };
-  return form({ class: "card" }, submit, h("h2", {}, "Change the dataset's limit"),
-    field("New limit (ε)", limit), field("Reason", reason, "The reason is stored in the ledger."),
-    h("button", { type: "submit" }, "Change the limit"));
-}
-
-export async function rules(name, _, budget) {
-  const at = path("datasets", name);
-  const shown = h("section", { class: "card", "aria-label": "Budget and allowances" });
-  const trouble = h("div");
-  const allowance = allowanceForm(at, show);
-
-  async function revoke({ principal }) {
-    if (!await confirmed(`Revoke ${principal}'s access? What it has spent stays spent.`, "Revoke")) return;
-    try {
-      await call("DELETE", `${at}/allowances/${encodeURIComponent(principal)}`);
-      show(await call("GET", `${at}/budget`));
-      announce(`${principal} no longer has access.`);
-    } catch (error) {
-      fill(trouble, h("p", { role: "alert", class: "alert" }, error.message));
-    }
-  }
-  const one = (given) => h("li", {},
-    gauge(person(given.principal, given.display_name), given, given.revoked ? "Revoked: no access." : windowNote(given.window)),
+function allowanceItem(/** @type {any} */ given, /** @type {(act: () => Promise<any>) => () => void} */ doing, /** @type {string} */ name) {
+  const who = person(given.principal, given.display_name);
+  const change = doing(() => grantAllowance({ dataset: name, principal: given.principal, current: given }));
+  return h("li", { class: "item" },
+    gauge(who, given, given.revoked ? badge("Revoked: no access.", "warn") : windowNote(given.window)),
     h("div", { class: "buttons" },
-      h("button", { type: "button", class: "quiet", click: () => allowance.edit(given),
-        "aria-label": `${given.revoked ? "Renew" : "Change"} the allowance of ${given.principal}` }, given.revoked ? "Renew" : "Change"),
-      !given.revoked && h("button", { type: "button", class: "quiet", "aria-label": `Revoke the allowance of ${given.principal}`,
-        click: () => revoke(given) }, "Revoke")));
+      quiet(given.revoked ? "Renew" : "Change", `${given.revoked ? "Renew" : "Change"} the allowance of ${given.principal}`, change),
+      !given.revoked && quiet("Revoke", `Revoke the allowance of ${given.principal}`, doing(() => revokeAllowance(name, given)))));
+}
 
-  function show(found) {
+export async function rules(/** @type {string} */ name, /** @type {any} */ me, /** @type {any} */ given) {
+  const at = path("datasets", name);
+  const place = h("div");
+  const trouble = h("div");
+
+  /** Return a listener that does an act and then shows the page as it is. */
+  const doing = (/** @type {() => Promise<any>} */ act) => async () => {
     fill(trouble);
-    fill(shown, h("h2", {}, "Budget ", help("budget")), gauge("Dataset", found), h("h2", {}, "Allowances ", help("allowance")),
-      found.allowances.length === 0 ? h("p", {}, "Nobody has an allowance yet.")
-        : h("ul", { class: "plain" }, found.allowances.map(one)), trouble);
+    try {
+      if (await act()) await load();
+    } catch (error) {
+      fill(trouble, alertOf(error));
+    }
+  };
+  async function load(budget = get(`${at}/budget`)) {
+    const [found, dataset, requests] = await Promise.all([budget, get(at), listed(`${at}/budget-requests`, "budget_requests")]);
+    fill(place, content(found, dataset, requests.items));
   }
-  show(budget);
-  return [shown, h("div", { class: "columns" }, allowance.element, limitForm(at, budget, show))];
+  function content(/** @type {any} */ budget, /** @type {any} */ dataset, /** @type {any[]} */ requests) {
+    const closed = dataset.state === "closed";
+    const grant = doing(() => grantAllowance({ dataset: name }));
+    const own = budget.allowance === null && !closed && h("button", { type: "button", class: "quiet small",
+      click: doing(() => grantAllowance({ dataset: name, principal: me.name, question: "Grant yourself an allowance" })) }, "Grant yourself one");
+    return [
+      budgetRequests(requests, budget, doing),
+      card(["Allowances ", help("allowance")], [
+        budget.allowances.length === 0 ? empty("Nobody has an allowance yet", "An allowance lets a principal see the dataset, and spend up to a limit on it.")
+          : longList({ items: budget.allowances, noun: "allowance", step: 10, textOf: (each) => `${each.principal} ${each.display_name ?? ""}`,
+            render: (shown) => h("ul", { class: "plain" }, shown.map((each) => allowanceItem(each, doing, name))) }),
+      ], { aside: !closed && h("div", { class: "buttons" }, own, h("button", { type: "button", class: "small", click: grant }, "Grant an allowance")) }),
+      card(["The dataset's limit ", help("budget")],
+        gauge("All releases together", budget, "The limit is never renewed: it holds for as long as the dataset lasts."),
+        { aside: !closed && h("button", { type: "button", class: "quiet small", click: doing(() => changeLimit(name, budget)) }, "Change the limit") }),
+      dataset.state === "stale" && card("The live table has changed", [
+        h("p", {}, "Nothing new can be released. If rows, types and units are again as they were registered, the dataset opens."),
+        h("button", { type: "button", class: "quiet", click: doing(async () => { await revalidate(name); toast("The dataset is open again."); return true; }) }, "Check the table again")]),
+      closed ? notice("warn", "This dataset is closed: its data is deleted. What was released stays readable.")
+        : card("Close the dataset", [
+          h("p", {}, "Deletes the data for good. Releases and the ledger stay readable, and the name stays taken."),
+          h("button", { type: "button", class: "danger", click: doing(() => closeDataset(name)) }, "Close the dataset")]),
+    ];
+  }
+  await load(given);
+  return { lead: "Who may spend how much, and what all may spend together.", content: [trouble, place] };
 }

@@ -6,7 +6,7 @@ import { h } from "./element.js";
 
 /**
  * Return a card with a heading; `aside` stands at the other end of the heading's line.
- * @param {string | null} title
+ * @param {Content} title
  * @param {Content} content
  * @param {{ aside?: Content, class?: string, label?: string }} [properties]
  */

@@ -30,8 +30,11 @@ export const bound = (value) => number(upwards(value));
 /** Return a number without thousands separators, since it may be a year. */
 export const ungrouped = (value) => number(value).replaceAll(",", "");
 
+/** Return the plural of a noun: "rows", "entries", "days". */
+export const plural = (noun) => (/[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`);
+
 /** Return a count with its noun: "1 row", "344 rows". */
-export const count = (n, noun) => `${whole.format(n)} ${noun}${n === 1 ? "" : "s"}`;
+export const count = (n, noun) => `${whole.format(n)} ${n === 1 ? noun : plural(noun)}`;
 
 /** Return a number with its unit, if it has one. */
 export const withUnit = (text, unit) => (unit ? `${text} ${unit}` : text);
@@ -73,15 +76,56 @@ export function people(budget) {
 
 export const epsilon = (text) => `ε ${text}`;
 
+const NANO = 9; // an ε has at most so many decimals
+
+/** Return an ε in whole units of 10⁻⁹. */
+function unitsOf(text) {
+  const [before, after = ""] = text.split(".");
+  return BigInt(before + after.padEnd(NANO, "0"));
+}
+
+function textOf(units, grouped = false) {
+  const digits = String(units).padStart(NANO + 1, "0");
+  const before = digits.slice(0, -NANO);
+  return `${grouped ? whole.format(BigInt(before)) : before}.${digits.slice(-NANO)}`.replace(/\.?0+$/, "");
+}
+
+/** Return an exact ε with three significant digits, or to the unit if it is larger. */
+function roundedEpsilon(text, up) {
+  const units = unitsOf(text);
+  const step = 10n ** BigInt(Math.min(Math.max(String(units).length - 3, 0), NANO));
+  return textOf(((up ? units + step - 1n : units) / step) * step, true);
+}
+
+/** Return the exact sum of several ε. */
+export const sumOf = (epsilons) => textOf(epsilons.reduce((total, each) => total + unitsOf(each), 0n));
+
+/** Return an ε that is or was spent, for reading: rounded up. */
+export const costText = (text) => roundedEpsilon(text, true);
+
+/** Return an ε that is left, for reading: rounded down. */
+export const leftText = (text) => roundedEpsilon(text, false);
+
 /** Return an interval, rounded outwards. */
 export const interval = ([lower, upper], told = number) => `${told(-upwards(-lower))} to ${told(upwards(upper))}`;
 
-/** Return a time in the user's own time zone. */
-export function time(text) {
+/** Return a time in the user's own time zone; the tooltip has the seconds. */
+export function time(text, shown = new Date(text).toLocaleString([], { dateStyle: "medium", timeStyle: "short" })) {
   const element = document.createElement("time");
   element.dateTime = text;
-  element.textContent = new Date(text).toLocaleString([], { dateStyle: "medium", timeStyle: "medium" });
+  element.title = new Date(text).toLocaleString([], { dateStyle: "full", timeStyle: "long" });
+  element.textContent = shown;
   return element;
+}
+
+const AGO = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+const SECONDS = [["year", 31_557_600], ["month", 2_629_800], ["day", 86_400], ["hour", 3600], ["minute", 60]];
+
+/** Return how long ago a time was: "2 hours ago". */
+export function ago(text) {
+  const seconds = Math.max(0, (Date.now() - Date.parse(text)) / 1000);
+  const [unit, length] = SECONDS.find(([, each]) => seconds >= each) ?? [null, 1];
+  return time(text, unit === null ? "just now" : AGO.format(-Math.floor(seconds / length), unit));
 }
 
 /** Return a number as a decimal for a request: three significant digits, no exponent. */

@@ -1,11 +1,14 @@
 // Tables that can be read on a phone, and long lists: search, and "show more".
 
 import { announce, fill, h, newId } from "./element.js";
+import { plural } from "./format.js";
 
 /** @typedef {import("./element.js").Content} Content */
 
 const STACKS_FROM = 3; // columns: a narrow table of so many becomes a list of cards
 const STEP = 50;
+const STEP_ON_A_PHONE = 12; // rows are cards there
+const isNarrow = () => matchMedia("(max-width: 40rem)").matches;
 
 /**
  * Return a table with a caption. `numeric` has the positions of numeric columns; a row's first cell is its header.
@@ -63,7 +66,7 @@ export function table(caption, headings, rows, numeric = [], { stacks = headings
  * @template Item
  * @param {{ items: Item[], noun: string, textOf: (item: Item) => string, render: (shown: Item[]) => Content, step?: number }} parts
  */
-export function longList({ items, noun, textOf, render, step = STEP }) {
+export function longList({ items, noun, textOf, render, step = isNarrow() ? STEP_ON_A_PHONE : STEP }) {
   const [list, foot] = [h("div"), h("div", { class: "more" })];
   const id = newId("search");
   const box = h("input", { type: "search", id, autocomplete: "off", input: () => show(step) });
@@ -85,7 +88,7 @@ export function longList({ items, noun, textOf, render, step = STEP }) {
     fill(
       foot,
       rest > 0 && [
-        `${most} of ${found.length} ${noun}s`,
+        `${most} of ${found.length} ${plural(noun)}`,
         h("button", { type: "button", class: "quiet small", click: more }, `Show ${Math.min(rest, step)} more`),
       ],
     );
@@ -96,7 +99,7 @@ export function longList({ items, noun, textOf, render, step = STEP }) {
     "div",
     {},
     items.length > step &&
-      h("div", { class: "search" }, h("label", { for: id, class: "visually-hidden" }, `Search ${noun}s`), box),
+      h("div", { class: "search" }, h("label", { for: id, class: "visually-hidden" }, `Search ${plural(noun)}`), box),
     list,
     foot,
   );
