@@ -169,7 +169,7 @@ def test_an_admin_makes_and_disables_a_principal(opened: Opened, service: Servic
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Name", exact=True).fill(name)
     dialog.get_by_label("Display name (optional)").fill("Grace Hopper")
-    dialog.get_by_label("Role").select_option("owner")
+    dialog.get_by_label("Role", exact=True).select_option("owner")
     dialog.get_by_role("button", name="Create").click()
     key = page.locator(".key").inner_text()
     me = service.client(key).get("/v1/me").json()
