@@ -1,29 +1,14 @@
 // Shows what was spent of a budget, as steps in time and as a table by principal.
 
-import { h, table } from "../ui/dom.js";
-import { time } from "../ui/format.js";
+import { h, longList, table } from "../ui/dom.js";
+import { costText, sumOf, time } from "../ui/format.js";
 import { chart, draw } from "./charts.js";
 import { lines } from "./lines.js";
 
 /** @typedef {{ principal: string, at: string, epsilon: string }} Debit */
 
 const LINES = 5; // further principals share one line
-const NANO = 9;
 const DASHES = [undefined, "8 4", "2 4", "10 4 2 4", "14 4", "14 4 2 4"];
-
-const nano = (epsilon) => {
-  const [whole, part = ""] = epsilon.split(".");
-  return BigInt(whole + part.padEnd(NANO, "0"));
-};
-
-/** Return the exact sum of several ε, as a decimal string. */
-export function sum(epsilons) {
-  const digits = epsilons
-    .reduce((total, epsilon) => total + nano(epsilon), 0n)
-    .toString()
-    .padStart(NANO + 1, "0");
-  return `${digits.slice(0, -NANO)}.${digits.slice(-NANO)}`.replace(/\.?0+$/, "");
-}
 
 function byPrincipal(debits) {
   const groups = new Map();
@@ -31,8 +16,7 @@ function byPrincipal(debits) {
     if (!groups.has(debit.principal)) groups.set(debit.principal, []);
     groups.get(debit.principal).push(debit);
   }
-  return [...groups]
-    .map(([principal, own]) => ({ principal, own, total: sum(own.map(({ epsilon }) => epsilon)) }))
+  return [...groups].map(([principal, own]) => ({ principal, own, total: sumOf(own.map(({ epsilon }) => epsilon)) }))
     .sort((one, other) => Number(other.total) - Number(one.total));
 }
 
@@ -91,13 +75,9 @@ export function spending(title, debits, limit, complete) {
   const groups = byPrincipal(debits);
   const picture = chart(`${title}; the table below has the figures`);
   draw(picture, figure(groups, debits, limit));
-  const rows = groups.map(({ principal, own, total }) => [principal, total, String(own.length), time(own.at(-1).at)]);
-  return h(
-    "section",
-    { class: "card" },
-    h("h2", {}, title),
-    picture,
+  const row = ({ principal, own, total }) => [principal, costText(total), String(own.length), time(own.at(-1).at)];
+  return h("section", { class: "card" }, h("h2", {}, title), picture,
     !complete && h("p", { class: "notice" }, "Only the earliest part is shown: there is too much to load."),
-    table("By principal", ["Principal", "ε", "Debits", "Last"], rows, [1, 2]),
-  );
+    longList({ items: groups, noun: "principal", textOf: ({ principal }) => principal,
+      render: (shown) => table("By principal", ["Principal", "ε", "Debits", "Last"], shown.map(row), [1, 2]) }));
 }

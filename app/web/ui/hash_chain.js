@@ -4,6 +4,8 @@ import { get } from "../api.js";
 import { alertOf, badge, card, fill, h, help } from "./dom.js";
 import { ago, count } from "./format.js";
 
+const GUIDE = "/guide/";
+
 /** Return the beginning of a hash; the tooltip has the whole. */
 export const short = (/** @type {string | null} */ hash) => (hash ? h("code", { title: hash }, hash.slice(0, 12)) : "");
 
@@ -21,7 +23,7 @@ function problems(/** @type {any} */ { valid, entries, head, problems: found }) 
     h("p", { class: valid ? "verdict good-text" : "verdict refused" }, h("strong", {}, valid ? `Valid: ${count(entries, "entry")}.` : "Not valid: see the problems below.")),
     found.length > 0 && h("ul", {}, found.map(where)),
     !valid && h("p", {}, "Tell the operator: something outside the service changed what is stored. ",
-      h("a", { href: "/guide/ledger.html", target: "_blank", rel: "noopener" }, "What to do")),
+      h("a", { href: `${GUIDE}ledger.html`, target: "_blank", rel: "noopener" }, "What to do")),
     head && h("details", {}, h("summary", {}, "Head of the chain"), h("code", {}, head)),
   ];
 }
