@@ -18,7 +18,7 @@ export function reasonField(/** @type {string} */ label, /** @type {string} */ h
   return { element: field(label, input, hint), input };
 }
 
-/** Return whether a field has a number from `least`; otherwise say so at the field. */
+/** Return whether a field has a number that is not below `least`; otherwise say so at the field. */
 export function checkEpsilon(/** @type {HTMLInputElement} */ input, least = 0) {
   const value = Number(input.value.trim() === "" ? NaN : input.value);
   const wrong = !Number.isFinite(value) ? "Write a number, such as 0.5." : value < 0 || (least > 0 && value === 0)
