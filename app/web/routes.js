@@ -97,10 +97,11 @@ export const menuOf = (/** @type {any} */ me, /** @type {string} */ hash) => [
 const missing = () => ({ title: NOT_FOUND, content: notFound() });
 
 /** Return what is awaited, or null if there is no such thing. */
-const unless404 = (/** @type {Promise<any>} */ awaited) => awaited.catch((error) => {
-  if (error.status !== 404) throw error;
-  return null;
-});
+const unless404 = (/** @type {Promise<any>} */ awaited) =>
+  awaited.catch((error) => {
+    if (error.status !== 404) throw error;
+    return null;
+  });
 
 /**
  * @param {any} me
@@ -112,7 +113,14 @@ async function datasetPage(me, name, [part = "", id, ...more]) {
   const budget = await unless404(get(`${path("datasets", name)}/budget`));
   if (budget === null) {
     const { items } = await listed("/datasets", "datasets", 1000);
-    return { title: NOT_FOUND, crumbs: [{ href: "#/datasets", text: "Datasets" }], content: noDataset(name, items.map((each) => each.name)) };
+    return {
+      title: NOT_FOUND,
+      crumbs: [{ href: "#/datasets", text: "Datasets" }],
+      content: noDataset(
+        name,
+        items.map((each) => each.name),
+      ),
+    };
   }
   const pages = OF_DATASET.filter(({ may }) => may(me, budget));
   const chosen = pages.find((each) => each.part === part);

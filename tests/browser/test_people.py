@@ -203,6 +203,14 @@ def test_one_s_own_key_is_renewed_in_place(opened: Opened, service: Service) -> 
     expect(page.get_by_text("You cannot see any dataset yet")).to_be_visible()
 
 
+def test_one_s_allowances_are_named_on_the_account_page(opened: Opened, penguins: Penguins) -> None:
+    page = opened().sign_in(penguins.analyst_key, "#/account")
+    gauge = page.get_by_role("meter", name=f"{penguins.name}: ε 0 of 4 spent; 4 left")
+    expect(gauge).to_have_attribute("aria-valuetext", "ε 0 of 4 spent; 4 left")
+    page.get_by_role("button", name=f"Ask for more budget on {penguins.name}").click()
+    expect(page.get_by_role("dialog").get_by_label("How much more (ε)")).to_be_visible()
+
+
 def test_a_key_is_given_an_end(opened: Opened, service: Service) -> None:
     name = a_name("visitor")
     page = opened(timezone_id="Asia/Tokyo").sign_in(service.admin_key, "#/principals")

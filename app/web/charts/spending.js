@@ -16,7 +16,8 @@ function byPrincipal(debits) {
     if (!groups.has(debit.principal)) groups.set(debit.principal, []);
     groups.get(debit.principal).push(debit);
   }
-  return [...groups].map(([principal, own]) => ({ principal, own, total: sumOf(own.map(({ epsilon }) => epsilon)) }))
+  return [...groups]
+    .map(([principal, own]) => ({ principal, own, total: sumOf(own.map(({ epsilon }) => epsilon)) }))
     .sort((one, other) => Number(other.total) - Number(one.total));
 }
 
@@ -76,8 +77,17 @@ export function spending(title, debits, limit, complete) {
   const picture = chart(`${title}; the table below has the figures`);
   draw(picture, figure(groups, debits, limit));
   const row = ({ principal, own, total }) => [principal, costText(total), String(own.length), time(own.at(-1).at)];
-  return h("section", { class: "card" }, h("h2", {}, title), picture,
+  return h(
+    "section",
+    { class: "card" },
+    h("h2", {}, title),
+    picture,
     !complete && h("p", { class: "notice" }, "Only the earliest part is shown: there is too much to load."),
-    longList({ items: groups, noun: "principal", textOf: ({ principal }) => principal,
-      render: (shown) => table("By principal", ["Principal", "ε", "Debits", "Last"], shown.map(row), [1, 2]) }));
+    longList({
+      items: groups,
+      noun: "principal",
+      textOf: ({ principal }) => principal,
+      render: (shown) => table("By principal", ["Principal", "ε", "Debits", "Last"], shown.map(row), [1, 2]),
+    }),
+  );
 }

@@ -21,8 +21,11 @@ export function reasonField(/** @type {string} */ label, /** @type {string} */ h
 /** Return whether a field has a number that is not below `least`; otherwise say so at the field. */
 export function checkEpsilon(/** @type {HTMLInputElement} */ input, least = 0) {
   const value = Number(input.value.trim() === "" ? NaN : input.value);
-  const wrong = !Number.isFinite(value) ? "Write a number, such as 0.5." : value < 0 || (least > 0 && value === 0)
-    ? `Write a number ${least > 0 ? "above 0" : "of 0 or more"}.` : null;
+  const wrong = !Number.isFinite(value)
+    ? "Write a number, such as 0.5."
+    : value < 0 || (least > 0 && value === 0)
+      ? `Write a number ${least > 0 ? "above 0" : "of 0 or more"}.`
+      : null;
   setError(input, wrong);
   return wrong === null;
 }

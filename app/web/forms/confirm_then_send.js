@@ -19,7 +19,10 @@ function showErrors(/** @type {any} */ error, /** @type {Record<string, HTMLElem
  * @param {() => Promise<Answer>} send
  * @returns {Promise<Answer | undefined>}
  */
-export async function confirmThenSend({ question, action, harmful = false, content, fields = {}, check = () => true }, send) {
+export async function confirmThenSend(
+  { question, action, harmful = false, content, fields = {}, check = () => true },
+  send,
+) {
   const trouble = h("div");
   while (await (harmful ? confirmed : agreed)(question, action, content, trouble)) {
     fill(trouble);

@@ -19,15 +19,27 @@ export function gauges(budget) {
 function card(dataset) {
   const place = h("div", {}, skeleton(2));
   get(`${path("datasets", dataset.name)}/budget`)
-    .then((budget) => fill(place, gauges(budget), budget.open_requests > 0
-      && badge(`${count(budget.open_requests, "request")} for budget`, "accent")))
+    .then((budget) =>
+      fill(
+        place,
+        gauges(budget),
+        budget.open_requests > 0 && badge(`${count(budget.open_requests, "request")} for budget`, "accent"),
+      ),
+    )
     .catch(() => fill(place, h("p", { class: "muted" }, "Its budget could not be loaded.")));
-  return h("li", { class: "card" },
-    h("h2", {}, h("a", { class: "card-link", href: `#${path("datasets", dataset.name)}` }, dataset.name),
-      dataset.state !== "open" && badge(dataset.state, "warn")),
+  return h(
+    "li",
+    { class: "card" },
+    h(
+      "h2",
+      {},
+      h("a", { class: "card-link", href: `#${path("datasets", dataset.name)}` }, dataset.name),
+      dataset.state !== "open" && badge(dataset.state, "warn"),
+    ),
     dataset.description && h("p", {}, dataset.description),
     h("p", { class: "muted" }, `${count(dataset.n, "row")}, ${count(Object.keys(dataset.columns).length, "column")}`),
-    place);
+    place,
+  );
 }
 
 export async function datasets(me) {
@@ -35,14 +47,25 @@ export async function datasets(me) {
   const registers = me.role === "owner" || me.role === "admin";
   if (items.length === 0) {
     return registers
-      ? empty("No datasets yet", "Register a table: a file, or a table of a connection. Nobody sees it until you grant an allowance.",
-        h("a", { href: "#/register" }, "Register a table"))
-      : empty("No datasets yet", "You cannot see any dataset yet: ask the owner of one for an allowance, and tell them your name here.",
-        h("a", { href: "#/account" }, "Your account"));
+      ? empty(
+          "No datasets yet",
+          "Register a table: a file, or a table of a connection. Nobody sees it until you grant an allowance.",
+          h("a", { href: "#/register" }, "Register a table"),
+        )
+      : empty(
+          "No datasets yet",
+          "You cannot see any dataset yet: ask the owner of one for an allowance, and tell them your name here.",
+          h("a", { href: "#/account" }, "Your account"),
+        );
   }
   return [
     !complete && notice("warn", "Only the earliest datasets are shown: there are too many to load."),
-    longList({ items, noun: "dataset", step: STEP, textOf: ({ name, description }) => `${name} ${description}`,
-      render: (shown) => h("ul", { class: "cards" }, shown.map(card)) }),
+    longList({
+      items,
+      noun: "dataset",
+      step: STEP,
+      textOf: ({ name, description }) => `${name} ${description}`,
+      render: (shown) => h("ul", { class: "cards" }, shown.map(card)),
+    }),
   ];
 }

@@ -9,18 +9,33 @@ export const NOT_FOUND = "This page does not exist";
 export function noDataset(/** @type {string} */ name, /** @type {string[]} */ names) {
   const link = (/** @type {string} */ each) => h("li", {}, h("a", { href: `#${path("datasets", each)}` }, each));
   const near = names.filter((each) => each.includes(name.slice(0, 4)) || name.includes(each.slice(0, 4))).slice(0, 5);
-  return h("div", { class: "empty" },
+  return h(
+    "div",
+    { class: "empty" },
     h("h2", {}, `You see no dataset “${name}”`),
-    h("p", {}, "The name may be mistyped, or nobody has granted you an allowance on it: its owner can. Until then the service does not say whether it exists."),
+    h(
+      "p",
+      {},
+      "The name may be mistyped, or nobody has granted you an allowance on it: its owner can. Until then the service does not say whether it exists.",
+    ),
     near.length > 0 && [h("p", {}, "Did you mean one of these?"), h("ul", { class: "plain" }, near.map(link))],
-    h("div", { class: "buttons" }, h("a", { href: "#/datasets" }, "All datasets")));
+    h("div", { class: "buttons" }, h("a", { href: "#/datasets" }, "All datasets")),
+  );
 }
 
 /** Return what is said of a release that does not exist, or that the user may not see. */
-export const noRelease = (/** @type {string} */ dataset) => h("div", { class: "empty" },
-  h("h2", {}, "This release is not here"),
-  h("p", {}, "The address may be cut off or mistyped, or it belongs to a dataset that you may not see."),
-  h("div", { class: "buttons" }, h("a", { href: `#${path("datasets", dataset, "releases")}` }, `Releases of ${dataset}`)));
+export const noRelease = (/** @type {string} */ dataset) =>
+  h(
+    "div",
+    { class: "empty" },
+    h("h2", {}, "This release is not here"),
+    h("p", {}, "The address may be cut off or mistyped, or it belongs to a dataset that you may not see."),
+    h(
+      "div",
+      { class: "buttons" },
+      h("a", { href: `#${path("datasets", dataset, "releases")}` }, `Releases of ${dataset}`),
+    ),
+  );
 
 /** Return what is said of an address without a page, with the ways on. */
 export const notFound = () => [

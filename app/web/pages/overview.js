@@ -3,55 +3,31 @@
 import { get, listed, path } from "../api.js";
 import { spending } from "../charts/spending.js";
 import { askForBudget } from "../forms/budget_request.js";
-import { ownRequests } from "../ui/budget_requests.js";
-import { badge, card, fill, h, help, lines, longList, notice, table, term } from "../ui/dom.js";
+import { ownRequests } from "../forms/request_list.js";
+import { columnsCard } from "../ui/columns_card.js";
+import { badge, card, fill, h, help, lines, notice, term } from "../ui/dom.js";
 import { count, people, person, time } from "../ui/format.js";
 import { verified } from "../ui/hash_chain.js";
 import { gauges } from "./datasets.js";
-
-/** Return a category's text, quoted as JSON if it could be read as several categories or as none. */
-const plainly = (text) => (/[,"]|^\s|\s$|^$/.test(text) ? JSON.stringify(text) : text);
-
-const SHOWN_CATEGORIES = 12;
-
-function domain(column) {
-  if (column.bounds) return `${column.bounds[0]} to ${column.bounds[1]}${column.unit ? ` ${column.unit}` : ""}`;
-  const label = (category) => (Object.hasOwn(column.category_labels ?? {}, category)
-    ? `${plainly(category)} (${column.category_labels[category]})` : plainly(category));
-  if (!column.categories) return "true, false";
-  const labels = column.categories.map(label);
-  if (labels.length <= SHOWN_CATEGORIES) return labels.join(", ");
-  return h("details", {}, h("summary", {}, `${labels.length} categories, such as ${labels.slice(0, 3).join(", ")}`), labels.join(", "));
-}
-
-/** Return the middle of a column's bounds, as a whole number of units for integers and decimals. */
-function middle({ kind, bounds: [lower, upper], scale }) {
-  if (kind === "real") return (lower + upper) / 2;
-  const unit = 10 ** (scale ?? 0);
-  return Math.ceil(((lower + upper) / 2) * unit) / unit;
-}
-
-/** Return whether values may be missing, and what a missing one counts as in a mean or sum. */
-const nulls = (column) => {
-  if (column.nullable === false) return "none";
-  if (column.null_value !== undefined) return `possible, taken as ${column.null_value}`;
-  if (column.kind === "boolean") return "possible, taken as false";
-  const numbers = column.bounds?.every((bound) => typeof bound === "number");
-  return numbers ? `possible, taken as ${middle(column)}` : "possible";
-};
 
 /** Return what was spent: by everybody if the user may see all allowances, and else by the user. */
 async function spent(name, me, budget) {
   if (budget.allowances !== undefined) {
     const { items, complete } = await listed(`${path("datasets", name)}/ledger`, "entries");
     const named = people(budget);
-    const debits = items.filter(({ kind }) => kind === "debit" || kind === "write_off")
+    const debits = items
+      .filter(({ kind }) => kind === "debit" || kind === "write_off")
       .map((debit) => ({ ...debit, principal: named(debit.principal) }));
     return spending("What was spent, when and by whom", debits, budget.epsilon_limit, complete);
   }
   const { items, complete } = await listed("/releases", "releases", 100);
-  const own = items.filter(({ dataset }) => dataset === name)
-    .map((release) => ({ principal: person(me.name, me.display_name), at: release.created_at, epsilon: release.budget.charged }));
+  const own = items
+    .filter(({ dataset }) => dataset === name)
+    .map((release) => ({
+      principal: person(me.name, me.display_name),
+      at: release.created_at,
+      epsilon: release.budget.charged,
+    }));
   return spending("What you spent, and when", own, budget.allowance?.epsilon_limit, complete);
 }
 
@@ -61,53 +37,97 @@ async function oversight(name, me, budget) {
   const { latest } = await get(`${path("datasets", name)}/ledger/verification/latest`);
   const rules = `#${path("datasets", name, "rules")}`;
   return [
-    budget.open_requests > 0 && me.role !== "auditor" && notice("info", h("a", { href: rules },
-      `${count(budget.open_requests, "request")} for budget ${budget.open_requests === 1 ? "waits" : "wait"} for an answer`)),
-    budget.allowances.length === 0 && me.role !== "auditor" && notice("info", "Nobody can see this dataset yet. ", h("a", { href: rules }, "Grant an allowance")),
-    latest !== null && !latest.valid && notice("bad", "This ledger is not valid. ", h("a", { href: `#${path("datasets", name, "ledger")}` }, "See what does not match")),
+    budget.open_requests > 0 &&
+      me.role !== "auditor" &&
+      notice(
+        "info",
+        h(
+          "a",
+          { href: rules },
+          `${count(budget.open_requests, "request")} for budget ${budget.open_requests === 1 ? "waits" : "wait"} for an answer`,
+        ),
+      ),
+    budget.allowances.length === 0 &&
+      me.role !== "auditor" &&
+      notice("info", "Nobody can see this dataset yet. ", h("a", { href: rules }, "Grant an allowance")),
+    latest !== null &&
+      !latest.valid &&
+      notice(
+        "bad",
+        "This ledger is not valid. ",
+        h("a", { href: `#${path("datasets", name, "ledger")}` }, "See what does not match"),
+      ),
   ];
 }
 
 /** Return the budget with what the user may do about it: ask for more. */
 function budgetCard(name, budget, latest, asked) {
   const open = asked.some(({ state }) => state === "open");
-  const ask = h("button", { type: "button", class: "quiet small", click: async () => {
-    const made = await askForBudget(name, budget.allowance);
-    if (made) asked.push(made);
-    if (made) fill(requests, ownRequests(asked));
-    ask.hidden = ask.hidden || made !== undefined;
-  } }, "Ask for more");
+  const ask = h(
+    "button",
+    {
+      type: "button",
+      class: "quiet small",
+      click: async () => {
+        const made = await askForBudget(name, budget.allowance);
+        if (made) asked.push(made);
+        if (made) fill(requests, ownRequests(asked));
+        ask.hidden = ask.hidden || made !== undefined;
+      },
+    },
+    "Ask for more",
+  );
   ask.hidden = open;
   const requests = h("div", {}, ownRequests(asked));
-  return [card(["Budget ", help("budget")], [gauges(budget), latest !== undefined && h("p", { class: "muted" }, "Ledger: ", verified(latest))],
-    { aside: budget.allowance && budget.allowances === undefined && ask }), requests];
-}
-
-function columnsCard(columns) {
-  const row = ([column, declared]) => [
-    h("span", {}, column, [declared.label, declared.description].filter(Boolean).map((text) => h("small", {}, text))),
-    declared.kind, domain(declared), nulls(declared)];
-  return card("Columns", longList({
-    items: Object.entries(columns), noun: "column", textOf: ([column, { label = "", description = "" }]) => `${column} ${label} ${description}`,
-    render: (shown) => table("Everybody with access sees this, and nothing of the values", ["Column", "Kind", "Values", "Missing values"], shown.map(row)) }));
+  return [
+    card(
+      ["Budget ", help("budget")],
+      [gauges(budget), latest !== undefined && h("p", { class: "muted" }, "Ledger: ", verified(latest))],
+      { aside: budget.allowance && budget.allowances === undefined && ask },
+    ),
+    requests,
+  ];
 }
 
 export async function overview(name, me, budget) {
   const at = path("datasets", name);
   const oversees = budget.allowances !== undefined;
-  const [dataset, chart, notices, latest, asked] = await Promise.all([get(at), spent(name, me, budget), oversight(name, me, budget),
-    oversees ? get(`${at}/ledger/verification/latest`) : undefined, oversees ? [] : listed(`${at}/budget-requests`, "budget_requests")]);
-  return { lead: dataset.description, badge: dataset.state !== "open" && badge(dataset.state, "warn"), content: [
-    dataset.state === "closed" && notice("warn", "This dataset is closed: its data is deleted. What was released stays readable."),
-    dataset.state === "stale" && notice("warn", "The live table has changed since it was registered: nothing new can be released until its owner has checked it."),
-    dataset.warning && notice("warn", dataset.warning),
-    notices,
-    h("div", { class: "split" },
-      h("div", {}, budgetCard(name, budget, latest?.latest, oversees ? [] : asked.items)),
-      card("Table", lines([["Rows", count(dataset.n, "row")],
-        [term("neighbours", "Protected"), `the values in ${count(dataset.rows_per_unit, "row")}`],
-        ["Registered", time(dataset.created_at)], ["Succeeds", dataset.succeeds]]))),
-    chart,
-    columnsCard(dataset.columns),
-  ] };
+  const [dataset, chart, notices, latest, asked] = await Promise.all([
+    get(at),
+    spent(name, me, budget),
+    oversight(name, me, budget),
+    oversees ? get(`${at}/ledger/verification/latest`) : undefined,
+    oversees ? { items: [] } : listed(`${at}/budget-requests`, "budget_requests"),
+  ]);
+  return {
+    lead: dataset.description,
+    badge: dataset.state !== "open" && badge(dataset.state, "warn"),
+    content: [
+      dataset.state === "closed" &&
+        notice("warn", "This dataset is closed: its data is deleted. What was released stays readable."),
+      dataset.state === "stale" &&
+        notice(
+          "warn",
+          "The live table has changed since it was registered: nothing new can be released until its owner has checked it.",
+        ),
+      dataset.warning && notice("warn", dataset.warning),
+      notices,
+      h(
+        "div",
+        { class: "split" },
+        h("div", {}, budgetCard(name, budget, latest?.latest, asked.items)),
+        card(
+          "Table",
+          lines([
+            ["Rows", count(dataset.n, "row")],
+            [term("neighbours", "Protected"), `the values in ${count(dataset.rows_per_unit, "row")}`],
+            ["Registered", time(dataset.created_at)],
+            ["Succeeds", dataset.succeeds],
+          ]),
+        ),
+      ),
+      chart,
+      columnsCard(dataset.columns),
+    ],
+  };
 }

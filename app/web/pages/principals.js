@@ -9,8 +9,12 @@ import { expiry, expiryField } from "../ui/key_expiry.js";
 import { newKey } from "../ui/new_key.js";
 
 /** @type {[string, string][]} */
-const ROLES = [["analyst", "analyst: plans and releases"], ["owner", "owner: registers datasets and grants allowances"],
-  ["auditor", "auditor: reads everything, changes nothing"], ["admin", "admin: everything"]];
+const ROLES = [
+  ["analyst", "analyst: plans and releases"],
+  ["owner", "owner: registers datasets and grants allowances"],
+  ["auditor", "auditor: reads everything, changes nothing"],
+  ["admin", "admin: everything"],
+];
 
 const SHOWN_HINT = "Such as Ada Lovelace. It is shown beside the name.";
 const shownName = (value) => h("input", { type: "text", maxlength: 255, autocomplete: "off", value });
@@ -23,34 +27,74 @@ async function create() {
   const until = expiryField();
   const roleField = field("Role", role);
   roleField.querySelector("label")?.after(" ", help("role"));
-  return confirmThenSend({ question: "New principal", action: "Create",
-    content: [field("Name", name, "Lowercase letters, digits, - and _. It never changes."),
-      field("Display name (optional)", shown, SHOWN_HINT), roleField, until.element],
-    fields: { name, display_name: shown, role, key_expires_at: until.input }, check: () => checkText(name, "Write a name.") },
-  () => call("POST", "/principals", { name: name.value.trim(), display_name: shown.value.trim() || null, role: role.value, ...until.body() }));
+  return confirmThenSend(
+    {
+      question: "New principal",
+      action: "Create",
+      content: [
+        field("Name", name, "Lowercase letters, digits, - and _. It never changes."),
+        field("Display name (optional)", shown, SHOWN_HINT),
+        roleField,
+        until.element,
+      ],
+      fields: { name, display_name: shown, role, key_expires_at: until.input },
+      check: () => checkText(name, "Write a name."),
+    },
+    () =>
+      call("POST", "/principals", {
+        name: name.value.trim(),
+        display_name: shown.value.trim() || null,
+        role: role.value,
+        ...until.body(),
+      }),
+  );
 }
 
 async function renew({ name }) {
   const until = expiryField();
-  return confirmThenSend({ question: `Create a new key for ${name}?`, action: "Create a new key", harmful: true,
-    content: [h("p", {}, "The old one stops working at once."), until.element], fields: { key_expires_at: until.input } },
-  () => call("POST", `${path("principals", name)}/keys`, until.body()));
+  return confirmThenSend(
+    {
+      question: `Create a new key for ${name}?`,
+      action: "Create a new key",
+      harmful: true,
+      content: [h("p", {}, "The old one stops working at once."), until.element],
+      fields: { key_expires_at: until.input },
+    },
+    () => call("POST", `${path("principals", name)}/keys`, until.body()),
+  );
 }
 
 async function rename({ name, display_name: before }) {
   const shown = shownName(before ?? "");
-  const done = await confirmThenSend({ question: `How do people call ${name}?`, action: "Save", content: field("Display name", shown, SHOWN_HINT),
-    fields: { display_name: shown } },
-  () => call("PUT", `${path("principals", name)}/display-name`, { display_name: shown.value.trim() || null }));
+  const done = await confirmThenSend(
+    {
+      question: `How do people call ${name}?`,
+      action: "Save",
+      content: field("Display name", shown, SHOWN_HINT),
+      fields: { display_name: shown },
+    },
+    () => call("PUT", `${path("principals", name)}/display-name`, { display_name: shown.value.trim() || null }),
+  );
   if (done) toast(`The display name of ${name} is changed.`);
   return done;
 }
 
 async function disable({ name }) {
-  const done = await confirmThenSend({ question: `Disable ${name} for good?`, action: "Disable", harmful: true,
-    content: h("ul", {}, h("li", {}, "Its key stops working at once, and it cannot sign in again."),
-      h("li", {}, "What it released and spent stays. Its datasets stay: an admin manages them."), h("li", {}, "Its name stays taken. This cannot be undone.")) },
-  () => call("DELETE", path("principals", name)));
+  const done = await confirmThenSend(
+    {
+      question: `Disable ${name} for good?`,
+      action: "Disable",
+      harmful: true,
+      content: h(
+        "ul",
+        {},
+        h("li", {}, "Its key stops working at once, and it cannot sign in again."),
+        h("li", {}, "What it released and spent stays. Its datasets stay: an admin manages them."),
+        h("li", {}, "Its name stays taken. This cannot be undone."),
+      ),
+    },
+    () => call("DELETE", path("principals", name)),
+  );
   if (done !== undefined) toast(`${name} is disabled.`);
   return done !== undefined;
 }
@@ -66,20 +110,49 @@ export async function principals() {
     if (done.key) told.scrollIntoView({ block: "nearest" });
     await show();
   };
-  const button = (text, label, act) => h("button", { type: "button", class: "quiet", "aria-label": label, click: doing(act) }, text);
-  const actions = (one) => !one.disabled && h("div", { class: "buttons" },
-    button("Display name", `Display name of ${one.name}`, () => rename(one)),
-    button("New key", `New key for ${one.name}`, () => renew(one)),
-    button("Disable", `Disable ${one.name}`, () => disable(one)));
-  const row = (one) => [h("span", {}, one.name, one.display_name && h("small", {}, one.display_name), one.disabled && badge("disabled", "warn")),
-    one.role, time(one.created_at), one.disabled ? "" : expiry(one), actions(one)];
+  const button = (text, label, act) =>
+    h("button", { type: "button", class: "quiet", "aria-label": label, click: doing(act) }, text);
+  const actions = (one) =>
+    !one.disabled &&
+    h(
+      "div",
+      { class: "buttons" },
+      button("Display name", `Display name of ${one.name}`, () => rename(one)),
+      button("New key", `New key for ${one.name}`, () => renew(one)),
+      button("Disable", `Disable ${one.name}`, () => disable(one)),
+    );
+  const row = (one) => [
+    h(
+      "span",
+      {},
+      one.name,
+      one.display_name && h("small", {}, one.display_name),
+      one.disabled && badge("disabled", "warn"),
+    ),
+    one.role,
+    time(one.created_at),
+    one.disabled ? "" : expiry(one),
+    actions(one),
+  ];
   async function show() {
     const { items, complete } = await listed("/principals", "principals");
-    fill(list, !complete && notice("warn", "Only the earliest principals are shown: there are too many to load."), longList({
-      items: items.toReversed(), noun: "principal", step: 25, textOf: ({ name, display_name: shown, role }) => `${name} ${shown ?? ""} ${role}`,
-      render: (shown) => table("Principals, newest first", ["Name", "Role", "Since", "Key expires", "Actions"], shown.map(row)) }));
+    fill(
+      list,
+      !complete && notice("warn", "Only the earliest principals are shown: there are too many to load."),
+      longList({
+        items: items.toReversed(),
+        noun: "principal",
+        step: 25,
+        textOf: ({ name, display_name: shown, role }) => `${name} ${shown ?? ""} ${role}`,
+        render: (shown) =>
+          table("Principals, newest first", ["Name", "Role", "Since", "Key expires", "Actions"], shown.map(row)),
+      }),
+    );
   }
   await show();
-  return { lead: "Who may use the service, and as what.", actions: h("button", { type: "button", click: doing(create) }, "New principal"),
-    content: [told, card(["Principals ", help("principal")], list)] };
+  return {
+    lead: "Who may use the service, and as what.",
+    actions: h("button", { type: "button", click: doing(create) }, "New principal"),
+    content: [told, card(["Principals ", help("principal")], list)],
+  };
 }

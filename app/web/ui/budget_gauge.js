@@ -6,12 +6,13 @@ import { costText, leftText } from "./format.js";
 const LOW = 0.1; // of the limit: a gauge with less left is a warning
 
 /** Return the part of a limit as the width of a bar. */
-const part = (/** @type {number} */ amount, /** @type {number} */ limit) =>
-  ({ "--part": `${(100 * Math.min(1, Math.max(0, amount / limit))).toFixed(2)}%` });
+const part = (/** @type {number} */ amount, /** @type {number} */ limit) => ({
+  "--part": `${(100 * Math.min(1, Math.max(0, amount / limit))).toFixed(2)}%`,
+});
 
 /**
  * Return a gauge of what an account may spend, has spent and has left; `cost` is what a plan would add.
- * @param {string} title
+ * @param {string | Node} title
  * @param {{ epsilon_limit: string, epsilon_spent: string, epsilon_remaining: string }} budget
  * @param {import("./element.js").Content} [note]
  * @param {string} [cost]
@@ -21,11 +22,27 @@ export function gauge(title, { epsilon_limit: limit, epsilon_spent: spent, epsil
   const text = `ε ${costText(spent)} of ${limit} spent; ${leftText(remaining)} left`;
   const left = most ? Number(remaining) / most : 0;
   const state = left <= 0 ? "bad" : left < LOW ? "warn" : "";
-  const bar = h("div", { class: "gauge-bar", role: "meter", "aria-valuemin": "0", "aria-valuemax": limit,
-    "aria-valuenow": Math.min(Number(spent), most), "aria-valuetext": text, "aria-label": `${title}: ${text}` },
-  h("span", { style: part(most ? Number(spent) : 1, most || 1) }), cost && h("span", { class: "cost", style: part(Number(cost), most || 1) }));
-  return h("div", { class: `gauge ${state}`.trim() },
-    h("p", {}, h("strong", {}, title), h("span", { title: `exactly ε ${spent} spent; ${remaining} left` }, text)), bar, note && h("small", {}, note));
+  const bar = h(
+    "div",
+    {
+      class: "gauge-bar",
+      role: "meter",
+      "aria-valuemin": "0",
+      "aria-valuemax": limit,
+      "aria-valuenow": Math.min(Number(spent), most),
+      "aria-valuetext": text,
+      "aria-label": `${title instanceof Node ? title.textContent : title}: ${text}`,
+    },
+    h("span", { style: part(most ? Number(spent) : 1, most || 1) }),
+    cost && h("span", { class: "cost", style: part(Number(cost), most || 1) }),
+  );
+  return h(
+    "div",
+    { class: `gauge ${state}`.trim() },
+    h("p", {}, h("strong", {}, title), h("span", { title: `exactly ε ${spent} spent; ${remaining} left` }, text)),
+    bar,
+    note && h("small", {}, note),
+  );
 }
 
 /** Return when an allowance is renewed, in words. */

@@ -119,13 +119,20 @@ export function time(text, shown = new Date(text).toLocaleString([], { dateStyle
 }
 
 const AGO = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
-const SECONDS = [["year", 31_557_600], ["month", 2_629_800], ["day", 86_400], ["hour", 3600], ["minute", 60]];
+/** @type {[Intl.RelativeTimeFormatUnit, number][]} */
+const SECONDS = [
+  ["year", 31_557_600],
+  ["month", 2_629_800],
+  ["day", 86_400],
+  ["hour", 3600],
+  ["minute", 60],
+];
 
 /** Return how long ago a time was: "2 hours ago". */
-export function ago(text) {
+export function ago(/** @type {string} */ text) {
   const seconds = Math.max(0, (Date.now() - Date.parse(text)) / 1000);
-  const [unit, length] = SECONDS.find(([, each]) => seconds >= each) ?? [null, 1];
-  return time(text, unit === null ? "just now" : AGO.format(-Math.floor(seconds / length), unit));
+  const found = SECONDS.find(([, length]) => seconds >= length);
+  return time(text, found ? AGO.format(-Math.floor(seconds / found[1]), found[0]) : "just now");
 }
 
 /** Return a number as a decimal for a request: three significant digits, no exponent. */

@@ -13,17 +13,35 @@ export const short = (/** @type {string | null} */ hash) => (hash ? h("code", { 
 const by = (/** @type {any} */ { via, actor }) => (via === "principal" ? actor : `the ${via}`);
 
 /** Return the state of a ledger in a line: valid or not, when and by whom. */
-export const verified = (/** @type {any} */ latest) => (latest === null ? "Never verified while the service ran."
-  : h("span", {}, badge(latest.valid ? "valid" : "not valid", latest.valid ? "good" : "bad"), " ",
-    `${count(latest.entries, "entry")}, verified `, ago(latest.at), ` by ${by(latest)}`));
+export const verified = (/** @type {any} */ latest) =>
+  latest === null
+    ? "Never verified while the service ran."
+    : h(
+        "span",
+        {},
+        badge(latest.valid ? "valid" : "not valid", latest.valid ? "good" : "bad"),
+        " ",
+        `${count(latest.entries, "entry")}, verified `,
+        ago(latest.at),
+        ` by ${by(latest)}`,
+      );
 
 function problems(/** @type {any} */ { valid, entries, head, problems: found }) {
   const where = (/** @type {any} */ { seq, what }) => h("li", {}, seq === null ? what : `entry ${seq}: ${what}`);
   return [
-    h("p", { class: valid ? "verdict good-text" : "verdict refused" }, h("strong", {}, valid ? `Valid: ${count(entries, "entry")}.` : "Not valid: see the problems below.")),
+    h(
+      "p",
+      { class: valid ? "verdict good-text" : "verdict refused" },
+      h("strong", {}, valid ? `Valid: ${count(entries, "entry")}.` : "Not valid: see the problems below."),
+    ),
     found.length > 0 && h("ul", {}, found.map(where)),
-    !valid && h("p", {}, "Tell the operator: something outside the service changed what is stored. ",
-      h("a", { href: `${GUIDE}ledger.html`, target: "_blank", rel: "noopener" }, "What to do")),
+    !valid &&
+      h(
+        "p",
+        {},
+        "Tell the operator: something outside the service changed what is stored. ",
+        h("a", { href: `${GUIDE}ledger.html`, target: "_blank", rel: "noopener" }, "What to do"),
+      ),
     head && h("details", {}, h("summary", {}, "Head of the chain"), h("code", {}, head)),
   ];
 }
@@ -50,8 +68,13 @@ export async function verification(at, action, about) {
       button.removeAttribute("aria-disabled");
     }
   };
-  const button = h("button", { type: "button", class: "quiet",
-    click: () => button.getAttribute("aria-disabled") !== "true" && verify() }, action);
+  const button = h(
+    "button",
+    { type: "button", class: "quiet", click: () => button.getAttribute("aria-disabled") !== "true" && verify() },
+    action,
+  );
   await show();
-  return card(["Verification ", help("verification")], [state, h("p", { class: "muted" }, about), outcome], { aside: button });
+  return card(["Verification ", help("verification")], [state, h("p", { class: "muted" }, about), outcome], {
+    aside: button,
+  });
 }
