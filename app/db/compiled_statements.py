@@ -6,8 +6,7 @@ dialects, converts the types and provides the errors.
 """
 
 from collections import namedtuple
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from operator import itemgetter
 from typing import Any, TypeAlias
 
@@ -21,31 +20,32 @@ Statement: TypeAlias = Query | Insert | Update | Delete
 
 
 class CompiledStatement:
-    """One statement in one dialect: its text, the order of its parameters, and the conversions of their types."""
+    """One statement in one dialect: its text, the order of its parameters, and the conversions of their types.
 
-    __slots__ = ("_binds", "_constants", "_fetch", "_make", "_names", "_options", "_pick", "_results", "_text")
+    Attributes:
+        text: the SQL.
+        returns: the number of columns of its rows; 0 if it has none.
+    """
+
+    __slots__ = ("_binds", "_constants", "_make", "_pick", "_results", "returns", "text")
 
     def __init__(self, statement: Statement, dialect: Dialect, parameters: Mapping[str, object]) -> None:
         # As in Core, the names of the parameters decide which columns an INSERT without values() has.
         compiled: Any = statement.compile(dialect=dialect, column_keys=list(parameters))
-        self._text: str = compiled.string
-        self._names: tuple[str, ...] | None = tuple(compiled.positiontup) if compiled.positional else None
-        self._pick = None if self._names is None else _build_picker(self._names)
+        self.text: str = compiled.string
+        names: tuple[str, ...] | None = tuple(compiled.positiontup) if compiled.positional else None
+        self._pick = None if names is None else _build_picker(names)
         self._constants = {name: value for name, value in compiled.params.items() if name not in parameters}
         binds = {name: _build_binder(bound.type, dialect) for bound, name in compiled.bind_names.items()}
-        keys: Iterable[Any] = binds if self._names is None else range(len(self._names))  # as the driver expects
-        named = zip(keys, self._names or binds, strict=True)
+        keys: Iterable[Any] = binds if names is None else range(len(names))  # as the driver expects
+        named = zip(keys, names or binds, strict=True)
         self._binds = [(key, process) for key, name in named if (process := binds[name]) is not None]
         columns = list(getattr(statement, "exported_columns", ()))
         results = [column.type.dialect_impl(dialect).result_processor(dialect, None) for column in columns]
-        self._fetch = bool(columns)  # asking the driver costs more
+        self.returns = len(columns)
         self._results = [(index, process) for index, process in enumerate(results) if process is not None]
-        names = [column.key for column in columns]
-        row_type: Any = namedtuple("Row", names, rename=True)  # type: ignore[misc]  # noqa: PYI024 - one a statement
+        row_type: Any = namedtuple("Row", [column.key for column in columns], rename=True)  # type: ignore[misc]  # noqa: PYI024 - one a statement
         self._make = row_type._make
-        # If psycopg prepared a statement only after some uses, and an earlier one of its pipeline failed, the server
-        # would skip the preparation, and psycopg would not know.
-        self._options = {"prepare": True} if dialect.name == "postgresql" else {}
 
     def run(self, connection: Connection, cursor: Any, parameters: Mapping[str, object]) -> list[Any]:  # noqa: ANN401
         """Run the statement on a driver's cursor of the connection and return the rows as named tuples.
@@ -55,39 +55,25 @@ class CompiledStatement:
         Raises:
             DBAPIError: the driver's error, as Core would raise it; a connection that broke is invalidated.
         """
-        fetched = _execute(connection, cursor, self._text, self._bind(parameters), fetch=self._fetch, **self._options)
-        return [self._make(self._convert(row) if self._results else row) for row in fetched]
+        fetched = _execute(connection, cursor, self.text, self.bind(parameters), fetch=self.returns > 0)
+        return [self.make(row) for row in fetched]
 
-    def send(self, connection: Connection, cursor: Any, parameters: Mapping[str, object]) -> None:  # noqa: ANN401
-        """Run the statement without reading its rows.
-
-        Raises:
-            DBAPIError: as `run`.
-        """
-        _execute(connection, cursor, self._text, self._bind(parameters), fetch=False, **self._options)
-
-    def read(self, connection: Connection, cursor: Any) -> list[Any]:  # noqa: ANN401
-        """Return the rows of a statement that was sent, as named tuples.
-
-        Raises:
-            DBAPIError: as `run`, also for an earlier statement of the pipeline.
-        """
-        with translating(connection):
-            fetched = cursor.fetchall()
-        return [self._make(self._convert(row) if self._results else row) for row in fetched]
-
-    def _bind(self, parameters: Mapping[str, object]) -> Any:  # noqa: ANN401 - as the driver expects
+    def bind(self, parameters: Mapping[str, object]) -> Any:  # noqa: ANN401 - as the driver expects
+        """Return the parameters as the driver takes them, with the statement's constants."""
         values = {**self._constants, **parameters} if self._constants else parameters
         bound: Any = {**values} if self._pick is None else list(self._pick(values))
         for key, process in self._binds:
             bound[key] = process(bound[key])
         return bound
 
-    def _convert(self, fetched: tuple[Any, ...]) -> list[Any]:
+    def make(self, fetched: Iterable[Any]) -> Any:  # noqa: ANN401 - a named tuple
+        """Return a row of the driver as a named tuple, with its values converted."""
+        if not self._results:
+            return self._make(fetched)
         row = list(fetched)
         for index, process in self._results:
             row[index] = process(row[index])
-        return row
+        return self._make(row)
 
 
 def _build_binder(type_: TypeEngine[Any], dialect: Dialect) -> Callable[[Any], Any] | None:
@@ -116,6 +102,15 @@ def execute_text(connection: Connection, text: str) -> None:
         DBAPIError: as `CompiledStatement.run`.
     """
     _execute(connection, connection.connection.cursor(), text, (), fetch=False)
+
+
+def run_compiled(connection: Connection, cursor: Any, text: str, bound: Any) -> list[tuple[Any, ...]]:  # noqa: ANN401
+    """Run an SQL text with parameters as the driver takes them, and return the driver's rows.
+
+    Raises:
+        DBAPIError: as `CompiledStatement.run`.
+    """
+    return _execute(connection, cursor, text, bound, fetch=True)
 
 
 def run_script(connection: Connection, text: str) -> Any:  # noqa: ANN401 - the driver's cursor
@@ -153,43 +148,6 @@ def _execute(
         return cursor.fetchall() if fetch else []
     except driver_error as error:
         raise _translate(connection, error, text) from error
-
-
-class Pipeline:
-    """Sends statements without waiting for their results, until one has rows. At the end it waits for all.
-
-    Only psycopg has pipelines.
-
-    Raises:
-        DBAPIError: at the end, as `CompiledStatement.run` for any statement that failed.
-    """
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._driver: Any = connection.connection.driver_connection
-
-    @contextmanager
-    def sending(self) -> Iterator["Pipeline"]:
-        """Send all statements of the block so."""
-        with translating(self._connection), self._driver.pipeline() as self._of_driver:
-            yield self
-
-    def count_changed(self, cursor: Any) -> int:  # noqa: ANN401 - psycopg's
-        """Wait for the results of all statements, and return the number of rows that one of them changed."""
-        if cursor.rowcount < 0:
-            with translating(self._connection):
-                self._of_driver.sync()
-        changed: int = cursor.rowcount
-        return changed
-
-
-@contextmanager
-def translating(connection: Connection) -> Iterator[None]:
-    """Raise the driver's errors as Core would."""
-    try:
-        yield
-    except connection.dialect.loaded_dbapi.Error as error:
-        raise _translate(connection, error) from error
 
 
 def _translate(connection: Connection, error: Exception, text: str | None = None) -> BaseException:

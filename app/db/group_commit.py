@@ -10,7 +10,7 @@ from typing import TypeVar
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.db.compiled_statements import Pipeline, execute_text
+from app.db.compiled_statements import execute_text
 from app.db.dialects.error_translation import translate_errors
 from app.db.dialects.postgres import Postgres
 from app.db.dialects.sqlite import Sqlite
@@ -32,8 +32,8 @@ class _GroupedSession(WriteSession):
 
     __slots__ = ("wanted",)
 
-    def __init__(self, connection: Connection, pipeline: Pipeline | None) -> None:
-        super().__init__(connection, pipeline)
+    def __init__(self, connection: Connection, *, combines: bool) -> None:
+        super().__init__(connection, combines=combines)
         self.wanted = False
 
     def commit(self) -> None:
@@ -59,6 +59,7 @@ class CommitGroup:
         self._open = ExitStack()
         self._connection: Connection | None = None
         self._may_stay_open = False
+        self._locked: set[int] = set()  # the datasets whose accounts the group's transactions have locked
         self._outcome = GroupOutcome()
         self._afterwards: list[Callable[[], None]] = []
         self.taken: GroupOutcome | None = None
@@ -68,15 +69,16 @@ class CommitGroup:
         """Do the same as one attempt of `Database.transact`, except that the commit may happen later."""
         try:
             connection = self._begin_part(dataset_id)
-            with self._home.pipeline(connection) as pipeline:
-                part = _GroupedSession(connection, pipeline)
-                try:
-                    result = work(part)
-                finally:
-                    part.end()
+            part = _GroupedSession(connection, combines=self._home.combines_changes)
+            try:
+                result = work(part)
+            finally:
+                part.end()
             part.require_changes()
-            if not part.wanted:
-                self._run("ROLLBACK TO part")
+            if part.wanted:
+                self._locked.add(dataset_id)
+            else:
+                self._run("ROLLBACK TO part")  # which gives up the lock of the account
         except BaseException as error:
             self._undo(error)
             self.commit()
@@ -90,12 +92,13 @@ class CommitGroup:
     def _begin_part(self, dataset_id: int) -> Connection:
         """Begin a transaction of the group, or of a new group if another transaction holds the account's lock."""
         if self._connection is not None:
-            if self._home.begin_part(self._connection, dataset_id):
+            if self._home.begin_part(self._connection, dataset_id, locked=dataset_id in self._locked):
                 self.taken = self._outcome
                 return self._connection
             self.commit()  # whoever waits for an account holds no other one, so there is no deadlock
         self._deliver()  # beginning may wait for another transaction
         self._outcome, self._may_stay_open = GroupOutcome(), False
+        self._locked.clear()
         self._connection = self._open.enter_context(self._home.writing(dataset_id))
         self.taken = self._outcome  # also for a rejection: it may have read uncommitted data
         return self._connection

@@ -4,11 +4,12 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, Delete, Insert, Update
+from sqlalchemy import Connection
 from sqlalchemy.exc import ResourceClosedError
 
 from app.db.clock import NOW_IN
-from app.db.compiled_statements import CompiledStatement, Pipeline, Query, Statement, compile_statement
+from app.db.combined_changes import Change, CombinedChanges
+from app.db.compiled_statements import Query, Statement, compile_statement
 
 
 class Session:
@@ -59,9 +60,12 @@ class Session:
         """All rows that the query finds."""
         return self._run(query, parameters)
 
-    def _run(self, statement: Statement, parameters: Mapping[str, object]) -> list[Any]:
+    def _require_open(self) -> None:
         if self._ended:
             raise ResourceClosedError("the session has ended")
+
+    def _run(self, statement: Statement, parameters: Mapping[str, object]) -> list[Any]:
+        self._require_open()
         return compile_statement(statement, self._connection.dialect, parameters).run(
             self._connection, self._cursor, parameters
         )
@@ -76,44 +80,43 @@ class ReadSession(Session):
 class WriteSession(Session):
     """Reads and writes in one transaction, which is rolled back unless `commit()` returns."""
 
-    __slots__ = ("_pipeline", "_sent")
+    __slots__ = ("_combined", "_sent")
 
-    def __init__(self, connection: Connection, pipeline: Pipeline | None = None) -> None:
+    def __init__(self, connection: Connection, *, combines: bool = False) -> None:
         super().__init__(connection)
-        self._pipeline = pipeline
+        self._combined = CombinedChanges(connection, self._cursor) if combines else None
         self._sent: list[Callable[[], int]] = []
 
-    def send(self, statement: Insert | Update | Delete, **parameters: object) -> Callable[[], int]:
-        """Run a statement, without waiting for its result if the session has a pipeline.
+    def _run(self, statement: Statement, parameters: Mapping[str, object]) -> list[Any]:
+        if self._combined is not None:
+            self._combined.send()  # the statement may depend on them
+        return super()._run(statement, parameters)
+
+    def send(self, statement: Change, **parameters: object) -> Callable[[], int]:
+        """Run a statement; if the session combines changes, only when its result or a later statement needs it.
 
         Returns:
-            A function that waits for the result and returns the number of rows that the statement changed.
+            A function that returns the number of rows that the statement changed.
         """
-        if self._pipeline is None:
-            self._run(statement, parameters)
-            return partial(int, self._cursor.rowcount)
-        _, cursor = self._send(statement, parameters)
-        return partial(self._pipeline.count_changed, cursor)
+        if self._combined is not None:
+            self._require_open()
+            return self._combined.add(statement, parameters).count
+        self._run(statement, parameters)
+        return partial(int, self._cursor.rowcount)
 
-    def send_returning(self, statement: Insert | Update | Delete, **parameters: object) -> Callable[[], Any]:
+    def send_returning(self, statement: Change, **parameters: object) -> Callable[[], Any]:
         """Run a statement with RETURNING for one row, as `send`; the function returns the row, or None."""
-        if self._pipeline is None:
-            row = next(iter(self._run(statement, parameters)), None)
-            return lambda: row
-        compiled, cursor = self._send(statement, parameters)
-        return lambda: next(iter(compiled.read(self._connection, cursor)), None)
+        if self._combined is not None:
+            self._require_open()
+            return self._combined.add(statement, parameters).row
+        row = next(iter(self._run(statement, parameters)), None)
+        return lambda: row
 
-    def _send(self, statement: Statement, parameters: Mapping[str, object]) -> tuple[CompiledStatement, Any]:
-        cursor = self._connection.connection.cursor()  # each result belongs to the cursor of its statement
-        compiled = compile_statement(statement, self._connection.dialect, parameters)
-        compiled.send(self._connection, cursor, parameters)
-        return compiled, cursor
-
-    def change(self, statement: Insert | Update | Delete, **parameters: object) -> int:
+    def change(self, statement: Change, **parameters: object) -> int:
         """Run a statement and return the number of rows that it changed."""
         return self.send(statement, **parameters)()
 
-    def change_one(self, statement: Insert | Update | Delete, **parameters: object) -> None:
+    def change_one(self, statement: Change, **parameters: object) -> None:
         """Send a statement that must change exactly one row, as `require_changes` checks later."""
         self._sent.append(self.send(statement, **parameters))
 
@@ -123,11 +126,13 @@ class WriteSession(Session):
         Raises:
             AssertionError: a statement of `change_one` changed no row, or several.
         """
+        if self._combined is not None:
+            self._combined.send()
         sent, self._sent = self._sent, []
         if any(changed() != 1 for changed in sent):
             raise AssertionError("a row of the ledger was changed without its lock")
 
-    def change_returning(self, statement: Insert | Update | Delete, **parameters: object) -> Any:  # noqa: ANN401 - as row
+    def change_returning(self, statement: Change, **parameters: object) -> Any:  # noqa: ANN401 - as row
         """Run a statement with RETURNING for one row, and return that row, or None if it changed none."""
         return self.send_returning(statement, **parameters)()
 

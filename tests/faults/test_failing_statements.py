@@ -4,6 +4,7 @@ import pytest
 from faulty_world import Breakable, refused
 
 MAX_STATEMENTS = 40
+MIN_STATEMENTS = {True: 9, False: 4}  # on SQLite, and on Postgres, which gets several changes in one statement
 
 
 @pytest.mark.parametrize("done", [False, True], ids=["not done", "done"])
@@ -16,7 +17,7 @@ def test_the_nth_statement_fails(breakable: Breakable, *, done: bool) -> None:
             answer = breakable.ask(key)
         if count[0] < number:
             assert answer.status_code == 201
-            assert number > 8
+            assert number >= MIN_STATEMENTS[breakable.on_sqlite]
             return
         refused(answer)
         assert breakable.spent() == spent

@@ -2,7 +2,7 @@
 
 import select
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from threading import Semaphore
 from typing import Any
@@ -12,10 +12,11 @@ from sqlalchemy.engine.interfaces import IsolationLevel
 from sqlalchemy.exc import InvalidatePoolError
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from app.db.compiled_statements import Pipeline, execute_text, run_script
+from app.db.compiled_statements import execute_text, run_script
 from app.db.connection_limits import REQUEST_THREADS, Limits
 from app.db.dialects.durability import SynchronousCommit
 
+_PLAN_ONCE = "SET LOCAL plan_cache_mode = force_generic_plan"  # a release's statements find each row by its key
 _MIGRATION_LOCK = 7_309_475_598_860_382_560  # the advisory lock's number: any number that nothing else uses
 
 
@@ -27,6 +28,7 @@ class Postgres:
     """
 
     dialect = "postgresql"
+    combines_changes = True  # each statement takes a round trip
 
     def __init__(self, url: URL, limits: Limits, synchronous_commit: SynchronousCommit) -> None:
         # This is set in each transaction and not once per connection. So it overrides the settings of the server, the
@@ -93,20 +95,23 @@ class Postgres:
         """
         part = "" if dataset_id is None else f"; {_begin_text(dataset_id)}"
         with self._pool.connect() as connection:
-            run_script(connection, f"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; {self._durably}{part}")
+            run_script(
+                connection, f"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; {self._durably}; {_PLAN_ONCE}{part}"
+            )
             yield connection
 
-    def begin_part(self, connection: Connection, dataset_id: int) -> bool:
+    def begin_part(self, connection: Connection, dataset_id: int, *, locked: bool) -> bool:
         """Begin a part of a write transaction, which can be rolled back alone, and lock the dataset's account.
+
+        `locked` says that the transaction has locked it already.
 
         Returns:
             False if another transaction has locked the account.
         """
+        if locked:
+            execute_text(connection, "SAVEPOINT part")
+            return True
         return run_script(connection, f"{_begin_text(dataset_id)} SKIP LOCKED").fetchone() is not None
-
-    def pipeline(self, connection: Connection) -> AbstractContextManager[Pipeline]:
-        """Send the statements of a part without waiting for each."""
-        return Pipeline(connection).sending()
 
     @contextmanager
     def migrating(self) -> Iterator[Connection]:

@@ -6,7 +6,7 @@ takes when it begins.
 
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from queue import Empty, LifoQueue
@@ -39,6 +39,7 @@ class Sqlite:
     """
 
     dialect = "sqlite"
+    combines_changes = False  # no statement takes a round trip
 
     def __init__(self, url: URL, limits: Limits, *, as_it_is: bool = False) -> None:
         if not url.database or url.database == ":memory:" or url.database.startswith("file:") or url.query:
@@ -105,21 +106,17 @@ class Sqlite:
                 connection.begin()  # so that the rollback is one, whatever fails
                 self._begin(connection)
                 if dataset_id is not None:
-                    self.begin_part(connection, dataset_id)
+                    self.begin_part(connection, dataset_id, locked=False)
                 yield connection
             finally:
                 self._kept_writer = _was_rolled_back(connection)
         finally:
             self._turns.pass_on()
 
-    def begin_part(self, connection: Connection, dataset_id: int) -> bool:  # noqa: ARG002 - Postgres's
+    def begin_part(self, connection: Connection, dataset_id: int, *, locked: bool) -> bool:  # noqa: ARG002 - Postgres's
         """Begin a part of a write transaction that can be rolled back alone. The transaction locks every account."""
         execute_text(connection, "SAVEPOINT part")
         return True
-
-    def pipeline(self, connection: Connection) -> AbstractContextManager[None]:  # noqa: ARG002 - Postgres's
-        """Do nothing: no statement takes a round trip."""
-        return nullcontext()
 
     def _begin(self, connection: Connection) -> None:
         """Begin the transaction when no other process writes.
