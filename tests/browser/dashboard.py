@@ -49,9 +49,9 @@ def measured(value: float, error: float) -> str:
     return f"{near:,} ± {at_step(error + abs(value - float(near)), step, ROUND_CEILING):,}"
 
 
-def valued(value: float, low: float, high: float) -> tuple[str, str]:
-    """A value and its interval as the dashboard shows them, the interval rounded outwards."""
-    step = step_of((high - low) / 2)
+def valued(value: float, low: float, high: float, *, whole: bool = False) -> tuple[str, str]:
+    """A value and its interval as the dashboard shows them, the interval rounded outwards; counts are whole."""
+    step = Decimal(1) if whole else step_of((high - low) / 2)
     outer = at_step(low, step, ROUND_FLOOR), at_step(high, step, ROUND_CEILING)
     return f"{at_step(value, step):,}", " to ".join(f"{end:,}" for end in outer)
 

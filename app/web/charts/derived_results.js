@@ -2,7 +2,7 @@
 
 import { path } from "../api.js";
 import { facts, h, longList, table } from "../ui/dom.js";
-import { axisTitle, bound, count, date, interval, number, statistic, ungrouped, withUnit } from "../ui/format.js";
+import { axisTitle, bound, count, date, interval, number, statistic, withUnit } from "../ui/format.js";
 import { endsText, valueText } from "../ui/rounding.js";
 import { labelsOf, scalarPicture, wholePicture } from "./derived_pictures.js";
 import { listed, worth } from "./release_results.js";
@@ -10,16 +10,19 @@ import { shareButtons } from "./share.js";
 
 const spoken = (name) => name.replaceAll("_", " ");
 
-/** Return an interval as text; an end is null if nothing is known about it. */
-const between = ([lower, upper], told) =>
-  lower === null && upper === null
-    ? "no information"
-    : lower === null || upper === null || told === ungrouped
-      ? interval([lower ?? -Infinity, upper ?? Infinity], told)
-      : endsText([lower, upper]).join(" to ");
+const COUNTS = ["margin", "cumulative"];
+const YEARS = 10_000; // a quantile below may be a year, which has no thousands
 
-/** Return the number format of a kind. Quantiles are values of a column, which may be years. */
-const toldOf = ({ kind }) => (kind === "quantile" ? ungrouped : number);
+/** Return the texts of the numbers of a kind without what does not belong to it. */
+const asOf = (kind, text, value) => (kind === "quantile" && Math.abs(value) < YEARS ? text.replaceAll(",", "") : text);
+
+/** Return an interval as text; an end is null if nothing is known about it. */
+function between({ kind }, [lower, upper]) {
+  if (lower === null && upper === null) return "no information";
+  if (lower === null || upper === null) return interval([lower ?? -Infinity, upper ?? Infinity]);
+  const [from, to] = endsText([lower, upper], { whole: COUNTS.includes(kind) });
+  return `${asOf(kind, from, lower)} to ${asOf(kind, to, upper)}`;
+}
 
 /** Return a derived statistic in one line. */
 export function derivedName({ kind, column, columns, category, where, missing, group_by, weight }) {
@@ -39,7 +42,7 @@ function estimate(answer, name, found, whole) {
   const value = dated ? found.value_as_date : found.value;
   const known = dated ? found.interval_as_date : found.interval;
   const unit = dated ? undefined : answer.units?.[name];
-  const around = dated ? dates : (interval) => withUnit(between(interval, toldOf(answer.derived)), unit);
+  const around = dated ? dates : (interval) => withUnit(between(answer.derived, interval), unit);
   const told = (one, interval) =>
     one === null ? "no value" : dated ? date(one) : withUnit(rounded(answer, one, interval), unit);
   if (Array.isArray(value)) {
@@ -80,13 +83,13 @@ function estimate(answer, name, found, whole) {
   };
 }
 
-/** Return a value to the place of its interval; quantiles may be years, which have no thousands. */
-const rounded = ({ derived }, value, [low, high]) =>
-  derived.kind === "quantile"
-    ? ungrouped(value)
-    : low === null || high === null
-      ? number(value)
-      : valueText(value, [low, high]);
+/** Return a value to the place of its interval. */
+const rounded = ({ derived: { kind } }, value, [low, high]) =>
+  asOf(
+    kind,
+    low === null || high === null || COUNTS.includes(kind) ? number(value) : valueText(value, [low, high]),
+    value,
+  );
 
 /** Return the dots of a list, or its bars if it counts rows. */
 function rowsOf(answer, name, labels, { value, interval }) {
@@ -98,9 +101,7 @@ function rowsOf(answer, name, labels, { value, interval }) {
     low: ends[at][0],
     high: ends[at][1],
     text:
-      each === null
-        ? "no value"
-        : `${rounded(answer, each, interval[at])} (${between(interval[at], toldOf(answer.derived))})`,
+      each === null ? "no value" : `${rounded(answer, each, interval[at])} (${between(answer.derived, interval[at])})`,
   }));
   const title = withUnit(
     `${spoken(name)}${answer.derived.column ? ` of ${axisTitle(answer.derived.column, { label: answer.columns?.[answer.derived.column]?.label })}` : ""}`,

@@ -8,7 +8,8 @@ import { label, widthOf } from "./text.js";
 /** @typedef {{ rows: string[], columns: string[], values: number[][], texts: string[][], down: string, across: string }} Heatmap */
 
 const CELL = { height: 32, least: 46, label: 90, most: 120 };
-const DARK = 0.55; // from here on, the number is written in the colour of the surface
+const [LIGHTEST, DARKEST] = [0.05, 0.75]; // opacity of a cell: numbers can be read on each
+const DARK = 0.65; // part of the largest number from which a cell counts as dark
 
 /** Return the drawing of a heatmap: `down` names the rows, `across` the columns. */
 export const heatmap =
@@ -36,11 +37,11 @@ export const heatmap =
             height: CELL.height - 2,
             rx: 3,
             fill: "var(--accent)",
-            "fill-opacity": (0.05 + 0.95 * part).toFixed(3),
+            "fill-opacity": (LIGHTEST + (DARKEST - LIGHTEST) * part).toFixed(3),
           }),
           label(numbers[row][column], x + cell / 2, y + CELL.height / 2 + 4, {
             "text-anchor": "middle",
-            fill: part > DARK ? "var(--on-accent)" : "var(--ink)",
+            fill: part > DARK ? "var(--on-heat)" : "var(--ink)",
           }),
         );
       }),

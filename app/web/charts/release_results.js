@@ -41,6 +41,9 @@ export function worth(/** @type {number} */ width, /** @type {number} */ range) 
   );
 }
 
+/** Return whether the numbers of a release count rows. */
+const counts = (/** @type {Release} */ { statistic: { kind } }) => ["count", "histogram", "missing"].includes(kind);
+
 /** Return the picture of one number in the range that the mechanism knows: its centre and half its width are public. */
 function scalar(/** @type {Release} */ release) {
   const {
@@ -52,7 +55,7 @@ function scalar(/** @type {Release} */ release) {
   } = release;
   const range = /** @type {[number, number]} */ ([centre - half, centre + half]);
   const texts = measured(value, radius);
-  const [from, to] = days ? days.map(date) : endsText(interval);
+  const [from, to] = days ? days.map(date) : endsText(interval, { whole: counts(release) });
   const around = withUnit(`${from} to ${to}`, unit && !days ? unit : undefined);
   const bounds = release.statistic.bounds ?? [];
   const possible = /** @type {[string, string]} */ (
@@ -105,7 +108,11 @@ function several(/** @type {Release} */ release) {
         table(
           "With their intervals",
           [one === "bin" ? "Bin" : "Group", measureOf(release), "Interval"],
-          shown.map(({ label, value, low, high }) => [label, number(value), endsText([low, high]).join(" to ")]),
+          shown.map(({ label, value, low, high }) => [
+            label,
+            number(value),
+            endsText([low, high], { whole: counts(release) }).join(" to "),
+          ]),
           [1, 2],
         ),
     }),

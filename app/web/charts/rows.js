@@ -19,7 +19,7 @@ const FOOT = 30;
 
 function places(/** @type {number} */ width, /** @type {Row[]} */ rows) {
   if (width < WIDE) return { wide: false, left: 8, right: width - 8, line: NARROW_LINE, most: width };
-  const room = Math.min(Math.max(...rows.map((row) => widthOf(row.label))) + 16, width * 0.36);
+  const room = Math.min(Math.max(...rows.map((row) => widthOf(row.label))) + 16, width * 0.42);
   const texts = Math.max(...rows.map(({ text }) => widthOf(text))) + 16;
   return { wide: true, left: Math.max(room, 24), right: width - Math.max(texts, 24), line: LINE, most: room - 16 };
 }

@@ -58,7 +58,10 @@ export function twoWay(/** @type {Release} */ release, /** @type {Function} */ l
       texts: grid((at) => `${rows[Math.floor(at / columns.length)]}, ${columns[at % columns.length]}: ${text(at)}`),
     }),
   );
-  const cell = (/** @type {number} */ at) => [number(values[at]), h("small", {}, endsText(interval[at]).join(" to "))];
+  const cell = (/** @type {number} */ at) => [
+    number(values[at]),
+    h("small", {}, endsText(interval[at], { whole: true }).join(" to ")),
+  ];
   const body = rows.map((/** @type {string} */ row, /** @type {number} */ at) => [
     row,
     ...columns.map((/** @type {string} */ _, /** @type {number} */ column) => cell(at * columns.length + column)),

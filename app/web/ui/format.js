@@ -27,9 +27,6 @@ function upwards(value) {
 /** Return a bound of an error: like `number`, but never rounded below it. */
 export const bound = (value) => number(upwards(value));
 
-/** Return a number without thousands separators, since it may be a year. */
-export const ungrouped = (value) => number(value).replaceAll(",", "");
-
 /** Return the plural of a noun: "rows", "entries", "days". */
 export const plural = (noun) => (/[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`);
 

@@ -45,12 +45,14 @@ export function measured(value, error) {
 export const errorText = (/** @type {number} */ error) => measured(0, error).error;
 
 /**
- * Return an interval as two texts, rounded outwards to two digits of half its width.
+ * Return an interval as two texts, rounded outwards to two digits of half its width, or to whole numbers if it is of a
+ * count.
  * @param {[number, number]} interval
+ * @param {{ whole?: boolean }} [of]
  * @returns {[string, string]}
  */
-export function endsText([lower, upper]) {
-  const place = placeOf((upper - lower) / 2);
+export function endsText([lower, upper], { whole = false } = {}) {
+  const place = whole && Math.abs(upper) < MAX_WHOLE ? 0 : placeOf((upper - lower) / 2);
   if (place === null) return [number(lower), number(upper)];
   return [written(roundTo(lower, place, Math.floor), place), written(roundTo(upper, place, Math.ceil), place)];
 }
