@@ -71,6 +71,17 @@ def test_browsers_take_each_file_for_what_it_is(visitor: httpx.Client, suffix: s
     assert visitor.get("/").headers["content-type"] == "text/html; charset=utf-8"
 
 
+def test_files_are_compressed_for_those_who_ask(visitor: httpx.Client) -> None:
+    path = "/web/vendor/d3-scale.min.js"
+    plain, packed = (visitor.get(path, headers={"Accept-Encoding": coding}) for coding in ("identity", "gzip"))
+    assert plain.content == packed.content
+    assert "content-encoding" not in plain.headers
+    assert packed.headers["content-encoding"] == "gzip"
+    assert {each.headers["vary"] for each in (plain, packed)} == {"Accept-Encoding"}
+    again = visitor.get(path, headers={"If-None-Match": packed.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
 def test_whatever_a_file_names_is_there(visitor: httpx.Client) -> None:
     named = {("/", name) for name in references("/", visitor.get("/").text)}
     for path in FILES:
