@@ -13,14 +13,8 @@ const OF_DATASET = [
   { part: "", text: "Overview", load: async () => (await import("./pages/overview.js")).overview, may: () => true },
   {
     part: "plan",
-    text: "Plan and release",
+    text: "Ask a question",
     load: async () => (await import("./pages/planner.js")).planner,
-    may: ({ role }) => role !== "auditor",
-  },
-  {
-    part: "derived",
-    text: "Derived",
-    load: async () => (await import("./pages/derived.js")).derived,
     may: ({ role }) => role !== "auditor",
   },
   {

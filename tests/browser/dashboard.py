@@ -20,9 +20,12 @@ TIMEOUT_MS = 20_000
 REFUSAL = re.compile(r"Failed to load resource: the server responded with a status of (4\d\d|503)")
 
 
+RELEASE = re.compile(r"^(Release|Get the answer)")
+
+
 def press_release(page: Page, *, costs: bool = True) -> None:
     """Press Release, and confirm that it may be paid."""
-    page.get_by_role("button", name="Release", exact=True).click()
+    page.get_by_label("The plan").get_by_role("button", name=RELEASE).click()
     if costs:
         page.get_by_role("dialog").get_by_role("button", name="Release for ε").click()
 
@@ -121,8 +124,9 @@ class Dashboard:
         self.complaints = [complaint for complaint in self.complaints if complaint not in noted]
 
     def settled(self) -> None:
-        """Until nothing is fetched any more and the charts are drawn."""
+        """Until nothing is fetched any more, or planned, and the charts are drawn."""
         self.page.wait_for_load_state("networkidle")
+        self.wait_until("document.querySelector('[aria-busy=true]') === null")
         self.wait_until("[...document.querySelectorAll('.chart')].every((chart) => chart.querySelector('svg'))")
 
     def wait_until(self, expression: str) -> None:

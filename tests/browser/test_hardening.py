@@ -71,9 +71,17 @@ def test_names_are_texts_in_a_two_way_table(opened: Opened, hostile: Penguins) -
     assert whole(page, ".x-title") == [f"x{HOSTILE}"]
     assert whole(page, ".y-tick")[:4] == [HOSTILE, LINK, BOLD, "other"]
     assert page.locator(".result .cell title").first.text_content().startswith(f"{HOSTILE}, ")
-    page.goto(f"{dashboard.url}/#/datasets/{hostile.name}/derived")
-    page.get_by_label("Kind").select_option("margin")
+    page.goto(f"{dashboard.url}/#/datasets/{hostile.name}/plan")
+    page.get_by_label("What you want to know").select_option("margin")
+    page.locator("summary", has_text="Exact figures").click()
     page.get_by_text("The releases that it would be derived from").wait_for()
+    assert_harmless(page, dashboard)
+    page.get_by_role("button", name="Add to basket").click()
+    page.get_by_role("region", name="Basket").wait_for()
+    page.get_by_role("button", name="+ filter").click()
+    page.get_by_role("button", name="All", exact=True).click()
+    page.get_by_role("button", name="Add the condition").click()
+    page.locator(".chip-text").wait_for()
     assert_harmless(page, dashboard)
 
 
@@ -100,11 +108,15 @@ def test_an_address_is_no_way_in(opened: Opened, penguins: Penguins) -> None:
         assert_harmless(page, dashboard)
 
 
+FOCUSED = """(document.activeElement.ariaLabel
+  ?? (document.activeElement.labels?.[0] ?? document.activeElement).textContent)"""
+
+
 def tab_to(page: Page, name: str, most: int = 60) -> None:
     """Press Tab until the focus is on what is called so."""
     for _ in range(most):
         page.keyboard.press("Tab")
-        if page.evaluate("(document.activeElement.labels?.[0] ?? document.activeElement).textContent").strip() == name:
+        if page.evaluate(FOCUSED).strip() == name:
             return
     raise AssertionError(f"no way to {name!r} by keyboard")
 
@@ -120,24 +132,34 @@ def test_all_the_way_by_keyboard(opened: Opened, penguins: Penguins) -> None:
     tab_to(page, penguins.name)
     page.keyboard.press("Enter")
     expect(page.locator("h1")).to_have_text(penguins.name)
-    tab_to(page, "Plan and release")
+    tab_to(page, "Ask a question")
     page.keyboard.press("Enter")
     expect(page.locator("h1")).to_be_focused()
-    tab_to(page, "Kind")
-    page.keyboard.press("v")  # a select goes to what begins so
+    tab_to(page, "What you want to know")
+    page.keyboard.type("the var")  # a select goes to what begins so
     tab_to(page, "Column")
     page.keyboard.press("ArrowDown")
     tab_to(page, "ε")
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.type("0.75")
-    expect(page.get_by_text("This would cost ε 0.75.")).to_be_visible()
+    expect(page.locator(".figure", has_text="ε 0.75")).to_be_visible()
     page.keyboard.press("Enter")  # plans it again
-    tab_to(page, "Release")
+    tab_to(page, "+ filter")
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Filter by", exact=True)).to_be_focused()
+    page.keyboard.type("species")
+    tab_to(page, "Gentoo")
+    page.keyboard.press("Space")
+    tab_to(page, "Add the condition")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="+ filter")).to_be_focused()
+    page.get_by_role("button", name="Release for ε 0.75").wait_for()
+    tab_to(page, "Release for ε 0.75")
     page.keyboard.press("Enter")
     expect(page.get_by_role("dialog")).to_be_visible()
     tab_to(page, "Release for ε 0.75")
     page.keyboard.press("Enter")
-    expect(page.locator(".result h2")).to_have_text("variance of bill_length_mm [30, 65]")
+    expect(page.locator(".result h2")).to_have_text("variance of bill_length_mm where species in Gentoo, known values")
     expect(page.locator(".result h2")).to_be_focused()
     expect(page.locator("#status")).to_have_text("Released for ε 0.75.")
 

@@ -16,8 +16,7 @@ NO_TEXT = {"[object", "undefined", "null", "NaN", "false"}  # what shows where a
 PAGES = [
     ("datasets", "ada", "#/datasets", "344 rows, 3 columns"),
     ("overview", "olga", "#/datasets/penguins", "What was spent, when and by whom"),
-    ("planner", "ada", "#/datasets/penguins/plan", "An earlier release answers this"),
-    ("derived", "ada", "#/datasets/penguins/derived", "The releases that it would be derived from"),
+    ("planner", "ada", "#/datasets/penguins/plan", "What the answer will look like"),
     ("releases", "ada", "#/datasets/penguins/releases", "mean of body_mass_g [2000, 7000]"),
     ("histogram", "ada", "#/datasets/penguins/releases/{histogram}", "Every bin as a table"),
     ("groups", "ada", "#/datasets/penguins/releases/{groups}", "Copy as"),

@@ -1,72 +1,71 @@
-"""Every statistic of the interface can be asked for in the planner, and what is sent is what was chosen."""
+"""Every statistic of the interface can be asked for as a sentence, and what is sent is what was chosen."""
 
 import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from dashboard import Dashboard, Penguins, press_release
-from playwright.sync_api import Page, expect
+from asking import (
+    add_condition,
+    ask_for,
+    at_least,
+    choose_categories,
+    count_missing,
+    edit_condition,
+    release,
+    unfold,
+)
+from dashboard import Dashboard, Penguins
+from playwright.sync_api import Page, Request, expect
 from service_world import Service, key_of
 
 pytestmark = [pytest.mark.browser]
 Opened = Callable[..., Dashboard]
-HEAVY = {"body_mass_g": {"between": ["4000", "7000"]}}
+MASS = {"column": "body_mass_g", "bounds": ["2000", "7000"]}
+BOTH = {"columns": ["body_mass_g", "bill_length_mm"], "bounds": [["2000", "7000"], ["30", "65"]]}
+HEAVY = {"body_mass_g": {"at_least": "4000"}}
 GENTOO = {"species": {"in": ["Gentoo"]}}
-
-
-def planner(dashboard: Dashboard, penguins: Penguins, kind: str) -> Page:
-    page = dashboard.sign_in(penguins.analyst_key, f"#/datasets/{penguins.name}/plan")
-    page.get_by_label("Kind").select_option(kind)
-    return page
-
-
-def only(page: Page, column: str) -> None:
-    page.get_by_label("Filter by", exact=True).select_option(column)
-    page.get_by_role("button", name="Add a condition").click()
-
-
-def released(page: Page) -> dict[str, Any]:
-    """Ask for it; the statistic that was sent."""
-    with page.expect_request(lambda request: request.url.endswith("/releases") and request.method == "POST") as asked:
-        press_release(page)
-    page.locator(".result").wait_for()
-    statistic: dict[str, Any] = asked.value.post_data_json["statistic"]
-    return statistic
+KNOWN = {"missing": "exclude"}
 
 
 def drawn(dashboard: Dashboard) -> None:
-    """The curve is a line, and the page is accessible as it stands."""
+    """The page has settled, and is accessible as it stands."""
     dashboard.settled()
-    assert dashboard.page.get_by_label("Radius against ε").locator(".line").count() > 0
     dashboard.assert_accessible()
 
 
 def test_a_count_of_chosen_rows(opened: Opened, penguins: Penguins) -> None:
     dashboard = opened()
-    page = planner(dashboard, penguins, "count")
-    only(page, "species")
-    expect(page.get_by_label("Adelie")).to_be_focused()
-    page.get_by_label("Adelie").uncheck()
-    page.get_by_label("Chinstrap").uncheck()
-    only(page, "body_mass_g")
-    page.get_by_label("From").fill("4000")
+    page = ask_for(dashboard, penguins, "count")
+    page.get_by_role("button", name="+ filter").click()
+    expect(page.get_by_label("Filter by", exact=True)).to_be_focused()
+    page.get_by_label("Filter by", exact=True).select_option("species")
+    page.get_by_label("Gentoo").check()
+    add_condition(page)
+    expect(page.get_by_role("button", name="+ filter")).to_be_focused()
+    at_least(page, "body_mass_g", "4000")
+    expect(page.locator(".chips .chip-text")).to_have_text(["species Gentoo", "body_mass_g at least 4000"])
     drawn(dashboard)
-    assert released(page) == {"kind": "count", "where": GENTOO | HEAVY}
+    assert release(page).statistic == {"kind": "count", "where": GENTOO | HEAVY}
 
 
-def test_a_condition_can_be_removed(opened: Opened, penguins: Penguins) -> None:
-    page = planner(opened(), penguins, "count")
+def test_a_condition_can_be_changed_and_removed(opened: Opened, penguins: Penguins) -> None:
+    page = ask_for(opened(), penguins, "count")
     page.get_by_label("For each").select_option("species")
-    only(page, "body_mass_g")
+    edit_condition(page, "body_mass_g")
     page.get_by_label("Is", exact=True).select_option("in")
     page.get_by_label("Values", exact=True).fill("3750, 3800")
-    only(page, "bill_length_mm")
+    add_condition(page)
+    at_least(page, "bill_length_mm", "40")
     page.get_by_role("button", name="Remove the condition on bill_length_mm").click()
-    expect(page.get_by_label("Filter by", exact=True)).to_be_focused()
+    expect(page.get_by_role("button", name="+ filter")).to_be_focused()
     expect(page.locator("#status")).to_have_text("The condition on bill_length_mm is removed.")
-    statistic = released(page)
-    assert statistic == {"kind": "count", "group_by": "species", "where": {"body_mass_g": {"in": ["3750", "3800"]}}}
+    page.get_by_role("button", name="Change the condition on body_mass_g").click()
+    expect(page.get_by_label("Values", exact=True)).to_have_value("3750, 3800")
+    page.get_by_label("Values", exact=True).fill("3750, 3900")
+    page.get_by_label("Values", exact=True).press("Enter")  # adds it, and does not plan the form
+    asked = {"kind": "count", "group_by": "species", "where": {"body_mass_g": {"in": ["3750", "3900"]}}}
+    assert release(page).statistic == asked
 
 
 @pytest.mark.parametrize(
@@ -74,27 +73,60 @@ def test_a_condition_can_be_removed(opened: Opened, penguins: Penguins) -> None:
     [
         ("body_mass_g", {"Is": "at_least", "Number": "4000"}, {"at_least": "4000"}),
         ("body_mass_g", {"Is": "below", "Number": "4000"}, {"below": "4000"}),
-        ("body_mass_g", {"Rows": "not", "From": "4000"}, {"not": {"between": ["4000", "7000"]}}),
-        ("body_mass_g", {"Rows": "missing"}, {"is_missing": True}),
-        ("body_mass_g", {"Rows": "known"}, {"is_missing": False}),
-        ("species", {"Rows": "not"}, {"not": {"in": ["Adelie", "Chinstrap", "Gentoo"]}}),
+        ("body_mass_g", {"Is": "not:between", "From": "4000"}, {"not": {"between": ["4000", "7000"]}}),
+        ("body_mass_g", {"Is": "missing"}, {"is_missing": True}),
+        ("body_mass_g", {"Is": "known"}, {"is_missing": False}),
+        ("species", {"Is": "not:in", "Gentoo": "check"}, {"not": {"in": ["Gentoo"]}}),
     ],
 )
 def test_conditions_as_people_think(
     opened: Opened, penguins: Penguins, column: str, chosen: dict[str, str], condition: dict[str, Any]
 ) -> None:
     """One end of a range, what is not so, and what has no value or has one."""
-    page = planner(opened(), penguins, "count")
-    only(page, column)
+    page = ask_for(opened(), penguins, "count")
+    edit_condition(page, column)
     for label, value in chosen.items():
         control = page.get_by_label(label, exact=True)
-        if label in {"Is", "Rows"}:
+        if label == "Is":
             control.select_option(value)
+        elif value == "check":
+            control.check()
         else:
             control.fill(value)
-    values = page.get_by_label("Is", exact=True)
-    expect(values).to_be_visible(visible="is_missing" not in condition and column == "body_mass_g")
-    assert released(page) == {"kind": "count", "where": {column: condition}}
+    add_condition(page)
+    assert release(page).statistic == {"kind": "count", "where": {column: condition}}
+
+
+def test_a_condition_that_is_not_complete_is_told_at_its_field(opened: Opened, penguins: Penguins) -> None:
+    """And no question is asked without a condition that is still being written."""
+    page = ask_for(opened(), penguins, "count")
+    page.get_by_label("For each").select_option("species")
+    edit_condition(page, "body_mass_g")
+    page.get_by_label("From", exact=True).fill("5000")
+    page.get_by_label("To", exact=True).fill("4000")
+    add_condition(page)
+    expect(page.get_by_role("alert")).to_have_text("The end is below the beginning.")
+    expect(page.get_by_label("To", exact=True)).to_be_focused()
+    page.get_by_label("The plan").get_by_role("button", name="Release").click()
+    expect(page.get_by_label("The plan").get_by_role("alert")).to_contain_text("A condition is not added yet")
+    page.get_by_role("button", name="Cancel").click()
+    edit_condition(page, "species")
+    add_condition(page)
+    expect(page.get_by_text("Choose at least one value.")).to_be_visible()
+
+
+def test_a_category_among_many_is_found(opened: Opened, service: Service) -> None:
+    categories = [f"town {at}" for at in range(120)]
+    table = service.table({"town": {"kind": "category", "categories": categories}}, "town\n" + "town 7\n" * 20)
+    page = ask_for(opened(), Penguins.of(table, service), "count")
+    edit_condition(page, "town")
+    page.get_by_label("Find").fill("town 11")
+    expect(page.get_by_role("group", name="Values").get_by_role("checkbox")).to_have_count(11)
+    page.get_by_role("button", name="All", exact=True).click()
+    add_condition(page)
+    expect(page.locator(".chip-text")).to_have_text("town town 11, town 110, town 111 and 8 more")
+    chosen = ["town 11", *(f"town {at}" for at in range(110, 120))]
+    assert release(page).statistic["where"] == {"town": {"in": chosen}}
 
 
 def test_units_and_labels_are_shown(opened: Opened, service: Service) -> None:
@@ -111,18 +143,20 @@ def test_units_and_labels_are_shown(opened: Opened, service: Service) -> None:
     }
     table = service.table(columns, "income,region\n" + "30000,n\n50000,s\n" * 200, limit="100", allowance="100")
     dashboard = opened()
-    page = planner(dashboard, Penguins.of(table, service), "mean")
-    expect(page.get_by_label("Column")).to_contain_text("income: Household income (€)")
-    expect(page.get_by_role("group", name="Bounds of income (€)")).to_be_visible()
-    released(page)
+    page = ask_for(dashboard, Penguins.of(table, service), "mean")
+    expect(page.get_by_label("Column")).to_contain_text("Household income")
+    expect(page.locator("summary", has_text="Bounds of income")).to_have_text("Bounds of income: 0 to 90,000 €")
+    page.get_by_label("Precision").select_option("accuracy")
+    expect(page.locator(".sentence")).to_contain_text("€ with")
+    release(page)
     expect(page.locator(".result .value")).to_contain_text("€")
     expect(page.locator(".result .chart")).to_have_attribute("aria-label", re.compile("possible is 0 € to 90,000 €"))
-    page.get_by_label("Kind").select_option("sum")
-    page.get_by_label("For each").select_option(label="region: Region")
-    only(page, "region")
-    expect(page.get_by_label("n (North)")).to_be_checked()
-    page.get_by_role("button", name="Remove the condition on region").click()
-    released(page)
+    page.get_by_label("What you want to know").select_option("sum")
+    page.get_by_label("For each").select_option(label="each Region")
+    edit_condition(page, "region")
+    expect(page.get_by_label("n (North)")).not_to_be_checked()
+    page.get_by_role("button", name="Cancel").click()
+    release(page)
     expect(page.locator(".result h2")).to_contain_text("sum of income")
     dashboard.settled()
     assert page.locator(".result .x-title").text_content() == "sum of Household income (€)"
@@ -130,38 +164,45 @@ def test_units_and_labels_are_shown(opened: Opened, service: Service) -> None:
     expect(page.locator(".result tbody th").first).to_have_text("North")
 
 
+def test_two_columns_with_one_label_keep_their_names(opened: Opened, service: Service) -> None:
+    columns = {name: {"kind": "integer", "bounds": [0, 9], "label": "Score"} for name in ("first", "second")}
+    table = service.table(columns, "first,second\n" + "1,2\n" * 9)
+    page = ask_for(opened(), Penguins.of(table, service), "mean")
+    assert page.get_by_label("Column").locator("option").all_inner_texts() == ["first", "second"]
+
+
 def test_a_sum_for_each_category(opened: Opened, penguins: Penguins) -> None:
     dashboard = opened()
-    page = planner(dashboard, penguins, "sum")
+    page = ask_for(dashboard, penguins, "sum")
     page.get_by_label("For each").select_option("species")
     drawn(dashboard)
-    asked = {"kind": "sum", "column": "body_mass_g", "bounds": ["2000", "7000"], "group_by": "species"}
-    assert released(page) == asked
-    (stored,) = penguins.table.analyst.get(f"{penguins.table.path}/releases").json()["releases"]
-    rows = page.locator(".result tbody tr").all_inner_texts()
+    asked = release(page)
+    assert (asked.to, asked.statistic) == ("derived", {"kind": "sum", **MASS, "group_by": "species", **KNOWN})
+    rows = page.locator(".result table").first.locator("tbody tr").all_inner_texts()
     assert [row.split("\t")[0] for row in rows][:3] == ["Adelie", "Chinstrap", "Gentoo"]
-    assert len(rows) == len(stored["value"])
+    assert len(rows) == len(asked.answer["estimates"]["sum"]["value"])
     dashboard.settled()
     assert page.locator(".result .x-title").text_content() == "sum of body_mass_g"
 
 
 def test_a_histogram_of_chosen_rows(opened: Opened, penguins: Penguins) -> None:
-    page = planner(opened(), penguins, "histogram")
+    page = ask_for(opened(), penguins, "histogram")
     page.get_by_label("Column").select_option("species")
-    only(page, "body_mass_g")
-    page.get_by_label("From").fill("4000")
-    assert released(page) == {"kind": "histogram", "column": "species", "where": HEAVY}
+    at_least(page, "body_mass_g", "4000")
+    assert release(page).statistic == {"kind": "histogram", "column": "species", "where": HEAVY}
 
 
 def test_a_two_way_table_is_a_heatmap_with_its_figures(opened: Opened, penguins: Penguins) -> None:
     dashboard = opened()
-    page = planner(dashboard, penguins, "table")
+    page = ask_for(dashboard, penguins, "table")
     page.get_by_label("Second column").select_option("species")
-    page.get_by_label("Bins").select_option("edges")
+    unfold(page, "Intervals of body_mass_g")
+    page.get_by_label("Intervals").select_option("edges")
     page.get_by_label("Edges").fill("2000, 4000, 7000")
-    only(page, "bill_length_mm")
+    edit_condition(page, "bill_length_mm")
+    add_condition(page)
     drawn(dashboard)
-    statistic = released(page)
+    statistic = release(page).statistic
     assert statistic == {
         "kind": "histogram",
         "columns": ["body_mass_g", "species"],
@@ -187,43 +228,38 @@ def test_a_two_way_table_is_a_heatmap_with_its_figures(opened: Opened, penguins:
     assert [label for _, label in sorted(zip(places, texts, strict=True))] == rows  # from the top, as in the table
 
 
-def test_a_boolean_is_chosen_by_checkboxes(opened: Opened, service: Service) -> None:
+def test_a_boolean_is_true_or_false(opened: Opened, service: Service) -> None:
     table = service.table({"answer": {"kind": "boolean"}}, "answer\n" + "true\nfalse\n" * 20, limit="10", allowance="4")
-    page = planner(opened(), Penguins.of(table, service), "count")
-    only(page, "answer")
-    page.get_by_label("false").uncheck()
-    assert released(page) == {"kind": "count", "where": {"answer": {"in": [True]}}}
+    page = ask_for(opened(), Penguins.of(table, service), "count")
+    edit_condition(page, "answer")
+    add_condition(page)
+    assert release(page).statistic == {"kind": "count", "where": {"answer": {"in": [True]}}}
 
 
 def test_dates_are_chosen_and_shown_as_dates(opened: Opened, service: Service) -> None:
     columns = {"day": {"kind": "date", "bounds": ["2021-01-01", "2021-03-31"], "nullable": False}}
     table = service.table(columns, "day\n" + "2021-02-03\n" * 400, limit="100", allowance="100")
     dashboard = opened()
-    page = planner(dashboard, Penguins.of(table, service), "mean")
+    page = ask_for(dashboard, Penguins.of(table, service), "mean")
     page.get_by_label("ε", exact=True).fill("10")
+    unfold(page, "Bounds of day")
     page.get_by_label("Lower").fill("2021-02-01")
+    expect(page.get_by_role("img", name="in the possible range from 2021-02-01 to 2021-03-31")).to_be_visible()
     drawn(dashboard)
-    assert released(page) == {"kind": "mean", "column": "day", "bounds": ["2021-02-01", "2021-03-31"]}
+    assert release(page).statistic == {"kind": "mean", "column": "day", "bounds": ["2021-02-01", "2021-03-31"]}
     expect(page.locator(".result .value")).to_have_text("2021-02-03")
-    page.get_by_label("Kind").select_option("histogram")
-    only(page, "day")
-    page.get_by_label("From").fill("2021-02-01")
-    statistic = released(page)
+    page.get_by_label("What you want to know").select_option("histogram")
+    edit_condition(page, "day")
+    page.get_by_label("From", exact=True).fill("2021-02-01")
+    add_condition(page)
+    statistic = release(page).statistic
     assert statistic["bins"] == "month"
     assert statistic["where"] == {"day": {"between": ["2021-02-01", "2021-03-31"]}}
     assert page.locator(".result tbody th, .result tbody td").first.inner_text() == "2021-01"
-    page.get_by_label("Kind").select_option("count")
+    page.get_by_label("What you want to know").select_option("count")
+    page.get_by_role("button", name="Remove the condition on day").click()
     page.get_by_label("For each").select_option("month of day")
-    only(page, "day")
-    assert released(page)["group_by"] == {"column": "day", "bins": "month"}
-
-
-def test_a_condition_that_nothing_can_meet_is_told(opened: Opened, penguins: Penguins) -> None:
-    page = planner(opened(), penguins, "count")
-    only(page, "species")
-    for category in ("Adelie", "Chinstrap", "Gentoo"):
-        page.get_by_label(category).uncheck()
-    expect(page.get_by_role("alert")).to_contain_text("has too few items: at least 1")
+    assert release(page).statistic["group_by"] == {"column": "day", "bins": "month"}
 
 
 def test_categories_with_commas_are_quoted(opened: Opened, service: Service) -> None:
@@ -235,36 +271,86 @@ def test_categories_with_commas_are_quoted(opened: Opened, service: Service) -> 
 
 def conditions_planned(page: Page, act: Callable[[], object]) -> object:
     """What the next plan has for conditions, after something was done."""
-    with page.expect_request(
-        lambda request: request.url.endswith("/plan") and "curve" not in request.post_data
-    ) as asked:
+
+    def is_plan(request: Request) -> bool:  # and not that of another price
+        return request.url.endswith("/plan") and request.post_data_json["epsilon"] == "0.5"
+
+    with page.expect_request(is_plan) as asked:
         act()
     return asked.value.post_data_json["statistic"].get("where")
 
 
 def test_each_column_has_one_condition_and_the_plan_follows(opened: Opened, penguins: Penguins) -> None:
-    page = planner(opened(), penguins, "count")
-    expect(page.get_by_role("alert")).to_contain_text(
-        "a count needs `where` or `group_by`"
-    )  # nothing is asked any more
-    choice = page.get_by_label("Filter by", exact=True)
-    add = page.get_by_role("button", name="Add a condition")
-    offered = choice.locator("option")
+    page = ask_for(opened(), penguins, "count")
+    expect(page.get_by_text("The number of all rows is public")).to_be_visible()  # nothing is asked any more
+    add = page.get_by_role("button", name="+ filter")
+    offered = page.get_by_label("Filter by", exact=True).locator("option")
     mass, length = {"body_mass_g": {"between": ["2000", "7000"]}}, {"bill_length_mm": {"between": ["30", "65"]}}
-    everybody = {"species": {"in": ["Adelie", "Chinstrap", "Gentoo"]}}
+    adelie = {"species": {"in": ["Adelie"]}}
+    add.click()
     assert offered.all_inner_texts() == ["body_mass_g", "bill_length_mm", "species"]
-    assert conditions_planned(page, add.click) == mass
+    assert conditions_planned(page, lambda: add_condition(page)) == mass
+    add.click()
     assert offered.all_inner_texts() == ["bill_length_mm", "species"]
-    assert conditions_planned(page, add.click) == mass | length
-    assert conditions_planned(page, add.click) == mass | length | everybody
-    expect(choice).to_be_hidden()
+    assert conditions_planned(page, lambda: add_condition(page)) == mass | length
+    assert conditions_planned(page, lambda: choose_categories(page, "species", "Adelie")) == mass | length | adelie
     expect(add).to_be_hidden()
     remove = page.get_by_role("button", name="Remove the condition on bill_length_mm")
-    assert conditions_planned(page, remove.click) == mass | everybody
-    expect(choice).to_be_visible()
+    assert conditions_planned(page, remove.click) == mass | adelie
+    add.click()
     assert offered.all_inner_texts() == ["bill_length_mm"]
 
 
 def test_groups_are_of_categories_alone(opened: Opened, penguins: Penguins) -> None:
-    page = planner(opened(), penguins, "sum")
-    assert page.get_by_label("For each").locator("option").all_inner_texts() == ["all rows together", "species"]
+    page = ask_for(opened(), penguins, "sum")
+    assert page.get_by_label("For each").locator("option").all_inner_texts() == ["all rows", "each species"]
+
+
+def test_where_missing_values_count_the_statistic_is_a_release(opened: Opened, penguins: Penguins) -> None:
+    """Nobody needs to know which statistics are released and which are derived."""
+    page = ask_for(opened(), penguins, "mean")
+    count_missing(page)
+    asked = release(page)
+    options = {"epsilon": "0.5", "alpha": "0.05", "gamma": "0.05", "grid_refinement": "auto", "reuse": True}
+    assert (asked.to, asked.body) == ("releases", {"statistic": {"kind": "mean", **MASS}} | options)
+    page.get_by_label("What you want to know").select_option("variance")
+    asked = release(page)
+    assert (asked.to, asked.statistic) == ("releases", {"kind": "variance", **MASS})
+    page.get_by_label("What you want to know").select_option("covariance")
+    asked = release(page)
+    assert (asked.to, asked.statistic) == ("releases", {"kind": "covariance", **BOTH})
+    page.get_by_label("What you want to know").select_option("missing")
+    asked = release(page)
+    assert (asked.to, asked.statistic) == ("releases", {"kind": "missing", "column": "body_mass_g"})
+    choose_categories(page, "species", "Adelie")
+    where = {"species": {"in": ["Adelie"]}, "body_mass_g": {"is_missing": True}}
+    assert release(page).statistic == {"kind": "count", "where": where}
+
+
+@pytest.mark.parametrize(
+    ("columns", "wants"),
+    [
+        ({"a": "category"}, ["count", "proportion", "missing", "histogram"]),
+        (
+            {"a": "boolean"},
+            ["mean", "sum", "count", "proportion", "missing", "histogram", "standard_deviation", "variance"],
+        ),
+        (
+            {"a": "category", "b": "integer"},
+            [
+                *("mean", "sum", "count", "proportion", "missing"),
+                *("histogram", "quantile", "cumulative", "standard_deviation", "variance"),
+                *("table", "margin"),
+            ],
+        ),
+    ],
+)
+def test_only_what_a_table_allows_is_offered(
+    opened: Opened, service: Service, columns: dict[str, str], wants: list[str]
+) -> None:
+    declared = {"category": {"categories": ["x", "y"]}, "integer": {"bounds": [0, 9]}, "boolean": {}}
+    described = {name: {"kind": kind, **declared[kind]} for name, kind in columns.items()}
+    table = service.table(described, f"{','.join(columns)}\n" + f"{','.join('1' * len(columns))}\n" * 2)
+    page = ask_for(opened(), Penguins.of(table, service))
+    options = page.get_by_label("What you want to know").locator("option")
+    assert options.evaluate_all("all => all.map((option) => option.value)") == wants

@@ -7,8 +7,9 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from asking import ask_for, count_missing, unfold
 from dashboard import Dashboard, Penguins, measured, press_release, rounded
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Locator, Page, Route, expect
 from service_world import Service
 
 pytestmark = [pytest.mark.browser]
@@ -17,8 +18,9 @@ MASS = {"kind": "mean", "column": "body_mass_g", "bounds": ["2000", "7000"]}
 
 
 def planner(dashboard: Dashboard, penguins: Penguins, key: str | None = None) -> Page:
-    page = dashboard.sign_in(key or penguins.analyst_key, f"#/datasets/{penguins.name}/plan")
-    page.get_by_label("Kind").wait_for()
+    """The page of questions, at the mean that counts missing values: one release."""
+    page = ask_for(dashboard, penguins, "mean", key)
+    count_missing(page)
     return page
 
 
@@ -41,52 +43,45 @@ def fact(page: Page, name: str, within: str = "main") -> str:
     return found.locator("dd").inner_text()
 
 
+def figure(page: Page) -> Locator:
+    """What a question costs."""
+    return page.get_by_label("The plan").locator(".figure")
+
+
 def test_a_plan_is_the_service_s_own(opened: Opened, penguins: Penguins) -> None:
     page = planner(opened(), penguins)
     page.get_by_label("Column").select_option("bill_length_mm")
+    unfold(page, "Bounds of bill_length_mm")
     page.get_by_label("Lower").fill("32")
     page.get_by_label("Upper").fill("60")
     page.get_by_label("ε", exact=True).fill("0.25")
-    page.get_by_text("This would cost ε 0.25.").wait_for()
-    expect(page.get_by_text("A better buy")).to_have_count(0)  # the default grid of a mean has no cliffs
+    expect(figure(page)).to_have_text("ε 0.25")
+    expect(page.get_by_text("Better buy")).to_have_count(0)  # the default grid of a mean has no cliffs
     statistic = {"kind": "mean", "column": "bill_length_mm", "bounds": ["32", "60"]}
     plan = penguins.table.plan(statistic, epsilon="0.25").json()
+    unfold(page, "Exact figures")
     assert fact(page, "Radius") == f"± {radius_of(plan)}"
-    assert fact(page, "Your budget covers") == f"{plan['budget']['repeatable']} of these"
-    assert fact(page, "Left of your allowance") == f"ε {plan['budget']['allowance_remaining']}"
+    assert fact(page, "Your budget covers this") == f"{plan['budget']['repeatable']} times"
+    assert fact(page, "After this") == "ε 3.75 left"
 
 
 def test_an_accuracy_is_a_part_of_the_guess(opened: Opened, penguins: Penguins) -> None:
     page = planner(opened(), penguins)
+    page.get_by_label("Precision").select_option("relative_accuracy")
+    expect(page.get_by_text("The guess is missing")).to_be_visible()
     page.get_by_label("Your guess").fill("4000")
-    page.get_by_label("Choose by").select_option("relative_accuracy")
-    page.get_by_label("Radius wanted, as a part of the guess").fill("0.05")
+    page.get_by_label("Error in percent").fill("5")
     plan = penguins.table.plan({"kind": "mean", "column": "body_mass_g"}, accuracy=200).json()
-    page.get_by_text(f"This would cost ε {plan['privacy']['epsilon']}.").wait_for()
+    unfold(page, "Exact figures")
+    expect(page.get_by_label("The plan")).to_contain_text(f"ε{plan['privacy']['epsilon']}")
     press_release(page)
     expect(page.locator(".result")).to_be_visible()
-
-
-def test_the_mean_of_the_known_values_is_offered_first(opened: Opened, penguins: Penguins) -> None:
-    """Beside the mean that counts missing values: what each costs and how wide its interval is."""
-    page = planner(opened(), penguins)
-    compared = page.get_by_role("region", name="With and without missing values").locator("tbody tr")
-    expect(compared).to_contain_text(["ε 0.5, 2 releases", "ε 0.5"])
-    expect(compared.first).to_contain_text("known with your guess")
-    page.get_by_label("Your guess").fill("4000")
-    expect(compared.first).to_contain_text("if your guess is right")
-    body = {"derived": MASS | {"missing": "exclude"}, "epsilon": "0.5", "guesses": {"mean": "4000"}}
-    plan = penguins.table.analyst.post(f"{penguins.table.path}/derived/plan", json=body).json()
-    width = shown(plan["expected"]["half_width"], ROUND_CEILING)
-    expect(compared.first).to_contain_text(f"about ± {width}, if your guess is right")
-    compared.first.get_by_role("link", name="left out").click()
-    expect(page.get_by_label("Missing values", exact=True)).to_have_value("exclude")
 
 
 def test_a_release_is_paid_shown_and_found_again(opened: Opened, penguins: Penguins) -> None:
     dashboard = opened()
     page = planner(dashboard, penguins)
-    page.get_by_text("This would cost ε 0.5.").wait_for()
+    expect(figure(page)).to_have_text("ε 0.5")
     with page.expect_request(lambda request: request.url.endswith("/releases") and request.method == "POST") as asked:
         press_release(page)
     assert len(asked.value.headers["idempotency-key"]) == 36
@@ -98,7 +93,7 @@ def test_a_release_is_paid_shown_and_found_again(opened: Opened, penguins: Pengu
     assert stored["summary"].startswith(f"The mean of body_mass_g over all 344 rows is {told} ")
     assert len(debits(penguins)) == 1
     expect(page.locator("#status")).to_have_text("Released for ε 0.5.")
-    expect(page.get_by_text("An earlier release answers this at no cost.")).to_be_visible()
+    expect(page.get_by_label("The plan").get_by_text("An earlier release answers this.")).to_be_visible()
     assert page.evaluate("document.activeElement.textContent") == "mean of body_mass_g [2000, 7000]"
     press_release(page, costs=False)
     expect(page.locator("#status")).to_have_text("An earlier release answered, at no cost.")
@@ -113,7 +108,7 @@ def test_enter_plans_and_pays_nothing(opened: Opened, penguins: Penguins) -> Non
     page = planner(opened(), penguins)
     page.get_by_label("ε", exact=True).fill("0.25")
     page.get_by_label("ε", exact=True).press("Enter")
-    page.get_by_text("This would cost ε 0.25.").wait_for()
+    expect(figure(page)).to_have_text("ε 0.25")
     page.get_by_label("Your guess").press("Enter")
     assert page.get_by_role("dialog").count() == 0
     assert debits(penguins) == []
@@ -122,8 +117,8 @@ def test_enter_plans_and_pays_nothing(opened: Opened, penguins: Penguins) -> Non
 def test_a_release_is_paid_only_after_it_was_told_what_it_costs(opened: Opened, penguins: Penguins) -> None:
     dashboard = opened()
     page = planner(dashboard, penguins)
-    page.get_by_text("This would cost ε 0.5.").wait_for()
-    page.get_by_role("button", name="Release", exact=True).click()
+    expect(figure(page)).to_have_text("ε 0.5")
+    page.get_by_role("button", name="Release for ε 0.5").click()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("The mean of body_mass_g over all 344 rows would cost ε = 0.5")
     assert fact(page, "Left of your allowance after it", within="dialog") == "ε 3.5"
@@ -140,9 +135,10 @@ def test_a_release_is_paid_only_after_it_was_told_what_it_costs(opened: Opened, 
 def test_a_histogram_has_a_bar_with_its_interval_for_every_bin(opened: Opened, penguins: Penguins) -> None:
     dashboard = opened()
     page = planner(dashboard, penguins)
-    page.get_by_label("Kind").select_option("histogram")
+    page.get_by_label("What you want to know").select_option("histogram")
     page.get_by_label("Column").select_option("body_mass_g")
-    page.get_by_label("Bins").select_option("edges")
+    unfold(page, "Intervals of body_mass_g")
+    page.get_by_label("Intervals").select_option("edges")
     page.get_by_label("Edges").fill("2000, 3000, 4500, 7000")
     press_release(page)
     page.locator(".result").wait_for()
@@ -172,26 +168,34 @@ def test_a_long_histogram_is_shown_in_parts(opened: Opened, penguins: Penguins) 
 
 
 def test_the_slider_goes_along_the_curve(opened: Opened, penguins: Penguins) -> None:
+    """Under its fold, which asks for the curve only when somebody opens it."""
     dashboard = opened()
     page = planner(dashboard, penguins)
     dashboard.settled()
+    assert page.get_by_label("Along the curve").count() == 0
+    unfold(page, "as a curve")
+    unfold(page, "Exact figures")
+    page.get_by_label("The error against ε").locator(".line").first.wait_for()
+    dashboard.settled()
+    dashboard.assert_accessible()
     slider = page.get_by_label("Along the curve")
     before = fact(page, "Radius")
     slider.focus()
     for _ in range(20):
         page.keyboard.press("ArrowRight")
+    expect(page.get_by_label("ε", exact=True)).not_to_have_value("0.5")
     typed = page.get_by_label("ε", exact=True).input_value()
     assert 0.5 < float(typed) < 1
-    page.get_by_text(f"This would cost ε {typed}.").wait_for()
+    expect(figure(page)).to_have_text(f"ε {typed}")
     assert fact(page, "Radius") != before
-    page.get_by_label("Choose by").select_option("accuracy")
-    wanted = page.get_by_label("Radius wanted")
-    wanted.fill("80")
+    page.get_by_label("Precision").select_option("accuracy")
+    page.get_by_label("Error", exact=True).fill("80")
     plan = penguins.table.plan(MASS, accuracy="80").json()
-    page.get_by_text(f"This would cost ε {plan['budget']['charged']}.").wait_for()
+    expect(page.get_by_label("The plan")).to_contain_text(f"ε {plan['budget']['charged']}")
     slider.focus()
     page.keyboard.press("End")
-    assert float(wanted.input_value()) < 80
+    expect(page.get_by_label("Precision")).to_have_value("epsilon")
+    expect(page.get_by_label("ε", exact=True)).to_have_value("10")
 
 
 @pytest.mark.parametrize(
@@ -226,17 +230,19 @@ def test_the_curve_is_one_plan_with_every_cliff(
 def test_a_guess_tells_its_bias(opened: Opened, penguins: Penguins) -> None:
     page = planner(opened(), penguins)
     page.get_by_label("Your guess (optional)").fill("4200")
+    unfold(page, "Exact figures")
     page.get_by_text(", at most ± 0.0133678 for any value").wait_for()
     page.get_by_text("would cost ε = 0.5 and be within").wait_for()
 
 
 def test_a_cliff_can_be_taken(opened: Opened, penguins: Penguins) -> None:
     page = planner(opened(), penguins)
-    page.get_by_text("More options").click()
+    unfold(page, "Advanced")
+    unfold(page, "Exact figures")
     page.get_by_label("Grid refinement").fill("0")
-    expect(page.get_by_text("ε 0.500000001 gives")).to_be_visible()
+    expect(page.locator(".offer", has_text="Better buy")).to_contain_text("for ε 0.500000001 you get ±")
     page.get_by_role("button", name="Take ε 0.500000001").click()
-    page.get_by_text("This would cost ε 0.500000001.").wait_for()
+    expect(page.get_by_label("The plan")).to_contain_text("Chargedε 0.500000001")
     plan = penguins.table.plan(MASS, epsilon="0.500000001", grid_refinement=0).json()
     assert fact(page, "Radius") == f"± {radius_of(plan)}"
 
@@ -252,16 +258,6 @@ def test_what_the_budget_cannot_bear_is_refused_and_said(opened: Opened, service
     expect(alert).to_contain_text("0.4 of your allowance is left")
     assert debits(penguins) == []
     assert page.evaluate("sessionStorage.getItem('snapledger.pending')") == "[]"
-
-
-def test_bad_input_is_told_where_it_is(opened: Opened, penguins: Penguins) -> None:
-    page = planner(opened(), penguins)
-    page.get_by_label("Lower").fill("7000")
-    expect(page.get_by_role("alert")).to_contain_text("bounds")
-    page.get_by_label("Lower").fill("2000")
-    page.get_by_text("This would cost ε 0.5.").wait_for()
-    page.get_by_label("ε", exact=True).fill("lots")
-    expect(page.get_by_role("alert")).to_contain_text("epsilon")
 
 
 class Flaky:
@@ -318,7 +314,7 @@ def test_who_waits_for_an_answer_cannot_ask_again(opened: Opened, penguins: Peng
         held.append(route)
 
     page.route("**/releases", hold)
-    button = page.get_by_role("button", name="Release", exact=True)
+    button = page.locator(".release")
     press_release(page)
     expect(button).to_have_attribute("aria-disabled", "true")
     button.click(force=True)
@@ -343,15 +339,14 @@ def test_an_answer_lost_for_good_is_had_after_a_reload(opened: Opened, penguins:
     assert len(set(flaky.keys)) == 1
     assert len(debits(penguins)) == 1
     page.reload()
-    page.get_by_label("Kind").wait_for()
+    page.get_by_label("What you want to know").wait_for()
     assert page.get_by_role("button", name="Ask for it again").count() == 0
     dashboard.forgive("net::ERR_CONNECTION_RESET", times=5)
 
 
 def test_who_has_no_allowance_is_told(opened: Opened, penguins: Penguins) -> None:
     page = planner(opened(), penguins, penguins.owner_key)
-    page.get_by_text("This costs more than you have left.").wait_for()
-    assert fact(page, "Left of your allowance") == "no allowance"
+    page.get_by_text("You have no allowance on this dataset.").wait_for()
     press_release(page, costs=False)
     expect(page.get_by_role("alert")).to_contain_text("You have no allowance")
 
@@ -359,7 +354,7 @@ def test_who_has_no_allowance_is_told(opened: Opened, penguins: Penguins) -> Non
 def test_a_closed_dataset_is_shown_as_one(opened: Opened, penguins: Penguins) -> None:
     release = penguins.table.fresh({"kind": "mean", "column": "body_mass_g"}, epsilon="0.5")
     assert penguins.table.owner.delete(penguins.table.path).status_code == 204
-    page = planner(opened(), penguins, penguins.owner_key)
+    page = ask_for(opened(), penguins, key=penguins.owner_key)
     expect(page.get_by_role("alert")).to_be_visible()
     page.get_by_role("link", name="Overview").click()
     expect(page.get_by_text("This dataset is closed: its data is deleted.")).to_be_visible()

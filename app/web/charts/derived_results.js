@@ -28,7 +28,8 @@ function between({ kind }, [lower, upper]) {
 export function derivedName({ kind, column, columns, category, where, missing, group_by, weight }) {
   const of =
     kind === "margin" ? `${column} in the table of ${columns.join(" and ")}` : (column ?? columns?.join(" and "));
-  const name = statistic({ kind: weight ? `weighted ${spoken(kind)}` : spoken(kind), column: of, where, group_by });
+  const asked = { kind: weight ? `weighted ${spoken(kind)}` : spoken(kind), column: of, where, group_by };
+  const name = statistic(kind === "covariance" ? { kind, columns, where } : asked);
   const known = missing === undefined ? name : `${name}, known values`;
   return category === undefined ? known : `${known}: ${category}`;
 }

@@ -1,22 +1,44 @@
 // Requests a release, shows the answer, and announces it to a screen reader.
 
+import { derivedResult } from "../charts/derived_results.js";
+import { result } from "../charts/release_results.js";
 import { release } from "../release_requests.js";
 import { alertOf, announce, fill } from "../ui/dom.js";
 
+const SHOWN = { releases: result, derived: derivedResult };
+const FREE = {
+  releases: "An earlier release answered, at no cost.",
+  derived: "Earlier releases answered, at no cost.",
+};
+
+/** Request a release and announce the attempts; returns the answer. */
+export function request(name, to, body) {
+  announce("Releasing …");
+  return release(name, to, body, (attempt) =>
+    announce(`No answer yet: trying again with the same Idempotency-Key (attempt ${attempt}).`),
+  );
+}
+
+/** Show answers, each `{to, found}`, and move the focus to the first one. */
+export function showAnswers(place, answers, charged) {
+  fill(
+    place,
+    answers.map(({ to, found }) => SHOWN[to](found)),
+  );
+  place.querySelector("h2")?.focus();
+  announce(Number(charged) === 0 ? FREE[answers.length > 1 ? "derived" : answers[0].to] : `Released for ε ${charged}.`);
+}
+
 /**
- * Return functions that request a release or a derived statistic of a dataset and show the answer in an element.
- * `shown` returns the elements for the answer, `free` a sentence if it cost nothing; `afterwards` runs at the end.
+ * Return functions that request a question of a dataset and show its answer in an element: `ask` fails as the request
+ * does, and `again` shows the failure. `afterwards` runs after an answer.
  */
-export function prepareRequests(name, to, answer, { shown, free, afterwards }) {
-  async function ask(body) {
-    announce("Releasing …");
-    const waiting = (attempt) => announce(`No answer yet: trying again with the same Idempotency-Key (attempt ${attempt}).`);
-    const found = await release(name, to, body, waiting);
-    fill(answer, shown(found));
-    answer.querySelector("h2").focus();
-    announce(free(found) || `Released for ε ${found.budget.charged}.`);
+export function prepareRequests(name, answer, afterwards) {
+  async function ask(to, body) {
+    const found = await request(name, to, body);
+    showAnswers(answer, [{ to, found }], found.reused ? "0" : found.budget.charged);
     afterwards();
   }
-  const again = (body) => ask(body).catch((error) => fill(answer, alertOf(error)));
+  const again = (to) => (body) => ask(to, body).catch((error) => fill(answer, alertOf(error)));
   return { ask, again };
 }

@@ -1,221 +1,308 @@
-// The planner page: choose a statistic and a point on its curve, see what it costs, and release it.
+// The page where somebody asks a question: a sentence with choices, what it costs, and what the answer will look like.
 
 import { call, get, path } from "../api.js";
-import { chart, draw } from "../charts/charts.js";
-import { curve, radiusAt } from "../charts/curve.js";
-import { compareKnown, replacesMissing } from "../charts/known_values.js";
-import { lines } from "../charts/lines.js";
-import { result } from "../charts/release_results.js";
-import { advancedOptions } from "../forms/advanced_options.js";
+import { derivedName } from "../charts/derived_results.js";
 import { prepareRequests } from "../forms/ask.js";
+import { addToBasket, basketQuestion, refusal } from "../forms/basket.js";
+import { basketView } from "../forms/basket_view.js";
+import { isWanted } from "../forms/confirm_release.js";
 import { lostResponses } from "../forms/lost_responses.js";
-import { statisticFields } from "../forms/question.js";
-import { releaseForm } from "../forms/release_form.js";
+import { costCard, errorOf, exactFigures, offer, otherPrices } from "../forms/plan/cost_card.js";
+import { curveFold } from "../forms/plan/curve_fold.js";
+import { expectation, treatmentNotes } from "../forms/plan/expectation.js";
+import { plannedAnswer } from "../forms/plan/planned_answer.js";
+import { advancedOptions } from "../forms/question/advanced_options.js";
+import { guessForm } from "../forms/question/guess_form.js";
+import { precisionForm } from "../forms/question/precision_form.js";
+import { questionForm } from "../forms/question/question_form.js";
+import { guessesOf, missingChoice, requestOf, statisticOf } from "../forms/question/questions.js";
 import { cancelPrevious, debounce } from "../ui/debounce.js";
-import { alertOf, facts, field, fill, h, select } from "../ui/dom.js";
-import { bound, decimal, number, statistic, withUnit } from "../ui/format.js";
+import { alertOf, announce, fill, form, h } from "../ui/dom.js";
+import { costText, statistic } from "../ui/format.js";
 
-const SETTLE_MS = { plan: 250, curve: 700 };
-const STEPS = 1000;
-const OF_KNOWN = ["mean", "variance", "covariance"];
+const SETTLE_MS = 250;
+const OF_PRECISION = ["/problems/accuracy-trivial", "/problems/accuracy-unattainable", "/problems/epsilon-too-large"];
 
-/** Return the largest ε that the user can spend now. */
-const spendable = ({ dataset_remaining: ofDataset, allowance_remaining: ofAllowance }) =>
-  (ofAllowance === null ? 0 : Math.min(Number(ofDataset), Number(ofAllowance)));
+/** Return a request in one line. */
+const told = ({ to, body }) => (to === "derived" ? derivedName(body.derived) : statistic(body.statistic));
 
-function curveFigure(points, plan) {
-  const place = (list) => list.map(({ epsilon, radius }) => [Number(epsilon), radius]);
-  const chosen = plan && { epsilon: plan.privacy.epsilon, radius: plan.accuracy.radius };
-  const remains = plan ? spendable(plan.budget) : Infinity;
-  const within = points.filter(({ epsilon }) => Number(epsilon) <= remains);
-  const beyond = points.slice(Math.max(0, within.length - 1)); // from the last affordable point, so the lines touch
-  return lines({
-    x: { kind: "log", title: "ε" }, y: { kind: "log", title: withUnit("radius", plan?.unit && `(${plan.unit})`) },
-    tip: (epsilon, radius) => `ε ${epsilon}: ± ${bound(radius)}`,
-    series: [
-      { name: "covered by your budget", points: place(within), color: "var(--accent)" },
-      ...(remains < Infinity && beyond.length > 1 ? [{ name: "more than you have left", points: place(beyond), color: "var(--bad)", dash: "2 4" }] : []),
-      { name: "cliff", points: place(points.filter(({ edge }) => edge)), color: "var(--muted)", mark: "triangle" },
-      ...(chosen ? [{ name: "this plan", points: place([chosen]), color: "var(--bad)", mark: "circle" }] : []),
-    ].filter((each) => each.points.length > 0),
-  });
+/** Return the path of the plan of a request. */
+const planPath = (name, to) => `${path("datasets", name)}/${to === "derived" ? "derived/plan" : "plan"}`;
+
+/** Plan a request; a guess is only for plans, so it is no part of the release's body. */
+async function plan(name, { to, body, guessed }) {
+  const guess = to === "releases" && guessed.guess ? { guess: guessed.guess } : {};
+  return plannedAnswer(to, await call("POST", planPath(name, to), { ...body, ...guess }));
 }
 
-/**
- * Plan the statistic of the known values for the same ε, where missing ones count as a number; null elsewhere.
- * The guess tells how wide the interval would be.
- */
-async function planKnown(plan, { statistic: question, alpha, gamma, grid_refinement, reuse }, guess) {
-  if (!OF_KNOWN.includes(question.kind) || !replacesMissing(plan)) return null;
-  const guesses = guess === undefined || question.kind === "covariance" ? {}
-    : question.kind === "mean" ? { mean: guess } : { standard_deviation: String(Math.sqrt(Math.max(0, Number(guess)))) };
-  const body = { derived: { ...question, missing: "exclude" }, epsilon: plan.privacy.epsilon, guesses,
-    alpha, gamma, grid_refinement, reuse };
-  try {
-    return await call("POST", `${path("datasets", plan.dataset)}/derived/plan`, body);
-  } catch {
-    return null; // the plan itself is shown all the same
-  }
+/** Return the same request for another ε. */
+function atEpsilon(request, epsilon) {
+  const { epsilon: _, accuracy: __, relative_accuracy: ___, guess: ____, ...rest } = request.body;
+  return { ...request, body: { ...rest, epsilon } };
 }
 
-/** Return what the statistic of the known values takes, beside the plan that counts missing ones. */
-function offerKnown(plan, known) {
-  if (known === null) return null;
-  const link = h("a", { href: `#${path("datasets", plan.dataset, "derived")}` }, "left out");
-  return [compareKnown(known, plan, link), h("p", { class: "muted" }, "Leaving them out also releases how many values are known.")];
-}
-
-function planned(plan, known, choose) {
-  const { accuracy, bias, budget, cliff, privacy, reused_accuracy: answering, unit } = plan;
-  const go = cliff && h("button", { type: "button", class: "quiet", click: () => choose(cliff.epsilon) },
-    `Take ε ${cliff.epsilon}`);
-  const verdict = budget.affordable
-    ? (plan.reused ? "An earlier release answers this at no cost." : `This would cost ε ${budget.charged}.`)
-    : "This costs more than you have left.";
-  return [
-    h("p", { class: budget.affordable ? "verdict" : "verdict refused" }, h("strong", {}, verdict)),
-    offerKnown(plan, known),
-    h("p", {}, plan.summary),
-    facts([
-      ["Radius", `± ${withUnit(bound(accuracy.radius), unit)}`],
-      ["All bins at once", accuracy.simultaneous_radius === undefined ? null
-        : `± ${bound(accuracy.simultaneous_radius)}`],
-      ["Radius of the release that answers", answering && `± ${withUnit(bound(answering.radius), unit)}`],
-      ["ε", privacy.epsilon], ["Charged", `ε ${budget.charged}`],
-      ["Left of the dataset's budget", `ε ${budget.dataset_remaining}`],
-      ["Left of your allowance", budget.allowance_remaining === null ? "no allowance"
-        : `ε ${budget.allowance_remaining}`],
-      ["Your budget covers", `${budget.repeatable} of these`],
-      ["Bias at the guess", bias && `${withUnit(number(bias.at_guess), unit)}, at most ± ${withUnit(bound(bias.largest), unit)} for any value`],
-      ["A better buy", cliff && h("span", {}, `ε ${cliff.epsilon} gives ± ${withUnit(bound(cliff.accuracy), unit)} `, go)],
-    ]),
-  ];
-}
-
-/** Return fields to choose an ε or an accuracy, with a slider along the curve or as text. */
-function precision(changed) {
-  const by = select([["epsilon", "ε, the privacy cost"], ["accuracy", "accuracy, the radius wanted"],
-    ["relative_accuracy", "accuracy, as a part of your guess"]], "epsilon",
-    { change: () => { switched(); changed(); } });
-  const value = h("input", { type: "text", inputmode: "decimal", autocomplete: "off", value: "0.5",
-    input: () => { placed(); changed(); } });
-  const slider = h("input", { type: "range", min: 0, max: STEPS, value: STEPS / 2, input: () => { slid(); changed(); } });
-  const guess = h("input", { type: "text", inputmode: "decimal", autocomplete: "off", input: changed });
-  let points = [];
-  let unitName;
-  /** Return what a radius of 1 is in the accuracy that is typed. */
-  const unit = () => (by.value === "relative_accuracy" && Number(guess.value) ? 1 / Math.abs(Number(guess.value)) : 1);
-  const ends = () => [Number(points[0].epsilon), Number(points.at(-1).epsilon)];
-  const at = () => {
-    const [least, most] = ends();
-    return least * (most / least) ** (Number(slider.value) / STEPS);
-  };
-  function place(epsilon) {
-    const [least, most] = ends();
-    slider.value = Math.round((STEPS * Math.log(epsilon / least)) / Math.log(most / least));
-    said();
-  }
-  function said() {
-    const epsilon = at();
-    slider.setAttribute("aria-valuetext", `ε ${decimal(epsilon)}, radius ${bound(radiusAt(points, epsilon))}`);
-  }
-  function slid() {
-    if (points.length === 0) return;
-    value.value = decimal(by.value === "epsilon" ? at() : unit() * radiusAt(points, at()));
-    said();
-  }
-  function placed() {
-    const typed = Number(value.value);
-    if (points.length === 0 || !(typed > 0)) return;
-    place(by.value === "epsilon" ? typed : Number(points.find(({ radius }) => unit() * radius <= typed)?.epsilon ?? ends()[1]));
-  }
-  function named() {
-    label.textContent = { epsilon: "ε", accuracy: withUnit("Radius wanted", unitName && `(${unitName})`) }[by.value]
-      ?? "Radius wanted, as a part of the guess";
-  }
-  function switched() {
-    if (points.length > 0) slid();
-    named();
-  }
-  const valueField = field("ε", value);
-  const label = valueField.querySelector("label");
-  return {
-    element: h("fieldset", { class: "fields" }, h("legend", {}, "How precise"),
-      field("Choose by", by), field("Along the curve", slider, "Left is more private, right is more precise."), valueField,
-      field("Your guess (optional)", guess, "Shows the average error (bias) if the value is your guess; computed without the data.")),
-    body: () => ({ [by.value]: value.value.trim(), ...(by.value === "relative_accuracy" ? { guess: guess.value.trim() } : {}) }),
-    guess: () => (guess.value.trim() === "" ? {} : { guess: guess.value.trim() }),
-    name: (unit) => { unitName = unit; named(); },
-    show: (found) => { points = found; placed(); },
-    choose: (epsilon) => { by.value = "epsilon"; switched(); value.value = epsilon; placed(); changed(); },
-    follow: (plan) => { if (points.length > 0 && by.value !== "epsilon") place(Number(plan.privacy.epsilon)); },
-  };
-}
-
-export async function planner(name) {
+export async function planner(name, me, budget) {
   const dataset = await get(path("datasets", name));
   const outcome = h("div");
-  const picture = chart("Radius against ε");
+  const exact = h("div");
+  const prices = h("div");
+  const looks = h("div");
+  const notes = h("div");
+  const note = h("div", { class: "notice", "aria-label": "What counts", role: "group" });
+  const trouble = h("div");
   const answer = h("div");
-  const brief = h("output", { class: "muted" }); // a screen reader reads it; it repeats the plan next to the button
-  let points = [];
-  let plan = null;
+  const brief = h("output", { class: "visually-hidden" }); // read aloud when a plan arrives
+  const people = () => ({ name, me, budget, renewed: afterwards });
+  let ready = false;
 
-  const question = () => ({ statistic: fields.body(), ...exact.body(), ...options.body() });
-  const show = () => draw(picture, curveFigure(points, plan));
+  const changed = () => {
+    if (ready) {
+      stale();
+      sooner();
+    }
+  };
+  const asked = questionForm(dataset, changed, () => ready && exactly.renew());
+  const options = advancedOptions(changed, asked.weighting);
+  const exactly = precisionForm(changed);
+  const guesses = guessForm(dataset, asked.named, changed);
+  const curve = curveFold(name, exactly.take);
+
+  const question = () => ({ ...asked.question(), method: options.method() });
+  const problem = () => asked.problem() ?? exactly.problem() ?? guesses.problem() ?? options.problem();
+  const relative = () => exactly.precision().by === "relative_accuracy";
+  /** Return the request of what is in the fields now. */
+  function requested(of = question()) {
+    const guessed = guesses.guessed();
+    return {
+      question: of,
+      guessed,
+      ...requestOf(of, dataset.columns, {
+        precision: exactly.precision(),
+        guessed,
+        options: { alpha: exactly.alpha(), ...options.body() },
+      }),
+    };
+  }
+  /** Fit the fields to the question: which guesses it takes, and which choices it has. */
+  function refresh() {
+    asked.refresh();
+    note.hidden = asked.about.hidden && notes.childElementCount === 0;
+    const of = question();
+    const found = statisticOf(of, dataset.columns);
+    const names = guessesOf(found, dataset.columns);
+    guesses.set(found, names, relative);
+    exactly.allow(names.compared !== null);
+    options.offerMethod(of.want === "quantile");
+  }
+
+  function noted(rules) {
+    fill(notes, rules);
+    note.hidden = asked.about.hidden && notes.childElementCount === 0;
+  }
+
+  function stale() {
+    refresh();
+    button.textContent = "Release";
+    board.setAttribute("aria-busy", "true");
+    curve.forget();
+  }
+  function unplanned(message) {
+    fill(outcome, message);
+    for (const part of [exact, prices, looks, notes, brief]) fill(part);
+    details.hidden = true;
+  }
+  /** Show where a request is wrong: at its fields, and what has none in the place of the plan. */
+  function refused(error) {
+    const errors = OF_PRECISION.includes(error.type)
+      ? [{ where: "epsilon", what: error.message }]
+      : (error.errors ?? []).map(({ where, what }) => ({ where, what: `This ${what}.` }));
+    const homeless = errors.filter(
+      ({ where, what }) => ![asked, exactly, guesses, options].some((part) => part.show(where, what)),
+    );
+    unplanned(
+      errors.length > 0 && homeless.length === 0
+        ? h("p", { class: "muted" }, "Not planned: see the marked field.")
+        : alertOf({ ...error, title: error.title, message: error.message, errors: homeless }),
+    );
+  }
+  function show(found, request) {
+    exactly.follow({ epsilon: found.epsilon, radius: found.radius, unit: found.unit, percent: found.share });
+    const error = errorOf(found);
+    button.textContent = found.free
+      ? "Get the answer for nothing"
+      : found.affordable
+        ? `Release for ε ${costText(found.charged)}`
+        : "Release";
+    fill(outcome, costCard(found, people()));
+    fill(looks, expectation(found, request, dataset));
+    fill(exact, h("p", {}, found.plan.summary), exactFigures(found));
+    details.hidden = false;
+    const cost = found.free
+      ? "for nothing"
+      : found.affordable
+        ? `for ε ${costText(found.charged)}`
+        : found.plan.budget.allowance_remaining === null
+          ? "with an allowance"
+          : "for more than you have left";
+    fill(brief, error === null ? cost : `± ${error} ${cost}`);
+    curve.show(request, found);
+  }
+  /** Show what half and twice the ε would buy, and what the other way to count missing values would be. */
+  async function compare(found, request, signal) {
+    const { cliff } = found.plan;
+    const better =
+      cliff && offer("Better buy", cliff.epsilon, `${errorOf({ ...found, radius: cliff.accuracy })}`, exactly.take);
+    const others = found.free || cliff ? [] : otherPrices(found);
+    const made = await Promise.all(
+      others.map(async ([title, epsilon]) => {
+        const other = await plan(name, atEpsilon(request, epsilon)).catch(() => null); // such as above the largest ε
+        return other && other.radius !== null && !other.free && offer(title, epsilon, errorOf(other), exactly.take);
+      }),
+    );
+    const counterpart = await otherTreatment(found, request).catch(() => null);
+    if (signal.aborted) return;
+    fill(prices, better, made);
+    noted(treatmentNotes(found, counterpart));
+  }
+  /** Plan the question with missing values counted the other way, for the same ε; null if there is no such choice. */
+  async function otherTreatment(found, { question: of, guessed, body }) {
+    if (!missingChoice(of, dataset.columns)) return null;
+    const { alpha, gamma, grid_refinement, reuse } = body;
+    const turned = requestOf({ ...of, exclude: !of.exclude }, dataset.columns, {
+      guessed,
+      precision: { by: "epsilon", value: found.epsilon },
+      options: { alpha, gamma, grid_refinement, reuse },
+    });
+    return plan(name, { ...turned, guessed: {} });
+  }
 
   const replan = cancelPrevious(async (signal) => {
+    refresh();
+    const wrong = problem();
+    if (wrong !== null) {
+      board.removeAttribute("aria-busy");
+      unplanned(h("p", { class: "muted" }, "Not planned yet: ", wrong));
+      return;
+    }
+    const request = requested();
+    board.setAttribute("aria-busy", "true");
     try {
-      const found = await call("POST", `${path("datasets", name)}/plan`, { ...question(), ...exact.guess() });
+      const found = await plan(name, request);
       if (signal.aborted) return;
-      const known = await planKnown(found, question(), exact.guess().guess);
-      if (signal.aborted) return;
-      plan = found;
-      exact.follow(plan);
-      exact.name(plan.unit);
-      fill(outcome, planned(plan, known, exact.choose));
-      const cost = plan.budget.affordable ? `ε ${plan.budget.charged}` : "more than you have left";
-      fill(brief, `± ${withUnit(bound(plan.accuracy.radius), plan.unit)} for ${cost}`);
+      noted(treatmentNotes(found, null));
+      show(found, request);
+      board.removeAttribute("aria-busy");
+      await compare(found, request, signal);
     } catch (error) {
       if (signal.aborted) return;
-      plan = null;
-      fill(outcome, alertOf(error));
-      fill(brief);
+      board.removeAttribute("aria-busy");
+      refused(error);
     }
-    if (points.length > 0) show();
   });
-  const resample = cancelPrevious(async (signal) => {
+  const sooner = debounce(replan, SETTLE_MS);
+
+  /** Forget the plan that was shown: a release or another dataset's owner has changed the budget. */
+  const afterwards = async () => {
+    budget = await get(`${path("datasets", name)}/budget`).catch(() => budget);
+    replan();
+    basket.show();
+  };
+  const { ask, again } = prepareRequests(name, answer, afterwards);
+  const basket = basketView(name, people, answer, afterwards);
+
+  /** Run an act of a button once at a time, with what is in the fields now. */
+  const act = (control, what) => async () => {
+    if (control().getAttribute("aria-disabled") === "true") return;
+    control().setAttribute("aria-disabled", "true");
+    fill(trouble);
     try {
-      const found = await curve(name, fields.body(), { ...options.body(), reuse: false }, signal);
-      if (signal.aborted) return;
-      points = found;
-      exact.show(points);
-      show();
-    } catch { // the plan's own request shows the error
-      if (!signal.aborted) points = [];
+      refresh();
+      const wrong = asked.pending() ?? problem();
+      if (wrong !== null) throw { title: "Not asked yet", message: wrong };
+      await what(requested());
+    } catch (error) {
+      fill(trouble, alertOf(error));
+    } finally {
+      control().removeAttribute("aria-disabled");
     }
-  });
-  const sooner = debounce(replan, SETTLE_MS.plan);
-  const later = debounce(resample, SETTLE_MS.curve);
-  const changed = () => { sooner(); later(); };
+  };
+  const button = h(
+    "button",
+    {
+      type: "button",
+      class: "release",
+      click: act(
+        () => button,
+        async (request) => {
+          const found = await plan(name, request); // what is confirmed is what is released, whatever is typed meanwhile
+          if (await isWanted(found.plan)) await ask(request.to, request.body);
+        },
+      ),
+    },
+    "Release",
+  );
+  const adding = h(
+    "button",
+    {
+      type: "button",
+      class: "quiet",
+      click: act(
+        () => adding,
+        async (request) => {
+          const found = await plan(name, request);
+          const added = basketQuestion(request, found.plan, told(request));
+          const why = refusal(name, added);
+          if (why !== null) throw { title: "Not added", message: why };
+          addToBasket(name, added);
+          announce("The question is in the basket.");
+          await basket.show();
+        },
+      ),
+    },
+    "Add to basket",
+  );
 
-  const fields = statisticFields(dataset.columns, changed);
-  const options = advancedOptions(changed);
-  const exact = precision(sooner);
-
-  const { ask, again } = prepareRequests(name, "releases", answer, {
-    shown: result, afterwards: replan,
-    free: ({ reused }) => reused && "An earlier release answered, at no cost.",
-  });
-  const asked = releaseForm({ question, replan, ask,
-    plan: (body) => call("POST", `${path("datasets", name)}/plan`, body),
-  }, brief, fields.element, exact.element, options.element);
+  const details = h("details", { hidden: true }, h("summary", {}, "Exact figures"), exact);
+  const board = h(
+    "aside",
+    { class: "card board sticky", "aria-label": "The plan" },
+    outcome,
+    prices,
+    h("div", { class: "actions" }, button, adding, h("button", { type: "submit", class: "link" }, "Plan")),
+    h("p", { class: "muted" }, "Release asks once more. Enter only plans."),
+    trouble,
+    brief,
+    details,
+    curve.element,
+  );
+  const page = form(
+    { class: "ask" },
+    replan,
+    h(
+      "div",
+      { class: "split" },
+      h(
+        "section",
+        { class: "card", "aria-label": "The question" },
+        h("div", { class: "sentence" }, asked.sentence, exactly.element),
+        asked.below,
+        note,
+        looks,
+        guesses.element,
+        options.element,
+      ),
+      board,
+    ),
+  );
+  fill(note, asked.about, notes);
+  ready = true;
   replan();
-  resample();
+  basket.show();
   return [
-    ...lostResponses(name, "releases", (body) => statistic(body.statistic), again),
-    h("div", { class: "columns" }, asked,
-      h("section", { class: "card", "aria-label": "The plan" }, h("h2", {}, "What it would cost"), outcome, picture)),
+    ...["releases", "derived"].flatMap((to) => lostResponses(name, to, (body) => told({ to, body }), again(to))),
+    ...lostResponses(name, "batches", ({ items }) => `${items.length} releases of a basket`, basket.again),
+    page,
+    basket.element,
     answer,
   ];
 }
