@@ -132,6 +132,24 @@ def add(
     _print_problem(answer, metadata)
 
 
+@app.command()
+def reindex(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="The datasets; all that are stored here by default.")
+    ] = None,
+) -> None:
+    """Compute the codes and the kept sums of stored tables again, directly in the data directory, as the operator.
+
+    Tables of an older version get theirs by this. The service may be running. It takes about as long as the
+    registration, and the space of a second copy meanwhile.
+    """
+    from app.config import Settings  # noqa: PLC0415 - only this command needs the service's modules
+    from app.services.operations import reindexing  # noqa: PLC0415
+
+    for dataset in reindexing.reindex(Settings(), names or []):
+        typer.echo(f"Dataset {dataset.name} is reindexed: {dataset.n:,} rows.")
+
+
 def _has_source(metadata: bytes) -> bool:
     """Return whether the metadata says where the table is; what is no JSON the service refuses with its place."""
     try:

@@ -24,6 +24,11 @@ def encode_name(name: str) -> str:
     return f"c{name.encode().hex()}"
 
 
+def encode_code_name(name: str) -> str:
+    """Return the name of the stored column that holds the codes of a column at its declared bounds."""
+    return f"q{name.encode().hex()}"
+
+
 def choose_stored_type(column: Column) -> pa.DataType:
     """Return the Arrow type in which a column's values are stored."""
     return _TYPES.get(column.kind, pa.int64())

@@ -79,8 +79,8 @@ def test_sums_of_a_table_that_is_dropped_meanwhile_are_not_kept(tables: Tables, 
     file_id = take_in(tables, INTEGER, [1, 2])
     compute = tables._engine.compute
 
-    def dropped_meanwhile(path: Path, scan: Sequence[Needs]) -> object:
-        answer = compute(path, scan)
+    def dropped_meanwhile(path: Path, scan: Sequence[Needs], prepared: object) -> object:
+        answer = compute(path, scan, prepared)
         tables.drop(file_id)
         return answer
 

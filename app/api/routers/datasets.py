@@ -39,7 +39,7 @@ def _read_elsewhere(body: bytes) -> Registration:
     """Return the registration in a JSON body, of a table in a database. A long body takes time: call it in a thread."""
     request = validate(SourcedDatasetRequest, decode(body))
     source = request.source
-    return to_registration(request, TableOrigin(source.connection, source.table, source.live))
+    return to_registration(request, TableOrigin(source.connection, source.table, source.live, source.prepare))
 
 
 def _read_metadata(metadata: bytes) -> Registration:

@@ -362,6 +362,14 @@ class TableSource(RequestModel):
             "copied; a live dataset becomes stale if the name, size or version of a file changes."
         ),
     )
+    prepare: Flag = Field(
+        default=False,
+        description=(
+            "Compute the sums of each column of a live table now, and keep them in the service, as for a copy. A "
+            "question that they answer then only counts the table's rows. `POST /v1/datasets/{name}/revalidation` "
+            "computes them again."
+        ),
+    )
 
 
 class SourcedDatasetRequest(DatasetRequest):
@@ -376,6 +384,12 @@ class SourcedDatasetRequest(DatasetRequest):
         members = {"true_values", "false_values", "symbols"}
         if any(members & column.model_fields_set for column in self.columns.values()):
             raise refuse("`true_values`, `false_values` and `symbols` describe the texts of a file: leave them out")
+        return self
+
+    @model_validator(mode="after")
+    def _prepared_live(self) -> Self:
+        if self.source.prepare and not self.source.live:
+            raise refuse("`prepare` is for live tables: a copy is always prepared, so leave it out")
         return self
 
     @model_validator(mode="after")

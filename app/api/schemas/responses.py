@@ -256,6 +256,7 @@ class ConnectionSource(AnswerModel):
     connection: str
     table: str
     live: bool
+    prepare: bool = False
     unit_column: str | None
     truncate: bool
 

@@ -17,7 +17,7 @@ RunQuery: TypeAlias = Callable[[str, Cuts | None], Any]
 
 def compute_answers(scan: Sequence[Needs], table: Source, dialect: Dialect, run: RunQuery) -> list[Answer]:
     """Return the exact integers for each need of a scan from `scans_of`, with one statement over `table`."""
-    if len(scan) > 1:
+    if len(scan) > 1 or (isinstance(scan[0], CellSums) and not scan[0].axes):
         return read_shared_answers(scan, run(build_shared_query(tuple(scan), table, dialect), None))
     (needs,) = scan
     if isinstance(needs, BinCounts):

@@ -6,7 +6,6 @@ import secrets
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import cast
@@ -17,15 +16,17 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from sqlglot import exp
 
-from app.dp.table.sums import Answer, CellSums, Needs, PairSums
+from app.dp.table.sums import Answer, Needs
 from app.engines.atomic_files import scratch_directory
 from app.engines.backends.answers import compute_answers
 from app.engines.errors import translate_engine_errors
 from app.engines.ingest import LargeUnits
+from app.engines.prepared_sums import PreparedTable
 from app.engines.sql.bin_expressions import Cuts
 from app.engines.sql.expressions import column, whole
 from app.engines.sql.queries import CUTS, FIRST_BIN, THRESHOLD, render
-from app.engines.stored_columns import UNIT, encode_name
+from app.engines.sql.stored_codes import use_stored_columns
+from app.engines.stored_columns import UNIT
 
 logger = logging.getLogger(__name__)
 
@@ -68,13 +69,18 @@ class DuckDBEngine:
         self._connection.execute("SET enable_external_access = false")
         self._connection.execute("SET lock_configuration = true")
 
-    def compute(self, path: Path, scan: Sequence[Needs]) -> list[Answer]:
+    def compute(self, path: Path, scan: Sequence[Needs], prepared: PreparedTable | None = None) -> list[Answer]:
         """Return the exact integers for each need of a scan from `scans_of`, with one statement over a stored table.
+
+        Args:
+            path: the stored table.
+            scan: the needs.
+            prepared: what the stored table has codes of.
 
         Raises:
             EngineFailure: the statement failed. Only the error's type is logged, because its message can show values.
         """
-        stored = [_use_stored_names(each) for each in scan]
+        stored = [use_stored_columns(each, prepared) for each in scan]
         return translate_engine_errors(
             logger, "DuckDB", lambda: compute_answers(stored, _TABLE, "duckdb", partial(self._run, path))
         )
@@ -141,15 +147,6 @@ class DuckDBEngine:
     def _rows(self, query: str, path: Path) -> list[tuple[int, ...]]:
         with self._connection.cursor() as cursor:
             return cursor.execute(query, {_FILE: str(path)}).fetchall()
-
-
-def _use_stored_names(needs: Needs) -> Needs:
-    """Return the same needs with the column names of stored files."""
-    if isinstance(needs, CellSums):
-        return needs.rename_columns(encode_name)
-    if isinstance(needs, PairSums):
-        return replace(needs, x=encode_name(needs.x), y=encode_name(needs.y))
-    return replace(needs, column=encode_name(needs.column))
 
 
 def _large_units_query(most: int) -> exp.Select:

@@ -70,7 +70,7 @@ class CellReader:
             meanings = _list_meanings(column)
             self._nulls -= {*column.true_values, *column.false_values}
             self._plain, self._careful = meanings.__getitem__, lambda text: read_boolean(text, meanings)
-        elif column.kind.temporal:
+        elif column.kind.temporal and not form.dates_as_units:
             # A table has few distinct dates.
             self._plain = self._careful = lru_cache(MAX_CACHED_DATES)(
                 lambda text: read_moment(text, column, form.date_order)

@@ -26,6 +26,7 @@ class FileFormat:
         column_names: the names of all columns, if no line has them.
         date_order: the order of day, month and year in dates that are not in ISO 8601.
         sheet: the name of a workbook's sheet, or its place, counted from 1; None for the only one that is visible.
+        dates_as_units: whether dates are the numbers that are stored, as an engine copies them.
     """
 
     null_values: Sequence[str] = ()
@@ -39,6 +40,7 @@ class FileFormat:
     column_names: Sequence[str] = ()
     sheet: str | int | None = None
     date_order: str | None = None
+    dates_as_units: bool = False
 
     @property
     def declared(self) -> dict[str, object]:

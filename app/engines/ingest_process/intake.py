@@ -85,7 +85,9 @@ def store_batches(
     columns: Sequence[Column],
     units: Units | None,
 ) -> int:
-    """Store the declared columns as `target`; return the row count. If this raises, no file remains.
+    """Store the declared columns as `target`, with their codes and, beside it, their sums; return the row count.
+
+    If this raises, no file remains.
 
     Raises:
         InvalidFile: the columns do not match the declaration, or a unit has too many rows.
@@ -94,7 +96,7 @@ def store_batches(
     """
     problems, schema = Problems(), build_stored_schema(columns)
     if units is None:
-        return write_batches(target, schema, batches(columns, problems), problems)
+        return write_batches(target, schema, batches(columns, problems), problems, columns)
     with_units = schema.append(pa.field(UNIT, pa.string()))
     staged = counting.scratch / f"{uuid4().hex}.parquet"
     try:
@@ -104,7 +106,7 @@ def store_batches(
         if not units.truncate:
             refuse_units_over(engine.find_large_units(staged, units.most), units)
         most = units.most if units.truncate else n
-        return write_batches(target, schema, engine.rows_of_units(staged, schema, most), problems)
+        return write_batches(target, schema, engine.rows_of_units(staged, schema, most), problems, columns)
     finally:
         staged.unlink(missing_ok=True)
 

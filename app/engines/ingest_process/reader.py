@@ -16,6 +16,7 @@ from app.engines.ingest.parquet_parts import Part
 from app.engines.ingest_process.job import Job, Limits
 from app.engines.ingest_process.pool import IngestInterrupted, IngestProcesses, Interrupted
 from app.engines.ingest_process.slots import hold_slot
+from app.engines.prepared_sums import prepared_file
 
 MAX_WAIT_SECONDS = 60
 """How long a file waits for a free slot."""
@@ -141,11 +142,13 @@ class IngestReader:
 
 
 def _publish(stored: Path, target: Path) -> None:
-    """Move a complete file to its place."""
+    """Move a complete table and its prepared sums to their place; the table last, since it is what counts."""
     try:
+        prepared_file(stored).rename(prepared_file(target))
         stored.rename(target)
         sync_directory(target.parent)
     except BaseException:
+        remove(prepared_file(target))
         remove(target)
         raise
 

@@ -1,13 +1,14 @@
 """The bin of a value as sqlglot nodes, and the cuts between intervals. No value in a row may raise an error."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from sqlglot import exp
 
-from app.dp.table.bins import BooleanBins, CategoryBins, IntervalBins
+from app.dp.table.bins import Bins, BooleanBins, CategoryBins, IntervalBins
 from app.dp.table.columns import Kind
 from app.engines.sql.expressions import Branch, Node, case, double, is_nan, is_null, whole
+from app.engines.sql.stored_codes import StoredPlaces
 from app.engines.stored_columns import INT64_MAX, INT64_MIN
 
 
@@ -62,6 +63,21 @@ def interval_bin(value: Node, bins: IntervalBins, cuts: Cuts) -> Node:
         return case([(below, among(first, middle))], among(middle + 1, end))
 
     return case(branches, among(0, len(cuts.thresholds)))
+
+
+def needs_lookup(bins: Bins) -> TypeGuard[CategoryBins]:
+    """Whether the bin of a value is found by joining the rows with a list (`app.engines.sql.category_lookup`)."""
+    return isinstance(bins, CategoryBins) and not isinstance(bins, StoredPlaces)
+
+
+def bin_of(value: Node, bins: Bins) -> Node:
+    """Return a node for the bin of a value, for bins that need no lookup."""
+    if isinstance(bins, BooleanBins):
+        return boolean_bin(value, bins)
+    if isinstance(bins, CategoryBins):
+        place = exp.cast(value, exp.DataType.Type.BIGINT)
+        return case([(is_null(value), whole(missing_bin(bins)))], place)
+    return interval_bin(value, bins, cuts_between(bins))
 
 
 def boolean_bin(value: Node, bins: BooleanBins) -> Node:

@@ -9,11 +9,11 @@ from typing import Any
 
 from sqlglot import exp
 
-from app.dp.table.bins import Bins, BooleanBins, CategoryBins
+from app.dp.table.bins import Bins
 from app.dp.table.columns import Kind
 from app.dp.table.conditions import Between, Condition, Missing, NoneOf, NotBetween, OneOf, Stored
 from app.dp.table.sums import CellSums
-from app.engines.sql.bin_expressions import boolean_bin, cuts_between, interval_bin
+from app.engines.sql.bin_expressions import bin_of, needs_lookup
 from app.engines.sql.category_lookup import CategoryLookup
 from app.engines.sql.expressions import Node, case, code, column, double, is_nan, is_null, whole
 from app.engines.sql.queries import Dialect, exact_sum, render
@@ -70,18 +70,14 @@ def _alias(value: Node, name: str) -> Node:
 
 def _coarse(value: Node, bins: Bins) -> Node:
     """Return the bin of a number or a boolean, or the unchanged value of a text column."""
-    if isinstance(bins, CategoryBins):
-        return value
-    if isinstance(bins, BooleanBins):
-        return boolean_bin(value, bins)
-    return interval_bin(value, bins, cuts_between(bins))
+    return value if needs_lookup(bins) else bin_of(value, bins)
 
 
 def _cell(needs: CellSums, lookup: CategoryLookup) -> Node:
     """The index of the cell of a row."""
     index: Node | None = None
     for i, (_, bins) in enumerate(needs.axes):
-        place = lookup.bin_of(f"a{i}", bins) if isinstance(bins, CategoryBins) else column(f"a{i}")
+        place = lookup.bin_of(f"a{i}", bins) if needs_lookup(bins) else column(f"a{i}")
         before = None if index is None else exp.Mul(this=exp.Paren(this=index), expression=whole(bins.count))
         index = place if before is None else exp.Add(this=before, expression=place)
     inside = exp.EQ(this=column(_INSIDE), expression=whole(1))

@@ -12,6 +12,7 @@ from sqlglot import exp
 from app.dp.numbers.exact import Rational, to_nearest_double
 from app.dp.table.codes import MAX_STEPS, Codes
 from app.dp.table.columns import Kind
+from app.engines.sql.stored_codes import StoredCodes
 from app.engines.stored_columns import INT64_MAX, INT64_MIN
 
 Node: TypeAlias = exp.Expr
@@ -50,6 +51,8 @@ def is_nan(value: Node) -> Node:
 
 def code(value: Node, codes: Codes) -> Node:
     """Return a node for the code of a stored value, an integer in [0, codes.steps] (docs/mathematics, section 2)."""
+    if isinstance(codes, StoredCodes):
+        return exp.cast(value, exp.DataType.Type.BIGINT)
     missing = (is_null(value), whole(codes.null_code))
     if codes.kind is Kind.BOOLEAN:
         # Postgres cannot cast a boolean to a number.
@@ -59,6 +62,12 @@ def code(value: Node, codes: Codes) -> Node:
     return _whole_code(value, codes, missing)
 
 
+def ends_of_real_codes(codes: Codes) -> tuple[float, float]:
+    """Return the doubles up to which a value has the code 0, and from which on it has the last code."""
+    quarter = codes.width / (4 * MAX_STEPS)
+    return to_nearest_double(codes.lower + quarter), to_nearest_double(codes.upper - quarter)
+
+
 def _real_code(value: Node, codes: Codes) -> Node:
     """Return the code of a double; the branch that nearly all rows take costs two comparisons and the arithmetic.
 
@@ -66,8 +75,7 @@ def _real_code(value: Node, codes: Codes) -> Node:
     underflow, which is an error in Postgres. A product stays three quarters of a step below the first value that would
     be rounded beyond the last code. That margin is many thousand times the rounding error of doubles there.
     """
-    quarter = codes.width / (4 * MAX_STEPS)
-    first, last = double(to_nearest_double(codes.lower + quarter)), double(to_nearest_double(codes.upper - quarter))
+    first, last = map(double, ends_of_real_codes(codes))
     within = exp.And(
         this=exp.GT(this=value.copy(), expression=first), expression=exp.LT(this=value.copy(), expression=last)
     )
@@ -92,18 +100,18 @@ def _whole_code(value: Node, codes: Codes, missing: Branch) -> Node:
     lower, upper = codes.lower * unit, codes.upper * unit
     branches = [missing]
     if lower >= INT64_MIN:
-        at_most = exp.LTE(this=value.copy(), expression=whole(_clip(math.floor(lower))))
+        at_most = exp.LTE(this=value.copy(), expression=whole(clip_to_64_bits(math.floor(lower))))
         branches.append((at_most, whole(0)))
     if upper <= INT64_MAX:
-        at_least = exp.GTE(this=value.copy(), expression=whole(_clip(math.ceil(upper))))
+        at_least = exp.GTE(this=value.copy(), expression=whole(clip_to_64_bits(math.ceil(upper))))
         branches.append((at_least, whole(codes.steps)))
-    first = _clip(math.ceil(lower))  # the least whole number that passes the comparisons, or the one before it
+    first = clip_to_64_bits(math.ceil(lower))  # the least number that passes the comparisons, or the one before
     if codes.exact:
         distance = exp.Sub(this=value.copy(), expression=whole(first))
-        beyond = _clip(int(first - lower))  # 0, unless the lower bound is beyond 64 bits
+        beyond = clip_to_64_bits(int(first - lower))  # 0, unless the lower bound is beyond 64 bits
         return case(branches, exp.Add(this=distance, expression=whole(beyond)) if beyond else distance)
     # The distance from `first` needs more than 64 bits if the bounds are further apart than that.
-    wide = _clip(math.ceil(upper)) - first > INT64_MAX
+    wide = clip_to_64_bits(math.ceil(upper)) - first > INT64_MAX
     exact = exp.cast(value.copy(), exp.DataType.build("DECIMAL(38, 0)")) if wide else value.copy()
     rounded = exp.cast(exp.Sub(this=exact, expression=whole(first)), exp.DataType.Type.DOUBLE)
     per_unit: Rational = codes.steps / (upper - lower)
@@ -121,5 +129,6 @@ def _round(distance: Node, scale: float, offset: float) -> Node:
     return exp.cast(rounded, exp.DataType.Type.BIGINT)
 
 
-def _clip(bound: int) -> int:
+def clip_to_64_bits(bound: int) -> int:
+    """Return the 64-bit whole number that is nearest to a bound."""
     return int(min(max(bound, INT64_MIN), INT64_MAX))

@@ -5,10 +5,10 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from sqlglot import ErrorLevel, exp
 
-from app.dp.table.bins import BooleanBins, CategoryBins, IntervalBins
+from app.dp.table.bins import CategoryBins, IntervalBins
 from app.dp.table.columns import Kind
 from app.dp.table.sums import BinCounts, ColumnSums, PairSums
-from app.engines.sql.bin_expressions import Cuts, boolean_bin, cuts_between, interval_bin, missing_bin
+from app.engines.sql.bin_expressions import Cuts, bin_of, cuts_between, interval_bin, missing_bin, needs_lookup
 from app.engines.sql.category_lookup import CategoryLookup
 from app.engines.sql.expressions import Branch, Node, case, code, column, is_nan, is_null, whole
 from app.engines.sql.query_cache import cache_queries
@@ -57,10 +57,10 @@ def sums_query(needs: ColumnSums | PairSums, table: Source, dialect: Dialect) ->
 def counts_query(needs: BinCounts, table: Source, dialect: Dialect) -> Query:
     """Return a query with one row per non-empty bin, in no order: its index or a place, and its number of rows."""
     bins, value, source = needs.bins, column(needs.column), table.copy()
-    if isinstance(bins, CategoryBins):
+    if needs_lookup(bins):
         return Query(render(_category_counts(value, bins, source), dialect))
-    if isinstance(bins, BooleanBins):
-        return Query(render(_counts(_select(source, _alias(boolean_bin(value, bins), "bin"))), dialect))
+    if not isinstance(bins, IntervalBins):
+        return Query(render(_counts(_select(source, _alias(bin_of(value, bins), "bin"))), dialect))
     cuts = cuts_between(bins)
     if len(cuts.thresholds) <= MAX_HALVED_CUTS:
         return Query(render(_counts(_select(source, _alias(interval_bin(value, bins, cuts), "bin"))), dialect))
@@ -144,6 +144,13 @@ def _alias(value: Node, name: str) -> Node:
 
 def _rows() -> Node:
     return exp.Count(this=exp.Star())
+
+
+def count_true(condition: Node, dialect: Dialect) -> Node:
+    """Return the number of rows for which a condition holds; on DuckDB a sum takes half of the time of a count."""
+    if dialect == "duckdb":
+        return exp.Sum(this=exp.cast(condition, exp.DataType.Type.TINYINT))
+    return exp.Count(this=exp.Case(ifs=[exp.If(this=condition, true=whole(1))]))
 
 
 def exact_sum(value: Node, dialect: Dialect) -> Node:

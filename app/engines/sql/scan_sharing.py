@@ -20,12 +20,18 @@ MAX_CATEGORIES = 16
 """The most categories in a list of a shared statement; a need with a longer list gets a statement of its own."""
 
 
-def scans_of(needs: Iterable[Needs]) -> list[tuple[Needs, ...]]:
-    """Group the distinct needs by the statement that answers them."""
+def scans_of(needs: Iterable[Needs], *, keyed: bool = True) -> list[tuple[Needs, ...]]:
+    """Group the distinct needs by the statement that answers them.
+
+    Args:
+        needs: what the statements must answer.
+        keyed: whether needs that count rows by a key may share a statement. DuckDB takes as long for such a statement
+            as for all of them one by one, and uses one core for most of it.
+    """
     scans: list[tuple[Needs, ...]] = []
     filling: dict[bool, list[Needs]] = {True: [], False: []}
     for each in dict.fromkeys(needs):
-        if not _can_share(each):
+        if not _can_share(each) or not (keyed or in_one_row(each)):
             scans.append((each,))
             continue
         scan = filling[in_one_row(each)]

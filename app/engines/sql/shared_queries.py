@@ -10,15 +10,14 @@ from typing import Any
 
 from sqlglot import exp
 
-from app.dp.table.bins import Bins, BooleanBins, CategoryBins
+from app.dp.table.bins import Bins
 from app.dp.table.codes import Codes
-from app.dp.table.conditions import Condition
 from app.dp.table.sums import Answer, CellSums, ColumnSums, CrossMoments, Moments, Needs, PairSums
-from app.engines.sql.bin_expressions import boolean_bin, cuts_between, interval_bin
+from app.engines.sql.bin_expressions import bin_of, needs_lookup
 from app.engines.sql.category_lookup import CategoryLookup
 from app.engines.sql.cell_queries import all_hold
 from app.engines.sql.expressions import Node, case, code, column, whole
-from app.engines.sql.queries import Dialect, Source, exact_sum, render
+from app.engines.sql.queries import Dialect, Source, count_true, exact_sum, render
 from app.engines.sql.query_cache import cache_queries
 from app.engines.sql.scan_sharing import axes_of, in_one_row
 
@@ -49,10 +48,10 @@ def _sums(scan: Sequence[Needs], table: Source, dialect: Dialect) -> exp.Select:
 
     Codes and conditions that several needs share are computed once for each row.
     """
-    names: dict[tuple[str, Codes] | tuple[Condition, ...], str] = {}
+    names: dict[Hashable, str] = {}
     values: list[Node] = []
 
-    def named(key: tuple[str, Codes] | tuple[Condition, ...], value: Node) -> Node:
+    def named(key: Hashable, value: Node) -> Node:
         if key not in names:
             names[key] = f"q{len(names)}"
             values.append(exp.alias_(value, names[key], quoted=True, copy=False))
@@ -61,7 +60,8 @@ def _sums(scan: Sequence[Needs], table: Source, dialect: Dialect) -> exp.Select:
     def codes_of(name: str, codes: Codes) -> Node:
         return named((name, codes), code(column(name), codes))
 
-    totals: list[Node] = []
+    totals: list[Node] = []  # of which `counted` are conditions, and the others numbers to sum up
+    counted: set[int] = set()
     for each in scan:
         if isinstance(each, ColumnSums):
             q = codes_of(each.column, each.codes)
@@ -69,6 +69,9 @@ def _sums(scan: Sequence[Needs], table: Source, dialect: Dialect) -> exp.Select:
         elif isinstance(each, PairSums):
             q, r = codes_of(each.x, each.x_codes), codes_of(each.y, each.y_codes)
             totals += [q, r, exp.Mul(this=q, expression=r.copy())]
+        elif isinstance(each, CellSums) and each.summed is None:
+            counted.add(len(totals))
+            totals.append(named((all_hold, each.conditions), all_hold(each.conditions)))
         elif isinstance(each, CellSums):
             inside = named(each.conditions, _inside(each, whole(1), whole(0)))
             summed = [codes_of(*part) for part in (each.summed, each.weighted) if part is not None]
@@ -77,7 +80,10 @@ def _sums(scan: Sequence[Needs], table: Source, dialect: Dialect) -> exp.Select:
                 product = exp.Mul(this=summed[0].copy(), expression=summed[1].copy())
                 totals.append(exp.Mul(this=inside.copy(), expression=exp.Paren(this=product)))
     coded = exp.select(*values, copy=False).from_(table, copy=False).subquery("nested", copy=False)
-    sums = [exact_sum(total, dialect) for total in totals]
+    sums = [
+        count_true(total, dialect) if place in counted else exact_sum(total, dialect)
+        for place, total in enumerate(totals)
+    ]
     return exp.select(exp.Count(this=exp.Star()), *sums, copy=False).from_(coded, copy=False)
 
 
@@ -151,13 +157,6 @@ def _inside(needs: CellSums, value: Node, outside: Node) -> Node:
 
 
 def _bin(name: str, bins: Bins, values: _RowValues, lookup: CategoryLookup) -> Node:
-    if isinstance(bins, CategoryBins):
+    if needs_lookup(bins):
         return lookup.bin_of(values.name_of(name, lambda: column(name)), bins)
-
-    def place() -> Node:
-        value = column(name)
-        if isinstance(bins, BooleanBins):
-            return boolean_bin(value, bins)
-        return interval_bin(value, bins, cuts_between(bins))
-
-    return column(values.name_of((name, bins), place))
+    return column(values.name_of((name, bins), lambda: bin_of(column(name), bins)))

@@ -22,11 +22,19 @@ _READ_SECONDS = 60
 
 
 class TableOrigin(NamedTuple):
-    """An external table: the name of a configured connection, the table's name, and whether the table stays live."""
+    """An external table.
+
+    Attributes:
+        connection: the name of a configured connection.
+        table: the table's name.
+        live: whether the table stays where it is.
+        prepare: whether the sums of a live table's columns are computed at registration, and kept.
+    """
 
     connection: str
     table: str
     live: bool
+    prepare: bool = False
 
 
 class Connections:

@@ -3,14 +3,13 @@
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import BinaryIO, NamedTuple, TypeVar
 from uuid import uuid4
 
 from app import metrics, private_files
-from app.dp.table.columns import Column, Kind
+from app.dp.table.columns import Column
 from app.dp.table.sums import Answer, Needs
 from app.engines import live_tables
 from app.engines.atomic_files import remove, remove_abandoned
@@ -20,16 +19,23 @@ from app.engines.file_stores.file_store import FileStore, parse_file_path, refus
 from app.engines.ingest import Units
 from app.engines.ingest.file_format import PLAIN, FileFormat
 from app.engines.ingest.parquet_parts import Part
+from app.engines.ingest.problems import Problems
+from app.engines.ingest.writer import read_stored, write_batches
 from app.engines.ingest_process.intake import Counting, ingest_file, ingest_parts, ingest_stream
 from app.engines.ingest_process.pool import Interrupted
 from app.engines.ingest_process.reader import IngestReader, never
+from app.engines.prepared_sums import prepared_file, write_prepared
 from app.engines.sql.scan_sharing import scans_of
 from app.engines.storage.connections import Connections, TableOrigin
 from app.engines.storage.drafts import Drafts
 from app.engines.storage.file_tables import CopyLimits, WatchedFiles, copy_files, require_versions
+from app.engines.storage.live_preparation import prepare_live_table
+from app.engines.storage.prepared_answers import find_prepared_answer
+from app.engines.storage.prepared_tables import PreparedTables, exchange_table, hold_table
 from app.engines.storage.single_flight_cache import SingleFlightCache
 from app.engines.storage.stored_sums import StoredSums
 from app.engines.storage.unregistered_tables import UnregisteredTables
+from app.engines.stored_columns import build_stored_schema
 
 logger = logging.getLogger(__name__)
 
@@ -106,6 +112,7 @@ class Tables:
         # A live table is queried every time, so that a change is noticed; concurrent requests still share one query.
         self._asked: SingleFlightCache[tuple[str, Needs], Answer] = SingleFlightCache(0, 0)
         self._stored_sums = StoredSums(self._directory)
+        self._prepared = PreparedTables()
         self._reader = reader
         self._copy_limits = copy_limits
         self.drafts = Drafts(self._sources, self._engine.scratch, copy_limits, reader)
@@ -174,7 +181,16 @@ class Tables:
             )
         table = self._sources.validate_live_table(origin, columns, units)
         file_id = f"{_LIVE}{uuid4().hex}"
-        self._take_in(file_id, partial(live_tables.write, table))
+
+        def describe(path: Path) -> None:
+            if origin.prepare:
+                self._prepare_live(path, table, columns)
+            live_tables.write(table, path)
+
+        try:
+            self._take_in(file_id, describe)
+        except StaleTable:
+            raise refuse_table("changed while it was read: try again") from None
         return Ingested(file_id, table.n)
 
     def sums(self, file_id: str, needs: Needs) -> Answer:
@@ -213,23 +229,27 @@ class Tables:
             As `sums`.
         """
         table = self._live(file_id) if file_id.startswith(_LIVE) else None
-        found: dict[Needs, Answer] = {}
-        for scan in scans_of(needs):
+        found, missing = self._find_prepared(self._path(file_id), needs)
+        for scan in scans_of(missing, keyed=table is not None):
             if table is None:
-                answers = self._engine.compute(self._path(file_id), scan)
+                answers = self._scan(self._path(file_id), scan)
             else:
                 answers = self._sources.of(table.connection).compute(table, scan)
             found.update(zip(scan, answers, strict=True))
         return found
 
     def are_known(self, file_id: str, needs: Needs) -> bool:
-        """Whether `sums` would answer from memory, without asking anything else."""
-        return not file_id.startswith(_WATCHED) and (file_id, needs) in self._kept
+        """Whether `sums` would answer without a scan, and without asking anything else."""
+        if file_id.startswith((_WATCHED, _LIVE)):
+            return False
+        return (file_id, needs) in self._kept or not self._find_prepared(self._path(file_id), [needs])[1]
 
     def is_stale(
         self, file_id: str, origin: TableOrigin | None, columns: Sequence[Column], units: Units | None
     ) -> bool:
         """Whether a table is live and fails one of the checks that were made at its registration.
+
+        If it passes, and its sums are prepared, they are computed again.
 
         Raises:
             EngineFailure: the engine is busy, unavailable or failed.
@@ -238,10 +258,47 @@ class Tables:
             self._require_unchanged_files(file_id)
             if origin is None or not file_id.startswith(_LIVE):
                 return False
-            self._sources.require_registered(origin, self._live(file_id), columns, units)
+            table = self._live(file_id)
+            self._sources.require_registered(origin, table, columns, units)
+            if origin.prepare:
+                translate_engine_errors(
+                    logger, "preparing a table", lambda: self._prepare_live(self._path(file_id), table, columns)
+                )
         except StaleTable:
             return True
         return False
+
+    @staticmethod
+    def is_stored(file_id: str) -> bool:
+        """Whether the rows of a table are stored here; those of a live table stay in their database."""
+        return not file_id.startswith(_LIVE)
+
+    def reindex(self, file_id: str, columns: Sequence[Column], registered: Callable[[str], bool]) -> None:
+        """Compute the codes and the prepared sums of a stored table again, while others may read it.
+
+        If the table is not `registered` any more at the end, it is dropped. If this is interrupted, the table is as it
+        was, or has its new codes, with or without prepared sums.
+
+        Raises:
+            EngineFailure: the table is gone or cannot be read or written, or somebody else is doing the same.
+        """
+        path = self._path(file_id)
+        other = self._engine.scratch / f"{uuid4().hex}.parquet"
+
+        def rewrite() -> None:
+            write_batches(other, build_stored_schema(columns), read_stored(path, columns), Problems(), columns)
+            exchange_table(path, other)
+
+        translate_engine_errors(logger, "reindexing a table", lambda: self._pending.mark(file_id))
+        try:
+            translate_engine_errors(logger, "reindexing a table", rewrite)
+        finally:
+            for file in (other, prepared_file(other)):
+                file.unlink(missing_ok=True)
+            if registered(file_id):
+                self._pending.clear(file_id)
+            else:
+                self.drop(file_id)
 
     def settle(self, file_id: str) -> None:
         """Mark an ingested table as registered."""
@@ -259,6 +316,8 @@ class Tables:
         """Delete a table and everything computed from it. The table may be deleted already."""
         for path in data_files(self._directory, file_id):
             remove(path)
+        remove(prepared_file(self._path(file_id)))
+        self._prepared.forget(self._path(file_id))
         self._stored_sums.drop(file_id)
         self._kept.forget(lambda key: key[0] == file_id)
         self._asked.forget(lambda key: key[0] == file_id)
@@ -274,26 +333,65 @@ class Tables:
 
     def _find_or_compute(self, file_id: str, needs: Sequence[Needs]) -> Iterator[tuple[Needs, Answer]]:
         path = self._path(file_id)
+        prepared, unprepared = self._find_prepared(path, needs) if path.exists() else ({}, needs)
+        yield from prepared.items()
         missing = []
-        for each in needs:
+        for each in unprepared:
             answer = self._stored_sums.find(file_id, each) if path.exists() else None
             if answer is None:
                 missing.append(each)
             else:
                 yield each, answer
-        for scan in scans_of(missing):
+        for scan in scans_of(missing, keyed=False):
             with metrics.engine_timed():
-                answers = self._engine.compute(path, scan)
+                answers = self._scan(path, scan)
             for each, answer in zip(scan, answers, strict=True):
                 self._stored_sums.keep(file_id, each, answer, path)
                 yield each, answer
 
+    def _scan(self, path: Path, scan: Sequence[Needs]) -> list[Answer]:
+        """Compute the answers to a scan of a stored table, which nobody can exchange meanwhile."""
+
+        def compute() -> list[Answer]:
+            with hold_table(path):
+                return self._engine.compute(path, scan, self._prepared.find(path))
+
+        return translate_engine_errors(logger, "a stored table", compute)
+
     def _await_other_computation(self, file_id: str, needs: Sequence[Needs]) -> Iterator[tuple[Needs, Answer]]:
         table = self._live(file_id)
-        for scan in scans_of(needs):
+        answered, missing = self._find_prepared(self._path(file_id), needs)
+        if answered:
+            with metrics.engine_timed():
+                table.require_rows(self._sources.of(table.connection).count(table)[0])
+            yield from answered.items()
+        for scan in scans_of(missing):
             with metrics.engine_timed():
                 answers = self._sources.of(table.connection).compute(table, scan)
             yield from zip(scan, answers, strict=True)
+
+    def _find_prepared(self, path: Path, needs: Iterable[Needs]) -> tuple[dict[Needs, Answer], list[Needs]]:
+        """Return the answers that the prepared sums of a table give, and the needs to which they give none."""
+        prepared = self._prepared.find(path)
+        answered, missing = {}, []
+        for each in needs:
+            answer = None if prepared is None else find_prepared_answer(prepared, each)
+            if answer is None:
+                missing.append(each)
+            else:
+                answered[each] = answer
+        return answered, missing
+
+    def _prepare_live(self, path: Path, table: live_tables.LiveTable, columns: Sequence[Column]) -> None:
+        def compute(needs: Sequence[Needs]) -> dict[Needs, Answer]:
+            engine = self._sources.of(table.connection)
+            return {
+                each: answer
+                for scan in scans_of(needs)
+                for each, answer in zip(scan, engine.compute(table, scan), strict=True)
+            }
+
+        write_prepared(path, prepare_live_table(table.n, columns, compute))
 
     def _live(self, file_id: str) -> live_tables.LiveTable:
         return translate_engine_errors(logger, "a live table", lambda: live_tables.read(self._path(file_id)))
@@ -368,10 +466,8 @@ class Tables:
         table = engine.locate(origin.connection, origin.table, list(read.values()), live=False)
         if units is not None and units.column in {column.name for column in columns}:
             engine.locate(origin.connection, origin.table, [units.declared], live=False)
-        # The engine copies dates as the numbers that are stored.
-        columns = [replace(each, kind=Kind.INTEGER) if each.kind.temporal else each for each in columns]
         with engine.stream_copy(table) as rows:
-            form = FileFormat([rows.null], ",", "row", strip=False)
+            form = FileFormat([rows.null], ",", "row", strip=False, dates_as_units=True)
             if self._reader is not None:
                 return self._reader.read_stream(path, rows.file, rows.cancel, form, columns, units, interrupted)
             return ingest_stream(self._counting(), path, rows.file, form, columns, units)
@@ -384,6 +480,7 @@ class Tables:
         try:
             return translate_engine_errors(logger, "storing a table", lambda: store(self._path(file_id)))
         except BaseException:
+            prepared_file(self._path(file_id)).unlink(missing_ok=True)
             self._pending.clear(file_id)
             raise
 

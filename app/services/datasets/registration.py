@@ -238,7 +238,9 @@ def _is_stale(services: Services, dataset: Dataset, file_id: str) -> bool:
         EngineFailure: the engine is busy, does not answer or failed.
     """
     source = json.loads(dataset.source or "{}")
-    origin = TableOrigin(source["connection"], source["table"], source["live"]) if "connection" in source else None
+    origin = None
+    if "connection" in source:
+        origin = TableOrigin(source["connection"], source["table"], source["live"], source.get("prepare", False))
     unit = source.get("unit_column")
     units = None if unit is None else Units(unit, dataset.rows_per_unit)
     return services.tables.is_stale(file_id, origin, list(columns.decode_columns(dataset.columns).values()), units)

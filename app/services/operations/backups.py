@@ -17,6 +17,8 @@ from app.db import database_copies
 from app.db.engine import Database
 from app.db.repositories import datasets
 from app.db.session import WriteSession
+from app.engines.prepared_sums import prepared_file
+from app.engines.storage.prepared_tables import hold_table
 from app.engines.storage.tables import data_files
 from app.ledger.chain import checkpoints
 from app.ledger.chain.checkpoints import Checkpoint
@@ -71,8 +73,11 @@ def _attempt(settings: Settings, directory: Path, *, last: bool) -> Checkpoint |
         copy.close()
     for file_id in file_ids:
         try:
-            for path in data_files(settings.data_dir, file_id):
-                _copy(path, directory / DATA / path.name)
+            files = data_files(settings.data_dir, file_id)
+            prepared = prepared_file(files[0])
+            with hold_table(files[0]):  # so that the prepared sums are those of the same file
+                for path in [*files, prepared] if prepared.exists() else files:
+                    _copy(path, directory / DATA / path.name)
         except FileNotFoundError:
             if last:
                 raise ValueError(
