@@ -15,6 +15,7 @@ from app.engines.errors import InvalidFile, Problem
 from app.engines.ingest import csv_file, csv_rows
 from app.engines.ingest.file_format import PLAIN, FileFormat
 from app.engines.storage.tables import Tables
+from app.engines.stored_columns import encode_name
 
 NULLS = ["", "NA", "NaN", "null"]
 ALL_PRESENT = Column("integer", Kind.INTEGER, INTEGER.bounds, nullable=False)
@@ -28,7 +29,7 @@ def stored(
     tables: Tables, content: bytes, *columns: Column, nulls: list[str] = NULLS, form: FileFormat = PLAIN
 ) -> list[list[object]]:
     ingested = tables.ingest(BytesIO(content), columns, nulls, form)
-    table = pq.read_table(tables._path(ingested.file_id))
+    table = pq.read_table(tables._path(ingested.file_id), columns=[encode_name(each.name) for each in columns])
     assert table.num_rows == ingested.n
     return [column.to_pylist() for column in table.columns]
 

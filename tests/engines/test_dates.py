@@ -30,6 +30,7 @@ from app.engines.errors import InvalidFile
 from app.engines.ingest.date_arrays import to_units
 from app.engines.storage.connections import TableOrigin
 from app.engines.storage.tables import Tables, data_files
+from app.engines.stored_columns import encode_name
 
 KINDS = [*UNITS]
 
@@ -37,7 +38,9 @@ KINDS = [*UNITS]
 def stored(tables: Tables, content: bytes | BytesIO, *columns: Column) -> list[list[int | None]]:
     upload = BytesIO(content) if isinstance(content, bytes) else content
     file_id = tables.ingest(upload, columns, [""]).file_id
-    table = pq.read_table(data_files(tables._directory, file_id)[0])
+    table = pq.read_table(
+        data_files(tables._directory, file_id)[0], columns=[encode_name(each.name) for each in columns]
+    )
     return [each.to_pylist() for each in table.columns]
 
 

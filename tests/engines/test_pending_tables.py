@@ -37,9 +37,9 @@ def killed(directory: Path, count: int = 1) -> list[str]:
 def test_a_table_that_was_not_registered_is_deleted_and_one_that_was_stays(tmp_path: Path) -> None:
     one, other = killed(tmp_path, 2)
     tables = Tables(tmp_path)
-    assert len(visible(tmp_path)) == 4  # nothing is decided yet
+    assert len(visible(tmp_path)) == 6  # nothing is decided yet
     tables.decide(lambda file_id: file_id == one)
-    assert visible(tmp_path) == [f"{one}.parquet"]
+    assert visible(tmp_path) == [f"{one}.parquet", f"{one}.prepared"]
     tables.decide(lambda _: pytest.fail("there is nothing left to decide"))
     tables.close()
     assert other != one
@@ -52,7 +52,7 @@ def test_what_a_living_process_takes_in_is_its_own(tmp_path: Path) -> None:
     assert f"{file_id}.parquet" in visible(tmp_path)
     living.settle(file_id)
     starting.decide(lambda _: False)
-    assert visible(tmp_path) == [f"{file_id}.parquet"]
+    assert visible(tmp_path) == [f"{file_id}.parquet", f"{file_id}.prepared"]
     living.close()
     starting.close()
 
@@ -71,9 +71,9 @@ def test_whoever_does_not_know_leaves_it_to_be_decided(tmp_path: Path) -> None:
     file_id = tables.ingest(BytesIO(ROWS), [INTEGER], []).file_id
     tables.leave(file_id)
     tables.decide(lambda _: True)
-    assert visible(tmp_path) == [f"{file_id}.parquet"]
+    assert visible(tmp_path) == [f"{file_id}.parquet", f"{file_id}.prepared"]
     again = tables.ingest(BytesIO(ROWS), [INTEGER], []).file_id
     tables.leave(again)
     tables.decide(lambda each: each == file_id)
-    assert visible(tmp_path) == [f"{file_id}.parquet"]
+    assert visible(tmp_path) == [f"{file_id}.parquet", f"{file_id}.prepared"]
     tables.close()

@@ -1,6 +1,9 @@
 """Several questions at once: the same integers as one by one, by few scans."""
 
+import threading
+import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,12 +17,14 @@ from sqlglot import exp
 from app.dp.table.bins import BooleanBins, CategoryBins, bins_by_number
 from app.dp.table.codes import codes_for
 from app.dp.table.columns import Kind
-from app.dp.table.conditions import OneOf
+from app.dp.table.conditions import Between, OneOf
 from app.dp.table.sums import BinCounts, CellSums, ColumnSums, Moments, Needs, PairSums
 from app.engines.errors import EngineFailure
+from app.engines.prepared_sums import PreparedTable
 from app.engines.sql.queries import Dialect
 from app.engines.sql.scan_sharing import MAX_LITERALS, MAX_NEEDS, scans_of
 from app.engines.sql.shared_queries import build_shared_query
+from app.engines.storage.shared_scans import SharedScans
 from app.engines.storage.tables import Tables
 from app.engines.stored_columns import encode_name
 
@@ -52,11 +57,12 @@ def test_the_worst_rows_give_the_same_integers_together(worst: str, shared_table
 
 def test_fifty_new_questions_are_few_scans(tables: Tables, statements: list[str]) -> None:
     file_id = take_in(tables, INTEGER, [1, 2, 5])
-    asked: list[Needs] = [*means(40), *(BinCounts("integer", bins_by_number(INTEGER, 2 + i, None)) for i in range(10))]
+    filters = [CellSums((), (Between("integer", Kind.INTEGER, 0, i, 9),)) for i in range(10)]
+    asked: list[Needs] = [*means(40), *filters]
     answers = tables.all_sums(file_id, asked)
     assert list(answers) == asked
     assert answers[asked[9]] == Moments(3, 8, 30)
-    assert len(statements) == 4  # 40 sums by 16, and the histograms
+    assert len(statements) == 4  # 50 by 16
     assert all(statement.count("READ_PARQUET") == 1 for statement in statements)
     assert tables.all_sums(file_id, asked) == answers
     assert [tables.sums(file_id, each) for each in asked] == list(answers.values())
@@ -77,17 +83,18 @@ def test_what_was_computed_before_a_failure_is_kept(tables: Tables, monkeypatch:
     file_id = take_in(tables, INTEGER, [1, 2])
     plain, calls = tables._engine.compute, []
 
-    def second_fails(path: Path, scan: Sequence[Needs]) -> object:
+    def second_fails(path: Path, scan: Sequence[Needs], prepared: object) -> object:
         calls.append(scan)
         if len(calls) == 2:
             raise EngineFailure
-        return plain(path, scan)
+        return plain(path, scan, prepared)
 
     monkeypatch.setattr(tables._engine, "compute", second_fails)
     asked = means(3 * MAX_NEEDS)
     with pytest.raises(EngineFailure):
         tables.all_sums(file_id, asked)
-    assert [tables.are_known(file_id, each) for each in asked] == [True] * MAX_NEEDS + [False] * 2 * MAX_NEEDS
+    answered = [True] * MAX_NEEDS
+    assert [tables.are_known(file_id, each) for each in asked] == [*answered, *[False] * MAX_NEEDS, *answered]
     assert list(tables.all_sums(file_id, asked)) == asked
     assert sum(map(len, calls)) == 4 * MAX_NEEDS
 
@@ -151,4 +158,64 @@ def test_what_questions_have_in_common_is_worked_out_once() -> None:
     )
     (scan,) = scans_of([*asked, *asked])
     text = build_shared_query(scan, exp.to_table("t"), "duckdb")
-    assert text.count(' AS "q') == 3
+    assert text.count(' AS "q') == 4  # two codes, and the condition as a truth value and as a number
+
+
+def test_separate_calls_at_the_same_time_share_scans(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+    file_id = take_in(tables, INTEGER, [1, 2, 5])
+    plain, scans, first_runs = tables._engine.compute, [], threading.Event()
+    others_wait = threading.Event()
+
+    def slow(path: Path, scan: Sequence[Needs], prepared: PreparedTable | None) -> object:
+        scans.append(scan)
+        if len(scans) == 1:
+            first_runs.set()
+            assert others_wait.wait(20)
+        return plain(path, scan, prepared)
+
+    monkeypatch.setattr(tables._engine, "compute", slow)
+    asked = means(50)
+    with ThreadPoolExecutor(50) as pool:
+        answers = [pool.submit(tables.sums, file_id, asked[0])]
+        assert first_runs.wait(20)
+        answers += [pool.submit(tables.sums, file_id, each) for each in asked[1:]]
+        while len(tables._shared_scans._waiting.get(file_id, ())) < 49:
+            time.sleep(0.001)
+        others_wait.set()
+        found = [each.result() for each in answers]
+    assert [len(scan) for scan in scans] == [1, 16, 16, 16, 1]
+    assert found == [tables._engine.compute(tables._path(file_id), [each], None)[0] for each in asked]
+
+
+def test_a_statement_that_fails_is_an_error_of_its_own_calls_alone() -> None:
+    shared = SharedScans(lambda needs: [(each,) for each in needs])
+    good, bad = means(2)
+    entered = threading.Barrier(2)
+
+    def scan(together: Sequence[Needs]) -> list[Moments]:
+        if together == (bad,):
+            raise EngineFailure
+        return [Moments(1, 2, 4)]
+
+    def ask(needs: Needs) -> object:
+        entered.wait(20)
+        try:
+            return dict(shared.compute("table", [needs], scan))
+        except EngineFailure:
+            return "failed"
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(ask, (good, bad))) == [{good: Moments(1, 2, 4)}, "failed"]
+    assert dict(shared.compute("table", [good], scan)) == {good: Moments(1, 2, 4)}
+    assert (shared._waiting, shared._in_round) == ({}, set())
+
+
+def test_a_call_that_is_interrupted_leaves_nobody_waiting() -> None:
+    shared, (first, second) = SharedScans(scans_of), means(2)
+
+    def interrupt(_: Sequence[Needs]) -> list[Moments]:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        dict(shared.compute("table", [first], interrupt))
+    assert dict(shared.compute("table", [second], lambda _: [Moments(1, 2, 4)])) == {second: Moments(1, 2, 4)}

@@ -24,6 +24,7 @@ from app.dp.table.sums import BinCounts, ColumnSums, Moments, Needs
 from app.engines import atomic_files
 from app.engines.errors import EngineFailure, InvalidFile
 from app.engines.storage.tables import Tables
+from app.engines.prepared_sums import prepared_file
 from app.engines.stored_columns import encode_name
 
 SUMS = ColumnSums("integer", codes_for(INTEGER, (mpq(0), mpq(100))))
@@ -49,11 +50,11 @@ def test_a_file_is_private_typed_and_tells_no_values_by_its_footer(tables: Table
     ingested = tables.ingest(BytesIO(b"integer,other\n5,x\n7,y\n"), [INTEGER], [])
     tables.settle(ingested.file_id)
     path = tables._path(ingested.file_id)
-    assert contents(tables) == [path.name]
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert contents(tables) == [path.name, prepared_file(path).name]
+    assert [stat.S_IMODE(each.stat().st_mode) for each in (path, prepared_file(path))] == [0o600] * 2
     metadata = pq.read_metadata(path)
-    assert (metadata.num_rows, metadata.num_columns, ingested.n) == (2, 1, 2)
-    assert not metadata.row_group(0).column(0).is_stats_set
+    assert (metadata.num_rows, metadata.num_columns, ingested.n) == (2, 2, 2)
+    assert not any(metadata.row_group(0).column(i).is_stats_set for i in range(2))
     assert pq.read_table(path).column(0).to_pylist() == [5, 7]
 
 
@@ -65,7 +66,7 @@ def test_dropped_tables_are_gone_with_their_sums(tables: Tables) -> None:
     tables.drop(file_id)
     failure_of(lambda: tables.sums(file_id, SUMS))
     assert tables.sums(other, SUMS) == Moments(2, 7, 25)
-    assert contents(tables) == [f"{other}.parquet", f"{other}.sums"]
+    assert contents(tables) == [f"{other}.parquet", f"{other}.prepared", f"{other}.sums"]
 
 
 def test_known_sums_cost_no_scan(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:

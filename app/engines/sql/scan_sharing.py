@@ -31,7 +31,7 @@ def scans_of(needs: Iterable[Needs], *, keyed: bool = True) -> list[tuple[Needs,
     scans: list[tuple[Needs, ...]] = []
     filling: dict[bool, list[Needs]] = {True: [], False: []}
     for each in dict.fromkeys(needs):
-        if not _can_share(each) or not (keyed or in_one_row(each)):
+        if not can_share(each, keyed=keyed):
             scans.append((each,))
             continue
         scan = filling[in_one_row(each)]
@@ -54,8 +54,11 @@ def axes_of(needs: Needs) -> tuple[tuple[str, Bins], ...]:
     return ((needs.column, needs.bins),) if isinstance(needs, BinCounts) else ()
 
 
-def _can_share(needs: Needs) -> bool:
+def can_share(needs: Needs, *, keyed: bool = True) -> bool:
+    """Whether the need may share a statement with others; `keyed` is as for `scans_of`."""
     axes = axes_of(needs)
+    if axes and not keyed:
+        return False
     if axes and isinstance(needs, CellSums) and needs.summed:
         return False  # the statement would compute each sum for every key
     few = all(not isinstance(bins, CategoryBins) or len(bins.categories) <= MAX_CATEGORIES for _, bins in axes)

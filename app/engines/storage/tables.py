@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import BinaryIO, NamedTuple, TypeVar
@@ -25,13 +26,14 @@ from app.engines.ingest_process.intake import Counting, ingest_file, ingest_part
 from app.engines.ingest_process.pool import Interrupted
 from app.engines.ingest_process.reader import IngestReader, never
 from app.engines.prepared_sums import prepared_file, write_prepared
-from app.engines.sql.scan_sharing import scans_of
+from app.engines.sql.scan_sharing import can_share, scans_of
 from app.engines.storage.connections import Connections, TableOrigin
 from app.engines.storage.drafts import Drafts
 from app.engines.storage.file_tables import CopyLimits, WatchedFiles, copy_files, require_versions
 from app.engines.storage.live_preparation import prepare_live_table
 from app.engines.storage.prepared_answers import find_prepared_answer
 from app.engines.storage.prepared_tables import PreparedTables, exchange_table, hold_table
+from app.engines.storage.shared_scans import SharedScans
 from app.engines.storage.single_flight_cache import SingleFlightCache
 from app.engines.storage.stored_sums import StoredSums
 from app.engines.storage.unregistered_tables import UnregisteredTables
@@ -113,6 +115,7 @@ class Tables:
         self._asked: SingleFlightCache[tuple[str, Needs], Answer] = SingleFlightCache(0, 0)
         self._stored_sums = StoredSums(self._directory)
         self._prepared = PreparedTables()
+        self._shared_scans = SharedScans(scans_of)
         self._reader = reader
         self._copy_limits = copy_limits
         self.drafts = Drafts(self._sources, self._engine.scratch, copy_limits, reader)
@@ -342,12 +345,23 @@ class Tables:
                 missing.append(each)
             else:
                 yield each, answer
-        for scan in scans_of(missing, keyed=False):
+        for each, answer in self._compute_shared(file_id, missing, partial(self._scan, path), keyed=False):
+            self._stored_sums.keep(file_id, each, answer, path)
+            yield each, answer
+
+    def _compute_shared(
+        self, file_id: str, needs: Sequence[Needs], scan: Callable[[Sequence[Needs]], Sequence[Answer]], *, keyed: bool
+    ) -> Iterator[tuple[Needs, Answer]]:
+        """Compute needs, sharing statements with other calls about the same table where that takes less time."""
+
+        def timed(together: Sequence[Needs]) -> Sequence[Answer]:
             with metrics.engine_timed():
-                answers = self._scan(path, scan)
-            for each, answer in zip(scan, answers, strict=True):
-                self._stored_sums.keep(file_id, each, answer, path)
-                yield each, answer
+                return scan(together)
+
+        yield from self._shared_scans.compute(file_id, [each for each in needs if can_share(each, keyed=keyed)], timed)
+        for each in needs:
+            if not can_share(each, keyed=keyed):
+                yield each, timed([each])[0]
 
     def _scan(self, path: Path, scan: Sequence[Needs]) -> list[Answer]:
         """Compute the answers to a scan of a stored table, which nobody can exchange meanwhile."""
@@ -365,10 +379,8 @@ class Tables:
             with metrics.engine_timed():
                 table.require_rows(self._sources.of(table.connection).count(table)[0])
             yield from answered.items()
-        for scan in scans_of(missing):
-            with metrics.engine_timed():
-                answers = self._sources.of(table.connection).compute(table, scan)
-            yield from zip(scan, answers, strict=True)
+        engine = self._sources.of(table.connection)
+        yield from self._compute_shared(file_id, missing, partial(engine.compute, table), keyed=True)
 
     def _find_prepared(self, path: Path, needs: Iterable[Needs]) -> tuple[dict[Needs, Answer], list[Needs]]:
         """Return the answers that the prepared sums of a table give, and the needs to which they give none."""
