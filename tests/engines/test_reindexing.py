@@ -1,4 +1,4 @@
-"""Tables that are stored anew: with codes and sums, as exact as before, whatever interrupts it and whoever reads them."""
+"""Tables that are stored anew have codes, and sums as exact as before, whoever reads them and whatever fails."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor

@@ -95,7 +95,7 @@ def test_what_was_computed_before_a_failure_is_kept(tables: Tables, monkeypatch:
         tables.all_sums(file_id, asked)
     answered = [True] * MAX_NEEDS
     assert [tables.are_known(file_id, each) for each in asked] == [*answered, *[False] * MAX_NEEDS, *answered]
-    assert list(tables.all_sums(file_id, asked)) == asked
+    assert set(tables.all_sums(file_id, asked)) == set(asked)
     assert sum(map(len, calls)) == 4 * MAX_NEEDS
 
 

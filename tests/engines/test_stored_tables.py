@@ -23,8 +23,8 @@ from app.dp.table.columns import Column, Kind
 from app.dp.table.sums import BinCounts, ColumnSums, Moments, Needs
 from app.engines import atomic_files
 from app.engines.errors import EngineFailure, InvalidFile
-from app.engines.storage.tables import Tables
 from app.engines.prepared_sums import prepared_file
+from app.engines.storage.tables import Tables
 from app.engines.stored_columns import encode_name
 
 SUMS = ColumnSums("integer", codes_for(INTEGER, (mpq(0), mpq(100))))

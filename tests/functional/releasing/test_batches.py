@@ -378,23 +378,23 @@ def test_who_may_ask(one_service: Service) -> None:
 
 
 def test_fifty_new_questions_are_few_scans(service: Service) -> None:
-    """And each is answered as if alone, which with so much ε is nearly the truth."""
-    means = [item(MEAN | {"bounds": [0, 60 + i]}, epsilon="1000") for i in range(30)]
-    counts = [item({"kind": "count", "where": {"x": {"between": [0, i]}}}, epsilon="1000") for i in range(10)]
+    """And each is answered as if alone, which with so much ε is nearly the truth. The histograms are kept already."""
+    means = [item(MEAN | {"bounds": [-9, 60 + i]}, epsilon="1000") for i in range(30)]
+    counts = [item({"kind": "count", "where": {"x": {"between": [-9, i]}}}, epsilon="1000") for i in range(10)]
     histograms = [item({"kind": "histogram", "column": "x", "bins": 2 + i}, epsilon="1000") for i in range(10)]
     table = service.table(COLUMNS, ROWS, limit="100000", allowance="100000")
     before = table.service.scans()
     answer = release(table, [*means, *counts, *histograms], key="many")
     assert answer.status_code == 201, answer.text
-    assert table.service.scans() - before == 4  # 40 rows of sums by 16, and the histograms
+    assert table.service.scans() - before == 3  # 40 by 16
     values = [each["value"] for each in answer.json()["items"]]
     clipped = [sum(min(x, 60 + i) for x in range(100)) / 100 for i in range(30)]
     assert values[:30] == pytest.approx(clipped, abs=0.1)
     assert values[30:40] == pytest.approx([1 + i for i in range(10)], abs=0.5)
     assert [sum(each) for each in values[40:]] == pytest.approx([100] * 10, abs=0.5)
-    later = [item(MEAN | {"bounds": [0, 60 + i]}, epsilon="1") for i in range(30)]
+    later = [item(MEAN | {"bounds": [-9, 60 + i]}, epsilon="1") for i in range(30)]
     assert release(table, later, key="again", reuse=False).status_code == 201
-    assert table.service.scans() - before == 4
+    assert table.service.scans() - before == 3
 
 
 def test_a_thousand_items(table: Table) -> None:

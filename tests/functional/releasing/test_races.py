@@ -135,12 +135,13 @@ def test_keys_and_reuse_hold_across_processes_and_outlive_them(processes: Proces
         assert (anew.status_code, anew.json()["id"]) == (200, reused[0].json()["id"])
 
 
-def test_fifty_requests_for_a_new_column_make_one_scan(service: Service) -> None:
+def test_fifty_requests_with_new_bounds_make_one_scan(service: Service) -> None:
     table = service.table(X_COLUMNS, numbers_csv(20_000), limit="1000", allowance="1000")
     before = service.scans()
-    statuses = drain(lambda _: table.release(MEAN, epsilon="0.1", reuse=False), 50, 1)
+    wide = {"column": "x", "bounds": [-1000, 1000]}
+    statuses = drain(lambda _: table.release({"kind": "mean", **wide}, epsilon="0.1", reuse=False), 50, 1)
     assert statuses == {201: 50}
     assert service.scans() - before == 1
     # What is known needs no scan, of whichever statistic.
-    assert table.release({"kind": "variance", "column": "x"}, epsilon="0.1", reuse=False).status_code == 201
+    assert table.release({"kind": "variance", **wide}, epsilon="0.1", reuse=False).status_code == 201
     assert service.scans() - before == 1
