@@ -71,6 +71,8 @@ def main() -> None:
         for turn in ("first", "again"):
             wall, processor, report = measure(lambda: make_report(tables, ingested, COLUMNS))
             shown.add_row(f"report, {turn}", f"{wall:.2f}", f"{processor:.2f}")
+        size = sum(file.stat().st_size for file in (Path(folder) / "tables").iterdir() if file.is_file())
+        shown.caption = f"{size / 10**6:.0f} MB are stored, {path.stat().st_size / 10**6:.0f} MB were sent"
         tables.close()
     Console().print(shown)
     assert report["columns"]["i0"]["missing"] > 0

@@ -76,7 +76,7 @@ def hold_table(table: Path, *, exclusive: bool = False) -> Iterator[None]:
         FileNotFoundError: there is no such file.
     """
     while True:
-        descriptor = os.open(table, os.O_RDONLY)
+        descriptor = os.open(table, os.O_RDWR if exclusive else os.O_RDONLY)  # NFS locks only what is open so
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH)
             if os.fstat(descriptor).st_nlink:  # else it was exchanged or deleted meanwhile
