@@ -59,10 +59,7 @@ def list_questions() -> dict[str, list[Ask]]:
             for name in REALS
             for bins in (10, 20)
         ],
-        "means": [
-            ({"kind": "mean", "column": name}, f"SELECT avg({name}) FROM t")
-            for name in (*INTEGERS, *REALS)
-        ],
+        "means": [({"kind": "mean", "column": name}, f"SELECT avg({name}) FROM t") for name in (*INTEGERS, *REALS)],
         "counts with one filter": [
             *(
                 (

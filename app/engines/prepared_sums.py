@@ -206,7 +206,7 @@ def decode(content: bytes) -> PreparedTable | None:
     """Return the prepared sums of a file, or None if another version of the grammar wrote it.
 
     Raises:
-        ValueError, TypeError, KeyError: the content is damaged.
+        ValueError, TypeError, LookupError, ArithmeticError: the content is damaged.
     """
     document = json.loads(content)
     if document["grammar"] != GRAMMAR:

@@ -40,7 +40,7 @@ async def draft(request: Request, caller: CallerOf) -> Response:
     if media_type(request.headers) == "application/json":
         require_media_type(request.headers, "application/json")
         source = (await run_in_threadpool(_read_elsewhere, await read_json(request))).source
-        origin = TableOrigin(source.connection, source.table, source.live)
+        origin = TableOrigin(source.connection, source.table, source.live, source.prepare)
         with uploads.open_for(owner.name):
             return json_response(await uploads.run(request, partial(drafts.draft_source, services, origin)))
     require_media_type(request.headers, "multipart/form-data")

@@ -1,7 +1,7 @@
 """The external databases and file stores that the operator has configured, by name."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from app.dp.table.columns import Column
@@ -35,6 +35,10 @@ class TableOrigin(NamedTuple):
     table: str
     live: bool
     prepare: bool = False
+
+    def describe(self) -> dict[str, Any]:
+        """Return the origin as in a registration; `prepare` only if it was asked for."""
+        return {name: value for name, value in self._asdict().items() if name != "prepare" or value}
 
 
 class Connections:

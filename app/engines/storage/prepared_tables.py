@@ -53,7 +53,7 @@ class PreparedTables:
                 prepared = decode(file.read())
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, TypeError, KeyError) as error:
+        except (OSError, ValueError, TypeError, LookupError, ArithmeticError) as error:
             logger.warning("prepared sums cannot be read: %s", type(error).__name__)
             return None
         with self._lock, suppress(ValueError):  # too large for the cache

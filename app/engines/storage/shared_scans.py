@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from app.dp.table.sums import Answer, Needs
+from app.engines.errors import EngineFailure
 
 
 @dataclass
@@ -88,7 +89,7 @@ class SharedScans:
             with self._changed:
                 for pending in left.values():
                     if not pending.is_done:
-                        pending.error = RuntimeError("the round was interrupted")
+                        pending.error = EngineFailure()
                 self._in_round.discard(table)
                 self._changed.notify_all()
 

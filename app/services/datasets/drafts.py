@@ -49,7 +49,7 @@ def draft_source(services: Services, origin: TableOrigin, interrupted: Callable[
     require_connection(services, origin)
     name = re.split(r'[./"]', origin.table.removesuffix(".parquet").strip('/"'))[-1]
     document = _draft(name, lambda: services.tables.drafts.draft_from(origin, interrupted))
-    document["metadata"]["source"] = origin._asdict()
+    document["metadata"]["source"] = origin.describe()
     return document
 
 

@@ -164,7 +164,7 @@ def register_dataset(services: Services, owner: Principal, registration: Registr
 def _source(registration: Registration, ingested: Ingested) -> str:
     """The origin of the data as JSON for its owner. It never contains a URL, which may include a password."""
     origin, units = registration.origin, registration.units
-    of_origin = {"sha256": ingested.sha256} if origin is None else origin._asdict()
+    of_origin = {"sha256": ingested.sha256} if origin is None else origin.describe()
     of_units = {"unit_column": units and units.column, "truncate": units is not None and units.truncate}
     # Names that the file's columns would have are not stored, like the columns that nobody declared.
     declared = {name: value for name, value in registration.form.declared.items() if name != "column_names"}

@@ -7,7 +7,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from service_world import X_COLUMNS, Service, serving
+from service_world import X_COLUMNS, Service, Table, serving
 from sourced_tables import SourcedTables
 from sqlalchemy import make_url
 
@@ -82,6 +82,23 @@ def test_a_table_is_registered_by_its_name(warehouse: Warehouse, live) -> None:
         "truncate": False,
     }
     assert PASSWORD not in made.text
+
+
+def test_a_live_table_is_prepared_on_request(warehouse: Warehouse) -> None:
+    """`prepare`: its sums are computed at registration and at each revalidation; a copy is prepared anyway."""
+    name = warehouse.make(*range(100))
+    owner_name, owner = warehouse.service.principal("owner")
+    source = {"connection": "warehouse", "table": f"public.{name}", "prepare": True}
+    made = warehouse.register(owner, "", live=True, source=source | {"live": True})
+    assert made.status_code == 201, made.text
+    assert made.json()["source"]["prepare"] is True
+    table = Table(warehouse.service, made.json()["name"], owner_name, owner, *warehouse.service.principal("analyst"))
+    table.grant(table.analyst_name, "100000")
+    answer = table.fresh(MEAN, epsilon=1000, alpha="1e-9")
+    assert answer["value"] == pytest.approx(49.5, abs=answer["accuracy"]["radius"])
+    assert owner.post(f"{table.path}/revalidation").status_code == 200
+    refused = warehouse.register(owner, "", live=False, source=source | {"live": False})
+    assert (refused.status_code, "a copy is always prepared" in refused.text) == (422, True)
 
 
 @pytest.mark.parametrize("live", [False, True])

@@ -121,7 +121,7 @@ def test_a_backup_holds_the_copy_and_what_is_watched(world: World, tmp_path: Pat
     done = command_line.run("backup", str(tmp_path / "backup"), **settings)
     assert done.status == 0, done.err
     watched = {path.name for path in world.service.data.glob("watched-*")}
-    assert {path.suffix for path in (tmp_path / "backup").rglob("watched-*")} == {".parquet", ".json"}
+    assert {path.suffix for path in (tmp_path / "backup").rglob("watched-*")} == {".parquet", ".prepared", ".json"}
     assert {path.name for path in (tmp_path / "backup").rglob("watched-*")} <= watched
 
 
