@@ -24,7 +24,6 @@ from engine_world import (
     as_parquet,
     documented_code,
     exact_bin,
-    exact_value,
     take_in,
     worst_rows,
 )
@@ -37,7 +36,7 @@ from test_exact_sums import CASES, WORST, allowed, bounds_of_reals, whole_or_not
 from app.dp.table.bins import BooleanBins, CategoryBins, bins_by_edges, bins_by_number
 from app.dp.table.codes import Codes, codes_for
 from app.dp.table.columns import Column, Kind
-from app.dp.table.conditions import Between, Condition, Missing, NoneOf, NotBetween, OneOf
+from app.dp.table.conditions import Between, Condition, Missing, NoneOf, NotBetween, OneOf, is_missing
 from app.dp.table.sums import BinCounts, CellSums, ColumnSums, Moments, Needs, PairSums
 from app.engines import prepared_sums
 from app.engines.ingest.code_arrays import sum_squares, to_codes, to_numbers
@@ -128,7 +127,7 @@ def test_a_first_question_at_the_declared_bounds_costs_no_scan(
         for value in values:
             counts[exact_bin(value, partition)] += 1
         assert shared_tables.sums(worst, BinCounts(column.name, partition)) == tuple(counts)
-    missing = sum(exact_value(value, column.kind, 0) is None for value in values)
+    missing = sum(is_missing(value) for value in values)
     needs = CellSums((), (Missing(column.name, column.kind),))
     assert shared_tables.are_known(worst, needs)
     assert shared_tables.sums(worst, needs) == (missing, len(values) - missing)
