@@ -181,6 +181,10 @@ export const GLOSSARY = {
     "meaning": "Whatever is computed from releases alone; it costs nothing.",
     "more": "glossary.html"
   },
+  "prepared sums": {
+    "meaning": "The sums and counts of each column that are computed when a table is stored.",
+    "more": "engines.html#sums-are-prepared"
+  },
   "principal": {
     "meaning": "A person or a program that calls the service, with a key or a token.",
     "more": "operations.html"
