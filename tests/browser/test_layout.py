@@ -44,6 +44,17 @@ ILL_FITTING = """() => [...document.querySelectorAll(".chart")].filter((chart) =
 }).map((chart) => chart.getAttribute("aria-label"))"""
 
 
+# Texts of one chart that lie on each other.
+OVERLAPPING = """() => [...document.querySelectorAll(".chart svg")].flatMap((picture) => {
+  if (!picture.checkVisibility()) return [];
+  const texts = [...picture.querySelectorAll("text")].map((text) => [text.textContent, text.getBoundingClientRect()]);
+  return texts.flatMap(([name, one], at) => texts.slice(at + 1)
+    .filter(([, other]) => Math.min(one.right, other.right) - Math.max(one.left, other.left) > 1
+      && Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top) > 4)
+    .map(([other]) => `${name} | ${other}`));
+})"""
+
+
 def resize(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": HEIGHT})
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
@@ -53,6 +64,7 @@ def assert_well_laid_out(page: Page, width: int) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(CUT_OFF) == []
     assert page.evaluate(ILL_FITTING) == []
+    assert page.evaluate(OVERLAPPING) == []
 
 
 @pytest.mark.parametrize(("page", "who", "address", "content"), PAGES, ids=[page for page, *_ in PAGES])

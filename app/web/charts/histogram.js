@@ -14,6 +14,7 @@ import { label, widthOf } from "./text.js";
 
 const NARROW_BAR = 3; // pixels: thinner bars become one area
 const APART = 44;
+const GAP = 12; // before the bins beside the axis
 
 /** Return the drawing of a histogram. */
 export const histogram =
@@ -27,7 +28,7 @@ export const histogram =
     const down = axis("linear", [least, most], [bottom, top], { nice: true, direction: "y" });
     const left = yRoom(down);
     const slot = Math.max(APART, ...beside.map((each) => Math.min(90, widthOf(each.label) + 12)));
-    const right = width - 12 - beside.length * slot;
+    const right = width - 12 - (beside.length > 0 ? GAP + beside.length * slot : 0);
     const across = axis(kind, [bins[0].from, bins[bins.length - 1].to], [left, right]);
     const [px, py] = [across.scale, down.scale];
     const bar = (
@@ -107,8 +108,8 @@ export const histogram =
       xTicks(across, bottom, bottom, beside.length > 0 ? right + 4 : width),
       svg("g", { class: "bars" }, body),
       beside.map((each, at) => [
-        bar(right + at * slot + slot / 2 - 10, 20, each, true),
-        label(each.label, right + at * slot + slot / 2, bottom + 18, {
+        bar(right + GAP + at * slot + slot / 2 - 10, 20, each, true),
+        label(each.label, right + GAP + at * slot + slot / 2, bottom + 18, {
           class: "x-tick",
           "text-anchor": "middle",
           fill: "var(--muted)",
