@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[3]
 WEB = ROOT / "app" / "web"
 VENDOR = WEB / "vendor"
 FILES = sorted(f"/web/{path.relative_to(WEB)}" for path in WEB.rglob("*") if path.is_file())
-REFERENCE = re.compile(r"""(?:\bfrom\s+|\bimport\s+|\bimport\(|url\(|(?:src|href)(?:=|:\s*))["'`]([^"'`#$]+)["'`]""")
+REFERENCE = re.compile(r"""(?:\bfrom\s+|\bimport\s+|\bimport\(|url\(|(?:src|href)(?:=|:\s*))["'`]([^"'`#$\s]+)["'`]""")
 # For people and for tools.
 BESIDE = {f"/web/vendor/{name}" for name in ("manifest.json", "LICENSES.txt", "d3.d.ts")}
 NAMESPACE = "http://www.w3.org/2000/svg"
