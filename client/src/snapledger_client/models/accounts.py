@@ -57,8 +57,9 @@ class Budget(Account, DisplayedAnswer):
     Only its owner, admins and auditors see `allowances`, and how many `open_requests` for budget wait for an answer.
 
     Examples:
-        >>> penguins.budget().allowance.epsilon_limit
-        Decimal('500')
+        >>> budget = penguins.budget()
+        >>> budget.allowance.epsilon_spent < budget.allowance.epsilon_limit
+        True
         >>> owner.dataset("penguins").budget().allowances[0].principal
         'ada'
     """
