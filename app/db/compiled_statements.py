@@ -6,7 +6,8 @@ dialects, converts the types and provides the errors.
 """
 
 from collections import namedtuple
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from operator import itemgetter
 from typing import Any, TypeAlias
 
@@ -41,7 +42,7 @@ class CompiledStatement:
         named = zip(keys, names or binds, strict=True)
         self._binds = [(key, process) for key, name in named if (process := binds[name]) is not None]
         columns = list(getattr(statement, "exported_columns", ()))
-        results = [column.type.dialect_impl(dialect).result_processor(dialect, None) for column in columns]
+        results = [_build_reader(column.type, dialect) for column in columns]
         self.returns = len(columns)
         self._results = [(index, process) for index, process in enumerate(results) if process is not None]
         row_type: Any = namedtuple("Row", [column.key for column in columns], rename=True)  # type: ignore[misc]  # noqa: PYI024 - one a statement
@@ -83,6 +84,13 @@ def _build_binder(type_: TypeEngine[Any], dialect: Dialect) -> Callable[[Any], A
     return type_.dialect_impl(dialect).bind_processor(dialect)
 
 
+def _build_reader(type_: TypeEngine[Any], dialect: Dialect) -> Callable[[Any], Any] | None:
+    """Return the function that converts the driver's value, or None if no conversion is needed."""
+    if isinstance(type_, LargeBinary):
+        return None  # both drivers return bytes, and what else SQLite holds in such a column matches no hash
+    return type_.dialect_impl(dialect).result_processor(dialect, None)
+
+
 def _build_picker(names: tuple[str, ...]) -> Callable[[Mapping[str, object]], Iterable[object]]:
     """Return the function that picks the values of these names, in this order."""
     if len(names) > 1:
@@ -111,6 +119,42 @@ def run_compiled(connection: Connection, cursor: Any, text: str, bound: Any) -> 
         DBAPIError: as `CompiledStatement.run`.
     """
     return _execute(connection, cursor, text, bound, fetch=True)
+
+
+@contextmanager
+def reading_ahead(connection: Connection) -> Iterator[Callable[..., Callable[[], list[Any]]]]:
+    """Let Postgres find the rows of the next query while the caller works on those before.
+
+    Yields a function that takes a query and its parameters, and returns at once: a function that waits for the rows.
+
+    Raises:
+        DBAPIError: as `CompiledStatement.run`, also where a function waits.
+    """
+    driver: Any = connection.connection.driver_connection
+
+    def start(query: Query, **parameters: object) -> Callable[[], list[Any]]:
+        compiled = compile_statement(query, connection.dialect, parameters)
+        cursor: Any = connection.connection.cursor(binary=True)  # hashes as they are, not in hexadecimal
+        # If psycopg prepared a query only after some uses, and one before it failed, the server would not know it.
+        _execute(connection, cursor, compiled.text, compiled.bind(parameters), fetch=False, prepare=True)
+
+        def wait() -> list[Any]:
+            with _translating(connection):
+                return [compiled.make(row) for row in cursor.fetchall()]
+
+        return wait
+
+    with _translating(connection), driver.pipeline():
+        yield start
+
+
+@contextmanager
+def _translating(connection: Connection) -> Iterator[None]:
+    """Raise the driver's errors as Core would."""
+    try:
+        yield
+    except connection.dialect.loaded_dbapi.Error as error:
+        raise _translate(connection, error) from error
 
 
 def run_script(connection: Connection, text: str) -> Any:  # noqa: ANN401 - the driver's cursor

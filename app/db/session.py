@@ -1,6 +1,7 @@
 """Sessions: one transaction each, on a Core connection. Code with a `ReadSession` cannot write."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -9,7 +10,7 @@ from sqlalchemy.exc import ResourceClosedError
 
 from app.db.clock import NOW_IN
 from app.db.combined_changes import Change, CombinedChanges
-from app.db.compiled_statements import Query, Statement, compile_statement
+from app.db.compiled_statements import Query, Statement, compile_statement, reading_ahead
 
 
 class Session:
@@ -59,6 +60,18 @@ class Session:
     def rows(self, query: Query, **parameters: object) -> list[Any]:
         """All rows that the query finds."""
         return self._run(query, parameters)
+
+    @contextmanager
+    def reading_ahead(self) -> Iterator[Callable[..., Callable[[], list[Any]]]]:
+        """Let Postgres find rows while the caller works on others. SQLite finds them when they are waited for.
+
+        Yields a function like `rows` that returns at once: a function that waits for the rows.
+        """
+        if self.dialect == "sqlite":
+            yield lambda query, **parameters: partial(self.rows, query, **parameters)
+            return
+        with reading_ahead(self._connection) as start:
+            yield start
 
     def _require_open(self) -> None:
         if self._ended:

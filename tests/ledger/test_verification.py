@@ -14,7 +14,7 @@ from app.db.tables import entries as entry_table
 from app.db.tables import releases as release_table
 from app.ledger import accounts, allowances
 from app.ledger.chain.keyring import Keyring
-from app.ledger.verification import ledger_verification
+from app.ledger.verification import entry_checks, ledger_verification
 from app.ledger.verification.ledger_verification import Verification
 
 FIRST_DEBIT, DEBITS = 3, 5
@@ -286,14 +286,14 @@ def test_no_more_problems_are_told_than_help(ledger: World) -> None:
 
 
 def test_more_entries_than_a_page(ledger: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    total = ledger_verification.PAGE + 3
+    total = entry_checks.PAGE + 3
     with ledger.database.write() as transaction:
         for _ in range(total - LAST):
             accounts.write_off_spending(transaction, SEAL, ledger.dataset.id, 1, "owner", "many", now())
         transaction.commit()
     assert (verified(ledger).valid, verified(ledger).entries) == (True, total)
-    tamper(ledger, change(ledger_verification.PAGE + 1, epsilon_nano=2))
-    assert first_problem(ledger)[0] == ledger_verification.PAGE + 1
+    tamper(ledger, change(entry_checks.PAGE + 1, epsilon_nano=2))
+    assert first_problem(ledger)[0] == entry_checks.PAGE + 1
 
 
 def test_everything_that_may_happen_leaves_a_valid_ledger(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,11 +13,11 @@ from app.db.session import Session
 from app.db.tables import idempotency, releases, reuse_candidates
 from app.errors import DamagedAnswerError
 from app.ledger.answers.answer_storage import COMPRESSED, REUSED
-from app.ledger.answers.idempotency import VERSION, Claim, list_sealed_members, own_body
+from app.ledger.answers.idempotency import VERSION, list_sealed_members, own_body
 from app.ledger.answers.releases import CANDIDATE_VERSION, candidate_members
 from app.ledger.chain.keyring import Keyring
 
-PAGE = 2_000
+PAGE = 1_000
 
 _CANDIDATES = (
     select(
@@ -54,6 +54,7 @@ _KEYS = (
     .where(
         releases.c.dataset_id == bindparam("dataset"),
         releases.c.id >= bindparam("release"),
+        idempotency.c.release_id >= bindparam("release"),  # or else each page would read the keys before it again
         tuple_(*_PLACE) > tuple_(bindparam("release"), bindparam("principal"), bindparam("key")),
     )
     .order_by(*_PLACE)
@@ -71,9 +72,8 @@ def find_unsealed(session: Session, keyring: Keyring, dataset_id: int) -> Iterat
         ):
             yield f"the reuse entry of the release {row.release_id} was changed after it was sealed"
     for row in _read_keys(session, dataset_id):
-        claim = Claim(row.principal_id, row.key, row.fingerprint, row.created_at)
         body_hash = row.plain_hash or (_compute_hash(session, row) if row.own else None)
-        if not keyring.is_sealed(row.seal, VERSION, *list_sealed_members(claim, row.id, row.status, body_hash)):
+        if not keyring.is_sealed(row.seal, VERSION, *list_sealed_members(row, row.id, row.status, body_hash)):
             yield f"an idempotency key or its answer, of the release {row.id}, was changed after it was sealed"
 
 
@@ -81,10 +81,9 @@ def _compute_hash(session: Session, row: Any) -> bytes:  # noqa: ANN401 - a row 
     """The hash of an answer that is not stored plain; empty if the answer is damaged."""
     try:
         body = own_body(session, row.principal_id, row.key)
-        computed = b"" if body is None else body.sha256()
+        return b"" if body is None else body.checked_sha256()
     except DamagedAnswerError:
         return b""
-    return computed if body is not None and body.stored_sha256 == computed else b""
 
 
 def _read_candidates(session: Session, dataset_id: int) -> Iterator[Any]:
@@ -95,8 +94,10 @@ def _read_candidates(session: Session, dataset_id: int) -> Iterator[Any]:
 
 
 def _read_keys(session: Session, dataset_id: int) -> Iterator[Any]:
-    release_id, principal_id, key = "", 0, ""
     within = {"dataset": dataset_id, "compressed": COMPRESSED, "reused": REUSED}
-    while page := session.rows(_KEYS, **within, release=release_id, principal=principal_id, key=key):
-        yield from page
-        release_id, principal_id, key = page[-1].id, page[-1].principal_id, page[-1].key
+    with session.reading_ahead() as start:
+        wait = start(_KEYS, **within, release="", principal=0, key="")
+        while page := wait():
+            last = page[-1]
+            wait = start(_KEYS, **within, release=last.id, principal=last.principal_id, key=last.key)
+            yield from page

@@ -152,6 +152,17 @@ class Body(ABC):
             digest.update(piece)
         return digest.digest()
 
+    def checked_sha256(self) -> bytes:
+        """Compute the SHA-256 of the bytes, and compare it with the stored one, if there is one.
+
+        Raises:
+            DamagedAnswerError: the hashes differ.
+        """
+        computed = self.sha256()
+        if self.stored_sha256 not in {None, computed}:
+            raise DamagedAnswerError
+        return computed
+
     def read_checked_pieces(self) -> Iterator[bytes]:
         """Yield all bytes in pieces, and at the end compare their SHA-256 with the stored one, if there is one.
 
@@ -291,3 +302,14 @@ def open_body(read: Read, stored_bytes: int, reuse: Reuse | None = None) -> Body
     if form == COMPRESSED or reuse is None:
         return _CompressedBody(head, read)
     return reuse(head, read(HEADER_BYTES, stored_bytes))
+
+
+def hash_stored(content: bytes) -> bytes:
+    """The SHA-256 of the answer that is stored as this, and is no reuse.
+
+    Raises:
+        DamagedAnswerError: the stored answer is damaged.
+    """
+    if content[:1] not in {COMPRESSED, REUSED}:
+        return hashlib.sha256(content).digest()
+    return open_body(of_content(content), len(content)).checked_sha256()

@@ -57,12 +57,13 @@ class Keyring:
         ValueError: there is no secret, or one is too short.
     """
 
-    __slots__ = ("_seals", "_signers", "seal")
+    __slots__ = ("_by_id", "_seals", "_signers", "seal")
 
     def __init__(self, secrets: Sequence[str]) -> None:
         if not secrets or min(map(len, secrets)) < MIN_SECRET_LENGTH:
             raise ValueError(f"the ledger's secret must have at least {MIN_SECRET_LENGTH} characters")
         self._seals = {seal.secret_id: seal for seal in map(Seal, reversed(secrets))}
+        self._by_id = {bytes.fromhex(secret_id): seal for secret_id, seal in self._seals.items()}
         self._signers = [
             Ed25519PrivateKey.from_private_bytes(_derive_key(secret.encode(), "checkpoint", 32)) for secret in secrets
         ]
@@ -76,7 +77,7 @@ class Keyring:
         """Whether a row's seal matches these members under any of the secrets."""
         if not isinstance(stored, bytes):  # SQLite takes any value in any column
             return False
-        seal = self._seals.get(stored[:ID_BYTES].hex())
+        seal = self._by_id.get(stored[:ID_BYTES])
         return seal is not None and hmac.compare_digest(seal.seal_row(version, *members), stored)
 
     def sign(self, message: bytes) -> bytes:

@@ -49,10 +49,29 @@ def account(**values: object) -> Callable[[Any], Any]:
 
 def test_an_untouched_ledger_is_valid(table: Table) -> None:
     last = table.entries()[-1]
-    assert verification(table) == {"valid": True, "entries": 5, "head": last["hash"], "problems": []}
+    assert verification(table) == {
+        "valid": True,
+        "entries": 5,
+        "first_checked": 1,
+        "head": last["hash"],
+        "problems": [],
+    }
     assert table.owner.delete(table.path).status_code == 204
     found = verification(table)
     assert (found["valid"], found["entries"], found["head"]) == (True, 6, table.entries()[-1]["hash"])
+
+
+def test_an_incremental_verification_checks_what_follows_the_latest(table: Table) -> None:
+    path = f"{table.path}/ledger/verification"
+    assert table.owner.get(path, params={"incremental": "true"}).json()["first_checked"] == 1
+    full_at = table.owner.get(f"{path}/latest").json()["latest"]["full_at"]
+    table.fresh(MEAN, epsilon="0.25")
+    found = table.owner.get(path, params={"incremental": "true"}).json()
+    assert (found["valid"], found["entries"], found["first_checked"]) == (True, 6, 6)
+    assert table.owner.get(f"{path}/latest").json()["latest"]["full_at"] == full_at
+    assert verification(table)["first_checked"] == 1
+    refused = table.owner.get(path, params={"incremental": "some"})
+    assert (refused.status_code, refused.json()["errors"][0]["path"]) == (422, "incremental")
 
 
 @pytest.mark.parametrize(
