@@ -9,6 +9,7 @@ from sqlalchemy import insert, update
 from app.db.clock import now
 from app.db.engine import Database
 from app.db.repositories import datasets, principals
+from app.db.repositories.principals import Principal
 from app.db.schema_migration import migrate
 from app.db.session import WriteSession
 from app.db.tables import accounts as account_table
@@ -21,10 +22,9 @@ from app.ledger.answers.idempotency import VERSION, Claim, list_sealed_members
 from app.ledger.answers.releases import Release, seal_release
 from app.ledger.chain import facts
 from app.ledger.chain.hash_chain import canonical_bytes
-from app.ledger.chain.keyring import Keyring
+from app.ledger.chain.keyring import Keyring, Seal
 
 KEYRING = Keyring(["the secret of the ledger that is measured"])
-ANALYST = "analyst"
 COST_NANO = 1_000
 STATISTIC = '["mean","x",["0","100"],null]'
 _MANY = 10_000
@@ -46,42 +46,54 @@ ANSWER = (
 def fill_ledger(database: Database, debits: int) -> int:
     """Create a dataset with so many debits, each with the answer of a mean and an idempotency key; return its id."""
     migrate(database)
+    at, seal = now(), KEYRING.seal
+    with database.write() as transaction:
+        owner = principals.insert_principal(transaction, "owner", "owner", b"o" * 32, at)
+        analyst = principals.insert_principal(transaction, "analyst", "analyst", b"a" * 32, at)
+        told = {"description": "", "columns": "{}", "n": 344, "rows_per_unit": 1, "created_at": at, "file_id": None}
+        dataset = datasets.insert_dataset(transaction, name="penguins", owner_id=owner.id, **told)
+        accounts.open_account(transaction, seal, dataset, 10**15, owner.name, at)
+        allowances.grant_allowance(transaction, seal, dataset.id, analyst, 10**15, at)
+        transaction.commit()
+    append_debits(database, KEYRING, dataset.id, analyst, range(debits))
+    return dataset.id
+
+
+def append_debits(database: Database, keyring: Keyring, dataset_id: int, analyst: Principal, numbers: range) -> None:
+    """Append one debit for each number, with all seals; no number may have been used before on this database."""
     at = now()
     with database.write() as transaction:
-        account, analyst_id = _open(transaction, at)
-        for first in range(0, debits, _MANY):
-            account = _append(transaction, account, analyst_id, range(first, min(first + _MANY, debits)), at)
-        transaction.connection.execute(update(account_table).values(**_figures(account)))
-        transaction.connection.execute(update(allowance_table).values(spent_nano=account.spent_nano))
+        account = before = accounts.find_account(transaction, dataset_id)
+        for first in range(numbers.start, numbers.stop, _MANY):
+            part = range(first, min(first + _MANY, numbers.stop))
+            account = _append(transaction, keyring.seal, account, analyst, part, at)
+        new_seal = facts.seal_account(keyring.seal, account)
+        figures = {"last_seq": account.last_seq, "head": account.head, "spent_nano": account.spent_nano}
+        transaction.connection.execute(
+            update(account_table).where(account_table.c.dataset_id == dataset_id).values(**figures, seal=new_seal)
+        )
+        of_analyst = allowance_table.c.dataset_id == dataset_id, allowance_table.c.principal_id == analyst.id
+        more = allowance_table.c.spent_nano + (account.spent_nano - before.spent_nano)
+        transaction.connection.execute(update(allowance_table).where(*of_analyst).values(spent_nano=more))
         transaction.commit()
-    return account.dataset_id
 
 
-def _open(transaction: WriteSession, at: str) -> tuple[Account, int]:
-    seal = KEYRING.seal
-    owner = principals.insert_principal(transaction, "owner", "owner", b"o" * 32, at)
-    analyst = principals.insert_principal(transaction, ANALYST, "analyst", b"a" * 32, at)
-    told = {"description": "", "columns": "{}", "n": 344, "rows_per_unit": 1, "created_at": at, "file_id": None}
-    dataset = datasets.insert_dataset(transaction, name="penguins", owner_id=owner.id, **told)
-    accounts.open_account(transaction, seal, dataset, 10**15, owner.name, at)
-    allowances.grant_allowance(transaction, seal, dataset.id, analyst, 10**15, at)
-    transaction.require_changes()
-    return accounts.find_account(transaction, dataset.id), analyst.id
-
-
-def _append(transaction: WriteSession, account: Account, analyst_id: int, numbers: range, at: str) -> Account:
+def _append(
+    transaction: WriteSession, seal: Seal, account: Account, analyst: Principal, numbers: range, at: str
+) -> Account:
     """Append one batch of debits and return the account after them, without a seal."""
-    seal, dataset_id = KEYRING.seal, account.dataset_id
+    dataset_id = account.dataset_id
     rows: dict[Any, list[dict[str, Any]]] = {releases: [], entries: [], idempotency: []}
     for number in numbers:
+        # These ids sort before those of the service.
         release_id = str(uuid.UUID(int=(0x01A0 << 112) + (7 << 76) + (2 << 62) + number))
         stored = answer_storage.store((ANSWER % (release_id, number, number, number, at)).encode())
-        release = Release(release_id, dataset_id, analyst_id, STATISTIC, COST_NANO, "1/20", 0, at, stored.content)
+        release = Release(release_id, dataset_id, analyst.id, STATISTIC, COST_NANO, "1/20", 0, at, stored.content)
         account = account._replace(last_seq=account.last_seq + 1, spent_nano=account.spent_nano + COST_NANO)
-        sealed = (account.last_seq, "debit", ANALYST, COST_NANO, account.spent_nano, release_id, stored.sha256)
+        sealed = (account.last_seq, "debit", analyst.name, COST_NANO, account.spent_nano, release_id, stored.sha256)
         sealed += (None, None, at, seal.secret_id, account.head)
         account = account._replace(head=seal.hash(canonical_bytes(account.dataset, *sealed)))
-        claim = Claim(analyst_id, f"key {number}", hashlib.sha256(b"%d" % number).digest(), at)
+        claim = Claim(analyst.id, f"filled {number}", hashlib.sha256(b"%d" % number).digest(), at)
         rows[entries].append(_row(entries, dataset_id, *sealed, account.head, None))
         members = (getattr(release, name) for name in Release.__slots__[:-1])
         rows[releases].append(_row(releases, *members, seal_release(seal, release, stored.sha256)))
@@ -95,13 +107,3 @@ def _append(transaction: WriteSession, account: Account, analyst_id: int, number
 
 def _row(table: Any, *values: object) -> dict[str, object]:  # noqa: ANN401 - one of the tables
     return dict(zip([column.key for column in table.c], values, strict=True))
-
-
-def _figures(account: Account) -> dict[str, object]:
-    new_seal = facts.seal_account(KEYRING.seal, account)
-    return {
-        "last_seq": account.last_seq,
-        "head": account.head,
-        "spent_nano": account.spent_nano,
-        "seal": new_seal,
-    }

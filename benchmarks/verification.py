@@ -15,7 +15,7 @@ from pathlib import Path
 
 import filled_ledgers
 import servers
-import tables
+from rich.console import Console
 from rich.table import Table
 
 from app.db.engine import Database
@@ -56,7 +56,7 @@ def main() -> None:
             _measure(table, "SQLite", Database(f"sqlite:///{folder}/ledger.sqlite3"), debits, asked.rounds)
         with servers.postgres() as server:
             _measure(table, "Postgres", Database(server), debits, asked.rounds)
-    tables.show(table)
+    Console().print(table)
 
 
 if __name__ == "__main__":

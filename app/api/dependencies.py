@@ -207,6 +207,38 @@ async def _read_page(
 
 PageOf = Annotated[Page, Depends(_read_page)]
 
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much of a ledger the caller wants to have verified."""
+
+    entered: str | bool
+
+    @property
+    def incremental(self) -> bool:
+        """Whether to check only what follows the latest verified entry.
+
+        Raises:
+            InvalidRequestError: it is neither true nor false.
+        """
+        if str(self.entered).lower() not in {"true", "false"}:
+            raise InvalidRequestError(("incremental", "must be true or false"))
+        return str(self.entered).lower() == "true"
+
+
+async def _read_extent(
+    *,
+    incremental: Annotated[
+        str | bool,
+        Query(description="Check only what follows the latest verified entry."),
+        WithJsonSchema({"type": "boolean"}),
+    ] = False,
+) -> Extent:
+    return Extent(incremental)
+
+
+ExtentOf = Annotated[Extent, Depends(_read_extent)]
+
 KeyHeaders = Annotated[
     list[str] | None,
     Header(

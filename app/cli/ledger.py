@@ -28,6 +28,9 @@ def verify(
     checkpoint: Annotated[Path | None, typer.Option(help="Also fail if a ledger is behind this checkpoint.")] = None,
     public_key: PublicKey = None,
     *,
+    incremental: Annotated[
+        bool, typer.Option("--incremental", help="Check each ledger only from its latest verified entry on.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Compute every hash chain and sum again, and change nothing; exit status 1 on any problem.
@@ -40,7 +43,7 @@ def verify(
         known = None
         if checkpoint is not None:
             known = checkpoint_files.read(checkpoint, _public_keys(public_key) or keyring.public_keys)
-        found = full_verification.verify_ledgers(session, keyring, dataset, known)
+        found = full_verification.verify_ledgers(session, keyring, dataset, known, incremental=incremental)
     typer.echo(encode_json(found.document()).decode() if as_json else found.text())
     if not found.valid:
         raise typer.Exit(1)

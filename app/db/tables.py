@@ -285,8 +285,9 @@ class _Verifications(TypedColumns):
     entries: Named[int] = Column(BigInteger)
     problems: Named[int] = Column(Integer)
     seal: Named[bytes] = Column(LargeBinary)
+    state: Named[str | None] = Column(Text)
 
-    __row_pos__: tuple[str, str, str, str | None, int, int, bytes]
+    __row_pos__: tuple[str, str, str, str | None, int, int, bytes, str | None]
 
 
 # The latest verification of each ledger, by its path below /v1.

@@ -14,8 +14,8 @@ from app.db.tables import entries as entry_table
 from app.db.tables import releases as release_table
 from app.ledger import accounts, allowances
 from app.ledger.chain.keyring import Keyring
-from app.ledger.verification import entry_checks, ledger_verification
-from app.ledger.verification.ledger_verification import Verification
+from app.ledger.verification import entry_checks, ledger_verification, results
+from app.ledger.verification.results import Verification
 
 FIRST_DEBIT, DEBITS = 3, 5
 LAST = FIRST_DEBIT + DEBITS - 1
@@ -277,11 +277,11 @@ def test_entries_of_earlier_secrets_are_checked_with_them(ledger: World) -> None
 
 
 def test_no_more_problems_are_told_than_help(ledger: World) -> None:
-    for _ in range(ledger_verification.MAX_PROBLEMS):
+    for _ in range(results.MAX_PROBLEMS):
         ledger.release(1)
     tamper(ledger, update(entry_table).values(principal="nobody"))
     found = verified(ledger)
-    assert len(found.problems) == ledger_verification.MAX_PROBLEMS
+    assert len(found.problems) == results.MAX_PROBLEMS
     assert found.problems[0].seq == 1
 
 

@@ -3,7 +3,7 @@
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from app.api.dependencies import BEARER, CallerOf, DirectRoute, JsonBody, PageOf
+from app.api.dependencies import BEARER, CallerOf, DirectRoute, ExtentOf, JsonBody, PageOf
 from app.api.openapi.document import describe_responses
 from app.api.responses import json_response, list_response
 from app.api.schemas import responses
@@ -89,16 +89,19 @@ def ledger(name: str, caller: CallerOf, page: PageOf) -> Response:
     "/ledger/verification",
     responses=describe_responses({200: (responses.Verification, "The result of the verification.")}, 403, 404),
 )
-def verification(name: str, caller: CallerOf) -> Response:
+def verification(name: str, caller: CallerOf, extent: ExtentOf) -> Response:
     """Verify the ledger: compute every entry's hash and all sums again.
 
     Each entry is compared with the previous entry and with its release, and the sums with the account and the
     allowances. A long ledger takes a while, but other requests do not wait. Verification cannot detect that the whole
-    ledger was reset to an earlier state: the operator's checkpoints are for that.
+    ledger was reset to an earlier state: the operator's checkpoints are for that. With `incremental`, it checks only
+    what follows the latest verified entry: entries, their releases and answers, the sums and the dataset's facts.
     """
     entered = caller.enter(name)
     entered.require_oversight()
-    return json_response(dataset_verification.verify_dataset_ledger(caller.services, entered))
+    return json_response(
+        dataset_verification.verify_dataset_ledger(caller.services, entered, incremental=extent.incremental)
+    )
 
 
 @router.get(

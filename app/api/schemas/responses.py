@@ -8,7 +8,7 @@ from app.api.schemas.datasets import DeclaredColumn, TableSource
 from app.api.schemas.numbers import DateText
 from app.api.schemas.roles import RoleName
 from app.api.schemas.statistics import StatisticRequest
-from app.ledger.verification.ledger_verification import MAX_PROBLEMS
+from app.ledger.verification.results import MAX_PROBLEMS
 
 EpsilonText = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]*)(\.[0-9]{0,8}[1-9])?$", examples=["0.5"])]
 Time = Annotated[str, Field(json_schema_extra={"format": "date-time"}, examples=["2026-11-28T09:00:00.000000Z"])]
@@ -195,6 +195,7 @@ class Verification(AnswerModel):
 
     valid: bool
     entries: int
+    first_checked: int = Field(description="The first entry that was checked: 1 in a full verification.")
     head: str | None
     problems: list[LedgerProblem] = Field(description=f"No more than {MAX_PROBLEMS}.")
 
@@ -207,6 +208,9 @@ class VerificationSummary(AnswerModel):
     actor: str | None
     valid: bool
     entries: int
+    full_at: Time | None = Field(
+        description="When a full verification of a dataset's ledger last found it valid; null for other ledgers."
+    )
     problems: int = Field(description=f"How many; no more than {MAX_PROBLEMS} are looked for.")
 
 

@@ -16,7 +16,7 @@ from app.db.session import Session
 from app.db.tables import audit, principals
 from app.ledger.chain.audit_log import canonical_bytes, key_seal
 from app.ledger.chain.keyring import Keyring
-from app.ledger.verification.ledger_verification import MAX_PROBLEMS, Problem, Verification
+from app.ledger.verification.results import MAX_PROBLEMS, Problem, Verification
 
 PAGE = 2_000
 _PAGE = select(audit).where(audit.c.seq > bindparam("after")).order_by(audit.c.seq).limit(bindparam("most"))

@@ -4,9 +4,12 @@ A chain is checked entry by entry: the number, the hash of the entry before, the
 it names, its spending and its release. Then the result is compared with the account, the allowances and the releases.
 Memory does not grow with the ledger: entries are read in pages, and at most `MAX_PROBLEMS` problems are reported, the
 first bad entry first.
+
+An incremental verification starts from a state that an earlier one found valid, and that is stored under a seal. What
+it does not check again is in docs/ledger.md.
 """
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import bindparam, func, literal_column, select
@@ -22,38 +25,9 @@ from app.ledger.chain import facts
 from app.ledger.chain.keyring import Keyring
 from app.ledger.verification.entry_checks import EntryChecks, read_entries
 from app.ledger.verification.replay import LedgerReplay
+from app.ledger.verification.results import MAX_PROBLEMS, Problem, Verification, VerifiedState
 
 UNSEALED = "the dataset's facts have no seal"
-MAX_PROBLEMS = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """What is wrong, and the number of the entry. `seq` is None if the problem is not in a single entry."""
-
-    seq: int | None
-    what: str
-
-
-@dataclass(frozen=True, slots=True)
-class Verification:
-    """The result of the verification of one chain.
-
-    Attributes:
-        entries: how many entries were read.
-        head: the stored hash of the last of them.
-        problems: the problems, first bad entry first; at most `MAX_PROBLEMS`.
-    """
-
-    entries: int
-    head: bytes | None
-    problems: tuple[Problem, ...]
-
-    @property
-    def valid(self) -> bool:
-        """Whether nothing is wrong."""
-        return not self.problems
-
 
 _FACTS = (
     select(datasets, principals.c.name.label("owner"))
@@ -61,6 +35,7 @@ _FACTS = (
     .where(datasets.c.id == bindparam("dataset"))
 )
 _NAMES = select(datasets.c.name).order_by(datasets.c.id)
+_HASH = select(entries.c.hash).where(entries.c.dataset_id == bindparam("dataset"), entries.c.seq == bindparam("entry"))
 _COUNT = select(func.count().label("stored")).select_from(releases).where(releases.c.dataset_id == bindparam("dataset"))
 _UNPAID = (
     select(releases.c.id)
@@ -81,43 +56,95 @@ def list_dataset_names(session: Session) -> list[str]:
     return [row.name for row in session.rows(_NAMES)]
 
 
-def verify_ledger(session: Session, keyring: Keyring, dataset_id: int) -> Verification:
-    """Verify one dataset's ledger in the session's snapshot."""
+def verify_ledger(
+    session: Session,
+    keyring: Keyring,
+    dataset_id: int,
+    known: VerifiedState | None = None,
+    *,
+    incremental: bool = False,
+) -> Verification:
+    """Verify one dataset's ledger in the session's snapshot.
+
+    The chain must contain the last entry of the latest verified state, `known`. An incremental verification checks only
+    what follows it, and everything if anything is wrong there.
+    """
     try:
         account = accounts.find_account(session, dataset_id)
     except NotFoundError:  # registration creates an account for every dataset
         return Verification(0, None, (Problem(None, "the dataset's account is missing"),))
-    return _Verifier(session, keyring, account).run()
+    is_behind = known is not None and _is_behind(session, dataset_id, known)
+    if incremental and known is not None and not is_behind:
+        found = _Verifier(session, keyring, account, known).run()
+        if found.valid:
+            return found
+    found = _Verifier(session, keyring, account).run()
+    if known is None or (found.valid and not is_behind):
+        return found
+    behind = (Problem(known.seq, "is not the one that was verified before: the ledger was reset"),) if is_behind else ()
+    return replace(found, problems=(*found.problems, *behind)[:MAX_PROBLEMS], state=known)
+
+
+def _is_behind(session: Session, dataset_id: int, known: VerifiedState) -> bool:
+    """Whether the chain does not contain the last entry of a verified state."""
+    row = session.row(_HASH, dataset=dataset_id, entry=known.seq)
+    return row is None or row.hash != known.head
 
 
 class _Verifier:
-    def __init__(self, session: Session, keyring: Keyring, account: Account) -> None:
-        self._session, self._keyring, self._account = session, keyring, account
-        self._replay = LedgerReplay(session, account.dataset_id)
+    """One verification.
+
+    Args:
+        known: the state to start from; None: start from the first entry.
+    """
+
+    def __init__(
+        self, session: Session, keyring: Keyring, account: Account, known: VerifiedState | None = None
+    ) -> None:
+        self._session, self._keyring, self._account, self._known = session, keyring, account, known
+        self._replay = LedgerReplay(session, account.dataset_id, None if known is None else known.replayed)
         self._sealed = account.seal is not None or account.facts_hash is not None  # if not, report it once
+        self._entries, head = (0, None) if known is None else (known.seq, known.head)
+        self._first = self._entries + 1
         self._checks = EntryChecks(
-            *(session, keyring, account, self._replay.name_of), is_sealed=self._sealed, last_seq=0, head=None
+            *(session, keyring, account, self._replay.name_of),
+            is_sealed=self._sealed,
+            last_seq=self._entries,
+            head=head,
         )
-        self._entries = 0
         self._problems: list[Problem] = []
 
     def run(self) -> Verification:
-        for row in read_entries(self._session, self._account.dataset_id):
+        # A full verification also reads entries whose numbers no entry may have.
+        for row in read_entries(self._session, self._account.dataset_id, 0 if self._known is None else self._first):
             self._entries += 1
             if (wrong := self._wrong(row)) is not None:
                 self._tell(row.seq, wrong)
                 if len(self._problems) == MAX_PROBLEMS:
                     break
         else:
-            self._compare_with_account()
+            self._compare()
+        problems = tuple(self._problems[:MAX_PROBLEMS])
+        return Verification(self._entries, self._checks.head, problems, self._first, self._state(problems))
+
+    def _state(self, problems: tuple[Problem, ...]) -> VerifiedState | None:
+        if problems or self._checks.head is None or not self._sealed:
+            return None
+        full_at = self._session.time() if self._known is None else self._known.full_at
+        return VerifiedState(self._checks.last_seq, self._checks.head, full_at, self._replay.state())
+
+    def _compare(self) -> None:
+        """Compare the sums of the entries with what is stored, and check the seals of other rows."""
+        dataset_id = self._account.dataset_id
+        self._compare_with_account()
+        if self._known is None:
             self._find_unpaid()
-            self._compare_with_dataset()
-            if self._sealed:
-                for wrong in answer_checks.find_unsealed(self._session, self._keyring, self._account.dataset_id):
-                    self._tell(None, wrong)
-            for wrong in budget_requests.find_unsealed(self._session, self._keyring, self._account.dataset_id):
+        self._compare_with_dataset()
+        if self._sealed and self._known is None:
+            for wrong in answer_checks.find_unsealed(self._session, self._keyring, dataset_id):
                 self._tell(None, wrong)
-        return Verification(self._entries, self._checks.head, tuple(self._problems[:MAX_PROBLEMS]))
+        for wrong in budget_requests.find_unsealed(self._session, self._keyring, dataset_id):
+            self._tell(None, wrong)
 
     def _wrong(self, row: Any) -> str | None:  # noqa: ANN401 - a row of `read_entries`
         # All three checks run on every entry, so that one bad entry does not make all later sums wrong.

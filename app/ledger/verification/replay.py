@@ -1,8 +1,8 @@
 """Replays a dataset's entries from the first to the last to recompute its account and its allowances."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from sqlalchemy import bindparam, select
 
@@ -52,6 +52,12 @@ class _ReplayedAllowance:
     def _enter(self, window: Window) -> None:
         self.window, self.ends_at = window, window.ends_at
 
+    @classmethod
+    def of_row(cls, limit_nano: int, spent_nano: int, revoked: bool, days: int | None, started_at: str | None) -> Self:  # noqa: FBT001 - as `row`
+        """The allowance whose `row` had these values."""
+        window = None if days is None or started_at is None else Window(days, started_at)
+        return cls(limit_nano, spent_nano, revoked, window, "" if window is None else window.ends_at)
+
     def row(self) -> tuple[object, ...]:
         """The values of the allowance's columns."""
         window = (None, None) if self.window is None else (self.window.days, self.window.started_at)
@@ -59,9 +65,13 @@ class _ReplayedAllowance:
 
 
 class LedgerReplay:
-    """The state after all entries that `step` has processed."""
+    """The state after all entries that `step` has processed.
 
-    def __init__(self, session: Session, dataset_id: int) -> None:
+    Args:
+        state: the state to start from, as `state` returned it; None: the one before the first entry.
+    """
+
+    def __init__(self, session: Session, dataset_id: int, state: Mapping[str, Any] | None = None) -> None:
         rows = session.rows(_STORED, dataset=dataset_id)
         self._names = {row.principal_id: row.name for row in rows}
         self._stored = {row.name: tuple(row[2:]) for row in rows}
@@ -70,6 +80,18 @@ class LedgerReplay:
         self.owner: str | None = None
         self.facts_hash: bytes | None = None
         self._is_open = False
+        if state is not None:
+            self.limit_nano, self.spent_nano, self.owner, self._is_open = state["account"]
+            self.facts_hash = bytes.fromhex(state["facts"])
+            self._allowances = {name: _ReplayedAllowance.of_row(*row) for name, row in state["allowances"].items()}
+
+    def state(self) -> dict[str, Any]:
+        """The state as JSON, for a replay of the entries after these."""
+        return {
+            "account": [self.limit_nano, self.spent_nano, self.owner, self._is_open],
+            "facts": (self.facts_hash or b"").hex(),
+            "allowances": {name: list(allowance.row()) for name, allowance in self._allowances.items()},
+        }
 
     def name_of(self, principal_id: int) -> str | None:
         """The name of a principal that has or had an allowance on the dataset; every debited principal has one."""

@@ -12,15 +12,24 @@ from typing import Final
 import structlog
 
 from app import metrics
+from app.db.clock import days_after
+from app.db.session import Session
 from app.errors import SnapledgerError
 from app.ledger.chain import checkpoints
-from app.ledger.verification import audit_log_verification, ledger_verification
+from app.ledger.chain.keyring import Keyring
+from app.ledger.verification import audit_log_verification, latest_verification, ledger_verification
 from app.services import audit_records, verification_records
 from app.services.context import Services
 from app.services.operations import full_verification, ledger_secrets
 
 _FIRST_SECONDS: Final = 60
 """The time before the first round, and between two attempts to take over from another process."""
+
+_MAX_FULL_ENTRIES: Final = 100_000
+"""Up to so many entries, which take about a second, every round verifies a ledger in full."""
+
+_FULL_DAYS: Final = 1
+"""The time between two full verifications of a longer ledger."""
 
 log = structlog.stdlib.get_logger("snapledger.verification")
 
@@ -71,7 +80,8 @@ class BackgroundVerification:
                 if self._ended.is_set():
                     return
                 with self._services.database.read() as session:
-                    found[name] = full_verification.verify_dataset(session, keyring, name)
+                    incremental = _may_be_incremental(session, keyring, name)
+                    found[name] = full_verification.verify_dataset(session, keyring, name, incremental=incremental)
         except SnapledgerError:
             return  # the database does not answer, which is reported elsewhere; keep the old result
         except Exception as error:  # noqa: BLE001 - a defect here must not end the rounds
@@ -85,6 +95,14 @@ class BackgroundVerification:
             log.error("ledger is not valid", ledger=name, problems=len(found[name].problems))
         metrics.LEDGERS_INVALID.set(len(wrong))
         metrics.LEDGERS_VERIFIED.set(time.time())
+
+
+def _may_be_incremental(session: Session, keyring: Keyring, name: str) -> bool:
+    """Whether a ledger is so long that it is verified in full only once a day."""
+    latest = latest_verification.find_latest(session, keyring, audit_records.dataset_path(name))
+    if latest is None or latest.state is None or latest.state.seq <= _MAX_FULL_ENTRIES:
+        return False
+    return session.time() < days_after(latest.state.full_at, _FULL_DAYS)
 
 
 def _try_lock(directory: int) -> bool:

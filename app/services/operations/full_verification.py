@@ -9,7 +9,9 @@ from app.ledger.chain import checkpoints
 from app.ledger.chain.checkpoints import Checkpoint
 from app.ledger.chain.keyring import Keyring
 from app.ledger.verification import audit_log_verification, ledger_verification
-from app.ledger.verification.ledger_verification import Verification
+from app.ledger.verification.results import Verification
+from app.services import verification_records
+from app.services.audit_records import dataset_path
 from app.services.names import require_name
 from app.services.rendering.documents import Document
 from app.services.rendering.verifications import verification_document
@@ -59,12 +61,13 @@ class LedgerFindings:
 
 def _finding_lines(name: str, found: Verification, many: str, one: str) -> list[str]:
     head = "none" if found.head is None else found.head.hex()
-    told = f"{name}: {'valid' if found.valid else 'NOT VALID'}, {found.entries} {many}, head {head}"
+    checked = "" if found.first_checked == 1 else f" (checked from {one} {found.first_checked} on)"
+    told = f"{name}: {'valid' if found.valid else 'NOT VALID'}, {found.entries} {many}{checked}, head {head}"
     return [told, *(f"  {'' if seq is None else f'{one} {seq} '}{what}" for seq, what in map(astuple, found.problems))]
 
 
-def verify_dataset(session: Session, keyring: Keyring, name: str) -> Verification:
-    """Verify one dataset's ledger in the session's snapshot.
+def verify_dataset(session: Session, keyring: Keyring, name: str, *, incremental: bool = False) -> Verification:
+    """Verify one dataset's ledger in the session's snapshot, in full or from the latest verified entry on.
 
     Raises:
         NotFoundError: there is no such dataset.
@@ -72,19 +75,26 @@ def verify_dataset(session: Session, keyring: Keyring, name: str) -> Verificatio
     dataset = datasets.find_dataset(session, name)
     if dataset is None:
         raise NotFoundError("no dataset has this name")
-    return ledger_verification.verify_ledger(session, keyring, dataset.id)
+    return verification_records.verify(session, keyring, dataset.id, dataset_path(name), incremental=incremental)
 
 
 def verify_ledgers(
-    session: Session, keyring: Keyring, name: str | None, checkpoint: Checkpoint | None
+    session: Session,
+    keyring: Keyring,
+    name: str | None,
+    checkpoint: Checkpoint | None,
+    *,
+    incremental: bool = False,
 ) -> LedgerFindings:
     """Verify one dataset's ledger, or all ledgers and the audit log, in the session's snapshot.
+
+    The audit log is always verified in full: it is short.
 
     Raises:
         NotFoundError: there is no such dataset.
     """
     names = ledger_verification.list_dataset_names(session) if name is None else [require_name(name)]
-    found = {each: verify_dataset(session, keyring, each) for each in names}
+    found = {each: verify_dataset(session, keyring, each, incremental=incremental) for each in names}
     acts = audit_log_verification.verify_audit_log(session, keyring) if name is None else None
     return LedgerFindings(
         found, acts, checkpoint, [] if checkpoint is None else checkpoints.find_behind(session, checkpoint)

@@ -1,6 +1,6 @@
 """Renders the result of a verification as JSON."""
 
-from app.ledger.verification.ledger_verification import Verification
+from app.ledger.verification.results import Verification
 from app.services.rendering.documents import Document
 
 
@@ -9,6 +9,7 @@ def verification_document(found: Verification) -> Document:
     return {
         "valid": found.valid,
         "entries": found.entries,
+        "first_checked": found.first_checked,
         "head": None if found.head is None else found.head.hex(),
         "problems": [{"seq": problem.seq, "what": problem.what} for problem in found.problems],
     }
