@@ -71,7 +71,7 @@ def test_an_incremental_verification_checks_what_follows_the_latest(table: Table
     assert table.owner.get(f"{path}/latest").json()["latest"]["full_at"] == full_at
     assert verification(table)["first_checked"] == 1
     refused = table.owner.get(path, params={"incremental": "some"})
-    assert (refused.status_code, refused.json()["errors"][0]["path"]) == (422, "incremental")
+    assert (refused.status_code, "incremental" in refused.text) == (422, True)
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ HARMLESS = {
         ("verifications", column): "it is shown beside its seal's columns; a row that does not match its seal is not"
         for column in ("ledger", "at", "via", "actor", "entries", "problems", "seal")
     },
+    ("verifications", "state"): "where it does not match its seal, a verification starts from the first entry",
     ("relocations", "id"): "a move that goes on compares it, and refuses another",
     ("relocations", "state"): "in either state no service starts on the database",
     ("relocations", "other"): "it is told to whoever starts a service on the wrong database, which does not start",
