@@ -88,7 +88,11 @@ function estimate(answer, name, found, whole) {
 const rounded = ({ derived: { kind } }, value, [low, high]) =>
   asOf(
     kind,
-    low === null || high === null || COUNTS.includes(kind) ? number(value) : valueText(value, [low, high]),
+    COUNTS.includes(kind)
+      ? number(Math.round(value))
+      : low === null || high === null
+        ? number(value)
+        : valueText(value, [low, high]),
     value,
   );
 

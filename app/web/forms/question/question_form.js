@@ -185,7 +185,7 @@ export function questionForm({ columns }, changed, renewed) {
           : wanted === "histogram"
             ? [": ", first]
             : wanted === "regression"
-              ? [" from ", first, " to ", second]
+              ? [" by which ", first, " predicts ", second]
               : wanted === "margin"
                 ? [" of ", first, " and ", second, ": ", margin.element]
                 : second
