@@ -97,6 +97,19 @@ def test_another_price_can_be_taken(opened: Opened, penguins: Penguins) -> None:
     expect(page.get_by_text("16 times")).to_be_visible()
 
 
+def test_another_price_counts_what_is_known(opened: Opened, penguins: Penguins) -> None:
+    """The number of known values is released already: twice the ε costs less than twice as much."""
+    known = {"kind": "count", "where": {"body_mass_g": {"is_missing": False}}}
+    penguins.table.fresh(known, epsilon="1")
+    page = ask_for(opened(), penguins, "mean")
+    asked = {"derived": MASS | {"missing": "exclude"}, "epsilon": "1", "guesses": {"mean": "3250"}}
+    plan = penguins.table.analyst.post(f"{penguins.table.path}/derived/plan", json=asked).json()
+    cost = float(plan["budget"]["charged"])
+    assert cost < 1
+    offer = page.locator(".offer", has_text="More precise")
+    expect(offer).to_contain_text(f"for ε {-(-cost * 1000 // 1) / 1000:.3g} you get")
+
+
 def test_an_owner_without_an_allowance_grants_one(opened: Opened, penguins: Penguins) -> None:
     """On the same page: the question stays, and can be paid then."""
     page = ask_for(opened(), penguins, "mean", penguins.owner_key)

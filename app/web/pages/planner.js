@@ -151,12 +151,24 @@ export async function planner(name, me, budget) {
   async function compare(found, request, signal) {
     const { cliff } = found.plan;
     const better =
-      cliff && offer("Better buy", cliff.epsilon, `${errorOf({ ...found, radius: cliff.accuracy })}`, exactly.take);
+      cliff &&
+      offer(
+        "Better buy",
+        cliff.epsilon,
+        cliff.epsilon,
+        `${errorOf({ ...found, radius: cliff.accuracy })}`,
+        exactly.take,
+      );
     const others = found.free || cliff ? [] : otherPrices(found);
     const made = await Promise.all(
       others.map(async ([title, epsilon]) => {
         const other = await plan(name, atEpsilon(request, epsilon)).catch(() => null); // such as above the largest ε
-        return other && other.radius !== null && !other.free && offer(title, epsilon, errorOf(other), exactly.take);
+        return (
+          other &&
+          other.radius !== null &&
+          !other.free &&
+          offer(title, epsilon, costText(other.charged), errorOf(other), exactly.take)
+        );
       }),
     );
     const counterpart = await otherTreatment(found, request).catch(() => null);

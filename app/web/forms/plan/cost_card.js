@@ -64,12 +64,12 @@ function knownOnes({ to, plan }) {
   );
 }
 
-/** Return an offer of another price, with a button that takes it. */
-export const offer = (title, epsilon, error, take) =>
+/** Return an offer of another ε, with a button that takes it; `cost` is less than the ε where a part is known already. */
+export const offer = (title, epsilon, cost, error, take) =>
   h(
     "div",
     { class: "offer" },
-    h("div", {}, h("strong", {}, `${title}: `), `for ε ${epsilon} you get ± ${error}.`),
+    h("div", {}, h("strong", {}, `${title}: `), `for ε ${cost} you get ± ${error}.`),
     h(
       "button",
       { type: "button", class: "link small", "aria-label": `Take ε ${epsilon}`, click: () => take(epsilon) },
