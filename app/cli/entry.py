@@ -33,6 +33,7 @@ REMOTE = {
     "budget": "Show the budget of a dataset and your allowance; its owner sees all allowances.",
     "dataset": "Describe and upload a table, as its owner.",
     "allowance": "Set what each principal may spend on a dataset; for its owner.",
+    "budget-request": "Ask for a larger allowance, or answer those who ask.",
     "principal": "Manage who may use the service; for admins.",
     "acts": "List every administrative act, oldest first, and verify the record of them; for admins and auditors.",
 }

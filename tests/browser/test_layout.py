@@ -2,9 +2,8 @@
 
 import pytest
 from dashboard import Dashboard
-from laboratory import Laboratory
+from laboratory import PAGES, Laboratory
 from playwright.sync_api import Browser, Page, expect
-from test_pages import PAGES
 
 pytestmark = [pytest.mark.browser]
 WIDTHS = (1440, 768, 360)

@@ -4,35 +4,13 @@ from pathlib import Path
 
 import pytest
 from dashboard import Dashboard
-from laboratory import Laboratory
+from laboratory import PAGES, Laboratory
 from playwright.sync_api import Browser
 
 pytestmark = [pytest.mark.browser]
 DESKTOP = {"width": 1100, "height": 800}
 PHONE = {"width": 390, "height": 844}
 NO_TEXT = {"[object", "undefined", "null", "NaN", "false"}  # what shows where a page is wrong
-
-# Each page, who looks at it, its address, and what stands on it and on no other.
-PAGES = [
-    ("datasets", "ada", "#/datasets", "344 rows, 3 columns"),
-    ("overview", "olga", "#/datasets/penguins", "What was spent, when and by whom"),
-    ("planner", "ada", "#/datasets/penguins/plan", "What the answer will look like"),
-    ("releases", "ada", "#/datasets/penguins/releases", "mean of body_mass_g [2000, 7000]"),
-    ("histogram", "ada", "#/datasets/penguins/releases/{histogram}", "Every bin as a table"),
-    ("groups", "ada", "#/datasets/penguins/releases/{groups}", "Copy as"),
-    ("table", "ada", "#/datasets/households/releases/{table}", "Every cell as a table"),
-    ("communes", "ada", "#/datasets/households/releases/{communes}", "Show 20 more"),
-    ("months", "ada", "#/datasets/households/releases/{months}", "histogram of moved by month"),
-    ("vague", "ada", "#/datasets/households/releases/{vague}", "it says little"),
-    ("mean", "ada", "#/datasets/penguins/releases/{mean}", "95 % confidence"),
-    ("activity", "olga", "#/datasets/penguins/activity", "Who spent how much"),
-    ("ledger", "olga", "#/datasets/penguins/ledger", "Entries, newest first"),
-    ("rules", "olga", "#/datasets/penguins/rules", "All releases together"),
-    ("register", "olga", "#/register", "write what is known without looking at the data"),
-    ("principals", "admin", "#/principals", "Who may use the service, and as what."),
-    ("audit", "vera", "#/audit", "Administrative acts, newest first"),
-    ("account", "ada", "#/account", "Create a new key"),
-]
 
 
 def assert_fit_to_be_seen(dashboard: Dashboard, content: str, width: int, picture: Path) -> None:

@@ -8,32 +8,25 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from code_cases import CASES, WORST, allowed, bounds_of_reals, whole_or_not
 from engine_world import (
-    BOOLEAN,
     COLUMNS,
     DECIMAL,
-    DECIMAL_BOUNDS,
     INT64_MAX,
     INT64_MIN,
     INTEGER,
-    INTEGER_BOUNDS,
     REAL,
-    REAL_BOUNDS,
     as_parquet,
     documented_code,
     exact_value,
     take_in,
-    worst_decimals,
-    worst_integers,
-    worst_reals,
     worst_rows,
 )
 from gmpy2 import mpq
-from hypothesis import HealthCheck, assume, example, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
-from app.dp.errors import InvalidStatistic
 from app.dp.table.codes import Codes, codes_for
 from app.dp.table.columns import Column, Kind
 from app.dp.table.sums import ColumnSums, CrossMoments, Moments, PairSums
@@ -42,13 +35,6 @@ from app.engines.sql.queries import render
 from app.engines.storage.tables import Tables
 from app.engines.stored_columns import encode_name
 
-CASES = [
-    *((REAL, bounds) for bounds in REAL_BOUNDS),
-    *((INTEGER, bounds) for bounds in INTEGER_BOUNDS),
-    *((DECIMAL, bounds) for bounds in DECIMAL_BOUNDS),
-    (BOOLEAN, None),
-]
-WORST: dict[str, list[Any]] = {"real": worst_reals(), "integer": worst_integers(), "decimal": worst_decimals()}
 # The rounding of the three double operations, in steps; what `Codes.rounding` allows on top of the half step.
 DOUBLE_ROUNDING = Fraction(1, 2**19)
 
@@ -118,25 +104,7 @@ def test_no_value_alone_raises(shared_tables: Tables) -> None:
                     assert engine_codes(shared_tables, [value] * 2, codes) == [documented_code(value, codes)] * 2
 
 
-bounds_of_reals = st.tuples(
-    st.floats(-1e100, 1e100).map(mpq),
-    st.floats(-1e100, 1e100).map(mpq),
-)
-whole_or_not = st.one_of(
-    st.integers(INT64_MIN - 10, INT64_MAX + 10).map(mpq),
-    st.integers(-20, 20).map(mpq),
-    st.builds(mpq, st.integers(-(10**6), 10**6), st.integers(1, 10**4)),
-    st.integers(-(10**100), 10**100).map(mpq),
-)
 quick = settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture])
-
-
-def allowed(declared: Column, bounds: tuple[mpq, mpq]) -> Codes:
-    try:
-        return codes_for(declared, (min(bounds), max(bounds)))
-    except InvalidStatistic:
-        assume(condition=False)
-        raise
 
 
 @quick

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from cell_cases import CASES as CELL_CASES
+from code_cases import CASES, WORST, allowed, bounds_of_reals, whole_or_not
 from engine_world import (
     BOOLEAN,
     CATEGORY,
@@ -31,7 +32,6 @@ from gmpy2 import mpq
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sources_world import all_needs
-from test_exact_sums import CASES, WORST, allowed, bounds_of_reals, whole_or_not
 
 from app.dp.table.bins import BooleanBins, CategoryBins, bins_by_edges, bins_by_number
 from app.dp.table.codes import Codes, codes_for
