@@ -37,6 +37,7 @@ REMOTE = {
     "principal": "Manage who may use the service; for admins.",
     "acts": "List every administrative act, oldest first, and verify the record of them; for admins and auditors.",
 }
+_REMOTE_OF_LEDGER = {("ledger", "show"), ("ledger", "verification")}
 _COMPLETION = "_SNAPLEDGER_COMPLETE"
 
 
@@ -77,7 +78,7 @@ def command_words() -> Sequence[str]:
 def main() -> None:
     """Run the command line. An error is printed in one line, with exit status 1."""
     words = command_words()
-    if words and words[0] not in REMOTE and list(words[:2]) != ["ledger", "show"]:
+    if words and words[0] not in REMOTE and tuple(words[:2]) not in _REMOTE_OF_LEDGER:
         from app.cli import service_commands  # noqa: PLC0415 - the service's own modules
 
         service_commands.main()

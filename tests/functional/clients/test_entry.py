@@ -44,6 +44,7 @@ def start(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
         (("--help",), 0, "Start the service"),
         (("plan", "--help"), 0, "without reading any data"),
         (("ledger", "show", "--help"), 0, "oldest first"),
+        (("ledger", "verification", "--help"), 0, "was verified last"),
         (("--version",), 0, f"snapledger {version('snapledger')}"),
         (("budget", "penguins"), 4, "run `snapledger login`"),
     ],
