@@ -28,7 +28,8 @@ from rich.table import Table
 from app.dp.statistics import build
 from app.dp.table.sums import Needs
 from app.engines.prepared_sums import prepared_file
-from app.engines.storage.tables import Tables, data_files
+from app.engines.storage.table_files import data_files
+from app.engines.storage.tables import Tables
 
 Ask = tuple[Mapping[str, Any], str]
 """A statistic, and SQL for the plain answer."""
@@ -105,7 +106,7 @@ class Service:
     def __init__(self, folder: Path, source: Path) -> None:
         self.tables = Tables(folder / "tables")
         with source.open("rb") as file:
-            self._stored = self.tables.ingest(file, COLUMNS, []).file_id
+            self._stored = self.tables.intake.ingest(file, COLUMNS, []).file_id
         self._path = data_files(folder / "tables", self._stored)[0]
         self.n = pq.read_metadata(self._path).num_rows
         self._declared = {column.name: column for column in COLUMNS}

@@ -66,7 +66,7 @@ def main() -> None:
         write(path, rows)
         tables = Tables(Path(folder) / "tables")
         with path.open("rb") as file:
-            wall, processor, ingested = measure(lambda: tables.ingest(file, COLUMNS, []))
+            wall, processor, ingested = measure(lambda: tables.intake.ingest(file, COLUMNS, []))
         shown.add_row("read and store", f"{wall:.2f}", f"{processor:.2f}")
         for turn in ("first", "again"):
             wall, processor, report = measure(lambda: make_report(tables, ingested, COLUMNS))

@@ -51,7 +51,7 @@ def main() -> None:
         tables = Tables(Path(folder), threads=2)
         for name, text_of in TEXTS.items():
             rows = io.BytesIO(("text\n" + "".join(f"{text_of(row)}\n" for row in range(asked.rows))).encode())
-            file_id = tables.ingest(rows, [column], [""]).file_id
+            file_id = tables.intake.ingest(rows, [column], [""]).file_id
             times = [
                 milliseconds(tables, file_id, needs, asked.rounds)
                 for needs in (BinCounts(*axis), CellSums((axis, axis)))

@@ -30,4 +30,4 @@ def shared_tables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tables]:
 @pytest.fixture(scope="module")
 def worst(shared_tables: Tables) -> str:
     """The file id of the worst rows."""
-    return shared_tables.ingest(BytesIO(as_csv(worst_rows())), COLUMNS, ["NA"]).file_id
+    return shared_tables.intake.ingest(BytesIO(as_csv(worst_rows())), COLUMNS, ["NA"]).file_id

@@ -15,7 +15,8 @@ from gmpy2 import mpq
 from app.dp.table.bins import BooleanBins, CategoryBins, IntervalBins
 from app.dp.table.codes import Codes
 from app.dp.table.columns import Column, Kind
-from app.engines.storage.tables import Ingested, Tables
+from app.engines.storage.table_intake import Ingested
+from app.engines.storage.tables import Tables
 
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 SCALE = 4
@@ -149,7 +150,7 @@ def take_in(tables: Tables, column: Column, values: Sequence[Any]) -> str:
     kinds = {Kind.REAL: pa.float64(), Kind.BOOLEAN: pa.bool_(), Kind.CATEGORY: pa.string()}
     stored = Column(column.name, Kind.INTEGER) if column.kind is Kind.DECIMAL else column
     array = pa.array(values, kinds.get(column.kind, pa.int64()))
-    ingested: Ingested = tables.ingest(as_parquet(pa.table({column.name: array})), [stored], [])
+    ingested: Ingested = tables.intake.ingest(as_parquet(pa.table({column.name: array})), [stored], [])
     tables.settle(ingested.file_id)
     assert ingested.n == len(values)
     return ingested.file_id

@@ -28,7 +28,7 @@ HEAD = b"integer,category\n"
 def stored(
     tables: Tables, content: bytes, *columns: Column, nulls: list[str] = NULLS, form: FileFormat = PLAIN
 ) -> list[list[object]]:
-    ingested = tables.ingest(BytesIO(content), columns, nulls, form)
+    ingested = tables.intake.ingest(BytesIO(content), columns, nulls, form)
     table = pq.read_table(tables._path(ingested.file_id), columns=[encode_name(each.name) for each in columns])
     assert table.num_rows == ingested.n
     return [column.to_pylist() for column in table.columns]
@@ -36,7 +36,7 @@ def stored(
 
 def refused(tables: Tables, content: bytes, *columns: Column, form: FileFormat = PLAIN) -> tuple[Problem, ...]:
     with pytest.raises(InvalidFile) as caught:
-        tables.ingest(BytesIO(content), columns, NULLS, form)
+        tables.intake.ingest(BytesIO(content), columns, NULLS, form)
     assert not list(tables._directory.glob("*.parquet"))
     assert not [path for path in tables._directory.glob(".*.partial") if path.is_file()]
     return caught.value.problems

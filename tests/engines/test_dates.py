@@ -29,7 +29,8 @@ from app.dp.table.sums import ColumnSums
 from app.engines.errors import InvalidFile
 from app.engines.ingest.date_arrays import to_units
 from app.engines.storage.connections import TableOrigin
-from app.engines.storage.tables import Tables, data_files
+from app.engines.storage.table_files import data_files
+from app.engines.storage.tables import Tables
 from app.engines.stored_columns import encode_name
 
 KINDS = [*UNITS]
@@ -37,7 +38,7 @@ KINDS = [*UNITS]
 
 def stored(tables: Tables, content: bytes | BytesIO, *columns: Column) -> list[list[int | None]]:
     upload = BytesIO(content) if isinstance(content, bytes) else content
-    file_id = tables.ingest(upload, columns, [""]).file_id
+    file_id = tables.intake.ingest(upload, columns, [""]).file_id
     table = pq.read_table(
         data_files(tables._directory, file_id)[0], columns=[encode_name(each.name) for each in columns]
     )
@@ -125,7 +126,7 @@ def test_sums_of_dates(tables: Tables) -> None:
     column = day_column("2020-01-01", "2020-12-31")
     days = ["2019-12-31", "2020-01-01", "2020-02-29", "2020-12-31", "infinity", ""]
     codes = [0, 0, 59, 365, 365, 183]
-    file_id = tables.ingest(BytesIO("\n".join(["day", *days[:5], '""']).encode()), [column], [""]).file_id
+    file_id = tables.intake.ingest(BytesIO("\n".join(["day", *days[:5], '""']).encode()), [column], [""]).file_id
     needs = ColumnSums("day", codes_for(column, None))
     assert tables.sums(file_id, needs) == (6, sum(codes), sum(code * code for code in codes))
 
@@ -151,7 +152,7 @@ def warehouse(postgres_server: str) -> str:
 def test_dates_in_postgres(tmp_path: Any, warehouse: str, kind: Kind, live: bool) -> None:  # noqa: FBT001
     near = Tables(tmp_path / "near", connections={"warehouse": warehouse}, statement_seconds=20)
     at, plain, day = time_column(kind), Column("plain", kind, time_zone="UTC"), day_column()
-    file_id = near.ingest_from(TableOrigin("warehouse", "dated", live=live), [day, plain, at]).file_id
+    file_id = near.intake.ingest_from(TableOrigin("warehouse", "dated", live=live), [day, plain, at]).file_id
     days = [*DATES.values(), DATES["-infinity"], DATES["infinity"]]
     per_day = 86_400 // UNITS[kind]
     ends = [DATES["-infinity"] * per_day + per_day - 1, DATES["infinity"] * per_day] * 2
@@ -175,5 +176,5 @@ def test_dates_in_postgres(tmp_path: Any, warehouse: str, kind: Kind, live: bool
 def test_other_types_in_postgres(tmp_path: Any, warehouse: str, column: Column, what: str) -> None:
     near = Tables(tmp_path / "near", connections={"warehouse": warehouse}, statement_seconds=20)
     with pytest.raises(InvalidFile, match=what):
-        near.ingest_from(TableOrigin("warehouse", "dated", live=True), [column])
+        near.intake.ingest_from(TableOrigin("warehouse", "dated", live=True), [column])
     near.close()

@@ -52,7 +52,7 @@ def upload(tables: Tables, path: Path, draft: Draft) -> int:
     registration = to_registration(validate(DatasetRequest, decode(json.dumps(metadata).encode())))
     columns = decode_columns(encode_columns(registration.columns))
     file = io.BytesIO(path.read_bytes())
-    return tables.ingest(file, list(columns.values()), registration.null_values, registration.form).n
+    return tables.intake.ingest(file, list(columns.values()), registration.null_values, registration.form).n
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -183,7 +183,7 @@ def test_other_kinds_of_files_are_named(tables: Tables, tmp_path: Path, content:
     with pytest.raises(ValueError, match=told):
         draft_metadata(tmp_path / "t")
     with pytest.raises(InvalidFile, match=told):
-        tables.ingest(io.BytesIO(content), [Column("x", Kind.INTEGER)], [])
+        tables.intake.ingest(io.BytesIO(content), [Column("x", Kind.INTEGER)], [])
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ def test_a_workbook_is_drafted(tables: Tables, tmp_path: Path) -> None:
 def test_the_content_of_a_compressed_file_is_limited(tables: Tables) -> None:
     bomb = gzip.compress(b"x,y\n" + (b"1," + b" " * 4_094 + b"\n") * 2**13)  # long rows, since few are soon read
     with pytest.raises(InvalidFile, match="bytes when it is decompressed"):
-        tables.ingest(io.BytesIO(bomb), [Column("x", Kind.INTEGER)], [""])
+        tables.intake.ingest(io.BytesIO(bomb), [Column("x", Kind.INTEGER)], [""])
 
 
 def test_what_comes_through_a_pipe_is_drafted(tmp_path: Path) -> None:

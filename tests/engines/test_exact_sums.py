@@ -182,7 +182,7 @@ def test_names_that_differ_in_case_and_names_of_any_text(tables: Tables) -> None
     names = ["a", "A", "filename", 'q"; DROP TABLE x; --', "🐧", "a.b", "x" * 255, "é", "e\u0301", "bin", "$file"]
     declared = [Column(name, Kind.INTEGER, (mpq(0), mpq(100))) for name in names]
     table = pa.table([pa.array([i, i + 1]) for i in range(len(names))], names=names)
-    file_id = tables.ingest(as_parquet(table), declared, []).file_id
+    file_id = tables.intake.ingest(as_parquet(table), declared, []).file_id
     for i, each in enumerate(declared):
         assert tables.sums(file_id, ColumnSums(each.name, codes_for(each, None))) == Moments(
             2, 2 * i + 1, i**2 + (i + 1) ** 2
@@ -194,7 +194,7 @@ def test_the_worst_rows_are_the_same_in_both_formats(shared_tables: Tables, wors
     stored = [Column(c.name, Kind.INTEGER, c.bounds) if c.kind is Kind.DECIMAL else c for c in COLUMNS]
     kinds: dict[str, Callable[[], pa.DataType]] = {"real": pa.float64, "boolean": pa.bool_, "category": pa.string}
     table = pa.table({name: pa.array(values, kinds.get(name, pa.int64)()) for name, values in rows.items()})
-    other = shared_tables.ingest(as_parquet(table), stored, []).file_id
+    other = shared_tables.intake.ingest(as_parquet(table), stored, []).file_id
     for declared, bounds in CASES:
         needs = ColumnSums(declared.name, codes_for(declared, bounds))
         assert shared_tables.sums(worst, needs) == shared_tables.sums(other, needs)

@@ -45,7 +45,7 @@ def test_a_file_as_a_tool_writes_it(tables: Tables, case: dict[str, Any]) -> Non
     metadata = {"name": "confirmed", "epsilon_limit": "1"} | outcome | {"columns": columns}
     registration = to_registration(validate(DatasetRequest, decode(json.dumps(metadata).encode())))
     declared = decode_columns(encode_columns(registration.columns))
-    ingested = tables.ingest(
+    ingested = tables.intake.ingest(
         BytesIO(path.read_bytes()), list(declared.values()), registration.null_values, registration.form
     )
     assert ingested.n == case["rows"]

@@ -48,7 +48,7 @@ class Place(NamedTuple):
     root: Path
 
     def take(self, name: str, *, live: bool = False, units: Units | None = None) -> str:
-        file_id = self.tables.ingest_from(TableOrigin("place", name, live), [X], units).file_id
+        file_id = self.tables.intake.ingest_from(TableOrigin("place", name, live), [X], units).file_id
         self.tables.settle(file_id)
         return file_id
 
@@ -56,7 +56,7 @@ class Place(NamedTuple):
         directory = self.tables._directory
         before = sorted(directory.iterdir())
         with pytest.raises(InvalidFile) as caught:
-            self.tables.ingest_from(TableOrigin("place", name, live), [X], units)
+            self.tables.intake.ingest_from(TableOrigin("place", name, live), [X], units)
         assert sorted(directory.iterdir()) == before
         assert not list(self.tables._engine.scratch.iterdir())
         return str(caught.value)
@@ -330,7 +330,7 @@ def test_a_server_that_is_away_tells_nothing(place: Place, caplog: pytest.LogCap
     tables = Tables(place.tables._directory, connections={"place": away})
     for asked in (
         lambda: tables.sums(live, SUM_OF_X),
-        lambda: tables.ingest_from(TableOrigin("place", "t", live=True), [X]),
+        lambda: tables.intake.ingest_from(TableOrigin("place", "t", live=True), [X]),
     ):
         with pytest.raises((EngineFailure, InvalidFile)):
             asked()
@@ -381,7 +381,7 @@ def test_a_server_with_another_certificate_is_not_read(
         server.put("one.parquet", parquet(1, 2))
         tables = Tables(tmp_path / "data", connections={"place": server.connection})
         with pytest.raises(EngineFailure):
-            tables.ingest_from(TableOrigin("place", "one.parquet", live=False), [X])
+            tables.intake.ingest_from(TableOrigin("place", "one.parquet", live=False), [X])
         tables.close()
         assert server.asked == []
 
@@ -404,14 +404,14 @@ def test_a_copy_has_limits(place: Place, tmp_path: Path) -> None:
         (CopyLimits(len(content) - 1, 60), "SNAPLEDGER_MAX_UPLOAD_BYTES"),
         (CopyLimits(len(content), -1), "SNAPLEDGER_MAX_UPLOAD_SECONDS"),
     ):
-        place.tables._copy_limits = limits
+        place.tables.intake._copy_limits = limits
         assert told in place.refusal("one.parquet")
     place.put("empty.parquet", b"")  # of which no piece comes
     assert "SNAPLEDGER_MAX_UPLOAD_SECONDS" in place.refusal("empty.parquet")
-    place.tables._copy_limits = CopyLimits(len(content), 60)
+    place.tables.intake._copy_limits = CopyLimits(len(content), 60)
     place.take("one.parquet")
     with pytest.raises(EngineFailure):
-        place.tables.ingest_from(TableOrigin("place", "one.parquet", live=True), [X], None, lambda: True)
+        place.tables.intake.ingest_from(TableOrigin("place", "one.parquet", live=True), [X], None, lambda: True)
 
 
 def test_a_directory_of_too_many_files_is_refused() -> None:

@@ -59,7 +59,7 @@ def lie(table: pa.Table, place: int, claim: int, **options: Any) -> bytes:
 
 def refused(tables: Tables, content: bytes, *columns: Any) -> str:
     with pytest.raises(InvalidFile) as caught:
-        tables.ingest(io.BytesIO(content), columns, [])
+        tables.intake.ingest(io.BytesIO(content), columns, [])
     return str(caught.value)
 
 
@@ -90,7 +90,7 @@ def test_a_file_of_countless_pages(tables: Tables, monkeypatch: pytest.MonkeyPat
     pages = {"data_page_size": 1, "write_batch_size": 100, "max_rows_per_page": 100, "use_dictionary": False}
     file = as_parquet(NUMBERS, row_group_size=1000, **pages)  # 50 pages in five groups
     monkeypatch.setattr(page_sizes, "MAX_PAGES", 50)
-    assert tables.ingest(file, [INTEGER], []).n == 5000
+    assert tables.intake.ingest(file, [INTEGER], []).n == 5000
     monkeypatch.setattr(page_sizes, "MAX_PAGES", 49)
     assert "has too many pages" in refused(tables, file.getvalue(), INTEGER)
 
@@ -98,7 +98,7 @@ def test_a_file_of_countless_pages(tables: Tables, monkeypatch: pytest.MonkeyPat
 def test_columns_that_are_not_read_may_claim_what_they_like(tables: Tables) -> None:
     swapped = NUMBERS.select(["other", "integer"])
     content = lie(swapped, 0, 2**31 - 1, use_dictionary=False)
-    assert tables.ingest(io.BytesIO(content), [INTEGER], []).n == 5000
+    assert tables.intake.ingest(io.BytesIO(content), [INTEGER], []).n == 5000
 
 
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
@@ -207,7 +207,7 @@ def test_headers_that_are_read_again_count_again(monkeypatch: pytest.MonkeyPatch
 
 def test_a_file_of_countless_row_groups(tables: Tables, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(footer, "MAX_ROW_GROUPS", 3)
-    assert tables.ingest(io.BytesIO(parquet_bombs.row_groups_of_one_row(3)), [X], []).n == 3
+    assert tables.intake.ingest(io.BytesIO(parquet_bombs.row_groups_of_one_row(3)), [X], []).n == 3
     assert "has more than 3 row groups" in refused(tables, parquet_bombs.row_groups_of_one_row(4), X)
     (tmp_path / "t").write_bytes(parquet_bombs.row_groups_of_one_row(4))
     with pytest.raises(ValueError, match="has more than 3 row groups"):
@@ -224,6 +224,6 @@ def test_a_deep_schema(tables: Tables) -> None:
 def test_the_worst_files(tables: Tables, bomb: str) -> None:
     """They are read or refused in a sentence. benchmarks/hostile_parquet.py measures the time and the memory."""
     try:
-        assert tables.ingest(io.BytesIO(parquet_bombs.BOMBS[bomb]()), [X], []).n >= 2
+        assert tables.intake.ingest(io.BytesIO(parquet_bombs.BOMBS[bomb]()), [X], []).n >= 2
     except InvalidFile as error:
         assert "file: has " in str(error) or "not a readable Parquet file" in str(error)  # noqa: PT017

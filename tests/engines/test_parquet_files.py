@@ -35,13 +35,13 @@ WHOLE = [pa.int8(), pa.uint8(), pa.int16(), pa.uint16(), pa.int32(), pa.uint32()
 
 
 def stored(tables: Tables, column: Column, array: pa.Array, **options: Any) -> list[object]:
-    ingested = tables.ingest(as_parquet(pa.table({column.name: array}), **options), [column], [])
+    ingested = tables.intake.ingest(as_parquet(pa.table({column.name: array}), **options), [column], [])
     return pq.read_table(tables._path(ingested.file_id)).column(0).to_pylist()
 
 
 def refused(tables: Tables, upload: bytes | io.BytesIO, *columns: Column) -> tuple[Problem, ...]:
     with pytest.raises(InvalidFile) as caught:
-        tables.ingest(io.BytesIO(upload) if isinstance(upload, bytes) else upload, columns, [])
+        tables.intake.ingest(io.BytesIO(upload) if isinstance(upload, bytes) else upload, columns, [])
     assert not list(tables._directory.glob("*.parquet"))
     return caught.value.problems
 
@@ -146,7 +146,7 @@ def test_delta_encoded_texts_of_duckdb_are_read(tables: Tables, tmp_path: Path) 
     duckdb.sql(f"COPY ({query}) TO '{tmp_path}/t.parquet' (PARQUET_VERSION V2)")
     assert "DELTA" in str(pq.ParquetFile(tmp_path / "t.parquet").metadata.row_group(0).column(0).encodings)
     with (tmp_path / "t.parquet").open("rb") as upload:
-        assert tables.ingest(upload, [TEXTS], []).n == 200_000
+        assert tables.intake.ingest(upload, [TEXTS], []).n == 200_000
 
 
 def test_a_page_that_does_not_match_its_checksum_is_refused(tables: Tables) -> None:
@@ -223,7 +223,9 @@ def test_columns_missing_or_twice(tables: Tables) -> None:
 
 def test_dots_in_names_are_no_paths(tables: Tables) -> None:
     table = pa.table({"a.b": [1, 2], "a": [{"b": 3}, {"b": 4}], "a.b.c": [5, 6]})
-    file_id = tables.ingest(as_parquet(table), [Column("a.b", Kind.INTEGER), Column("a.b.c", Kind.INTEGER)], []).file_id
+    file_id = tables.intake.ingest(
+        as_parquet(table), [Column("a.b", Kind.INTEGER), Column("a.b.c", Kind.INTEGER)], []
+    ).file_id
     assert [c.to_pylist() for c in pq.read_table(tables._path(file_id)).columns] == [[1, 2], [5, 6]]
 
 
@@ -319,7 +321,7 @@ def test_files_damaged_at_random_are_read_or_refused(tables: Tables) -> None:
         for _ in range(generator.choice([1, 2, 10])):
             damaged[generator.randrange(4, len(whole))] = generator.randrange(256)
         try:
-            outcomes.add(tables.ingest(io.BytesIO(damaged), columns, []).n > 0)
+            outcomes.add(tables.intake.ingest(io.BytesIO(damaged), columns, []).n > 0)
         except InvalidFile:
             outcomes.add("refused")
     assert outcomes == {True, "refused"}

@@ -21,7 +21,7 @@ def visible(directory: Path) -> list[str]:
 def take_in_and_die(directory: Path, count: int) -> None:
     tables = Tables(directory)
     for _ in range(count):
-        tables.ingest(BytesIO(ROWS), [INTEGER], [])
+        tables.intake.ingest(BytesIO(ROWS), [INTEGER], [])
     os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -47,7 +47,7 @@ def test_a_table_that_was_not_registered_is_deleted_and_one_that_was_stays(tmp_p
 
 def test_what_a_living_process_takes_in_is_its_own(tmp_path: Path) -> None:
     living, starting = Tables(tmp_path), Tables(tmp_path)
-    file_id = living.ingest(BytesIO(ROWS), [INTEGER], []).file_id
+    file_id = living.intake.ingest(BytesIO(ROWS), [INTEGER], []).file_id
     starting.decide(lambda _: False)
     assert f"{file_id}.parquet" in visible(tmp_path)
     living.settle(file_id)
@@ -68,11 +68,11 @@ def test_a_table_without_a_mark_is_never_deleted(tmp_path: Path) -> None:
 
 def test_whoever_does_not_know_leaves_it_to_be_decided(tmp_path: Path) -> None:
     tables = Tables(tmp_path)
-    file_id = tables.ingest(BytesIO(ROWS), [INTEGER], []).file_id
+    file_id = tables.intake.ingest(BytesIO(ROWS), [INTEGER], []).file_id
     tables.leave(file_id)
     tables.decide(lambda _: True)
     assert visible(tmp_path) == [f"{file_id}.parquet", f"{file_id}.prepared"]
-    again = tables.ingest(BytesIO(ROWS), [INTEGER], []).file_id
+    again = tables.intake.ingest(BytesIO(ROWS), [INTEGER], []).file_id
     tables.leave(again)
     tables.decide(lambda each: each == file_id)
     assert visible(tmp_path) == [f"{file_id}.parquet", f"{file_id}.prepared"]

@@ -98,7 +98,7 @@ def take(
 ) -> str | list[object]:
     """The answers, or what the owner is told; anything else is raised."""
     try:
-        file_id = near.ingest_from(TableOrigin(of, table, live), columns, units).file_id
+        file_id = near.intake.ingest_from(TableOrigin(of, table, live), columns, units).file_id
     except InvalidFile as refused:
         return str(refused)
     near.settle(file_id)

@@ -187,7 +187,7 @@ def test_what_is_answered_depends_on_no_value(tables: Tables) -> None:
         {name: [None] * 3 for name in extreme},
         {name: [value] * 2 for name, value in extreme.items()},
     ):
-        table = prepared(tables, tables.ingest(BytesIO(as_csv(rows)), COLUMNS, ["NA"]).file_id)
+        table = prepared(tables, tables.intake.ingest(BytesIO(as_csv(rows)), COLUMNS, ["NA"]).file_id)
         told.append([find_prepared_answer(table, each) is not None for each in needs])
     assert told[0] == told[1] == told[2]
 
@@ -229,7 +229,7 @@ def test_dates_of_a_copy_and_many_row_groups(tables: Tables, monkeypatch: pytest
     table = pa.table(
         {"day": pa.array(days, pa.int32()).cast(pa.date32()), "at": pa.array(seconds).cast(pa.timestamp("s"))}
     )
-    file_id = tables.ingest(as_parquet(table), [day, second], []).file_id
+    file_id = tables.intake.ingest(as_parquet(table), [day, second], []).file_id
     assert pq.read_metadata(tables._path(file_id)).num_row_groups > 2
     forbid_scans(tables, monkeypatch)
     for column, values in ((day, days), (second, seconds)):
@@ -243,7 +243,7 @@ def test_rows_that_are_left_out_of_a_unit_are_not_counted(tables: Tables, monkey
     from app.engines.ingest import Units  # noqa: PLC0415
 
     rows = b"age,who\n" + b"".join(b"%d,%d\n" % (20 + i % 50, i % 7) for i in range(100))
-    ingested = tables.ingest(BytesIO(rows), [AGE], [], units=Units("who", 3, truncate=True))
+    ingested = tables.intake.ingest(BytesIO(rows), [AGE], [], units=Units("who", 3, truncate=True))
     stored = pq.read_table(tables._path(ingested.file_id)).column(encode_name("age")).to_pylist()
     forbid_scans(tables, monkeypatch)
     codes = codes_for(AGE, None)
@@ -255,7 +255,7 @@ def test_rows_that_are_left_out_of_a_unit_are_not_counted(tables: Tables, monkey
 
 def test_a_pair_at_declared_bounds_reads_the_codes(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
     table = pa.table({"real": [31.0, 64.5, None], "integer": [2000, 9000, 3000]})
-    file_id = tables.ingest(as_parquet(table), [REAL, INTEGER], []).file_id
+    file_id = tables.intake.ingest(as_parquet(table), [REAL, INTEGER], []).file_id
     asked: list[str] = []
     plain = tables._engine._rows
     monkeypatch.setattr(tables._engine, "_rows", lambda query, path: asked.append(query) or plain(query, path))
@@ -287,7 +287,7 @@ def test_sums_of_another_grammar_are_not_used(tables: Tables, monkeypatch: pytes
 def test_a_table_of_very_many_columns_is_not_prepared(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prepared_sums, "MAX_COLUMNS", 2)
     declared = [Column(name, Kind.INTEGER, (mpq(0), mpq(9))) for name in "abc"]
-    file_id = tables.ingest(BytesIO(b"a,b,c\n1,2,3\n4,5,6\n"), declared, []).file_id
+    file_id = tables.intake.ingest(BytesIO(b"a,b,c\n1,2,3\n4,5,6\n"), declared, []).file_id
     assert prepared(tables, file_id).columns == {}
     assert tables.sums(file_id, ColumnSums("b", codes_for(declared[1], None))) == Moments(2, 7, 29)
 

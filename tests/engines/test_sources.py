@@ -26,7 +26,8 @@ from app.engines.ingest import Units
 from app.engines.live_tables import LiveColumn
 from app.engines.sql.scan_sharing import scans_of
 from app.engines.storage.connections import TableOrigin
-from app.engines.storage.tables import Ingested, Tables
+from app.engines.storage.table_intake import Ingested
+from app.engines.storage.tables import Tables
 
 X = Column("x", Kind.INTEGER, (mpq(0), mpq(100)))
 SUM_OF_X = ColumnSums("x", codes_for(X, None))
@@ -79,7 +80,7 @@ def table(warehouse: str) -> Iterator[Any]:
 
 
 def taken(tables: Tables, name: str, columns: Sequence[Column], *, live: bool, units: Units | None = None) -> Ingested:
-    ingested = tables.ingest_from(TableOrigin("warehouse", name, live), columns, units)
+    ingested = tables.intake.ingest_from(TableOrigin("warehouse", name, live), columns, units)
     tables.settle(ingested.file_id)
     return ingested
 
@@ -91,7 +92,7 @@ def is_stale(tables: Tables, file_id: str) -> bool:
 def problems(tables: Tables, name: str, columns: Sequence[Column], *, live: bool, units: Units | None = None) -> str:
     before = sorted(tables._directory.rglob("*"))
     with pytest.raises(InvalidFile) as caught:
-        tables.ingest_from(TableOrigin("warehouse", name, live), columns, units)
+        tables.intake.ingest_from(TableOrigin("warehouse", name, live), columns, units)
     assert sorted(tables._directory.rglob("*")) == before
     return str(caught.value)
 
@@ -106,8 +107,8 @@ def everywhere(near: Tables, warehouse: str) -> dict[str, str]:
     arrays = {name: pa.array(values, kinds.get(name, pa.int64())) for name, values in texts.items()}
     arrays["decimal"] = arrays["decimal"].cast(pa.decimal128(38, 4))
     return {
-        "csv": near.ingest(io.BytesIO(as_csv(of)), COLUMNS, ["NA"]).file_id,
-        "parquet": near.ingest(as_parquet(pa.table(arrays)), COLUMNS, []).file_id,
+        "csv": near.intake.ingest(io.BytesIO(as_csv(of)), COLUMNS, ["NA"]).file_id,
+        "parquet": near.intake.ingest(as_parquet(pa.table(arrays)), COLUMNS, []).file_id,
         "snapshot": taken(near, "public.worst", COLUMNS, live=False).file_id,
         "live": taken(near, "public.worst", COLUMNS, live=True).file_id,
     }
@@ -553,9 +554,9 @@ def test_a_database_that_is_away_tells_nothing(tmp_path: Path, caplog: pytest.Lo
     url = f"postgresql://somebody:{PASSWORD}@127.0.0.1:1/nothing"
     opened = Tables(tmp_path, connections={"warehouse": url})
     with caplog.at_level(logging.DEBUG), pytest.raises(EngineFailure):
-        opened.ingest_from(TableOrigin("warehouse", "t", live=True), [X])
+        opened.intake.ingest_from(TableOrigin("warehouse", "t", live=True), [X])
     with pytest.raises(EngineFailure):
-        opened.ingest_from(TableOrigin("elsewhere", "t", live=True), [X])
+        opened.intake.ingest_from(TableOrigin("elsewhere", "t", live=True), [X])
     assert PASSWORD not in caplog.text
     assert "somebody" not in caplog.text
     opened.close()
@@ -594,7 +595,7 @@ def test_the_number_of_rows_is_of_the_same_statement(near: Tables, table: Any, m
 
 
 def prepare(tables: Tables, name: str, columns: Sequence[Column]) -> str:
-    ingested = tables.ingest_from(TableOrigin("warehouse", name, live=True, prepare=True), columns)
+    ingested = tables.intake.ingest_from(TableOrigin("warehouse", name, live=True, prepare=True), columns)
     tables.settle(ingested.file_id)
     return ingested.file_id
 
@@ -607,7 +608,7 @@ def test_a_prepared_live_table_has_the_sums_of_a_copy(near: Tables, warehouse: s
     )
     columns = [*COLUMNS, day]
     file_id = prepare(near, "prepared", columns)
-    copy = near.ingest_from(TableOrigin("warehouse", "prepared", live=False), columns).file_id
+    copy = near.intake.ingest_from(TableOrigin("warehouse", "prepared", live=False), columns).file_id
     live, stored = (near._prepared.find(near._path(each)) for each in (file_id, copy))
     assert live is not None
     assert stored is not None
@@ -657,5 +658,5 @@ def test_a_preparation_that_fails_leaves_nothing(near: Tables, table: Any, monke
     monkeypatch.setattr(near._sources.of("warehouse"), "compute", fail)
     before = sorted(near._directory.rglob("*"))
     with pytest.raises(InvalidFile, match="changed while it was read"):
-        near.ingest_from(TableOrigin("warehouse", table("x int", "1", "2"), live=True, prepare=True), [X])
+        near.intake.ingest_from(TableOrigin("warehouse", table("x int", "1", "2"), live=True, prepare=True), [X])
     assert sorted(near._directory.rglob("*")) == before

@@ -43,7 +43,8 @@ from app.engines.ingest import Units
 from app.engines.ingest_process.reader import never
 from app.engines.sql.scan_sharing import scans_of
 from app.engines.storage.connections import TableOrigin
-from app.engines.storage.tables import Ingested, Tables
+from app.engines.storage.table_intake import Ingested
+from app.engines.storage.tables import Tables
 
 SPARK = importlib.util.find_spec("pyspark")
 HAS_SERVER = SPARK is not None and (Path(str(SPARK.origin)).parent / "bin" / "spark-submit").exists()
@@ -129,14 +130,14 @@ def make(lake: Any, table: pa.Table | str, name: str = "t") -> str:
 
 
 def taken(tables: Tables, name: str, columns: Sequence[Column], units: Units | None = None) -> Ingested:
-    ingested = tables.ingest_from(TableOrigin("lake", name, live=True), columns, units)
+    ingested = tables.intake.ingest_from(TableOrigin("lake", name, live=True), columns, units)
     tables.settle(ingested.file_id)
     return ingested
 
 
 def problems(tables: Tables, name: str, columns: Sequence[Column], units: Units | None = None) -> str:
     with pytest.raises(InvalidFile) as caught:
-        tables.ingest_from(TableOrigin("lake", name, live=True), columns, units)
+        tables.intake.ingest_from(TableOrigin("lake", name, live=True), columns, units)
     return str(caught.value)
 
 
@@ -151,7 +152,7 @@ def worst(near: Tables, lake: Any) -> str:
 
 
 def test_the_worst_rows_give_the_same_integers_everywhere(near: Tables, worst: str) -> None:
-    file = near.ingest(BytesIO(as_csv(rows())), COLUMNS, ["NA"]).file_id
+    file = near.intake.ingest(BytesIO(as_csv(rows())), COLUMNS, ["NA"]).file_id
     for needs in all_needs():
         answer = near.sums(worst, needs)
         assert answer == expected(needs) == near.sums(file, needs), needs
@@ -265,7 +266,7 @@ def test_names_that_are_no_tables(near: Tables, lake: Any, name: str) -> None:
 def test_it_is_not_copied(near: Tables, lake: Any) -> None:
     name = make(lake, "SELECT 1 AS x UNION ALL SELECT 2")
     with pytest.raises(InvalidFile, match="the service does not copy Spark tables"):
-        near.ingest_from(TableOrigin("lake", name, live=False), [X])
+        near.intake.ingest_from(TableOrigin("lake", name, live=False), [X])
 
 
 def test_another_number_of_rows_is_noticed_at_once(near: Tables, lake: Any) -> None:
@@ -352,7 +353,7 @@ def test_people_and_missing_values(near: Tables, lake: Any) -> None:
 def test_a_server_that_is_away_tells_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     opened = Tables(tmp_path, connections={"lake": "sc://127.0.0.1:1/;token=a-secret"}, statement_seconds=10)
     with caplog.at_level(logging.INFO), pytest.raises(EngineFailure):
-        opened.ingest_from(TableOrigin("lake", "t", live=True), [X])
+        opened.intake.ingest_from(TableOrigin("lake", "t", live=True), [X])
     assert "a-secret" not in caplog.text
     opened.close()
 

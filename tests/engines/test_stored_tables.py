@@ -47,7 +47,7 @@ def failure_of(call: Callable[[], object]) -> EngineFailure:
 
 
 def test_a_file_is_private_typed_and_tells_no_values_by_its_footer(tables: Tables) -> None:
-    ingested = tables.ingest(BytesIO(b"integer,other\n5,x\n7,y\n"), [INTEGER], [])
+    ingested = tables.intake.ingest(BytesIO(b"integer,other\n5,x\n7,y\n"), [INTEGER], [])
     tables.settle(ingested.file_id)
     path = tables._path(ingested.file_id)
     assert contents(tables) == [path.name, prepared_file(path).name]
@@ -135,7 +135,7 @@ def test_a_failing_disk_leaves_nothing_behind(tables: Tables, monkeypatch: pytes
 
     targets = {"fsync": (os, "fsync"), "rename": (Path, "rename"), "write": (pq.ParquetWriter, "write_table")}
     monkeypatch.setattr(*targets[step], full)
-    failure_of(lambda: tables.ingest(BytesIO(SECRET), [INTEGER], []))
+    failure_of(lambda: tables.intake.ingest(BytesIO(SECRET), [INTEGER], []))
     assert contents(tables) == []
 
 
@@ -144,7 +144,7 @@ def test_a_directory_that_cannot_be_synced_keeps_nothing(tables: Tables, monkeyp
         raise OSError(5, "Input/output error")
 
     monkeypatch.setattr(atomic_files, "sync_directory", broken)
-    failure_of(lambda: tables.ingest(BytesIO(SECRET), [INTEGER], []))
+    failure_of(lambda: tables.intake.ingest(BytesIO(SECRET), [INTEGER], []))
     assert contents(tables) == []
 
 
@@ -157,7 +157,7 @@ def test_refused_files_leave_nothing_behind(tables: Tables) -> None:
         as_parquet(pa.table({"x": [1]})),
     ):
         with pytest.raises(InvalidFile):
-            tables.ingest(BytesIO(upload) if isinstance(upload, bytes) else upload, [INTEGER], [])
+            tables.intake.ingest(BytesIO(upload) if isinstance(upload, bytes) else upload, [INTEGER], [])
     assert contents(tables) == []
 
 
@@ -169,7 +169,7 @@ def test_an_upload_that_breaks_off_leaves_nothing_behind(tables: Tables) -> None
             return super().readline(size)
 
     upload: BinaryIO = Breaking(b"integer\n" + b"1\n" * 10_000)
-    failure_of(lambda: tables.ingest(upload, [INTEGER], []))
+    failure_of(lambda: tables.intake.ingest(upload, [INTEGER], []))
     assert contents(tables) == []
 
 
@@ -195,7 +195,7 @@ def test_what_a_killed_process_left_is_removed_and_what_a_living_one_writes_is_n
 def test_a_large_histogram_fits_into_little_memory(tmp_path: Path) -> None:
     opened = Tables(tmp_path, threads=2, memory_limit="100MB")
     values = pa.array([math.sin(i) for i in range(100_000)] * 20)
-    file_id = opened.ingest(as_parquet(pa.table({"real": values})), [REAL], []).file_id
+    file_id = opened.intake.ingest(as_parquet(pa.table({"real": values})), [REAL], []).file_id
     bins = bins_by_number(REAL, 1000, (mpq(-1), mpq(1)))
     assert sum(opened.sums(file_id, BinCounts("real", bins))) == 2_000_000
     opened.close()
@@ -204,7 +204,7 @@ def test_a_large_histogram_fits_into_little_memory(tmp_path: Path) -> None:
 def test_columns_of_every_kind_with_nothing_in_them(tables: Tables) -> None:
     declared = [REAL, INTEGER, Column("boolean", Kind.BOOLEAN), CATEGORY]
     upload = BytesIO(b"real,integer,boolean,category\n" + b"NA,NA,NA,NA\n" * 3)
-    file_id = tables.ingest(upload, declared, ["NA"]).file_id
+    file_id = tables.intake.ingest(upload, declared, ["NA"]).file_id
     for column in declared[:3]:
         codes = codes_for(column, None)
         q = codes.null_code
@@ -226,7 +226,7 @@ def test_undeclared_texts_are_not_stored(tables: Tables, as_file: Callable[[list
     column = Column("c", Kind.CATEGORY, categories=("a", "other"))
     sizes = set()
     for texts in (["secret 1"] * 200, [f"secret {i}" for i in range(200)]):
-        file_id = tables.ingest(as_file(["a", "other", *texts]), [column], [""]).file_id
+        file_id = tables.intake.ingest(as_file(["a", "other", *texts]), [column], [""]).file_id
         content = tables._path(file_id).read_bytes()
         assert b"secret" not in content
         assert tables.sums(file_id, BinCounts("c", CategoryBins(column.categories, missing=True))) == (1, 1, 200, 0)

@@ -41,10 +41,10 @@ def stored(tables: Tables, file_id: str) -> list[int]:
 @pytest.mark.parametrize("write", [as_csv, as_table])
 def test_nobody_has_more_rows_than_declared(tables: Tables, write: Callable[..., BytesIO]) -> None:
     values = list(range(250))
-    assert tables.ingest(write(PEOPLE, values), [X], [], units=Units("who", 3)).n == 250
+    assert tables.intake.ingest(write(PEOPLE, values), [X], [], units=Units("who", 3)).n == 250
     for most, over in ((2, "50 units have"), (1, "100 units have")):
         with pytest.raises(InvalidFile) as caught:
-            tables.ingest(write(PEOPLE, values), [X], [], units=Units("who", most))
+            tables.intake.ingest(write(PEOPLE, values), [X], [], units=Units("who", most))
         assert f"column who: {over} more than {most} rows" in str(caught.value)
     assert not list(tables._engine.scratch.iterdir())
 
@@ -53,7 +53,7 @@ def test_nobody_has_more_rows_than_declared(tables: Tables, write: Callable[...,
 @pytest.mark.parametrize("most", [1, 2, 3])
 def test_as_many_are_kept_as_were_declared(tables: Tables, write: Callable[..., BytesIO], most: int) -> None:
     values = list(range(250))
-    ingested = tables.ingest(write(PEOPLE, values), [X], [], units=Units("who", most, truncate=True))
+    ingested = tables.intake.ingest(write(PEOPLE, values), [X], [], units=Units("who", most, truncate=True))
     kept = stored(tables, ingested.file_id)
     rows = Counter(PEOPLE[x] for x in kept)
     assert rows == {person: min(count, most) for person, count in Counter(PEOPLE).items()}
@@ -66,7 +66,9 @@ def test_which_are_kept_is_a_matter_of_a_key(tables: Tables) -> None:
     who, values = [str(i // 3) for i in range(300)], list(range(300))
     chosen = [
         sorted(
-            stored(tables, tables.ingest(as_csv(who, values), [X], [], units=Units("who", 1, truncate=True)).file_id)
+            stored(
+                tables, tables.intake.ingest(as_csv(who, values), [X], [], units=Units("who", 1, truncate=True)).file_id
+            )
         )
         for _ in range(2)
     ]
@@ -82,7 +84,7 @@ def test_the_order_of_the_rows_does_not_matter(tables: Tables, monkeypatch: pyte
         random.Random(seed).shuffle(rows)
         upload = as_csv(*map(list, zip(*rows, strict=True)))
         found.append(
-            sorted(stored(tables, tables.ingest(upload, [X], [], units=Units("who", 2, truncate=True)).file_id))
+            sorted(stored(tables, tables.intake.ingest(upload, [X], [], units=Units("who", 2, truncate=True)).file_id))
         )
     assert found[0] == found[1]
 
@@ -90,14 +92,14 @@ def test_the_order_of_the_rows_does_not_matter(tables: Tables, monkeypatch: pyte
 def test_a_unit_may_be_a_declared_column_too(tables: Tables) -> None:
     who = Column("who", Kind.INTEGER, (mpq(0), mpq(9)))
     for write in (as_csv, as_table):
-        ingested = tables.ingest(write([1, 1, 2], [7, 8, 9]), [who, X], [], units=Units("who", 1, truncate=True))
+        ingested = tables.intake.ingest(write([1, 1, 2], [7, 8, 9]), [who, X], [], units=Units("who", 1, truncate=True))
         table = pq.read_table(tables._path(ingested.file_id))
         assert sorted(table.column(encode_name("who")).to_pylist()) == [1, 2]
 
 
 def test_texts_are_compared_as_they_are(tables: Tables) -> None:
     who = ["7", "07", " 7", "7 ", "a", "A", "é", "e\u0301"]
-    assert tables.ingest(as_csv(who, [1] * 8), [X], [], units=Units("who", 1)).n == 8
+    assert tables.intake.ingest(as_csv(who, [1] * 8), [X], [], units=Units("who", 1)).n == 8
 
 
 @pytest.mark.parametrize(
@@ -105,40 +107,40 @@ def test_texts_are_compared_as_they_are(tables: Tables) -> None:
 )
 def test_a_unit_of_a_text_file_is_its_text_whatever_it_means(tables: Tables, who: list[str]) -> None:
     form = FileFormat(decimal=",", date_order="day-month-year")
-    assert tables.ingest(as_csv(who, [1, 2]), [X], [], form, units=Units("who", 1)).n == 2
+    assert tables.intake.ingest(as_csv(who, [1, 2]), [X], [], form, units=Units("who", 1)).n == 2
     with pytest.raises(InvalidFile, match="the largest has 2"):
-        tables.ingest(as_csv([*who, f" {who[0]} "], [1, 2, 3]), [X], [], FileFormat(strip=True), Units("who", 1))
+        tables.intake.ingest(as_csv([*who, f" {who[0]} "], [1, 2, 3]), [X], [], FileFormat(strip=True), Units("who", 1))
 
 
 @pytest.mark.parametrize("cells", [[7, 7.0], ["7", 7], [True, "true"], [date(2020, 2, 9), "2020-02-09"]])
 def test_cells_of_a_workbook_with_the_same_text_are_one_unit(tables: Tables, cells: list[Cell]) -> None:
     rows: list[list[Cell]] = [["who", "x"], *([cell, 1] for cell in cells)]
     with pytest.raises(InvalidFile, match="the largest has 2"):
-        tables.ingest(BytesIO(workbook({"S": rows})), [X], [], units=Units("who", 1))
+        tables.intake.ingest(BytesIO(workbook({"S": rows})), [X], [], units=Units("who", 1))
 
 
 @pytest.mark.parametrize("missing", ["", "NA"])
 def test_a_row_without_a_unit_is_refused(tables: Tables, missing: str) -> None:
     with pytest.raises(InvalidFile, match="line 3, column who: is missing"):
-        tables.ingest(as_csv(["a", missing], [1, 2]), [X], ["", "NA"], units=Units("who", 1))
+        tables.intake.ingest(as_csv(["a", missing], [1, 2]), [X], ["", "NA"], units=Units("who", 1))
     with pytest.raises(InvalidFile, match="row 2, column who: is missing"):
-        tables.ingest(as_table(["a", None], [1, 2]), [X], [], units=Units("who", 1))
+        tables.intake.ingest(as_table(["a", None], [1, 2]), [X], [], units=Units("who", 1))
 
 
 def test_what_cannot_be_a_unit(tables: Tables) -> None:
     with pytest.raises(InvalidFile, match="column who: is missing from the header"):
-        tables.ingest(BytesIO(b"x\n1\n2\n"), [X], [], units=Units("who", 1))
+        tables.intake.ingest(BytesIO(b"x\n1\n2\n"), [X], [], units=Units("who", 1))
     for who in ([1.5, 2.5], [True, False], [[1], [2]]):
         with pytest.raises(
             InvalidFile, match="column who: must be of a text, whole-number, decimal, date or binary type"
         ):
-            tables.ingest(as_table(who, [1, 2]), [X], [], units=Units("who", 1))
+            tables.intake.ingest(as_table(who, [1, 2]), [X], [], units=Units("who", 1))
 
 
 def test_many_units_fit_into_little_memory(tmp_path: Any) -> None:
     opened = Tables(tmp_path, threads=2, memory_limit="200MB")
     n = 600_000
     table = pa.table({"who": pa.array([f"person {i * 7919 % n}" for i in range(n)]), "x": pa.array(range(n))})
-    ingested = opened.ingest(as_parquet(table), [X], [], units=Units("who", 1, truncate=True))
+    ingested = opened.intake.ingest(as_parquet(table), [X], [], units=Units("who", 1, truncate=True))
     assert ingested.n == n
     opened.close()

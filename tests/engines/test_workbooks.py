@@ -23,13 +23,13 @@ TAIL = "</sheetData></worksheet>"
 
 
 def stored(tables: Tables, content: bytes, *columns: Column, form: FileFormat = PLAIN) -> list[list[Any]]:
-    ingested = tables.ingest(BytesIO(content), columns, ["", "NA", "-"], form)
+    ingested = tables.intake.ingest(BytesIO(content), columns, ["", "NA", "-"], form)
     return [column.to_pylist() for column in pq.read_table(tables._path(ingested.file_id)).columns]
 
 
 def refused(tables: Tables, content: bytes, *columns: Column, form: FileFormat = PLAIN) -> list[str]:
     with pytest.raises(InvalidFile) as caught:
-        tables.ingest(BytesIO(content), columns, ["", "NA"], form)
+        tables.intake.ingest(BytesIO(content), columns, ["", "NA"], form)
     return [f"{problem.where}: {problem.what}" for problem in caught.value.problems]
 
 

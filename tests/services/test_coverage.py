@@ -187,7 +187,7 @@ def dataset(tables: Tables) -> Dataset:
             for name, each in DECLARED.items()
         }
     )
-    ingested = tables.ingest(BytesIO(CONTENT.encode()), list(columns.decode_columns(declared).values()), ["NA"])
+    ingested = tables.intake.ingest(BytesIO(CONTENT.encode()), list(columns.decode_columns(declared).values()), ["NA"])
     assert ingested.n == N
     return Dataset(1, "penguins", "", 1, declared, N, 1, "2026-11-28T00:00:00.000000Z", "open", ingested.file_id)
 

@@ -1,12 +1,10 @@
-"""Stored and live tables: ingest them, compute their sums, and drop them."""
+"""Stored and live tables: their sums, from when they are taken in until they are dropped."""
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryFile
-from typing import BinaryIO, NamedTuple, TypeVar
+from typing import TypeVar
 from uuid import uuid4
 
 from app import metrics, private_files
@@ -15,27 +13,23 @@ from app.dp.table.sums import Answer, Needs
 from app.engines import live_tables
 from app.engines.atomic_files import remove, remove_abandoned
 from app.engines.backends.duckdb_engine import DuckDBEngine
-from app.engines.errors import EngineFailure, InvalidFile, Problem, StaleTable, translate_engine_errors
-from app.engines.file_stores.file_store import FileStore, parse_file_path, refuse_table
+from app.engines.errors import EngineFailure, StaleTable, translate_engine_errors
 from app.engines.ingest import Units
-from app.engines.ingest.file_format import PLAIN, FileFormat
-from app.engines.ingest.parquet_parts import Part
 from app.engines.ingest.problems import Problems
 from app.engines.ingest.writer import read_stored, write_batches
-from app.engines.ingest_process.intake import Counting, ingest_file, ingest_parts, ingest_stream
-from app.engines.ingest_process.pool import Interrupted
-from app.engines.ingest_process.reader import IngestReader, never
-from app.engines.prepared_sums import prepared_file, write_prepared
+from app.engines.ingest_process.reader import IngestReader
+from app.engines.prepared_sums import prepared_file
 from app.engines.sql.scan_sharing import can_share, scans_of
 from app.engines.storage.connections import Connections, TableOrigin
 from app.engines.storage.drafts import Drafts
-from app.engines.storage.file_tables import CopyLimits, WatchedFiles, copy_files, require_versions
-from app.engines.storage.live_preparation import prepare_live_table
+from app.engines.storage.file_tables import CopyLimits, WatchedFiles
 from app.engines.storage.prepared_answers import find_prepared_answer
 from app.engines.storage.prepared_tables import PreparedTables, exchange_table, hold_table
 from app.engines.storage.shared_scans import SharedScans
 from app.engines.storage.single_flight_cache import SingleFlightCache
 from app.engines.storage.stored_sums import StoredSums
+from app.engines.storage.table_files import LIVE, WATCHED, data_files
+from app.engines.storage.table_intake import TableIntake
 from app.engines.storage.unregistered_tables import UnregisteredTables
 from app.engines.stored_columns import build_stored_schema
 
@@ -48,20 +42,6 @@ MAX_KEPT_BYTES = 160 * 2**20
 
 _BYTES_PER_NUMBER, _BYTES_PER_CHARACTER, _BYTES_PER_ANSWER = 40, 12, 2_000
 
-_COPY_LIMITS = CopyLimits(2**30, 1_800)
-
-_LIVE = "live-"
-_WATCHED = "watched-"
-"""A copy of files that must stay as they are; a file beside it says which."""
-
-
-class Ingested(NamedTuple):
-    """An ingested table: its id, its number of rows, and the SHA-256 of its file, if it came from a file."""
-
-    file_id: str
-    n: int
-    sha256: str | None = None
-
 
 def _estimate_cached_bytes(key: tuple[str, Needs], answer: Answer) -> int:
     """Estimate how much memory an answer takes with its key, which may contain thousands of edges and values.
@@ -71,12 +51,7 @@ def _estimate_cached_bytes(key: tuple[str, Needs], answer: Answer) -> int:
     return _BYTES_PER_ANSWER + _BYTES_PER_NUMBER * len(answer) + _BYTES_PER_CHARACTER * len(repr(key))
 
 
-def data_files(directory: Path, file_id: str) -> list[Path]:
-    """Return the paths of a table's files: the rows of a stored table, the description of a live one, or both."""
-    rows, description = directory / f"{file_id}.parquet", directory / f"{file_id}.json"
-    if file_id.startswith(_WATCHED):
-        return [rows, description]
-    return [description if file_id.startswith(_LIVE) else rows]
+COPY_LIMITS = CopyLimits(2**30, 1_800)
 
 
 class Tables:
@@ -99,7 +74,7 @@ class Tables:
         connections: Mapping[str, str] | None = None,
         statement_seconds: int = 300,
         reader: IngestReader | None = None,
-        copy_limits: CopyLimits = _COPY_LIMITS,
+        copy_limits: CopyLimits = COPY_LIMITS,
     ) -> None:
         private_files.make_private_directory(directory)
         private_files.narrow(directory)
@@ -117,38 +92,9 @@ class Tables:
         self._prepared = PreparedTables()
         self._shared_scans = SharedScans(scans_of)
         self._reader = reader
-        self._copy_limits = copy_limits
+        of_intake = self._engine, self._sources, self._pending, reader, copy_limits
+        self.intake = TableIntake(self._directory, *of_intake)
         self.drafts = Drafts(self._sources, self._engine.scratch, copy_limits, reader)
-
-    def ingest(  # noqa: PLR0913, PLR0917 - what a file is and how it is declared
-        self,
-        upload: BinaryIO,
-        columns: Sequence[Column],
-        null_values: Sequence[str],
-        form: FileFormat = PLAIN,
-        units: Units | None = None,
-        interrupted: Interrupted = never,
-    ) -> Ingested:
-        """Store the declared columns of a CSV, Parquet or Excel file. `null_values` are those of `form`.
-
-        Raises:
-            InvalidFile: the file does not match its declaration, or exceeds a limit; nothing is left behind.
-            SlotsBusy: too many other files are being read; nothing is left behind.
-            EngineFailure: the table could not be stored, or `interrupted` became true; nothing is left behind.
-        """
-        form = replace(form, null_values=null_values)
-
-        def store(path: Path) -> tuple[int, str]:
-            if self._reader is not None:
-                return self._reader.read_file(path, upload, form, columns, units, interrupted)
-            try:
-                return ingest_file(self._counting(), path, upload, form, columns, units)
-            except MemoryError:
-                raise InvalidFile([Problem("file", "needs more memory than there is")]) from None
-
-        file_id = uuid4().hex
-        n, digest = self._take_in(file_id, store)
-        return Ingested(file_id, n, digest)
 
     def has_connection(self, name: str) -> bool:
         """Whether a connection of this name is configured."""
@@ -157,44 +103,6 @@ class Tables:
     def list_connections(self) -> list[tuple[str, str]]:
         """Return the names of the configured connections, and what each leads to: an engine, or files."""
         return self._sources.list_names()
-
-    def ingest_from(
-        self,
-        origin: TableOrigin,
-        columns: Sequence[Column],
-        units: Units | None = None,
-        interrupted: Interrupted = never,
-    ) -> Ingested:
-        """Copy the declared columns of an external table, or store only its location if it stays live.
-
-        Files are always copied. If they stay live, it is noticed when one of them has changed.
-
-        Raises:
-            InvalidFile: the table does not match its declaration, or exceeds a limit; nothing is left behind.
-            SlotsBusy: too many other files are being read; nothing is left behind.
-            EngineFailure: the engine is busy, unavailable or failed, the table could not be stored, or `interrupted`
-                became true; nothing is left behind.
-        """
-        if (store := self._sources.find_store(origin.connection)) is not None:
-            return self._ingest_files(store, origin, columns, units, interrupted)
-        if not origin.live:
-            file_id = uuid4().hex
-            return Ingested(
-                file_id, self._take_in(file_id, lambda path: self._copy(origin, columns, units, path, interrupted))
-            )
-        table = self._sources.validate_live_table(origin, columns, units)
-        file_id = f"{_LIVE}{uuid4().hex}"
-
-        def describe(path: Path) -> None:
-            if origin.prepare:
-                self._prepare_live(path, table, columns)
-            live_tables.write(table, path)
-
-        try:
-            self._take_in(file_id, describe)
-        except StaleTable:
-            raise refuse_table("changed while it was read: try again") from None
-        return Ingested(file_id, table.n)
 
     def sums(self, file_id: str, needs: Needs) -> Answer:
         """Return the exact integers that a statistic needs from a table, from the cache or from one computation.
@@ -215,7 +123,7 @@ class Tables:
             As `sums`; the answers that were computed before a failure stay cached.
         """
         self._require_unchanged_files(file_id)
-        is_live = file_id.startswith(_LIVE)
+        is_live = file_id.startswith(LIVE)
         kept, compute = (self._asked, self._await_other_computation) if is_live else (self._kept, self._find_or_compute)
 
         def computed(keys: Sequence[tuple[str, Needs]]) -> Iterator[tuple[tuple[str, Needs], Answer]]:
@@ -231,7 +139,7 @@ class Tables:
         Raises:
             As `sums`.
         """
-        table = self._live(file_id) if file_id.startswith(_LIVE) else None
+        table = self._live(file_id) if file_id.startswith(LIVE) else None
         found, missing = self._find_prepared(self._path(file_id), needs)
         for scan in scans_of(missing, keyed=table is not None):
             if table is None:
@@ -243,7 +151,7 @@ class Tables:
 
     def are_known(self, file_id: str, needs: Needs) -> bool:
         """Whether `sums` would answer without a scan, and without asking anything else."""
-        if file_id.startswith((_WATCHED, _LIVE)):
+        if file_id.startswith((WATCHED, LIVE)):
             return False
         return (file_id, needs) in self._kept or not self._find_prepared(self._path(file_id), [needs])[1]
 
@@ -259,13 +167,13 @@ class Tables:
         """
         try:
             self._require_unchanged_files(file_id)
-            if origin is None or not file_id.startswith(_LIVE):
+            if origin is None or not file_id.startswith(LIVE):
                 return False
             table = self._live(file_id)
             self._sources.require_registered(origin, table, columns, units)
             if origin.prepare:
                 translate_engine_errors(
-                    logger, "preparing a table", lambda: self._prepare_live(self._path(file_id), table, columns)
+                    logger, "preparing a table", lambda: self.intake.prepare_live(self._path(file_id), table, columns)
                 )
         except StaleTable:
             return True
@@ -274,7 +182,7 @@ class Tables:
     @staticmethod
     def is_stored(file_id: str) -> bool:
         """Whether the rows of a table are stored here; those of a live table stay in their database."""
-        return not file_id.startswith(_LIVE)
+        return not file_id.startswith(LIVE)
 
     def reindex(self, file_id: str, columns: Sequence[Column], registered: Callable[[str], bool]) -> None:
         """Compute the codes and the prepared sums of a stored table again, while others may read it.
@@ -394,17 +302,6 @@ class Tables:
                 answered[each] = answer
         return answered, missing
 
-    def _prepare_live(self, path: Path, table: live_tables.LiveTable, columns: Sequence[Column]) -> None:
-        def compute(needs: Sequence[Needs]) -> dict[Needs, Answer]:
-            engine = self._sources.of(table.connection)
-            return {
-                each: answer
-                for scan in scans_of(needs)
-                for each, answer in zip(scan, engine.compute(table, scan), strict=True)
-            }
-
-        write_prepared(path, prepare_live_table(table.n, columns, compute))
-
     def _live(self, file_id: str) -> live_tables.LiveTable:
         return translate_engine_errors(logger, "a live table", lambda: live_tables.read(self._path(file_id)))
 
@@ -414,7 +311,7 @@ class Tables:
         Raises:
             StaleTable, EngineFailure: as `sums`.
         """
-        if file_id.startswith(_WATCHED):
+        if file_id.startswith(WATCHED):
             translate_engine_errors(logger, "a file store", lambda: self._compare_files(file_id))
 
     def _compare_files(self, file_id: str) -> None:
@@ -423,78 +320,6 @@ class Tables:
         if store is None:
             raise EngineFailure
         watched.require_unchanged(store)
-
-    def _ingest_files(
-        self,
-        store: FileStore,
-        origin: TableOrigin,
-        columns: Sequence[Column],
-        units: Units | None,
-        interrupted: Interrupted,
-    ) -> Ingested:
-        path = parse_file_path(origin.table)
-        file_id = f"{_WATCHED if origin.live else ''}{uuid4().hex}"
-
-        def copy(target: Path) -> int:
-            files = store.find_files(path)
-            if origin.live:
-                require_versions(files)
-            with TemporaryFile(dir=self._engine.scratch) as copied:
-                parts = copy_files(store, files, copied, self._copy_limits, interrupted)
-                n = self._read_parts(target, copied, parts, columns, units, interrupted)
-            if origin.live:
-                watched = WatchedFiles(origin.connection, path, files)
-                watched.write(data_files(self._directory, file_id)[1])
-                try:
-                    watched.require_unchanged(store)
-                except StaleTable:
-                    raise refuse_table("changed while it was read: try again") from None
-            return n
-
-        try:
-            return Ingested(file_id, self._take_in(file_id, copy))
-        except BaseException:
-            self.drop(file_id)
-            raise
-
-    def _read_parts(  # noqa: PLR0913, PLR0917 - what the files are and how they are declared
-        self,
-        target: Path,
-        copied: BinaryIO,
-        parts: Sequence[Part],
-        columns: Sequence[Column],
-        units: Units | None,
-        interrupted: Interrupted,
-    ) -> int:
-        if self._reader is not None:
-            return self._reader.read_parts(target, copied, parts, columns, units, interrupted)
-        return ingest_parts(self._counting(), target, copied, parts, columns, units)
-
-    def _copy(
-        self, origin: TableOrigin, columns: Sequence[Column], units: Units | None, path: Path, interrupted: Interrupted
-    ) -> int:
-        engine = self._sources.of(origin.connection)
-        read = {column.name: column for column in [*([units.declared] if units else []), *columns]}
-        table = engine.locate(origin.connection, origin.table, list(read.values()), live=False)
-        if units is not None and units.column in {column.name for column in columns}:
-            engine.locate(origin.connection, origin.table, [units.declared], live=False)
-        with engine.stream_copy(table) as rows:
-            form = FileFormat([rows.null], ",", "row", strip=False, dates_as_units=True)
-            if self._reader is not None:
-                return self._reader.read_stream(path, rows.file, rows.cancel, form, columns, units, interrupted)
-            return ingest_stream(self._counting(), path, rows.file, form, columns, units)
-
-    def _counting(self) -> Counting:
-        return Counting(self._engine.scratch, lambda: self._engine)
-
-    def _take_in(self, file_id: str, store: Callable[[Path], Result]) -> Result:
-        self._pending.mark(file_id)
-        try:
-            return translate_engine_errors(logger, "storing a table", lambda: store(self._path(file_id)))
-        except BaseException:
-            prepared_file(self._path(file_id)).unlink(missing_ok=True)
-            self._pending.clear(file_id)
-            raise
 
     def _path(self, file_id: str) -> Path:
         return data_files(self._directory, file_id)[0]

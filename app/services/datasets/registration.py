@@ -15,7 +15,7 @@ from app.engines.ingest import Units
 from app.engines.ingest.file_format import PLAIN, FileFormat
 from app.engines.ingest_process.slots import SlotsBusy
 from app.engines.storage.connections import TableOrigin
-from app.engines.storage.tables import Ingested
+from app.engines.storage.table_intake import Ingested
 from app.errors import (
     DatasetClosedError,
     DatasetStaleError,
@@ -107,10 +107,12 @@ def ingest(
     origin, units, tables = registration.origin, registration.units, services.tables
     try:
         if upload is not None:
-            return tables.ingest(upload, declared, registration.null_values, registration.form, units, interrupted)
+            return tables.intake.ingest(
+                upload, declared, registration.null_values, registration.form, units, interrupted
+            )
         assert origin is not None  # noqa: S101 - a registration has a file or an origin
         require_connection(services, origin)
-        return tables.ingest_from(origin, declared, units, interrupted)
+        return tables.intake.ingest_from(origin, declared, units, interrupted)
     except InvalidFile as error:
         raise InvalidRequestError(*error.problems) from None
     except SlotsBusy as error:

@@ -15,7 +15,8 @@ from app.dp.table.columns import Column, Kind
 from app.dp.table.conditions import INT64_LEAST, INT64_MOST, Between, Condition, Missing, value_after, value_before
 from app.dp.table.sums import Answer, BinCounts, CellSums, Needs
 from app.engines.errors import EngineFailure
-from app.engines.storage.tables import Ingested, Tables
+from app.engines.storage.table_intake import Ingested
+from app.engines.storage.tables import Tables
 
 logger = logging.getLogger(__name__)
 

@@ -19,7 +19,7 @@ from app.db.repositories import datasets
 from app.db.session import WriteSession
 from app.engines.prepared_sums import prepared_file
 from app.engines.storage.prepared_tables import hold_table
-from app.engines.storage.tables import data_files
+from app.engines.storage.table_files import data_files
 from app.ledger.chain import checkpoints
 from app.ledger.chain.checkpoints import Checkpoint
 from app.private_files import make_private_directory
