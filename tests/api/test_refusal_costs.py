@@ -52,6 +52,7 @@ HISTOGRAM = {"kind": "histogram", "column": "y", "edges": [0, 1, 2.5], "where": 
 TABLE = {"kind": "histogram", "columns": ["x", "y"], "edges": [[0, 1, 2], None], "bins": [None, 2], "where": WHERE}
 COVARIANCE = {"kind": "covariance", "columns": ["x", "y"], "bounds": [[0, 1], None]}
 SEARCH = {"kind": "quantile_search", "column": "y", "bins": 3, "bounds": [0, 9], "probabilities": [0.5], "where": WHERE}
+ADAPTIVE = SEARCH | {"kind": "adaptive_histogram"}
 PAIRS = {"kind": "pair_differences", "columns": ["x", "x"], "bounds": [[0, 1], [0, 1]], "where": WHERE}
 MISSING = {"kind": "missing", "column": "x"}
 FORMAT = {"encoding": "utf-8", "decimal": ",", "thousands": ".", "column_names": ["x"]}
@@ -87,7 +88,10 @@ BODIES: list[tuple[type[RequestModel], dict[str, Any]]] = [
     (SourcedDatasetRequest, METADATA | {"source": {"connection": "c", "table": "t", "live": True}}),
     (DraftRequest, {"format": {"encoding": "utf-8", "header_row": 2, "sheet": "s"}, "has_header": True}),
     (SourcedDraftRequest, {"source": {"connection": "c", "table": "t", "live": True}}),
-    *((ReleaseRequest, {"statistic": each, "epsilon": "1"}) for each in (MEAN, COVARIANCE, SEARCH, PAIRS, MISSING)),
+    *(
+        (ReleaseRequest, {"statistic": each, "epsilon": "1"})
+        for each in (MEAN, COVARIANCE, SEARCH, ADAPTIVE, PAIRS, MISSING)
+    ),
     (ReleaseRequest, {"statistic": {"kind": "variance", "column": "x"}, "accuracy": "1", "alpha": 0.1}),
     (PlanRequest, {"statistic": HISTOGRAM, "epsilon": 1, "curve": {"from": "0.1", "to": 2, "points": 3}, "guess": 5}),
     (FreePlanRequest, {"statistic": TABLE, "epsilon": 1, "n": 10, "columns": COLUMNS}),

@@ -197,7 +197,7 @@ def test_the_method_of_quantiles(opened: Opened, penguins: Penguins) -> None:
     unfold(page, "Intervals of body_mass_g")
     page.get_by_label("How many").fill("10")
     unfold(page, "Advanced")
-    expect(page.get_by_text("A search needs fewer counts")).to_be_visible()
+    expect(page.get_by_text("An adaptive histogram needs fewer counts")).to_be_visible()
     assert release(page).answer["derived"]["method"] == "histogram"  # of ten bins
     page.get_by_label("Method").select_option(label="search")
     sent = release(page)

@@ -80,7 +80,10 @@ def counted() -> Iterator[dict[str, Any]]:
         yield from (
             question("histogram", [column], where=where) for column in ("income", "score", "region", "employed")
         )
-        yield from (question("quantile", ["income"], where=where, method=each) for each in ("", "search", "histogram"))
+        yield from (
+            question("quantile", ["income"], where=where, method=each)
+            for each in ("", "adaptive", "search", "histogram")
+        )
         yield from (question(want, ["income"], where=where) for want in ("cumulative", "missing"))
         yield from (question("proportion", ["employed"], where=where, group=group) for group in GROUPS)
     older = {"age": {"at_least": "30"}}  # a filter may not be about the column of the share

@@ -53,6 +53,10 @@ RICH = {"income": {"between": (mpq(50_000), mpq(150_000))}}
             {"kind": "quantile_search", "column": "income", "bins": mpq(9), "probabilities": (mpq(1, 2),)},
             {"income": ("excluded", (0, 150_000))},
         ),
+        (
+            {"kind": "adaptive_histogram", "column": "income", "bins": mpq(9), "probabilities": (mpq(1, 2),)},
+            {"income": ("excluded", (0, 150_000))},
+        ),
     ],
 )
 def test_the_treatment_of_each_column(asked: dict[str, Any], expected: dict[str, tuple[Any, ...]]) -> None:

@@ -149,6 +149,10 @@ DERIVED: list[tuple[dict[str, Any], list[float]]] = [
         [PRESENT[ceil(p * len(PRESENT)) - 1] for p in (Fraction(9, 10), Fraction(1, 4))],
     ),
     (
+        {"kind": "quantile", **SEARCHED, "method": "adaptive", "probabilities": (mpq(9, 10), mpq(1, 4))},
+        [PRESENT[ceil(p * len(PRESENT)) - 1] for p in (Fraction(9, 10), Fraction(1, 4))],
+    ),
+    (
         {"kind": "margin", "columns": ("species", "year"), "bins": (None, mpq(3)), "column": "species"},
         by_species([1] * N),
     ),
@@ -272,7 +276,8 @@ def test_what_follows_holds_as_often_as_it_says(
 
 def test_every_kind_is_simulated() -> None:
     """What the counts of a search are of depends on the counts before: that is seen in the quantiles of a search."""
-    searched = {"quantile_search" for spec, _ in DERIVED if spec.get("method") == "search"}
+    kinds = {"search": "quantile_search", "adaptive": "adaptive_histogram"}
+    searched = {kinds[spec["method"]] for spec, _ in DERIVED if spec.get("method") in kinds}
     assert {spec["kind"] for spec, _ in RELEASED} | searched == set(STATISTICS)
 
 

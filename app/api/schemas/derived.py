@@ -170,10 +170,11 @@ class QuantileRequest(RequestModel):
     bins: Bins | None = None
     bounds: Bounds | None = None
     where: Where | None = None
-    method: Literal["histogram", "search"] | None = Field(
+    method: Literal["histogram", "search", "adaptive"] | None = Field(
         default=None,
-        description="`histogram` uses the counts of all bins. `search` counts the values below a few edges, and chooses"
-        " each edge by the earlier counts. The default is the one with narrower intervals for the same ε.",
+        description="`histogram` uses the counts of all bins. `adaptive` counts coarse cells, and then fine cells"
+        " around the quantiles. The default is the one of both with narrower intervals for the same ε. `search` counts"
+        " the values below one edge after the other: it answers from earlier releases of such counts.",
     )
 
 

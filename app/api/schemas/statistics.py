@@ -163,13 +163,7 @@ class SumRequest(RequestModel):
     )
 
 
-class QuantileSearchRequest(RequestModel):
-    """Counts of the values below a few edges of a histogram. Each edge depends on the counts before it.
-
-    The derived statistic `quantile` uses this as a component, and computes quantiles from the counts.
-    """
-
-    kind: Literal["quantile_search"]
+class _QuantileCountsRequest(RequestModel):
     column: ColumnName
     probabilities: Annotated[
         list[Alpha], Field(min_length=1, max_length=MAX_SEARCHED, fail_fast=True, examples=[[0.5]])
@@ -178,6 +172,24 @@ class QuantileSearchRequest(RequestModel):
     bins: Bins | None = None
     bounds: Bounds | None = None
     where: Where | None = None
+
+
+class QuantileSearchRequest(_QuantileCountsRequest):
+    """Counts of the values below a few edges of a histogram. Each edge depends on the counts before it.
+
+    The derived statistic `quantile` can use this as a component, and compute quantiles from the counts.
+    """
+
+    kind: Literal["quantile_search"]
+
+
+class AdaptiveHistogramRequest(_QuantileCountsRequest):
+    """Counts of coarse cells of several bins, and of fine cells around the quantiles that the coarse counts show.
+
+    The derived statistic `quantile` uses this as a component, and computes quantiles from the counts.
+    """
+
+    kind: Literal["adaptive_histogram"]
 
 
 class PairDifferencesRequest(RequestModel):
@@ -217,6 +229,7 @@ StatisticRequest = Annotated[
     | MissingRequest
     | SumRequest
     | QuantileSearchRequest
+    | AdaptiveHistogramRequest
     | PairDifferencesRequest,
     Field(discriminator="kind", json_schema_extra=_flat),
 ]

@@ -41,6 +41,7 @@ class Method(StrEnum):
 
     HISTOGRAM = "histogram"
     SEARCH = "search"
+    ADAPTIVE = "adaptive"
 
 
 Choice = TypeVar("Choice", bound=StrEnum)

@@ -1,6 +1,7 @@
 """Statistics derived from counts of bins: cumulative counts, and the margin of a two-way table."""
 
 from abc import ABC
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -198,3 +199,11 @@ def fit_ascending(values: Sequence[Rational]) -> list[Rational]:
             total, size = total + before, size + many
         pools.append((total, size))
     return [total / size for total, size in pools for _ in range(size)]
+
+
+def interpolate_edges(edges: Sequence[Rational], counts: Sequence[Rational], wanted: Rational) -> Rational:
+    """Return the value at which the ascending counts below the edges reach `wanted`, by linear interpolation."""
+    i = min(max(bisect_left(counts, wanted), 1), len(counts) - 1)
+    step = counts[i] - counts[i - 1]
+    part = min(max((wanted - counts[i - 1]) / step, mpq(0)), mpq(1)) if step else mpq(1, 2)
+    return edges[i - 1] + (edges[i] - edges[i - 1]) * part

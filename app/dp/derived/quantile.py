@@ -11,26 +11,25 @@ from typing import Any, ClassVar, Self, cast
 
 from gmpy2 import mpq
 
+from app.dp.derived.adaptive_quantile import estimate_quantiles
 from app.dp.derived.base import Estimate, Estimates, Guesses, KnownComponent, widest
-from app.dp.derived.from_bins import HISTOGRAM_MEMBERS, FromHistogram, fit_ascending
+from app.dp.derived.from_bins import HISTOGRAM_MEMBERS, FromHistogram, fit_ascending, interpolate_edges
 from app.dp.derived.interval_arithmetic import Range, ends
 from app.dp.errors import InvalidStatistic
 from app.dp.mechanism.mechanism import Mechanism
-from app.dp.mechanism.parameters import WHOLE, derive_parameters
-from app.dp.mechanism.prefix_accuracy import prefix_radii
 from app.dp.mechanism.ratio_accuracy import RatioError
 from app.dp.numbers.exact import Rational, json_probability
 from app.dp.statistics import build
-from app.dp.statistics.quantile_search import MAX_SEARCHED, QuantileSearch
+from app.dp.statistics.adaptive_histogram import AdaptiveHistogram
+from app.dp.statistics.fine_cells import EDGES_OF_A_QUANTILE
+from app.dp.statistics.quantile_counts import MAX_SEARCHED, QuantileCounts
+from app.dp.statistics.quantile_search import QuantileSearch
 from app.dp.table.columns import Column, Kind
 
 MAX_PROBABILITIES = 100
 
-METHODS = ("histogram", "search")
-
-_ALPHA = mpq(1, 20)
-_BEYOND = mpq(8, 5)
-"""The typical distance from a quantile to the ends of a search, in units of its reach; found by simulation."""
+METHODS = ("histogram", "search", "adaptive")
+_COUNTED = {"search": QuantileSearch, "adaptive": AdaptiveHistogram}
 
 
 @dataclass(frozen=True)
@@ -42,11 +41,13 @@ class Quantile(FromHistogram):
 
     Attributes:
         probabilities: the probabilities, in the order of the request.
-        search: the search that it is derived from; None if it is derived from a histogram.
+        method: from what it is derived: one of `METHODS`.
+        search: the counts that it is derived from; None if it is derived from a histogram.
     """
 
     probabilities: tuple[Rational, ...]
-    search: QuantileSearch | None
+    method: str
+    search: QuantileCounts | None
 
     kind: ClassVar[str] = "quantile"
     members: ClassVar[frozenset[str]] = frozenset({*HISTOGRAM_MEMBERS, "probabilities", "method"})
@@ -66,18 +67,15 @@ class Quantile(FromHistogram):
         method = spec.get("method")
         if method not in {None, *METHODS}:
             raise InvalidStatistic("method", f"must be one of {', '.join(METHODS)}")
-        search = None
-        if method == "search" or (method is None and len(set(probabilities)) <= MAX_SEARCHED):
-            wanted = asked | {"kind": QuantileSearch.kind, "probabilities": probabilities}
-            search = cast("QuantileSearch", build(wanted, columns, n, rows_per_unit))
-            if method is None and not _is_narrower(search.components, tests_of(search), bins.edges.intervals):
-                search = None
-        shown = {
-            "probabilities": [json_probability(probability) for probability in probabilities],
-            "method": METHODS[search is not None],
-        }
-        components = {"histogram": asked} if search is None else {"search": wanted}
-        return cls(n, components, described | shown, bins, probabilities, search)
+        if method is None:
+            method = _choose_method(len(set(probabilities)), bins.edges.intervals)
+        search, components = None, {"histogram": asked}
+        if method in _COUNTED:
+            wanted = asked | {"kind": _COUNTED[method].kind, "probabilities": probabilities}
+            search = cast("QuantileCounts", build(wanted, columns, n, rows_per_unit))
+            components = {"search": wanted}
+        shown = {"probabilities": [json_probability(probability) for probability in probabilities], "method": method}
+        return cls(n, components, described | shown, bins, probabilities, method, search)
 
     def estimates(self, known: Mapping[str, KnownComponent]) -> Estimates:
         """Return the quantiles in the order of the request; a greater probability never has a smaller quantile."""
@@ -100,7 +98,7 @@ class Quantile(FromHistogram):
         counts = [after - before for before, after in pairwise(below)]
         answer = tuple([*counts, self.n - below[-1], 0][:bins])
         scale = mechanism.statistic.sensitivity * mechanism.parameters.scale
-        released = tuple(search.search(answer, scale, lambda count: count))
+        released = tuple(search.search(answer, scale, lambda count, _=None: count))
         known = KnownComponent(released, released, (), mechanism, alpha)
         return widest(each.range for each in self._search_estimates(search, known))
 
@@ -144,7 +142,14 @@ class Quantile(FromHistogram):
             ranges.append(Range(edges[max(first - 1, 0)], edges[min(last, intervals)]))
         return ranges
 
-    def _search_estimates(self, search: QuantileSearch, known: KnownComponent) -> list[Estimate]:
+    def _search_estimates(self, search: QuantileCounts, known: KnownComponent) -> list[Estimate]:
+        """Return the quantiles in the order of the request from the counts of a search or an adaptive histogram."""
+        if isinstance(search, AdaptiveHistogram):
+            found = estimate_quantiles(search, known, self._edges)
+            return [found[search.probabilities.index(probability)] for probability in self.probabilities]
+        return self._from_pivots(cast("QuantileSearch", search), known)
+
+    def _from_pivots(self, search: QuantileSearch, known: KnownComponent) -> list[Estimate]:
         """Return the quantiles from the counts below the pivots.
 
         A pivot bounds a quantile if its released count is farther from pN than the error can be. The value is
@@ -162,7 +167,7 @@ class Quantile(FromHistogram):
             few = max([0, *(pivot for pivot, count in released if count < target - reach)])
             many = min([len(edges) - 1, *(pivot for pivot, count in released if count >= target + reach)])
             lower, upper = edges[min(few, many)], edges[max(few, many)]
-            value = _interpolate([edges[place] for place in places], counts, target)
+            value = interpolate_edges([edges[place] for place in places], counts, target)
             found.append(Estimate(min(max(value, lower), upper), Range(lower, upper)))
         return found
 
@@ -186,24 +191,14 @@ def search_reach(search: QuantileSearch, mechanism: Mechanism, alpha: Rational) 
     return RatioError.of(mechanism, mechanism, 2 * alpha / tests_of(search)).reach(spread)
 
 
-def _is_narrower(steps: int, tests: int, intervals: int) -> bool:
-    """Return whether a search gives narrower intervals than a histogram of `intervals` bins at the same ε.
+def _choose_method(probabilities: int, intervals: int) -> str:
+    """Return the method that gives narrower intervals at the same ε, a histogram or an adaptive one.
 
-    Both errors fall as 1/ε, so one comparison at ε = 1 is enough: the error of the count of half of the bins against
-    the typical distance to the ends of a search. The decision is part of the plan, so it uses public facts only.
+    The count below an edge is a sum of up to half of the counts, and an adaptive histogram needs no more of them than
+    its fine cells. The decision is part of the plan, so it uses public facts only.
     """
-    bins = derive_parameters(mpq(1, 2), mpq(25_000), grid_refinement=WHOLE)
-    half = max(intervals // 2, 1)
-    by_histogram = prefix_radii(bins, half, _ALPHA / 2, on_grid=True).radius(half)
-    return bool(_BEYOND * steps * math.log(tests / (2 * _ALPHA)) < by_histogram)
-
-
-def _interpolate(edges: Sequence[Rational], counts: Sequence[Rational], wanted: Rational) -> Rational:
-    """Return the value at which the ascending counts below the edges reach `wanted`, by linear interpolation."""
-    i = min(max(bisect_left(counts, wanted), 1), len(counts) - 1)
-    step = counts[i] - counts[i - 1]
-    part = min(max((wanted - counts[i - 1]) / step, mpq(0)), mpq(1)) if step else mpq(1, 2)
-    return edges[i - 1] + (edges[i] - edges[i - 1]) * part
+    few = probabilities <= MAX_SEARCHED and (EDGES_OF_A_QUANTILE + 1) * probabilities < intervals
+    return "adaptive" if few else "histogram"
 
 
 def _quantile(
@@ -219,7 +214,7 @@ def _quantile(
     lower = edges[bisect_left(cumulative, few, hi=len(cumulative) - 1, key=_highest)]
     enough = bisect_left(cumulative, many, key=_lowest) + 1 if many > 0 else len(edges)
     upper = edges[min(enough, len(edges) - 1)]
-    value = _interpolate(edges, counts, p * counts[-1])
+    value = interpolate_edges(edges, counts, p * counts[-1])
     return Estimate(min(max(value, lower), upper), Range(lower, upper))
 
 

@@ -14,7 +14,7 @@ from app.dp.numbers.exact import Rational, half_ulp
 from app.dp.numbers.random_bits import VectorBitSource
 from app.dp.statistics.base import Statistic
 from app.dp.statistics.count_base import Counts, SharedCounts
-from app.dp.statistics.quantile_search import QuantileSearch
+from app.dp.statistics.quantile_counts import QuantileCounts
 from app.dp.table.sums import Answer
 
 AUTO: Final = "auto"
@@ -121,10 +121,10 @@ class Mechanism:
             if statistic.complementary:
                 first = centre + normalised[0]
                 return ReleasedValues.several([first, statistic.n - first])
-        elif isinstance(statistic, QuantileSearch):
+        elif isinstance(statistic, QuantileCounts):
 
-            def release(count: Rational) -> Rational:
-                return centre + sensitivity * draw((count - centre) / sensitivity, parameters, bits)
+            def release(count: Rational, unit: Rational = sensitivity) -> Rational:
+                return centre + unit * draw((count - centre) / unit, parameters, bits)
 
             return ReleasedValues.several(statistic.search(answer, sensitivity * parameters.scale, release))
         else:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.dp.errors import InvalidStatistic
+from app.dp.statistics.adaptive_histogram import AdaptiveHistogram
 from app.dp.statistics.base import Statistic
 from app.dp.statistics.centred_sum import CentredSum
 from app.dp.statistics.count import Count, GroupedCount, MissingCount
@@ -24,7 +25,7 @@ STATISTICS: dict[str, type[Statistic]] = {
     statistic.kind: statistic
     for statistic in (
         *(Mean, Variance, Covariance, Histogram, Count, MissingCount, Sum, QuantileSearch),
-        PairDifferences,
+        *(PairDifferences, AdaptiveHistogram),
     )
 }
 

@@ -4,75 +4,32 @@ A histogram counts every bin, but only one bin contains the quantile. A search s
 count below an edge has a sensitivity of 1, and a number of steps that is fixed in advance shares ε equally.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from gmpy2 import mpq
 
-from app.dp.errors import InvalidStatistic
-from app.dp.numbers.exact import Rational, json_probability, to_nearest_double
-from app.dp.statistics.count_base import Counts
-from app.dp.statistics.histogram import MAX_JOINT_INTERVALS, Histogram
+from app.dp.numbers.exact import Rational
 from app.dp.statistics.pivots import Pivots
-from app.dp.table.bins import IntervalBins
+from app.dp.statistics.quantile_counts import QuantileCounts, as_reported
 from app.dp.table.cells import Steps
-from app.dp.table.columns import Column
-from app.dp.table.conditions import Condition
-from app.dp.table.sums import Answer, BinCounts, CellSums
-
-MAX_SEARCHED = 5
-"""The maximum number of probabilities of a search; for more, a histogram always gives narrower intervals."""
+from app.dp.table.sums import Answer
 
 _STEPS_PER_PROBABILITY = 3
 
 
 @dataclass(frozen=True)
-class QuantileSearch(Counts):
+class QuantileSearch(QuantileCounts):
     """The number of values below each pivot; a row without a value counts as the fraction `middle`.
 
     Each row contributes 1, 0 or `middle`, which is between them, so Δ₁ = 1 and the range over n rows is [0, n]. For
     several quantiles, the first step counts the number of values, unless it is public.
-
-    Attributes:
-        histogram: the histogram whose edges can be pivots, with its filter.
-        probabilities: the distinct probabilities of the quantiles, ascending.
     """
 
-    histogram: Histogram
-    probabilities: tuple[Rational, ...]
-
     kind: ClassVar[str] = "quantile_search"
-    members: ClassVar[frozenset[str]] = Histogram.members | {"probabilities"}
-
-    @classmethod
-    def build(cls, spec: Mapping[str, Any], columns: Mapping[str, Column], n: int, rows_per_unit: int) -> Self:
-        """Return the search that a request asks for; raise InvalidStatistic if it is invalid."""
-        histogram = Histogram.build(spec, columns, n, rows_per_unit)
-        if not isinstance(histogram.partition, IntervalBins):
-            raise InvalidStatistic("column", "must be a numeric column: only its values have an order")
-        if histogram.partition.edges.intervals > MAX_JOINT_INTERVALS:
-            where = "bins" if spec.get("edges") is None else "edges"
-            raise InvalidStatistic(where, f"must make at most {MAX_JOINT_INTERVALS:,} intervals")
-        probabilities = tuple(sorted(set(spec.get("probabilities") or ())))
-        if not 1 <= len(probabilities) <= MAX_SEARCHED:
-            raise InvalidStatistic("probabilities", f"must have 1 to {MAX_SEARCHED} probabilities for a search")
-        if not 0 < probabilities[0] <= probabilities[-1] < 1:
-            raise InvalidStatistic("probabilities", "must be above 0 and below 1")
-        return cls(n, rows_per_unit, histogram, probabilities)
-
-    @property
-    def needs(self) -> BinCounts | CellSums:
-        """The count of each bin, from which the count below any pivot is computed."""
-        return self.histogram.needs
-
-    @property
-    def intervals(self) -> int:
-        """The number of bins without `missing` and `outside`."""
-        partition = self.histogram.partition
-        return partition.edges.intervals if isinstance(partition, IntervalBins) else 0
 
     @property
     def middle(self) -> Rational:
@@ -82,7 +39,7 @@ class QuantileSearch(Counts):
     @property
     def counts_values(self) -> bool:
         """Whether the first step counts the values; one quantile does not need it, as `middle` is its probability."""
-        return len(self.probabilities) > 1 and self.histogram.components > self.intervals
+        return len(self.probabilities) > 1 and self.may_lack_values
 
     @cached_property
     def pivot_steps(self) -> int:
@@ -106,17 +63,8 @@ class QuantileSearch(Counts):
         first = ("all values",) if self.counts_values else ()
         return Steps((*first, *(f"step {step}" for step in range(1, self.pivot_steps + 1))))
 
-    def search(self, answer: Answer, scale: Rational, release: Callable[[Rational], Rational]) -> list[Rational]:
-        """Run the search and return the released counts; each one decides the next pivot.
-
-        Args:
-            answer: the engine's answer to `needs`.
-            scale: the scale of each count's noise, in rows.
-            release: releases one exact count.
-
-        Raises:
-            ValueError: if the answer does not match `needs`.
-        """
+    def search(self, answer: Answer, scale: Rational, release: Callable[..., Rational]) -> list[Rational]:
+        """Return the released counts below the pivots; each one decides the next pivot."""
         below = [mpq(0), *accumulate(self.histogram.values(answer)[: self.intervals])]
         without = self.middle * (self.n - below[-1])
         released = [release(below[-1])] if self.counts_values else []
@@ -124,7 +72,7 @@ class QuantileSearch(Counts):
         for _ in range(self.pivot_steps):
             pivot = pivots.choose()
             released.append(release(below[pivot] + without))
-            pivots.learn(pivot, _report(released[-1]))
+            pivots.learn(pivot, as_reported(released[-1]))
         return released
 
     def replay(self, released: Sequence[Rational], scale: Rational) -> tuple[Pivots, list[int]]:
@@ -132,32 +80,13 @@ class QuantileSearch(Counts):
         pivots, asked = self._start(released, scale), []
         for count in released[self.counts_values :]:
             asked.append(pivots.choose())
-            pivots.learn(asked[-1], _report(count))
+            pivots.learn(asked[-1], as_reported(count))
         return pivots, asked
 
     def _start(self, released: Sequence[Rational], scale: Rational) -> Pivots:
         """Return the state before the first pivot; `released` starts with the count of values if there is one."""
-        missing = self.n - min(max(_report(released[0]), mpq(0)), mpq(self.n)) if self.counts_values else mpq(0)
+        missing = self.n - min(max(as_reported(released[0]), mpq(0)), mpq(self.n)) if self.counts_values else mpq(0)
         return Pivots.start(self.intervals, self.n, missing, self.middle, self.probabilities, scale)
-
-    def values(self, answer: Answer) -> tuple[Rational, ...]:
-        """Return the counts of a search without noise."""
-        return tuple(self.search(answer, mpq(1), lambda count: count))
-
-    def describe(self) -> dict[str, Any]:
-        """Return the request for this search, ready for JSON."""
-        probabilities = [json_probability(each) for each in self.probabilities]
-        return self.histogram.describe() | {"kind": self.kind, "probabilities": probabilities}
-
-    @property
-    def conditions(self) -> tuple[Condition, ...]:
-        """The conditions of the filter."""
-        return self.histogram.conditions
 
     def _distinction(self) -> list[Any]:
         return [self.histogram.identity, [str(each) for each in self.probabilities], Pivots.RULE]
-
-
-def _report(count: Rational) -> Rational:
-    """Return a count as the answer reports it, a double, since `replay` recomputes the steps from the answer."""
-    return mpq(to_nearest_double(count))

@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeAlias
 
 from app.dp.numbers.exact import Rational
 from app.dp.statistics.base import Statistic
-from app.dp.statistics.quantile_search import QuantileSearch
+from app.dp.statistics.quantile_counts import QuantileCounts
 from app.dp.table.bins import Bins, IntervalBins
 from app.dp.table.codes import Codes, codes_for, to_stored_bound
 from app.dp.table.columns import Column, Kind
@@ -55,7 +55,7 @@ def list_treatments(statistic: Statistic, columns: Mapping[str, Column]) -> tupl
         columns: the dataset's declared columns by name.
     """
     found: dict[str, Treatment] = {}
-    for each in _list_all(statistic.needs, columns, counts_values=isinstance(statistic, QuantileSearch)):
+    for each in _list_all(statistic.needs, columns, counts_values=isinstance(statistic, QuantileCounts)):
         if each.says_something:
             found.setdefault(each.column, each)
     return tuple(found.values())

@@ -124,7 +124,7 @@ def statistic_in_words(statistic: Statistic) -> str:
     grouped = f" by {_groups_in_words(described['group_by'])}" if "group_by" in described else ""
     if statistic.kind == "histogram":
         return f"the {statistic.components:,} counts by {of_columns} of {rows}"
-    if statistic.kind == "quantile_search":
+    if statistic.kind in {"quantile_search", "adaptive_histogram"}:
         return f"the {statistic.components:,} counts of a search for quantiles of {of_columns} over {rows}"
     if statistic.kind == "missing":
         return f"the number of the {statistic.n:,} rows without a value of {of_columns}"

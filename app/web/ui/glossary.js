@@ -9,6 +9,10 @@ export const GLOSSARY = {
     "meaning": "A radius: with probability at least 1 − α the release is no farther than this from the statistic.",
     "more": "mathematics.html"
   },
+  "adaptive histogram": {
+    "meaning": "Counts of coarse cells, and then of fine cells around the quantiles that those show.",
+    "more": "decisions/0024-quantiles-by-search.html"
+  },
   "allowance": {
     "meaning": "What one principal may spend on one dataset, and its access to it.",
     "more": "ledger.html"

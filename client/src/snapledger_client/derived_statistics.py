@@ -179,12 +179,12 @@ def quantile(  # noqa: PLR0913, PLR0917 - a histogram's, and the probabilities
     bins: int | Period | None = None,
     bounds: Bounds | None = None,
     where: Where | None = None,
-    method: Literal["histogram", "search"] | None = None,
+    method: Literal["histogram", "search", "adaptive"] | None = None,
 ) -> dict[str, Any]:
-    """The quantile of a column at each of the `probabilities`, or at a single one, from a histogram or a search.
+    """The quantile of a column at each of the `probabilities`, or at a single one, from counts of the values.
 
-    A search counts the values below a few edges only. By default, the service uses the method that tells more for the
-    same ε.
+    An adaptive histogram counts the values in coarse cells, and then in fine cells around the quantiles. By default,
+    the service uses it or a histogram of all bins: whichever tells more for the same ε.
 
     Examples:
         >>> from snapledger_client import quantile
@@ -202,7 +202,7 @@ def median(  # noqa: PLR0913, PLR0917 - a quantile's, without the probabilities
     bins: int | Period | None = None,
     bounds: Bounds | None = None,
     where: Where | None = None,
-    method: Literal["histogram", "search"] | None = None,
+    method: Literal["histogram", "search", "adaptive"] | None = None,
 ) -> dict[str, Any]:
     """The median of a column: its `quantile` at the probability 0.5.
 

@@ -466,7 +466,7 @@ DERIVED += ["median", "quantile", "margin"]
         ),
         (
             ("derived", "median", "a", "--method", "serch"),
-            "--method must be one of histogram, search; did you mean 'search'?",
+            "--method must be one of histogram, search, adaptive; did you mean 'search'?",
         ),
         (
             ("release", "mean", "body_mass_g", "--where", "a=1"),

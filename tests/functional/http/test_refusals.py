@@ -147,7 +147,8 @@ def test_a_statistic_that_is_none(table: Table, statistic: dict[str, Any]) -> No
 
 MEMBERS = "statistic, epsilon, accuracy, relative_accuracy, guess, alpha, gamma, grid_refinement, reuse"
 KINDS = (
-    "'mean', 'variance', 'covariance', 'histogram', 'count', 'missing', 'sum', 'quantile_search', 'pair_differences'"
+    "'mean', 'variance', 'covariance', 'histogram', 'count', 'missing', 'sum', 'quantile_search',"
+    " 'adaptive_histogram', 'pair_differences'"
 )
 MEDIAN = '; for a median, send {"kind": "quantile", "probabilities": [0.5]}'
 NAMED = "has an unknown member: its members are "

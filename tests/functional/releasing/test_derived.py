@@ -92,14 +92,33 @@ def test_quantiles_are_as_exact_as_the_bins(table: Table) -> None:
     assert estimate["value"] == sorted(estimate["value"])
 
 
+def test_a_median_of_many_bins_is_counted_in_few_cells(table: Table) -> None:
+    """By default: coarse cells, and fine cells around it, for the ε that was asked for."""
+    statistic = {"kind": "quantile", "column": "accuracy", "bins": 100, "probabilities": [0.5]}
+    planned = plan(table, statistic, epsilon="600").json()
+    answer = ask(table, statistic, key="median", epsilon="600")
+    document = answer.json()
+    assert document["derived"] == statistic | {"bounds": [0, 100], "method": "adaptive"} == planned["derived"]
+    assert document["estimates"]["quantile"]["interval"] == [[30, 31]]
+    (component,) = document["components"]
+    assert (component["charged"], table.entries()[-1]["epsilon"]) == ("600", "600")
+    stored = table.analyst.get(f"/v1/releases/{component['release_id']}").json()
+    assert len(stored["value"]) == len(stored["bins"])
+    assert [stored["bins"][place]["label"] for place in (0, 32, 33)] == ["coarse cell 1", "no value", "fine cell 1"]
+    assert stored["mechanism"]["epsilon_per_bin"] == 200
+    assert ask(table, statistic, key="median", epsilon="600").content == answer.content
+    again = ask(table, document["derived"], epsilon="500").json()
+    assert (again["budget"]["charged"], again["estimates"]) == ("0", document["estimates"])
+
+
 def test_a_median_is_searched_for(table: Table) -> None:
     """Of many bins only a few counts are released, for the ε that was asked for; a histogram tells more of a few."""
-    statistic = {"kind": "quantile", "column": "accuracy", "bins": 100, "probabilities": [0.5]}
+    statistic = {"kind": "quantile", "column": "accuracy", "bins": 100, "probabilities": [0.5], "method": "search"}
     planned = plan(table, statistic, epsilon="700").json()
     assert planned["budget"]["charged"] == "700"
     answer = ask(table, statistic, key="median", epsilon="700")
     document = answer.json()
-    assert document["derived"] == statistic | {"bounds": [0, 100], "method": "search"} == planned["derived"]
+    assert document["derived"] == statistic | {"bounds": [0, 100]} == planned["derived"]
     assert document["estimates"]["quantile"]["interval"] == [[30, 31]]
     (component,) = document["components"]
     assert (component["role"], component["charged"], document["budget"]["charged"]) == ("search", "700", "700")

@@ -6,7 +6,7 @@ import * as checks from "./checks.js";
 import { watched } from "./watched.js";
 
 const METHODS =
-  "A search needs fewer counts: narrower intervals of a few quantiles in many intervals." +
+  "An adaptive histogram needs fewer counts: narrower intervals of a few quantiles in many intervals." +
   " A histogram also shows the rest of the distribution, and is free if it is already released.";
 
 /** Return the fold of advanced options; `more` are fields of the question that belong there too. */
@@ -18,6 +18,7 @@ export function advancedOptions(changed, more) {
     [
       ["", "whichever is narrower"],
       ["histogram", "histogram"],
+      ["adaptive", "adaptive histogram"],
       ["search", "search"],
     ],
     "",

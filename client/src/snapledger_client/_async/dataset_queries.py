@@ -493,7 +493,7 @@ class AsyncDatasetQueries:
         bins: int | Period | None = None,
         bounds: Bounds | None = None,
         where: Where | None = None,
-        method: Literal["histogram", "search"] | None = None,
+        method: Literal["histogram", "search", "adaptive"] | None = None,
         **options: Unpack[DerivedOptions],
     ) -> Awaitable[Derived]:
         """The value at each of the `probabilities`, or at a single one, as precisely as the bins allow.
@@ -515,7 +515,7 @@ class AsyncDatasetQueries:
         bins: int | Period | None = None,
         bounds: Bounds | None = None,
         where: Where | None = None,
-        method: Literal["histogram", "search"] | None = None,
+        method: Literal["histogram", "search", "adaptive"] | None = None,
         **options: Unpack[DerivedOptions],
     ) -> Awaitable[Derived]:
         """The median of a column: its `quantile` at the probability 0.5, the only item of `value`.

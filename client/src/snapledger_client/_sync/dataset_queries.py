@@ -491,7 +491,7 @@ class DatasetQueries:
         bins: int | Period | None = None,
         bounds: Bounds | None = None,
         where: Where | None = None,
-        method: Literal["histogram", "search"] | None = None,
+        method: Literal["histogram", "search", "adaptive"] | None = None,
         **options: Unpack[DerivedOptions],
     ) -> Derived:
         """The value at each of the `probabilities`, or at a single one, as precisely as the bins allow.
@@ -513,7 +513,7 @@ class DatasetQueries:
         bins: int | Period | None = None,
         bounds: Bounds | None = None,
         where: Where | None = None,
-        method: Literal["histogram", "search"] | None = None,
+        method: Literal["histogram", "search", "adaptive"] | None = None,
         **options: Unpack[DerivedOptions],
     ) -> Derived:
         """The median of a column: its `quantile` at the probability 0.5, the only item of `value`.
