@@ -68,7 +68,7 @@ def refused(done: Done, *told: str) -> None:
 def test_verify(operator: Operator) -> None:
     head = operator.world.entries()[-1].hash
     assert head is not None
-    whole = {"dataset": NAME, "valid": True, "entries": 5, "head": head.hex(), "problems": []}
+    whole = {"dataset": NAME, "valid": True, "entries": 5, "first_checked": 1, "head": head.hex(), "problems": []}
     status, found = operator.verify()
     acts = found.pop("audit")
     assert (status, found) == (0, {"valid": True, "datasets": [whole], "checkpoint": None})

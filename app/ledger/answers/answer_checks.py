@@ -12,7 +12,7 @@ from sqlalchemy.types import NullType
 from app.db.session import Session
 from app.db.tables import idempotency, releases, reuse_candidates
 from app.errors import DamagedAnswerError
-from app.ledger.answers.answer_storage import COMPRESSED, REUSED
+from app.ledger.answers.answer_storage import COMPRESSED, PACKED, REUSED
 from app.ledger.answers.idempotency import VERSION, list_sealed_members, own_body
 from app.ledger.answers.releases import CANDIDATE_VERSION, candidate_members
 from app.ledger.chain.keyring import Keyring
@@ -38,7 +38,7 @@ _CANDIDATES = (
 # The database computes the hashes of plain answers, so their content need not be fetched.
 _IS_PLAIN = func.substr(
     idempotency.c.body, literal_column("1"), literal_column("1"), type_=idempotency.c.body.type
-).not_in([bindparam("compressed"), bindparam("reused")])
+).not_in([bindparam("compressed"), bindparam("reused"), bindparam("packed")])
 _PLACE = (releases.c.id, idempotency.c.principal_id, idempotency.c.key)
 _KEYS = (
     select(
@@ -94,7 +94,7 @@ def _read_candidates(session: Session, dataset_id: int) -> Iterator[Any]:
 
 
 def _read_keys(session: Session, dataset_id: int) -> Iterator[Any]:
-    within = {"dataset": dataset_id, "compressed": COMPRESSED, "reused": REUSED}
+    within = {"dataset": dataset_id, "compressed": COMPRESSED, "reused": REUSED, "packed": PACKED}
     with session.reading_ahead() as start:
         wait = start(_KEYS, **within, release="", principal=0, key="")
         while page := wait():

@@ -1,9 +1,10 @@
-"""The storage format of answers: small answers are plain, large ones are compressed, and all are read in pieces.
+"""The storage format of answers: small answers are packed, large ones are compressed, and all are read in pieces.
 
 The first stored byte says which form the answer has:
 
     0x01   compressed: the header, then Zstandard frames
     0x02   a reuse, stored as the differences from its release (`reused_answers`): the header, then JSON
+    0x03   packed (`answer_packing`)
     else   the answer itself
 
 The header is the form byte, the number of plain bytes (8 octets, big-endian) and their SHA-256. An answer with a
@@ -20,14 +21,15 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from app.errors import DamagedAnswerError
+from app.ledger.answers.answer_packing import MAX_PACKED_BYTES, pack, unpack
 
 if TYPE_CHECKING:
     from hashlib import _Hash
 
 MAX_PLAIN_BYTES = 2**15
-"""Up to this size an answer is stored without compression and held in memory as a whole."""
+"""Up to this size an answer is held in memory as a whole."""
 
-COMPRESSED, REUSED = b"\x01", b"\x02"
+COMPRESSED, REUSED, PACKED = b"\x01", b"\x02", b"\x03"
 HEADER_BYTES = 1 + 8 + 32
 PIECE_BYTES = 2**18
 SLICE_BYTES = 2**20
@@ -55,6 +57,23 @@ class StoredAnswer:
     def plain(self) -> bytes | None:
         """The answer itself if it is stored plain, or else None."""
         return None if self.content[:1] in {COMPRESSED, REUSED} else self.content
+
+
+def pack_content(content: bytes) -> bytes:
+    """The stored bytes of a small answer in packed form; other forms, and answers that would grow, as they are."""
+    if content[:1] in {COMPRESSED, REUSED, PACKED} or len(content) > MAX_PACKED_BYTES:
+        return content
+    packed = PACKED + pack(content)
+    return packed if len(packed) < len(content) else content
+
+
+def unpack_content(content: bytes) -> bytes:
+    """The stored bytes before `pack_content`.
+
+    Raises:
+        DamagedAnswerError: they are not a packed answer.
+    """
+    return unpack(content[1:]) if content[:1] == PACKED else content
 
 
 def header(form: bytes, size: int, sha256: bytes) -> bytes:
@@ -295,6 +314,9 @@ def open_body(read: Read, stored_bytes: int, reuse: Reuse | None = None) -> Body
     """
     head = read(0, HEADER_BYTES)
     form = head[:1]
+    if form == PACKED:
+        plain = unpack_content(head + read(HEADER_BYTES, stored_bytes))
+        return _PlainBody(of_content(plain), len(plain))
     if form not in {COMPRESSED, REUSED}:
         return _PlainBody(read, stored_bytes)
     if len(head) < HEADER_BYTES or (form == REUSED and reuse is None):
@@ -311,5 +333,5 @@ def hash_stored(content: bytes) -> bytes:
         DamagedAnswerError: the stored answer is damaged.
     """
     if content[:1] not in {COMPRESSED, REUSED}:
-        return hashlib.sha256(content).digest()
+        return hashlib.sha256(unpack_content(content)).digest()
     return open_body(of_content(content), len(content)).checked_sha256()

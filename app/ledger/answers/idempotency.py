@@ -16,7 +16,7 @@ from app.db.session import Session, WriteSession
 from app.db.tables import idempotency
 from app.errors import SealBrokenError
 from app.ledger.answers import releases
-from app.ledger.answers.answer_storage import MAX_PLAIN_BYTES, Body, StoredAnswer, of_content
+from app.ledger.answers.answer_storage import MAX_PLAIN_BYTES, Body, StoredAnswer, of_content, pack_content
 from app.ledger.answers.releases import Rows
 from app.ledger.answers.reused_answers import open_stored
 from app.ledger.chain.canonical_json import Member
@@ -157,6 +157,6 @@ def replace_answer(  # noqa: PLR0913, PLR0917 - a row's columns
         claimed=claimed.key,
         answered=release_id,
         with_status=status,
-        with_body=body.content,
+        with_body=pack_content(body.content),
         with_seal=seal.seal_row(VERSION, *list_sealed_members(claimed, release_id, status, body.sha256)),
     )

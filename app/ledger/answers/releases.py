@@ -14,7 +14,16 @@ from app.db.session import Session, WriteSession
 from app.db.tables import datasets as dataset_table
 from app.db.tables import releases, reuse_candidates
 from app.errors import NotFoundError, SealBrokenError
-from app.ledger.answers.answer_storage import HEADER_BYTES, MAX_PLAIN_BYTES, Body, StoredAnswer, of_content, open_body
+from app.ledger.answers.answer_storage import (
+    HEADER_BYTES,
+    MAX_PLAIN_BYTES,
+    Body,
+    StoredAnswer,
+    of_content,
+    open_body,
+    pack_content,
+    unpack_content,
+)
 from app.ledger.chain.canonical_json import Member
 from app.ledger.chain.keyring import Keyring, Seal
 
@@ -34,7 +43,7 @@ class Release:
     Attributes:
         statistic: the identity of the statistic; equal statistics have equal identities.
         gamma: a fraction, as text: `1/20`.
-        response: the answer in its stored form (`app.ledger.answers.answer_storage`).
+        response: the answer as in `StoredAnswer.content`; it is packed when it is stored.
         seal: the seal of all other fields, from `seal_release`.
     """
 
@@ -184,7 +193,7 @@ def insert_release(
         gamma=release.gamma,
         grid_refinement=release.grid_refinement,
         created_at=release.created_at,
-        response=release.response,
+        response=pack_content(release.response),
         seal=seal_release(seal, release, answer_hash),
     )
     if candidacies:
@@ -203,7 +212,7 @@ def find_release(session: Session, release_id: str, visible_to: int | None = Non
         row = session.row(_BY_ID, release=release_id)
     else:
         row = session.row(_VISIBLE_BY_ID, release=release_id, viewer=visible_to)
-    return None if row is None else Release(*row)
+    return None if row is None else Release(*(*row[:8], unpack_content(row.response), row.seal))
 
 
 class Rows(Protocol):

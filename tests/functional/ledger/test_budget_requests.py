@@ -315,12 +315,13 @@ def test_the_latest_verification_is_told(service: Service, table: Table) -> None
     assert table.owner.get(latest).json() == {"latest": None}
     assert table.owner.get(f"{table.path}/ledger/verification").json()["valid"]
     first = table.owner.get(latest).json()["latest"]
-    assert first | {"at": ""} == {
+    assert first | {"at": "", "full_at": ""} == {
         "at": "",
         "via": "principal",
         "actor": table.owner_name,
         "valid": True,
         "entries": 2,
+        "full_at": "",
         "problems": 0,
     }
     request = ask(table).json()["id"]
