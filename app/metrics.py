@@ -40,7 +40,7 @@ EXACT_DRAWS = Counter("snapledger_exact_path_draws", "Bins that the filter left 
 # Only one process verifies, so the unset gauges of the others must not count.
 LEDGERS_INVALID = Gauge(
     "snapledger_ledgers_invalid",
-    "Ledgers, and the record of acts, that the latest round of verification found not valid.",
+    "Ledgers, and the record of acts, that the latest round of verification found not valid or could not verify.",
     multiprocess_mode="livemostrecent",
 )
 LEDGERS_VERIFIED = Gauge(

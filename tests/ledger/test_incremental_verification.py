@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 from ledger_world import KEYRING, SEAL, World
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, select, text, update
+from sqlalchemy.exc import DBAPIError
 
 from app.db.clock import now
 from app.db.tables import accounts as account_table
@@ -143,3 +144,30 @@ def test_after_a_problem_everything_is_checked(world: World, verified: int) -> N
 def test_another_secret_starts_from_the_first_entry(world: World, verified: int) -> None:
     found = verify(world, incremental=True, keyring=Keyring(["another secret, which sealed nothing here"]))
     assert (found.valid, found.first_checked) == (False, 1)
+
+
+@pytest.mark.parametrize("number", [-5, 0, 2**63 - 1, 1.5, "abc", b"\0"], ids=repr)
+@pytest.mark.parametrize("incremental", [False, True])
+def test_an_inserted_entry_of_any_number_is_found(world: World, number: object, *, incremental: bool) -> None:
+    """SQLite stores any value; and no number may end the verification with an error."""
+    world.release(1, "one")
+    store(world, verify(world, incremental=False))
+    columns = [column.name for column in entry_table.columns]
+    copied = ", ".join(":number" if name == "seq" else name for name in columns)
+    insert = text(f"INSERT INTO entries ({', '.join(columns)}) SELECT {copied} FROM entries WHERE seq = 2")  # noqa: S608 - ours
+    with world.database.write() as transaction:
+        is_sqlite = transaction.dialect == "sqlite"
+        if not is_sqlite and number != 2**63 - 1:
+            with pytest.raises(DBAPIError):
+                transaction.connection.execute(insert, {"number": number})
+            return
+        if is_sqlite:
+            transaction.connection.exec_driver_sql("PRAGMA ignore_check_constraints = ON")
+        transaction.connection.execute(insert, {"number": number})
+        if is_sqlite:
+            transaction.connection.exec_driver_sql("PRAGMA ignore_check_constraints = OFF")
+        transaction.commit()
+    found = verify(world, incremental=incremental)
+    # What stands before the latest verified entry changes no sum, and is found by a full verification.
+    assert found.valid is (incremental and isinstance(number, int | float) and number < 2)
+    assert all(problem.seq is None or isinstance(problem.seq, int) for problem in found.problems)

@@ -15,6 +15,8 @@ from app.ledger.chain.hash_chain import canonical_bytes
 from app.ledger.chain.keyring import Keyring
 
 PAGE = 500
+MAX_NUMBER = 2**63 - 1
+"""The largest number of an entry that a database can store."""
 
 # Small answers are hashed here: a hash in Postgres takes twenty times as long.
 _PAGE = (
@@ -39,18 +41,25 @@ _NEXT = select(func.min(entries.c.seq).label("seq")).where(
 )
 
 
-def read_entries(session: Session, dataset_id: int, first: int = 0) -> Iterator[Any]:
-    """Yield the entries from the number `first` on, each with its release.
+def read_entries(session: Session, dataset_id: int, first: int | None = None) -> Iterator[Any]:
+    """Yield the entries from the number `first` on, or all, each with its release.
 
     Pages are read by ranges of numbers. With LIMIT, Postgres might sort all remaining rows for every page.
+
+    Raises:
+        ValueError: an entry's number is not a whole number, which only SQLite stores; all others were yielded.
     """
+    if first is None:
+        first = _find_next(session, dataset_id, -MAX_NUMBER)
+        if first is None:
+            return
     with session.reading_ahead() as start:
         wait = _start_page(start, dataset_id, first)
         while True:
             page, first = wait(), first + PAGE
             if len(page) < PAGE:  # the end, or a gap, however wide
                 yield from page
-                following = session.row(_NEXT, dataset=dataset_id, first=first).seq
+                following = None if first > MAX_NUMBER else _find_next(session, dataset_id, first)
                 if following is None:
                     return
                 first = following
@@ -60,9 +69,17 @@ def read_entries(session: Session, dataset_id: int, first: int = 0) -> Iterator[
                 yield from page
 
 
+def _find_next(session: Session, dataset_id: int, first: int) -> int | None:
+    """The least number of an entry from `first` on, or None."""
+    following: object = session.row(_NEXT, dataset=dataset_id, first=first).seq
+    if following is None or isinstance(following, int):
+        return following
+    raise ValueError("not a whole number")
+
+
 def _start_page(start: Callable[..., Any], dataset_id: int, first: int) -> Callable[[], list[Any]]:
     wait: Callable[[], list[Any]] = start(
-        _PAGE, largest=MAX_PLAIN_BYTES, dataset=dataset_id, first=first, last=first + PAGE - 1
+        _PAGE, largest=MAX_PLAIN_BYTES, dataset=dataset_id, first=first, last=min(first + PAGE - 1, MAX_NUMBER)
     )
     return wait
 

@@ -9,6 +9,7 @@ An incremental verification starts from a state that an earlier one found valid,
 it does not check again is in docs/ledger.md.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -115,17 +116,24 @@ class _Verifier:
         self._problems: list[Problem] = []
 
     def run(self) -> Verification:
-        # A full verification also reads entries whose numbers no entry may have.
-        for row in read_entries(self._session, self._account.dataset_id, 0 if self._known is None else self._first):
+        for row in self._read_entries():
             self._entries += 1
             if (wrong := self._wrong(row)) is not None:
-                self._tell(row.seq, wrong)
+                self._tell(row.seq if isinstance(row.seq, int) else None, wrong)
                 if len(self._problems) == MAX_PROBLEMS:
                     break
         else:
             self._compare()
         problems = tuple(self._problems[:MAX_PROBLEMS])
         return Verification(self._entries, self._checks.head, problems, self._first, self._state(problems))
+
+    def _read_entries(self) -> Iterator[Any]:
+        """Yield the entries to check: in a full verification all, also those with numbers that no entry may have."""
+        first = None if self._known is None else self._first
+        try:
+            yield from read_entries(self._session, self._account.dataset_id, first)
+        except ValueError:
+            self._tell(None, "an entry has a number that is not a whole number")
 
     def _state(self, problems: tuple[Problem, ...]) -> VerifiedState | None:
         if problems or self._checks.head is None or not self._sealed:

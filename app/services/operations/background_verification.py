@@ -18,6 +18,7 @@ from app.errors import SnapledgerError
 from app.ledger.chain import checkpoints
 from app.ledger.chain.keyring import Keyring
 from app.ledger.verification import audit_log_verification, latest_verification, ledger_verification
+from app.ledger.verification.results import Verification
 from app.services import audit_records, verification_records
 from app.services.context import Services
 from app.services.operations import full_verification, ledger_secrets
@@ -76,12 +77,14 @@ class BackgroundVerification:
             with self._services.database.read() as session:
                 names = ledger_verification.list_dataset_names(session)
                 found = {checkpoints.ACTS: audit_log_verification.verify_audit_log(session, keyring)}
+            unknown = 0
             for name in names:
                 if self._ended.is_set():
                     return
-                with self._services.database.read() as session:
-                    incremental = _may_be_incremental(session, keyring, name)
-                    found[name] = full_verification.verify_dataset(session, keyring, name, incremental=incremental)
+                if (each := self._verify(keyring, name)) is None:
+                    unknown += 1
+                else:
+                    found[name] = each
         except SnapledgerError:
             return  # the database does not answer, which is reported elsewhere; keep the old result
         except Exception as error:  # noqa: BLE001 - a defect here must not end the rounds
@@ -93,8 +96,21 @@ class BackgroundVerification:
         wrong = [name for name, each in found.items() if not each.valid]
         for name in wrong:
             log.error("ledger is not valid", ledger=name, problems=len(found[name].problems))
-        metrics.LEDGERS_INVALID.set(len(wrong))
+        metrics.LEDGERS_INVALID.set(len(wrong) + unknown)
         metrics.LEDGERS_VERIFIED.set(time.time())
+
+    def _verify(self, keyring: Keyring, name: str) -> Verification | None:
+        """Verify one ledger; None if that fails, which must not hide what is wrong with the others."""
+        try:
+            with self._services.database.read() as session:
+                incremental = _may_be_incremental(session, keyring, name)
+                return full_verification.verify_dataset(session, keyring, name, incremental=incremental)
+        except SnapledgerError:
+            raise
+        except Exception as error:  # noqa: BLE001 - it may hold a value that nobody expects
+            # Its message could contain a value.
+            log.error("ledger cannot be verified", ledger=name, kind=type(error).__name__)  # noqa: TRY400
+            return None
 
 
 def _may_be_incremental(session: Session, keyring: Keyring, name: str) -> bool:
