@@ -96,8 +96,11 @@ def _add_functions(connection: Any) -> None:  # noqa: ANN401 - either driver's
     connection.create_function("sha256", 1, _sha256, deterministic=True)
 
 
-def _sha256(value: bytes | None) -> bytes | None:
-    return None if value is None else hashlib.sha256(value).digest()
+def _sha256(value: object) -> bytes | None:
+    if value is None:
+        return None
+    # SQLite stores a text or a number in a column of bytes: that has a hash that no bytes have, and is no error.
+    return hashlib.sha256(value).digest() if isinstance(value, bytes) else b"not bytes"
 
 
 def _set_journal(connection: Any, mode: str, lock_seconds: float) -> None:  # noqa: ANN401 - either driver's

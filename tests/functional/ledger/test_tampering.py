@@ -68,6 +68,32 @@ def _assert_changes_are_found(folder: Path, database_url: str, most: int) -> Non
     database.close()
 
 
+def test_a_value_of_any_type_ends_no_verification(tmp_path: Path) -> None:
+    """SQLite stores a text in a column of numbers or bytes."""
+    url = f"sqlite:///{tmp_path}/ledger.sqlite3"
+    with serving(tmp_path, url) as service:
+        fill(service)
+        keyring = keyring_of(service)
+    database = Database(url)
+    with unconstrained(database) as connection:
+        session = Session(connection)
+        for table in set(metadata.sorted_tables) - {tables.relocations}:  # no ledger has to do with it
+            for column in table.c:
+                for value in ("'abc'", "x'00ff'", "1.5", "9223372036854775807"):
+                    part = connection.begin_nested()
+                    with suppress(IntegrityError):
+                        assert connection.exec_driver_sql(_change_last(table, column, value)).rowcount == 1
+                        full_verification.verify_ledgers(session, keyring, None, None)
+                    part.rollback()
+    database.close()
+
+
+def _change_last(table: Table, column: Column[Any], value: str) -> str:
+    keys = ", ".join(each.name for each in table.primary_key)
+    last = f"(SELECT {keys} FROM {table.name} ORDER BY 1 DESC LIMIT 1)"  # noqa: S608 - all of it is our own text
+    return f"UPDATE {table.name} SET {column.name} = {value} WHERE ({keys}) = {last}"  # noqa: S608 - as above
+
+
 def _changes(connection: Connection, most: int) -> Iterator[tuple[Table, Column[Any], dict[str, Any]]]:
     """Each column of each of the last rows of each table, changed until the next one is asked for."""
     for table in metadata.sorted_tables:
