@@ -141,6 +141,8 @@ UNBOUNDED_BY_BYTES = {
     "app/api/openapi/examples.py:load_examples": "a file of ours",
     "app/dp/mechanism/accuracy.py:radius": "4,096 of a number, with parameters that are cached",
     "app/dp/mechanism/accuracy.py:tight_radius": "4,096 of a number, with parameters that are cached",
+    "app/dp/mechanism/equal_noise_sums.py:noise_sum_quantile": "4,096 of a number",
+    "app/dp/mechanism/equal_noise_sums.py:one_sided_sum_radius": "4,096 of a number, with parameters that are cached",
     "app/dp/mechanism/parameters.py:derive_parameters": "1,024 of a few kilobytes: numbers have at most 80 digits",
     "app/dp/mechanism/prefix_accuracy.py:prefix_radii": "256 of some numbers each, with parameters that are cached",
     "app/dp/mechanism/sum_accuracy.py:sum_radius": "4,096 of a number, with parameters that are cached",
