@@ -146,6 +146,7 @@ def test_whoever_would_rather_write_json_does(opened: Opened, service: Service, 
     choose(page, b"age,note\n31,a\nforty,b\n")
     page.locator("summary", has_text="Advanced: the JSON").click()
     schema = page.get_by_label("Metadata (JSON)")
+    expect(schema).not_to_have_value("")
     assert json.loads(schema.input_value())["columns"]["age"]["kind"] == "category"
     schema.fill("{")
     schema.press("Tab")
@@ -302,3 +303,28 @@ def test_a_draft_that_takes_long_is_stopped(opened: Opened, owner: str) -> None:
     expect(page.get_by_text("0 columns, all confirmed.")).to_be_visible()
     page.get_by_role("button", name="Register the table").click()
     expect(page.get_by_text("Use small letters, digits")).to_be_visible()
+
+
+def test_another_file_brings_its_own_name_and_columns(opened: Opened, owner: str) -> None:
+    """What was confirmed of one table is not declared of another, and a name stays only if it was written."""
+    page = opened().sign_in(owner, "#/register")
+    page.get_by_label("or choose a file").set_input_files(csv(AGES, "first.csv"))
+    expect(page.get_by_label("Name", exact=True)).to_have_value("first")
+    column(page, "age").get_by_label("I know these bounds").check()
+    other = b"width,glad\n" + b"1,yes\n2,no\n3,yes\n" * 10
+    page.get_by_label("or choose a file").set_input_files(csv(other, "second.csv"))
+    expect(page.get_by_label("Name", exact=True)).to_have_value("second")
+    expect(page.locator("details.fold summary .fold-title").filter(has_text="age")).to_have_count(0)
+    page.get_by_label("Name", exact=True).fill("mine")
+    page.get_by_label("or choose a file").set_input_files(csv(AGES, "first.csv"))
+    expect(column(page, "age")).to_be_visible()
+    expect(page.get_by_label("Name", exact=True)).to_have_value("mine")
+
+
+def test_what_is_wrong_with_a_file_is_told_without_the_members_of_the_interface(opened: Opened, owner: str) -> None:
+    page = opened().sign_in(owner, "#/register")
+    choose(page, b"a,b\n1\n2,3,4\n")
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text("2 problems:")
+    expect(alert).to_contain_text("line 2")
+    expect(alert).not_to_contain_text("errors")

@@ -1,9 +1,9 @@
 // Shows a derived statistic: the values with their intervals, and the releases that they follow from.
 
 import { path } from "../api.js";
-import { facts, h, longList, table } from "../ui/dom.js";
-import { axisTitle, bound, count, date, interval, number, statistic, withUnit } from "../ui/format.js";
-import { endsText, valueText } from "../ui/rounding.js";
+import { facts, h, longList, notice, table } from "../ui/dom.js";
+import { axisTitle, count, date, interval, number, statistic, withUnit } from "../ui/format.js";
+import { endsText, errorText, valueText } from "../ui/rounding.js";
 import { labelsOf, scalarPicture, wholePicture } from "./derived_pictures.js";
 import { listed, worth } from "./release_results.js";
 import { shareButtons } from "./share.js";
@@ -13,15 +13,19 @@ const spoken = (name) => name.replaceAll("_", " ");
 const COUNTS = ["margin", "cumulative"];
 const YEARS = 10_000; // a quantile below may be a year, which has no thousands
 
-/** Return the texts of the numbers of a kind without what does not belong to it. */
-const asOf = (kind, text, value) => (kind === "quantile" && Math.abs(value) < YEARS ? text.replaceAll(",", "") : text);
+/** Return the text of a number of an answer; what may be a year has no thousands. */
+const asOf = ({ derived: { kind }, units }, text, value) =>
+  kind === "quantile" && !units?.[kind] && Math.abs(value) < YEARS ? text.replaceAll(",", "") : text;
+
+/** Return whether nothing is known about either end of an interval. */
+const isUnknown = ([lower, upper]) => lower === null && upper === null;
 
 /** Return an interval as text; an end is null if nothing is known about it. */
-function between({ kind }, [lower, upper]) {
-  if (lower === null && upper === null) return "no information";
+function between(answer, [lower, upper]) {
+  if (isUnknown([lower, upper])) return "no information";
   if (lower === null || upper === null) return interval([lower ?? -Infinity, upper ?? Infinity]);
-  const [from, to] = endsText([lower, upper], { whole: COUNTS.includes(kind) });
-  return `${asOf(kind, from, lower)} to ${asOf(kind, to, upper)}`;
+  const [from, to] = endsText([lower, upper], { whole: COUNTS.includes(answer.derived.kind) });
+  return `${asOf(answer, from, lower)} to ${asOf(answer, to, upper)}`;
 }
 
 /** Return a derived statistic in one line. */
@@ -43,7 +47,7 @@ function estimate(answer, name, found, whole) {
   const value = dated ? found.value_as_date : found.value;
   const known = dated ? found.interval_as_date : found.interval;
   const unit = dated ? undefined : answer.units?.[name];
-  const around = dated ? dates : (interval) => withUnit(between(answer.derived, interval), unit);
+  const around = dated ? dates : (ends) => withUnit(between(answer, ends), isUnknown(ends) ? undefined : unit);
   const told = (one, interval) =>
     one === null ? "no value" : dated ? date(one) : withUnit(rounded(answer, one, interval), unit);
   if (Array.isArray(value)) {
@@ -69,26 +73,28 @@ function estimate(answer, name, found, whole) {
   return {
     picture: drawn?.picture,
     content: [
-      whole ? null : h("p", { class: "value" }, told(value, known)),
+      whole || isUnknown(known) ? null : h("p", { class: "value" }, told(value, known)),
       drawn && [drawn.picture, worth(drawn.part, 1)],
       facts([
         [spoken(name), told(value, known)],
         ["Interval", around(known)],
       ]),
-      h(
-        "p",
-        { class: "muted" },
-        `The ${spoken(name)} is in the interval with ${number(100 * (1 - answer.alpha))} % confidence.`,
-      ),
+      isUnknown(known)
+        ? notice("warn", `Nothing is known about the ${spoken(name)}: the noise is too large. Spend more ε on it.`)
+        : h(
+            "p",
+            { class: "muted" },
+            `The ${spoken(name)} is in the interval with ${number(100 * (1 - answer.alpha))} % confidence.`,
+          ),
     ],
   };
 }
 
 /** Return a value to the place of its interval. */
-const rounded = ({ derived: { kind } }, value, [low, high]) =>
+const rounded = (answer, value, [low, high]) =>
   asOf(
-    kind,
-    COUNTS.includes(kind)
+    answer,
+    COUNTS.includes(answer.derived.kind)
       ? number(Math.round(value))
       : low === null || high === null
         ? number(value)
@@ -105,8 +111,7 @@ function rowsOf(answer, name, labels, { value, interval }) {
     value: each,
     low: ends[at][0],
     high: ends[at][1],
-    text:
-      each === null ? "no value" : `${rounded(answer, each, interval[at])} (${between(answer.derived, interval[at])})`,
+    text: each === null ? "no value" : `${rounded(answer, each, interval[at])} (${between(answer, interval[at])})`,
   }));
   const title = withUnit(
     `${spoken(name)}${answer.derived.column ? ` of ${axisTitle(answer.derived.column, { label: answer.columns?.[answer.derived.column]?.label })}` : ""}`,
@@ -133,7 +138,7 @@ export function components(caption, dataset, all) {
     all.map((each) => [
       spoken(each.role),
       what(each),
-      `± ${bound(each.accuracy.radius)}`,
+      `± ${errorText(each.accuracy.radius)}`,
       each.reused ? "0, known" : each.charged,
     ]),
     [2, 3],
@@ -142,7 +147,9 @@ export function components(caption, dataset, all) {
 
 /** Return what missing values and values outside the bounds count as, a line for each column. */
 export const treatment = (answer) =>
-  Object.values(answer.treatment ?? {}).map(({ rule }) => h("p", { class: "muted" }, `${rule}.`));
+  Object.values(answer.treatment ?? {}).map(({ rule }) =>
+    h("p", { class: "muted" }, `${rule[0].toUpperCase()}${rule.slice(1)}.`),
+  );
 
 /** Return the exact figures of an answer, with their headings. */
 function csvRows(answer) {

@@ -202,8 +202,11 @@ function citation(/** @type {Release} */ release) {
   );
 }
 
-/** Return a card with everything about a release. */
-export function result(/** @type {Release} */ release, /** @type {"h1" | "h2"} */ heading = "h2") {
+/**
+ * Return a card with everything about a release. The budget in it is what was left just after it, to whoever paid for
+ * it: it is shown only to who has just asked.
+ */
+export function result(/** @type {Release} */ release, { isNew = true } = {}) {
   const { accuracy, budget, mechanism, privacy } = release;
   const many = Array.isArray(release.value);
   const { picture, content, figures } = release.axes
@@ -215,7 +218,7 @@ export function result(/** @type {Release} */ release, /** @type {"h1" | "h2"} *
   return h(
     "section",
     { class: "card result" },
-    h(heading, { tabindex: "-1" }, statistic(release.statistic)),
+    h("h2", { tabindex: "-1" }, statistic(release.statistic)),
     h(
       "p",
       { class: "muted" },
@@ -238,8 +241,11 @@ export function result(/** @type {Release} */ release, /** @type {"h1" | "h2"} *
     facts([
       ["Charged", `ε ${budget.charged}${release.reused ? " (an earlier release answers)" : ""}`],
       ["Released at", time(release.created_at)],
-      ["Left of the dataset's budget", `ε ${budget.dataset_remaining}`],
-      ["Left of your allowance", budget.allowance_remaining === null ? null : `ε ${budget.allowance_remaining}`],
+      ["Left of the dataset's budget", isNew ? `ε ${budget.dataset_remaining}` : null],
+      [
+        "Left of your allowance",
+        !isNew || budget.allowance_remaining === null ? null : `ε ${budget.allowance_remaining}`,
+      ],
       ["Paid for the first time", `ε ${privacy.epsilon}`],
     ]),
     h(

@@ -35,6 +35,8 @@ export async function register() {
   let before = null;
   /** @type {string[]} */
   let leftByHand = [];
+  /** @type {string | undefined} */
+  let draftedName;
   const hold = (/** @type {Event} */ event) => event.preventDefault(); // a file that misses the place must not replace the page
   const whole = h("div", { dragover: hold, drop: hold });
 
@@ -49,10 +51,10 @@ export async function register() {
     try {
       const { metadata, left_out: leftOut } = await askForDraft(table, mine.signal);
       const again = leftByHand.filter((name) => name in metadata.columns);
-      describe(table, carryOver(metadata, before, again), [
-        ...leftOut,
-        ...again.map((column) => ({ column, reason: BY_HAND })),
-      ]);
+      const known = [...Object.keys(metadata.columns), ...leftOut.map(({ column }) => column)];
+      const carried = carryOver(metadata, before, again, { name: draftedName, known });
+      draftedName = metadata.name;
+      describe(table, carried, [...leftOut, ...again.map((column) => ({ column, reason: BY_HAND }))]);
       announce(`${Object.keys(metadata.columns).length} columns are drafted.`);
       described.focus();
     } catch (error) {

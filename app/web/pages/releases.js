@@ -3,14 +3,22 @@
 import { get, listed, path } from "../api.js";
 import { result } from "../charts/release_results.js";
 import { h, table } from "../ui/dom.js";
-import { bound, date, number, statistic, time } from "../ui/format.js";
+import { count, date, statistic, time, withUnit } from "../ui/format.js";
+import { errorText, measured } from "../ui/rounding.js";
+
+/** Return what a release has several numbers of. */
+const partsOf = ({ kind, group_by: by }) => (kind === "quantile_search" ? "step" : by === undefined ? "bin" : "group");
 
 const told = (release) =>
   Array.isArray(release.value)
-    ? `${number(release.value.length)} bins`
+    ? count(release.value.length, partsOf(release.statistic))
     : release.value_as_date
       ? date(release.value_as_date)
-      : number(release.value_in_range);
+      : withUnit(measured(release.value_in_range, release.accuracy.radius).value, release.unit);
+
+/** Return the radius as it is shown beside the value, which it covers even though that is rounded. */
+const errorOf = ({ value, value_in_range: within, value_as_date: day, accuracy: { radius } }) =>
+  Array.isArray(value) || day ? errorText(radius) : measured(within, radius).error;
 
 export async function releases(name) {
   const { items, complete } = await listed(`${path("datasets", name)}/releases`, "releases", 100);
@@ -20,7 +28,7 @@ export async function releases(name) {
     .map((release) => [
       h("a", { href: `#${path("datasets", name, "releases", release.id)}` }, statistic(release.statistic)),
       told(release),
-      `± ${bound(release.accuracy.radius)}`,
+      `± ${errorOf(release)}`,
       release.privacy.epsilon,
       time(release.created_at),
     ]);
@@ -35,4 +43,4 @@ export async function releases(name) {
   ];
 }
 
-export const oneRelease = async (id) => result(await get(path("releases", id)));
+export const oneRelease = async (id) => result(await get(path("releases", id)), { isNew: false });

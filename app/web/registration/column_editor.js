@@ -12,12 +12,14 @@ import { draftedOf, isBounded, isConfirmed, KINDS, ofKind } from "./declaration.
 
 const SHOWN_CATEGORIES = 3;
 
+/** Return a bound as people write it. */
+const spoken = (/** @type {any} */ bound) => String(bound).replace("T", " ");
+
 /** Return what a column declares, for the line that is seen when it is closed. */
 export function summaryOf(/** @type {Declared} */ declared) {
-  const { kind, bounds, categories = [], unit } = declared;
+  const { bounds, categories = [], unit } = declared;
   if (isBounded(declared))
-    return `${bounds.map((/** @type {any} */ bound) => String(bound).replace("T", " ") || "?").join(" to ")}${unit ? ` ${unit}` : ""}`;
-  if (kind === "boolean") return "yes or no";
+    return `${bounds.map((/** @type {any} */ bound) => spoken(bound) || "?").join(" to ")}${unit ? ` ${unit}` : ""}`;
   const rest = categories.length - SHOWN_CATEGORIES;
   return categories.slice(0, SHOWN_CATEGORIES).join(", ") + (rest > 0 ? ` and ${rest} more` : "") || "no category yet";
 }
@@ -42,10 +44,10 @@ function warningOf(declared, drafted) {
         h(
           "strong",
           {},
-          found.length > 1 ? "These bounds are values of the data. " : `${found[0]} is a value of the data. `,
+          found.length > 1 ? "These bounds are values of the data. " : `${spoken(found[0])} is a value of the data. `,
         ),
         found.length > 1
-          ? `${found.join(" and ")} are the least and the greatest that were found. `
+          ? `${found.map(spoken).join(" and ")} are the least and the greatest that were found. `
           : "It is the least or the greatest that was found. ",
         "Everybody with access would learn that somebody has it.",
       ),
@@ -113,7 +115,7 @@ export function columnEditor(name, { get, set, remove, changed, next }) {
   function summarize() {
     const declared = get();
     const kind = KINDS.find(([each]) => each === declared.kind)?.[1].replace(/,.*/, "") ?? declared.kind;
-    shown.textContent = `${kind}: ${summaryOf(declared)}`;
+    shown.textContent = declared.kind === "boolean" ? kind : `${kind}: ${summaryOf(declared)}`;
     fill(
       state,
       wrong

@@ -70,16 +70,21 @@ export function ofKind(/** @type {Declared} */ declared, /** @type {string} */ k
 }
 
 /**
- * Return a draft with what the owner has declared already: of the dataset, and of each column that is confirmed.
+ * Return a draft with what the owner has declared already: of the dataset, and of each confirmed column that the table
+ * has. The name is the draft's again unless the owner wrote another one.
  * @param {Metadata} drafted
  * @param {Metadata | null} before
  * @param {string[]} leftOut columns that the owner has left out
+ * @param {{ name?: string, known?: string[] }} [draft] the name of the draft before, and all columns of the table
  * @returns {Metadata}
  */
-export function carryOver(drafted, before, leftOut) {
+export function carryOver(drafted, before, leftOut, { name, known = Object.keys(drafted.columns) } = {}) {
   if (before === null) return drafted;
   const { columns, null_values: _nulls, format: _format, delimiter: _delimiter, source: _source, ...rest } = before;
-  const decided = Object.fromEntries(Object.entries(columns).filter(([, column]) => isConfirmed(column)));
+  const decided = Object.fromEntries(
+    Object.entries(columns).filter(([column, declared]) => isConfirmed(declared) && known.includes(column)),
+  );
+  if (rest.name === name) rest.name = drafted.name;
   const found = Object.entries(drafted.columns).filter(([name]) => !leftOut.includes(name));
   return { ...drafted, ...rest, columns: { ...Object.fromEntries(found), ...decided } };
 }

@@ -170,7 +170,7 @@ function unfiltered(asked) {
     return `histogram of ${asked.column}${by}`;
   }
   const of = asked.column === undefined ? "" : ` of ${asked.column} ${pair(asked.bounds)}`.trimEnd();
-  return `${asked.kind}${of}`;
+  return `${asked.centred ? "centred " : ""}${asked.kind.replaceAll("_", " ")}${of}`;
 }
 
 /** Return a filter in words: "species in Adelie and year between 2007 and 2008". */

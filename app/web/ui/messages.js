@@ -4,6 +4,9 @@ import { h } from "./element.js";
 
 /** @typedef {import("./element.js").Content} Content */
 
+/** Return a message without its reference to the member of the response that is listed below it. */
+const withoutMember = (/** @type {string} */ text) => text.replace(/: `errors` says where and what\.$/, ":");
+
 /**
  * Return a problem as text; a screen reader reads it at once.
  * @param {any} error
@@ -13,7 +16,7 @@ export function alertOf(error) {
   return h(
     "div",
     { role: "alert", class: "alert" },
-    h("p", {}, h("strong", {}, error.title ?? "Something went wrong"), ". ", error.message),
+    h("p", {}, h("strong", {}, error.title ?? "Something went wrong"), ". ", withoutMember(error.message ?? "")),
     lines.length > 0 && h("ul", {}, lines),
   );
 }
