@@ -48,7 +48,7 @@ def test_a_draft_is_what_the_command_writes_and_leaves_nothing(service: Service,
         "unconfirmed": ["bounds"],
     }
     log = service.log.read_text()
-    assert not [text for text in ("Torgersen", "2700", "body_mass_g", "Penguins 2026") if text in log]
+    assert not [text for text in ("Torgersen", '"2700"', "body_mass_g", "Penguins 2026") if text in log]
     refused = service.upload(owner, metadata, path.read_bytes())
     assert (refused.status_code, refused.json()["type"]) == (422, "/problems/invalid-request")
     made = service.upload(owner, confirm(metadata), path.read_bytes())
