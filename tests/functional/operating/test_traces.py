@@ -60,7 +60,8 @@ def test_what_a_trace_tells(exporter: InMemorySpanExporter, tmp_path: Path) -> N
     metadata = json.dumps({"name": "hidden-name", "epsilon_limit": "10", "columns": COLUMNS})
     files = {"metadata": (None, metadata), "file": ("t.csv", f"x\n{VALUE}\n1\n2\n")}
     path = "/v1/datasets/hidden-name"
-    question = {"statistic": {"kind": "mean", "column": "x"}, "epsilon": "0.5"}
+    # At other bounds than those of the declaration, whose sums are prepared.
+    question = {"statistic": {"kind": "mean", "column": "x", "bounds": [0, 5 * 10**8]}, "epsilon": "0.5"}
     headers = key | {"traceparent": PARENT, "tracestate": "odd=word-of-a-stranger", "Idempotency-Key": "my-own-key"}
     spans = told(
         exporter,
