@@ -8,6 +8,7 @@ slots.
 import json
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from hashlib import sha256
 from threading import Lock
 from typing import Any
@@ -24,7 +25,10 @@ from app.dp.statistics.histogram import Histogram, parse_bins
 from app.dp.statistics.interval_counts import Interval, family_of
 from app.dp.table.columns import Column
 from app.dp.table.dates import parse_moment
+from app.errors import DamagedAnswerError
 from app.ledger.answers import releases
+from app.ledger.answers.answer_storage import Body
+from app.ledger.answers.releases import StoredRelease
 from app.services.planning import columns
 
 MAX_RELEASES = 16
@@ -78,17 +82,22 @@ class HistogramFamilies:
             if release_id in _histograms:
                 return _histograms[release_id]
         stored = releases.find_response(self._session, release_id)
-        content = None if stored is None else stored.content
-        histogram = None if content is None else self._parse_histogram(content, interval)
+        small = None if stored is None or stored.content is None else self._open(stored)
+        histogram = None if small is None else self._read_histogram(small, interval)
         with _lock:
             _histograms[release_id] = histogram
         return histogram
 
-    def _parse_histogram(self, answer: bytes, interval: Interval) -> Histogram | None:
+    def _open(self, stored: StoredRelease) -> Body | None:
+        with suppress(DamagedAnswerError):
+            return stored.body(self._session)
+        return None
+
+    def _read_histogram(self, answer: Body, interval: Interval) -> Histogram | None:
         dataset = self._dataset
         column = columns.decode_columns(dataset.columns)[interval.column]
         try:
-            asked = json.loads(answer, parse_float=parse_exact, parse_int=parse_exact)["statistic"]
+            asked = json.loads(answer.content(), parse_float=parse_exact, parse_int=parse_exact)["statistic"]
             bins = parse_bins(column, {name: _read(column, asked.get(name)) for name in ("edges", "bins", "bounds")})
         except (AttributeError, InvalidStatistic, KeyError, TypeError, ValueError):
             return None

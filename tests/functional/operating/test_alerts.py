@@ -20,6 +20,7 @@ pytestmark = pytest.mark.slow
 
 ALERTS = Path(__file__).parents[3] / "deploy" / "alerts.yml"
 MEAN = {"kind": "mean", "column": "x"}
+REALS = {"x": {"kind": "real", "bounds": [0, 100]}}
 FIRING = 'count by (alertname) (ALERTS{alertstate="firing"})'
 INVALID = "snapledger_ledgers_invalid"
 MINUTES = 25
@@ -109,7 +110,7 @@ def test_each_alert_fires_and_none_without_a_cause(promtool: str, tmp_path: Path
     }
     database_url = f"sqlite:///{tmp_path}/ledger.sqlite3"
     with serving(tmp_path, database_url, **settings) as service:
-        table, lost = service.table(X_COLUMNS, numbers_csv(20)), service.table(X_COLUMNS, numbers_csv(30))
+        table, lost = service.table(X_COLUMNS, numbers_csv(20)), service.table(REALS, numbers_csv(30))
         table.fresh(MEAN, epsilon="1")
         quiet = samples(service)
         for _ in range(20):
@@ -124,7 +125,8 @@ def test_each_alert_fires_and_none_without_a_cause(promtool: str, tmp_path: Path
             assert answer.status_code == 503
         for path in service.data.glob("*.parquet"):
             path.write_bytes(b"no table any more")
-        assert lost.release({"kind": "variance", "column": "x"}, epsilon=1).status_code == 503
+        scanned = {"kind": "variance", "column": "x", "bounds": [0, 99]}  # not the declared bounds
+        assert lost.release(scanned, epsilon=1).status_code == 503
         slowly(service)
         database = Database(database_url)
         with database.write() as transaction:
