@@ -42,7 +42,6 @@ from app.services.identity import tokens
 from app.services.operations import startup
 from app.services.operations.background_verification import BackgroundVerification
 
-
 _OBJECTS_BETWEEN_COLLECTIONS = 10_000
 """Requests leave few cycles behind. Looking for them after every 700 new objects took 3 % of a release's time."""
 
