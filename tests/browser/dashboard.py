@@ -138,7 +138,8 @@ class Dashboard:
         raise AssertionError(expression)
 
     def assert_accessible(self) -> None:
-        """Neither contrast, nor a label, nor anything else that axe finds is amiss."""
+        """Neither contrast, nor a label, nor anything else that axe finds is amiss, once colours no longer change."""
+        self.wait_until("document.getAnimations().length === 0")
         found = Axe().run(self.page).response["violations"]
         amiss = [(each["id"], [node["html"] for node in each["nodes"]]) for each in found]
         assert amiss == [], amiss  # told here: assertions of this module are not rewritten
