@@ -11,10 +11,10 @@ RUN /opt/guide/bin/pip install --require-hashes --only-binary :all: -r requireme
 COPY pyproject.toml README.md LICENSE ./
 COPY app ./app
 COPY migrations ./migrations
-COPY client/src ./client/src
+COPY client ./client
 COPY deploy ./deploy
 COPY docs ./docs
-RUN /opt/guide/bin/pip install --no-deps --no-build-isolation . \
+RUN /opt/guide/bin/pip install --no-deps --no-build-isolation ./client . \
     && /opt/guide/bin/sphinx-build -q -n -W -b html -d /tmp/doctrees docs /guide
 
 FROM python:3.11.15-slim-bookworm@sha256:d29f48a31a8b408ed19272ca1e7b10ebae13b240a27e862d3d4217c528e2e0c3 AS build
@@ -31,9 +31,9 @@ RUN /opt/tools/bin/pip install --require-hashes --only-binary :all: -r requireme
 COPY pyproject.toml README.md LICENSE ./
 COPY app ./app
 COPY migrations ./migrations
-COPY client/src ./client/src
+COPY client ./client
 COPY --from=guide /guide ./app/guide
-RUN /opt/tools/bin/pip wheel --no-deps --no-build-isolation --wheel-dir /built . \
+RUN /opt/tools/bin/pip wheel --no-deps --no-build-isolation --wheel-dir /built ./client . \
     && /opt/tools/bin/pip --python /opt/snapledger/bin/python install --no-index --no-deps /built/*.whl
 
 FROM python:3.11.15-slim-bookworm@sha256:d29f48a31a8b408ed19272ca1e7b10ebae13b240a27e862d3d4217c528e2e0c3

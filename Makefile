@@ -17,18 +17,17 @@ help: ## Show what can be made
 
 VERSION := client/src/snapledger_client/_version.py
 
-$(VENV)/runtime: requirements.lock pyproject.toml $(VERSION)
+$(VENV)/runtime: requirements.lock pyproject.toml client/pyproject.toml $(VERSION)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=…")'
 	@echo "Installing what the service needs into $(VENV) …"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python tools/install_packages.py requirements.lock
-	@$(PIP) --no-deps --editable .
+	@$(PIP) --no-deps --editable client --editable .
 	@touch $@
 
-$(VENV)/development: requirements-dev.lock client/pyproject.toml $(VERSION) $(VENV)/runtime
+$(VENV)/development: requirements-dev.lock $(VENV)/runtime
 	@echo "Installing what the tests need into $(VENV) …"
 	@$(BIN)/python tools/install_packages.py requirements-dev.lock
-	@$(PIP) --no-deps --editable client
 	@touch $@
 
 $(VENV)/guide: requirements-docs.lock $(VENV)/runtime
@@ -102,7 +101,7 @@ $(SPARK)/ready: requirements-spark.lock pyproject.toml
 	@echo "Installing a Spark server and what its tests need into $(SPARK) …"
 	@test -x $(SPARK)/bin/python || $(PYTHON) -m venv $(SPARK)
 	@$(SPARK)/bin/pip --disable-pip-version-check install --quiet --require-hashes -r requirements-spark.lock
-	@$(SPARK)/bin/pip --disable-pip-version-check install --quiet --no-deps --editable .
+	@$(SPARK)/bin/pip --disable-pip-version-check install --quiet --no-deps --editable client --editable .
 	@touch $@
 
 bench: $(VENV)/development $(BENCH)/peers ## Measure everything beside other libraries in ten minutes, and write docs/performance.md
@@ -114,7 +113,7 @@ $(BENCH)/peers: requirements-bench.lock pyproject.toml
 	@echo "Installing what the benchmarks need into $(BENCH) …"
 	@test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)
 	@$(BENCH)/bin/pip --disable-pip-version-check install --quiet --require-hashes -r requirements-bench.lock
-	@$(BENCH)/bin/pip --disable-pip-version-check install --quiet --no-deps --editable .
+	@$(BENCH)/bin/pip --disable-pip-version-check install --quiet --no-deps --editable client --editable .
 	@touch $@
 
 messages: $(VENV)/development ## List all texts that people read in docs/messages.md, and the formats of files
@@ -156,21 +155,21 @@ format: $(VENV)/development ## Format the code
 
 lock: ## Pin the newest versions that pyproject.toml allows (needs uv)
 	@uv pip compile -q --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
-		--python-version 3.11 pyproject.toml -o requirements.lock
+		--no-emit-package snapledger-client --python-version 3.11 pyproject.toml -o requirements.lock
 	@uv pip compile -q --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
-		--python-version 3.11 --group dev pyproject.toml -o requirements-dev.lock
+		--no-emit-package snapledger-client --python-version 3.11 --group dev pyproject.toml -o requirements-dev.lock
 	@uv pip compile -q --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
-		--python-version 3.11 --group docs pyproject.toml -o requirements-docs.lock
+		--no-emit-package snapledger-client --python-version 3.11 --group docs pyproject.toml -o requirements-docs.lock
 	@uv pip compile -q --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
 		--python-version 3.11 --group build -o requirements-build.lock
 	@uv pip compile -q --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
 		--python-version 3.11 --group release -o requirements-release.lock
 	@uv pip compile -q --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
-		--python-version 3.11 --group bench pyproject.toml -o requirements-bench.lock
+		--no-emit-package snapledger-client --python-version 3.11 --group bench pyproject.toml -o requirements-bench.lock
 	@uv pip compile -q --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
 		--python-version 3.11 --group web -o requirements-web.lock
 	@uv pip compile -q --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
-		--python-version 3.11 --group dev --group spark pyproject.toml -o requirements-spark.lock
+		--no-emit-package snapledger-client --python-version 3.11 --group dev --group spark pyproject.toml -o requirements-spark.lock
 
 release-check: $(RELEASE)/ready docs ## Build both packages into dist/, try them in empty environments, list their components
 	@$(RELEASE)/bin/python tools/release_check.py

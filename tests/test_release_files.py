@@ -5,6 +5,8 @@ from pathlib import Path
 
 import yaml
 
+from snapledger_client._version import __version__
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -17,6 +19,11 @@ def test_both_packages_have_the_same_licence_and_version() -> None:
         for folder, project in zip((".", "client"), projects, strict=True)
     }
     assert len(paths) == 1
+
+
+def test_the_service_needs_the_client_of_its_own_version() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert f"snapledger-client=={__version__}" in project["dependencies"]
 
 
 def test_the_citation_is_of_this_project() -> None:

@@ -80,6 +80,38 @@ def write_component_list(path: Path) -> None:
     path.write_text(json.dumps(listed, indent=1) + "\n", "utf-8")
 
 
+def check_commands(python: Path, *, has_service: bool) -> None:
+    """Check that an environment has the command line of this version, with the service's commands or without them."""
+    command = python.with_name("snapledger")
+    told = run(command, "--version", folder=python.parent).strip()
+    if told != f"snapledger {VERSION}":
+        sys.exit(f"the installed package is {told}, not {VERSION}")
+    run(command, "dataset", "add", "--help", folder=python.parent)
+    if has_service:
+        run(command, "serve", "--help", folder=python.parent)
+        return
+    done = subprocess.run(  # noqa: S603
+        [command, "serve"], cwd=python.parent, env=ENVIRONMENT, capture_output=True, text=True, check=False
+    )
+    if done.returncode != 2 or "pip install snapledger" not in done.stderr:
+        sys.exit(f"without the service, `snapledger serve` exits with {done.returncode}: {done.stderr}")
+
+
+def check_installing_both(folder: Path, pinned: tuple[str | Path, ...], wheel: Path, client_wheel: Path) -> None:
+    """Check that the packages can be installed in either order, and that each can be uninstalled."""
+    python = create_environment(folder, pinned, ("--no-deps", client_wheel), ("--no-deps", wheel))
+    check_commands(python, has_service=True)
+    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python)
+    run(*pip, "uninstall", "--quiet", "--yes", "snapledger")
+    check_commands(python, has_service=False)
+    run(*pip, "uninstall", "--quiet", "--yes", "snapledger-client")
+    run(*pip, "install", "--quiet", "--no-compile", "--no-deps", wheel)
+    if python.with_name("snapledger").exists():
+        sys.exit("the service's package has a command of its own")
+    run(*pip, "install", "--quiet", "--no-compile", "--no-deps", client_wheel)
+    check_commands(python, has_service=True)
+
+
 def main() -> None:
     """Build and check a release."""
     print("Building and checking the packages …", flush=True)
@@ -92,9 +124,9 @@ def main() -> None:
         service = create_environment(folder / "service", pinned, ("--no-deps", wheel, client_wheel))
         constraints = write_constraints(folder / "constraints.txt")
         client = create_environment(folder / "client", ("--constraint", constraints, client_wheel))
-        told = run(service.with_name("snapledger"), "--version", folder=folder).strip()
-        if told != f"snapledger {VERSION}":
-            sys.exit(f"the installed package is {told}, not {VERSION}")
+        check_commands(service, has_service=True)
+        check_commands(client, has_service=False)
+        check_installing_both(folder / "both", pinned, wheel, client_wheel)
         run(service.with_name("snapledger"), "demo", folder=folder)
         print("The demonstration runs. The client's first example prints:", flush=True)
         readme = (ROOT / "client/README.md").read_text("utf-8")

@@ -14,15 +14,12 @@ from app.ledger.units import epsilon_text
 from app.services.operations import checkpoints as checkpoint_files
 from app.services.operations import full_verification, ledger_secrets, offline_ledger, write_offs
 
-app = typer.Typer(help="Verify the ledger, sign checkpoints of it, write off lost debits.", no_args_is_help=True)
-
 PublicKey = Annotated[
     str | None,
     typer.Option(help="Check the checkpoint's signature with this key, in hexadecimal, instead of the secret's."),
 ]
 
 
-@app.command()
 def verify(
     dataset: Annotated[str | None, typer.Option(help="Verify only this dataset's ledger.")] = None,
     checkpoint: Annotated[Path | None, typer.Option(help="Also fail if a ledger is behind this checkpoint.")] = None,
@@ -49,7 +46,6 @@ def verify(
         raise typer.Exit(1)
 
 
-@app.command()
 def checkpoint(
     file: Annotated[Path, typer.Argument(help="The file to write, away from the database.")],
 ) -> None:
@@ -63,14 +59,12 @@ def checkpoint(
     typer.echo(f"{file}: {len(made.heads)} chains at {made.at}, signed by {made.public_key.hex()}")
 
 
-@app.command()
 def public_key() -> None:
     """Print the public key of checkpoints' signatures, to be published; then those of earlier secrets."""
     for key in ledger_secrets.load_keyring(Settings()).public_keys:
         typer.echo(key.hex())
 
 
-@app.command()
 def verify_checkpoint(
     file: Annotated[Path, typer.Argument(help="A checkpoint.")],
     public_key: Annotated[str, typer.Option(help="The published key, in hexadecimal.")],
@@ -84,7 +78,6 @@ def verify_checkpoint(
         typer.echo(f"{checkpoints.ACTS}: {known.audit.seq} records, head {known.audit.hash.hex()}")
 
 
-@app.command()
 def write_off(
     dataset: Annotated[str, typer.Argument(help="The dataset's name.")],
     epsilon: Annotated[str, typer.Argument(help="The ε to spend.")],

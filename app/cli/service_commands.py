@@ -17,14 +17,16 @@ from pydantic import ValidationError
 from app import logs, traces
 from app.api.schemas.administration import KeyRequest
 from app.api.schemas.base import validate
-from app.cli import dataset, ledger, remote
-from app.cli.application import application, report_errors_in_a_line
+from app.cli import dataset, ledger
 from app.cli.start_message import describe_start
 from app.config import Settings
+from app.errors import SnapledgerError
 from app.roles import Role
 from app.services import audit_records
 from app.services.identity import principals
 from app.services.operations import backups, databases, ledger_secrets, migrations, offline_ledger, relocations, startup
+from snapledger_client.cli import commands
+from snapledger_client.cli.application import application, report_errors_in_a_line
 
 _KEEP_ALIVE_SECONDS = 75  # longer than proxies keep idle connections, so that they never use one that we close
 _UNHEARD_SECONDS = 30  # a silent worker is then killed as hung; long, since a machine may be busy
@@ -32,10 +34,6 @@ _OTHER_DESCRIPTORS = 256  # for files, the database and the process itself
 _GRACE_SECONDS = 30  # for requests in progress when the service stops
 
 app = application()
-app.add_typer(dataset.app, name="dataset")
-
-
-app.add_typer(ledger.app, name="ledger")
 
 
 @app.command()
@@ -205,7 +203,13 @@ def audit(
         raise typer.Exit(1)
 
 
-remote.attach(app)
+commands.attach(app)
+for group, own in (
+    ("dataset", (dataset.suggest, dataset.reindex)),
+    ("ledger", (ledger.verify, ledger.checkpoint, ledger.public_key, ledger.verify_checkpoint, ledger.write_off)),
+):
+    for command in own:
+        commands.find_group(app, group).command()(command)
 
 
 def _settings_fault(problem: Mapping[str, Any]) -> str:
@@ -217,7 +221,7 @@ def _settings_fault(problem: Mapping[str, Any]) -> str:
 
 def main() -> None:
     """Run the command line. An error is printed in one line, with exit status 1."""
-    with report_errors_in_a_line():
+    with report_errors_in_a_line(SnapledgerError):
         try:
             app(prog_name="snapledger")
         except ValidationError as error:

@@ -3,37 +3,80 @@
 import os
 import subprocess
 import sys
-from importlib.metadata import version
+import tomllib
+from importlib.metadata import EntryPoint
+from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
 
-from app.cli import entry, service_commands
+from app.cli import service_commands
+from snapledger_client._version import __version__
+from snapledger_client.cli import entry, overview
 
-HEAVY = ("sqlalchemy", "duckdb", "app.db", "app.services", "app.api", "app.engines", "uvicorn", "fastapi")
+HEAVY = ("sqlalchemy", "duckdb", "app", "uvicorn", "fastapi")
+ROOT = Path(__file__).parents[3]
 
 
 def commands(app: typer.Typer) -> dict[str, str]:
+    """The path and the short help of every command and group."""
     group = typer.main.get_command(app)
-    assert isinstance(group, typer.core.TyperGroup)
-    return {name: command.get_short_help_str(1000) for name, command in group.commands.items()}
+    found = {}
+    for name, command in group.commands.items():
+        found[name] = command.get_short_help_str(1000)
+        found |= {
+            f"{name} {inner}": each.get_short_help_str(1000) for inner, each in getattr(command, "commands", {}).items()
+        }
+    return found
 
 
 def test_every_command_is_told_as_it_tells_of_itself() -> None:
-    assert commands(entry.all_commands()) == commands(service_commands.app)
-    remote = commands(entry.remote())
-    assert {name: remote[name] for name in entry.REMOTE} == entry.REMOTE
-    assert not entry.REMOTE.keys() & entry.OPERATORS.keys()
+    everything = commands(service_commands.app)
+    assert commands(entry.remote(with_service=True)) | overview.SERVICE == everything
+    overviewed = commands(entry.overview(with_service=True))
+    assert overviewed == {name: about for name, about in everything.items() if " " not in name}
+    of_service = {f"{group} {name}" for group, names in overview.SERVICE_IN_GROUPS.items() for name in names}
+    here = commands(entry.remote(with_service=False))
+    assert here.keys() == everything.keys() - of_service - overview.SERVICE.keys()
+    assert commands(entry.overview(with_service=False)) == overview.REMOTE
 
 
-def start(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+def declared() -> dict[str, str]:
+    """The entry points of the service's package."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    return dict(project["entry-points"][entry.GROUP])
+
+
+def test_the_service_s_package_declares_its_commands() -> None:
+    ((name, value),) = declared().items()
+    assert EntryPoint(name, value, entry.GROUP).load() is service_commands.main
+    assert name == "service"
+
+
+@pytest.fixture(params=["with the service", "without"])
+def installed(request: pytest.FixtureRequest, tmp_path: Path) -> Path | None:
+    """The directory with the metadata of the service's package, where it is installed."""
+    if request.param == "without":
+        return None
+    metadata = tmp_path / f"snapledger-{__version__}.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.4\nName: snapledger\nVersion: {__version__}\n")
+    lines = [f"{name} = {value}" for name, value in declared().items()]
+    (metadata / "entry_points.txt").write_text("\n".join([f"[{entry.GROUP}]", *lines]))
+    return tmp_path
+
+
+def start(*arguments: str, installed: Path | None, **settings: str) -> subprocess.CompletedProcess[str]:
     """A process of its own; on its last line, which of the heavy modules it has loaded."""
+    absent = "" if installed else "entry.find_service = lambda: None; "
     code = (
-        "import atexit, sys; from app.cli.entry import main; "
-        f"atexit.register(lambda: print([each for each in {HEAVY!r} if each in sys.modules])); main()"
+        f"import atexit, sys; from snapledger_client.cli import entry; {absent}"
+        f"atexit.register(lambda: print([each for each in {HEAVY!r} if each in sys.modules])); entry.main()"
     )
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SNAPLEDGER_")} | settings
+    paths = [str(installed or ""), str(ROOT), str(ROOT / "client/src")]
+    environment |= {"PYTHONPATH": os.pathsep.join(filter(None, paths)), "COLUMNS": "200"}
     command = [sys.executable, "-c", code, *arguments]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=False)  # noqa: S603
 
@@ -41,40 +84,59 @@ def start(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("arguments", "status", "told"),
     [
-        (("--help",), 0, "Start the service"),
+        (("--help",), 0, "without reading any data"),
         (("plan", "--help"), 0, "without reading any data"),
-        (("ledger", "show", "--help"), 0, "oldest first"),
+        (("ledger", "--help"), 0, "oldest first"),
         (("ledger", "verification", "--help"), 0, "was verified last"),
-        (("--version",), 0, f"snapledger {version('snapledger')}"),
+        (("--version",), 0, f"snapledger {__version__}"),
+        (("no-such-command",), 2, "no-such-command"),
         (("budget", "penguins"), 4, "run `snapledger login`"),
     ],
 )
-def test_what_speaks_to_a_service_loads_none(arguments: tuple[str, ...], status: int, told: str) -> None:
-    done = start(*arguments, HOME="/nowhere", XDG_CONFIG_HOME="/nowhere")
-    assert done.returncode == status, done.stderr
-    assert told in " ".join((done.stdout + done.stderr).split())
-    assert done.stdout.splitlines()[-1] == "[]"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "status", "told"),
-    [(("ledger", "public-key", "--help"), 0, "checkpoints"), (("no-such-command",), 2, "no-such-command")],
-)
-def test_the_service_s_own_commands_are_all_there(
-    arguments: tuple[str, ...], status: int, told: str, monkeypatch: pytest.MonkeyPatch, capsys: Any
+def test_what_speaks_to_a_service_loads_none(
+    arguments: tuple[str, ...], status: int, told: str, installed: Path | None
 ) -> None:
-    monkeypatch.setattr(sys, "argv", ["snapledger", *arguments])
+    done = start(*arguments, installed=installed, HOME="/nowhere", XDG_CONFIG_HOME="/nowhere")
+    assert done.returncode == status, done.stderr
+    printed = " ".join((done.stdout + done.stderr).split())
+    assert told in printed
+    assert done.stdout.splitlines()[-1] == "[]"
+    if arguments == ("--help",):
+        assert ("Start the service" in printed) == bool(installed)
+    if arguments == ("ledger", "--help"):
+        assert ("write-off" in printed) == bool(installed)
+
+
+@pytest.mark.parametrize("arguments", [("serve",), ("ledger", "public-key"), ("dataset", "reindex", "penguins")])
+def test_without_the_service_its_commands_say_what_to_install(arguments: tuple[str, ...]) -> None:
+    done = start(*arguments, installed=None)
+    assert (done.returncode, done.stdout) == (2, "[]\n")
+    command = " ".join(arguments[:2] if arguments[0] in overview.SERVICE_IN_GROUPS else arguments[:1])
+    assert done.stderr.startswith(f"snapledger: `snapledger {command}` comes with the service: install the package")
+
+
+def test_with_the_service_its_commands_are_all_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    service = EntryPoint("service", declared()["service"], entry.GROUP)
+    monkeypatch.setattr(entry, "find_service", lambda: service)
+    monkeypatch.setattr(sys, "argv", ["snapledger", "ledger", "public-key", "--help"])
     with pytest.raises(SystemExit) as end:
         entry.main()
-    assert (end.value.code or 0) == status
-    assert told in "".join(capsys.readouterr())
+    assert not end.value.code
+    assert "checkpoints" in "".join(capsys.readouterr())
 
 
 @pytest.mark.parametrize(
     ("typed", "position", "completed"),
     [("bac", 1, ["backup"]), ("ledger pub", 2, ["public-key"]), ("all", 1, ["allowance"])],
 )
-def test_a_shell_completes_all_of_them(typed: str, position: int, completed: list[str]) -> None:
+def test_a_shell_completes_all_that_is_installed(
+    typed: str, position: int, completed: list[str], installed: Path | None
+) -> None:
     words = {"COMP_WORDS": f"snapledger {typed}", "COMP_CWORD": str(position)}
-    done = start(_SNAPLEDGER_COMPLETE="complete_bash", **words)
-    assert done.stdout.split()[: len(completed)] == completed, done.stderr
+    done = start(installed=installed, _SNAPLEDGER_COMPLETE="complete_bash", **words)
+    *found, loaded = done.stdout.splitlines()
+    here = completed if installed or completed == ["allowance"] else []
+    assert [each for each in found if each] == here, done.stderr
+    assert loaded == "[]"

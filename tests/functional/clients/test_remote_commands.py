@@ -17,9 +17,9 @@ from client_world import PENGUINS, People, settle
 from service_world import Service, serving
 from typer.testing import CliRunner, Result
 
-from app.cli.remote import session
 from app.cli.service_commands import app
 from snapledger_client import Client
+from snapledger_client.cli import session
 
 Run = Callable[..., Result]
 

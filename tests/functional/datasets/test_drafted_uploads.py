@@ -31,7 +31,14 @@ def confirm(metadata: dict[str, Any]) -> dict[str, Any]:
 def test_a_draft_is_what_the_command_writes_and_leaves_nothing(service: Service, tmp_path: Path) -> None:
     path = tmp_path / "Penguins 2026.csv"
     path.write_bytes(PENGUINS.read_bytes())
-    command = [sys.executable, "-c", "from app.cli.entry import main; main()", "dataset", "suggest", str(path)]
+    command = [
+        sys.executable,
+        "-c",
+        "from app.cli.service_commands import main; main()",
+        "dataset",
+        "suggest",
+        str(path),
+    ]
     written = subprocess.run(command, capture_output=True, check=True)  # noqa: S603 - our own command
     _, owner = service.principal("owner")
     draft(service, owner, b"x\n1\n2\n")  # so that what is started once and kept is there

@@ -6,19 +6,6 @@ from typing import Annotated, Any
 
 import typer
 
-from app.cli.remote import options, output
-from app.cli.remote.kinds import DerivedKind, DerivedKindOf, MethodOf
-from app.cli.remote.options import Bins, BoundsOf, Edges, MissingOf, WhereOf
-from app.cli.remote.questions import (
-    Alpha,
-    Gamma,
-    Refinement,
-    RelativeAccuracy,
-    parse_refinement,
-    print_release,
-    require_one_target,
-)
-from app.cli.remote.session import USAGE, AsJson, DatasetName, connect, fail
 from snapledger_client import (
     Bounds,
     Derived,
@@ -30,6 +17,19 @@ from snapledger_client import (
     derived_statistics,
     statistics,
 )
+from snapledger_client.cli import options, output
+from snapledger_client.cli.commands.questions import (
+    Alpha,
+    Gamma,
+    Refinement,
+    RelativeAccuracy,
+    parse_refinement,
+    print_release,
+    require_one_target,
+)
+from snapledger_client.cli.kinds import DerivedKind, DerivedKindOf, MethodOf
+from snapledger_client.cli.options import Bins, BoundsOf, Edges, MissingOf, WhereOf
+from snapledger_client.cli.session import USAGE, AsJson, DatasetName, connect, fail
 from snapledger_client.formatting import choose_number_format, format_column_value, format_date, format_interval
 
 Key = Annotated[

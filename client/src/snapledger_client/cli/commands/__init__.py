@@ -4,21 +4,31 @@ from collections.abc import Callable
 
 import typer
 
-from app.cli.remote import budget_requests, budgets, datasets, multiple_releases, principals, questions, sign_in
+from snapledger_client.cli.commands import (
+    budget_requests,
+    budgets,
+    datasets,
+    multiple_releases,
+    principals,
+    questions,
+    registrations,
+    sign_in,
+)
+from snapledger_client.cli.overview import REMOTE
 
 
-def _find_group(app: typer.Typer, name: str, about: str) -> typer.Typer:
-    """Return the group with this name. It may exist already, with commands that need no service."""
+def find_group(app: typer.Typer, name: str) -> typer.Typer:
+    """Return the group with this name, which is made if it does not exist."""
     for registered in app.registered_groups:
         if registered.name == name and registered.typer_instance is not None:
             return registered.typer_instance
-    made = typer.Typer(help=about, no_args_is_help=True)
+    made = typer.Typer(help=REMOTE[name], no_args_is_help=True)
     app.add_typer(made, name=name)
     return made
 
 
 def attach(app: typer.Typer) -> None:
-    """Add all commands of this package to an application; its own groups must be added before."""
+    """Add all commands of this package to an application."""
     commands: dict[str, Callable[..., None]] = {
         "login": sign_in.login,
         "logout": sign_in.logout,
@@ -31,22 +41,23 @@ def attach(app: typer.Typer) -> None:
     }
     for name, command in commands.items():
         app.command(name)(command)
-    dataset = _find_group(app, "dataset", "List and show datasets.")
+    dataset = find_group(app, "dataset")
     dataset.command("list")(datasets.list_datasets)
     dataset.command("show")(datasets.show_dataset)
-    ledger = _find_group(app, "ledger", "Show a ledger.")
+    dataset.command("add")(registrations.add)
+    ledger = find_group(app, "ledger")
     ledger.command("show")(budgets.show_ledger)
     ledger.command("verification")(budgets.show_verification)
-    allowance = _find_group(app, "allowance", "Set what each principal may spend on a dataset; for its owner.")
+    allowance = find_group(app, "allowance")
     allowance.command("set")(budgets.set_allowance)
     allowance.command("revoke")(budgets.revoke_allowance)
     allowance.command("grantees")(budgets.list_grantees)
-    requests = _find_group(app, "budget-request", "Ask for a larger allowance, or answer those who ask.")
+    requests = find_group(app, "budget-request")
     requests.command("ask")(budget_requests.ask)
     requests.command("list")(budget_requests.list_requests)
     requests.command("grant")(budget_requests.grant)
     requests.command("decline")(budget_requests.decline)
-    principal = _find_group(app, "principal", "Manage who may use the service; for admins.")
+    principal = find_group(app, "principal")
     principal.command("add")(principals.create_principal)
     principal.command("list")(principals.list_principals)
     principal.command("display-name")(principals.set_display_name)

@@ -8,8 +8,8 @@ from typing import Annotated, Any, cast, get_args
 
 import typer
 
-from app.cli.remote.session import USAGE, fail
 from snapledger_client import Missing, Period, statistics
+from snapledger_client.cli.session import USAGE, fail
 
 NONE = "-"
 """The value of an option for a column without bounds, edges or bins of its own."""

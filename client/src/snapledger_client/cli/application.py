@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.metadata import version
 from typing import Annotated, NoReturn
 
 import typer
+
+from snapledger_client._version import __version__
 
 ABOUT = "Differentially private statistics of sensitive tables, with a privacy budget ledger."
 ABOUT_EXIT_CODES = (
@@ -23,7 +24,7 @@ def application() -> typer.Typer:
 
 def _print_version(asked: bool) -> None:  # noqa: FBT001 - typer's own way
     if asked:
-        typer.echo(f"snapledger {version('snapledger')}")
+        typer.echo(f"snapledger {__version__}")
         raise typer.Exit
 
 
@@ -37,15 +38,18 @@ def _take_options(
 
 
 @contextmanager
-def report_errors_in_a_line() -> Iterator[None]:
-    """Print an error of the block in one line on standard error, and exit with status 1."""
-    from app.errors import SnapledgerError  # noqa: PLC0415
+def report_errors_in_a_line(*errors: type[Exception]) -> Iterator[None]:
+    """Print an error of the block in one line on standard error, and exit with status 1.
 
+    Args:
+        errors: the exceptions to print, besides those of the system and of invalid values.
+    """
+    told: tuple[type[Exception], ...] = (ValueError, *errors)
     try:
         yield
     except OSError as error:
         _fail(f"{error.filename or 'the system'}: {error.strerror}")
-    except (SnapledgerError, ValueError) as error:
+    except told as error:
         _fail(str(error) or type(error).__name__)
 
 

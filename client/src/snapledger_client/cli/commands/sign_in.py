@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from app.cli.remote import credentials
-from app.cli.remote.session import USAGE, connect_with, fail
+from snapledger_client.cli import credentials
+from snapledger_client.cli.session import USAGE, connect_with, fail
 
 
 def _read_key() -> str:

@@ -7,7 +7,6 @@ from typing import Annotated, NoReturn
 import typer
 from rich.console import Console
 
-from app.cli.remote import credentials
 from snapledger_client import (
     AllowanceRevoked,
     BadRequest,
@@ -29,6 +28,7 @@ from snapledger_client import (
     Unavailable,
     Unreachable,
 )
+from snapledger_client.cli import credentials
 
 FAULT, USAGE, BUDGET, AUTHORITY, NOTHING_THERE, NO_ANSWER, CONFLICT = 1, 2, 3, 4, 5, 6, 7
 EXIT_CODES = {

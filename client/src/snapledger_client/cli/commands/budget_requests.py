@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
-from app.cli.remote import output
-from app.cli.remote.session import AsJson, DatasetName, connect
 from snapledger_client import BudgetRequest
+from snapledger_client.cli import output
+from snapledger_client.cli.session import AsJson, DatasetName, connect
 from snapledger_client.formatting import format_person
 
 RequestId = Annotated[str, typer.Argument(help="The id of the request, as `budget-request list` shows it.")]

@@ -5,10 +5,6 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from app.cli.remote import options, output
-from app.cli.remote.kinds import StatisticKind, StatisticKindOf
-from app.cli.remote.options import Bins, BoundsOf, Edges, MissingOf, WhereOf
-from app.cli.remote.session import USAGE, AsJson, DatasetName, connect, fail
 from snapledger_client import (
     Derived,
     DerivedPlan,
@@ -20,6 +16,10 @@ from snapledger_client import (
     StatisticOptions,
     statistics,
 )
+from snapledger_client.cli import options, output
+from snapledger_client.cli.kinds import StatisticKind, StatisticKindOf
+from snapledger_client.cli.options import Bins, BoundsOf, Edges, MissingOf, WhereOf
+from snapledger_client.cli.session import USAGE, AsJson, DatasetName, connect, fail
 from snapledger_client.display.text import describe_remaining
 from snapledger_client.formatting import append_unit, format_ends, format_interval, format_number, format_radius_number
 

@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from app.cli.remote import output
-from app.cli.remote.session import AsJson, DatasetName, connect
+from snapledger_client.cli import output
+from snapledger_client.cli.session import AsJson, DatasetName, connect
 from snapledger_client.formatting import describe_missing, format_column_value
 
 

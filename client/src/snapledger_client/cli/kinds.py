@@ -5,8 +5,8 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from app.cli.remote.session import USAGE, fail
-from app.spelling import suggest_name
+from snapledger_client.cli.session import USAGE, fail
+from snapledger_client.spelling import suggest_name
 
 
 class StatisticKind(StrEnum):

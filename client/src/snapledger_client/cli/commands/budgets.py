@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
-from app.cli.remote import output
-from app.cli.remote.session import AsJson, DatasetName, connect
 from snapledger_client import Account, Allowance, Budget
+from snapledger_client.cli import output
+from snapledger_client.cli.session import AsJson, DatasetName, connect
 from snapledger_client.formatting import format_person
 
 PrincipalName = Annotated[str, typer.Argument(help="The principal's name.")]

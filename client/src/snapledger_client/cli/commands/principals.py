@@ -1,15 +1,15 @@
 """`snapledger principal …`, and `snapledger acts`."""
 
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from app.cli.remote import output
-from app.cli.remote.session import USAGE, AsJson, connect, fail
-from app.roles import Role
 from snapledger_client import AuditRecord, IssuedKey, Principal
+from snapledger_client.cli import output
+from snapledger_client.cli.session import USAGE, AsJson, connect, fail
 
+Role = Literal["admin", "owner", "auditor", "analyst"]
 NameOf = Annotated[str, typer.Argument(help="The principal's name.")]
 Expires = Annotated[
     str | None,

@@ -1,0 +1,1 @@
+"""The command line `snapledger`: every command that talks to a running service."""

@@ -1,0 +1,127 @@
+"""`snapledger dataset add`: upload a table and register it."""
+
+import json
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import httpx
+import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
+
+from snapledger_client import uploads
+from snapledger_client.cli import credentials, session
+from snapledger_client.problems import parse_problem
+
+
+def add(
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            help="A CSV, Parquet or Excel file; none if the metadata has a `source`.",
+            exists=True,
+            dir_okay=False,
+            readable=True,
+        ),
+    ] = None,
+    *,
+    schema: Annotated[Path, typer.Option(help="The metadata, as JSON.", exists=True, dir_okay=False, readable=True)],
+) -> None:
+    """Upload a table and register it, with a progress bar; errors are shown by line and column.
+
+    Without a file, the metadata has a `source`, which names a table of a connection. It goes to the service of your
+    last `snapledger login`, or to SNAPLEDGER_URL with SNAPLEDGER_KEY.
+    """
+    metadata = schema.read_bytes()  # once: it may be a pipe
+    if (file is None) != _has_source(metadata):
+        raise typer.BadParameter("give either a file or a `source` in the metadata", param_hint="FILE")
+    try:
+        url, key = credentials.load()
+    except ValueError as error:
+        session.fail(str(error), session.AUTHORITY)
+    request: dict[str, Any] = {
+        "url": f"{url.rstrip('/')}/v1/datasets",
+        "headers": {"Authorization": f"Bearer {key}"},
+        "timeout": httpx.Timeout(30, read=None, write=None),  # the check of a large table takes long
+    }
+    try:
+        if file is None:
+            request["headers"]["Content-Type"] = "application/json"
+            answer = httpx.post(content=metadata, **request)
+        else:
+            answer = _upload(file, metadata, request)
+    except httpx.HTTPError as error:
+        session.fail(f"{url} does not answer: {type(error).__name__}", session.NO_ANSWER)
+    _print_problem(answer, metadata)
+
+
+def _has_source(metadata: bytes) -> bool:
+    """Return whether the metadata says where the table is; what is no JSON the service refuses with its place."""
+    try:
+        document = json.loads(metadata)
+    except ValueError:
+        return False
+    return isinstance(document, dict) and "source" in document
+
+
+def _upload(file: Path, metadata: bytes, request: Mapping[str, Any]) -> httpx.Response:
+    """Send a file and its metadata, with a progress bar on a terminal."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+    )
+    console = Console(stderr=True)
+    with (
+        Progress(*columns, console=console, disable=not console.is_terminal) as progress,
+        file.open("rb") as table,
+        uploads.open_table(table, partial(progress.advance, _add_task(progress, file))) as content,
+    ):
+        return httpx.post(files={"metadata": (None, metadata), "file": (file.name, content)}, **request)
+
+
+def _add_task(progress: Progress, file: Path) -> TaskID:
+    """Add a bar with the size of the file; that of a pipe is not known."""
+    return progress.add_task("uploading", total=file.stat().st_size if file.is_file() else None)
+
+
+def _print_problem(answer: httpx.Response, metadata: bytes) -> None:
+    document: dict[str, Any] = answer.json() if "json" in answer.headers.get("content-type", "") else {}
+    if answer.status_code == httpx.codes.CREATED:
+        sha256 = document["source"].get("sha256")
+        digest = "" if sha256 is None else f", SHA-256 of the file {sha256}"
+        typer.echo(f"Dataset {document['name']} is registered: {document['n']:,} rows{digest}.")
+        for advice in (document.get("report") or {}).get("advice", ()):
+            typer.echo(f"  {advice}")
+        return
+    problem = parse_problem(answer.status_code, document)
+    faults = document.get("errors", ())
+    typer.echo(
+        f"snapledger: {problem.title}." if faults else f"snapledger: {session.describe_error(problem)}", err=True
+    )
+    for fault in faults:
+        typer.echo(f"  {_name_column(fault['where'], metadata)}: {fault['what']}", err=True)
+    raise typer.Exit(session.find_exit_code(problem))
+
+
+def _name_column(where: str, metadata: bytes) -> str:
+    """Return a path in the metadata with the column's name in place of its position, which the service sends."""
+    document = json.loads(metadata)
+    columns = document.get("columns") if isinstance(document, dict) else None
+    head, _, rest = where.partition(".")
+    position, dot, member = rest.partition(".")
+    if head != "columns" or not position.isdigit() or not isinstance(columns, dict):
+        return where
+    return f"columns.{list(columns)[int(position)]}{dot}{member}"

@@ -1,0 +1,50 @@
+"""The names of all commands and a line about each, so that an overview needs to import none of them."""
+
+REMOTE = {
+    "login": "Check a key, and store it with the service's URL in a file that only you can read.",
+    "logout": "Delete what `snapledger login` stored; the key itself stays valid.",
+    "plan": "Show what a release would cost and promise: free, and without reading any data.",
+    "release": "Release a differentially private statistic, and spend ε on it.",
+    "batch": "Release many statistics at once: all of them or none.",
+    "derived": "Derive a statistic from releases, and spend ε on those that do not exist yet.",
+    "budget": "Show the budget of a dataset and your allowance; its owner sees all allowances.",
+    "dataset": "List and show datasets; register them, as their owner.",
+    "ledger": "Show and verify a ledger.",
+    "allowance": "Set what each principal may spend on a dataset; for its owner.",
+    "budget-request": "Ask for a larger allowance, or answer those who ask.",
+    "principal": "Manage who may use the service; for admins.",
+    "acts": "List every administrative act, oldest first, and verify the record of them; for admins and auditors.",
+}
+"""The commands that talk to a running service. They come with this package."""
+
+SERVICE = {
+    "serve": "Start the service; it migrates its database first unless SNAPLEDGER_AUTO_MIGRATE is false.",
+    "migrate": "Bring the database to the schema of this version.",
+    "create-key": "Print a new key for a principal, directly from the database: for when every key is lost.",
+    "backup": "Copy the ledger, the data and a checkpoint consistently, while the service runs.",
+    "restore": "Fill an empty database and data directory from a backup; then compare it with your latest checkpoint.",
+    "migrate-to": "Move the whole ledger to another database, verify it there, and retire this one for good.",
+    "demo": "Show what an analyst sees, on real data: a temporary service with the Palmer penguins.",
+    "audit": "Compare the exact privacy and accuracy of releases with the claims; exit status 1 on any excess.",
+}
+"""The commands that run or maintain the service. They come with the package `snapledger`."""
+
+SERVICE_IN_GROUPS = {
+    "dataset": {
+        "suggest": "Print a draft of a file's metadata; correct and confirm its bounds and categories before you "
+        "upload it.",
+        "reindex": "Compute the codes and the kept sums of stored tables again, directly in the data directory, as the "
+        "operator.",
+    },
+    "ledger": {
+        "verify": "Compute every hash chain and sum again, and change nothing; exit status 1 on any problem.",
+        "checkpoint": "Sign the heads of all hash chains: they show later whether a ledger was reset to an earlier "
+        "state.",
+        "public-key": "Print the public key of checkpoints' signatures, to be published; then those of earlier "
+        "secrets.",
+        "verify-checkpoint": "Check a checkpoint's signature and print what it holds; this needs neither database nor "
+        "secret.",
+        "write-off": "Spend ε on a dataset without a release, such as debits that a restored backup has lost.",
+    },
+}
+"""The commands of the service that are in a group of this package."""
