@@ -9,7 +9,8 @@ from starlette.types import Receive, Scope, Send
 from app.api.middleware.concurrency_limit import MAX_PIECE_BYTES
 from app.json_text import encode_json
 from app.ledger.answers.answer_storage import MAX_PLAIN_BYTES, Body
-from app.ledger.answers.releases import Rows, StoredRelease
+from app.ledger.answers.releases import Rows
+from app.services.releasing.history import ShownRelease
 
 MEDIA_TYPE = "application/json"
 MAX_PAGE_BYTES = 2**23
@@ -54,25 +55,26 @@ def answer_response(body: bytes | Body, status: int = 200, *, replayed: bool = F
     headers = {"Idempotency-Replayed": "true"} if replayed else {}
     if isinstance(body, Body):
         if body.size > MAX_PLAIN_BYTES:
-            headers["Content-Length"] = str(body.size)
+            if body.has_exact_size:
+                headers["Content-Length"] = str(body.size)
             return StreamingResponse(body.pieces(), status, headers, MEDIA_TYPE)
         body = body.content()
     return Response(body, status, headers, MEDIA_TYPE)
 
 
-def releases_response(releases: Sequence[StoredRelease], limit: int, rows: Rows) -> Response:
-    """Return a page of stored releases, with their stored bytes unchanged.
+def releases_response(releases: Sequence[ShownRelease], limit: int, rows: Rows) -> Response:
+    """Return a page of stored releases, with the bytes that the reader may see unchanged.
 
     The page ends before the release that would make it larger than `MAX_PAGE_BYTES`, but has at least one release.
     Content that is not loaded yet is read from `rows` while the response is sent.
     """
     pieces = _page_pieces(releases, limit, rows)
-    if all(release.content is not None for release in releases):
+    if all(release.in_memory for release in releases):
         return Response(b"".join(pieces), media_type=MEDIA_TYPE)
     return StreamingResponse(_at_least(MIN_PIECE_BYTES, pieces), media_type=MEDIA_TYPE)
 
 
-def _page_pieces(releases: Sequence[StoredRelease], limit: int, rows: Rows) -> Iterator[bytes]:
+def _page_pieces(releases: Sequence[ShownRelease], limit: int, rows: Rows) -> Iterator[bytes]:
     separator, size, following = b'{"releases":[', 0, None
     for place, release in enumerate(releases):
         body = release.body(rows)

@@ -70,6 +70,11 @@ def rules(principal: Principal, dataset: Dataset) -> bool:
     return principal.role == Role.ADMIN or dataset.owner_id == principal.id
 
 
+def oversees(principal: Principal, dataset: Dataset) -> bool:
+    """Whether a principal sees everybody's allowances on a dataset: its owner, an admin or an auditor."""
+    return rules(principal, dataset) or principal.role == Role.AUDITOR
+
+
 @dataclass(frozen=True, slots=True)
 class Access:
     """A principal and a dataset that it may see, with the account and the allowance at the start of the request.
@@ -90,8 +95,8 @@ class Access:
 
     @property
     def oversees(self) -> bool:
-        """Whether the principal sees everybody's allowances on this dataset: its owner, an admin or an auditor."""
-        return self.rules or self.principal.role == Role.AUDITOR
+        """Whether the principal sees everybody's allowances on this dataset."""
+        return oversees(self.principal, self.dataset)
 
     def require_rule(self) -> None:
         """Allow only the dataset's owner and admins."""

@@ -70,5 +70,5 @@ def own_releases(caller: CallerOf, page: PageOf) -> Response:
 
 @router.get("/releases/{release_id}", responses=describe_responses({200: (responses.Release, "The release.")}, 404))
 def one_release(release_id: str, caller: CallerOf) -> Response:
-    """One release, as it was first answered."""
+    """One release, as it was first answered; what it left of another payer's allowance is null."""
     return answer_response(history.find_release(caller.services, caller.credential, release_id))

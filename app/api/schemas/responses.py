@@ -432,7 +432,10 @@ class ReleaseBudget(AnswerModel):
 
     charged: EpsilonText
     dataset_remaining: EpsilonText
-    allowance_remaining: EpsilonText | None
+    allowance_remaining: EpsilonText | None = Field(
+        description="What is left of the caller's allowance; null without one. A release that is read later shows what"
+        " was left then to its payer, the dataset's owner, admins and auditors, and null to others."
+    )
 
 
 class PlanBudget(ReleaseBudget):

@@ -88,6 +88,7 @@ _MARK = (
     .where(datasets.c.id == bindparam("dataset"), datasets.c.state != "closed")
     .values(state=bindparam("found"))
 )
+_OWNED = select(datasets.c.id).where(datasets.c.id == bindparam("dataset"), datasets.c.owner_id == _VIEWER)
 _HAS_FILE = select(datasets.c.id).where(datasets.c.file_id == bindparam("file"))
 
 
@@ -194,3 +195,8 @@ def mark_stale(transaction: WriteSession, dataset_id: int, *, stale: bool) -> No
 def has_file(session: Session, file_id: str) -> bool:
     """Whether any dataset refers to this file."""
     return session.row(_HAS_FILE, file=file_id) is not None
+
+
+def is_owner(session: Session, dataset_id: int, principal_id: int) -> bool:
+    """Whether a principal owns a dataset."""
+    return session.row(_OWNED, dataset=dataset_id, viewer=principal_id) is not None

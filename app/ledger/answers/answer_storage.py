@@ -142,9 +142,11 @@ class Body(ABC):
 
     Attributes:
         stored_sha256: the SHA-256 that is stored with the answer; None if none is stored.
+        has_exact_size: whether there are exactly `size` bytes, and not only about as many.
     """
 
     stored_sha256: bytes | None = None
+    has_exact_size = True
 
     @property
     @abstractmethod

@@ -79,9 +79,9 @@ _BY_ID = _SELECT.where(releases.c.id == bindparam("release"))
 _VISIBLE_BY_ID = _BY_ID.where(_VISIBLE)
 RESPONSE_BYTES = func.length(releases.c.response, type_=releases.c.principal_id.type)
 _IF_SMALL = case((bindparam("largest") >= RESPONSE_BYTES, releases.c.response)).label("content")
-_LISTED = (releases.c.id, RESPONSE_BYTES.label("stored_bytes"), _IF_SMALL)
+_LISTED = (releases.c.id, releases.c.principal_id, RESPONSE_BYTES.label("stored_bytes"), _IF_SMALL)
 _ONE = select(*_LISTED).where(releases.c.id == bindparam("release"))
-_SEALED = select(*releases.c[:8], releases.c.seal, *_LISTED[1:]).where(releases.c.id == bindparam("release"))
+_SEALED = select(*releases.c[:8], releases.c.seal, *_LISTED[2:]).where(releases.c.id == bindparam("release"))
 _VISIBLE_ONE = _ONE.where(_VISIBLE)
 _SLICE = select(
     func.substr(releases.c.response, bindparam("first"), bindparam("size"), type_=releases.c.response.type).label(
@@ -224,9 +224,10 @@ class Rows(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StoredRelease:
-    """The stored answer of a release: its size, and its content if it is small."""
+    """The stored answer of a release: who paid for it, its size, and its content if it is small."""
 
     id: str
+    principal_id: int
     stored_bytes: int
     content: bytes | None
 
@@ -275,7 +276,7 @@ def find_sealed(rows: Rows, keyring: Keyring, release_id: str) -> tuple[Release,
     if row is None:
         raise NotFoundError
     release = Release(*(*row[:8], b"", row.seal))
-    body = StoredRelease(release_id, row.stored_bytes, row.content).body(rows)
+    body = StoredRelease(release_id, release.principal_id, row.stored_bytes, row.content).body(rows)
     if not is_sealed(keyring, release, find_hash(body)):
         raise SealBrokenError
     return release, body

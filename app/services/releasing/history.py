@@ -1,28 +1,59 @@
-"""Reads earlier releases, exactly as they were answered."""
+"""Reads earlier releases, as they were answered; only some see what was left of the payer's allowance."""
 
+from dataclasses import dataclass
+
+from app.db.repositories import datasets
+from app.db.repositories.principals import Principal
 from app.errors import NotFoundError
 from app.ledger.answers import releases
 from app.ledger.answers.answer_storage import Body
-from app.ledger.answers.releases import StoredRelease
+from app.ledger.answers.redacted_answers import RedactedBody
+from app.ledger.answers.releases import Release, Rows, StoredRelease
 from app.services import access
 from app.services.access import Access, Credential
 from app.services.context import Services
 from app.services.names import require_release_id
 
 
-def list_dataset_releases(services: Services, entered: Access, after: str | None, limit: int) -> list[StoredRelease]:
+@dataclass(frozen=True, slots=True)
+class ShownRelease:
+    """A stored release as one reader sees it: `is_redacted` without what was left of its payer's allowance."""
+
+    stored: StoredRelease
+    is_redacted: bool
+
+    @property
+    def id(self) -> str:
+        """The release's id."""
+        return self.stored.id
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether its answer is read already."""
+        return self.stored.content is not None
+
+    def body(self, rows: Rows) -> Body:
+        """Return the answer. `rows` reads a large one when the body is read."""
+        body = self.stored.body(rows)
+        return RedactedBody(body) if self.is_redacted else body
+
+
+def list_dataset_releases(services: Services, entered: Access, after: str | None, limit: int) -> list[ShownRelease]:
     """Return a page of a dataset's releases, oldest first."""
+    reader = entered.principal.id
     with services.database.read() as session:
-        return releases.page_of_releases(session, after, limit, dataset_id=entered.dataset.id)
+        page = releases.page_of_releases(session, after, limit, dataset_id=entered.dataset.id)
+    return [ShownRelease(each, not entered.oversees and each.principal_id != reader) for each in page]
 
 
-def list_own_releases(services: Services, credential: Credential, after: str | None, limit: int) -> list[StoredRelease]:
+def list_own_releases(services: Services, credential: Credential, after: str | None, limit: int) -> list[ShownRelease]:
     """Return a page of the caller's own releases on the datasets that it can still see, oldest first."""
     with services.database.read() as session:
         principal = access.principal_of(session, credential)
-        return releases.page_of_releases(
+        page = releases.page_of_releases(
             session, after, limit, principal_id=principal.id, visible_to=access.viewer_id(principal)
         )
+    return [ShownRelease(each, is_redacted=False) for each in page]
 
 
 def find_release(services: Services, credential: Credential, release_id: str) -> Body:
@@ -37,4 +68,13 @@ def find_release(services: Services, credential: Credential, release_id: str) ->
         found = releases.find_response(session, require_release_id(release_id), visible_to=access.viewer_id(principal))
     if found is None:
         raise NotFoundError
-    return releases.find_sealed(services.database, services.keyring, found.id)[1]
+    release, body = releases.find_sealed(services.database, services.keyring, found.id)
+    return body if _sees_allowance(services, principal, release) else RedactedBody(body)
+
+
+def _sees_allowance(services: Services, principal: Principal, release: Release) -> bool:
+    """Whether a reader of a release may know what it left of its payer's allowance."""
+    if release.principal_id == principal.id or access.viewer_id(principal) is None:
+        return True
+    with services.database.read() as session:
+        return datasets.is_owner(session, release.dataset_id, principal.id)
