@@ -196,15 +196,20 @@ def test_another_dataset_s_release_is_another(service: Service, table: Table) ->
 
 def test_releases_can_be_read_again(service: Service, table: Table) -> None:
     """`GET /v1/datasets/{name}/releases`, `GET /v1/releases` (one's own), `GET /v1/releases/{id}`: earlier releases; an
-    analyst sees those of its datasets."""
+    analyst sees those of its datasets, without what they left of others' allowances."""
     mine = [table.fresh(MEAN, epsilon="0.1") for _ in range(2)]
     _, other = table.another("1")
     others = table.release(MEAN, client=other, epsilon="0.2").json()
     assert table.release(MEAN, epsilon="0.2").json()["id"] == others["id"]  # reuse makes no release
-    for client, own in ((table.analyst, mine), (other, [others]), (table.owner, [])):
+    hidden = [one | {"budget": one["budget"] | {"allowance_remaining": None}} for one in (*mine, others)]
+    for client, own, seen in (
+        (table.analyst, mine, [*mine, hidden[2]]),
+        (other, [others], [*hidden[:2], others]),
+        (table.owner, [], [*mine, others]),
+    ):
         assert client.get("/v1/releases").json() == {"releases": own, "next": None}
-        assert client.get(f"{table.path}/releases").json()["releases"] == [*mine, others]
-        assert client.get(f"/v1/releases/{others['id']}").json() == others
+        assert client.get(f"{table.path}/releases").json()["releases"] == seen
+        assert client.get(f"/v1/releases/{others['id']}").json() == seen[2]
     _, auditor = service.principal("auditor")
     assert auditor.get(f"/v1/releases/{others['id']}").json() == others
     assert table.budget()["epsilon_spent"] == "0.4"
