@@ -19,6 +19,7 @@ from app.api.middleware.concurrency_limit import ConcurrencyLimit
 from app.api.middleware.rate_limit import RateLimit
 from app.api.middleware.request_log import RequestLog
 from app.api.openapi import document
+from app.api.openapi.metadata import METADATA
 from app.api.pages import dashboard, guide
 from app.api.routers import (
     audit,
@@ -96,13 +97,13 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app = FastAPI(
         title="Snapledger",
         version=version("snapledger"),
-        description=document.DESCRIPTION,
         openapi_url=None,  # `document.install` serves it
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
         lifespan=lifespan,
         middleware=_around(chosen),
+        **METADATA,
         telemetry={"tracing": False, "metrics": False, "logs": False},  # `app.traces`, `metrics` and `logs` do this
     )
     problems.install(app)

@@ -212,7 +212,8 @@ _HTTP_PROBLEMS = {
     405: ("method-not-allowed", "Method not allowed", "The header Allow names the methods of this path: see /docs."),
 }
 _METHODS = ("DELETE", "GET", "HEAD", "POST", "PUT")
-_UNREADABLE = ("bad-request", "Malformed HTTP request")
+_SEE_DOCS = "See /docs for what each path takes."
+BAD_REQUEST = Problem(400, "bad-request", "Malformed HTTP request", str)
 _INTERNAL = Problem(
     500,
     "internal",
@@ -268,7 +269,7 @@ def _list_allowed_methods(request: Request) -> str:
 
 def _on_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class alone
-    known = _HTTP_PROBLEMS.get(error.status_code, (*_UNREADABLE, "See /docs for what each path takes."))
+    known = _HTTP_PROBLEMS.get(error.status_code, (BAD_REQUEST.slug, BAD_REQUEST.title, _SEE_DOCS))
     response = render_problem(Problem(error.status_code, *known), error)
     response.headers.update(error.headers or {})
     if allowed := _list_allowed_methods(request):
@@ -278,7 +279,7 @@ def _on_http_error(request: Request, error: Exception) -> Response:
 
 def encode_bad_request(detail: str) -> bytes:
     """Return the body of the response to a request that is not valid HTTP."""
-    return _encode_problem(Problem(400, *_UNREADABLE, detail), None)
+    return _encode_problem(BAD_REQUEST, detail)
 
 
 def render_internal_error(error: Exception) -> Response:

@@ -26,17 +26,6 @@ from app.api.schemas.datasets import DatasetRequest, SourcedDatasetRequest
 from app.api.schemas.drafts import DraftRequest, SourcedDraftRequest
 from app.json_text import encode_json
 
-DESCRIPTION = """A REST service for differentially private statistics with a privacy budget ledger.
-
-* **Numbers.** Every number in a request is read as the decimal that was written. A string of the same form is accepted
-  wherever a number is. An ε is a whole number of units of 10⁻⁹; answers give it as a decimal string.
-* **Order of errors.** 401 comes first, then 404 (also for what a key may not see), then 403, then errors in the body.
-* **Lists.** `limit` is from 1 to 1,000 (100 by default), oldest first. `next` is the `after` of the following page.
-* **Errors.** `application/problem+json` (RFC 9457). No error depends on the values of a table.
-* **Retries.** After a 503 or a lost answer, send the request again with the same `Idempotency-Key`. It is never charged
-  twice.
-"""
-
 _MODELS: tuple[type[BaseModel], ...] = (
     *(DatasetRequest, SourcedDatasetRequest, DraftRequest, SourcedDraftRequest),
     answers.Problem,
@@ -57,14 +46,17 @@ _OF_PAGE_ITSELF = {
 
 
 def _problem_response(status: int) -> dict[str, Any]:
-    kinds = sorted({problem.slug for problem in problems.PROBLEMS.values() if problem.status == status})
+    all_problems = (*problems.PROBLEMS.values(), problems.BAD_REQUEST)
+    kinds = sorted({problem.slug for problem in all_problems if problem.status == status})
     schema = {"$ref": _REFERENCE.format(model=answers.Problem.__name__)}
     return {"description": ", ".join(kinds), "content": {problems.MEDIA_TYPE: {"schema": schema}}}
 
 
-def probe_responses(model: type[BaseModel], description: str) -> dict[int | str, dict[str, Any]]:
-    """Return the `responses` of a public health route."""
-    return {200: {"model": model, "description": description}, 503: _problem_response(503)}
+def probe_responses(model: type[BaseModel], description: str, *refusals: int) -> dict[str, Any]:
+    """Return the arguments of a public health route's decorator that describe its responses."""
+    success: dict[int, dict[str, Any]] = {200: {"model": model, "description": description}}
+    refused = {status: _problem_response(status) for status in (400, *refusals)}
+    return {"responses": success | refused, "openapi_extra": {"security": []}}
 
 
 def metrics_response() -> dict[str, Any]:
@@ -72,7 +64,7 @@ def metrics_response() -> dict[str, Any]:
     text = '# TYPE snapledger_refusals_total counter\nsnapledger_refusals_total{reason="not-found"} 1.0\n'
     examples_ = {"a counter": {"value": text}}
     exposition = {"description": "The text format of Prometheus.", "content": {"text/plain": {"examples": examples_}}}
-    responses = {200: exposition, **{status: _problem_response(status) for status in (401, 403, 503)}}
+    responses = {200: exposition, **{status: _problem_response(status) for status in (400, 401, 403, 503)}}
     security: dict[str, Any] = {"security": [{}, {"key": []}]}
     return {"responses": responses, "response_class": PlainTextResponse, "openapi_extra": security}
 
@@ -132,7 +124,16 @@ def _add_common_problems(document: dict[str, Any]) -> None:
 
 def _build_document(app: FastAPI) -> dict[str, Any]:
     if app.openapi_schema is None:
-        document = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
+        document = get_openapi(
+            title=app.title,
+            version=app.version,
+            description=app.description,
+            routes=app.routes,
+            tags=app.openapi_tags,
+            servers=app.servers,
+            contact=app.contact,
+            license_info=app.license_info,
+        )
         _, definitions = models_json_schema(
             [(model, "validation") for model in _MODELS],
             ref_template=_REFERENCE,

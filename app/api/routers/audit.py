@@ -12,7 +12,12 @@ from app.services import audit_records
 router = APIRouter(prefix="/v1/audit", tags=["audit"], route_class=DirectRoute, dependencies=[BEARER])
 
 
-@router.get("", responses=describe_responses({200: (responses.AuditRecords, "A page of records.")}, 403))
+@router.get(
+    "",
+    operation_id="listAuditRecords",
+    summary="List the administrative acts",
+    responses=describe_responses({200: (responses.AuditRecords, "A page of records.")}, 403),
+)
 def records(caller: CallerOf, page: PageOf) -> Response:
     """Every administrative act, oldest first: who did what to what, when, and in which request.
 
@@ -27,6 +32,8 @@ def records(caller: CallerOf, page: PageOf) -> Response:
 
 @router.get(
     "/verification",
+    operation_id="verifyAuditRecords",
+    summary="Verify the record of acts",
     responses=describe_responses({200: (responses.Verification, "The result of the verification.")}, 403),
 )
 def verification(caller: CallerOf) -> Response:
@@ -39,6 +46,8 @@ def verification(caller: CallerOf) -> Response:
 
 @router.get(
     "/verification/latest",
+    operation_id="getLatestAuditVerification",
+    summary="Get the latest verification of the record",
     responses=describe_responses({200: (responses.LatestVerification, "The latest verification.")}, 403),
 )
 def latest_verification(caller: CallerOf) -> Response:

@@ -29,7 +29,10 @@ def _batch(request: BatchRequest) -> Batch:
 
 
 @router.post(
-    "/datasets/{name}/batches/plan", responses=describe_responses({200: (BatchPlan, "The plan.")}, 403, 404, 409)
+    "/datasets/{name}/batches/plan",
+    operation_id="planBatch",
+    summary="Plan a batch",
+    responses=describe_responses({200: (BatchPlan, "The plan.")}, 403, 404, 409),
 )
 def plan_batch(name: str, caller: CallerOf, body: JsonBody[BatchRequest]) -> Response:
     """What a batch would cost and promise, item by item: free, and without reading any data."""
@@ -40,6 +43,8 @@ def plan_batch(name: str, caller: CallerOf, body: JsonBody[BatchRequest]) -> Res
 
 @router.post(
     "/datasets/{name}/batches",
+    operation_id="createBatch",
+    summary="Release a batch",
     status_code=201,
     responses=describe_responses(
         {

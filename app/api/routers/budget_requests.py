@@ -23,6 +23,8 @@ DeclineBody = Annotated[JsonBody[DeclineRequest], Body(default_factory=DeclineRe
 
 @router.post(
     "",
+    operation_id="createBudgetRequest",
+    summary="Ask for budget",
     status_code=201,
     responses=describe_responses(
         {
@@ -47,7 +49,12 @@ def ask(name: str, caller: CallerOf, body: JsonBody[BudgetRequestBody]) -> Respo
     return json_response(made, 201 if is_new else 200)
 
 
-@router.get("", responses=describe_responses({200: (responses.BudgetRequests, "A page of requests.")}, 404))
+@router.get(
+    "",
+    operation_id="listBudgetRequests",
+    summary="List the requests for budget",
+    responses=describe_responses({200: (responses.BudgetRequests, "A page of requests.")}, 404),
+)
 def requests(name: str, caller: CallerOf, page: PageOf) -> Response:
     """Requests for budget, oldest first: all for the dataset's owner, admins and auditors, otherwise the caller's."""
     entered = caller.enter(name)
@@ -57,6 +64,8 @@ def requests(name: str, caller: CallerOf, page: PageOf) -> Response:
 
 @router.post(
     "/{request_id}/grant",
+    operation_id="grantBudgetRequest",
+    summary="Grant a request for budget",
     responses=describe_responses({200: (responses.BudgetRequest, "The granted request.")}, 403, 404, 409),
 )
 def grant(name: str, request_id: str, caller: CallerOf, body: GrantBody) -> Response:
@@ -74,6 +83,8 @@ def grant(name: str, request_id: str, caller: CallerOf, body: GrantBody) -> Resp
 
 @router.post(
     "/{request_id}/decline",
+    operation_id="declineBudgetRequest",
+    summary="Decline a request for budget",
     responses=describe_responses({200: (responses.BudgetRequest, "The declined request.")}, 403, 404, 409),
 )
 def decline(name: str, request_id: str, caller: CallerOf, body: DeclineBody) -> Response:

@@ -13,13 +13,23 @@ from app.services.datasets import budgets, dataset_verification
 router = APIRouter(prefix="/v1/datasets/{name}", tags=["budgets"], route_class=DirectRoute, dependencies=[BEARER])
 
 
-@router.get("/budget", responses=describe_responses({200: (responses.Budget, "The budget.")}, 404))
+@router.get(
+    "/budget",
+    operation_id="getBudget",
+    summary="Get the budget of a dataset",
+    responses=describe_responses({200: (responses.Budget, "The budget.")}, 404),
+)
 def budget(name: str, caller: CallerOf) -> Response:
     """What the dataset and the caller may spend; its owner, admins and auditors see everybody's allowance."""
     return json_response(budgets.budget_document(caller.services, caller.enter(name)))
 
 
-@router.get("/grantees", responses=describe_responses({200: (responses.Grantees, "A page of principals.")}, 403, 404))
+@router.get(
+    "/grantees",
+    operation_id="listGrantees",
+    summary="List who may get an allowance",
+    responses=describe_responses({200: (responses.Grantees, "A page of principals.")}, 403, 404),
+)
 def grantees(name: str, caller: CallerOf, page: PageOf) -> Response:
     """The principals that may get an allowance, oldest first: all but auditors and those that are disabled."""
     entered = caller.enter(name)
@@ -30,6 +40,8 @@ def grantees(name: str, caller: CallerOf, page: PageOf) -> Response:
 
 @router.put(
     "/allowances/{principal}",
+    operation_id="setAllowance",
+    summary="Grant or change an allowance",
     responses=describe_responses({200: (responses.Budget, "The budget.")}, 403, 404, 409),
 )
 def grant(
@@ -53,7 +65,11 @@ def grant(
 
 
 @router.delete(
-    "/allowances/{principal}", status_code=204, responses=describe_responses({204: (None, "Revoked.")}, 403, 404)
+    "/allowances/{principal}",
+    operation_id="revokeAllowance",
+    summary="Revoke an allowance",
+    status_code=204,
+    responses=describe_responses({204: (None, "Revoked.")}, 403, 404),
 )
 def revoke(name: str, principal: str, caller: CallerOf) -> Response:
     """Revoke a principal's access to the dataset; what it has spent stays spent."""
@@ -65,6 +81,8 @@ def revoke(name: str, principal: str, caller: CallerOf) -> Response:
 
 @router.post(
     "/budget/adjustments",
+    operation_id="adjustBudget",
+    summary="Change the limit of a dataset",
     status_code=201,
     responses=describe_responses({201: (responses.Budget, "The budget.")}, 403, 404, 409),
 )
@@ -76,7 +94,12 @@ def adjust(name: str, caller: CallerOf, body: JsonBody[AdjustmentRequest]) -> Re
     return json_response(budgets.adjust_limit(caller.services, entered, request.epsilon_limit, request.reason), 201)
 
 
-@router.get("/ledger", responses=describe_responses({200: (responses.Entries, "A page of entries.")}, 403, 404))
+@router.get(
+    "/ledger",
+    operation_id="listLedgerEntries",
+    summary="List the entries of a ledger",
+    responses=describe_responses({200: (responses.Entries, "A page of entries.")}, 403, 404),
+)
 def ledger(name: str, caller: CallerOf, page: PageOf) -> Response:
     """Every entry of the dataset's ledger, oldest first."""
     entered = caller.enter(name)
@@ -87,6 +110,8 @@ def ledger(name: str, caller: CallerOf, page: PageOf) -> Response:
 
 @router.get(
     "/ledger/verification",
+    operation_id="verifyLedger",
+    summary="Verify a ledger",
     responses=describe_responses({200: (responses.Verification, "The result of the verification.")}, 403, 404),
 )
 def verification(name: str, caller: CallerOf, extent: ExtentOf) -> Response:
@@ -106,6 +131,8 @@ def verification(name: str, caller: CallerOf, extent: ExtentOf) -> Response:
 
 @router.get(
     "/ledger/verification/latest",
+    operation_id="getLatestLedgerVerification",
+    summary="Get the latest verification of a ledger",
     responses=describe_responses({200: (responses.LatestVerification, "The latest verification.")}, 403, 404),
 )
 def latest_verification(name: str, caller: CallerOf) -> Response:

@@ -70,6 +70,8 @@ def to_registration(request: DatasetRequest, origin: TableOrigin | None = None) 
 
 @router.post(
     "/datasets",
+    operation_id="registerDataset",
+    summary="Register a dataset",
     status_code=201,
     responses=describe_responses(
         {201: (responses.RegisteredDataset, "The dataset, and a report on its values.")}, 403, 409
@@ -107,14 +109,24 @@ async def _register(  # noqa: PLR0913, PLR0917 - who registers what, and how it 
     return await run_in_threadpool(datasets.register_dataset, services, owner, registration, ingested)
 
 
-@router.get("/datasets", responses=describe_responses({200: (responses.Datasets, "A page of datasets.")}))
+@router.get(
+    "/datasets",
+    operation_id="listDatasets",
+    summary="List the datasets",
+    responses=describe_responses({200: (responses.Datasets, "A page of datasets.")}),
+)
 def list_datasets(caller: CallerOf, page: PageOf) -> Response:
     """The datasets that the caller may see, oldest first."""
     found = datasets.list_datasets(caller.services, caller.credential, page.after_name, page.limit + 1)
     return list_response("datasets", found, page.limit, "name")
 
 
-@router.get("/datasets/{name}", responses=describe_responses({200: (responses.Dataset, "The dataset.")}, 404))
+@router.get(
+    "/datasets/{name}",
+    operation_id="getDataset",
+    summary="Get a dataset",
+    responses=describe_responses({200: (responses.Dataset, "The dataset.")}, 404),
+)
 def one_dataset(name: str, caller: CallerOf) -> Response:
     """A dataset's public facts."""
     return json_response(datasets.describe_dataset(caller.services, caller.enter(name)))
@@ -122,6 +134,8 @@ def one_dataset(name: str, caller: CallerOf) -> Response:
 
 @router.post(
     "/datasets/{name}/revalidation",
+    operation_id="revalidateDataset",
+    summary="Check a live table again",
     responses=describe_responses({200: (responses.Dataset, "The dataset.")}, 403, 404, 409),
 )
 def revalidate(name: str, caller: CallerOf) -> Response:
@@ -133,7 +147,11 @@ def revalidate(name: str, caller: CallerOf) -> Response:
 
 
 @router.delete(
-    "/datasets/{name}", status_code=204, responses=describe_responses({204: (None, "Deleted.")}, 403, 404, 409)
+    "/datasets/{name}",
+    operation_id="closeDataset",
+    summary="Delete the data of a dataset",
+    status_code=204,
+    responses=describe_responses({204: (None, "Deleted.")}, 403, 404, 409),
 )
 def close(name: str, caller: CallerOf) -> Response:
     """Delete the data for good; the ledger and the releases stay readable, and the name stays taken."""

@@ -27,6 +27,8 @@ def _question(request: DerivedRequest) -> DerivedQuestion:
 
 @router.post(
     "/datasets/{name}/derived/plan",
+    operation_id="planDerivedStatistic",
+    summary="Plan a derived statistic",
     responses=describe_responses({200: (DerivedPlan, "The plan.")}, 403, 404, 409),
 )
 def plan_derived(name: str, caller: CallerOf, body: JsonBody[DerivedRequest]) -> Response:
@@ -38,6 +40,8 @@ def plan_derived(name: str, caller: CallerOf, body: JsonBody[DerivedRequest]) ->
 
 @router.post(
     "/datasets/{name}/derived",
+    operation_id="createDerivedStatistic",
+    summary="Derive a statistic",
     status_code=201,
     responses=describe_responses(
         {

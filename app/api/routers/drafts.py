@@ -24,6 +24,8 @@ router = APIRouter(prefix="/v1", tags=["datasets"], dependencies=[BEARER])
 
 @router.post(
     "/drafts",
+    operation_id="createDraft",
+    summary="Draft the metadata of a table",
     responses=describe_responses({200: (responses.Draft, "What a registration could declare.")}, 403),
     openapi_extra={"requestBody": upload_of(DraftRequest, SourcedDraftRequest)},
 )
@@ -62,6 +64,8 @@ def _read_metadata(metadata: bytes) -> DraftRequest:
 
 @router.get(
     "/connections",
+    operation_id="listConnections",
+    summary="List the connections",
     responses=describe_responses({200: (responses.Connections, "The connections.")}, 403),
 )
 def list_connections(caller: CallerOf) -> Response:

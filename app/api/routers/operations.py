@@ -15,13 +15,23 @@ from app.services.operations import budget_metrics, startup
 router = APIRouter(tags=["operations"])
 
 
-@router.get("/healthz", responses={200: {"model": Health, "description": "Alive."}})
+@router.get(
+    "/healthz",
+    operation_id="getHealth",
+    summary="Check that the process is alive",
+    **probe_responses(Health, "Alive."),
+)
 async def alive() -> Response:  # not in a thread, so that it answers while all threads wait for a database
     """The process is alive."""
     return json_response({"status": "ok"})
 
 
-@router.get("/readyz", responses=probe_responses(Health, "The database is reachable and migrated."))
+@router.get(
+    "/readyz",
+    operation_id="getReadiness",
+    summary="Check that the service is ready",
+    **probe_responses(Health, "The database is reachable and migrated.", 503),
+)
 def ready(request: Request) -> Response:
     """The database is reachable, has the schema of this version, and was not retired by `migrate-to`."""
     if not startup.is_ready(request.app.state.services):
@@ -29,7 +39,7 @@ def ready(request: Request) -> Response:
     return json_response({"status": "ok"})
 
 
-@router.get("/metrics", **metrics_response())
+@router.get("/metrics", operation_id="getMetrics", summary="Get metrics for Prometheus", **metrics_response())
 def measured(request: Request) -> Response:
     """Counts for Prometheus; with the key of an admin or an auditor, times and each dataset's budget too."""
     more = []

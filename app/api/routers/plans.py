@@ -29,7 +29,12 @@ def _extras(request: PlanRequest) -> PlanExtras:
     )
 
 
-@router.post("/datasets/{name}/plan", responses=describe_responses({200: (DatasetPlan, "The plan.")}, 403, 404, 409))
+@router.post(
+    "/datasets/{name}/plan",
+    operation_id="planRelease",
+    summary="Plan a release",
+    responses=describe_responses({200: (DatasetPlan, "The plan.")}, 403, 404, 409),
+)
 @mark_quick
 def plan(name: str, caller: CallerOf, body: JsonBody[PlanRequest]) -> Response:
     """What a release would cost and promise: free, and without reading any data."""
@@ -40,7 +45,12 @@ def plan(name: str, caller: CallerOf, body: JsonBody[PlanRequest]) -> Response:
     return Response(planned, media_type=MEDIA_TYPE)
 
 
-@router.post("/plan", responses=describe_responses({200: (FreePlan, "The plan.")}, 403))
+@router.post(
+    "/plan",
+    operation_id="planWithoutDataset",
+    summary="Plan a release without a dataset",
+    responses=describe_responses({200: (FreePlan, "The plan.")}, 403),
+)
 def plan_without_data(caller: CallerOf, body: JsonBody[FreePlanRequest]) -> Response:
     """What a release would cost and promise on any dataset of `n` rows; no dataset is needed."""
     principal = access.authenticate(caller.services.database, caller.credential)

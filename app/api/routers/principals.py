@@ -38,6 +38,8 @@ def _render_issued_key(issued: IssuedKey) -> dict[str, object]:
 
 @router.post(
     "/principals",
+    operation_id="createPrincipal",
+    summary="Create a principal",
     status_code=201,
     responses=describe_responses({201: (responses.IssuedKey, "The principal, with its key.")}, 403, 409),
 )
@@ -51,7 +53,12 @@ def create(caller: CallerOf, body: JsonBody[PrincipalRequest]) -> Response:
     )
 
 
-@router.get("/principals", responses=describe_responses({200: (responses.Principals, "A page of principals.")}, 403))
+@router.get(
+    "/principals",
+    operation_id="listPrincipals",
+    summary="List the principals",
+    responses=describe_responses({200: (responses.Principals, "A page of principals.")}, 403),
+)
 def list_principals(caller: CallerOf, page: PageOf) -> Response:
     """All principals, oldest first; never their keys."""
     principals.require_admin(caller.services, caller.credential)
@@ -61,6 +68,8 @@ def list_principals(caller: CallerOf, page: PageOf) -> Response:
 
 @router.post(
     "/principals/{name}/keys",
+    operation_id="replacePrincipalKey",
+    summary="Replace the key of a principal",
     status_code=201,
     responses=describe_responses({201: (responses.IssuedKey, "The principal, with its new key.")}, 403, 404),
 )
@@ -75,6 +84,8 @@ def replace_key(name: str, caller: CallerOf, body: KeyBody) -> Response:
 
 @router.put(
     "/principals/{name}/display-name",
+    operation_id="setDisplayName",
+    summary="Change a display name",
     responses=describe_responses({200: (responses.Principal, "The principal.")}, 403, 404),
 )
 def set_display_name(name: str, caller: CallerOf, body: JsonBody[DisplayNameRequest]) -> Response:
@@ -88,7 +99,11 @@ def set_display_name(name: str, caller: CallerOf, body: JsonBody[DisplayNameRequ
 
 
 @router.delete(
-    "/principals/{name}", status_code=204, responses=describe_responses({204: (None, "Disabled.")}, 403, 404, 409)
+    "/principals/{name}",
+    operation_id="disablePrincipal",
+    summary="Disable a principal",
+    status_code=204,
+    responses=describe_responses({204: (None, "Disabled.")}, 403, 404, 409),
 )
 def disable(name: str, caller: CallerOf) -> Response:
     """Disable a principal for good."""
@@ -97,7 +112,12 @@ def disable(name: str, caller: CallerOf) -> Response:
     return Response(status_code=204)
 
 
-@router.get("/me", responses=describe_responses({200: (responses.Me, "The caller.")}))
+@router.get(
+    "/me",
+    operation_id="getMe",
+    summary="Get who you are",
+    responses=describe_responses({200: (responses.Me, "The caller.")}),
+)
 def me(caller: CallerOf) -> Response:
     """Who the caller is, and what it may spend on which dataset."""
     principal, allowances = principals.describe_caller(caller.services, caller.credential)
@@ -114,6 +134,8 @@ def me(caller: CallerOf) -> Response:
 
 @router.post(
     "/me/key",
+    operation_id="replaceOwnKey",
+    summary="Replace your own key",
     status_code=201,
     responses=describe_responses({201: (responses.IssuedKey, "The caller, with its new key.")}, 403),
 )

@@ -30,6 +30,8 @@ def question_of(request: ReleaseRequest) -> Question:
 
 @router.post(
     "/datasets/{name}/releases",
+    operation_id="createRelease",
+    summary="Create a release",
     status_code=201,
     responses=describe_responses(
         {
@@ -52,7 +54,10 @@ def release(name: str, caller: CallerOf, body: JsonBody[ReleaseRequest], keys: K
 
 
 @router.get(
-    "/datasets/{name}/releases", responses=describe_responses({200: (responses.Releases, "A page of releases.")}, 404)
+    "/datasets/{name}/releases",
+    operation_id="listDatasetReleases",
+    summary="List the releases of a dataset",
+    responses=describe_responses({200: (responses.Releases, "A page of releases.")}, 404),
 )
 def releases_of_dataset(name: str, caller: CallerOf, page: PageOf) -> Response:
     """Earlier releases of a dataset, oldest first."""
@@ -61,14 +66,24 @@ def releases_of_dataset(name: str, caller: CallerOf, page: PageOf) -> Response:
     return releases_response(listed, page.limit, caller.services.database)
 
 
-@router.get("/releases", responses=describe_responses({200: (responses.Releases, "A page of releases.")}))
+@router.get(
+    "/releases",
+    operation_id="listReleases",
+    summary="List your own releases",
+    responses=describe_responses({200: (responses.Releases, "A page of releases.")}),
+)
 def own_releases(caller: CallerOf, page: PageOf) -> Response:
     """The caller's own releases, oldest first."""
     listed = history.list_own_releases(caller.services, caller.credential, page.after_id, page.limit + 1)
     return releases_response(listed, page.limit, caller.services.database)
 
 
-@router.get("/releases/{release_id}", responses=describe_responses({200: (responses.Release, "The release.")}, 404))
+@router.get(
+    "/releases/{release_id}",
+    operation_id="getRelease",
+    summary="Get a release",
+    responses=describe_responses({200: (responses.Release, "The release.")}, 404),
+)
 def one_release(release_id: str, caller: CallerOf) -> Response:
     """One release, as it was first answered; what it left of another payer's allowance is null."""
     return answer_response(history.find_release(caller.services, caller.credential, release_id))

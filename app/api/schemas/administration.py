@@ -6,7 +6,7 @@ from pydantic import Field
 
 from app.api.schemas.base import RequestModel
 from app.api.schemas.datasets import Label, Name
-from app.api.schemas.numbers import EpsilonNano, LimitNano, Text, Whole
+from app.api.schemas.numbers import WHOLE, EpsilonNano, LimitNano, Text
 from app.api.schemas.roles import RoleName
 from app.api.schemas.timestamps import Moment
 from app.ledger.windows import MAX_DAYS
@@ -43,7 +43,7 @@ class AllowanceRequest(RequestModel):
     """How much of a dataset's budget one principal may spend; 0 allows only the reuse of releases."""
 
     epsilon_limit: LimitNano
-    window_days: Annotated[Whole, Field(ge=1, le=MAX_DAYS)] | None = Field(
+    window_days: Annotated[int, Field(ge=1, le=MAX_DAYS), WHOLE] | None = Field(
         default=None,
         description=(
             "Renews the limit every so many days of 24 hours. Null: it is never renewed. The dataset's own limit is "

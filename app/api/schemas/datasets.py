@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema, mode
 
 from app.api.json_codec import JsonNumber
 from app.api.schemas.base import RequestModel, limit_members
-from app.api.schemas.numbers import Bound, DateText, DayText, Flag, LimitNano, Text, Whole, refuse, text, whole
+from app.api.schemas.numbers import WHOLE, Bound, DateText, DayText, Flag, LimitNano, Text, refuse, text, whole
 from app.services.names import NAME_PATTERN
 
 NEVER_RENEWED = (
@@ -132,7 +132,7 @@ class DecimalColumn(_Numeric):
     """Exact decimals of a fixed scale."""
 
     kind: Literal["decimal"]
-    scale: Annotated[Whole, Field(ge=0, le=MAX_DECIMAL_SCALE)]
+    scale: Annotated[int, Field(ge=0, le=MAX_DECIMAL_SCALE), WHOLE]
 
 
 class BooleanColumn(_Declared):
@@ -262,7 +262,7 @@ class KnownFormat(RequestModel):
         description="The order in which dates are written, such as `31.03.2021` or `3/31/2021 2:00 PM`. Dates in ISO "
         "8601 are always read.",
     )
-    header_row: Annotated[Whole, Field(ge=1, le=MAX_HEADER_ROW)] | None = Field(
+    header_row: Annotated[int, Field(ge=1, le=MAX_HEADER_ROW), WHOLE] | None = Field(
         default=None,
         description="The number of the line with the names of the columns, counted from 1; those above it are skipped. "
         "By default it is the first line that is not blank, unless it looks like a row of values.",
@@ -306,7 +306,7 @@ class DatasetRequest(RequestModel):
     name: Name
     description: Annotated[Text, Field(max_length=10_000)] = ""
     epsilon_limit: Annotated[LimitNano, Field(description=NEVER_RENEWED)]
-    rows_per_unit: Annotated[Whole, Field(ge=1, le=MAX_ROWS_PER_UNIT)] = 1
+    rows_per_unit: Annotated[int, Field(ge=1, le=MAX_ROWS_PER_UNIT), WHOLE] = 1
     columns: DeclaredColumns
     null_values: Annotated[list[Annotated[Text, Field(max_length=255)]], Field(max_length=100, fail_fast=True)] = Field(
         default=["", "NA", "NaN", "null"],

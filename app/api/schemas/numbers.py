@@ -159,7 +159,9 @@ _UNITS = "A whole number of ledger units of 1e-9; exact, so best written as a st
 Text = Annotated[str, BeforeValidator(text)]
 ColumnName = Annotated[Text, Field(min_length=1, max_length=255)]
 Flag = Annotated[bool, PlainValidator(_flag), WithJsonSchema({"type": "boolean"})]
-Whole = Annotated[int, BeforeValidator(whole)]
+WHOLE = BeforeValidator(whole)
+"""Reads a whole number. It stands after the limits, which JSON Schema otherwise gets under pydantic's own names."""
+
 Refinement = Annotated[
     GridRefinement,
     PlainValidator(_grid_refinement),

@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from app.api.schemas.base import RequestModel
 from app.api.schemas.datasets import MAX_ROWS_PER_UNIT, DeclaredColumns
-from app.api.schemas.numbers import Bound, EpsilonNano, Whole, refuse
+from app.api.schemas.numbers import WHOLE, Bound, EpsilonNano, refuse
 from app.api.schemas.releases import ReleaseRequest
 from app.api.schemas.responses import AnswerModel, Cliff, Described, EpsilonText, Plan, PlannedAccuracy
 
@@ -19,7 +19,7 @@ class CurveRequest(RequestModel):
 
     from_: EpsilonNano = Field(alias="from")
     to: EpsilonNano
-    points: Annotated[Whole, Field(ge=2, le=MAX_POINTS)]
+    points: Annotated[int, Field(ge=2, le=MAX_POINTS), WHOLE]
 
     @model_validator(mode="after")
     def _ascends(self) -> Self:
@@ -51,8 +51,8 @@ class FreePlanRequest(PlanRequest):
     categories, with so many bins in total.
     """
 
-    n: Annotated[Whole, Field(ge=2, le=MAX_ROWS)] = Field(description="The number of rows.")
-    rows_per_unit: Annotated[Whole, Field(ge=1, le=MAX_ROWS_PER_UNIT)] = 1
+    n: Annotated[int, Field(ge=2, le=MAX_ROWS), WHOLE] = Field(description="The number of rows.")
+    rows_per_unit: Annotated[int, Field(ge=1, le=MAX_ROWS_PER_UNIT), WHOLE] = 1
     columns: DeclaredColumns | None = Field(
         default=None, description="As in a registration. Required if `where` or `group_by` names a column."
     )

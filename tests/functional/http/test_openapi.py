@@ -1,6 +1,7 @@
 """The OpenAPI document: complete, with examples that fit its schemas."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,11 +9,35 @@ from typing import Any
 from jsonschema_rs import Draft202012Validator
 from service_world import Service
 
+VERBS = "adjust|close|create|decline|disable|get|grant|list|plan|register|replace|revalidate|revoke|set|verify"
+SCHEMAS_INSIDE = ("items", "additionalProperties", "propertyNames", "not", "if", "then", "else")
+KEYWORDS = {
+    *("$ref", "type", "enum", "const", "default", "title", "description", "examples", "discriminator", "required"),
+    *("format", "pattern", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength"),
+    *("minItems", "maxItems", "minProperties", "maxProperties", "uniqueItems", "properties", "prefixItems"),
+    *("anyOf", "oneOf", "allOf", *SCHEMAS_INSIDE),
+}
+
 
 def operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     for path, of_path in document["paths"].items():
         for method, operation in of_path.items():
             yield f"{method.upper()} {path}", operation
+
+
+def every_schema(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield each schema of the document, those inside others too."""
+    waiting = list(document["components"]["schemas"].values())
+    for _, operation in operations(document):
+        waiting += [parameter["schema"] for parameter in operation.get("parameters", ())]
+        for described in [operation.get("requestBody", {}), *operation["responses"].values()]:
+            waiting += [content["schema"] for content in described.get("content", {}).values()]
+    while waiting:
+        schema = waiting.pop()
+        yield schema
+        inside = [schema.get(one) for one in SCHEMAS_INSIDE]
+        inside += [each for many in ("anyOf", "oneOf", "allOf", "prefixItems") for each in schema.get(many, ())]
+        waiting += [each for each in [*inside, *schema.get("properties", {}).values()] if isinstance(each, dict)]
 
 
 def test_every_operation_has_examples_that_fit_its_schemas(one_service: Service) -> None:
@@ -43,7 +68,7 @@ def test_examples_of_single_members_fit_their_schemas(one_service: Service) -> N
 
 
 def test_every_call_needs_a_key_but_those_about_health(one_service: Service) -> None:
-    open_to_all = {name for name, operation in operations(one_service.contract.document) if "security" not in operation}
+    open_to_all = {name for name, operation in operations(one_service.contract.document) if operation["security"] == []}
     assert open_to_all == {"GET /healthz", "GET /readyz"}
 
 
@@ -76,3 +101,23 @@ def test_the_document_describes_a_release(one_service: Service) -> None:
     ].keys()
     assert json.dumps(release).count("Idempotency-Key") >= 1
     assert Path(content["schema"]["$ref"]).name in one_service.contract.document["components"]["schemas"]
+
+
+def test_operations_have_names_that_people_write(one_service: Service) -> None:
+    """An operation's name is a verb phrase, since it becomes the name of a function in a generated client."""
+    described = list(operations(one_service.contract.document))
+    names = [operation["operationId"] for _, operation in described]
+    assert len(set(names)) == len(names)
+    assert [name for name in names if not re.fullmatch(rf"({VERBS})([A-Z][a-z]+)+", name)] == []
+    assert all(operation["summary"] and operation["description"] for _, operation in described)
+
+
+def test_every_tag_is_declared_and_used(one_service: Service) -> None:
+    document = one_service.contract.document
+    used = {tag for _, operation in operations(document) for tag in operation["tags"]}
+    assert {tag["name"] for tag in document["tags"] if tag["description"]} == used
+
+
+def test_the_schemas_have_no_keyword_of_another_language(one_service: Service) -> None:
+    """Pydantic leaks its own names of limits (`ge`, `le`) where it cannot translate them."""
+    assert {keyword for schema in every_schema(one_service.contract.document) for keyword in schema} <= KEYWORDS
