@@ -23,7 +23,7 @@ SUBSTITUTIONS = [
         r"\bTasks may\b": "Threads may",
         r"\bAwaitable, ": "",
         r", Awaitable\b(?!\[)": "",
-        r"\bAwaitable\[(\w+)\]": r"\1",
+        r"\bAwaitable\[([\w |]+)\]": r"\1",
         r"(?<!\w)\(await ((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)": r"\1",  # parentheses that are needed only for await
         r"\b(?:await|async) ": "",
         r"\basyncio\b": "time",

@@ -37,6 +37,7 @@ def test_what_is_stale_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         ("import Awaitable, Mapping", "import Mapping"),
         ("import AsyncIterator, Awaitable\n", "import Iterator\n"),
         ("def me(self) -> Awaitable[Me]:", "def me(self) -> Me:"),
+        ("def mean(self) -> Awaitable[Estimate | Derived]:", "def mean(self) -> Estimate | Derived:"),
         ("await asyncio.sleep(pause)", "time.sleep(pause)"),
         ("async def __aexit__(self)", "def __exit__(self)"),
         (

@@ -5,7 +5,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import IO, Any, Generic, Self, TypeVar, Unpack
+from typing import IO, Any, Generic, Self, TypeVar, Unpack, cast
 from urllib.parse import quote
 
 import httpx
@@ -32,6 +32,7 @@ from snapledger_client.models.plans import FreePlan, Plan
 from snapledger_client.models.releases import Estimate, Histogram, Release, parse_release
 from snapledger_client.numbers import Number, decimal_text, json_value, value_text
 from snapledger_client.options import (
+    AnyOptions,
     BatchOptions,
     BatchPlanOptions,
     DerivedOptions,
@@ -149,23 +150,43 @@ def _list_pages(path: str, member: str, read: Callable[[Any], T]) -> Pages[T]:
 # Questions
 
 _DECIMAL_OPTIONS = {"epsilon", "accuracy", "relative_accuracy", "alpha", "gamma", "guess"}
-_DERIVED_MEANS = {"where": "filtered_mean", "group_by": "mean_by_group", "weight": "weighted_mean"}
-"""The methods for what a mean of all rows does not take, by the option that a caller may try instead."""
 
 
 def _make_body(options: Mapping[str, Any], **members: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON is any value
-    """Return a body with the members and the options, but without the idempotency key, which is a header."""
+    """Return a body with the members and the options, but without the idempotency key, which is a header.
+
+    Options that are None, and the default of `reuse`, are left to the service.
+    """
     for name, value in options.items():
-        if name in _DERIVED_MEANS and members.get("statistic", {}).get("kind") == "mean":
-            raise TypeError(f"a mean takes no `{name}`: use `{_DERIVED_MEANS[name]}`, which derives it from releases")
+        if value is None or (name == "reuse" and value is True):
+            continue
         if name == "curve":
             first, last, points = value
             members[name] = {"from": decimal_text(first), "to": decimal_text(last), "points": points}
         elif name == "guesses":
             members[name] = {guess: value_text(number) for guess, number in value.items()}
         elif name != "key":
-            members[name] = decimal_text(value) if name in _DECIMAL_OPTIONS and value is not None else value
+            members[name] = decimal_text(value) if name in _DECIMAL_OPTIONS else value
     return members
+
+
+def choose_release_options(options: AnyOptions) -> ReleaseOptions:
+    """Return the options of a release, from those that its method takes.
+
+    Raises:
+        ValueError: there are guesses of a derived statistic.
+    """
+    if options.get("guesses"):
+        raise ValueError("`guesses` goes with a derived statistic: give one number as `guess`")
+    return cast("ReleaseOptions", {name: value for name, value in options.items() if name != "guesses"})
+
+
+def choose_derived_options(statistic: DerivedStatistic, options: AnyOptions) -> DerivedOptions:
+    """Return the options of a derived statistic, from those that its method takes; a `guess` is one of its value."""
+    chosen = {name: value for name, value in options.items() if name != "guess"}
+    if options.get("guess") is not None:
+        chosen["guesses"] = {statistic["kind"]: options["guess"], **(options.get("guesses") or {})}
+    return cast("DerivedOptions", chosen)
 
 
 def _post_plan(read: Callable[[bytes], T], path: str, body: Mapping[str, Any]) -> Call[T]:

@@ -64,7 +64,7 @@ def filtered_mean(
         >>> filtered_mean("body_mass_g", {"species": {"in": ["Gentoo"]}})["kind"]
         'mean'
     """
-    return {**statistics.mean(column, bounds, missing), "where": where}
+    return statistics.mean(column, bounds, missing, where)
 
 
 def weighted_mean(  # noqa: PLR0913, PLR0917 - a mean's, the weight and the rows
@@ -84,7 +84,7 @@ def weighted_mean(  # noqa: PLR0913, PLR0917 - a mean's, the weight and the rows
         >>> weighted_mean("bill_length_mm", "body_mass_g")
         {'kind': 'mean', 'column': 'bill_length_mm', 'weight': 'body_mass_g'}
     """
-    return statistics.mean(column, bounds, missing) | _given(weight=weight, where=where, group_by=group_by)
+    return statistics.mean(column, bounds, missing, where, group_by, weight)
 
 
 def mean_by_group(
@@ -101,7 +101,7 @@ def mean_by_group(
         >>> mean_by_group("body_mass_g", "species")
         {'kind': 'mean', 'column': 'body_mass_g', 'group_by': 'species'}
     """
-    return statistics.mean(column, bounds, missing) | _given(group_by=group_by, where=where)
+    return statistics.mean(column, bounds, missing, where, group_by)
 
 
 def proportion_by_group(

@@ -1,4 +1,4 @@
-"""Options of plans, releases, batches and derived statistics, as keyword arguments."""
+"""Options of plans, releases, batches and derived statistics, as keyword arguments; None stands for the default."""
 
 from collections.abc import Mapping
 from typing import Literal, TypedDict
@@ -21,13 +21,13 @@ class StatisticOptions(TypedDict, total=False):
         0.01
     """
 
-    epsilon: Number
-    accuracy: Number
-    relative_accuracy: Number
-    guess: Number
-    alpha: Number
-    gamma: Number
-    grid_refinement: int | Literal["auto"]
+    epsilon: Number | None
+    accuracy: Number | None
+    relative_accuracy: Number | None
+    guess: Number | None
+    alpha: Number | None
+    gamma: Number | None
+    grid_refinement: int | Literal["auto"] | None
     reuse: bool
 
 
@@ -42,7 +42,7 @@ class ReleaseOptions(StatisticOptions, total=False):
         True
     """
 
-    key: str
+    key: str | None
 
 
 class PlanOptions(StatisticOptions, total=False):
@@ -55,7 +55,7 @@ class PlanOptions(StatisticOptions, total=False):
         20
     """
 
-    curve: tuple[Number, Number, int]
+    curve: tuple[Number, Number, int] | None
 
 
 class DerivedPlanOptions(TypedDict, total=False):
@@ -72,13 +72,13 @@ class DerivedPlanOptions(TypedDict, total=False):
         0.01
     """
 
-    epsilon: Number
-    accuracy: Number
-    relative_accuracy: Number
-    guesses: Mapping[str, Value]
-    alpha: Number
-    gamma: Number
-    grid_refinement: int | Literal["auto"]
+    epsilon: Number | None
+    accuracy: Number | None
+    relative_accuracy: Number | None
+    guesses: Mapping[str, Value] | None
+    alpha: Number | None
+    gamma: Number | None
+    grid_refinement: int | Literal["auto"] | None
     reuse: bool
 
 
@@ -93,7 +93,11 @@ class DerivedOptions(DerivedPlanOptions, total=False):
         True
     """
 
-    key: str
+    key: str | None
+
+
+class AnyOptions(ReleaseOptions, DerivedOptions, total=False):
+    """Options of a statistic that is released or derived, as its other arguments decide."""
 
 
 class BatchPlanOptions(TypedDict, total=False):
@@ -107,11 +111,11 @@ class BatchPlanOptions(TypedDict, total=False):
         True
     """
 
-    epsilon: Number
-    equalise: str
-    alpha: Number
-    gamma: Number
-    grid_refinement: int | Literal["auto"]
+    epsilon: Number | None
+    equalise: Literal["relative"] | None
+    alpha: Number | None
+    gamma: Number | None
+    grid_refinement: int | Literal["auto"] | None
     reuse: bool
 
 
@@ -126,4 +130,4 @@ class BatchOptions(BatchPlanOptions, total=False):
         2
     """
 
-    key: str
+    key: str | None

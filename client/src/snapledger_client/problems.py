@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from decimal import Decimal
+from http import HTTPStatus
 from typing import Any, ClassVar
 
 
@@ -19,6 +20,12 @@ class SnapledgerError(Exception):
 
     idempotency_key: str | None = None
 
+    def _append_key(self, text: str) -> str:
+        """Return a text about a call with an unknown outcome; for a release, it says how to ask again."""
+        if self.idempotency_key is None:
+            return text
+        return f"{text}. It may have been charged: ask again with key={self.idempotency_key!r}, and you pay once"
+
 
 class Unreachable(SnapledgerError):
     """The service did not respond to any attempt. A release may have been charged: repeat it with the same key.
@@ -33,6 +40,9 @@ class Unreachable(SnapledgerError):
         my first question
     """
 
+    def __str__(self) -> str:
+        return self._append_key(super().__str__())
+
 
 class UnexpectedAnswer(SnapledgerError):
     """The response is not one of this service, but perhaps a proxy's page or from another version.
@@ -42,6 +52,9 @@ class UnexpectedAnswer(SnapledgerError):
         >>> issubclass(UnexpectedAnswer, SnapledgerError)
         True
     """
+
+    def __str__(self) -> str:
+        return self._append_key(super().__str__())
 
 
 class Problem(SnapledgerError):
@@ -85,7 +98,8 @@ class Problem(SnapledgerError):
         return str(self.members.get("detail", ""))
 
     def __str__(self) -> str:
-        return f"{self.title}. {self.detail}".rstrip()
+        text = f"{self.title}. {self.detail}".rstrip()
+        return self._append_key(text.rstrip(".")) if self.status >= HTTPStatus.INTERNAL_SERVER_ERROR else text
 
 
 class BudgetExhausted(Problem):

@@ -65,6 +65,8 @@ def _read_retry_after(outcome: Outcome) -> float:
 
 def make_unreachable(call: Call[Any], error: httpx.RequestError) -> Unreachable:
     """Return the error for a call that received no response."""
-    problem = Unreachable(f"{call.method} {call.path} was not answered: {type(error).__name__}")
+    late = isinstance(error, httpx.ReadTimeout | httpx.WriteTimeout)
+    told = "had no answer within the client's `timeout`" if late else f"was not answered: {type(error).__name__}"
+    problem = Unreachable(f"{call.method} {call.path} {told}")
     problem.idempotency_key = call.key
     return problem

@@ -109,17 +109,28 @@ def periods(column: str, period: Period, bounds: Bounds | None = None) -> dict[s
     return _add_members({"column": column, "bins": period}, bounds=bounds)
 
 
-def mean(column: str, bounds: Bounds | None = None, missing: Missing | None = None) -> dict[str, Any]:
+def mean(  # noqa: PLR0913, PLR0917 - as many as it can have
+    column: str,
+    bounds: Bounds | None = None,
+    missing: Missing | None = None,
+    where: Where | None = None,
+    group_by: str | Periods | None = None,
+    weight: str | None = None,
+) -> dict[str, Any]:
     """The mean of a numeric or boolean column, by default within the bounds that the owner declared.
 
-    With `missing="exclude"`, here and below, it is a derived statistic: that of the rows that have a value.
+    With `missing="exclude"`, here and below, it is a derived statistic: that of the rows that have a value. So is the
+    mean of the rows that meet `where`, that of each category of `group_by`, and that with the weights of a column.
 
     Examples:
         >>> from snapledger_client import mean
         >>> mean("body_mass_g")
         {'kind': 'mean', 'column': 'body_mass_g'}
+        >>> mean("body_mass_g", where={"species": "Gentoo"})
+        {'kind': 'mean', 'column': 'body_mass_g', 'where': {'species': 'Gentoo'}}
     """
-    return _add_members({"kind": "mean", "column": column}, bounds=bounds, missing=missing)
+    document = {"kind": "mean", "column": column}
+    return _add_members(document, bounds=bounds, missing=missing, weight=weight, where=where, group_by=group_by)
 
 
 def variance(

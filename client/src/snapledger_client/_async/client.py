@@ -1,12 +1,15 @@
 """The client of a service, with the calls that do not belong to one dataset."""
 
+from __future__ import annotations
+
 from collections.abc import AsyncIterator, Awaitable, Mapping
 from datetime import datetime
-from typing import Any, Unpack
+from typing import Any, Literal
 
 from snapledger_client import calls
 from snapledger_client._async.base_client import AsyncBaseClient
 from snapledger_client._async.dataset import AsyncDataset
+from snapledger_client.arguments import require_released
 from snapledger_client.models.accounts import (
     AuditRecord,
     DatasetFacts,
@@ -19,6 +22,7 @@ from snapledger_client.models.accounts import (
 )
 from snapledger_client.models.plans import FreePlan
 from snapledger_client.models.releases import Release
+from snapledger_client.numbers import Number
 from snapledger_client.options import PlanOptions
 from snapledger_client.statistics import Statistic
 from snapledger_client.uploads import Progress, Table, open_table
@@ -53,18 +57,48 @@ class AsyncClient(AsyncBaseClient):
         n: int,
         rows_per_unit: int = 1,
         columns: Mapping[str, Any] | None = None,
-        **options: Unpack[PlanOptions],
+        *,
+        epsilon: Number | None = None,
+        accuracy: Number | None = None,
+        relative_accuracy: Number | None = None,
+        guess: Number | None = None,
+        alpha: Number | None = None,
+        gamma: Number | None = None,
+        grid_refinement: int | Literal["auto"] | None = None,
+        curve: tuple[Number, Number, int] | None = None,
     ) -> Awaitable[FreePlan]:
-        """What a release would promise on any dataset of `n` rows: no dataset is needed. See `PlanOptions`.
+        """What a release would promise on any dataset of `n` rows: no dataset is needed.
 
-        The statistic's bounds imply its column. A statistic that names other columns (in a filter, or as groups) needs
-        `columns`, declared as in a registration.
+        Args:
+            statistic: from `mean`, `count`, `histogram` … of this package, with bounds.
+            n: the number of rows.
+            rows_per_unit: how many rows a protected unit has at most.
+            columns: declared as in a registration; needed for filters and groups.
+            epsilon: what it may cost; or give accuracy, or relative_accuracy.
+            accuracy: the largest error that you accept, in the unit of the value.
+            relative_accuracy: the same as a part of the guess: 0.01 is 1 % of it.
+            guess: what the value may be, without the data; shows the bias there.
+            alpha: the probability that the error is larger; default 0.05.
+            gamma: the probability that the mechanism's bound clamps; default 0.05.
+            grid_refinement: how often the rounding grid is halved; default "auto".
+            curve: (first ε, last ε, points): what each of these would buy.
 
         Examples:
             >>> plan = await client.plan(mean("body_mass_g", bounds=(2000, 7000)), n=344, accuracy=50)
             >>> plan.privacy.epsilon
             Decimal('0.871099697')
         """
+        require_released(statistic, "plan", "`plan_derived(…)` of a dataset")
+        options = PlanOptions(
+            epsilon=epsilon,
+            accuracy=accuracy,
+            relative_accuracy=relative_accuracy,
+            guess=guess,
+            alpha=alpha,
+            gamma=gamma,
+            grid_refinement=grid_refinement,
+            curve=curve,
+        )
         return self._send(calls.plan_without_dataset(statistic, n, rows_per_unit, columns, **options))
 
     def me(self) -> Awaitable[Me]:

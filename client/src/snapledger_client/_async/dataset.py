@@ -1,9 +1,14 @@
 """A dataset: its facts, releases, budget and ledger, and the calls for its owner."""
 
+from __future__ import annotations
+
 from collections.abc import AsyncIterator, Awaitable
+from typing import TYPE_CHECKING, NoReturn
 
 from snapledger_client import calls
-from snapledger_client._async.dataset_queries import AsyncDatasetQueries
+from snapledger_client._async.derived_queries import AsyncDerivedQueries
+from snapledger_client._async.release_queries import AsyncReleaseQueries
+from snapledger_client.arguments import describe_missing_method, explain_arguments
 from snapledger_client.models.accounts import (
     Budget,
     BudgetRequest,
@@ -17,7 +22,8 @@ from snapledger_client.models.releases import Release
 from snapledger_client.numbers import Number
 
 
-class AsyncDataset(AsyncDatasetQueries):
+@explain_arguments
+class AsyncDataset(AsyncReleaseQueries, AsyncDerivedQueries):
     """A dataset, with the calls for analysts and for its owner; `AsyncClient.dataset` returns one.
 
     Examples:
@@ -28,6 +34,11 @@ class AsyncDataset(AsyncDatasetQueries):
 
     def __repr__(self) -> str:
         return f"AsyncDataset({self.name!r})"
+
+    if not TYPE_CHECKING:  # a type checker names unknown members itself
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise AttributeError(describe_missing_method(type(self), name), name=name, obj=self)
 
     def describe(self) -> Awaitable[DatasetFacts]:
         """The public facts of the dataset.

@@ -2,10 +2,15 @@
 
 """A dataset: its facts, releases, budget and ledger, and the calls for its owner."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, NoReturn
 
 from snapledger_client import calls
-from snapledger_client._sync.dataset_queries import DatasetQueries
+from snapledger_client._sync.derived_queries import DerivedQueries
+from snapledger_client._sync.release_queries import ReleaseQueries
+from snapledger_client.arguments import describe_missing_method, explain_arguments
 from snapledger_client.models.accounts import (
     Budget,
     BudgetRequest,
@@ -19,7 +24,8 @@ from snapledger_client.models.releases import Release
 from snapledger_client.numbers import Number
 
 
-class Dataset(DatasetQueries):
+@explain_arguments
+class Dataset(ReleaseQueries, DerivedQueries):
     """A dataset, with the calls for analysts and for its owner; `Client.dataset` returns one.
 
     Examples:
@@ -30,6 +36,11 @@ class Dataset(DatasetQueries):
 
     def __repr__(self) -> str:
         return f"Dataset({self.name!r})"
+
+    if not TYPE_CHECKING:  # a type checker names unknown members itself
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise AttributeError(describe_missing_method(type(self), name), name=name, obj=self)
 
     def describe(self) -> DatasetFacts:
         """The public facts of the dataset.

@@ -93,7 +93,8 @@ def connect_with(known: credentials.Credentials) -> Iterator[Client]:
         with Client(known.url, known.key) as client, Console(stderr=True).status("waiting for the service …"):
             yield client
     except SnapledgerError as error:
-        again = "" if error.idempotency_key is None else f"; repeat it safely with --key {error.idempotency_key}"
+        key, error.idempotency_key = error.idempotency_key, None  # here it is an option, not an argument
+        again = "" if key is None else f"; repeat it safely with --key {key}"
         code = find_exit_code(error)
         fail(f"{describe_error(error)}{again if code == NO_ANSWER else ''}", code)
     except ValueError as error:

@@ -171,6 +171,16 @@ class Derived(DisplayedAnswer):
             raise ValueError(f"this has more than one number: see `estimates` for {' and '.join(self.estimates)}")
         return next(iter(self.estimates.values()))
 
+    def __float__(self) -> float:
+        value = self.value
+        if isinstance(value, tuple):
+            if len(value) != 1:
+                raise ValueError(f"this has {len(value)} numbers: see `value` or `to_frame()`")
+            (value,) = value
+        if value is None:
+            raise ValueError("the releases do not define this number; its `interval` says what is known")
+        return value
+
     @property
     def value(self) -> float | tuple[float | None, ...] | None:
         """The value, or the values of a list.

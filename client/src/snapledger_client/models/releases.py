@@ -273,6 +273,9 @@ class Estimate(Release):
         """
         return self.accuracy.interval_as_date
 
+    def __float__(self) -> float:
+        return self.value_in_range
+
     def to_frame(self) -> "pd.DataFrame":
         """Return a pandas frame with one row; a mean of dates is there as dates.
 

@@ -105,7 +105,10 @@ def release_batch(  # noqa: PLR0913 - as many options as a batch has
         asked["epsilon"] = epsilon
     with connect() as client:
         of = client.dataset(dataset)
-        found = of.plan_batch(items, **asked) if plan else of.batch(items, **asked, key=key or uuid.uuid4().hex)
+        try:
+            found = of.plan_batch(items, **asked) if plan else of.batch(items, **asked, key=key or uuid.uuid4().hex)
+        except TypeError as error:  # the file has a member that a batch does not have
+            fail(str(error), USAGE)
     if as_json:
         output.print_json(found.to_dict())
         return

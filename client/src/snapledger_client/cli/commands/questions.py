@@ -6,11 +6,13 @@ from typing import Annotated, Any, cast
 import typer
 
 from snapledger_client import (
+    Bounds,
     Derived,
     DerivedPlan,
     DerivedPlanOptions,
     Estimate,
     Histogram,
+    Missing,
     Plan,
     Release,
     StatisticOptions,
@@ -26,8 +28,14 @@ from snapledger_client.formatting import append_unit, format_ends, format_interv
 COLUMNS_OF = {StatisticKind.COVARIANCE: (2,), StatisticKind.COUNT: (0,)}
 """The numbers of columns that a kind can have, if not one. A histogram of two columns is a two-way table."""
 
+
+def _build_mean(column: str, bounds: Bounds | None = None, missing: Missing | None = None) -> dict[str, Any]:
+    """Return a mean of all rows or of the known values; `snapledger derived` has those of some rows."""
+    return statistics.mean(column, bounds, missing)
+
+
 BUILDERS: dict[StatisticKind, Any] = {
-    StatisticKind.MEAN: statistics.mean,
+    StatisticKind.MEAN: _build_mean,
     StatisticKind.VARIANCE: statistics.variance,
     StatisticKind.COVARIANCE: statistics.covariance,
     StatisticKind.HISTOGRAM: statistics.histogram,
