@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from app.api.json_codec import JsonNumber, canonical_text, decode, fingerprint
-from app.api.schemas.numbers import Bound, EpsilonNano, LimitNano, to_exact
+from app.api.schemas.numbers import Epsilon, EpsilonLimit, Number, to_exact
 from app.ledger.units import MAX_EPSILON_NANO, epsilon_text
 
 GRAMMAR = r"[+-]?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,3})?"
@@ -22,7 +22,7 @@ json_numbers = st.from_regex(
 )
 almost = st.text(alphabet="0123456789+-.eE_ \n\u0663\uff11xnaif", max_size=100)
 units = st.integers(min_value=0, max_value=MAX_EPSILON_NANO)
-EPSILON, LIMIT, BOUND = TypeAdapter(EpsilonNano), TypeAdapter(LimitNano), TypeAdapter(Bound)
+EPSILON, LIMIT, BOUND = TypeAdapter(Epsilon), TypeAdapter(EpsilonLimit), TypeAdapter(Number)
 
 
 def as_fraction(text: str) -> Fraction:

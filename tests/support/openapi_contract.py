@@ -1,5 +1,6 @@
 """Every answer of the service, held against the OpenAPI document that it gives of itself."""
 
+import copy
 import json
 import re
 from functools import cache
@@ -9,6 +10,7 @@ import httpx
 import pytest
 from jsonschema_rs import Draft202012Validator
 
+from app.api.openapi.schemas import walk
 from app.config import Settings
 from app.json_text import encode_json
 from app.main import create_app
@@ -18,12 +20,22 @@ PAGES = re.compile(r"/docs|/docs/assets/.*|/openapi\.json")
 METHODS = frozenset({"GET", "PUT", "POST", "DELETE"})
 
 
+def close_schemas(schemas: dict[str, Any]) -> dict[str, Any]:
+    """Return the schemas without room for undeclared members: later versions may add some, but not this one."""
+    closed = copy.deepcopy(schemas)
+    for schema in closed.values():
+        for each in walk(schema):
+            if "properties" in each and "type" in each:
+                each.setdefault("additionalProperties", False)
+    return closed
+
+
 class Contract:
     """An OpenAPI document as a check: each answer is of a declared status and medium, and fits the declared schema."""
 
     def __init__(self, document: dict[str, Any]) -> None:
         self.document = document
-        self._components = {"components": document["components"]}
+        self._components = {"components": {"schemas": close_schemas(document["components"]["schemas"])}}
         self._paths = [
             (re.compile(re.sub(r"\{[^}]*\}", "[^/]+", path)), operations)
             for path, operations in document["paths"].items()

@@ -19,7 +19,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from app.api import problems
-from app.api.openapi import examples
+from app.api.openapi import examples, schemas
 from app.api.responses import MEDIA_TYPE, SharedResponse
 from app.api.schemas import responses as answers
 from app.api.schemas.datasets import DatasetRequest, SourcedDatasetRequest
@@ -141,6 +141,7 @@ def _build_document(app: FastAPI) -> dict[str, Any]:
         components = document["components"]
         components["schemas"] |= definitions["$defs"]
         _add_common_problems(document)
+        schemas.tidy_schemas(document)
         examples.add_examples(document)
         app.openapi_schema = document
     return app.openapi_schema

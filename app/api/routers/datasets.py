@@ -15,7 +15,7 @@ from app.api.request_bodies import media_type, read_json, read_upload, require_m
 from app.api.responses import json_response, list_response
 from app.api.schemas import responses
 from app.api.schemas.base import validate
-from app.api.schemas.datasets import DatasetRequest, DeclaredColumn, SourcedDatasetRequest
+from app.api.schemas.datasets import Column, DatasetRequest, SourcedDatasetRequest
 from app.api.uploads import OpenUploads
 from app.db.repositories.principals import Principal
 from app.engines.ingest import Units
@@ -30,7 +30,7 @@ from app.services.rendering.documents import Document
 router = APIRouter(prefix="/v1", tags=["datasets"], dependencies=[BEARER])
 
 
-def collect_declared_columns(columns: Mapping[str, DeclaredColumn]) -> DeclaredColumns:
+def collect_declared_columns(columns: Mapping[str, Column]) -> DeclaredColumns:
     """Return the owner's declarations of columns, without members that are null or only matter for drafts."""
     return {name: column.model_dump(exclude_none=True, exclude={"unconfirmed"}) for name, column in columns.items()}
 

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from app.api.schemas.base import RequestModel
 from app.api.schemas.datasets import Label, Name
-from app.api.schemas.numbers import WHOLE, EpsilonNano, LimitNano, Text
+from app.api.schemas.numbers import WHOLE, Epsilon, EpsilonLimit, Text
 from app.api.schemas.roles import RoleName
 from app.api.schemas.timestamps import Moment
 from app.ledger.windows import MAX_DAYS
@@ -42,7 +42,7 @@ class KeyRequest(RequestModel):
 class AllowanceRequest(RequestModel):
     """How much of a dataset's budget one principal may spend; 0 allows only the reuse of releases."""
 
-    epsilon_limit: LimitNano
+    epsilon_limit: EpsilonLimit
     window_days: Annotated[int, Field(ge=1, le=MAX_DAYS), WHOLE] | None = Field(
         default=None,
         description=(
@@ -55,21 +55,21 @@ class AllowanceRequest(RequestModel):
 class AdjustmentRequest(RequestModel):
     """A new limit of the whole dataset, and why."""
 
-    epsilon_limit: LimitNano
+    epsilon_limit: EpsilonLimit
     reason: Reason
 
 
 class BudgetRequestBody(RequestModel):
     """By how much the caller's allowance should be raised, and why."""
 
-    epsilon: EpsilonNano
+    epsilon: Epsilon
     reason: Reason
 
 
 class GrantRequest(RequestModel):
     """By how much to raise the allowance, and what to say; without a body, by what was asked."""
 
-    epsilon: EpsilonNano | None = Field(default=None, description="Null: what was asked.")
+    epsilon: Epsilon | None = Field(default=None, description="Null: what was asked.")
     answer: Reason | None = None
 
 

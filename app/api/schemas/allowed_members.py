@@ -5,6 +5,7 @@ from types import UnionType
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 from pydantic import BaseModel, Tag
+from typing_extensions import TypeAliasType
 
 
 class _Alternative(NamedTuple):
@@ -33,7 +34,9 @@ class _Alternative(NamedTuple):
 
 
 def _alternatives(annotation: Any, tags: frozenset[str] = frozenset()) -> Iterator[_Alternative]:  # noqa: ANN401
-    if get_origin(annotation) is Annotated:
+    if isinstance(annotation, TypeAliasType):
+        yield from _alternatives(annotation.__value__, tags)
+    elif get_origin(annotation) is Annotated:
         inner, *metadata = get_args(annotation)
         yield from _alternatives(inner, tags | {each.tag for each in metadata if isinstance(each, Tag)})
     elif get_origin(annotation) in {Union, UnionType}:

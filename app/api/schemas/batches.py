@@ -8,7 +8,17 @@ from pydantic import Field, model_validator
 from app.api.schemas.base import RequestModel
 from app.api.schemas.derived import DerivedBudget
 from app.api.schemas.filters import MAX_REQUEST_CONDITIONS, MAX_REQUEST_VALUES, require_few_conditions
-from app.api.schemas.numbers import Accuracy, Alpha, Bound, EpsilonNano, Flag, Gamma, Refinement, Weight, refuse
+from app.api.schemas.numbers import (
+    ALPHA,
+    Epsilon,
+    Flag,
+    Gamma,
+    GridRefinement,
+    Number,
+    PositiveNumber,
+    Probability,
+    refuse,
+)
 from app.api.schemas.releases import compute_wanted_accuracy, require_guess
 from app.api.schemas.responses import (
     REUSED_ACCURACY,
@@ -19,7 +29,7 @@ from app.api.schemas.responses import (
     Release,
     ReleaseBudget,
 )
-from app.api.schemas.statistics import StatisticRequest
+from app.api.schemas.statistics import Statistic
 from app.dp.mechanism.mechanism import AUTO
 
 ONE_IN_TWENTY = mpq(1, 20)
@@ -29,16 +39,18 @@ MAX_ITEMS = 1_000
 class BatchItem(RequestModel):
     """A statistic, with one of an ε, an accuracy and a weight; with none of them where the batch equalises."""
 
-    statistic: StatisticRequest
-    epsilon: EpsilonNano | None = Field(default=None, description="What it may cost, all bins together.")
-    accuracy: Accuracy | None = Field(default=None, description="The radius wanted (per bin for a histogram).")
-    relative_accuracy: Accuracy | None = Field(
+    statistic: Statistic
+    epsilon: Epsilon | None = Field(default=None, description="What it may cost, all bins together.")
+    accuracy: PositiveNumber | None = Field(default=None, description="The radius wanted (per bin for a histogram).")
+    relative_accuracy: PositiveNumber | None = Field(
         default=None, description="The radius wanted, as a part of the absolute value of `guess`: 0.01 is 1 % of it."
     )
-    guess: Bound | None = Field(
+    guess: Number | None = Field(
         default=None, description="What the statistic may be, in its units, as far as you know without the data."
     )
-    weight: Weight | None = Field(default=None, description="Its part of the batch's `epsilon`, rounded down to units.")
+    weight: PositiveNumber | None = Field(
+        default=None, description="Its part of the batch's `epsilon`, rounded down to units."
+    )
 
     @model_validator(mode="after")
     def _one_accuracy(self) -> Self:
@@ -68,7 +80,7 @@ class BatchRequest(RequestModel):
             ),
         ),
     ]
-    epsilon: EpsilonNano | None = Field(default=None, description="What the items share, by `weight` or `equalise`.")
+    epsilon: Epsilon | None = Field(default=None, description="What the items share, by `weight` or `equalise`.")
     equalise: Literal["relative"] | None = Field(
         default=None,
         description=(
@@ -76,9 +88,11 @@ class BatchRequest(RequestModel):
             "small as possible. Each item gets the smallest ε that reaches this fraction."
         ),
     )
-    alpha: Alpha = Field(default_factory=lambda: ONE_IN_TWENTY, json_schema_extra={"default": 0.05})
+    alpha: Probability = Field(
+        default_factory=lambda: ONE_IN_TWENTY, description=ALPHA, json_schema_extra={"default": 0.05}
+    )
     gamma: Gamma = Field(default_factory=lambda: ONE_IN_TWENTY, json_schema_extra={"default": 0.05})
-    grid_refinement: Refinement = AUTO
+    grid_refinement: GridRefinement = AUTO
     reuse: Flag = Field(
         default=True,
         description="Answer items with earlier releases that are accurate enough, including those of other items.",

@@ -6,10 +6,23 @@ from typing import Annotated, Literal, Self
 from zoneinfo import available_timezones
 
 from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema, model_validator
+from typing_extensions import TypeAliasType
 
 from app.api.json_codec import JsonNumber
 from app.api.schemas.base import RequestModel, limit_members
-from app.api.schemas.numbers import WHOLE, Bound, DateText, DayText, Flag, LimitNano, Text, refuse, text, whole
+from app.api.schemas.json_schema import one_of_characters
+from app.api.schemas.numbers import (
+    WHOLE,
+    DateText,
+    DayText,
+    EpsilonLimit,
+    Flag,
+    Number,
+    Text,
+    refuse,
+    text,
+    whole,
+)
 from app.services.names import NAME_PATTERN
 
 NEVER_RENEWED = (
@@ -108,8 +121,8 @@ Spellings = Annotated[
 
 
 class _Numeric(_Declared):
-    bounds: Annotated[list[Bound], Field(min_length=2, max_length=2, examples=[[2000, 7000]])]
-    null_value: Bound | None = None
+    bounds: Annotated[list[Number], Field(min_length=2, max_length=2, examples=[[2000, 7000]])]
+    null_value: Number | None = None
     unit: Unit | None = Field(
         default=None, description="The unit of the values, which summaries and plots show.", examples=["€", "mm"]
     )
@@ -211,14 +224,17 @@ class TimestampColumn(_Declared):
     )
 
 
-DeclaredColumn = Annotated[
-    IntegerColumn | RealColumn | DecimalColumn | BooleanColumn | CategoryColumn | DateColumn | TimestampColumn,
-    Field(discriminator="kind"),
-]
+Column = TypeAliasType(
+    "Column",
+    Annotated[
+        IntegerColumn | RealColumn | DecimalColumn | BooleanColumn | CategoryColumn | DateColumn | TimestampColumn,
+        Field(discriminator="kind", description="How a column is declared. `kind` says what its values are."),
+    ],
+)
 
 
 DeclaredColumns = Annotated[
-    dict[DeclaredName, DeclaredColumn],
+    dict[DeclaredName, Column],
     Field(min_length=1, max_length=MAX_COLUMNS),
     limit_members(MAX_COLUMNS),
 ]
@@ -277,11 +293,13 @@ class KnownFormat(RequestModel):
 class DeclaredFormat(KnownFormat):
     """How the texts of a file are written. Everything is optional."""
 
-    decimal: Literal[".", ","] = Field(default=".", description="What stands before the decimals of a number.")
-    thousands: Literal[",", ".", " ", "'"] | None = Field(
+    decimal: Annotated[Literal[".", ","], one_of_characters(".,")] = Field(
+        default=".", description="What stands before the decimals of a number: a point or a comma."
+    )
+    thousands: Annotated[Literal[",", ".", " ", "'"], one_of_characters(",. '")] | None = Field(
         default=None,
-        description="What may stand between groups of three digits. A space stands for all kinds of spaces, also those "
-        "at which no line ends.",
+        description="What may stand between groups of three digits: a comma, a point, an apostrophe or a space, which "
+        "stands for all kinds of spaces, also those at which no line ends.",
     )
     strip: Flag | None = Field(
         default=None,
@@ -305,7 +323,7 @@ class DatasetRequest(RequestModel):
 
     name: Name
     description: Annotated[Text, Field(max_length=10_000)] = ""
-    epsilon_limit: Annotated[LimitNano, Field(description=NEVER_RENEWED)]
+    epsilon_limit: Annotated[EpsilonLimit, Field(description=NEVER_RENEWED)]
     rows_per_unit: Annotated[int, Field(ge=1, le=MAX_ROWS_PER_UNIT), WHOLE] = 1
     columns: DeclaredColumns
     null_values: Annotated[list[Annotated[Text, Field(max_length=255)]], Field(max_length=100, fail_fast=True)] = Field(
@@ -321,8 +339,10 @@ class DatasetRequest(RequestModel):
             "warning that the spending adds up for a person in both."
         ),
     )
-    delimiter: Literal[",", ";", "\t", "|"] | None = Field(
-        default=None, description="The delimiter of a CSV file; by default it is detected from the header."
+    delimiter: Annotated[Literal[",", ";", "\t", "|"], one_of_characters(r",;\t|")] | None = Field(
+        default=None,
+        description="The delimiter of a CSV file: a comma, a semicolon, a tab or a bar. By default it is detected from "
+        "the header.",
     )
     unit_column: DeclaredName | None = Field(
         default=None,

@@ -3,21 +3,24 @@
 from typing import Annotated, Literal, Self
 
 from gmpy2 import mpq
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
+from typing_extensions import TypeAliasType
 
 from app.api.schemas.base import RequestModel
 from app.api.schemas.filters import Where
+from app.api.schemas.json_schema import exactly_one_of
 from app.api.schemas.numbers import (
-    Accuracy,
-    Alpha,
-    Bound,
-    BoundOrDate,
+    ALPHA,
     ColumnName,
     DateText,
-    EpsilonNano,
+    Epsilon,
     Flag,
     Gamma,
-    Refinement,
+    GridRefinement,
+    Number,
+    NumberOrDate,
+    PositiveNumber,
+    Probability,
     Text,
     refuse,
 )
@@ -33,30 +36,37 @@ from app.api.schemas.responses import (
     ReleaseBudget,
     Treatment,
 )
-from app.api.schemas.statistics import Bins, Bounds, Edges, GroupBy, StatisticRequest
+from app.api.schemas.statistics import (
+    Bins,
+    Bounds,
+    Edges,
+    GroupBy,
+    Pair,
+    PairOfBins,
+    PairOfBounds,
+    PairOfEdges,
+    Statistic,
+)
 from app.dp.mechanism.mechanism import AUTO
 
 ONE_IN_TWENTY = mpq(1, 20)
 MAX_PROBABILITIES = 100
 
-Pair = Annotated[list[ColumnName], Field(min_length=2, max_length=2)]
-PairOfBounds = Annotated[list[Bounds | None], Field(min_length=2, max_length=2)]
-
 EXCLUDED = "Use only the rows that have a value in each of the columns. How many these are is released too."
-Missing = Annotated[Literal["exclude"] | None, Field(description=EXCLUDED)]
+Exclusion = Annotated[Literal["exclude"] | None, Field(description=EXCLUDED)]
 
 
-class StandardDeviationRequest(RequestModel):
+class StandardDeviation(RequestModel):
     """The root of the variance; 0 where a negative variance was released."""
 
     kind: Literal["standard_deviation"]
     column: ColumnName
     bounds: Bounds | None = None
     where: Where | None = Field(default=None, description="Only with `missing`.")
-    missing: Missing = None
+    missing: Exclusion = None
 
 
-class DerivedSumRequest(RequestModel):
+class DerivedSum(RequestModel):
     """The sum of all rows, n times the mean; or of those that meet `where`, in all or for each group.
 
     A sum of some rows is computed from a plain sum, or from a centred sum and a count where that costs less now. The
@@ -68,10 +78,10 @@ class DerivedSumRequest(RequestModel):
     bounds: Bounds | None = None
     where: Where | None = None
     group_by: GroupBy | None = None
-    missing: Missing = None
+    missing: Exclusion = None
 
 
-class ProportionRequest(RequestModel):
+class Proportion(RequestModel):
     """The share of rows that are true in a boolean `column`, of one `category` of a `column`, or that meet `where`.
 
     With `group_by`, the share of each group's rows that are true or of the category, among those that meet `where`.
@@ -84,7 +94,7 @@ class ProportionRequest(RequestModel):
     group_by: GroupBy | None = None
 
 
-class FilteredMeanRequest(RequestModel):
+class DerivedMean(RequestModel):
     """The mean over the rows that meet `where`, in all or for each group, from their number and their centred sum.
 
     It needs `where`, `group_by` or `weight`. If no row meets `where`, there is no mean: the interval assumes at least
@@ -98,13 +108,13 @@ class FilteredMeanRequest(RequestModel):
     group_by: GroupBy | None = None
     weight: ColumnName | None = Field(
         default=None,
-        description="Weight each row by this column, whose declared bounds are at least 0; without `where` and"
+        description="PositiveNumber each row by this column, whose declared bounds are at least 0; without `where` and"
         " `group_by`, over all rows.",
     )
-    missing: Missing = None
+    missing: Exclusion = None
 
 
-class KnownVarianceRequest(RequestModel):
+class DerivedVariance(RequestModel):
     """The sample variance of the known values. That of all rows is released: it is no derived statistic."""
 
     kind: Literal["variance"]
@@ -114,7 +124,7 @@ class KnownVarianceRequest(RequestModel):
     missing: Annotated[Literal["exclude"], Field(description=EXCLUDED)]
 
 
-class KnownCovarianceRequest(RequestModel):
+class DerivedCovariance(RequestModel):
     """The sample covariance of the rows that have both values. That of all rows is released."""
 
     kind: Literal["covariance"]
@@ -124,17 +134,17 @@ class KnownCovarianceRequest(RequestModel):
     missing: Annotated[Literal["exclude"], Field(description=EXCLUDED)]
 
 
-class CorrelationRequest(RequestModel):
+class Correlation(RequestModel):
     """Pearson's correlation, from the covariance and both variances."""
 
     kind: Literal["correlation"]
     columns: Pair
     bounds: PairOfBounds | None = None
     where: Where | None = Field(default=None, description="Only with `missing`.")
-    missing: Missing = None
+    missing: Exclusion = None
 
 
-class RegressionRequest(RequestModel):
+class Regression(RequestModel):
     """`slope` and `intercept` of the least-squares line of the second column on the first.
 
     If the variance of the first column may be 0, nothing is known about them: the ends of their intervals are null.
@@ -144,10 +154,10 @@ class RegressionRequest(RequestModel):
     columns: Pair
     bounds: PairOfBounds | None = None
     where: Where | None = Field(default=None, description="Only with `missing`.")
-    missing: Missing = None
+    missing: Exclusion = None
 
 
-class CumulativeRequest(RequestModel):
+class Cumulative(RequestModel):
     """How many rows have a value below each edge of a histogram, never descending."""
 
     kind: Literal["cumulative"]
@@ -158,13 +168,13 @@ class CumulativeRequest(RequestModel):
     where: Where | None = None
 
 
-class QuantileRequest(RequestModel):
+class Quantile(RequestModel):
     """The value at each of the `probabilities`, as precisely as the bins allow."""
 
     kind: Literal["quantile"]
     column: ColumnName
     probabilities: Annotated[
-        list[Alpha], Field(min_length=1, max_length=MAX_PROBABILITIES, fail_fast=True, examples=[[0.25, 0.5]])
+        list[Probability], Field(min_length=1, max_length=MAX_PROBABILITIES, fail_fast=True, examples=[[0.25, 0.5]])
     ]
     edges: Edges | None = None
     bins: Bins | None = None
@@ -178,32 +188,35 @@ class QuantileRequest(RequestModel):
     )
 
 
-class MarginRequest(RequestModel):
+class Margin(RequestModel):
     """The counts of one `column`'s bins, added up from the two-way table of `columns`."""
 
     kind: Literal["margin"]
     column: ColumnName
     columns: Pair
-    edges: Annotated[list[Edges | None], Field(min_length=2, max_length=2)] | None = None
-    bins: Annotated[list[Bins | None], Field(min_length=2, max_length=2)] | None = None
+    edges: PairOfEdges | None = None
+    bins: PairOfBins | None = None
     bounds: PairOfBounds | None = None
     where: Where | None = None
 
 
-DerivedStatistic = Annotated[
-    StandardDeviationRequest
-    | DerivedSumRequest
-    | ProportionRequest
-    | FilteredMeanRequest
-    | KnownVarianceRequest
-    | KnownCovarianceRequest
-    | CorrelationRequest
-    | RegressionRequest
-    | CumulativeRequest
-    | QuantileRequest
-    | MarginRequest,
-    Field(discriminator="kind"),
-]
+DerivedStatistic = TypeAliasType(
+    "DerivedStatistic",
+    Annotated[
+        StandardDeviation
+        | DerivedSum
+        | Proportion
+        | DerivedMean
+        | DerivedVariance
+        | DerivedCovariance
+        | Correlation
+        | Regression
+        | Cumulative
+        | Quantile
+        | Margin,
+        Field(discriminator="kind", description="A statistic that is derived from releases. `kind` says which one."),
+    ],
+)
 
 
 class Guesses(RequestModel):
@@ -215,18 +228,18 @@ class Guesses(RequestModel):
     `standard_deviation` of a normal distribution, and perhaps `count`. The mean of a column of dates is a date.
     """
 
-    mean: BoundOrDate | None = None
-    count: Bound | None = None
-    weight: Bound | None = None
-    sum: Bound | None = None
-    proportion: Bound | None = None
-    standard_deviation: Bound | None = None
-    standard_deviation_x: Bound | None = None
-    standard_deviation_y: Bound | None = None
-    correlation: Bound | None = None
-    slope: Bound | None = None
-    mean_x: BoundOrDate | None = None
-    mean_y: BoundOrDate | None = None
+    mean: NumberOrDate | None = None
+    count: Number | None = None
+    weight: Number | None = None
+    sum: Number | None = None
+    proportion: Number | None = None
+    standard_deviation: Number | None = None
+    standard_deviation_x: Number | None = None
+    standard_deviation_y: Number | None = None
+    correlation: Number | None = None
+    slope: Number | None = None
+    mean_x: NumberOrDate | None = None
+    mean_y: NumberOrDate | None = None
 
     def given(self) -> dict[str, mpq]:
         """Return the guesses that were made, by name."""
@@ -236,19 +249,21 @@ class Guesses(RequestModel):
 class DerivedRequest(RequestModel):
     """A derived statistic, and either what its components may cost together if none is known, or an accuracy."""
 
+    model_config = ConfigDict(json_schema_extra=exactly_one_of("epsilon", "accuracy", "relative_accuracy"))
+
     derived: DerivedStatistic
-    epsilon: EpsilonNano | None = Field(
+    epsilon: Epsilon | None = Field(
         default=None,
         description="Shared by the components: with `guesses`, so that the planned interval is as narrow as possible. A"
         " component costs nothing if an earlier release is as accurate as its"
         " share would make it.",
     )
-    accuracy: Accuracy | None = Field(
+    accuracy: PositiveNumber | None = Field(
         default=None,
         description="Half the width of the interval, in the statistic's units: the smallest ε for which it is planned."
         " It is the widest of several intervals, and the slope's of a regression.",
     )
-    relative_accuracy: Accuracy | None = Field(
+    relative_accuracy: PositiveNumber | None = Field(
         default=None, description="The same as a part of the absolute value of the guess of the statistic."
     )
     guesses: Guesses = Field(
@@ -257,9 +272,11 @@ class DerivedRequest(RequestModel):
         " is narrow. They read no data.",
         json_schema_extra={"default": {}},
     )
-    alpha: Alpha = Field(default_factory=lambda: ONE_IN_TWENTY, json_schema_extra={"default": 0.05})
+    alpha: Probability = Field(
+        default_factory=lambda: ONE_IN_TWENTY, description=ALPHA, json_schema_extra={"default": 0.05}
+    )
     gamma: Gamma = Field(default_factory=lambda: ONE_IN_TWENTY, json_schema_extra={"default": 0.05})
-    grid_refinement: Refinement = AUTO
+    grid_refinement: GridRefinement = AUTO
     reuse: Flag = Field(default=True, description="Take components from earlier releases that are accurate enough.")
 
     @model_validator(mode="after")
@@ -293,7 +310,7 @@ class _Component(AnswerModel):
     """A release that the statistic follows from; its `accuracy` is at alpha divided by the number of components."""
 
     role: str
-    statistic: StatisticRequest
+    statistic: Statistic
     epsilon: EpsilonText = Field(description="Its share of the ε.")
     accuracy: PlannedAccuracy
     charged: EpsilonText
@@ -321,6 +338,8 @@ class DerivedBudget(ReleaseBudget):
 
 class _Derived(AnswerModel):
     dataset: str
+    model_config = ConfigDict(json_schema_extra=exactly_one_of("epsilon", "accuracy", "relative_accuracy"))
+
     derived: DerivedStatistic
     epsilon: EpsilonText = Field(description="What the components share.")
     alpha: float

@@ -9,14 +9,23 @@ from pydantic import (
     Field,
     GetJsonSchemaHandler,
     PlainValidator,
+    TypeAdapter,
     WithJsonSchema,
 )
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
+from typing_extensions import TypeAliasType
 
 from app.api.json_codec import JsonNumber
 from app.api.schemas.base import RequestModel, limit_members
-from app.api.schemas.numbers import ColumnName, Flag, RangeEnd, refuse, text, to_exact
+from app.api.schemas.numbers import (
+    ColumnName,
+    Flag,
+    RangeEnd,
+    refuse,
+    text,
+    to_exact,
+)
 
 MAX_VALUES = 10_000
 """The limit on values in one list."""
@@ -42,17 +51,20 @@ def _value(value: object) -> Any:  # noqa: ANN401  one of three types
     raise refuse("must be a string, a number, true or false")
 
 
-Value = Annotated[
-    Any,
-    PlainValidator(_value),
-    WithJsonSchema(_VALUE),
-]
+FilterValue = TypeAliasType(
+    "FilterValue",
+    Annotated[
+        Any,
+        PlainValidator(_value),
+        WithJsonSchema(_VALUE | {"description": "A category, a number or a date, or true or false."}),
+    ],
+)
 
 
-class PlainConditionRequest(RequestModel):
+class PlainConditionObject(RequestModel):
     """The values of a column that meet a condition: a list, a range with one end or two, or the missing values."""
 
-    one_of: Annotated[list[Value], Field(min_length=1, max_length=MAX_VALUES, fail_fast=True)] | None = Field(
+    one_of: Annotated[list[FilterValue], Field(min_length=1, max_length=MAX_VALUES, fail_fast=True)] | None = Field(
         default=None,
         alias="in",
         description="Declared categories, true and false, or numbers or dates that the column can hold.",
@@ -89,14 +101,18 @@ class _Shorthands:
     """Adds the shorthands of a condition to its schema."""
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        values = {"type": "array", "items": _VALUE, "minItems": 1, "maxItems": MAX_VALUES}
-        return {"anyOf": [handler(schema), *_VALUE["anyOf"], values]}
+        values = handler(_VALUES.core_schema)
+        description = "What the values of a column must meet. A value or a list of values stands for `in`."
+        return {"anyOf": [handler(schema), *_VALUE["anyOf"], values], "description": description}
 
 
-PlainCondition = Annotated[PlainConditionRequest, BeforeValidator(_spell_out), _Shorthands()]
+_VALUES = TypeAdapter(Annotated[list[FilterValue], Field(min_length=1, max_length=MAX_VALUES)])
+PlainCondition = TypeAliasType(
+    "PlainCondition", Annotated[PlainConditionObject, BeforeValidator(_spell_out), _Shorthands()]
+)
 
 
-class ConditionRequest(PlainConditionRequest):
+class ConditionObject(PlainConditionObject):
     """The values of a column that meet a condition: a list, a range, the missing values, or `not` another condition.
 
     One or two of `at_least`, `above`, `at_most` and `below` make a range. Otherwise a condition has one member.
@@ -115,10 +131,10 @@ class ConditionRequest(PlainConditionRequest):
         return len(self.one_of or ()) + len((self.negated and self.negated.one_of) or ())
 
 
-Condition = Annotated[ConditionRequest, BeforeValidator(_spell_out), _Shorthands()]
+Condition = TypeAliasType("Condition", Annotated[ConditionObject, BeforeValidator(_spell_out), _Shorthands()])
 
 
-def require_few_conditions(filters: Iterable[Mapping[str, ConditionRequest]]) -> None:
+def require_few_conditions(filters: Iterable[Mapping[str, ConditionObject]]) -> None:
     """Refuse a request whose filters together have too many conditions or values.
 
     Raises:
@@ -131,23 +147,26 @@ def require_few_conditions(filters: Iterable[Mapping[str, ConditionRequest]]) ->
         raise refuse(f"has too many values: at most {MAX_REQUEST_VALUES:,} are allowed in all its filters")
 
 
-def _require_few_values(where: dict[str, ConditionRequest]) -> dict[str, ConditionRequest]:
+def _require_few_values(where: dict[str, ConditionObject]) -> dict[str, ConditionObject]:
     require_few_conditions([where])
     return where
 
 
-Where = Annotated[
-    dict[ColumnName, Condition],
-    Field(
-        min_length=1,
-        max_length=MAX_CONDITIONS,
-        description=(
-            f"Conditions by column, all of which a row must meet: at most {MAX_CONDITIONS}, with at most "
-            f"{MAX_REQUEST_VALUES:,} values in all lists together. A value or a list stands for `in`. A "
-            "missing value meets only `is_missing`."
+Where = TypeAliasType(
+    "Where",
+    Annotated[
+        dict[ColumnName, Condition],
+        Field(
+            min_length=1,
+            max_length=MAX_CONDITIONS,
+            description=(
+                f"Conditions by column, all of which a row must meet: at most {MAX_CONDITIONS}, with at most "
+                f"{MAX_REQUEST_VALUES:,} values in all lists together. A value or a list stands for `in`. A "
+                "missing value meets only `is_missing`."
+            ),
+            examples=[{"species": "Adelie", "year": {"between": [2007, 2008]}, "body_mass_g": {"at_least": 4000}}],
         ),
-        examples=[{"species": "Adelie", "year": {"between": [2007, 2008]}, "body_mass_g": {"at_least": 4000}}],
-    ),
-    limit_members(MAX_CONDITIONS),
-    AfterValidator(_require_few_values),
-]
+        limit_members(MAX_CONDITIONS),
+        AfterValidator(_require_few_values),
+    ],
+)

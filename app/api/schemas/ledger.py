@@ -5,11 +5,11 @@ from typing import Annotated
 from pydantic import Field
 
 from app.api.schemas.base import RequestModel
-from app.api.schemas.numbers import EpsilonNano, Text
+from app.api.schemas.numbers import Epsilon, Text
 
 
 class WriteOffRequest(RequestModel):
     """A debit without a release, and why."""
 
-    epsilon: EpsilonNano
+    epsilon: Epsilon
     reason: Annotated[Text, Field(min_length=1, max_length=1_000)]

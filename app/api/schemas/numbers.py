@@ -3,14 +3,15 @@
 import re
 from collections.abc import Callable
 from datetime import date, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from gmpy2 import mpq
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
+from typing_extensions import TypeAliasType
 
 from app.api.json_codec import JsonNumber
-from app.dp.mechanism.mechanism import AUTO, GridRefinement
+from app.dp.mechanism.mechanism import AUTO
 from app.dp.mechanism.parameters import MAX_REFINEMENT
 from app.dp.numbers.exact import NUMBER, parse_exact
 from app.dp.table.dates import Beyond, parse_moment
@@ -154,53 +155,60 @@ def _schema(description: str, **facts: Any) -> WithJsonSchema:  # noqa: ANN401 -
     )
 
 
-_UNITS = "A whole number of ledger units of 1e-9; exact, so best written as a string."
-
 Text = Annotated[str, BeforeValidator(text)]
-ColumnName = Annotated[Text, Field(min_length=1, max_length=255)]
+ColumnName = Annotated[Text, Field(min_length=1, max_length=255, description="The name of a column.")]
 Flag = Annotated[bool, PlainValidator(_flag), WithJsonSchema({"type": "boolean"})]
 WHOLE = BeforeValidator(whole)
 """Reads a whole number. It stands after the limits, which JSON Schema otherwise gets under pydantic's own names."""
 
-Refinement = Annotated[
-    GridRefinement,
-    PlainValidator(_grid_refinement),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "string", "const": AUTO},
-                {"type": "integer", "minimum": 0, "maximum": MAX_REFINEMENT},
-            ],
-            "description": (
-                "How often the grid of the published mechanism is halved. It costs no privacy: a finer grid takes less "
-                'ε for the same accuracy. `"auto"` keeps counts whole numbers and halves others 10 times; 0 gives the '
-                "published mechanism's own figures."
-            ),
-        }
-    ),
-]
-Bound = Annotated[mpq, PlainValidator(_bound), _schema("A bound or an edge, at most 1e100 in size.")]
-BoundOrDate = Annotated[
-    Any,
-    PlainValidator(_bound_or_date),
-    WithJsonSchema(
-        {
-            "anyOf": [{"type": "number"}, {"type": "string"}],
-            "description": "A bound or an edge, at most 1e100 in size. For a column of dates, an ISO date or time.",
-        }
-    ),
-]
-RangeEnd = Annotated[
-    Any,
-    PlainValidator(_range_end),
-    WithJsonSchema(
-        {
-            "anyOf": [{"type": "number"}, {"type": "string"}],
-            "description": "A number, at most 1e100 in size. For a column of dates, an ISO date or time, or "
-            "`infinity` or `-infinity` for what is beyond all dates.",
-        }
-    ),
-]
+GridRefinement = TypeAliasType(
+    "GridRefinement",
+    Annotated[
+        int | Literal["auto"],
+        PlainValidator(_grid_refinement),
+        WithJsonSchema(
+            {
+                "anyOf": [
+                    {"type": "string", "const": AUTO},
+                    {"type": "integer", "minimum": 0, "maximum": MAX_REFINEMENT},
+                ],
+                "description": (
+                    "How often the grid of the published mechanism is halved. It costs no privacy: a finer grid takes "
+                    'less ε for the same accuracy. `"auto"` keeps counts whole numbers and halves others 10 times; 0 '
+                    "gives the published mechanism's own figures."
+                ),
+            }
+        ),
+    ],
+)
+Number = TypeAliasType("Number", Annotated[mpq, PlainValidator(_bound), _schema("A number, at most 1e100 in size.")])
+NumberOrDate = TypeAliasType(
+    "NumberOrDate",
+    Annotated[
+        Any,
+        PlainValidator(_bound_or_date),
+        WithJsonSchema(
+            {
+                "anyOf": [{"type": "number"}, {"type": "string"}],
+                "description": "A number, at most 1e100 in size. For a column of dates, an ISO date or time.",
+            }
+        ),
+    ],
+)
+RangeEnd = TypeAliasType(
+    "RangeEnd",
+    Annotated[
+        Any,
+        PlainValidator(_range_end),
+        WithJsonSchema(
+            {
+                "anyOf": [{"type": "number"}, {"type": "string"}],
+                "description": "A number, at most 1e100 in size. For a column of dates, an ISO date or time, or "
+                "`infinity` or `-infinity` for what is beyond all dates.",
+            }
+        ),
+    ],
+)
 DateText = Annotated[
     str,
     BeforeValidator(text),
@@ -212,19 +220,37 @@ DayText = Annotated[
     AfterValidator(_day_text),
     WithJsonSchema({"type": "string", "format": "date", "description": "An ISO date, such as 2021-03-31."}),
 ]
-EpsilonNano = Annotated[int, PlainValidator(_epsilon), _schema(_UNITS, exclusiveMinimum=0, maximum=1000000)]
-LimitNano = Annotated[int, PlainValidator(_ledger_units), _schema(_UNITS, minimum=0, maximum=1000000)]
-Accuracy = Annotated[mpq, PlainValidator(_accuracy), _schema("A radius in the statistic's units.", exclusiveMinimum=0)]
-Weight = Annotated[mpq, PlainValidator(_accuracy), _schema("A part of what is shared.", exclusiveMinimum=0)]
-Alpha = Annotated[
-    mpq,
-    PlainValidator(_between(0, 1, low_open=True, high_open=True)),
-    _schema(
-        "The chance, at most, that the true statistic lies outside the radius.", exclusiveMinimum=0, exclusiveMaximum=1
-    ),
-]
-Gamma = Annotated[
-    mpq,
-    PlainValidator(_between(0, 1, low_open=True, high_open=False)),
-    _schema("The chance, at most, that the clamping bound binds.", exclusiveMinimum=0, maximum=1),
-]
+_UNITS = "a whole number of ledger units of 1e-9; exact, so best written as a string."
+Epsilon = TypeAliasType(
+    "Epsilon",
+    Annotated[int, PlainValidator(_epsilon), _schema(f"An ε: {_UNITS}", exclusiveMinimum=0, maximum=1000000)],
+)
+EpsilonLimit = TypeAliasType(
+    "EpsilonLimit",
+    Annotated[int, PlainValidator(_ledger_units), _schema(f"A limit of ε: {_UNITS}", minimum=0, maximum=1000000)],
+)
+PositiveNumber = TypeAliasType(
+    "PositiveNumber",
+    Annotated[
+        mpq,
+        PlainValidator(_accuracy),
+        _schema(f"A number above 0 of at most {ACCURACY_DIGITS} significant digits.", exclusiveMinimum=0),
+    ],
+)
+ALPHA = "The chance, at most, that the true statistic lies outside the radius."
+Probability = TypeAliasType(
+    "Probability",
+    Annotated[
+        mpq,
+        PlainValidator(_between(0, 1, low_open=True, high_open=True)),
+        _schema("A probability above 0 and below 1.", exclusiveMinimum=0, exclusiveMaximum=1),
+    ],
+)
+Gamma = TypeAliasType(
+    "Gamma",
+    Annotated[
+        mpq,
+        PlainValidator(_between(0, 1, low_open=True, high_open=False)),
+        _schema("The chance, at most, that the clamping bound binds.", exclusiveMinimum=0, maximum=1),
+    ],
+)

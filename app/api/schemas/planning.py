@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from app.api.schemas.base import RequestModel
 from app.api.schemas.datasets import MAX_ROWS_PER_UNIT, DeclaredColumns
-from app.api.schemas.numbers import WHOLE, Bound, EpsilonNano, refuse
+from app.api.schemas.numbers import WHOLE, Epsilon, Number, refuse
 from app.api.schemas.releases import ReleaseRequest
 from app.api.schemas.responses import AnswerModel, Cliff, Described, EpsilonText, Plan, PlannedAccuracy
 
@@ -17,8 +17,8 @@ MAX_ROWS = 10**15
 class CurveRequest(RequestModel):
     """The ε of a plan's curve: `points` values from `from` to `to`, evenly spaced in the logarithm, and every cliff."""
 
-    from_: EpsilonNano = Field(alias="from")
-    to: EpsilonNano
+    from_: Epsilon = Field(alias="from")
+    to: Epsilon
     points: Annotated[int, Field(ge=2, le=MAX_POINTS), WHOLE]
 
     @model_validator(mode="after")
@@ -34,7 +34,7 @@ class PlanRequest(ReleaseRequest):
     _guess_alone = True
 
     curve: CurveRequest | None = None
-    guess: Bound | None = Field(
+    guess: Number | None = Field(
         default=None,
         description=(
             "Your guess of the statistic without the data, in its units (of each bin for a histogram): adds the bias "

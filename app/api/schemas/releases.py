@@ -3,11 +3,22 @@
 from typing import ClassVar, Self
 
 from gmpy2 import mpq
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from app.api.schemas.base import RequestModel
-from app.api.schemas.numbers import Accuracy, Alpha, Bound, EpsilonNano, Flag, Gamma, Refinement, refuse
-from app.api.schemas.statistics import StatisticRequest
+from app.api.schemas.json_schema import exactly_one_of
+from app.api.schemas.numbers import (
+    ALPHA,
+    Epsilon,
+    Flag,
+    Gamma,
+    GridRefinement,
+    Number,
+    PositiveNumber,
+    Probability,
+    refuse,
+)
+from app.api.schemas.statistics import Statistic
 from app.dp.mechanism.mechanism import AUTO
 
 ONE_IN_TWENTY = mpq(1, 20)
@@ -16,18 +27,22 @@ ONE_IN_TWENTY = mpq(1, 20)
 class ReleaseRequest(RequestModel):
     """A statistic, and either the ε to spend or the accuracy wanted."""
 
-    statistic: StatisticRequest
-    epsilon: EpsilonNano | None = Field(default=None, description="What the release may cost, all bins together.")
-    accuracy: Accuracy | None = Field(default=None, description="The radius wanted (per bin for a histogram).")
-    relative_accuracy: Accuracy | None = Field(
+    model_config = ConfigDict(json_schema_extra=exactly_one_of("epsilon", "accuracy", "relative_accuracy"))
+
+    statistic: Statistic
+    epsilon: Epsilon | None = Field(default=None, description="What the release may cost, all bins together.")
+    accuracy: PositiveNumber | None = Field(default=None, description="The radius wanted (per bin for a histogram).")
+    relative_accuracy: PositiveNumber | None = Field(
         default=None, description="The radius wanted, as a part of the absolute value of `guess`: 0.01 is 1 % of it."
     )
-    guess: Bound | None = Field(
+    guess: Number | None = Field(
         default=None, description="What the statistic may be, in its units, as far as you know without the data."
     )
-    alpha: Alpha = Field(default_factory=lambda: ONE_IN_TWENTY, json_schema_extra={"default": 0.05})
+    alpha: Probability = Field(
+        default_factory=lambda: ONE_IN_TWENTY, description=ALPHA, json_schema_extra={"default": 0.05}
+    )
     gamma: Gamma = Field(default_factory=lambda: ONE_IN_TWENTY, json_schema_extra={"default": 0.05})
-    grid_refinement: Refinement = AUTO
+    grid_refinement: GridRefinement = AUTO
     reuse: Flag = Field(default=True, description="Answer with an earlier release that is accurate enough, at no cost.")
 
     _guess_alone: ClassVar[bool] = False

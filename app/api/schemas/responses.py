@@ -4,10 +4,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.api.schemas.datasets import DeclaredColumn, TableSource
+from app.api.schemas.datasets import Column, TableSource
 from app.api.schemas.numbers import DateText
 from app.api.schemas.roles import RoleName
-from app.api.schemas.statistics import StatisticRequest
+from app.api.schemas.statistics import Statistic
 from app.ledger.verification.results import MAX_PROBLEMS
 
 EpsilonText = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]*)(\.[0-9]{0,8}[1-9])?$", examples=["0.5"])]
@@ -271,7 +271,7 @@ class Dataset(AnswerModel):
     name: str
     description: str
     n: int
-    columns: dict[str, DeclaredColumn]
+    columns: dict[str, Column]
     neighbours: Literal["replace_one"]
     rows_per_unit: int
     created_at: Time
@@ -489,7 +489,7 @@ COLUMNS = Field(
 class Described(AnswerModel):
     """The members that plans and releases share."""
 
-    statistic: StatisticRequest
+    statistic: Statistic
     privacy: Privacy
     mechanism: Mechanism
     summary: str = Field(description="What it means, in a sentence.")

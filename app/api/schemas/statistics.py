@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     BeforeValidator,
+    ConfigDict,
     Discriminator,
     Field,
     GetJsonSchemaHandler,
@@ -13,11 +14,20 @@ from pydantic import (
 )
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
+from typing_extensions import TypeAliasType
 
 from app.api.json_codec import JsonNumber
 from app.api.schemas.base import RequestModel
 from app.api.schemas.filters import Where
-from app.api.schemas.numbers import Alpha, BoundOrDate, ColumnName, Flag, refuse, whole
+from app.api.schemas.json_schema import exactly_one_of
+from app.api.schemas.numbers import (
+    ColumnName,
+    Flag,
+    NumberOrDate,
+    Probability,
+    refuse,
+    whole,
+)
 from app.dp.table.calendar_bins import PERIODS
 from app.spelling import suggest_name
 
@@ -25,8 +35,32 @@ MAX_EDGES = 10_000
 MAX_BINS = 1_000_000
 MAX_SEARCHED = 5
 
-Bounds = Annotated[list[BoundOrDate], Field(min_length=2, max_length=2, examples=[[2000, 7000]])]
-Edges = Annotated[list[BoundOrDate], Field(max_length=MAX_EDGES, fail_fast=True)]
+Bounds = Annotated[
+    list[NumberOrDate],
+    Field(
+        min_length=2,
+        max_length=2,
+        examples=[[2000, 7000]],
+        description="The smallest and the largest value that count: by default, the declared ones.",
+    ),
+]
+Edges = Annotated[
+    list[NumberOrDate],
+    Field(
+        max_length=MAX_EDGES,
+        fail_fast=True,
+        description="The edges of the bins, ascending. A bin has its lower edge; only the last one has its upper edge.",
+    ),
+]
+Pair = Annotated[list[ColumnName], Field(min_length=2, max_length=2, description="The names of the two columns.")]
+PairOfBounds = Annotated[
+    list[Bounds | None],
+    Field(min_length=2, max_length=2, description="The bounds of each column; null: the declared ones."),
+]
+PairOfEdges = Annotated[
+    list[Edges | None],
+    Field(min_length=2, max_length=2, description="The edges of each column; null where it has none."),
+]
 PeriodName = Literal["day", "iso_week", "month", "quarter", "year"]
 
 
@@ -44,19 +78,29 @@ def _bins(value: object) -> int | str:
     return number
 
 
-Bins = Annotated[
-    int | str,
-    PlainValidator(_bins),
-    WithJsonSchema(
-        {
-            "anyOf": [{"type": "integer", "minimum": 1, "maximum": MAX_BINS}, {"type": "string", "enum": [*PERIODS]}],
-            "description": "How many bins of equal width; for a column of dates also the calendar period of each bin.",
-        }
-    ),
+Bins = TypeAliasType(
+    "Bins",
+    Annotated[
+        int | str,
+        PlainValidator(_bins),
+        WithJsonSchema(
+            {
+                "anyOf": [
+                    {"type": "integer", "minimum": 1, "maximum": MAX_BINS},
+                    {"type": "string", "enum": [*PERIODS]},
+                ],
+                "description": "How many bins of equal width; for dates also the calendar period of each bin.",
+            }
+        ),
+    ],
+)
+PairOfBins = Annotated[
+    list[Bins | None],
+    Field(min_length=2, max_length=2, description="The bins of each column; null where it has none."),
 ]
 
 
-class GroupByRequest(RequestModel):
+class GroupByColumn(RequestModel):
     """A category column, whose name alone is enough, or a column of dates with the calendar period of each group."""
 
     column: ColumnName
@@ -72,13 +116,16 @@ class _NameAlone:
     """Adds the name of a column to the schema of groups."""
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        return {"anyOf": [{"type": "string", "minLength": 1, "maxLength": 255}, handler(schema)]}
+        return {
+            "anyOf": [{"type": "string", "minLength": 1, "maxLength": 255}, handler(schema)],
+            "description": "The column by which rows are grouped, by its name alone or with the period of each group.",
+        }
 
 
-GroupBy = Annotated[GroupByRequest, BeforeValidator(_spell_out), _NameAlone()]
+GroupBy = TypeAliasType("GroupBy", Annotated[GroupByColumn, BeforeValidator(_spell_out), _NameAlone()])
 
 
-class MeanRequest(RequestModel):
+class Mean(RequestModel):
     """The mean of a numeric or boolean column."""
 
     kind: Literal["mean"]
@@ -86,7 +133,7 @@ class MeanRequest(RequestModel):
     bounds: Bounds | None = None
 
 
-class VarianceRequest(RequestModel):
+class Variance(RequestModel):
     """The sample variance (n - 1) of a numeric or boolean column."""
 
     kind: Literal["variance"]
@@ -94,15 +141,15 @@ class VarianceRequest(RequestModel):
     bounds: Bounds | None = None
 
 
-class CovarianceRequest(RequestModel):
+class Covariance(RequestModel):
     """The sample covariance (n - 1) of two different columns; `bounds` has a pair for each, or null."""
 
     kind: Literal["covariance"]
-    columns: Annotated[list[ColumnName], Field(min_length=2, max_length=2)]
-    bounds: Annotated[list[Bounds | None], Field(min_length=2, max_length=2)] | None = None
+    columns: Pair
+    bounds: PairOfBounds | None = None
 
 
-class HistogramRequest(RequestModel):
+class OneWayHistogram(RequestModel):
     """Counts: numeric columns by `edges`, or by `bins` of equal width over `bounds`; others by category.
 
     With `where` the bins are of the rows that meet it, and `outside` is one more.
@@ -116,21 +163,21 @@ class HistogramRequest(RequestModel):
     where: Where | None = None
 
 
-class TwoWayRequest(RequestModel):
+class TwoWayHistogram(RequestModel):
     """Counts of the combinations of two columns' bins, row by row, at most 1,000,000.
 
     `edges`, `bins` and `bounds` have an item for each column, null where it has none.
     """
 
     kind: Literal["histogram"]
-    columns: Annotated[list[ColumnName], Field(min_length=2, max_length=2)]
-    edges: Annotated[list[Edges | None], Field(min_length=2, max_length=2)] | None = None
-    bins: Annotated[list[Bins | None], Field(min_length=2, max_length=2)] | None = None
-    bounds: Annotated[list[Bounds | None], Field(min_length=2, max_length=2)] | None = None
+    columns: Pair
+    edges: PairOfEdges | None = None
+    bins: PairOfBins | None = None
+    bounds: PairOfBounds | None = None
     where: Where | None = None
 
 
-class CountRequest(RequestModel):
+class Count(RequestModel):
     """How many rows meet `where`, or how many of each declared category of the column `group_by` do."""
 
     kind: Literal["count"]
@@ -138,14 +185,14 @@ class CountRequest(RequestModel):
     group_by: GroupBy | None = None
 
 
-class MissingRequest(RequestModel):
+class Missing(RequestModel):
     """How many rows have no value of a column: the same as a count where it `is_missing`."""
 
     kind: Literal["missing"]
     column: ColumnName
 
 
-class SumRequest(RequestModel):
+class Sum(RequestModel):
     """The sum of a column over the rows that meet `where`, in all or for each declared category of `group_by`."""
 
     kind: Literal["sum"]
@@ -163,10 +210,10 @@ class SumRequest(RequestModel):
     )
 
 
-class _QuantileCountsRequest(RequestModel):
+class _QuantileCounts(RequestModel):
     column: ColumnName
     probabilities: Annotated[
-        list[Alpha], Field(min_length=1, max_length=MAX_SEARCHED, fail_fast=True, examples=[[0.5]])
+        list[Probability], Field(min_length=1, max_length=MAX_SEARCHED, fail_fast=True, examples=[[0.5]])
     ]
     edges: Edges | None = None
     bins: Bins | None = None
@@ -174,7 +221,7 @@ class _QuantileCountsRequest(RequestModel):
     where: Where | None = None
 
 
-class QuantileSearchRequest(_QuantileCountsRequest):
+class QuantileSearch(_QuantileCounts):
     """Counts of the values below a few edges of a histogram. Each edge depends on the counts before it.
 
     The derived statistic `quantile` can use this as a component, and compute quantiles from the counts.
@@ -183,7 +230,7 @@ class QuantileSearchRequest(_QuantileCountsRequest):
     kind: Literal["quantile_search"]
 
 
-class AdaptiveHistogramRequest(_QuantileCountsRequest):
+class AdaptiveHistogram(_QuantileCounts):
     """Counts of coarse cells of several bins, and of fine cells around the quantiles that the coarse counts show.
 
     The derived statistic `quantile` uses this as a component, and computes quantiles from the counts.
@@ -192,15 +239,15 @@ class AdaptiveHistogramRequest(_QuantileCountsRequest):
     kind: Literal["adaptive_histogram"]
 
 
-class PairDifferencesRequest(RequestModel):
+class PairDifferences(RequestModel):
     """Σ (x - x')(y - y')/(n(n - 1)) over the pairs of the rows that meet `where` and have both values.
 
     The variances and covariances of known values are derived from it. `columns` may be the same column twice.
     """
 
     kind: Literal["pair_differences"]
-    columns: Annotated[list[ColumnName], Field(min_length=2, max_length=2)]
-    bounds: Annotated[list[Bounds | None], Field(min_length=2, max_length=2)] | None = None
+    columns: Pair
+    bounds: PairOfBounds | None = None
     where: Where | None = None
 
 
@@ -209,27 +256,55 @@ def _ways(value: Any) -> str:  # noqa: ANN401  JSON, or a model of it
     return "one_way" if columns is None else "two_way"
 
 
-AnyHistogramRequest = Annotated[
-    Annotated[HistogramRequest, Tag("one_way")] | Annotated[TwoWayRequest, Tag("two_way")], Discriminator(_ways)
-]
+class _AnyHistogram(RequestModel):
+    """Counts of the bins of one `column`, or of the combinations of the bins of two `columns`, row by row.
+
+    Numeric columns have `edges`, or `bins` of equal width over `bounds`; others are counted by category. For two
+    columns, these have an item for each, null where it has none. With `where` the bins are of the rows that meet it,
+    and `outside` is one more.
+    """
+
+    model_config = ConfigDict(json_schema_extra=exactly_one_of("column", "columns", nullable=False))
+
+    kind: Literal["histogram"]
+    column: ColumnName
+    columns: Pair
+    edges: Edges | PairOfEdges | None = None
+    bins: Bins | PairOfBins | None = None
+    bounds: Bounds | PairOfBounds | None = None
+    where: Where | None = None
 
 
-def _flat(schema: dict[str, Any]) -> None:
-    """Make one list of all models. OpenAPI maps a kind to one model, but a histogram has two."""
-    schema.pop("discriminator", None)
-    schema["oneOf"] = [model for choice in schema["oneOf"] for model in choice.get("oneOf", [choice])]
+class _OneSchema:
+    """Describes both kinds of histograms as one schema, because OpenAPI maps a kind to one schema."""
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        described = handler.resolve_ref_schema(handler(_AnyHistogram.__pydantic_core_schema__))
+        return described | {"required": ["kind"]}
 
 
-StatisticRequest = Annotated[
-    MeanRequest
-    | VarianceRequest
-    | CovarianceRequest
-    | AnyHistogramRequest
-    | CountRequest
-    | MissingRequest
-    | SumRequest
-    | QuantileSearchRequest
-    | AdaptiveHistogramRequest
-    | PairDifferencesRequest,
-    Field(discriminator="kind", json_schema_extra=_flat),
-]
+Histogram = TypeAliasType(
+    "Histogram",
+    Annotated[
+        Annotated[OneWayHistogram, Tag("one_way")] | Annotated[TwoWayHistogram, Tag("two_way")],
+        Discriminator(_ways),
+        _OneSchema(),
+    ],
+)
+
+Statistic = TypeAliasType(
+    "Statistic",
+    Annotated[
+        Mean
+        | Variance
+        | Covariance
+        | Histogram
+        | Count
+        | Missing
+        | Sum
+        | QuantileSearch
+        | AdaptiveHistogram
+        | PairDifferences,
+        Field(discriminator="kind", description="A statistic that can be released. `kind` says which one."),
+    ],
+)
