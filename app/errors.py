@@ -33,6 +33,10 @@ class BodyTooSlowError(SnapledgerError):
     """The body did not arrive in time."""
 
 
+class NotAcceptableError(SnapledgerError):
+    """The answer has no form that the Accept header takes."""
+
+
 class UnsupportedMediaError(SnapledgerError):
     """This call does not read bodies of this media type; the text says which it reads."""
 
@@ -87,6 +91,10 @@ class RequestOpenError(ConflictError):
 
 class RequestAnsweredError(ConflictError):
     """The request for budget was answered already."""
+
+
+class NotReleasedError(ConflictError):
+    """A derived answer that is to be published does not follow from earlier releases alone."""
 
 
 class AllowanceRevokedError(ConflictError):

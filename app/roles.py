@@ -10,3 +10,8 @@ class Role(StrEnum):
     OWNER = "owner"
     AUDITOR = "auditor"
     ANALYST = "analyst"
+    VIEWER = "viewer"
+
+
+READERS = (Role.AUDITOR, Role.VIEWER)
+"""The roles that have no allowances."""

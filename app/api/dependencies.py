@@ -37,6 +37,7 @@ Model = TypeVar("Model", bound=BaseModel)
 
 DEFAULT_PAGE, MAX_PAGE = 100, 1_000
 MAX_KEY_LENGTH = 255
+MAX_SEARCH_LENGTH = 255
 MAX_CACHE_BYTES = 2**25
 """The limit on all cached bodies together, parsed values included."""
 
@@ -45,6 +46,29 @@ LARGE_BODY_BYTES = 2**16
 
 _large_bodies = Lock()
 _BYTES_PER_BODY, _BYTES_PER_BYTE = 6_000, 100  # two bytes of JSON, such as `1,`, become a text and a fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Who reads figures: the caller's credential, or None without a key; and the services."""
+
+    credential: Credential | None
+    services: Services
+
+
+async def _read_reader(request: Request) -> Reader:
+    return Reader(request.scope[CREDENTIAL], request.app.state.services)
+
+
+ReaderOf = Annotated[Reader, Depends(_read_reader)]
+
+
+async def _read_base_address(request: Request) -> str:
+    return str(request.base_url).rstrip("/")
+
+
+BaseAddressOf = Annotated[str, Depends(_read_base_address)]
+"""The service's address as the caller knows it, without a slash at its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +155,10 @@ class JsonBody(Generic[Model]):
         model: Model = _parse_body(self._model, self._bytes).model
         return model
 
+    def value(self) -> Any:  # noqa: ANN401 - JSON is any value
+        """Return the body's JSON value, in which numbers are the decimals that were written."""
+        return _parse_body(self._model, self._bytes).value
+
     def fingerprint(self) -> bytes:
         """Return the fingerprint that an idempotency key is bound to: of the path and the JSON value of the body."""
         return fingerprint(self._path, _parse_body(self._model, self._bytes).canonical)
@@ -179,6 +207,17 @@ class Page:
         raise InvalidRequestError(("after", "must be the `next` of an earlier page, a name"))
 
     @property
+    def after_figure(self) -> str | None:
+        """`after` in a list of figures.
+
+        Raises:
+            InvalidRequestError: it is not the names of a dataset and a figure.
+        """
+        if self.after is None or all(re.fullmatch(NAME_PATTERN, part) for part in self.after.split("/", 1)):
+            return self.after
+        raise InvalidRequestError(("after", "must be the `next` of an earlier page"))
+
+    @property
     def after_id(self) -> str | None:
         """`after` in a list of releases or of requests for budget.
 
@@ -206,6 +245,37 @@ async def _read_page(
 
 
 PageOf = Annotated[Page, Depends(_read_page)]
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What a list's items have to contain."""
+
+    raw: str
+
+    @property
+    def text(self) -> str:
+        """The text.
+
+        Raises:
+            InvalidRequestError: it is longer than 255 characters, or has control characters.
+        """
+        if len(self.raw) <= MAX_SEARCH_LENGTH and (self.raw.isprintable()):
+            return self.raw
+        raise InvalidRequestError(("search", f"must be at most {MAX_SEARCH_LENGTH} printable characters"))
+
+
+async def _read_search(
+    search: Annotated[
+        str,
+        Query(description="List only what has this text in its name or title, in any case."),
+        WithJsonSchema({"type": "string", "maxLength": MAX_SEARCH_LENGTH}),
+    ] = "",
+) -> Search:
+    return Search(search)
+
+
+SearchOf = Annotated[Search, Depends(_read_search)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,6 +88,14 @@ PROBLEMS: dict[type[errors.SnapledgerError], Problem] = {
     errors.NotFoundError: Problem(
         404, "not-found", "Not found", "It does not exist, or your key may not see it: check the name in the path."
     ),
+    errors.NotAcceptableError: Problem(
+        406,
+        "not-acceptable",
+        "No acceptable form",
+        "A figure has the forms application/json, text/csv, application/vnd.apache.arrow.stream and "
+        "application/vnd.apache.parquet: name one in the Accept header, or by the suffix .json, .csv, .arrow or "
+        ".parquet.",
+    ),
     errors.BodyTooSlowError: Problem(
         408, "too-slow", "The body arrived too slowly", "Nothing was done. Send it again over a faster connection."
     ),
@@ -126,6 +134,12 @@ PROBLEMS: dict[type[errors.SnapledgerError], Problem] = {
         "request-answered",
         "The request is answered",
         "Somebody has answered this request already: read it again to see how.",
+    ),
+    errors.NotReleasedError: Problem(
+        409,
+        "not-released",
+        "This is not released yet",
+        "A figure shows what was released before, and costs nothing: send the same body to `…/derived` first.",
     ),
     errors.AllowanceRevokedError: Problem(
         409,

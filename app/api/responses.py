@@ -1,6 +1,6 @@
 """Responses: JSON documents, lists, stored answers, and static bytes that many responses share."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from starlette.responses import Response, StreamingResponse
@@ -36,17 +36,19 @@ def json_response(document: Any, status: int = 200) -> Response:  # noqa: ANN401
     return Response(encode_json(document), status, media_type=MEDIA_TYPE)
 
 
-def list_response(name: str, documents: Sequence[Any], limit: int, key: str) -> Response:
+def list_response(name: str, documents: Sequence[Any], limit: int, key: str | Callable[[Any], str]) -> Response:
     """Return a page of a list, in which `next` is the `after` of the next page, or null.
 
     Args:
         name: the member that holds the page.
         documents: up to `limit` + 1 items; the last one only shows that another page follows.
         limit: the maximum number of items on the page.
-        key: the member whose value is the `after` of the next page.
+        key: the member whose value is the `after` of the next page, or a function that returns it.
     """
     page = documents[:limit]
-    following = page[-1][key] if len(documents) > limit else None
+    following = None
+    if len(documents) > limit:
+        following = page[-1][key] if isinstance(key, str) else key(page[-1])
     return json_response({name: page, "next": following})
 
 

@@ -277,6 +277,59 @@ budget_requests = Table(
 )
 
 
+class _Figures(TypedColumns):
+    id: Named[int] = Column(ROW_ID, Identity(always=True), primary_key=True)
+    dataset_id: Named[int] = Column(ROW_ID, ForeignKey("accounts.dataset_id"))
+    name: Named[str] = Column(Text)
+    version: Named[int] = Column(Integer)
+    audience: Named[str] = Column(Text)
+    withdrawn_at: Named[str | None] = Column(Text)
+    seal: Named[bytes] = Column(LargeBinary)
+
+    __row_pos__: tuple[int, int, str, int, str, str | None, bytes]
+
+
+figures = Table(
+    "figures",
+    metadata,
+    _Figures,
+    UniqueConstraint("dataset_id", "name"),
+    CheckConstraint("version >= 1", name="version"),
+    CheckConstraint("audience IN ('viewers', 'public')", name="audience"),
+)
+
+
+class _FigureVersions(TypedColumns):
+    figure_id: Named[int] = Column(ROW_ID, ForeignKey("figures.id"), primary_key=True)
+    version: Named[int] = Column(Integer, primary_key=True, autoincrement=False)
+    title: Named[str] = Column(Text)
+    note: Named[str | None] = Column(Text)
+    source: Named[str] = Column(Text)
+    published_by: Named[str] = Column(Text)
+    published_at: Named[str] = Column(Text)
+    rows_hash: Named[bytes] = Column(LargeBinary)
+    seal: Named[bytes] = Column(LargeBinary)
+    rows: Named[bytes] = Column(LargeBinary)  # last, so that SQLite reads the others without reading this one
+
+    __row_pos__: tuple[int, int, str, str | None, str, str, str, bytes, bytes, bytes]
+
+
+figure_versions = Table("figure_versions", metadata, _FigureVersions, CheckConstraint("version >= 1", name="version"))
+
+
+class _Viewers(TypedColumns):
+    dataset_id: Named[int] = Column(ROW_ID, ForeignKey("accounts.dataset_id"), primary_key=True)
+    principal_id: Named[int] = Column(ROW_ID, ForeignKey("principals.id"), primary_key=True, index=True)
+    granted_at: Named[str] = Column(Text)
+    seal: Named[bytes] = Column(LargeBinary)
+
+    __row_pos__: tuple[int, int, str, bytes]
+
+
+# Who may see a dataset's figures, and nothing else of it.
+viewers = Table("viewers", metadata, _Viewers)
+
+
 class _Verifications(TypedColumns):
     ledger: Named[str] = Column(Text, primary_key=True)
     at: Named[str] = Column(Text)

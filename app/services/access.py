@@ -75,6 +75,11 @@ def oversees(principal: Principal, dataset: Dataset) -> bool:
     return rules(principal, dataset) or principal.role == Role.AUDITOR
 
 
+def sees(principal: Principal, dataset: Dataset, allowance: Allowance | None) -> bool:
+    """Whether a principal sees a dataset: its owner, admins, auditors, and whoever has an allowance."""
+    return rules(principal, dataset) or principal.role in SEES_EVERY_DATASET or allowance is not None
+
+
 @dataclass(frozen=True, slots=True)
 class Access:
     """A principal and a dataset that it may see, with the account and the allowance at the start of the request.
@@ -139,6 +144,6 @@ def enter(session: ReadSession, credential: Credential, name: str, key: str | No
     if found.dataset is None or found.account is None:
         raise NotFoundError
     entered = Access(found.principal, found.dataset, found.account, found.allowance, found.is_key_used)
-    if not (entered.rules or entered.principal.role in SEES_EVERY_DATASET or entered.allowance):
+    if not sees(entered.principal, entered.dataset, entered.allowance):
         raise NotFoundError
     return entered

@@ -27,6 +27,7 @@ from app.api.schemas.batches import BatchRequest
 from app.api.schemas.datasets import DatasetRequest, SourcedDatasetRequest
 from app.api.schemas.derived import DerivedRequest
 from app.api.schemas.drafts import DraftRequest, SourcedDraftRequest
+from app.api.schemas.figures import FigureRequest
 from app.api.schemas.filters import MAX_CONDITIONS, MAX_REQUEST_CONDITIONS, MAX_REQUEST_VALUES, MAX_VALUES
 from app.api.schemas.ledger import WriteOffRequest
 from app.api.schemas.planning import FreePlanRequest, PlanRequest
@@ -71,6 +72,7 @@ DERIVED = [
     {"kind": "quantile", "column": "y", "bins": 3, "bounds": [0, 9], "probabilities": [0.5]},
     {"kind": "margin", "column": "x", "columns": ["x", "y"], "edges": [[0, 1, 2], [0, 1, 2]]},
 ]
+RELEASE_ID = "01a21f9b-c1a5-710b-a37c-ec21af87e3cb"
 BODIES: list[tuple[type[RequestModel], dict[str, Any]]] = [
     (PrincipalRequest, {"name": "n", "role": "analyst", "key_expires_at": "2027-01-31T12:00:00Z"}),
     (DisplayNameRequest, {"display_name": "Ada"}),
@@ -107,6 +109,8 @@ BODIES: list[tuple[type[RequestModel], dict[str, Any]]] = [
         },
     ),
     *((DerivedRequest, {"derived": each, "epsilon": 1}) for each in DERIVED),
+    (FigureRequest, {"title": "t", "note": "n", "releases": [RELEASE_ID], "audience": "viewers"}),
+    (FigureRequest, {"title": "t", "release": RELEASE_ID, "audience": "public", "confirm_public": True}),
 ]
 
 

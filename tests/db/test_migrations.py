@@ -60,6 +60,13 @@ ROWS = (
         "INSERT INTO verifications (ledger, at, via, entries, problems, seal)"
         " VALUES ('audit', 't', 'service', 1, 0, :bytes)"
     ),
+    ("INSERT INTO figures (dataset_id, name, version, audience, seal) VALUES (1, 'mass', 1, 'viewers', :bytes)"),
+    (
+        "INSERT INTO figure_versions"
+        " (figure_id, version, title, source, published_by, published_at, rows_hash, seal, rows)"
+        " VALUES (1, 1, 'Mass', '{}', 'ada', 't', :bytes, :bytes, :bytes)"
+    ),
+    "INSERT INTO viewers (dataset_id, principal_id, granted_at, seal) VALUES (1, 1, 't', :bytes)",
 )
 
 

@@ -132,10 +132,10 @@ def test_scans_during_an_exchange_read_one_table(tables: Tables, tmp_path: Path)
         return answered
 
     other = Tables(tmp_path / "data", threads=1)  # another process would have its own
-    with ThreadPoolExecutor(3) as pool:
-        asking = [pool.submit(ask) for _ in range(3)]
+    with ThreadPoolExecutor(2) as pool:
+        asking = [pool.submit(ask) for _ in range(2)]
         try:
-            for _ in range(5):
+            for _ in range(3):
                 other.reindex(file_id, columns, lambda _: True)
         finally:
             done.set()

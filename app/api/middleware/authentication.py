@@ -1,6 +1,8 @@
 """ASGI middleware before routing: the error barrier and authentication."""
 
+import base64
 import hashlib
+import re
 from contextlib import suppress
 from typing import Final
 
@@ -13,7 +15,8 @@ from app.api import problems
 from app.api.middleware.concurrency_limit import SLOT
 from app.api.middleware.rate_limit import RateLimit
 from app.api.middleware.request_log import PRINCIPAL
-from app.errors import SnapledgerError, UnauthenticatedError
+from app.errors import ForbiddenError, SnapledgerError, UnauthenticatedError
+from app.roles import Role
 from app.services import access
 from app.services.access import Credential, KeyDigest
 from app.services.context import Services
@@ -24,7 +27,14 @@ _REMEMBERED_KEYS: Final = 10_000
 _REMEMBERED_SECONDS: Final = 1
 _WHERE_KEYS_CHANGE: Final = ("/v1/principals", "/v1/me")
 
+_OF_FIGURES: Final = re.compile(r"/v1/(figures(\.atom)?|datasets/[^/]+/figures(/.*)?)").fullmatch
+_ONLY_FIGURES: Final = "Viewers see figures, and nothing else: list them with GET /v1/figures."
+
 CREDENTIAL: Final = "snapledger.credential"
+"""The caller's credential in the scope; None if it asks for public figures without a key."""
+
+ANONYMOUS: Final = "(no key)"
+"""How the log and the rate limit name callers without a key, with their address."""
 
 
 class ErrorBarrier:
@@ -55,6 +65,10 @@ class ErrorBarrier:
                 await response(scope, receive, send)
 
 
+def _has_header(scope: Scope, wanted: bytes) -> bool:
+    return any(name == wanted for name, _ in scope["headers"])
+
+
 def read_bearer(scope: Scope) -> bytes:
     """Return the key or the token from the request's Authorization header.
 
@@ -66,6 +80,18 @@ def read_bearer(scope: Scope) -> bytes:
     if scheme.lower() != b"bearer" or not bearer:
         raise UnauthenticatedError
     return bytes(bearer.strip())
+
+
+def _read_basic(scope: Scope) -> bytes | None:
+    """Return the password of HTTP Basic authentication, which is a key; None if the request has another header."""
+    values = [value for name, value in scope["headers"] if name == b"authorization"]
+    scheme, _, encoded = (values[0] if len(values) == 1 else b"").partition(b" ")
+    if scheme.lower() != b"basic":
+        return None
+    try:
+        return base64.b64decode(encoded.strip(), validate=True).partition(b":")[2]
+    except ValueError:
+        raise UnauthenticatedError from None
 
 
 def read_key(scope: Scope) -> KeyDigest:
@@ -97,17 +123,27 @@ class AuthenticationGate:
         self._app = app
         self._rate = rate
         self._tokens = tokens
-        self._seen: TTLCache[KeyDigest, tuple[Credential, str]] = TTLCache(_REMEMBERED_KEYS, _REMEMBERED_SECONDS)
+        self._seen: TTLCache[KeyDigest, tuple[Credential, str, Role]] = TTLCache(_REMEMBERED_KEYS, _REMEMBERED_SECONDS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on if its path is not under `/v1`, or if it has a valid key or token."""
+        """Pass a request on if its path is not under `/v1`, or if it has a valid key or token.
+
+        Figures are read without a key too, if they are public; a viewer reads nothing else.
+        """
         if scope["type"] != "http" or not scope["path"].startswith("/v1/"):
             await self._app(scope, receive, send)
             return
         try:
-            scope[CREDENTIAL], scope[PRINCIPAL] = await self._identify(scope)
+            role: Role | None = None
+            reads_figures = scope["method"] in {"GET", "HEAD"} and _OF_FIGURES(scope["path"]) is not None
+            if reads_figures and not _has_header(scope, b"authorization"):
+                scope[CREDENTIAL], scope[PRINCIPAL] = None, f"{ANONYMOUS} {(scope['client'] or ('',))[0]}"
+            else:
+                scope[CREDENTIAL], scope[PRINCIPAL], role = await self._identify(scope, basic=reads_figures)
             scope[SLOT].assign_to(scope[PRINCIPAL])
             await self._rate.count(scope[PRINCIPAL])
+            if role == Role.VIEWER and not reads_figures:
+                raise ForbiddenError(_ONLY_FIGURES)
         except SnapledgerError as error:
             await problems.render_error(error)(scope, receive, send)
             return
@@ -121,18 +157,20 @@ class AuthenticationGate:
 
         await self._app(scope, receive, forgetting)
 
-    async def _identify(self, scope: Scope) -> tuple[Credential, str]:
-        """Return the caller's credential and the principal's name."""
-        bearer = read_bearer(scope)
+    async def _identify(self, scope: Scope, *, basic: bool) -> tuple[Credential, str, Role]:
+        """Return the caller's credential, and the principal's name and role; `basic` accepts a key as a password."""
+        bearer = (_read_basic(scope) if basic else None) or read_bearer(scope)
         shown = _digest(bearer)
         with suppress(KeyError):
             return self._seen[shown]
         services: Services = scope["app"].state.services
-        found: tuple[Credential, str]
+        found: tuple[Credential, str, Role]
         if self._tokens is not None and is_token(bearer):
             claimed = await self._tokens.verify(bearer)
-            found = claimed.identity, await run_in_threadpool(token_principals.enter_with_token, services, claimed)
+            name = await run_in_threadpool(token_principals.enter_with_token, services, claimed)
+            found = claimed.identity, name, Role(claimed.identity.role)
         else:
-            found = shown, (await run_in_threadpool(access.authenticate, services.database, shown)).name
+            principal = await run_in_threadpool(access.authenticate, services.database, shown)
+            found = shown, principal.name, Role(principal.role)
         self._seen[shown] = found
         return found

@@ -32,6 +32,14 @@ _MODELS: tuple[type[BaseModel], ...] = (
 )
 """The models that no route declares as a parameter or an answer."""
 
+READERS_ACCESS: dict[str, Any] = {"security": [{}, {"key": []}, {"password": []}]}
+"""What routes that read figures add to their description: no key, a key, or a key as a password."""
+
+_PASSWORD = {
+    "type": "http",
+    "scheme": "basic",
+    "description": "A principal's key as the password, with any name. It is accepted where figures are read.",
+}
 _ALWAYS, _OF_BODY, _OF_PAGE = (401, 429, 503), (400, 408, 413, 415, 422), (422,)
 _REFERENCE = "#/components/schemas/{model}"
 _ASSETS = "/docs/assets"
@@ -112,7 +120,10 @@ def _add_common_problems(document: dict[str, Any]) -> None:
             responses = operation["responses"]
             if "application/json" in responses.get("422", {}).get("content", {}):
                 del responses["422"]
-            statuses = {*_ALWAYS} if operation.get("security") == [{"key": []}] else set()
+            needed = operation.get("security", [])
+            statuses = {*_ALWAYS} if {"key": []} in needed else set()
+            if needed == [{"key": []}]:
+                statuses.add(403)  # a viewer reads figures, and nothing else
             if "requestBody" in operation:
                 statuses.update(_OF_BODY)
             if any(parameter["in"] == "query" for parameter in operation.get("parameters", ())):
@@ -140,6 +151,7 @@ def _build_document(app: FastAPI) -> dict[str, Any]:
         )
         components = document["components"]
         components["schemas"] |= definitions["$defs"]
+        components["securitySchemes"]["password"] = _PASSWORD
         _add_common_problems(document)
         schemas.tidy_schemas(document)
         examples.add_examples(document)

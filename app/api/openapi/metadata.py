@@ -17,6 +17,7 @@ _TAGS: Final = {
     "releases": "Plans, which are free, and releases, batches and derived statistics, which debit their ε.",
     "budgets": "What datasets and principals may spend, the requests for more, and the ledger of what was spent.",
     "datasets": "Registering tables, and what everybody with access may know of them.",
+    "figures": "Published answers under names, which others read in their own tools and cannot spend with.",
     "principals": "Who may call the service, and with which key.",
     "audit": "The record of administrative acts.",
     "operations": "What monitoring asks.",

@@ -14,7 +14,8 @@ from app.services.releasing.derived import DerivedQuestion
 router = APIRouter(prefix="/v1", tags=["releases"], route_class=DirectRoute, dependencies=[BEARER])
 
 
-def _question(request: DerivedRequest) -> DerivedQuestion:
+def question_of(request: DerivedRequest) -> DerivedQuestion:
+    """Return the question that a request asks."""
     return DerivedQuestion(
         derived=request.derived.model_dump(),
         target=Target(request.epsilon, request.accuracy, request.relative_accuracy, request.guesses.given()),
@@ -35,7 +36,7 @@ def plan_derived(name: str, caller: CallerOf, body: JsonBody[DerivedRequest]) ->
     """The releases that a derived statistic follows from, and what the missing ones would cost: free."""
     entered = caller.enter(name)
     entered.require_planning()
-    return Response(derived.plan_derived(caller.services, entered, _question(body.validate())), media_type=MEDIA_TYPE)
+    return Response(derived.plan_derived(caller.services, entered, question_of(body.validate())), media_type=MEDIA_TYPE)
 
 
 @router.post(
@@ -57,6 +58,6 @@ def derive(name: str, caller: CallerOf, body: JsonBody[DerivedRequest], keys: Ke
     """Derive a statistic from releases; the missing ones are made and debited, all of them or none."""
     entered = caller.enter(name, keys)
     entered.require_allowance()
-    question = _question(body.validate())
+    question = question_of(body.validate())
     answer = derived.release_derived(caller.services, entered, question, idempotency_key(keys, body))
     return answer_response(answer.body, answer.status, replayed=answer.replayed)

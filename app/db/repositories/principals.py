@@ -11,7 +11,7 @@ from app.db.dialects.upsert import upsert
 from app.db.session import Session, WriteSession
 from app.db.tables import principals
 from app.errors import InvalidRequestError, NameTakenError
-from app.roles import Role
+from app.roles import READERS, Role
 
 
 class Principal(NamedTuple):
@@ -77,7 +77,7 @@ _BY_SUBJECT_LOCKED = _BY_SUBJECT.with_for_update()
 _OF_SUBJECT = _SELECT.where(*BY_SUBJECT[:2])
 _BY_NAME = _SELECT.where(principals.c.name == bindparam("name"))
 _PAGE = _SELECT.where(principals.c.id > bindparam("after")).order_by(principals.c.id).limit(bindparam("most"))
-_PAGE_OF_GRANTEES = _PAGE.where(principals.c.disabled_at.is_(None), principals.c.role != Role.AUDITOR)
+_PAGE_OF_GRANTEES = _PAGE.where(principals.c.disabled_at.is_(None), *(principals.c.role != role for role in READERS))
 _LASTING_ADMINS = (
     select(principals.c.id)
     .where(

@@ -19,7 +19,7 @@ from app.db.repositories.datasets import Dataset
 from app.db.session import Session
 from app.db.tables import datasets, entries, principals, releases
 from app.errors import NotFoundError
-from app.ledger import accounts, budget_requests
+from app.ledger import accounts, budget_requests, figures, viewers
 from app.ledger.account import Account
 from app.ledger.answers import answer_checks
 from app.ledger.chain import facts
@@ -151,8 +151,9 @@ class _Verifier:
         if self._sealed and self._known is None:
             for wrong in answer_checks.find_unsealed(self._session, self._keyring, dataset_id):
                 self._tell(None, wrong)
-        for wrong in budget_requests.find_unsealed(self._session, self._keyring, dataset_id):
-            self._tell(None, wrong)
+        for sealed in (budget_requests, figures, viewers):
+            for wrong in sealed.find_unsealed(self._session, self._keyring, dataset_id):
+                self._tell(None, wrong)
 
     def _wrong(self, row: Any) -> str | None:  # noqa: ANN401 - a row of `read_entries`
         # All three checks run on every entry, so that one bad entry does not make all later sums wrong.

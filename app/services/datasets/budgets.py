@@ -10,7 +10,7 @@ from app.ledger.allowances import Allowance
 from app.ledger.chain import entries, facts
 from app.ledger.chain.entries import Entry
 from app.ledger.units import epsilon_text
-from app.roles import Role
+from app.roles import READERS
 from app.services import audit_records
 from app.services.access import Access
 from app.services.context import Services
@@ -94,10 +94,10 @@ def grant_allowance(
     Raises:
         DatasetClosedError, DatasetStaleError: the dataset is closed or stale.
         SealBrokenError: the dataset's account does not match its seal.
-        InvalidRequestError: the principal is an auditor or has already spent more than the limit.
+        InvalidRequestError: the principal is an auditor or a viewer, or has already spent more than the limit.
     """
-    if principal.role == Role.AUDITOR:
-        raise InvalidRequestError(("principal", "is an auditor: auditors read, and have no allowances"))
+    if principal.role in READERS:
+        raise InvalidRequestError(("principal", f"has the role {principal.role}: it reads, and has no allowances"))
     with services.database.write() as transaction:
         facts.require_account_sealed(services.keyring, accounts.lock_open_account(transaction, entered.dataset.id))
         seal, told = services.keyring.seal, {"epsilon_limit": epsilon_text(limit_nano), "window_days": window_days}

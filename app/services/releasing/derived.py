@@ -20,7 +20,7 @@ from app.dp.errors import InvalidStatistic
 from app.dp.mechanism.mechanism import GridRefinement
 from app.dp.numbers.exact import json_probability
 from app.dp.statistics.treatment import Treatment
-from app.errors import InvalidRequestError
+from app.errors import InvalidRequestError, NotReleasedError
 from app.json_text import encode_json
 from app.ledger import accounts
 from app.ledger.account import Account
@@ -147,6 +147,48 @@ def release_derived(services: Services, access: Access, question: DerivedQuestio
     return release_flow.answer_request(
         services, access, ReleaseRequest(question.reuse, items=1, kinds=list_kinds, plan=plan), key
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasedDerived:
+    """A derived statistic that follows from earlier releases alone.
+
+    Attributes:
+        answer: its JSON.
+        epsilon_nano: what those releases cost together.
+        released_at: when the latest of them was made.
+    """
+
+    answer: bytes
+    epsilon_nano: int
+    released_at: str
+
+
+def read_derived(services: Services, access: Access, question: DerivedQuestion) -> ReleasedDerived:
+    """Return a derived statistic from earlier releases, at no cost. It does not read the data or debit anything.
+
+    Raises:
+        NotReleasedError: a component was not released, or less accurately.
+        InvalidRequestError and the other errors of `questions.make_plan`: the question is refused.
+        SealBrokenError: the stored facts of the dataset or a release are not what was sealed.
+    """
+    facts.require_match(services.keyring, access.dataset, access.account)
+    planned = _plan_derived(services, access, question)
+    plans = list(planned.plans.values())
+    with services.database.ask() as session:
+        earlier = reuse.find_earlier_releases(session, access.dataset, plans)
+        known = [each for each in earlier if each is not None]
+        if len(known) < len(earlier):
+            raise NotReleasedError
+        prepared = [
+            reuse.open_earlier_release(session, services.keyring, each, plan)
+            for each, plan in zip(known, plans, strict=True)
+        ]
+    account, allowance, rows = access.account, access.allowance, services.database
+    releases = [each.settle(0, account, allowance) for each in prepared]
+    answer = _compose(access.dataset, planned, question, releases, account, allowance, rows)
+    costs = {each.release_id: each.plan.epsilon_nano for each in prepared}
+    return ReleasedDerived(answer, sum(costs.values()), max(each.released_at or "" for each in prepared))
 
 
 def _compose(  # noqa: PLR0913, PLR0917 - the question, the releases and the remaining budget

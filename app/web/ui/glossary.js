@@ -230,7 +230,7 @@ export const GLOSSARY = {
     "more": "decisions/0005-reuse.html"
   },
   "role": {
-    "meaning": "What a principal may do: admin, owner, auditor or analyst.",
+    "meaning": "What a principal may do: admin, owner, auditor, analyst or viewer.",
     "more": "operations.html"
   },
   "scale": {

@@ -34,6 +34,7 @@ RUN = {
     "client.md": {"pycon", "console"},
     "installation.md": {"console"},
     "engines.md": {"sh", "json"},
+    "figures.md": {"json", "sh"},
     "how-it-works.md": {"{flow}"},
     "http.md": set(),
     "index.md": {"{toctree}"},

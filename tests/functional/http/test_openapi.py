@@ -9,7 +9,12 @@ from typing import Any
 from jsonschema_rs import Draft202012Validator
 from service_world import Service
 
-VERBS = "adjust|close|create|decline|disable|get|grant|list|plan|register|replace|revalidate|revoke|set|verify"
+VERBS = "|".join(
+    (
+        *("adjust", "close", "create", "decline", "disable", "get", "grant", "list", "plan", "publish", "register"),
+        *("replace", "revalidate", "revoke", "set", "verify", "withdraw"),
+    )
+)
 SCHEMAS_INSIDE = ("items", "additionalProperties", "propertyNames", "not", "if", "then", "else")
 KEYWORDS = {
     *("$ref", "type", "enum", "const", "default", "title", "description", "examples", "discriminator", "required"),

@@ -21,9 +21,9 @@ PENGUINS = (files("app.demo") / "penguins.csv").read_text()
 # What differs from one run to the next, while its shape stays: ids, times, hashes and keys; and noise.
 OF_THE_MOMENT = {
     *("id", "key", "created_at", "at", "release_id", "hash", "previous_hash", "head", "answer_hash", "facts_hash"),
-    *("secret_id", "key_seal", "request_id", "answered_at", "full_at"),
+    *("secret_id", "key_seal", "request_id", "answered_at", "full_at", "published_at", "granted_at", "released_at"),
 }
-NOISY = {"value", "value_exact", "value_in_range", "interval"}
+NOISY = {"value", "value_exact", "value_in_range", "interval", "interval_lower", "interval_upper"}
 NUMBER = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?")
 
 

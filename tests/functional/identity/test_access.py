@@ -41,6 +41,16 @@ OF_A_DATASET = [
     ("DELETE", "/allowances/nobody-at-all", {"admin", "owner"}, 404),
     ("POST", "/budget/adjustments", {"admin", "owner"}, 400),
     ("POST", "/revalidation", {"admin", "owner"}, 200),
+    ("PUT", "/figures/mass", {"admin", "owner", "analyst"}, 400),
+    ("DELETE", "/figures/mass", {"admin", "owner", "analyst"}, 404),
+    ("GET", "/viewers", {"admin", "owner", "auditor"}, 200),
+    ("PUT", "/viewers/nobody-at-all", {"admin", "owner"}, 404),
+    ("DELETE", "/viewers/nobody-at-all", {"admin", "owner"}, 404),
+]
+# Who reads figures is shown in `figures/test_figure_readers.py`, since some need no key.
+OF_FIGURES = [
+    *("/v1/figures", "/v1/figures.atom", "/v1/datasets/some/figures", "/v1/datasets/some/figures/mass"),
+    *("/v1/datasets/some/figures/mass/versions", "/v1/datasets/some/figures/mass/versions/1"),
 ]
 OF_THE_SERVICE = [
     ("GET", "/v1/me", ALL, 200),
@@ -95,7 +105,7 @@ def test_every_call_by_every_role(service: Service, table: Table, insiders: dict
 
 def test_every_call_of_the_interface_is_in_the_tables_above(one_service: Service) -> None:
     called = {(method, f"/v1/datasets/some{path}") for method, path, *_ in [*OF_A_DATASET, ("DELETE", "")]}
-    called |= {(method, path) for method, path, *_ in OF_THE_SERVICE}
+    called |= {(method, path) for method, path, *_ in OF_THE_SERVICE} | {("GET", path) for path in OF_FIGURES}
     missing = {
         (method.upper(), path)
         for path, methods in one_service.contract.document["paths"].items()

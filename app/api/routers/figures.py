@@ -1,0 +1,234 @@
+"""Figures: published answers that others read and cannot spend with, and the viewers of a dataset's figures."""
+
+import re
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header
+from pydantic import WithJsonSchema
+from starlette.responses import Response
+
+from app.api.dependencies import BEARER, BaseAddressOf, CallerOf, DirectRoute, JsonBody, PageOf, ReaderOf, SearchOf
+from app.api.figure_responses import figure_response, split_suffix
+from app.api.json_codec import canonical_text
+from app.api.openapi.document import READERS_ACCESS, describe_responses
+from app.api.responses import json_response, list_response
+from app.api.routers.derived import question_of
+from app.api.schemas import figures as schemas
+from app.errors import NotFoundError
+from app.services.figures import grants, publishing, reading
+from app.services.figures.atom import MEDIA_TYPE as ATOM
+from app.services.figures.atom import render_feed
+from app.services.figures.formats import MEDIA_TYPES, Form
+from app.services.figures.publishing import Publication
+from app.services.figures.sources import Source
+
+router = APIRouter(prefix="/v1", tags=["figures"], route_class=DirectRoute, dependencies=[BEARER])
+
+MAX_FEED = 100
+
+_TEXT = WithJsonSchema({"type": "string"})
+Accepted = Annotated[list[str] | None, Header(alias="Accept", include_in_schema=False)]
+Known = Annotated[
+    list[str] | None,
+    Header(alias="If-None-Match", description="Entity tags that the caller has: one of them gets a 304."),
+    _TEXT,
+]
+Since = Annotated[
+    list[str] | None,
+    Header(alias="If-Modified-Since", description="Gets a 304 if nothing was published since, by whole seconds."),
+    _TEXT,
+]
+_FIGURE = describe_responses(
+    {
+        200: (schemas.Figure, "The figure. As CSV, Arrow and Parquet it has the rows alone."),
+        304: (None, "Not changed."),
+    },
+    *(404, 406),
+)
+_CSV = (
+    "measure,columns,group,label,lower_edge,upper_edge,value,value_as_date,interval_lower,interval_upper,alpha,unit,"
+    "epsilon,released_at\r\nmean,body_mass_g,,mean,,,4209.3,,4093.1,4325.5,0.05,g,0.5,2026-01-31T12:00:00Z\r\n"
+)
+_BINARY: dict[str, Any] = {"schema": {"type": "string", "format": "binary"}}
+_FIGURE[200]["content"] = {
+    "text/csv": {"schema": {"type": "string"}, "examples": {"a mean": {"value": _CSV}}},
+    **{
+        MEDIA_TYPES[form]: _BINARY | {"examples": {"a file": {"summary": f"The rows as {form}.", "value": ""}}}
+        for form in (Form.ARROW, Form.PARQUET)
+    },
+}
+_FEED = {
+    "schema": {"type": "string"},
+    "examples": {"no figures": {"value": '<feed xmlns="http://www.w3.org/2005/Atom"><title>Figures</title></feed>'}},
+}
+
+
+@router.get(
+    "/figures",
+    operation_id="listFigures",
+    openapi_extra=READERS_ACCESS,
+    responses=describe_responses({200: (schemas.Figures, "A page of figures.")}),
+)
+def all_figures(reader: ReaderOf, page: PageOf, search: SearchOf) -> Response:
+    """The figures that the caller may see, by the names of dataset and figure; without a key, the public ones."""
+    found = reading.list_figures(
+        reader.services, reader.credential, page.after_figure, page.limit + 1, search=search.text
+    )
+    return list_response("figures", reading.list_documents(found), page.limit, reading.address_of)
+
+
+@router.get(
+    "/figures.atom",
+    operation_id="getFigureFeed",
+    openapi_extra=READERS_ACCESS,
+    response_class=Response,
+    responses={200: {"description": "The feed.", "content": {ATOM: _FEED}}},
+)
+def feed(reader: ReaderOf, base: BaseAddressOf) -> Response:
+    """An Atom feed of the figures that the caller may see, the latest first: at most a hundred."""
+    found = reading.list_latest(reader.services, reader.credential, MAX_FEED)
+    return Response(render_feed(found, base), media_type=ATOM)
+
+
+@router.get(
+    "/datasets/{name}/figures",
+    operation_id="listDatasetFigures",
+    openapi_extra=READERS_ACCESS,
+    responses=describe_responses({200: (schemas.Figures, "A page of figures.")}, 404),
+)
+def figures_of_dataset(name: str, reader: ReaderOf, page: PageOf, search: SearchOf) -> Response:
+    """The figures of a dataset that the caller may see, by name."""
+    found = reading.list_figures(
+        *(reader.services, reader.credential, page.after_figure, page.limit + 1), search=search.text, dataset=name
+    )
+    return list_response("figures", reading.list_documents(found), page.limit, reading.address_of)
+
+
+@router.put(
+    "/datasets/{name}/figures/{figure}",
+    operation_id="publishFigure",
+    status_code=201,
+    responses=describe_responses(
+        {
+            200: (schemas.FigureVersion, "A new version of the figure, or the same one if nothing changed."),
+            201: (schemas.FigureVersion, "The first version of a new figure."),
+        },
+        *(403, 404, 409),
+    ),
+)
+def publish(name: str, figure: str, caller: CallerOf, body: JsonBody[schemas.FigureRequest]) -> Response:
+    """Publish an answer as a figure, or as a new version of one. It costs nothing; the same again changes nothing."""
+    entered = caller.enter(name)
+    publishing.require_publisher(entered)
+    request = body.validate()
+    if request.derived is not None:
+        source = Source(derived=question_of(request.derived), request=canonical_text(body.value()["derived"]))
+    else:
+        source = Source(request.releases or [str(request.release)])
+    publication = Publication(source, request.title, request.note, request.audience)
+    published, is_new, _ = publishing.publish_figure(caller.services, entered, figure, publication)
+    return json_response(reading.describe_figure(published), 201 if is_new else 200)
+
+
+@router.get(
+    "/datasets/{name}/figures/{figure}", operation_id="getFigure", openapi_extra=READERS_ACCESS, responses=_FIGURE
+)
+def one_figure(  # noqa: PLR0913, PLR0917 - the headers of a conditional request
+    name: str, figure: str, reader: ReaderOf, accepted: Accepted = None, known: Known = None, since: Since = None
+) -> Response:
+    """The latest version of a figure: as JSON, CSV, Arrow or Parquet, by the Accept header or the suffix of the name.
+
+    `mass.csv` is the same as `mass` with `Accept: text/csv`. Besides a bearer, a key is accepted as the password of
+    HTTP Basic authentication, which spreadsheets and dashboards know.
+    """
+    stem, form = split_suffix(figure)
+    opened = reading.open_figure(reader.services, reader.credential, name, stem, None)
+    return figure_response(opened, form, accepted or (), known or (), since or ())
+
+
+@router.delete(
+    "/datasets/{name}/figures/{figure}",
+    operation_id="withdrawFigure",
+    status_code=204,
+    responses=describe_responses({204: (None, "Withdrawn.")}, 403, 404),
+)
+def withdraw(name: str, figure: str, caller: CallerOf) -> Response:
+    """Withdraw a figure in all its versions. It can be published again."""
+    publishing.withdraw_figure(caller.services, caller.enter(name), figure)
+    return Response(status_code=204)
+
+
+@router.get(
+    "/datasets/{name}/figures/{figure}/versions",
+    operation_id="listFigureVersions",
+    openapi_extra=READERS_ACCESS,
+    responses=describe_responses({200: (schemas.FigureVersions, "A page of versions.")}, 404),
+)
+def versions(name: str, figure: str, reader: ReaderOf, page: PageOf) -> Response:
+    """The versions of a figure, oldest first, without their rows."""
+    found = reading.list_versions(reader.services, reader.credential, name, figure, page.after_number, page.limit + 1)
+    return list_response("versions", found, page.limit, "version")
+
+
+@router.get(
+    "/datasets/{name}/figures/{figure}/versions/{version}",
+    operation_id="getFigureVersion",
+    openapi_extra=READERS_ACCESS,
+    responses=_FIGURE,
+)
+def one_version(  # noqa: PLR0913, PLR0917 - the headers of a conditional request
+    name: str,
+    figure: str,
+    version: str,
+    reader: ReaderOf,
+    accepted: Accepted = None,
+    known: Known = None,
+    since: Since = None,
+) -> Response:
+    """One version of a figure, by its number, in the same forms as the latest one. It never changes."""
+    number, form = split_suffix(version)
+    if re.fullmatch("[0-9]{1,9}", number) is None:
+        raise NotFoundError
+    opened = reading.open_figure(reader.services, reader.credential, name, figure, int(number))
+    return figure_response(opened, form, accepted or (), known or (), since or ())
+
+
+@router.get(
+    "/datasets/{name}/viewers",
+    operation_id="listViewers",
+    responses=describe_responses({200: (schemas.Viewers, "A page of viewers.")}, 403, 404),
+)
+def viewers(name: str, caller: CallerOf, page: PageOf) -> Response:
+    """Who may see the dataset's figures besides those who see the dataset, by name."""
+    entered = caller.enter(name)
+    entered.require_oversight()
+    found = grants.list_viewers(caller.services, entered, page.after_name, page.limit + 1)
+    return list_response("viewers", found, page.limit, "name")
+
+
+@router.put(
+    "/datasets/{name}/viewers/{principal}",
+    operation_id="grantViewer",
+    status_code=204,
+    responses=describe_responses({204: (None, "It may see the figures.")}, 403, 404),
+)
+def grant_viewer(name: str, principal: str, caller: CallerOf) -> Response:
+    """Let a principal see the dataset's figures, and nothing else of it."""
+    entered = caller.enter(name)
+    entered.require_rule()
+    grants.grant_viewer(caller.services, entered, principal)
+    return Response(status_code=204)
+
+
+@router.delete(
+    "/datasets/{name}/viewers/{principal}",
+    operation_id="revokeViewer",
+    status_code=204,
+    responses=describe_responses({204: (None, "Revoked.")}, 403, 404),
+)
+def revoke_viewer(name: str, principal: str, caller: CallerOf) -> Response:
+    """Revoke a principal's access to the dataset's figures."""
+    entered = caller.enter(name)
+    entered.require_rule()
+    grants.revoke_viewer(caller.services, entered, principal)
+    return Response(status_code=204)

@@ -1,0 +1,120 @@
+"""Requests and responses of figures."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from app.api.schemas.base import RequestModel
+from app.api.schemas.datasets import Label
+from app.api.schemas.derived import DerivedRequest
+from app.api.schemas.numbers import Flag, Text, refuse
+from app.api.schemas.responses import AnswerModel
+from app.services.figures.sources import MAX_RELEASES
+from app.services.names import RELEASE_ID_PATTERN
+
+ReleaseId = Annotated[Text, Field(pattern=RELEASE_ID_PATTERN)]
+
+
+class FigureRequest(RequestModel):
+    """An answer to publish, from exactly one of `release`, `releases` and `derived`."""
+
+    title: Label = Field(description="What the figure shows, such as `Body mass by species`.")
+    note: Annotated[Text, Field(min_length=1, max_length=2_000)] | None = Field(
+        default=None, description="What readers should know. It is shown as plain text."
+    )
+    release: ReleaseId | None = Field(default=None, description="The id of a release of this dataset.")
+    releases: Annotated[list[ReleaseId], Field(min_length=1, max_length=MAX_RELEASES)] | None = Field(
+        default=None, description="The ids of releases of this dataset, such as those of a batch."
+    )
+    derived: DerivedRequest | None = Field(
+        default=None,
+        description="The request of a derived answer that follows from earlier releases alone, at no cost.",
+    )
+    audience: Literal["viewers", "public"] = Field(
+        default="viewers",
+        description="Who may see it, besides those who see the dataset: its viewers, or everybody without a key.",
+    )
+    confirm_public: Flag = Field(
+        default=False, description="Must be true to make the figure public: everybody who reaches the service reads it."
+    )
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if [self.release, self.releases, self.derived].count(None) != 2:
+            raise refuse("needs exactly one of `release`, `releases` and `derived`")
+        if (self.audience == "public") != self.confirm_public:
+            raise refuse('needs `confirm_public`: true together with `audience`: "public", and only then')
+        return self
+
+
+class FigureRow(AnswerModel):
+    """One number of a figure."""
+
+    measure: str = Field(description="What the number is, such as `mean`, `count` or `slope`.")
+    columns: str = Field(description="The columns of the table that it is about, with commas between them.")
+    group: str | None = Field(description="The group, or in a two-way table the first column's bin.")
+    label: str = Field(description="The bin, group, probability or measure: what an axis shows.")
+    lower_edge: float | str | None = Field(description="The lower edge of an interval's bin; a date is ISO text.")
+    upper_edge: float | str | None = Field(description="The upper edge of an interval's bin; a date is ISO text.")
+    value: float | None = Field(description="The number, within its public range; null if it is undefined.")
+    value_as_date: str | None = Field(description="The value as an ISO date, if it is a date.")
+    interval_lower: float | None = Field(description="The lower end of the confidence interval; null if unbounded.")
+    interval_upper: float | None = Field(description="The upper end of the confidence interval; null if unbounded.")
+    alpha: float = Field(description="The probability that the interval misses the true value.")
+    unit: str | None = Field(description="The unit of the value, as declared.")
+    epsilon: str = Field(description="What the answer cost when it was released.")
+    released_at: str = Field(description="When the answer was released.")
+
+
+class FigureVersion(AnswerModel):
+    """One version of a figure, without its rows."""
+
+    dataset: str = Field(description="The dataset's name.")
+    figure: str = Field(description="The figure's name.")
+    version: int = Field(description="The number of the version; the first one is 1.")
+    title: str = Field(description="What the figure shows.")
+    note: str | None = Field(description="What readers should know.")
+    source: dict[str, object] = Field(description="The ids of its releases, or the request of its derived answer.")
+    published_by: str = Field(description="The name of the principal that published it.")
+    published_at: str = Field(description="When it was published.")
+
+
+class Figure(FigureVersion):
+    """A figure with its rows."""
+
+    rows: list[FigureRow] = Field(description="One for each number.")
+
+
+class PublishedFigure(FigureVersion):
+    """A figure's latest version, and who may see it."""
+
+    audience: Literal["viewers", "public"] = Field(description="The dataset's viewers, or everybody without a key.")
+
+
+class Figures(AnswerModel):
+    """A page of figures."""
+
+    figures: list[PublishedFigure] = Field(description="By the names of dataset and figure.")
+    next: str | None = Field(description="The `after` of the next page; null on the last one.")
+
+
+class FigureVersions(AnswerModel):
+    """A page of a figure's versions."""
+
+    versions: list[FigureVersion] = Field(description="Oldest first.")
+    next: int | None = Field(description="The `after` of the next page; null on the last one.")
+
+
+class Viewer(AnswerModel):
+    """A principal that may see the dataset's figures."""
+
+    name: str = Field(description="The principal's name.")
+    display_name: str | None = Field(description="How people call the principal.")
+    granted_at: str = Field(description="When it was granted.")
+
+
+class Viewers(AnswerModel):
+    """A page of viewers."""
+
+    viewers: list[Viewer] = Field(description="By name.")
+    next: str | None = Field(description="The `after` of the next page; null on the last one.")

@@ -1,0 +1,157 @@
+"""Flattens answers to the rows of a figure: one for each number, with its interval, unit and cost."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeAlias
+
+Answer: TypeAlias = Mapping[str, Any]
+"""The JSON of a release or of a derived answer."""
+
+
+class Row(NamedTuple):
+    """One number of a figure. The fields are the columns of every form, in order.
+
+    Attributes:
+        measure: what the number is: `mean`, `count`, `slope`.
+        columns: the columns of the table that it is about, with `, ` between them.
+        group: the group, or in a two-way table the row's bin; None without groups.
+        label: the bin, group, probability or measure, for an axis.
+        lower_edge, upper_edge: of an interval's bin, as numbers, or as ISO dates; None for all other rows.
+        value: within the public range; None if the answer is undefined.
+        value_as_date: the value as an ISO date, if it is a date.
+        interval_lower, interval_upper: the confidence interval; None if it is unbounded.
+        alpha: the probability that the interval misses the true value.
+        unit: the unit of the value; None if none is declared, or if the value is a count.
+        epsilon: what the answer cost when it was released, a decimal.
+        released_at: when it was released, RFC 3339.
+    """
+
+    measure: str
+    columns: str
+    group: str | None
+    label: str
+    lower_edge: float | str | None
+    upper_edge: float | str | None
+    value: float | None
+    value_as_date: str | None
+    interval_lower: float | None
+    interval_upper: float | None
+    alpha: float
+    unit: str | None
+    epsilon: str
+    released_at: str
+
+
+class _Place(NamedTuple):
+    """Where one of several numbers stands."""
+
+    label: str
+    group: str | None = None
+    lower_edge: float | str | None = None
+    upper_edge: float | str | None = None
+
+
+class _Told(NamedTuple):
+    """What all numbers of a measure have in common."""
+
+    measure: str
+    columns: str
+    alpha: float
+    unit: str | None
+    epsilon: str
+    released_at: str
+
+
+class _Numbers(NamedTuple):
+    """The numbers of a measure, their intervals, and perhaps the numbers as dates."""
+
+    values: Sequence[float | None]
+    intervals: Sequence[Sequence[float | None]]
+    dates: Sequence[str | None] | None
+
+
+def _list_numbers(value: Any, interval: Any, date: Any) -> _Numbers:  # noqa: ANN401 - JSON: one of each, or lists
+    return _Numbers(value, interval, date) if isinstance(value, list) else _Numbers([value], [interval], [date])
+
+
+def rows_of_release(answer: Answer) -> Iterator[Row]:
+    """Yield the rows of a release."""
+    statistic, accuracy, value = answer["statistic"], answer["accuracy"], answer["value_in_range"]
+    measure = "count" if statistic["kind"] == "histogram" else statistic["kind"]
+    told = _Told(
+        *(measure, _columns_of(statistic), accuracy["alpha"], answer.get("unit")),
+        *(answer["privacy"]["epsilon"], answer["created_at"]),
+    )
+    numbers = _list_numbers(value, accuracy["interval"], answer.get("value_as_date"))
+    yield from _zip_rows(told, _places_of(answer, statistic, measure, value), numbers)
+
+
+def rows_of_derived(answer: Answer, released_at: str) -> Iterator[Row]:
+    """Yield the rows of a derived answer, whose components were released by `released_at`."""
+    derived, units = answer["derived"], answer.get("units", {})
+    for name, estimate in answer["estimates"].items():
+        told = _Told(name, _columns_of(derived), answer["alpha"], units.get(name), answer["epsilon"], released_at)
+        value = estimate["value"]
+        numbers = _list_numbers(value, estimate["interval"], estimate.get("value_as_date"))
+        yield from _zip_rows(told, _places_of(answer, derived, name, value), numbers)
+
+
+def _places_of(answer: Answer, question: Mapping[str, Any], measure: str, value: object) -> Sequence[_Place]:
+    if not isinstance(value, list):
+        return [_Place(measure)]
+    return list(_list_places(answer, is_grouped="group_by" in question))
+
+
+def _columns_of(statistic: Mapping[str, Any]) -> str:
+    for member in ("columns", "column", "group_by"):
+        if member in statistic:
+            named = statistic[member]
+            return named if isinstance(named, str) else ", ".join(named)
+    return ""
+
+
+def _list_places(answer: Answer, *, is_grouped: bool) -> Iterator[_Place]:
+    """Yield the place of each number of an answer with several, in their order."""
+    if "axes" in answer:
+        rows, across = answer["axes"]
+        for group in _bins_of(rows):
+            yield from (_Place(each.label, group.label) for each in _bins_of(across))
+    elif "probabilities" in answer.get("derived", ()):
+        yield from (_Place(str(each)) for each in answer["derived"]["probabilities"])
+        return
+    elif "derived" in answer and "edges" in answer:
+        yield from (_Place(f"up to {edge}", None, None, edge) for edge in answer["edges"])
+        return
+    yield from (each._replace(group=each.label if is_grouped else None) for each in _bins_of(answer))
+
+
+def _bins_of(described: Answer) -> Iterator[_Place]:
+    bins, edges = described.get("bins"), described.get("edges")
+    if bins is None and edges is not None:
+        last = len(edges) - 2
+        for place, (lower, upper) in enumerate(pairwise(edges)):
+            yield _Place(f"[{lower}, {upper}{']' if place == last else ')'}", None, lower, upper)
+        return
+    for each in bins or ():
+        yield _Place(each["label"], None, each.get("lower"), each.get("upper"))
+
+
+def _zip_rows(told: _Told, places: Sequence[_Place], numbers: _Numbers) -> Iterator[Row]:
+    dates = numbers.dates or [None] * len(places)
+    for place, value, (lower, upper), date in zip(places, numbers.values, numbers.intervals, dates, strict=True):
+        yield Row(
+            measure=told.measure,
+            columns=told.columns,
+            group=place.group,
+            label=place.label,
+            lower_edge=place.lower_edge,
+            upper_edge=place.upper_edge,
+            value=value,
+            value_as_date=date,
+            interval_lower=lower,
+            interval_upper=upper,
+            alpha=told.alpha,
+            unit=told.unit,
+            epsilon=told.epsilon,
+            released_at=told.released_at,
+        )

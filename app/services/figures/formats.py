@@ -1,0 +1,124 @@
+"""The forms in which a figure's rows are served: JSON, CSV, Arrow and Parquet."""
+
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from app.json_text import encode_json
+from app.services.figures.figure_rows import Row
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+"""Spreadsheets take a text that starts with one of these for a formula."""
+
+
+class Form(StrEnum):
+    """A form, by the suffix of its address."""
+
+    JSON = "json"
+    CSV = "csv"
+    ARROW = "arrow"
+    PARQUET = "parquet"
+
+
+MEDIA_TYPES: Mapping[Form, str] = {
+    Form.JSON: "application/json",
+    Form.CSV: "text/csv; charset=utf-8; header=present",
+    Form.ARROW: "application/vnd.apache.arrow.stream",
+    Form.PARQUET: "application/vnd.apache.parquet",
+}
+
+_TEXTS, _MOMENT, _EPSILON = {"measure", "columns", "group", "label", "unit"}, "released_at", "epsilon"
+_TYPES = {
+    **dict.fromkeys(_TEXTS, pa.string()),
+    **dict.fromkeys(("lower_edge", "upper_edge", "value", "interval_lower", "interval_upper", "alpha"), pa.float64()),
+    "value_as_date": pa.string(),
+    _EPSILON: pa.decimal128(16, 9),
+    _MOMENT: pa.timestamp("us", "UTC"),
+}
+
+
+def choose_form(accepted: str) -> Form | None:
+    """Return the form that an Accept header prefers, or None if it accepts no form.
+
+    Without a header, and for `*/*`, it is JSON. A form with an equal weight that stands before another wins.
+    """
+    best, most = None, 0.0
+    for each in (accepted or "*/*").split(",")[:50]:
+        media, *parameters = (part.strip().lower() for part in each.split(";"))
+        weight = next((_read_weight(part[2:]) for part in parameters if part.startswith("q=")), 1.0)
+        found = next((form for form, named in MEDIA_TYPES.items() if _matches(media, named)), None)
+        if found is not None and weight > most:
+            best, most = found, weight
+    return best
+
+
+def _matches(accepted: str, media_type: str) -> bool:
+    kind, _, _ = media_type.partition(";")
+    return accepted in {"*/*", kind, f"{kind.partition('/')[0]}/*"}
+
+
+def _read_weight(text: str) -> float:
+    try:
+        return min(1.0, max(0.0, float(text)))
+    except ValueError:
+        return 0.0
+
+
+def render_rows(rows: Sequence[Mapping[str, Any]], form: Form) -> bytes:
+    """Return the rows as CSV, Arrow or Parquet; for JSON, the array alone."""
+    renderers: Mapping[Form, Callable[[Sequence[Mapping[str, Any]]], bytes]] = {
+        Form.JSON: encode_json,
+        Form.CSV: _render_csv,
+        Form.ARROW: _render_arrow,
+        Form.PARQUET: _render_parquet,
+    }
+    return renderers[form](rows)
+
+
+def guard_formula(text: str) -> str:
+    """Return a text that no spreadsheet takes for a formula: one that looks like it begins with an apostrophe."""
+    return f"'{text}" if text.startswith(FORMULA_STARTS) else text
+
+
+def _render_csv(rows: Sequence[Mapping[str, Any]]) -> bytes:
+    written = io.StringIO()
+    table = csv.writer(written, lineterminator="\r\n")  # RFC 4180
+    table.writerow(Row._fields)
+    for row in rows:
+        table.writerow(
+            guard_formula(each) if name in _TEXTS and each is not None else each
+            for name, each in ((name, row[name]) for name in Row._fields)
+        )
+    return written.getvalue().encode()
+
+
+def _to_table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """Return the rows as an Arrow table; edges that are dates are texts."""
+    columns = {name: [row[name] for row in rows] for name in Row._fields}
+    columns[_EPSILON] = list(map(Decimal, columns[_EPSILON]))
+    columns[_MOMENT] = list(map(datetime.fromisoformat, columns[_MOMENT]))
+    dated = any(isinstance(each, str) for name in ("lower_edge", "upper_edge") for each in columns[name])
+    types = _TYPES | (dict.fromkeys(("lower_edge", "upper_edge"), pa.string()) if dated else {})
+    return pa.table({name: pa.array(column, types[name]) for name, column in columns.items()})
+
+
+def _render_arrow(rows: Sequence[Mapping[str, Any]]) -> bytes:
+    table, written = _to_table(rows), pa.BufferOutputStream()
+    with pa.ipc.new_stream(written, table.schema) as stream:
+        stream.write_table(table)
+    content: bytes = written.getvalue().to_pybytes()
+    return content
+
+
+def _render_parquet(rows: Sequence[Mapping[str, Any]]) -> bytes:
+    written = pa.BufferOutputStream()
+    pq.write_table(_to_table(rows), written)
+    content: bytes = written.getvalue().to_pybytes()
+    return content

@@ -1,0 +1,61 @@
+"""Lets principals see a dataset's figures, and nothing else of it."""
+
+from app.db.clock import now
+from app.db.repositories import principals
+from app.errors import NotFoundError
+from app.ledger import accounts, viewers
+from app.ledger.chain import facts
+from app.services import audit_records
+from app.services.access import Access
+from app.services.context import Services
+from app.services.names import require_name
+from app.services.rendering.documents import Document
+
+
+def list_viewers(services: Services, entered: Access, after: str | None, limit: int) -> list[Document]:
+    """Return a page of a dataset's viewers, by name."""
+    with services.database.read() as session:
+        found = viewers.page_of_viewers(session, entered.dataset.id, after, limit)
+    return [
+        {"name": each.principal, "display_name": each.display_name, "granted_at": each.granted_at} for each in found
+    ]
+
+
+def grant_viewer(services: Services, entered: Access, name: str) -> bool:
+    """Let a principal see the dataset's figures; return False if it may already.
+
+    Raises:
+        NotFoundError: the principal does not exist or is disabled.
+    """
+    with services.database.write() as transaction:
+        facts.require_account_sealed(services.keyring, accounts.lock_account(transaction, entered.dataset.id))
+        principal = principals.find_by_name(transaction, require_name(name))
+        if principal is None or principal.disabled_at is not None:
+            raise NotFoundError
+        seal = services.keyring.seal
+        if not viewers.grant_viewer(transaction, seal, entered.dataset.id, principal.id, now()):
+            return False
+        audit_records.record(transaction, seal, entered.principal, "viewer.grant", _path(entered, name))
+        transaction.commit()
+    return True
+
+
+def revoke_viewer(services: Services, entered: Access, name: str) -> None:
+    """Revoke what `grant_viewer` granted.
+
+    Raises:
+        NotFoundError: the principal does not exist, or is no viewer of the dataset.
+    """
+    with services.database.write() as transaction:
+        facts.require_account_sealed(services.keyring, accounts.lock_account(transaction, entered.dataset.id))
+        principal = principals.find_by_name(transaction, require_name(name))
+        if principal is None or not viewers.revoke_viewer(transaction, entered.dataset.id, principal.id):
+            raise NotFoundError
+        audit_records.record(
+            transaction, services.keyring.seal, entered.principal, "viewer.revoke", _path(entered, name)
+        )
+        transaction.commit()
+
+
+def _path(entered: Access, name: str) -> str:
+    return f"{audit_records.dataset_path(entered.dataset.name)}/viewers/{name}"

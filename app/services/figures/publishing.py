@@ -1,0 +1,138 @@
+"""Publishes answers as figures, and withdraws them. This costs nothing: a figure is post-processing of releases."""
+
+import hashlib
+from dataclasses import dataclass
+
+from app.db.clock import now
+from app.db.session import WriteSession
+from app.errors import ForbiddenError, InvalidRequestError, NotFoundError
+from app.json_text import encode_json
+from app.ledger import accounts, figures
+from app.ledger.answers.answer_storage import pack_content, store
+from app.ledger.chain import facts
+from app.ledger.chain.audit_log import Detail
+from app.ledger.figures import Audience, Figure, FigureVersion, Published
+from app.services import audit_records
+from app.services.access import Access
+from app.services.context import Services
+from app.services.figures import sources
+from app.services.figures.sources import Source
+from app.services.names import require_name
+
+MAX_FIGURES, MAX_VERSIONS = 1_000, 10_000
+"""Of a dataset, and of a figure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """What is to be published: an answer with its title and note, and for whom."""
+
+    source: Source
+    title: str
+    note: str | None
+    audience: Audience
+
+
+def require_publisher(entered: Access) -> None:
+    """Allow the dataset's owner, admins, and analysts with an allowance.
+
+    Raises:
+        ForbiddenError: the principal is somebody else.
+    """
+    if not (entered.rules or entered.allowance):
+        raise ForbiddenError("The dataset's owner, admins and analysts with an allowance publish figures.")
+
+
+def publish_figure(
+    services: Services, entered: Access, name: str, publication: Publication
+) -> tuple[Published, bool, bool]:
+    """Publish an answer under a name, as a new version. The same publication again changes nothing.
+
+    Returns:
+        The published version, whether the figure is new, and whether the version is.
+
+    Raises:
+        ForbiddenError: the principal may not publish, or the figure is another analyst's, or it is to be public.
+        InvalidRequestError: the source is not valid, or there would be too many figures or versions.
+        NotReleasedError: a derived answer does not follow from earlier releases alone.
+    """
+    require_publisher(entered)
+    if publication.audience == "public" and not entered.rules:
+        raise ForbiddenError("Only the dataset's owner and admins may make a figure public.")
+    rows = encode_json([row._asdict() for row in sources.read_rows(services, entered, publication.source)])
+    described = publication.source.describe()
+    with services.database.write() as transaction:
+        facts.require_account_sealed(services.keyring, accounts.lock_account(transaction, entered.dataset.id))
+        before = figures.find_figure(transaction, entered.dataset.id, require_name(name))
+        latest = _find_latest(services, transaction, entered, before)
+        version = FigureVersion(
+            *(0, 1 if before is None else before.version + 1, publication.title, publication.note, described),
+            *(entered.principal.name, now(), hashlib.sha256(rows).digest(), b""),
+        )
+        figure = Figure(
+            0 if before is None else before.id,
+            *(entered.dataset.id, name, version.version, publication.audience, None, b""),
+        )
+        if latest is not None and _is_same(latest, figure, version):
+            return latest._replace(dataset=entered.dataset.name), False, False
+        _require_room(transaction, entered, before)
+        seal = services.keyring.seal
+        stored = pack_content(store(rows).content)
+        published = figures.publish_version(transaction, seal, before, figure, version, stored)
+        told: dict[str, Detail] = {"version": version.version, "title": version.title, "audience": figure.audience}
+        audit_records.record(
+            transaction, seal, entered.principal, "figure.publish", _path(entered, name), **told, source=described
+        )
+        transaction.commit()
+    return published._replace(dataset=entered.dataset.name), before is None, True
+
+
+def withdraw_figure(services: Services, entered: Access, name: str) -> None:
+    """Withdraw a figure: nobody reads it any more, in any version, until it is published again.
+
+    Raises:
+        NotFoundError: the figure does not exist, or is withdrawn already.
+        ForbiddenError: the principal may not publish, or the figure is another analyst's.
+    """
+    require_publisher(entered)
+    with services.database.write() as transaction:
+        facts.require_account_sealed(services.keyring, accounts.lock_account(transaction, entered.dataset.id))
+        figure = figures.find_figure(transaction, entered.dataset.id, require_name(name))
+        _find_latest(services, transaction, entered, figure)
+        if figure is None or figure.withdrawn_at is not None:
+            raise NotFoundError
+        seal = services.keyring.seal
+        figures.withdraw_figure(transaction, seal, figure, now())
+        audit_records.record(transaction, seal, entered.principal, "figure.withdraw", _path(entered, name))
+        transaction.commit()
+
+
+def _path(entered: Access, name: str) -> str:
+    return f"{audit_records.dataset_path(entered.dataset.name)}/figures/{name}"
+
+
+def _find_latest(
+    services: Services, transaction: WriteSession, entered: Access, figure: Figure | None
+) -> Published | None:
+    """Return the latest version of a figure that the principal may change; None if there is no such figure."""
+    if figure is None:
+        return None
+    latest = figures.find_published(transaction, services.keyring, entered.dataset.id, figure.name)
+    if not entered.rules and latest.version.published_by != entered.principal.name:
+        raise ForbiddenError("Only the principal that published this figure, the dataset's owner and admins change it.")
+    return latest
+
+
+def _is_same(latest: Published, figure: Figure, version: FigureVersion) -> bool:
+    """Whether a publication shows what the latest version shows, to the same people."""
+    before = latest.version
+    return (latest.figure.audience, latest.figure.withdrawn_at) == (figure.audience, None) and (
+        *(before.title, before.note, before.source, before.rows_hash),
+    ) == (version.title, version.note, version.source, version.rows_hash)
+
+
+def _require_room(transaction: WriteSession, entered: Access, before: Figure | None) -> None:
+    if before is None and figures.count_figures(transaction, entered.dataset.id) >= MAX_FIGURES:
+        raise InvalidRequestError(("figure", f"would be one of more than {MAX_FIGURES:,} figures of this dataset"))
+    if before is not None and before.version >= MAX_VERSIONS:
+        raise InvalidRequestError(("figure", f"would have more than {MAX_VERSIONS:,} versions: use another name"))

@@ -1,0 +1,187 @@
+"""Who reads figures: viewers, who read nothing else; everybody, if they are public; and programs that know Basic."""
+
+import base64
+import json
+import re
+from importlib.resources import files
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import httpx
+import pytest
+from service_world import Service, Table, key_of
+from sqlalchemy import select, update
+
+from app.db.engine import Database
+from app.db.tables import datasets, figures, viewers
+
+COLUMNS = {"mass": {"kind": "integer", "bounds": [0, 100], "nullable": False}}
+CONTENT = b"mass\n" + b"".join(b"%d\n" % (i % 101) for i in range(200))
+PUBLIC = {"audience": "public", "confirm_public": True}
+
+
+@pytest.fixture
+def table(service: Service) -> Table:
+    """A table with a figure `mass` for viewers."""
+    made = service.table(COLUMNS, CONTENT, limit="10", allowance="5")
+    release = made.fresh({"kind": "mean", "column": "mass"}, epsilon="1")["id"]
+    assert publish(made, "mass", release=release).status_code == 201
+    return made
+
+
+def publish(table: Table, name: str, **body: Any) -> httpx.Response:
+    return table.owner.put(f"{table.path}/figures/{name}", json={"title": "Mass <b>", **body})
+
+
+def release_of(table: Table) -> str:
+    found: str = table.owner.get(f"{table.path}/figures/mass").json()["source"]["releases"][0]
+    return found
+
+
+def read(table: Table, client: httpx.Client, name: str = "mass", **options: Any) -> httpx.Response:
+    return client.get(f"{table.path}/figures/{name}", **options)
+
+
+def names(client: httpx.Client, path: str = "/v1/figures", **query: Any) -> list[str]:
+    found = client.get(path, params=query)
+    assert found.status_code == 200, found.text
+    return [f"{each['dataset']}/{each['figure']}" for each in found.json()["figures"]]
+
+
+def assert_refused(found: httpx.Response, status: int, slug: str) -> None:
+    assert (found.status_code, found.json()["type"]) == (status, f"/problems/{slug}"), found.text
+
+
+@pytest.fixture
+def viewer(service: Service, table: Table) -> httpx.Client:
+    """A viewer of the table's figures."""
+    name, client = service.principal("viewer")
+    assert table.owner.put(f"{table.path}/viewers/{name}").status_code == 204
+    return client
+
+
+def test_a_viewer_reads_the_figures_it_was_granted(service: Service, table: Table, viewer: httpx.Client) -> None:
+    assert read(table, viewer).status_code == 200
+    assert read(table, viewer, "mass/versions").status_code == 200
+    assert names(viewer) == names(viewer, f"{table.path}/figures") == [f"{table.name}/mass"]
+    elsewhere = service.table(COLUMNS, CONTENT)
+    for path in (f"{elsewhere.path}/figures", "/v1/datasets/no-such/figures", f"{table.path}/figures/other"):
+        assert_refused(viewer.get(path), 404, "not-found")
+    assert_refused(read(table, service.principal("viewer")[1]), 404, "not-found")
+    assert names(service.principal("viewer")[1], search=table.name) == []
+
+
+def test_a_viewer_reads_nothing_else(table: Table, viewer: httpx.Client) -> None:
+    document = json.loads((files("app.api.openapi") / "openapi.json").read_text())
+    values = {"name": table.name, "figure": "mass", "version": "1"}
+    asked = 0
+    for path, operations in document["paths"].items():
+        if not path.startswith("/v1/"):
+            continue
+        address = re.sub(r"\{(\w+)\}", lambda found: values.get(found[1], table.analyst_name), path)
+        for method in operations:
+            answer = viewer.request(method, address)
+            if method == "get" and ("/figures" in path):
+                assert answer.status_code == 200, path
+            else:
+                assert_refused(answer, 403, "forbidden")
+                asked += 1
+    assert asked > 40
+
+
+def test_a_grant_is_revoked_and_listed(service: Service, table: Table) -> None:
+    name, client = service.principal("viewer")
+    for _ in range(2):
+        assert table.owner.put(f"{table.path}/viewers/{name}").status_code == 204
+    listed = table.owner.get(f"{table.path}/viewers").json()["viewers"]
+    assert [each["name"] for each in listed] == [name]
+    assert_refused(table.analyst.put(f"{table.path}/viewers/{name}"), 403, "forbidden")
+    assert_refused(table.owner.put(f"{table.path}/viewers/nobody-at-all"), 404, "not-found")
+    assert table.owner.delete(f"{table.path}/viewers/{name}").status_code == 204
+    assert_refused(read(table, client), 404, "not-found")
+    assert_refused(table.owner.delete(f"{table.path}/viewers/{name}"), 404, "not-found")
+
+
+def test_a_viewer_gets_no_allowance(service: Service, table: Table) -> None:
+    name, _ = service.principal("viewer")
+    refused = table.owner.put(f"{table.path}/allowances/{name}", json={"epsilon_limit": "1"})
+    assert_refused(refused, 422, "invalid-request")
+    grantees = table.owner.get(f"{table.path}/grantees", params={"limit": 1000}).json()["grantees"]
+    assert name not in {each["name"] for each in grantees}
+
+
+def test_a_public_figure_needs_no_key_and_others_do(service: Service, table: Table) -> None:
+    assert_refused(read(table, service.stranger), 404, "not-found")
+    assert publish(table, "open", release=release_of(table), **PUBLIC).status_code == 201
+    found = read(table, service.stranger, "open")
+    assert (found.status_code, found.headers["Cache-Control"]) == (200, "public, max-age=60")
+    assert read(table, service.stranger, "open.csv").status_code == 200
+    assert f"{table.name}/open" in names(service.stranger, search="open")
+    assert names(service.stranger, f"{table.path}/figures") == [f"{table.name}/open"]
+    assert_refused(read(table, service.stranger), 404, "not-found")
+    assert publish(table, "open", release=release_of(table)).status_code == 200
+    assert_refused(read(table, service.stranger, "open"), 404, "not-found")
+    assert_refused(service.stranger.put(f"{table.path}/figures/open", json={}), 401, "unauthenticated")
+    assert_refused(read(table, service.client("wrong"), "open"), 401, "unauthenticated")
+
+
+def test_a_key_is_taken_as_a_password_for_figures_alone(service: Service, table: Table, viewer: httpx.Client) -> None:
+    def basic(password: str) -> dict[str, str]:
+        return {"Authorization": f"Basic {base64.b64encode(f'anybody:{password}'.encode()).decode()}"}
+
+    assert read(table, service.stranger, headers=basic(key_of(viewer))).status_code == 200
+    assert_refused(read(table, service.stranger, headers=basic("wrong")), 401, "unauthenticated")
+    assert_refused(read(table, service.stranger, headers={"Authorization": "Basic %%%"}), 401, "unauthenticated")
+    owner = basic(key_of(table.owner))
+    assert_refused(service.stranger.get(table.path, headers=owner), 401, "unauthenticated")
+    assert_refused(service.stranger.delete(f"{table.path}/figures/mass", headers=owner), 401, "unauthenticated")
+
+
+def test_figures_are_found_by_name_and_title(table: Table) -> None:
+    for name, title in (("a_1", "Ages"), ("a-1", "100 % of them"), ("b", "AGES again")):
+        publish(table, name, title=title, release=release_of(table))
+    here = f"{table.path}/figures"
+    assert names(table.owner, here) == [f"{table.name}/{name}" for name in ("a-1", "a_1", "b", "mass")]
+    assert names(table.owner, here, search="ages") == [f"{table.name}/{name}" for name in ("a_1", "b")]
+    assert names(table.owner, here, search="_") == [f"{table.name}/a_1"]
+    assert names(table.owner, here, search="%") == [f"{table.name}/a-1"]
+    page = table.owner.get(here, params={"limit": 2}).json()
+    assert names(table.owner, here, after=page["next"]) == [f"{table.name}/{name}" for name in ("b", "mass")]
+    assert_refused(table.owner.get(here, params={"after": "nonsense/"}), 422, "invalid-request")
+    assert_refused(table.owner.get(here, params={"search": "x" * 256}), 422, "invalid-request")
+
+
+def test_a_feed_has_the_latest_first_and_escapes_titles(table: Table, viewer: httpx.Client) -> None:
+    publish(table, "later", title="<script>&", release=release_of(table))
+    feed = ET.fromstring(viewer.get("/v1/figures.atom").content)  # noqa: S314 - our own
+    atom = "{http://www.w3.org/2005/Atom}"
+    entries = [
+        each for each in feed.findall(f"{atom}entry") if f"/{table.name}/" in (each.findtext(f"{atom}id") or "")
+    ]  # besides what other tests made public
+    assert [each.findtext(f"{atom}title") for each in entries] == ["<script>&", "Mass <b>"]
+    assert entries[0].findtext(f"{atom}updated") == feed.findtext(f"{atom}updated")
+    link = entries[0].find(f"{atom}link")
+    assert link is not None
+    assert viewer.get(link.attrib["href"]).json()["figure"] == "later"
+
+
+@pytest.mark.parametrize("changed", ["audience", "name", "viewer"])
+def test_what_was_changed_in_the_database_is_not_shown(
+    service: Service, table: Table, viewer: httpx.Client, changed: str
+) -> None:
+    database = Database(service.database_url)
+    of_table = select(datasets.c.id).where(datasets.c.name == table.name).scalar_subquery()
+    changes = {
+        "viewer": update(viewers).where(viewers.c.dataset_id == of_table).values(granted_at="2020-01-01T00:00:00Z"),
+        "audience": update(figures).where(figures.c.dataset_id == of_table).values(audience="public"),
+        "name": update(figures).where(figures.c.dataset_id == of_table).values(name="other"),
+    }
+    with database.write() as transaction:
+        transaction.change(changes[changed])
+        transaction.commit()
+    database.close()
+    name = "other" if changed == "name" else "mass"
+    assert read(table, viewer, name).status_code == 503
+    assert names(table.owner, f"{table.path}/figures") == ([f"{table.name}/mass"] if changed == "viewer" else [])
+    problems = table.owner.get(f"{table.path}/ledger/verification").json()["problems"]
+    assert any("was changed after it was sealed" in each["what"] for each in problems)

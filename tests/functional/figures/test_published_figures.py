@@ -1,0 +1,189 @@
+"""Figures: what an owner or an analyst publishes, everybody who may see it reads, in every form and at no cost."""
+
+import csv
+import io
+from typing import Any
+
+import httpx
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from service_world import Service, Table, pages
+
+COLUMNS = {
+    "mass": {"kind": "integer", "bounds": [0, 100], "unit": "g", "nullable": False},
+    "kind": {"kind": "category", "categories": ["=cat", "dog"], "nullable": False},
+}
+CONTENT = b"mass,kind\n" + b"".join(b"%d,%s\n" % (i % 101, [b"=cat", b"dog"][i % 2]) for i in range(200))
+MEAN = {"kind": "mean", "column": "mass"}
+BY_KIND = {"kind": "histogram", "column": "kind"}
+
+
+@pytest.fixture
+def table(service: Service) -> Table:
+    return service.table(COLUMNS, CONTENT, limit="10", allowance="5")
+
+
+def publish(table: Table, name: str = "mass", client: httpx.Client | None = None, **body: Any) -> httpx.Response:
+    return (client or table.owner).put(f"{table.path}/figures/{name}", json={"title": "Mass", **body})
+
+
+def read(table: Table, name: str = "mass", client: httpx.Client | None = None, **options: Any) -> httpx.Response:
+    return (client or table.owner).get(f"{table.path}/figures/{name}", **options)
+
+
+def assert_refused(found: httpx.Response, status: int, slug: str) -> None:
+    assert (found.status_code, found.json()["type"]) == (status, f"/problems/{slug}"), found.text
+
+
+def test_a_release_is_published_and_read_at_no_cost(table: Table) -> None:
+    release = table.fresh(MEAN, epsilon="1")
+    before = table.budget(), table.owner.get(f"{table.path}/ledger").json()
+    published = publish(table, release=release["id"], note="All rows.")
+    assert published.status_code == 201
+    assert published.json() == {
+        "dataset": table.name,
+        "figure": "mass",
+        "version": 1,
+        "title": "Mass",
+        "note": "All rows.",
+        "source": {"releases": [release["id"]]},
+        "published_by": table.owner_name,
+        "published_at": published.json()["published_at"],
+    }
+    found = read(table)
+    lower, upper = release["accuracy"]["interval"]
+    row = {
+        "measure": "mean",
+        "columns": "mass",
+        "group": None,
+        "label": "mean",
+        "lower_edge": None,
+        "upper_edge": None,
+        "value": release["value_in_range"],
+        "value_as_date": None,
+        "interval_lower": lower,
+        "interval_upper": upper,
+        "alpha": 0.05,
+        "unit": "g",
+        "epsilon": "1",
+        "released_at": release["created_at"],
+    }
+    assert found.json() == published.json() | {"rows": [row]}
+    assert (table.budget(), table.owner.get(f"{table.path}/ledger").json()) == before
+
+
+def test_each_form_has_the_same_rows(table: Table) -> None:
+    release = table.fresh(BY_KIND, epsilon="1")
+    publish(table, release=release["id"])
+    rows = read(table).json()["rows"]
+    assert [row["label"] for row in rows] == ["=cat", "dog", "other"]
+    assert [row["value"] for row in rows] == release["value_in_range"]
+    text = read(table, "mass.csv")
+    assert text.headers["Content-Type"] == "text/csv; charset=utf-8; header=present"
+    read_back = list(csv.DictReader(io.StringIO(text.text)))
+    assert [row["label"] for row in read_back] == ["'=cat", "dog", "other"]  # no spreadsheet takes it for a formula
+    assert [float(row["value"]) for row in read_back] == release["value_in_range"]
+    arrow = pa.ipc.open_stream(read(table, "mass.arrow").content).read_all()
+    parquet = pq.read_table(io.BytesIO(read(table, headers={"Accept": "application/vnd.apache.parquet"}).content))
+    assert arrow.to_pylist() == parquet.to_pylist()
+    assert [(row["label"], row["value"]) for row in arrow.to_pylist()] == [(row["label"], row["value"]) for row in rows]
+    assert read(table, headers={"Accept": "text/csv;q=0.5, application/json;q=0.4"}).text == text.text
+    assert_refused(read(table, headers={"Accept": "image/png"}), 406, "not-acceptable")
+    assert_refused(read(table, "mass.exe"), 404, "not-found")
+
+
+def test_a_reader_who_has_a_figure_gets_304(table: Table) -> None:
+    publish(table, release=table.fresh(MEAN, epsilon="1")["id"])
+    first = read(table)
+    tag, since = first.headers["ETag"], first.headers["Last-Modified"]
+    assert first.headers["Cache-Control"] == "private, no-cache"
+    again = read(table, headers={"If-None-Match": tag})
+    assert (again.status_code, again.content, again.headers["ETag"]) == (304, b"", tag)
+    assert read(table, headers={"If-None-Match": f'"other", W/{tag}'}).status_code == 304
+    assert read(table, headers={"If-Modified-Since": since}).status_code == 304
+    assert read(table, headers={"If-Modified-Since": "nonsense"}).status_code == 200
+    assert read(table, headers={"If-None-Match": '"other"', "If-Modified-Since": since}).status_code == 200
+    assert read(table, "mass.csv").headers["ETag"] != tag
+    publish(table, release=table.fresh(MEAN, epsilon="1")["id"])
+    assert read(table, headers={"If-None-Match": tag}).status_code == 200
+
+
+def test_versions_stay_and_the_same_publication_makes_none(table: Table) -> None:
+    first, second = table.fresh(MEAN, epsilon="1"), table.fresh(MEAN, epsilon="2")
+    publish(table, release=first["id"])
+    assert publish(table, release=first["id"]).json()["version"] == 1
+    updated = publish(table, release=second["id"])
+    assert (updated.status_code, updated.json()["version"]) == (200, 2)
+    listed = table.owner.get(f"{table.path}/figures/mass/versions").json()["versions"]
+    assert [each["version"] for each in listed] == [1, 2]
+    assert read(table, "mass/versions/1").json()["rows"][0]["value"] == first["value_in_range"]
+    assert read(table, "mass/versions/1.csv").text.count("\r\n") == 2
+    assert read(table).json()["rows"][0]["value"] == second["value_in_range"]
+    for missing in ("3", "0", "x", "99999999999999999999"):
+        assert_refused(read(table, f"mass/versions/{missing}"), 404, "not-found")
+
+
+def test_a_derived_answer_is_published_only_once_it_is_released(table: Table) -> None:
+    question = {"derived": {"kind": "mean", "column": "mass", "group_by": "kind"}, "epsilon": "1"}
+    before = table.budget()
+    assert_refused(publish(table, derived=question), 409, "not-released")
+    assert table.budget() == before
+    answer = table.analyst.post(f"{table.path}/derived", json=question).json()
+    published = publish(table, derived=question)
+    assert published.status_code == 201
+    assert published.json()["source"] == {"derived": question}
+    rows = read(table).json()["rows"]
+    assert [row["value"] for row in rows] == answer["estimates"]["mean"]["value"]
+    assert [row["group"] for row in rows] == ["=cat", "dog", "other"]
+    assert {row["unit"] for row in rows} == {"g"}
+    assert {row["epsilon"] for row in rows} == {"1"}
+
+
+def test_the_cost_is_what_was_paid_and_not_what_is_asked(table: Table) -> None:
+    derived = {"kind": "standard_deviation", "column": "mass"}
+    table.analyst.post(f"{table.path}/derived", json={"derived": derived, "epsilon": "2"})
+    publish(table, derived={"derived": derived, "epsilon": "0.1"})
+    assert read(table).json()["rows"][0]["epsilon"] == "2"
+
+
+def test_a_batch_is_published_by_its_releases(table: Table) -> None:
+    items = [{"statistic": each, "epsilon": "1"} for each in (MEAN, BY_KIND)]
+    batch = table.analyst.post(f"{table.path}/batches", json={"items": items}).json()
+    publish(table, releases=[item["id"] for item in batch["items"]])
+    rows = read(table).json()["rows"]
+    assert [row["measure"] for row in rows] == ["mean", "count", "count", "count"]
+
+
+def test_only_those_who_may_publish_do(service: Service, table: Table) -> None:
+    release = table.fresh(MEAN, epsilon="1")["id"]
+    assert publish(table, client=table.analyst, release=release).status_code == 201
+    assert publish(table, release=release, title="By the owner").status_code == 200
+    assert_refused(publish(table, client=table.analyst, release=release), 403, "forbidden")
+    public = {"audience": "public", "confirm_public": True}
+    assert_refused(publish(table, "other", client=table.analyst, release=release, **public), 403, "forbidden")
+    assert_refused(publish(table, "other", release=release, audience="public"), 422, "invalid-request")
+    _, auditor = service.principal("auditor")
+    assert_refused(publish(table, "other", client=auditor, release=release), 403, "forbidden")
+    _, stranger = service.principal("analyst")
+    assert_refused(publish(table, "other", client=stranger, release=release), 404, "not-found")
+    elsewhere = service.table(COLUMNS, CONTENT, limit="10", allowance="5").fresh(MEAN, epsilon="1")["id"]
+    for wrong in ({"release": elsewhere}, {"releases": []}, {}, {"release": release, "releases": [release]}):
+        assert_refused(publish(table, "other", **wrong), 422, "invalid-request")
+    assert_refused(publish(table, "No-Name", release=release), 404, "not-found")
+
+
+def test_a_withdrawn_figure_is_gone_until_it_is_published_again(service: Service, table: Table) -> None:
+    release = table.fresh(MEAN, epsilon="1")["id"]
+    publish(table, release=release)
+    gone = table.owner.delete(f"{table.path}/figures/mass")
+    assert gone.status_code == 204
+    for address in ("mass", "mass.csv", "mass/versions", "mass/versions/1"):
+        assert_refused(read(table, address), 404, "not-found")
+    assert table.owner.get(f"{table.path}/figures").json()["figures"] == []
+    assert_refused(table.owner.delete(f"{table.path}/figures/mass"), 404, "not-found")
+    assert publish(table, release=release).json()["version"] == 2
+    assert read(table).status_code == 200
+    records = [each for page in pages(service.admin, "/v1/audit", 1000) for each in page]
+    acts = [each["action"] for each in records if each["target"] == f"datasets/{table.name}/figures/mass"]
+    assert acts == ["figure.publish", "figure.withdraw", "figure.publish"]
