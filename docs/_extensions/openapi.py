@@ -119,8 +119,6 @@ def _model(name: str, schema: dict[str, Any]) -> Iterator[str]:
     rows = []
     for field, of_field in schema.get("properties", {}).items():
         needed = "always" if field in schema.get("required", ()) else ""
-        if "default" in of_field and of_field["default"] is not None:
-            needed = f"default `{json.dumps(of_field['default'])}`"
         rows.append((f"`{field}`", _type(of_field), needed, _meaning(of_field)))
     yield from _table(("member", "type", "given", "meaning"), rows)
     if not rows:

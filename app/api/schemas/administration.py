@@ -15,7 +15,7 @@ _EXPIRY = "When the key expires: a time in the future. Null: never."
 _DISPLAY_NAME = "How people call the principal, such as `Ada Lovelace`. It is shown beside the name."
 
 
-Reason = Annotated[Text, Field(min_length=1, max_length=1_000)]
+Reason = Annotated[Text, Field(min_length=1, max_length=1_000, description="Why, for people to read.")]
 
 
 class PrincipalRequest(RequestModel):
@@ -70,10 +70,10 @@ class GrantRequest(RequestModel):
     """By how much to raise the allowance, and what to say; without a body, by what was asked."""
 
     epsilon: Epsilon | None = Field(default=None, description="Null: what was asked.")
-    answer: Reason | None = None
+    answer: Reason | None = Field(default=None, description="What to say to the principal that asked.")
 
 
 class DeclineRequest(RequestModel):
     """What to say to the principal that asked."""
 
-    answer: Reason | None = None
+    answer: Reason | None = Field(default=None, description="What to say to the principal that asked.")

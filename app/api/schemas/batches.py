@@ -109,24 +109,24 @@ class PlannedItem(Described):
     """What one item would promise, and what it would cost now."""
 
     accuracy: PlannedAccuracy
-    charged: EpsilonText
-    reused: bool
+    charged: EpsilonText = Field(description="The ε that this item would cost now.")
+    reused: bool = Field(description="Whether an earlier release answers this item, at no cost.")
     reused_accuracy: PlannedAccuracy | None = Field(default=None, description=REUSED_ACCURACY)
 
 
 class BatchPlan(AnswerModel):
     """What each item would promise, in the order of the items, and what they would cost together."""
 
-    dataset: str
-    items: list[PlannedItem]
-    summary: str
+    dataset: str = Field(description="The name of the dataset.")
+    items: list[PlannedItem] = Field(description="The plan of each item, in the order of the items.")
+    summary: str = Field(description="What it means, in a sentence.")
     budget: DerivedBudget
 
 
 class BatchAnswer(AnswerModel):
     """The release of each item, in the order of the items, and what they cost together."""
 
-    dataset: str
-    items: list[Release]
-    summary: str
+    dataset: str = Field(description="The name of the dataset.")
+    items: list[Release] = Field(description="The release of each item, in the order of the items.")
+    summary: str = Field(description="What it means, in a sentence.")
     budget: ReleaseBudget

@@ -50,9 +50,24 @@ def _distinct(categories: list[str]) -> list[str]:
     return categories
 
 
-Drafted = Literal["bounds", "categories", "time_zone"]
-Name = Annotated[Text, Field(pattern=NAME_PATTERN, examples=["penguins"])]
+Drafted = TypeAliasType(
+    "Drafted",
+    Annotated[
+        Literal["bounds", "categories", "time_zone"], Field(description="A member that was drafted from the data.")
+    ],
+)
+Name = Annotated[
+    Text,
+    Field(
+        pattern=NAME_PATTERN,
+        examples=["penguins"],
+        description="A name of up to 63 lower-case letters, digits, hyphens and underscores. It can never change.",
+    ),
+]
 DeclaredName = Annotated[Text, Field(min_length=1, max_length=255), AfterValidator(_no_control_characters)]
+BOUNDS = (
+    "The smallest and the largest value that count, which everybody with access sees; choose them without the data."
+)
 Category = Annotated[Text, Field(max_length=255), AfterValidator(_no_control_characters)]
 
 
@@ -85,7 +100,7 @@ def _refuse_drafts(unconfirmed: list[Drafted]) -> list[Drafted]:
 
 
 class _Declared(RequestModel):
-    nullable: Flag = True
+    nullable: Flag = Field(default=True, description="Whether rows may have no value of the column.")
     label: Label | None = Field(default=None, description="How people call the column, such as `Body mass`.")
     description: Annotated[Text, Field(max_length=2_000)] | None = Field(
         default=None, description="What the column says, and how it was asked or measured."
@@ -121,8 +136,10 @@ Spellings = Annotated[
 
 
 class _Numeric(_Declared):
-    bounds: Annotated[list[Number], Field(min_length=2, max_length=2, examples=[[2000, 7000]])]
-    null_value: Number | None = None
+    bounds: Annotated[list[Number], Field(min_length=2, max_length=2, examples=[[2000, 7000]], description=BOUNDS)]
+    null_value: Number | None = Field(
+        default=None, description="What a missing value counts as: by default, the middle of the bounds in use."
+    )
     unit: Unit | None = Field(
         default=None, description="The unit of the values, which summaries and plots show.", examples=["€", "mm"]
     )
@@ -145,14 +162,14 @@ class DecimalColumn(_Numeric):
     """Exact decimals of a fixed scale."""
 
     kind: Literal["decimal"]
-    scale: Annotated[int, Field(ge=0, le=MAX_DECIMAL_SCALE), WHOLE]
+    scale: Annotated[int, Field(ge=0, le=MAX_DECIMAL_SCALE, description="The number of decimals."), WHOLE]
 
 
 class BooleanColumn(_Declared):
     """True or false; as a number, 1 or 0."""
 
     kind: Literal["boolean"]
-    null_value: Flag | None = None
+    null_value: Flag | None = Field(default=None, description="What a missing value counts as; by default, false.")
     true_values: Spellings | None = Field(
         default=None,
         description="The texts of a text file that mean true, in upper or lower case, instead of `true` and `1`.",
@@ -180,7 +197,7 @@ class CategoryColumn(_Declared):
     kind: Literal["category"]
     categories: Annotated[
         list[Category], Field(min_length=1, max_length=MAX_CATEGORIES, fail_fast=True), AfterValidator(_distinct)
-    ]
+    ] = Field(description="The texts that are counted, which everybody with access sees; choose them without the data.")
     category_labels: Annotated[dict[Category, Label], limit_members(MAX_CATEGORIES)] | None = Field(
         default=None, description="How people call some of the categories; requests and bins have the categories."
     )
@@ -196,8 +213,12 @@ class DateColumn(_Declared):
     """Dates, counted in days since 1970-01-01. A time of the day in the data is dropped."""
 
     kind: Literal["date"]
-    bounds: Annotated[list[DayText], Field(min_length=2, max_length=2, examples=[["2020-01-01", "2024-12-31"]])]
-    null_value: DayText | None = None
+    bounds: Annotated[
+        list[DayText], Field(min_length=2, max_length=2, examples=[["2020-01-01", "2024-12-31"]], description=BOUNDS)
+    ]
+    null_value: DayText | None = Field(
+        default=None, description="What a missing value counts as: by default, the middle of the bounds in use."
+    )
 
 
 _time_zones = cache(available_timezones)  # which reads files
@@ -213,8 +234,12 @@ class TimestampColumn(_Declared):
     """Times as the clocks of a time zone show them, in whole units of the resolution since 1970-01-01."""
 
     kind: Literal["timestamp"]
-    bounds: Annotated[list[DateText], Field(min_length=2, max_length=2, examples=[["2020-01-01", "2024-12-31"]])]
-    null_value: DateText | None = None
+    bounds: Annotated[
+        list[DateText], Field(min_length=2, max_length=2, examples=[["2020-01-01", "2024-12-31"]], description=BOUNDS)
+    ]
+    null_value: DateText | None = Field(
+        default=None, description="What a missing value counts as: by default, the middle of the bounds in use."
+    )
     time_zone: Annotated[Text, Field(max_length=64, examples=["Europe/Paris"]), AfterValidator(_zone)] = Field(
         description="The IANA name of the zone. A time with an offset from UTC is converted to what the clocks there "
         "show; a time without one is taken as it is written. Where clocks are set back, both hours count as the same."
@@ -235,7 +260,7 @@ Column = TypeAliasType(
 
 DeclaredColumns = Annotated[
     dict[DeclaredName, Column],
-    Field(min_length=1, max_length=MAX_COLUMNS),
+    Field(min_length=1, max_length=MAX_COLUMNS, description="The columns by name; others of the table are not stored."),
     limit_members(MAX_COLUMNS),
 ]
 
@@ -322,9 +347,11 @@ class DatasetRequest(RequestModel):
     """The `metadata` of an upload."""
 
     name: Name
-    description: Annotated[Text, Field(max_length=10_000)] = ""
+    description: Annotated[Text, Field(max_length=10_000)] = Field(default="", description="What the data is.")
     epsilon_limit: Annotated[EpsilonLimit, Field(description=NEVER_RENEWED)]
-    rows_per_unit: Annotated[int, Field(ge=1, le=MAX_ROWS_PER_UNIT), WHOLE] = 1
+    rows_per_unit: Annotated[int, Field(ge=1, le=MAX_ROWS_PER_UNIT), WHOLE] = Field(
+        default=1, description="How many rows one protected unit, such as a person, may have."
+    )
     columns: DeclaredColumns
     null_values: Annotated[list[Annotated[Text, Field(max_length=255)]], Field(max_length=100, fail_fast=True)] = Field(
         default=["", "NA", "NaN", "null"],

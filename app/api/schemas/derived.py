@@ -30,11 +30,12 @@ from app.api.schemas.responses import (
     TREATMENT,
     AnswerModel,
     Bin,
-    ColumnTexts,
+    BinEdges,
     EpsilonText,
     PlannedAccuracy,
     ReleaseBudget,
-    Treatment,
+    TextsByColumn,
+    TreatmentByColumn,
 )
 from app.api.schemas.statistics import (
     Bins,
@@ -89,7 +90,7 @@ class Proportion(RequestModel):
 
     kind: Literal["proportion"]
     column: ColumnName | None = None
-    category: Text | None = None
+    category: Text | None = Field(default=None, description="The category whose share is asked.")
     where: Where | None = None
     group_by: GroupBy | None = None
 
@@ -175,7 +176,7 @@ class Quantile(RequestModel):
     column: ColumnName
     probabilities: Annotated[
         list[Probability], Field(min_length=1, max_length=MAX_PROBABILITIES, fail_fast=True, examples=[[0.25, 0.5]])
-    ]
+    ] = Field(description="The probabilities of the quantiles: 0.5 is the median.")
     edges: Edges | None = None
     bins: Bins | None = None
     bounds: Bounds | None = None
@@ -287,6 +288,27 @@ class DerivedRequest(RequestModel):
 
 
 End = float | None
+EstimateValue = TypeAliasType(
+    "EstimateValue", Annotated[float | list[float | None] | None, Field(description="A number, or a list of numbers.")]
+)
+EstimateInterval = TypeAliasType(
+    "EstimateInterval",
+    Annotated[
+        Annotated[list[End], Field(min_length=2, max_length=2)] | list[list[End]],
+        Field(description="The two ends of an interval, or a list of intervals."),
+    ],
+)
+EstimateDate = TypeAliasType(
+    "EstimateDate",
+    Annotated[DateText | list[DateText | None], Field(description="An ISO date or time, or a list of them.")],
+)
+EstimateDateInterval = TypeAliasType(
+    "EstimateDateInterval",
+    Annotated[
+        list[DateText | None] | list[list[DateText | None]],
+        Field(description="The two ends of an interval of dates or times, or a list of intervals."),
+    ],
+)
 
 
 class Estimate(AnswerModel):
@@ -296,12 +318,14 @@ class Estimate(AnswerModel):
     1 - alpha; in lists, all intervals hold at once.
     """
 
-    value: float | list[float | None] | None
-    interval: Annotated[list[End], Field(min_length=2, max_length=2)] | list[list[End]]
-    value_as_date: DateText | list[DateText | None] | None = Field(
+    value: EstimateValue = Field(description=("The derived value; null if the components define none."))
+    interval: EstimateInterval = Field(
+        description=("The ends of the interval, or of each interval; null where nothing is known about an end.")
+    )
+    value_as_date: EstimateDate | None = Field(
         default=None, description="Of dates: the date or time nearest to the value."
     )
-    interval_as_date: list[DateText | None] | list[list[DateText | None]] | None = Field(
+    interval_as_date: EstimateDateInterval | None = Field(
         default=None, description="Of dates: the first and the last date or time that the interval touches."
     )
 
@@ -309,45 +333,43 @@ class Estimate(AnswerModel):
 class _Component(AnswerModel):
     """A release that the statistic follows from; its `accuracy` is at alpha divided by the number of components."""
 
-    role: str
+    role: str = Field(description="What the statistic takes from this component.")
     statistic: Statistic
     epsilon: EpsilonText = Field(description="Its share of the ε.")
     accuracy: PlannedAccuracy
-    charged: EpsilonText
-    reused: bool
+    charged: EpsilonText = Field(description="The ε that was debited for it, or would be.")
+    reused: bool = Field(description="Whether an earlier release is the component, at no cost.")
 
 
 class PlannedComponent(_Component):
     """A component of a plan; `release_id` is null if it would be a new release."""
 
-    release_id: str | None
+    release_id: str | None = Field(description="The earlier release; null if it would be a new one.")
     reused_accuracy: PlannedAccuracy | None = Field(default=None, description=REUSED_ACCURACY)
 
 
 class Component(_Component):
     """A component of a derived statistic, with the id of its release."""
 
-    release_id: str
+    release_id: str = Field(description="The identifier of its release.")
 
 
 class DerivedBudget(ReleaseBudget):
     """What it would cost now."""
 
-    affordable: bool
+    affordable: bool = Field(description="Whether the budget and the allowance cover it now.")
 
 
 class _Derived(AnswerModel):
-    dataset: str
-    model_config = ConfigDict(json_schema_extra=exactly_one_of("epsilon", "accuracy", "relative_accuracy"))
-
+    dataset: str = Field(description="The name of the dataset.")
     derived: DerivedStatistic
     epsilon: EpsilonText = Field(description="What the components share.")
-    alpha: float
-    treatment: dict[str, Treatment] | None = TREATMENT
+    alpha: float = Field(description="The chance, at most, that the statistic lies outside its interval.")
+    treatment: TreatmentByColumn | None = TREATMENT
     units: dict[str, str] | None = Field(
         default=None, description="The unit of each estimate, by its name, where it is declared."
     )
-    columns: dict[str, ColumnTexts] | None = COLUMNS
+    columns: TextsByColumn | None = COLUMNS
 
 
 class ExpectedWidth(AnswerModel):
@@ -357,16 +379,18 @@ class ExpectedWidth(AnswerModel):
     or narrower. Null if the interval would have no ends.
     """
 
-    half_width: float | None
-    basis: Literal["guesses", "worst_case"]
+    half_width: float | None = Field(description="Half the width; null if the interval would have no ends.")
+    basis: Literal["guesses", "worst_case"] = Field(
+        description=("Whether the width is that of the guessed table, or the widest of all tables.")
+    )
 
 
 class DerivedPlan(_Derived):
     """The components, and which of them exist already."""
 
     expected: ExpectedWidth | None = Field(description="Null if the guesses that it needs are missing.")
-    summary: str
-    components: list[PlannedComponent]
+    summary: str = Field(description="What it means, in a sentence.")
+    components: list[PlannedComponent] = Field(description="The releases that the statistic follows from.")
     budget: DerivedBudget
 
 
@@ -374,9 +398,7 @@ class DerivedAnswer(_Derived):
     """A derived statistic and its components. It is not a release itself; its components are."""
 
     estimates: dict[str, Estimate] = Field(description="By name: the kind, or `slope` and `intercept`.")
-    edges: list[float] | list[DateText] | None = Field(
-        default=None, description="Cumulative counts: each is of the values below it."
-    )
+    edges: BinEdges | None = Field(default=None, description="Cumulative counts: each is of the values below it.")
     bins: list[Bin] | None = Field(default=None, description="Margins and groups: what each number is about.")
-    components: list[Component]
+    components: list[Component] = Field(description="The releases that the statistic follows from.")
     budget: ReleaseBudget

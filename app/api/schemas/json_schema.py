@@ -5,27 +5,25 @@ from typing import Any
 from pydantic import WithJsonSchema
 
 
-def _given(member: str, *, nullable: bool) -> dict[str, Any]:
-    """Return the schema of objects that have a member, and not as null, which stands for an absent one."""
-    present: dict[str, Any] = {"required": [member]}
-    return present | {"properties": {member: {"not": {"type": "null"}}}} if nullable else present
+def _given(member: str) -> dict[str, Any]:
+    """Return the schema of objects that have a member, and not as null, which stands for an absent one.
+
+    It allows other members in words, because Redocly does not allow them in examples otherwise.
+    """
+    not_null = {"not": {"type": "null"}}
+    return {"required": [member], "properties": {member: not_null}, "additionalProperties": True}
 
 
-def exactly_one_of(*members: str, nullable: bool = True) -> dict[str, Any]:
+def exactly_one_of(first: str, *others: str) -> dict[str, Any]:
     """Return the schema of objects that have exactly one of these members.
 
     It is a chain of conditions, since generators of clients lose the properties of a model that has `oneOf` too.
-
-    Args:
-        members: two or more names.
-        nullable: whether null stands for an absent member.
     """
-    first, *others = members
-    given = _given(first, nullable=nullable)
     if not others:
-        return given
-    another = {"anyOf": [_given(each, nullable=nullable) for each in others]}
-    return {"if": given, "then": {"not": another}, "else": exactly_one_of(*others, nullable=nullable)}
+        return _given(first)
+    another = [_given(each) for each in others]
+    no_other = {"not": another[0] if len(another) == 1 else {"anyOf": another}}
+    return {"if": _given(first), "then": no_other, "else": exactly_one_of(*others)}
 
 
 def one_of_characters(pattern: str) -> WithJsonSchema:

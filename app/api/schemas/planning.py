@@ -17,9 +17,11 @@ MAX_ROWS = 10**15
 class CurveRequest(RequestModel):
     """The ε of a plan's curve: `points` values from `from` to `to`, evenly spaced in the logarithm, and every cliff."""
 
-    from_: Epsilon = Field(alias="from")
-    to: Epsilon
-    points: Annotated[int, Field(ge=2, le=MAX_POINTS), WHOLE]
+    from_: Epsilon = Field(alias="from", description="The smallest ε.")
+    to: Epsilon = Field(description="The largest ε.")
+    points: Annotated[int, Field(ge=2, le=MAX_POINTS), WHOLE] = Field(
+        description="How many points to compute, the ends included."
+    )
 
     @model_validator(mode="after")
     def _ascends(self) -> Self:
@@ -52,7 +54,9 @@ class FreePlanRequest(PlanRequest):
     """
 
     n: Annotated[int, Field(ge=2, le=MAX_ROWS), WHOLE] = Field(description="The number of rows.")
-    rows_per_unit: Annotated[int, Field(ge=1, le=MAX_ROWS_PER_UNIT), WHOLE] = 1
+    rows_per_unit: Annotated[int, Field(ge=1, le=MAX_ROWS_PER_UNIT), WHOLE] = Field(
+        default=1, description="How many rows one protected unit, such as a person, may have."
+    )
     columns: DeclaredColumns | None = Field(
         default=None, description="As in a registration. Required if `where` or `group_by` names a column."
     )
@@ -61,32 +65,34 @@ class FreePlanRequest(PlanRequest):
 class Bias(AnswerModel):
     """The bias E[value] - statistic, in the statistic's units: at `guess`, and its largest absolute value."""
 
-    guess: float
-    at_guess: float
+    guess: float = Field(description="The guess, cut to the public range.")
+    at_guess: float = Field(description="The bias if the statistic is the guess.")
     largest: float = Field(description="Over the whole public range.")
 
 
 class CurvePoint(AnswerModel):
     """What one ε would buy. At a `cliff` the grid is finer than at an ε that is 1e-9 smaller, so the radius jumps."""
 
-    epsilon: EpsilonText
-    radius: float
-    tight_radius: float
-    cliff: bool
+    epsilon: EpsilonText = Field(description="The ε of this point.")
+    radius: float = Field(description="The radius that it buys.")
+    tight_radius: float = Field(description="The smallest radius that holds for every table.")
+    cliff: bool = Field(description="Whether the grid is finer here than just below.")
 
 
 class PricedPoint(CurvePoint):
     """A point of a dataset's curve: whether an earlier release answers (`reused`), and whether it is affordable now."""
 
-    reused: bool
-    affordable: bool
+    reused: bool = Field(description="Whether an earlier release answers, at no cost.")
+    affordable: bool = Field(description="Whether the budget and the allowance cover it now.")
 
 
 class DatasetPlan(Plan):
     """What a release would promise and cost, and the requested extras."""
 
     bias: Bias | None = None
-    curve: list[PricedPoint] | None = None
+    curve: list[PricedPoint] | None = Field(
+        default=None, description="What other ε would buy, if a curve was asked for."
+    )
 
 
 class FreePlan(Described):
@@ -95,4 +101,6 @@ class FreePlan(Described):
     accuracy: PlannedAccuracy
     cliff: Cliff | None
     bias: Bias | None = None
-    curve: list[CurvePoint] | None = None
+    curve: list[CurvePoint] | None = Field(
+        default=None, description="What other ε would buy, if a curve was asked for."
+    )

@@ -2,11 +2,18 @@
 
 from typing import Annotated
 
-from pydantic import GetPydanticSchema
+from pydantic import Field, GetPydanticSchema
 from pydantic_core import core_schema
+from typing_extensions import TypeAliasType
 
 from app.roles import Role
 
-# A literal, so that the OpenAPI document lists the roles where they are used, without a schema of their own.
 _LITERAL = core_schema.literal_schema([role.value for role in Role])
-RoleName = Annotated[str, GetPydanticSchema(lambda *_: core_schema.no_info_after_validator_function(Role, _LITERAL))]
+RoleName = TypeAliasType(
+    "RoleName",
+    Annotated[
+        str,
+        GetPydanticSchema(lambda *_: core_schema.no_info_after_validator_function(Role, _LITERAL)),
+        Field(description="What a principal may do."),
+    ],
+)

@@ -214,7 +214,7 @@ class _QuantileCounts(RequestModel):
     column: ColumnName
     probabilities: Annotated[
         list[Probability], Field(min_length=1, max_length=MAX_SEARCHED, fail_fast=True, examples=[[0.5]])
-    ]
+    ] = Field(description="The probabilities of the quantiles: 0.5 is the median.")
     edges: Edges | None = None
     bins: Bins | None = None
     bounds: Bounds | None = None
@@ -264,14 +264,18 @@ class _AnyHistogram(RequestModel):
     and `outside` is one more.
     """
 
-    model_config = ConfigDict(json_schema_extra=exactly_one_of("column", "columns", nullable=False))
+    model_config = ConfigDict(json_schema_extra=exactly_one_of("column", "columns"))
 
     kind: Literal["histogram"]
     column: ColumnName
     columns: Pair
-    edges: Edges | PairOfEdges | None = None
-    bins: Bins | PairOfBins | None = None
-    bounds: Bounds | PairOfBounds | None = None
+    edges: Edges | PairOfEdges | None = Field(default=None, description="The edges of the bins, ascending.")
+    bins: Bins | PairOfBins | None = Field(
+        default=None, description="How many bins of equal width; for dates also the calendar period of each bin."
+    )
+    bounds: Bounds | PairOfBounds | None = Field(
+        default=None, description="The ends of the first and the last of the `bins`: by default, the declared bounds."
+    )
     where: Where | None = None
 
 

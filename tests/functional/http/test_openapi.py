@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 from jsonschema_rs import Draft202012Validator
 from service_world import Service
 
@@ -126,3 +127,80 @@ def test_every_tag_is_declared_and_used(one_service: Service) -> None:
 def test_the_schemas_have_no_keyword_of_another_language(one_service: Service) -> None:
     """Pydantic leaks its own names of limits (`ge`, `le`) where it cannot translate them."""
     assert {keyword for schema in every_schema(one_service.contract.document) for keyword in schema} <= KEYWORDS
+
+
+def test_every_schema_and_every_member_is_described(one_service: Service) -> None:
+    schemas = one_service.contract.document["components"]["schemas"]
+    assert [name for name, schema in schemas.items() if not schema.get("description")] == []
+    members = [
+        (f"{name}.{member}", described.get("description", ""))
+        for name, schema in schemas.items()
+        for member, described in schema.get("properties", {}).items()
+    ]
+    assert len(members) > 600
+    assert [path for path, words in members if not re.fullmatch(r"(?s)[A-Z0-9`Σ|].*[.`]", words)] == []
+
+
+def fits(document: dict[str, Any], name: str, value: object) -> bool:
+    schema = {"$ref": f"#/components/schemas/{name}", "components": document["components"]}
+    return Draft202012Validator(schema).is_valid(value)
+
+
+MEAN = {"kind": "mean", "column": "x"}
+COUNT = {"kind": "histogram", "columns": ["x", "y"], "bins": [2, None]}
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "valid"),
+    [
+        ("ReleaseRequest", {"statistic": MEAN, "epsilon": "0.5"}, True),
+        ("ReleaseRequest", {"statistic": MEAN, "epsilon": "0.5", "accuracy": None}, True),
+        ("ReleaseRequest", {"statistic": MEAN, "relative_accuracy": 0.1, "guess": 5}, True),
+        ("ReleaseRequest", {"statistic": MEAN}, False),
+        ("ReleaseRequest", {"statistic": MEAN, "epsilon": None}, False),
+        ("ReleaseRequest", {"statistic": MEAN, "epsilon": "0.5", "accuracy": 2}, False),
+        ("PlanRequest", {"statistic": MEAN, "accuracy": 2, "relative_accuracy": 0.1}, False),
+        ("DerivedRequest", {"derived": {"kind": "correlation", "columns": ["x", "y"]}}, False),
+        ("Statistic", {"kind": "histogram", "column": "x", "edges": [1, 2, 3]}, True),
+        ("Statistic", COUNT, True),
+        ("Statistic", COUNT | {"column": "x"}, False),
+        ("Statistic", {"kind": "histogram"}, False),
+        ("DeclaredFormat", {"decimal": ",", "thousands": " "}, True),
+        ("DeclaredFormat", {"thousands": ", "}, False),
+    ],
+)
+def test_the_schemas_tell_what_excludes_what(
+    one_service: Service, name: str, body: dict[str, Any], *, valid: bool
+) -> None:
+    assert fits(one_service.contract.document, name, body) is valid
+
+
+def test_unions_are_named_and_have_a_discriminator(one_service: Service) -> None:
+    """A client that is generated from a union without them may lose an answer that was paid for."""
+    schemas = one_service.contract.document["components"]["schemas"]
+    kinds = {
+        name: sorted(schemas[name]["discriminator"]["mapping"]) for name in ("Statistic", "DerivedStatistic", "Column")
+    }
+    for name, of_name in kinds.items():
+        targets = schemas[name]["discriminator"]["mapping"].values()
+        assert sorted(targets) == sorted(each["$ref"] for each in schemas[name]["oneOf"])
+        assert {schemas[Path(target).name]["properties"]["kind"]["const"] for target in targets} == set(of_name)
+    unnamed = [schema for schema in every_schema(one_service.contract.document) if "oneOf" in schema]
+    assert len(unnamed) == sum("oneOf" in schema for schema in schemas.values())
+
+
+def test_answers_may_get_new_members(one_service: Service) -> None:
+    """A later version may add a member, and a client that validates what it reads must not lose the answer."""
+    schemas = one_service.contract.document["components"]["schemas"]
+    open_schemas = (
+        "Release",
+        "Accuracy",
+        "DatasetPlan",
+        "DerivedAnswer",
+        "BatchAnswer",
+        "Statistic",
+        "Mean",
+        "Dataset",
+    )
+    assert not any("additionalProperties" in schemas[name] for name in open_schemas)
+    assert schemas["ReleaseRequest"]["additionalProperties"] is False
