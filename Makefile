@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve docs test test-slow test-hostile test-browser pictures examples openapi test-kill test-faults test-spark container-check audit lint-web format-web \
+.PHONY: help setup demo serve docs test test-slow test-hostile test-browser test-r r-docs pictures examples openapi test-kill test-faults test-spark container-check audit lint-web format-web \
 	fuzz client messages bench bench-setup lint format lock release-check clean
 
 help: ## Show what can be made
@@ -50,7 +50,7 @@ docs: $(VENV)/guide ## Build the guide that the service shows at /guide; every w
 	@$(BIN)/sphinx-build -q -n -W --keep-going -E -b html -d build/doctrees docs app/guide
 
 # Not loaded, since what needs them is left out: they take a second of each process.
-LEFT_OUT := -p no:schemathesis --ignore=tests/browser --ignore=tests/hostile
+LEFT_OUT := -p no:schemathesis --ignore=tests/browser --ignore=tests/hostile --ignore=tests/r
 test: $(VENV)/development ## Run the tests, on SQLite and Postgres
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile $(LEFT_OUT) -m "not slow and not browser and not container and not hostile"
 
@@ -63,6 +63,12 @@ test-hostile: $(VENV)/development ## Attack services that have 1 GiB of memory e
 
 test-browser: $(VENV)/development ## Run the dashboard's tests in headless Chromium (Debian's package chromium)
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m browser tests/browser
+
+test-r: $(VENV)/development ## Build and check the R client, and try it against a service (needs R: see .ci/run)
+	@$(BIN)/python -m pytest -q -m r tests/r
+
+r-docs: ## Write the R client's manual pages and NAMESPACE anew (Debian's package r-cran-roxygen2)
+	@Rscript -e 'roxygen2::roxygenise("clients/r")'
 
 pictures: $(VENV)/development ## Make the pictures in docs/screenshots anew
 	@$(BIN)/python -m pytest -q -m browser tests/browser/test_pages.py --pictures

@@ -1,0 +1,98 @@
+#' Connect to a service
+#'
+#' Nothing is sent until you ask. Keep your key out of scripts and notebooks:
+#' put it into the environment variable SNAPLEDGER_KEY, for example in the file
+#' `.Renviron`. Then the connection does not hold the key, but reads the variable
+#' for each request. Printing a connection never shows the key.
+#'
+#' A call whose answer is lost, or which finds the service busy (429, 502, 503,
+#' 504), is sent again up to `retries` times, with the same idempotency key and
+#' after as long as `Retry-After` says. What was already charged is answered from
+#' the record.
+#'
+#' @param url The address of the service, such as `https://stats.example.org`.
+#' @param key Your key. By default, that in SNAPLEDGER_KEY.
+#' @param timeout How many seconds a call waits for its answer.
+#' @param retries How often a call is sent again at most.
+#' @param backoff The seconds before the first retry. Each further pause is
+#'   twice as long, up to 10 seconds.
+#' @returns A connection, for [sl_datasets()], [sl_dataset()] and [sl_me()].
+#' @export
+#' @examples
+#' sl_connect("http://127.0.0.1:8000", key = "any")
+sl_connect <- function(url = Sys.getenv("SNAPLEDGER_URL"), key = NULL, timeout = 60, retries = 6, backoff = 0.2) {
+  url <- check_url(url)
+  if (is.null(key)) check_key(Sys.getenv("SNAPLEDGER_KEY")) else check_key(key)
+  if (startsWith(url, "http://") && !is_loopback(url)) {
+    rlang::warn(
+      c(
+        "The key is sent without encryption: everybody on the way can read it.",
+        i = "Use an address that begins with https://."
+      ),
+      class = "snapledger_insecure_url"
+    )
+  }
+  structure(
+    list(
+      url = url,
+      key_from = if (is.null(key)) "SNAPLEDGER_KEY" else "`key`",
+      get_key = make_key_reader(key),
+      timeout = check_number(timeout, "timeout", least = 0.001),
+      retries = check_number(retries, "retries"),
+      backoff = check_number(backoff, "backoff")
+    ),
+    class = "snapledger_connection"
+  )
+}
+
+# Returns a function that returns the key, so that no list of the workspace shows it.
+make_key_reader <- function(key) {
+  force(key)
+  function() if (is.null(key)) check_key(Sys.getenv("SNAPLEDGER_KEY")) else key
+}
+
+check_url <- function(url) {
+  if (!is.character(url) || length(url) != 1 || is.na(url) || !nzchar(url)) {
+    refuse("No URL of a service: give `url`, or set SNAPLEDGER_URL.")
+  }
+  if (!grepl("^https?://[^/?#@[:space:]]+(/[^?#[:space:]]*)?$", url)) {
+    refuse("The service's URL must begin with https:// or http:// and name a host, without a user.")
+  }
+  sub("/+$", "", url)
+}
+
+check_key <- function(key) {
+  if (!is.character(key) || length(key) != 1 || is.na(key) || !nzchar(key)) {
+    refuse("No key: set SNAPLEDGER_KEY, or give `key`.")
+  }
+  if (!grepl("^[!-~]+$", key)) refuse("This is not a key: it has characters that keys never have.")
+  key
+}
+
+check_number <- function(number, name, least = 0) {
+  if (!is.numeric(number) || length(number) != 1 || is.na(number) || number < least) {
+    refuse("`%s` must be a number of at least %s.", name, format(least))
+  }
+  number
+}
+
+is_loopback <- function(url) {
+  host <- sub("^http://(\\[[^]]*\\]|[^/:]+).*$", "\\1", url)
+  grepl("^(localhost|.*\\.localhost|127(\\.[0-9]+){3}|\\[::1\\])$", host, ignore.case = TRUE)
+}
+
+check_connection <- function(connection) {
+  if (!inherits(connection, "snapledger_connection")) refuse("This needs a connection: see `sl_connect()`.")
+  connection
+}
+
+#' @export
+format.snapledger_connection <- function(x, ...) {
+  sprintf("<snapledger connection> %s, with the key from %s", x$url, x$key_from)
+}
+
+#' @export
+print.snapledger_connection <- function(x, ...) {
+  cat(format(x), "\n", sep = "")
+  invisible(x)
+}

@@ -1,0 +1,135 @@
+#' Draw answers
+#'
+#' `ggplot2::autoplot()` draws the values of a release, a derived statistic or a
+#' batch with their intervals, and the curve of a plan. Add scales and themes as
+#' to any plot. `plot()` prints it.
+#'
+#' @param object,x A release, a derived statistic, a batch or a plan with a curve.
+#' @param ... Not used.
+#' @returns A ggplot.
+#' @name autoplot
+#' @examplesIf nzchar(Sys.getenv("SNAPLEDGER_URL")) && requireNamespace("ggplot2", quietly = TRUE)
+#' penguins <- sl_dataset(sl_connect(), "penguins")
+#' species <- sl_release(penguins, sl_histogram("species"), accuracy = 20)
+#' ggplot2::autoplot(species)
+NULL
+
+#' @rdname autoplot
+#' @exportS3Method ggplot2::autoplot
+autoplot.snapledger_estimate <- function(object, ...) draw_points(object, object$statistic)
+
+#' @rdname autoplot
+#' @exportS3Method ggplot2::autoplot
+autoplot.snapledger_histogram <- function(object, ...) {
+  if (!is.null(object$axes)) {
+    return(draw_table(object))
+  }
+  numbers <- tibble::as_tibble(object)
+  has_intervals <- !all(is.na(numbers$lower))
+  if (has_intervals) draw_bars(object, numbers) else draw_points(object, object$statistic)
+}
+
+#' @rdname autoplot
+#' @exportS3Method ggplot2::autoplot
+autoplot.snapledger_derived <- function(object, ...) draw_points(object, object$derived)
+
+#' @rdname autoplot
+#' @exportS3Method ggplot2::autoplot
+autoplot.snapledger_batch <- function(object, ...) {
+  numbers <- tibble::as_tibble(object)
+  numbers$item <- factor(numbers$item, unique(numbers$item))
+  point_plot(numbers) +
+    ggplot2::facet_wrap(ggplot2::vars(.data$item), scales = "free") +
+    ggplot2::labs(x = NULL, y = NULL)
+}
+
+#' @rdname autoplot
+#' @exportS3Method ggplot2::autoplot
+autoplot.snapledger_plan <- function(object, ...) {
+  points <- tibble::as_tibble(object)
+  ggplot2::ggplot(points, ggplot2::aes(.data$epsilon, .data$radius)) +
+    (if (nrow(points) > 1) ggplot2::geom_line()) +
+    ggplot2::geom_point(
+      data = tibble::tibble(epsilon = as.numeric(object$privacy$epsilon), radius = object$accuracy$radius)
+    ) +
+    ggplot2::scale_x_log10() +
+    ggplot2::scale_y_log10() +
+    ggplot2::labs(
+      title = describe_statistic(object$statistic), x = "\u03b5",
+      y = append_unit(sprintf("radius (%s)", format_level(object$accuracy$alpha)), unit_of(object))
+    )
+}
+
+#' @rdname autoplot
+#' @export
+plot.snapledger_answer <- function(x, ...) {
+  rlang::check_installed("ggplot2", "to draw answers.")
+  print(ggplot2::autoplot(x))
+  invisible(x)
+}
+
+draw_points <- function(answer, statistic) {
+  numbers <- tibble::as_tibble(answer)
+  unit <- unique(numbers$unit)
+  point_plot(numbers) + ggplot2::labs(
+    title = describe_statistic(statistic), caption = describe_error_bars(answer), x = NULL,
+    y = if (length(unit) == 1 && nzchar(unit)) unit
+  )
+}
+
+# Returns the values as points with their intervals; bins keep their order.
+point_plot <- function(numbers) {
+  numbers$label <- factor(numbers$label, unique(numbers$label))
+  ggplot2::ggplot(numbers, ggplot2::aes(.data$label, .data$value)) +
+    ggplot2::geom_linerange(ggplot2::aes(ymin = .data$conf_low, ymax = .data$conf_high), na.rm = TRUE) +
+    ggplot2::geom_point(size = 2, na.rm = TRUE)
+}
+
+# Returns a histogram of intervals; values that are in none, such as missing ones, are in the caption.
+draw_bars <- function(release, numbers) {
+  inside <- !is.na(numbers$lower)
+  others <- numbers[!inside, ]
+  others <- if (nrow(others) > 0) paste(others$label, format_numbers(others, TRUE)$value, collapse = ", ")
+  bins <- numbers[inside, ]
+  column <- rlang::`%||%`(release$statistic$column, release$statistic$group_by$column)
+  ggplot2::ggplot(bins, ggplot2::aes(
+    xmin = .data$lower, xmax = .data$upper, ymin = 0, ymax = .data$value
+  )) +
+    ggplot2::geom_rect(fill = "grey80", colour = "white") +
+    ggplot2::geom_linerange(ggplot2::aes(
+      x = (.data$lower + .data$upper) / 2, ymin = .data$conf_low, ymax = .data$conf_high
+    )) +
+    ggplot2::labs(
+      title = describe_statistic(release$statistic), y = if (release$statistic$kind == "sum") "sum" else "rows",
+      x = title_column(column, release$columns[[column]]),
+      caption = paste(c(others, describe_error_bars(release)), collapse = "; ")
+    )
+}
+
+# Returns what a column is called, with its unit.
+title_column <- function(column, texts) {
+  unit <- if (!is.null(texts$unit)) sprintf("(%s)", texts$unit)
+  paste(c(as_one_text(texts$label, column), unit), collapse = " ")
+}
+
+draw_table <- function(release) {
+  cells <- tibble::as_tibble(release)
+  cells <- cells[!is.na(cells$row), ]
+  cells$row <- factor(cells$row, rev(unique(cells$row)))
+  cells$column <- factor(cells$column, unique(cells$column))
+  columns <- unlist(release$statistic$columns)
+  ggplot2::ggplot(cells, ggplot2::aes(.data$column, .data$row, fill = .data$value)) +
+    ggplot2::geom_tile() +
+    ggplot2::geom_text(ggplot2::aes(label = format_numbers(cells, TRUE)$value)) +
+    ggplot2::scale_fill_gradient(low = "white", high = "steelblue", name = "rows") +
+    ggplot2::labs(
+      title = describe_statistic(release$statistic), x = columns[2], y = columns[1],
+      caption = describe_radius(release)
+    )
+}
+
+describe_radius <- function(release) {
+  sprintf("each \u00b1 %s (%s)", format_error(release$accuracy$radius, TRUE), format_level(release$accuracy$alpha))
+}
+
+describe_error_bars <- function(answer) sprintf("error bars: %s intervals", format_level(alpha_of(answer)))

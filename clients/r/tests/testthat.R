@@ -1,0 +1,4 @@
+library(testthat)
+library(snapledger)
+
+test_check("snapledger")

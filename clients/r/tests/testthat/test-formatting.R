@@ -1,0 +1,53 @@
+measured <- function(...) unname(snapledger:::format_measured(...))
+ends <- function(...) snapledger:::format_interval(...)
+
+test_that("values have the places of their error, which is rounded up", {
+  expect_equal(measured(4209.1, 115.2), c("4,209", "116"))
+  expect_equal(measured(3.14159, 0.131), c("3.14", "0.14"))
+  expect_equal(measured(0.3, 0.3), c("0.30", "0.30"))
+  expect_equal(measured(-0.001, 0.5), c("0.00", "0.51"))
+  expect_equal(measured(98, 6.49, TRUE), c("98", "7"))
+  expect_equal(measured(1234567.8, 15000), c("1,234,568", "15,001"))
+})
+
+test_that("intervals are rounded outwards", {
+  expect_equal(ends(4093.91, 4324.31), "4,093 to 4,325")
+  expect_equal(ends(0.1234, 0.2345), "0.123 to 0.235")
+  expect_equal(ends(NA, 5), "at most 5.000")
+  expect_equal(ends(NA_real_, NA_real_), "anything")
+  set.seed(3)
+  for (each in 1:500) {
+    lower <- rnorm(1) * 10^runif(1, -6, 9)
+    upper <- lower + abs(rnorm(1)) * 10^runif(1, -6, 9)
+    shown <- as.numeric(gsub(",", "", strsplit(ends(lower, upper), " to ")[[1]]))
+    expect_true(shown[1] <= lower + 1e-13 * abs(lower) && shown[2] >= upper - 1e-13 * abs(upper))
+  }
+})
+
+test_that("what is spent is rounded up, and what is left is rounded down", {
+  expect_equal(snapledger:::format_cost("0.871099697"), "0.872")
+  expect_equal(snapledger:::format_left("9.128900303"), "9.12")
+  expect_equal(snapledger:::format_cost("0.5"), "0.5")
+  expect_equal(snapledger:::format_left("1200"), "1,200")
+  expect_equal(snapledger:::format_cost("0.000000001"), "0.000000001")
+  expect_equal(snapledger:::format_left("0"), "0")
+})
+
+test_that("a decimal comma of the session does not reach the texts", {
+  rlang::local_options(OutDec = ",")
+  expect_equal(measured(3.14159, 0.131), c("3.14", "0.14"))
+  expect_equal(snapledger:::format_level(0.025), "97.5 %")
+})
+
+test_that("a release is shown with its error bar, cost and what is left", {
+  expect_equal(format(make_release()), c(
+    "mean of body_mass_g: 4,209 \u00b1 116 g (95 %)",
+    "\u03b5 = 0.1 paid; 0.123 of your allowance and 9.9 of the dataset's budget are left"
+  ))
+})
+
+test_that("statistics are shown in words", {
+  expect_equal(format(sl_mean("mass", where = species == "Adelie", missing = "exclude")),
+    "<snapledger statistic> mean of mass where species in Adelie, known values")
+  expect_equal(format(sl_count(group_by = sl_periods("born", "iso_week"))), "<snapledger statistic> count by week of born")
+})

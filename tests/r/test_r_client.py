@@ -1,0 +1,98 @@
+"""The R client: built, checked and tried as R's community does it, against a real service."""
+
+import json
+import re
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from client_world import People, losing_every_third_answer
+from conftest import PACKAGE, R  # type: ignore[import-not-found]
+from service_world import Service
+
+from snapledger_client import Client, Estimate, Histogram
+
+pytestmark = [pytest.mark.r, pytest.mark.timeout(600)]
+
+RELEASES = 100
+SCRIPTS = Path(__file__).parent
+
+
+@pytest.fixture(scope="session")
+def package(r: R, with_service: dict[str, str]) -> Path:
+    """The source package, whose vignette has run its code."""
+    r.run("R", "CMD", "build", PACKAGE, **with_service)
+    (built,) = r.folder.glob("snapledger_*.tar.gz")
+    return built
+
+
+@pytest.fixture(scope="session")
+def installed(r: R, package: Path) -> R:
+    r.run("R", "CMD", "INSTALL", "--no-docs", f"--library={r.library}", package)
+    return r
+
+
+def test_the_check_has_no_error_and_no_warning(r: R, package: Path, with_service: dict[str, str]) -> None:
+    offline = {"_R_CHECK_SYSTEM_CLOCK_": "false", "_R_CHECK_XREFS_REPOSITORIES_": f"file://{r.folder}"}
+    r.run("R", "CMD", "check", "--no-manual", package, **with_service, **offline)
+    log = (r.folder / "snapledger.Rcheck" / "00check.log").read_text()
+    assert log.splitlines()[-1] == "Status: OK" or log.splitlines()[-2:] == ["Status: OK", ""], log
+    told = (r.folder / "snapledger.Rcheck" / "tests" / "testthat.Rout").read_text()
+    (outcome,) = re.findall(r"\[ FAIL (\d+) \| WARN (\d+) \| SKIP (\d+) \| PASS (\d+) \]", told)[-1:]
+    assert outcome[:3] == ("0", "0", "0"), told
+    assert int(outcome[3]) > 0
+
+
+def test_the_vignette_has_answers(r: R, package: Path) -> None:
+    r.run("tar", "-xzf", package, "snapledger/inst/doc/snapledger.html")
+    page = (r.folder / "snapledger/inst/doc/snapledger.html").read_text()
+    for told in ("mean of body_mass_g: within", "of your allowance and", "regression of", "did you mean"):
+        assert told in page
+    assert page.count("<img ") >= 3
+
+
+def test_a_hundred_releases_through_a_lossy_network_cost_a_hundred_debits(
+    installed: R, service: Service, people: People
+) -> None:
+    with Client(service.url, people.owner) as owner:
+        before = sum(entry.kind == "debit" for entry in owner.dataset("penguins").ledger())
+    with losing_every_third_answer(service.url) as loss:
+        told = installed.run(
+            "Rscript", SCRIPTS / "hundred_releases.R", str(RELEASES), SNAPLEDGER_URL=loss.url, SNAPLEDGER_KEY=people.ada
+        )
+    ids = told.split()
+    assert loss.dropped >= RELEASES // 3
+    assert loss.seen == RELEASES + loss.dropped
+    with Client(service.url, people.owner) as owner:
+        debits = [entry for entry in owner.dataset("penguins").ledger() if entry.kind == "debit"][before:]
+    assert sorted(str(entry.release_id) for entry in debits) == sorted(ids)
+    assert len(set(ids)) == RELEASES
+    assert {entry.epsilon for entry in debits} == {Decimal("0.1")}
+
+
+def test_figures_are_those_that_the_python_client_reads(
+    installed: R, service: Service, with_service: dict[str, str]
+) -> None:
+    answers: dict[str, list[dict[str, Any]]] = json.loads(installed.run("Rscript", SCRIPTS / "figures.R", **with_service))
+    assert len(answers) >= 4
+    with Client(service.url, with_service["SNAPLEDGER_KEY"]) as client:
+        for release_id, rows in answers.items():
+            release = client.release(release_id)
+            if isinstance(release, Estimate):
+                expected = [(release.value_in_range, *release.interval)]
+            else:
+                assert isinstance(release, Histogram)
+                expected = [(value, *ends) for value, ends in zip(release.value_in_range, release.interval, strict=True)]
+                assert [row["label"] for row in rows] == release.labels
+            assert [tuple(float(row[name]) for name in ("value", "conf_low", "conf_high")) for row in rows] == expected
+
+
+def test_the_manual_pages_are_those_of_the_sources(r: R) -> None:
+    if r.run("Rscript", "-e", 'cat(requireNamespace("roxygen2", quietly = TRUE))') != "TRUE":
+        pytest.skip("r-cran-roxygen2 is not installed: see .ci/run")
+    r.run("cp", "-r", PACKAGE, "copy")
+    r.run("Rscript", "-e", 'roxygen2::roxygenise("copy")')
+    for path in (PACKAGE / "NAMESPACE", *PACKAGE.glob("man/*.Rd")):
+        assert (r.folder / "copy" / path.relative_to(PACKAGE)).read_text() == path.read_text(), "run make r-docs"
+    assert len(list((r.folder / "copy/man").glob("*.Rd"))) == len(list(PACKAGE.glob("man/*.Rd")))
