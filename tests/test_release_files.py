@@ -31,3 +31,10 @@ def test_the_citation_is_of_this_project() -> None:
     assert {"cff-version", "message", "type", "title", "authors"} <= citation.keys()
     assert (citation["title"], citation["license"]) == ("Snapledger", "Apache-2.0")
     assert "version" not in citation  # it has one place
+
+
+def test_the_r_client_has_the_same_licence_and_version() -> None:
+    lines = (ROOT / "clients/r/DESCRIPTION").read_text().splitlines()
+    facts = dict(line.split(": ", 1) for line in lines if not line.startswith(" ") and ": " in line)
+    assert (facts["Version"], facts["License"]) == (__version__, "Apache License (>= 2)")
+    assert (ROOT / "clients/r/NEWS.md").read_text().startswith(f"# snapledger {__version__}\n")

@@ -1,62 +1,17 @@
-"""A service with the penguins on it, and an installed R package; without R, every test here is skipped."""
+"""A service with the penguins on it, and R; without R, every test here is skipped."""
 
-import os
-import shutil
-import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from client_world import People, settle
+from r_world import PACKAGE, R, find_r
 from service_world import Service, serving
-
-PACKAGE = Path(__file__).parents[2] / "clients" / "r"
-NEEDED = ("httr2", "jsonlite", "openssl", "rlang", "tibble", "ggplot2", "knitr", "rmarkdown", "testthat")
-SECONDS = 300
-
-
-@dataclass
-class R:
-    """R with a library of its own, and the environment that the package needs."""
-
-    folder: Path
-    library: Path
-    environment: dict[str, str]
-
-    def run(self, *command: str | Path, **environment: str) -> str:
-        """Run a command and return what it printed."""
-        finished = subprocess.run(
-            [*map(str, command)],
-            cwd=self.folder,
-            env=self.environment | environment,
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            check=False,
-        )
-        assert finished.returncode == 0, f"{finished.stdout}\n{finished.stderr}"
-        return finished.stdout
 
 
 @pytest.fixture(scope="session")
 def r(tmp_path_factory: pytest.TempPathFactory) -> R:
-    """R; skips the tests where it or a package is missing."""
-    if shutil.which("R") is None:
-        pytest.skip("R is not installed: Debian's packages are named in .ci/run")
-    found = subprocess.run(
-        ["Rscript", "-e", f"cat(all(sapply(c{NEEDED!r}, requireNamespace, quietly = TRUE)), rmarkdown::pandoc_available())"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if found.stdout.split() != ["TRUE", "TRUE"]:
-        pytest.skip(f"R's packages {', '.join(NEEDED)} or pandoc are not installed: see .ci/run")
-    folder = tmp_path_factory.mktemp("r")
-    library = folder / "library"
-    library.mkdir()
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("SNAPLEDGER_", "R_"))}
-    return R(folder, library, environment | {"R_LIBS": str(library), "LC_ALL": "C.UTF-8", "TZ": "UTC"})
+    return find_r(tmp_path_factory.mktemp("r"))
 
 
 @pytest.fixture(scope="session")
@@ -75,3 +30,18 @@ def people(service: Service) -> People:
 def with_service(service: Service, people: People) -> dict[str, str]:
     """The environment of who asks as ada."""
     return {"SNAPLEDGER_URL": service.url, "SNAPLEDGER_KEY": people.ada, "SNAPLEDGER_OWNER_KEY": people.owner}
+
+
+@pytest.fixture(scope="session")
+def package(r: R, with_service: dict[str, str]) -> Path:
+    """The source package, whose vignette has run its code."""
+    r.run("R", "CMD", "build", PACKAGE, **with_service)
+    (built,) = r.folder.glob("snapledger_*.tar.gz")
+    return built
+
+
+@pytest.fixture(scope="session")
+def installed(r: R, package: Path) -> R:
+    """R with the package in its library."""
+    r.run("R", "CMD", "INSTALL", "--no-docs", f"--library={r.library}", package)
+    return r

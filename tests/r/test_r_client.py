@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from client_world import People, losing_every_third_answer
-from conftest import PACKAGE, R  # type: ignore[import-not-found]
-from service_world import Service
+from client_world import People, losing_every_third_answer, settle
+from r_world import PACKAGE, R
+from service_world import Service, serving
+from session_text import masked
 
 from snapledger_client import Client, Estimate, Histogram
 
@@ -17,27 +18,15 @@ pytestmark = [pytest.mark.r, pytest.mark.timeout(600)]
 
 RELEASES = 100
 SCRIPTS = Path(__file__).parent
-
-
-@pytest.fixture(scope="session")
-def package(r: R, with_service: dict[str, str]) -> Path:
-    """The source package, whose vignette has run its code."""
-    r.run("R", "CMD", "build", PACKAGE, **with_service)
-    (built,) = r.folder.glob("snapledger_*.tar.gz")
-    return built
-
-
-@pytest.fixture(scope="session")
-def installed(r: R, package: Path) -> R:
-    r.run("R", "CMD", "INSTALL", "--no-docs", f"--library={r.library}", package)
-    return r
+PAGE = PACKAGE.parents[1] / "docs" / "r.md"
+BLOCK = re.compile(r"```r\n(.*?)```\n", re.DOTALL)
 
 
 def test_the_check_has_no_error_and_no_warning(r: R, package: Path, with_service: dict[str, str]) -> None:
     offline = {"_R_CHECK_SYSTEM_CLOCK_": "false", "_R_CHECK_XREFS_REPOSITORIES_": f"file://{r.folder}"}
     r.run("R", "CMD", "check", "--no-manual", package, **with_service, **offline)
     log = (r.folder / "snapledger.Rcheck" / "00check.log").read_text()
-    assert log.splitlines()[-1] == "Status: OK" or log.splitlines()[-2:] == ["Status: OK", ""], log
+    assert log.rstrip().endswith("Status: OK"), log
     told = (r.folder / "snapledger.Rcheck" / "tests" / "testthat.Rout").read_text()
     (outcome,) = re.findall(r"\[ FAIL (\d+) \| WARN (\d+) \| SKIP (\d+) \| PASS (\d+) \]", told)[-1:]
     assert outcome[:3] == ("0", "0", "0"), told
@@ -74,7 +63,9 @@ def test_a_hundred_releases_through_a_lossy_network_cost_a_hundred_debits(
 def test_figures_are_those_that_the_python_client_reads(
     installed: R, service: Service, with_service: dict[str, str]
 ) -> None:
-    answers: dict[str, list[dict[str, Any]]] = json.loads(installed.run("Rscript", SCRIPTS / "figures.R", **with_service))
+    answers: dict[str, list[dict[str, Any]]] = json.loads(
+        installed.run("Rscript", SCRIPTS / "figures.R", **with_service)
+    )
     assert len(answers) >= 4
     with Client(service.url, with_service["SNAPLEDGER_KEY"]) as client:
         for release_id, rows in answers.items():
@@ -83,13 +74,30 @@ def test_figures_are_those_that_the_python_client_reads(
                 expected = [(release.value_in_range, *release.interval)]
             else:
                 assert isinstance(release, Histogram)
-                expected = [(value, *ends) for value, ends in zip(release.value_in_range, release.interval, strict=True)]
+                expected = [
+                    (value, *ends) for value, ends in zip(release.value_in_range, release.interval, strict=True)
+                ]
                 assert [row["label"] for row in rows] == release.labels
             assert [tuple(float(row[name]) for name in ("value", "conf_low", "conf_high")) for row in rows] == expected
 
 
+def test_the_page_of_the_guide_is_true(installed: R, tmp_path: Path) -> None:
+    blocks = BLOCK.findall(PAGE.read_text())
+    script, expected = [], []
+    for block in blocks:
+        lines = block.splitlines()
+        script += ["cat('<block>\\n')", *(line for line in lines if not line.startswith("#> "))]
+        expected.append("\n".join(line.removeprefix("#> ") for line in lines if line.startswith("#> ")))
+    (installed.folder / "page.R").write_text("\n".join(script))
+    with serving(tmp_path, f"sqlite:///{tmp_path}/ledger.sqlite3") as fresh:
+        key = settle(fresh, limit=10, allowance=6).ada
+        printed = installed.run("Rscript", "page.R", SNAPLEDGER_URL=fresh.url, SNAPLEDGER_KEY=key)
+    told = printed.split("<block>\n")[1:]
+    assert [masked(text.strip()) for text in told] == [masked(text.strip()) for text in expected]
+
+
 def test_the_manual_pages_are_those_of_the_sources(r: R) -> None:
-    if r.run("Rscript", "-e", 'cat(requireNamespace("roxygen2", quietly = TRUE))') != "TRUE":
+    if not r.has("roxygen2"):
         pytest.skip("r-cran-roxygen2 is not installed: see .ci/run")
     r.run("cp", "-r", PACKAGE, "copy")
     r.run("Rscript", "-e", 'roxygen2::roxygenise("copy")')
