@@ -46,6 +46,7 @@ RUN = {
     "missing-values.md": {"pycon"},
     "planning.md": {"json"},
     "python.md": set(),  # made of docstrings, whose examples have a test of their own
+    "r.md": {"r"},  # tests/r runs it
     "tutorial-analyst.md": {"pycon"},
     "tutorial-owner.md": {"console", "json"},
 }
