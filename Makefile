@@ -22,7 +22,8 @@ $(VENV)/runtime: requirements.lock pyproject.toml client/pyproject.toml $(VERSIO
 	@echo "Installing what the service needs into $(VENV) …"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python tools/install_packages.py requirements.lock
-	@$(PIP) --no-deps --editable client --editable .
+	@$(PIP) --no-deps --editable .
+	@$(PIP) --no-deps --editable client  # last, since it has the command
 	@touch $@
 
 $(VENV)/development: requirements-dev.lock $(VENV)/runtime
