@@ -123,9 +123,10 @@ $(BENCH)/peers: requirements-bench.lock pyproject.toml
 	@$(BENCH)/bin/pip --disable-pip-version-check install --quiet --no-deps --editable client --editable .
 	@touch $@
 
-messages: $(VENV)/development ## List all texts that people read in docs/messages.md, and the formats of files
+messages: $(VENV)/development ## List all texts that people read in docs/messages.md, all commands, and the formats of files
 	@$(BIN)/python tools/list_terms.py
 	@$(BIN)/python tools/list_messages.py
+	@$(BIN)/python tools/list_commands.py
 	@$(BIN)/python tools/list_file_formats.py
 
 openapi: $(VENV)/development ## Write the OpenAPI document that the service answers

@@ -1,5 +1,6 @@
 """`snapledger ledger …`: commands of operators and auditors that open the ledger's database directly."""
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,10 @@ from app.ledger.chain import checkpoints
 from app.ledger.units import epsilon_text
 from app.services.operations import checkpoints as checkpoint_files
 from app.services.operations import full_verification, ledger_secrets, offline_ledger, write_offs
+from snapledger_client.cli import output
+from snapledger_client.cli.commands import ledgers
+from snapledger_client.cli.output import FormatOf, OutputFormat
+from snapledger_client.cli.session import USAGE, fail
 
 PublicKey = Annotated[
     str | None,
@@ -20,20 +25,33 @@ PublicKey = Annotated[
 ]
 
 
-def verify(
-    dataset: Annotated[str | None, typer.Option(help="Verify only this dataset's ledger.")] = None,
+def verify(  # noqa: PLR0913 - of the service's verification and of the one beside it
+    remote_dataset: Annotated[
+        str | None,
+        typer.Argument(
+            help="Let the running service verify this dataset's ledger, as its owner or an auditor.", metavar="DATASET"
+        ),
+    ] = None,
+    dataset: Annotated[
+        str | None, typer.Option(help="Verify only this dataset's ledger, directly from the database.")
+    ] = None,
     checkpoint: Annotated[Path | None, typer.Option(help="Also fail if a ledger is behind this checkpoint.")] = None,
     public_key: PublicKey = None,
     *,
     incremental: Annotated[
         bool, typer.Option("--incremental", help="Check each ledger only from its latest verified entry on.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    output_format: FormatOf = OutputFormat.TABLE,
 ) -> None:
     """Compute every hash chain and sum again, and change nothing; exit status 1 on any problem.
 
-    It only reads the database, whether the service runs or not, and needs the ledger's secret.
+    Without DATASET, it reads the database directly, whether the service runs or not, and needs the ledger's secret.
     """
+    if remote_dataset is not None:
+        if (dataset, checkpoint, public_key) != (None, None, None):
+            fail("--dataset, --checkpoint and --public-key go with the database, not with a running service", USAGE)
+        ledgers.verify(remote_dataset, incremental=incremental, output_format=output_format)
+        return
     settings = Settings()
     with offline_ledger.open_ledger_snapshot(settings) as session:
         keyring = ledger_secrets.load_keyring(settings)
@@ -41,7 +59,12 @@ def verify(
         if checkpoint is not None:
             known = checkpoint_files.read(checkpoint, _public_keys(public_key) or keyring.public_keys)
         found = full_verification.verify_ledgers(session, keyring, dataset, known, incremental=incremental)
-    typer.echo(encode_json(found.document()).decode() if as_json else found.text())
+    document = json.loads(encode_json(found.document()))
+    records = [
+        *document["datasets"],
+        *([{"dataset": checkpoints.ACTS} | document["audit"]] if document["audit"] else []),
+    ]
+    output.write(output_format, document, lambda: typer.echo(found.text()), records)
     if not found.valid:
         raise typer.Exit(1)
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 import typer
 import uvicorn
@@ -26,7 +27,8 @@ from app.services import audit_records
 from app.services.identity import principals
 from app.services.operations import backups, databases, ledger_secrets, migrations, offline_ledger, relocations, startup
 from snapledger_client.cli import commands
-from snapledger_client.cli.application import application, report_errors_in_a_line
+from snapledger_client.cli.application import application, is_argument, report_errors_in_a_line
+from snapledger_client.cli.output import FormatOf, OutputFormat
 
 _KEEP_ALIVE_SECONDS = 75  # longer than proxies keep idle connections, so that they never use one that we close
 _UNHEARD_SECONDS = 30  # a silent worker is then killed as hung; long, since a machine may be busy
@@ -36,7 +38,6 @@ _GRACE_SECONDS = 30  # for requests in progress when the service stops
 app = application()
 
 
-@app.command()
 def serve(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port to listen on; 0 chooses a free one.", min=0, max=65535)] = 8000,
@@ -107,7 +108,6 @@ def _free_port(host: str, port: int) -> int:
         raise ValueError(told) from None
 
 
-@app.command()
 def migrate() -> None:
     """Bring the database to the schema of this version."""
     settings = Settings()
@@ -116,7 +116,6 @@ def migrate() -> None:
     typer.echo("The database is migrated.")
 
 
-@app.command()
 def create_key(
     name: Annotated[str, typer.Argument(help="The principal's name.")],
     role: Annotated[Role | None, typer.Option(help="Create the principal, with this role.")] = None,
@@ -137,7 +136,6 @@ def create_key(
     typer.echo(issued.key)
 
 
-@app.command()
 def backup(directory: Annotated[Path, typer.Argument(help="A directory that does not exist yet.")]) -> None:
     """Copy the ledger, the data and a checkpoint consistently, while the service runs.
 
@@ -147,7 +145,6 @@ def backup(directory: Annotated[Path, typer.Argument(help="A directory that does
     typer.echo(f"{directory}: {len(made.heads)} datasets as of {made.at}; it does not contain the ledger's secret")
 
 
-@app.command()
 def restore(directory: Annotated[Path, typer.Argument(help="The directory of a backup.")]) -> None:
     """Fill an empty database and data directory from a backup; then compare it with your latest checkpoint."""
     made = backups.restore(Settings(), directory)
@@ -157,8 +154,8 @@ def restore(directory: Annotated[Path, typer.Argument(help="The directory of a b
     typer.echo("snapledger ledger verify --checkpoint LATEST says which ledgers are behind.")
 
 
-@app.command()
 def migrate_to(
+    context: typer.Context,
     url: Annotated[
         str,
         typer.Argument(
@@ -172,6 +169,10 @@ def migrate_to(
     Nobody can write to either database until the move has ended. If it is interrupted, run it again to go on. The data
     directory and the secret do not change.
     """
+    if is_argument(context, "url") and urlsplit(url).password is not None:
+        raise ValueError(
+            "others can see the password in a command's arguments: set SNAPLEDGER_TARGET_URL to the URL instead"
+        )
     moved = relocations.move_ledger(Settings(), url)
     if moved is None:
         typer.echo("The interrupted move is complete now.")
@@ -180,7 +181,6 @@ def migrate_to(
     typer.echo("This database is retired: set SNAPLEDGER_DATABASE_URL to the other one before you start the service.")
 
 
-@app.command()
 def demo() -> None:
     """Show what an analyst sees, on real data: a temporary service with the Palmer penguins."""
     from app.demo import tour  # noqa: PLC0415 - only this command needs its terminal library
@@ -188,28 +188,44 @@ def demo() -> None:
     tour.run()
 
 
-@app.command()
 def audit(
     epsilon: Annotated[list[str] | None, typer.Option(help="The ε of a mechanism; may be repeated.")] = None,
     rows: Annotated[list[int] | None, typer.Option(help="The number of rows; may be repeated.")] = None,
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    output_format: FormatOf = OutputFormat.TABLE,
     draft: Annotated[bool, typer.Option("--draft", help="Bound the cases of the verification draft.")] = False,
 ) -> None:
     """Compare the exact privacy and accuracy of releases with the claims; exit status 1 on any excess."""
     from app.mechanism_audit import report  # noqa: PLC0415 - only this command needs it
 
-    if not report.run(epsilon or [], rows or [], as_json=as_json, of_the_draft=draft):
+    if not report.run(epsilon or [], rows or [], output_format=output_format, of_the_draft=draft):
         raise typer.Exit(1)
 
 
-commands.attach(app)
-for group, own in (
-    ("dataset", (dataset.suggest, dataset.reindex)),
-    ("ledger", (ledger.verify, ledger.checkpoint, ledger.public_key, ledger.verify_checkpoint, ledger.write_off)),
-):
-    for command in own:
-        commands.find_group(app, group).command()(command)
+COMMANDS: dict[str, tuple[commands.Command, str]] = {
+    "serve": (serve, "serve --port 8000 --workers 2"),
+    "migrate": (migrate, "migrate"),
+    "create-key": (create_key, "create-key admin"),
+    "backup": (backup, "backup /backups/2027-01-31"),
+    "restore": (restore, "restore /backups/2027-01-31"),
+    "migrate-to": (migrate_to, "migrate-to sqlite:////srv/snapledger/ledger.sqlite3"),
+    "demo": (demo, "demo"),
+    "audit": (audit, "audit --epsilon 0.5 --rows 344"),
+    "dataset suggest": (dataset.suggest, "dataset suggest penguins.csv"),
+    "dataset reindex": (dataset.reindex, "dataset reindex penguins"),
+    "ledger verify": (ledger.verify, "ledger verify --checkpoint checkpoint.json"),
+    "ledger checkpoint": (ledger.checkpoint, "ledger checkpoint checkpoint.json"),
+    "ledger public-key": (ledger.public_key, "ledger public-key"),
+    "ledger verify-checkpoint": (
+        ledger.verify_checkpoint,
+        f"ledger verify-checkpoint checkpoint.json --public-key {'0123456789abcdef' * 4}",
+    ),
+    "ledger write-off": (ledger.write_off, "ledger write-off penguins 0.5 --reason 'lost with the disk'"),
+}
+"""Each command, and an example of its use without the word `snapledger`."""
+
+for path, (command, example) in (commands.COMMANDS | COMMANDS).items():
+    commands.add_command(app, path, command, example)
 
 
 def _settings_fault(problem: Mapping[str, Any]) -> str:

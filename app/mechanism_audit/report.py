@@ -14,6 +14,7 @@ from app.mechanism_audit.draft import report as draft
 from app.mechanism_audit.findings import Finding, as_far_as_possible
 from app.mechanism_audit.subject import COUNTS, SINGLE
 from app.mechanism_audit.tables import EXCEEDED, HOLDS, Section, show
+from snapledger_client.cli.output import OutputFormat
 
 EPSILONS = (mpq(1, 10), mpq(1), mpq(10))
 ROWS = (100,)
@@ -22,13 +23,13 @@ _MIN_EPSILON, _MAX_EPSILON = Decimal("1e-9"), Decimal(1000)
 _ROWS_OF_A_PERSON = (1, 3)
 
 
-def run(epsilons: Sequence[str], rows: Sequence[int], *, as_json: bool, of_the_draft: bool) -> bool:
+def run(epsilons: Sequence[str], rows: Sequence[int], *, output_format: OutputFormat, of_the_draft: bool) -> bool:
     """Audit each ε with each number of rows, print the findings and return whether all claims hold.
 
     Args:
         epsilons: the ε as decimals; `EPSILONS` if empty.
         rows: the numbers of rows; `ROWS` if empty.
-        as_json: print JSON instead of tables.
+        output_format: how to print them.
         of_the_draft: check the theorem of Liu's draft instead of the mechanisms.
 
     Raises:
@@ -39,8 +40,8 @@ def run(epsilons: Sequence[str], rows: Sequence[int], *, as_json: bool, of_the_d
         raise ValueError("an audit takes at least two rows")
     asked = exact or EPSILONS, rows or ROWS
     if of_the_draft:
-        return show(draft.sections(*asked), draft.VERDICTS, as_json=as_json)
-    return show(_sections(*asked), ("Every claim holds.", "Not every claim holds."), as_json=as_json)
+        return show(draft.sections(*asked), draft.VERDICTS, output_format=output_format)
+    return show(_sections(*asked), ("Every claim holds.", "Not every claim holds."), output_format=output_format)
 
 
 def _epsilon(text: str) -> Rational:

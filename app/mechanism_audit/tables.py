@@ -1,12 +1,15 @@
 """Prints the sections of an audit, as tables for people or as JSON."""
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
+
+from snapledger_client.cli import output
+from snapledger_client.cli.output import OutputFormat
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +26,7 @@ HOLDS = "holds"
 EXCEEDED = "EXCEEDED"
 
 
-def show(sections: Iterable[Section], verdicts: tuple[str, str], *, as_json: bool) -> bool:
+def show(sections: Iterable[Section], verdicts: tuple[str, str], *, output_format: OutputFormat) -> bool:
     """Print the sections, each table as soon as it is computed, and return whether all claims hold.
 
     `verdicts` has the last line to print: the first if all claims hold, the second if not.
@@ -32,13 +35,13 @@ def show(sections: Iterable[Section], verdicts: tuple[str, str], *, as_json: boo
     shown = []
     for section in sections:
         shown.append(section)
-        if not as_json:
+        if output_format is OutputFormat.TABLE:
             console.print(_table(section))
     holds = all(section.holds for section in shown)
-    if as_json:
-        console.out(json.dumps(_document(shown, holds=holds), ensure_ascii=False, indent=2), highlight=False)
-    else:
-        console.print(verdicts[0] if holds else f"[bold red]{verdicts[1]}[/]")
+    document = _document(shown, holds=holds)
+    records = [{"title": section["title"]} | row for section in document["sections"] for row in section["rows"]]
+    verdict = verdicts[0] if holds else f"[bold red]{verdicts[1]}[/]"
+    output.write(output_format, document, lambda: console.print(verdict), records)
     return holds
 
 
@@ -51,7 +54,7 @@ def _table(section: Section) -> Table:
     return table
 
 
-def _document(sections: Sequence[Section], *, holds: bool) -> dict[str, object]:
+def _document(sections: Sequence[Section], *, holds: bool) -> dict[str, Any]:
     return {
         "holds": holds,
         "sections": [

@@ -33,7 +33,7 @@ class Operator:
         return self.run("ledger", *arguments, **settings)
 
     def verify(self, *arguments: str) -> tuple[int, dict[str, Any]]:
-        done = self.ledger("verify", "--json", *arguments)
+        done = self.ledger("verify", "--format", "json", *arguments)
         assert done.out, done.err
         return done.status, json.loads(done.out)
 

@@ -35,7 +35,7 @@ def test_a_table_to_read() -> None:
 @pytest.mark.slow
 def test_the_same_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report, "_ROWS_OF_A_PERSON", (3,))  # as many as there are
-    done = audit("--epsilon", "0.5", "--rows", "3", "--json")
+    done = audit("--epsilon", "0.5", "--rows", "3", "--format", "json")
     found = json.loads(done.output)
     assert found["holds"] is True
     titles = [section["title"] for section in found["sections"]]
@@ -50,7 +50,7 @@ def test_the_same_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_excess_is_an_exit_status_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(production, "_round_and_clamp", without_outer_clamp)
-    done = audit("--epsilon", "1", "--rows", "2", "--json")
+    done = audit("--epsilon", "1", "--rows", "2", "--format", "json")
     assert done.exit_code == 1
     found = json.loads(done.output)
     assert found["holds"] is False
@@ -85,7 +85,7 @@ def test_the_draft_s_table() -> None:
 
 def test_a_bound_that_an_input_exceeds_is_an_exit_status(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(theorem, "_error", lambda setting, y, query: setting.eta * abs(y - query))
-    done = audit("--draft", "--epsilon", "1", "--rows", "10", "--json")
+    done = audit("--draft", "--epsilon", "1", "--rows", "10", "--format", "json")
     assert done.exit_code == 1
     assert json.loads(done.output)["holds"] is False
 

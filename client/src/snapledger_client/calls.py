@@ -16,10 +16,12 @@ from snapledger_client.models.accounts import (
     AuditRecord,
     Budget,
     BudgetRequest,
+    Connections,
     DatasetFacts,
     Draft,
     Entry,
     Grantee,
+    Health,
     IssuedKey,
     LatestVerification,
     Me,
@@ -281,9 +283,10 @@ def list_ledger(dataset: str) -> Pages[Entry]:
     return _list_pages(_make_path("datasets", dataset, "ledger"), "entries", Entry.model_validate)
 
 
-def verify_ledger(dataset: str) -> Call[Verification]:
-    """Verify a dataset's ledger."""
-    return Call("GET", _make_path("datasets", dataset, "ledger", "verification"), Verification.parse)
+def verify_ledger(dataset: str, *, incremental: bool = False) -> Call[Verification]:
+    """Verify a dataset's ledger, whole or from its latest verified entry on."""
+    query = {"incremental": "true"} if incremental else {}
+    return Call("GET", _make_path("datasets", dataset, "ledger", "verification"), Verification.parse, query=query)
 
 
 def get_latest_verification(dataset: str) -> Call[LatestVerification]:
@@ -332,6 +335,17 @@ def list_datasets() -> Pages[DatasetFacts]:
 def describe_dataset(dataset: str) -> Call[DatasetFacts]:
     """Get a dataset's public facts."""
     return Call("GET", _make_path("datasets", dataset), DatasetFacts.parse)
+
+
+def revalidate_dataset(dataset: str) -> Call[DatasetFacts]:
+    """Repeat the checks of registration on a live table."""
+    path = _make_path("datasets", dataset, "revalidation")
+    return Call("POST", path, DatasetFacts.parse, reads_table=True)
+
+
+def list_connections() -> Call[Connections]:
+    """List the connections that the operator configured."""
+    return Call("GET", _make_path("connections"), Connections.parse)
 
 
 def delete_dataset(dataset: str) -> Call[None]:
@@ -390,6 +404,19 @@ def decline_request(dataset: str, request_id: str, answer: str | None) -> Call[B
     """Decline a request for budget."""
     path = _make_path("datasets", dataset, "budget-requests", request_id, "decline")
     return Call("POST", path, BudgetRequest.parse).with_json({"answer": answer})
+
+
+# Operations
+
+
+def get_health(*, database: bool) -> Call[Health]:
+    """Ask whether the service is ready or, without its database, whether its process answers."""
+    return Call("GET", "/readyz" if database else "/healthz", Health.parse)
+
+
+def get_metrics() -> Call[str]:
+    """Get the counts for Prometheus."""
+    return Call("GET", "/metrics", bytes.decode, headers={"Accept": "text/plain"})
 
 
 # Principals

@@ -32,6 +32,7 @@ RUN = {
     "README.md": {"sh", "json", "python"},
     "choosing.md": {"pycon"},
     "client.md": {"pycon", "console"},
+    "command-line.md": {"text"},  # generated; a test parses its examples
     "installation.md": {"console"},
     "engines.md": {"sh", "json"},
     "figures.md": {"json", "sh"},

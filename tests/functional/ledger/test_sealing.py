@@ -85,9 +85,9 @@ def test_an_old_ledger_is_sealed_when_it_is_migrated(tmp_path: Path, database_ur
         assert snapledger("ledger", "verify", "--dataset", table.name).status == status
     told = snapledger("ledger", "verify").out
     assert "the dataset's facts have no seal" in told
-    before = snapledger("ledger", "verify", "--json").out
+    before = snapledger("ledger", "verify", "--format", "json").out
     assert snapledger("migrate").status == 0  # nothing is sealed again
-    assert snapledger("ledger", "verify", "--json").out == before
+    assert snapledger("ledger", "verify", "--format", "json").out == before
     database.close()
 
     with serving(tmp_path, database_url) as service:

@@ -12,8 +12,10 @@ from snapledger_client._async.dataset import AsyncDataset
 from snapledger_client.arguments import require_released
 from snapledger_client.models.accounts import (
     AuditRecord,
+    Connection,
     DatasetFacts,
     Draft,
+    Health,
     IssuedKey,
     Me,
     Principal,
@@ -176,6 +178,15 @@ class AsyncClient(AsyncBaseClient):
         with open_table(file) as stream:
             return await self._send(calls.draft_file(known, stream))
 
+    async def connections(self) -> tuple[Connection, ...]:
+        """The connections that the operator configured, for owners: tables behind them can be registered.
+
+        Examples:
+            >>> await owner.connections()  # none
+            ()
+        """
+        return (await self._send(calls.list_connections())).connections
+
     def releases(self) -> AsyncIterator[Release]:
         """The caller's own releases, oldest first.
 
@@ -261,6 +272,26 @@ class AsyncClient(AsyncBaseClient):
             [1, 2]
         """
         return self._iterate(calls.list_audit())
+
+    def health(self, *, database: bool = True) -> Awaitable[Health]:
+        """Ask whether the service is ready; an `Unavailable` says that it is not.
+
+        Without `database`, ask only whether its process answers.
+
+        Examples:
+            >>> (await client.health()).status
+            'ok'
+        """
+        return self._send(calls.get_health(database=database))
+
+    def metrics(self) -> Awaitable[str]:
+        """Counts, times and budgets in Prometheus' text format, for admins and auditors.
+
+        Examples:
+            >>> "# TYPE snapledger" in await admin.metrics()
+            True
+        """
+        return self._send(calls.get_metrics())
 
     def verify_audit(self) -> Awaitable[Verification]:
         """Let the service verify the record of acts and compare every principal with it, for admins and auditors.

@@ -77,14 +77,16 @@ class AsyncDataset(AsyncReleaseQueries, AsyncDerivedQueries):
         """
         return self._iterate(calls.list_ledger(self.name))
 
-    def verify(self) -> Awaitable[Verification]:
+    def verify(self, *, incremental: bool = False) -> Awaitable[Verification]:
         """Let the service compute every hash and sum of the ledger again, for owners and auditors.
+
+        With `incremental`, it checks only what follows the latest verified entry.
 
         Examples:
             >>> (await owner.dataset("penguins").verify()).valid
             True
         """
-        return self._send(calls.verify_ledger(self.name))
+        return self._send(calls.verify_ledger(self.name, incremental=incremental))
 
     async def latest_verification(self) -> VerificationSummary | None:
         """When the ledger was verified last, by whom, and what was found, for owners and auditors.
@@ -174,6 +176,15 @@ class AsyncDataset(AsyncReleaseQueries, AsyncDerivedQueries):
             Decimal('1000')
         """
         return self._send(calls.adjust_budget(self.name, epsilon_limit, reason))
+
+    def revalidate(self) -> Awaitable[DatasetFacts]:
+        """Repeat the checks of registration on a live table, for owners: a stale dataset opens if it is as it was.
+
+        Examples:
+            >>> (await owner.dataset("penguins").revalidate()).state
+            'open'
+        """
+        return self._send(calls.revalidate_dataset(self.name))
 
     def delete(self) -> Awaitable[None]:
         r"""Delete the data for good, for owners; the ledger and the releases stay readable.

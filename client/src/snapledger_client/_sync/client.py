@@ -14,8 +14,10 @@ from snapledger_client._sync.dataset import Dataset
 from snapledger_client.arguments import require_released
 from snapledger_client.models.accounts import (
     AuditRecord,
+    Connection,
     DatasetFacts,
     Draft,
+    Health,
     IssuedKey,
     Me,
     Principal,
@@ -178,6 +180,15 @@ class Client(BaseClient):
         with open_table(file) as stream:
             return self._send(calls.draft_file(known, stream))
 
+    def connections(self) -> tuple[Connection, ...]:
+        """The connections that the operator configured, for owners: tables behind them can be registered.
+
+        Examples:
+            >>> owner.connections()  # none
+            ()
+        """
+        return self._send(calls.list_connections()).connections
+
     def releases(self) -> Iterator[Release]:
         """The caller's own releases, oldest first.
 
@@ -263,6 +274,26 @@ class Client(BaseClient):
             [1, 2]
         """
         return self._iterate(calls.list_audit())
+
+    def health(self, *, database: bool = True) -> Health:
+        """Ask whether the service is ready; an `Unavailable` says that it is not.
+
+        Without `database`, ask only whether its process answers.
+
+        Examples:
+            >>> client.health().status
+            'ok'
+        """
+        return self._send(calls.get_health(database=database))
+
+    def metrics(self) -> str:
+        """Counts, times and budgets in Prometheus' text format, for admins and auditors.
+
+        Examples:
+            >>> "# TYPE snapledger" in admin.metrics()
+            True
+        """
+        return self._send(calls.get_metrics())
 
     def verify_audit(self) -> Verification:
         """Let the service verify the record of acts and compare every principal with it, for admins and auditors.

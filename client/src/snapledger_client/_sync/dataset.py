@@ -79,14 +79,16 @@ class Dataset(ReleaseQueries, DerivedQueries):
         """
         return self._iterate(calls.list_ledger(self.name))
 
-    def verify(self) -> Verification:
+    def verify(self, *, incremental: bool = False) -> Verification:
         """Let the service compute every hash and sum of the ledger again, for owners and auditors.
+
+        With `incremental`, it checks only what follows the latest verified entry.
 
         Examples:
             >>> owner.dataset("penguins").verify().valid
             True
         """
-        return self._send(calls.verify_ledger(self.name))
+        return self._send(calls.verify_ledger(self.name, incremental=incremental))
 
     def latest_verification(self) -> VerificationSummary | None:
         """When the ledger was verified last, by whom, and what was found, for owners and auditors.
@@ -174,6 +176,15 @@ class Dataset(ReleaseQueries, DerivedQueries):
             Decimal('1000')
         """
         return self._send(calls.adjust_budget(self.name, epsilon_limit, reason))
+
+    def revalidate(self) -> DatasetFacts:
+        """Repeat the checks of registration on a live table, for owners: a stale dataset opens if it is as it was.
+
+        Examples:
+            >>> owner.dataset("penguins").revalidate().state
+            'open'
+        """
+        return self._send(calls.revalidate_dataset(self.name))
 
     def delete(self) -> None:
         r"""Delete the data for good, for owners; the ledger and the releases stay readable.

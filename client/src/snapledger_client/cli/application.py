@@ -37,6 +37,12 @@ def _take_options(
     """Accept the options that come before a command."""
 
 
+def is_argument(context: typer.Context, name: str) -> bool:
+    """Return whether a parameter's value was typed in the command line, and does not come from the environment."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
 @contextmanager
 def report_errors_in_a_line(*errors: type[Exception]) -> Iterator[None]:
     """Print an error of the block in one line on standard error, and exit with status 1.

@@ -57,6 +57,11 @@ def _read_stored() -> Credentials | None:
         raise ValueError("the stored credentials cannot be read: run `snapledger login` again") from None
 
 
+def is_stored() -> bool:
+    """Return whether the key that `load` returns is the stored one."""
+    return not os.environ.get("SNAPLEDGER_KEY") and find_file().exists()
+
+
 def load() -> Credentials:
     """Return SNAPLEDGER_URL and SNAPLEDGER_KEY, or the stored credentials; a stored key is sent only to its service.
 

@@ -13,7 +13,7 @@ from importlib.metadata import EntryPoint, entry_points
 import typer
 
 from snapledger_client.cli.application import application, report_errors_in_a_line
-from snapledger_client.cli.overview import REMOTE, SERVICE, SERVICE_IN_GROUPS
+from snapledger_client.cli.overview import EXTENDED, REMOTE, SERVICE, SERVICE_IN_GROUPS
 from snapledger_client.problems import SnapledgerError
 
 GROUP = "snapledger.commands"
@@ -73,7 +73,8 @@ def command_words() -> Sequence[str]:
 def main() -> None:
     """Run the command line. An error is printed in one line, with exit status 1."""
     words, service = command_words(), find_service()
-    if command := _find_service_command(words):
+    command = _find_service_command(words)
+    if command and (service is not None or command not in EXTENDED):
         if service is None:
             typer.echo(f"snapledger: `snapledger {command}` comes with the service: {_INSTALL}", err=True)
             raise SystemExit(_USAGE)

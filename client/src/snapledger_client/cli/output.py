@@ -1,16 +1,37 @@
-"""The output of commands: tables for people, JSON for programs. Texts from the service cannot control the terminal."""
+"""The output of commands: tables for people, JSON for programs, CSV for spreadsheets.
+
+Texts from the service cannot control the terminal.
+"""
 
 import json
 import sys
 import unicodedata
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import Annotated, Any
 
 import typer
 from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from snapledger_client.cli.csv_text import render_csv
+from snapledger_client.models.base import Answer
+
+
+class OutputFormat(StrEnum):
+    """How a command prints what the service answers."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+
+
+FormatOf = Annotated[
+    OutputFormat,
+    typer.Option("--format", help="table for people, json as the API answers, or csv for a spreadsheet."),
+]
 
 FILE_WIDTH = 240  # in characters, if the output is not a terminal: a file needs no line breaks
 
@@ -51,3 +72,36 @@ def print_answer(answer: object) -> None:
 def print_json(value: Any) -> None:  # noqa: ANN401 - JSON is any value
     """Print JSON for programs."""
     typer.echo(json.dumps(value, ensure_ascii=False, allow_nan=False, indent=1))
+
+
+def write(
+    output_format: OutputFormat,
+    document: Mapping[str, Any],
+    show: Callable[[], None],
+    records: Iterable[Mapping[str, Any]] | None = None,
+    kind: type[Answer] | None = None,
+) -> None:
+    """Print an answer in a format.
+
+    Args:
+        output_format: the format.
+        document: the answer as the API sends it.
+        show: prints the answer for people.
+        records: the rows of the answer as CSV; by default, the document is the only one.
+        kind: the class of the records; its members are the columns of a CSV without rows.
+    """
+    if output_format is OutputFormat.JSON:
+        print_json(document)
+    elif output_format is OutputFormat.CSV:
+        rows = [document] if records is None else list(records)
+        typer.echo(render_csv(rows, () if rows or kind is None else tuple(kind.model_fields)), nl=False)
+    else:
+        show()
+
+
+def write_list(
+    output_format: OutputFormat, member: str, items: Sequence[Answer], show: Callable[[], None], kind: type[Answer]
+) -> None:
+    """Print a whole list in a format. Its JSON is a page of the API with all items, which `member` has."""
+    documents = [item.to_dict() for item in items]
+    write(output_format, {member: documents, "next": None}, show, documents, kind)

@@ -3,17 +3,24 @@
 REMOTE = {
     "login": "Check a key, and store it with the service's URL in a file that only you can read.",
     "logout": "Delete what `snapledger login` stored; the key itself stays valid.",
+    "me": "Show who you are to the service, when your key expires, and what you may spend on which dataset.",
+    "new-key": "Replace your own key; the old one stops working.",
     "plan": "Show what a release would cost and promise: free, and without reading any data.",
+    "plan-without-data": "Show what a release would cost and promise on a table that the service does not have.",
     "release": "Release a differentially private statistic, and spend ε on it.",
     "batch": "Release many statistics at once: all of them or none.",
     "derived": "Derive a statistic from releases, and spend ε on those that do not exist yet.",
+    "releases": "List the releases of a dataset, oldest first, or your own; or show one.",
     "budget": "Show the budget of a dataset and your allowance; its owner sees all allowances.",
-    "dataset": "List and show datasets; register them, as their owner.",
-    "ledger": "Show and verify a ledger.",
+    "dataset": "List and show datasets; draft, register and close them, as their owner.",
+    "connections": "List the connections that the operator configured; owners can register the tables behind them.",
+    "ledger": "Show and verify a dataset's ledger.",
     "allowance": "Set what each principal may spend on a dataset; for its owner.",
     "budget-request": "Ask for a larger allowance, or answer those who ask.",
     "principal": "Manage who may use the service; for admins.",
-    "acts": "List every administrative act, oldest first, and verify the record of them; for admins and auditors.",
+    "acts": "List every administrative act, and verify the record of them; for admins and auditors.",
+    "status": "Show whether the service is ready: that it answers, and its database too; exit status 6 if not.",
+    "metrics": "Print the service's metrics in Prometheus' text format; for admins and auditors.",
 }
 """The commands that talk to a running service. They come with this package."""
 
@@ -48,3 +55,6 @@ SERVICE_IN_GROUPS = {
     },
 }
 """The commands of the service that are in a group of this package."""
+
+EXTENDED = {"ledger verify"}
+"""The commands of this package that the service's package extends."""

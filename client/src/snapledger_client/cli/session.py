@@ -49,7 +49,6 @@ EXIT_CODES = {
     AllowanceRevoked: CONFLICT,
     BadRequest: USAGE,
 }
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 
 def find_exit_code(error: SnapledgerError) -> int:

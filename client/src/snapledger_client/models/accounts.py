@@ -261,6 +261,42 @@ class DatasetFacts(Answer):
     report: dict[str, Any] | None = None
 
 
+class Connection(Answer):
+    """A connection that the operator configured: its name, and what it leads to, such as Postgres.
+
+    Examples:
+        >>> from snapledger_client import Connection
+        >>> Connection(name="warehouse", leads_to="Postgres").name
+        'warehouse'
+    """
+
+    name: str
+    leads_to: str
+
+
+class Connections(Answer):
+    """The connections that the operator configured.
+
+    Examples:
+        >>> from snapledger_client import Connections
+        >>> Connections(connections=()).connections
+        ()
+    """
+
+    connections: tuple[Connection, ...]
+
+
+class Health(Answer):
+    """Whether the service is ready: `status` is "ok".
+
+    Examples:
+        >>> client.health().status
+        'ok'
+    """
+
+    status: str
+
+
 class Draft(Answer):
     r"""What an owner could declare of a table, made of its values: the service does not keep it.
 

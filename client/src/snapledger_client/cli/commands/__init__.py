@@ -1,20 +1,92 @@
 """Commands that talk to a running service through the client; `attach` adds them to an application."""
 
 from collections.abc import Callable
+from typing import Any
 
 import typer
 
 from snapledger_client.cli.commands import (
+    acts,
     budget_requests,
     budgets,
     datasets,
+    drafts,
+    earlier_releases,
+    ledgers,
     multiple_releases,
+    operations,
+    own_account,
+    plans_without_data,
     principals,
     questions,
     registrations,
     sign_in,
 )
 from snapledger_client.cli.overview import REMOTE
+
+Command = Callable[..., Any]
+
+COMMANDS: dict[str, tuple[Command, str]] = {
+    "login": (sign_in.login, "login https://statistics.example.org"),
+    "logout": (sign_in.logout, "logout"),
+    "me": (own_account.show_me, "me"),
+    "new-key": (own_account.replace_own_key, "new-key"),
+    "plan": (questions.plan, "plan penguins mean body_mass_g --accuracy 50"),
+    "plan-without-data": (
+        plans_without_data.plan,
+        "plan-without-data mean body_mass_g --rows 344 --bounds 2000,7000 --accuracy 50",
+    ),
+    "release": (questions.release, "release penguins mean body_mass_g --epsilon 0.5"),
+    "batch": (multiple_releases.release_batch, "batch penguins questions.json --epsilon 1"),
+    "derived": (
+        multiple_releases.release_derived,
+        "derived penguins quantile body_mass_g --bins 20 --probabilities 0.25,0.5,0.75 --epsilon 0.5",
+    ),
+    "releases": (earlier_releases.list_releases, "releases penguins --format csv"),
+    "budget": (budgets.show_budget, "budget penguins"),
+    "dataset list": (datasets.list_datasets, "dataset list"),
+    "dataset show": (datasets.show_dataset, "dataset show penguins"),
+    "dataset draft": (drafts.draft, "dataset draft penguins.csv"),
+    "dataset add": (registrations.add, "dataset add penguins.csv --schema penguins.json"),
+    "dataset limit": (datasets.set_limit, "dataset limit penguins 12 --reason 'a second wave of questions'"),
+    "dataset revalidate": (datasets.revalidate, "dataset revalidate penguins"),
+    "dataset close": (datasets.close, "dataset close penguins"),
+    "connections": (datasets.list_connections, "connections"),
+    "ledger show": (ledgers.show_ledger, "ledger show penguins"),
+    "ledger verify": (ledgers.verify, "ledger verify penguins"),
+    "ledger verification": (ledgers.show_verification, "ledger verification penguins"),
+    "allowance set": (budgets.set_allowance, "allowance set penguins ada 2 --window-days 30"),
+    "allowance revoke": (budgets.revoke_allowance, "allowance revoke penguins ada"),
+    "allowance grantees": (budgets.list_grantees, "allowance grantees penguins"),
+    "budget-request ask": (
+        budget_requests.ask,
+        "budget-request ask penguins 0.5 --reason 'The report needs the means by island too.'",
+    ),
+    "budget-request list": (budget_requests.list_requests, "budget-request list penguins"),
+    "budget-request grant": (budget_requests.grant, "budget-request grant penguins REQUEST --epsilon 0.25"),
+    "budget-request decline": (
+        budget_requests.decline,
+        "budget-request decline penguins REQUEST --answer 'The table closes this week.'",
+    ),
+    "principal add": (principals.create_principal, "principal add ada analyst --expires 2027-01-31"),
+    "principal list": (principals.list_principals, "principal list"),
+    "principal display-name": (principals.set_display_name, "principal display-name ada 'Ada Lovelace'"),
+    "principal key": (principals.replace_key, "principal key ada"),
+    "principal disable": (principals.disable_principal, "principal disable ada"),
+    "acts list": (acts.list_acts, "acts list --format csv"),
+    "acts verify": (acts.verify, "acts verify"),
+    "acts verification": (acts.show_verification, "acts verification"),
+    "status": (operations.show_status, "status"),
+    "metrics": (operations.print_metrics, "metrics"),
+}
+"""Each command, and an example of its use without the word `snapledger`."""
+
+
+def add_command(app: typer.Typer, path: str, command: Command, example: str) -> None:
+    """Add a command to an application, or to a group of it if its path has two words, with an example in its help."""
+    group, _, name = path.rpartition(" ")
+    target = find_group(app, group) if group else app
+    target.command(name, epilog=f"Example: snapledger {example}")(command)
 
 
 def find_group(app: typer.Typer, name: str) -> typer.Typer:
@@ -29,37 +101,5 @@ def find_group(app: typer.Typer, name: str) -> typer.Typer:
 
 def attach(app: typer.Typer) -> None:
     """Add all commands of this package to an application."""
-    commands: dict[str, Callable[..., None]] = {
-        "login": sign_in.login,
-        "logout": sign_in.logout,
-        "plan": questions.plan,
-        "release": questions.release,
-        "batch": multiple_releases.release_batch,
-        "derived": multiple_releases.release_derived,
-        "budget": budgets.show_budget,
-        "acts": principals.list_acts,
-    }
-    for name, command in commands.items():
-        app.command(name)(command)
-    dataset = find_group(app, "dataset")
-    dataset.command("list")(datasets.list_datasets)
-    dataset.command("show")(datasets.show_dataset)
-    dataset.command("add")(registrations.add)
-    ledger = find_group(app, "ledger")
-    ledger.command("show")(budgets.show_ledger)
-    ledger.command("verification")(budgets.show_verification)
-    allowance = find_group(app, "allowance")
-    allowance.command("set")(budgets.set_allowance)
-    allowance.command("revoke")(budgets.revoke_allowance)
-    allowance.command("grantees")(budgets.list_grantees)
-    requests = find_group(app, "budget-request")
-    requests.command("ask")(budget_requests.ask)
-    requests.command("list")(budget_requests.list_requests)
-    requests.command("grant")(budget_requests.grant)
-    requests.command("decline")(budget_requests.decline)
-    principal = find_group(app, "principal")
-    principal.command("add")(principals.create_principal)
-    principal.command("list")(principals.list_principals)
-    principal.command("display-name")(principals.set_display_name)
-    principal.command("key")(principals.replace_key)
-    principal.command("disable")(principals.disable_principal)
+    for path, (command, example) in COMMANDS.items():
+        add_command(app, path, command, example)

@@ -1,16 +1,18 @@
-"""`snapledger budget`, `ledger show` and `allowance …`."""
+"""`snapledger budget` and `allowance …`."""
 
 from typing import Annotated
 
 import typer
 
-from snapledger_client import Account, Allowance, Budget
+from snapledger_client import Account, Allowance, Budget, Grantee
 from snapledger_client.cli import output
-from snapledger_client.cli.session import AsJson, DatasetName, connect
+from snapledger_client.cli.output import FormatOf, OutputFormat
+from snapledger_client.cli.session import DatasetName, connect
 from snapledger_client.formatting import format_person
 
 PrincipalName = Annotated[str, typer.Argument(help="The principal's name.")]
 FIGURES = ("limit", "spent", "remaining")
+_NO_FIGURES = {"allowance", "allowances", "open_requests"}
 
 
 def _make_row(name: str, account: Account) -> tuple[str, ...]:
@@ -23,51 +25,31 @@ def _make_row(name: str, account: Account) -> tuple[str, ...]:
     return name, *texts, until
 
 
-def _print_budget(budget: Budget, *, as_json: bool) -> None:
-    if as_json:
-        output.print_json(budget.to_dict())
-        return
-    rows = [_make_row("the dataset", budget)]
+def write_budget(output_format: OutputFormat, budget: Budget) -> None:
+    """Print a dataset's budget: a row for each account."""
+    named: list[tuple[str, str | None, Account]] = [("the dataset", None, budget)]
     if budget.allowance is not None:
-        rows.append(_make_row("your allowance", budget.allowance))
-    rows += [_make_row(format_person(each.principal, each.display_name), each) for each in budget.allowances or ()]
-    output.print_table(("ε", *FIGURES, "renewed"), rows, FIGURES)
+        named.append(("your allowance", None, budget.allowance))
+    shared = budget.allowances or ()
+    named += [(format_person(each.principal, each.display_name), each.principal, each) for each in shared]
+
+    def show() -> None:
+        rows = [_make_row(name, account) for name, _, account in named]
+        output.print_table(("ε", *FIGURES, "renewed"), rows, FIGURES)
+
+    records = [
+        {"account": "allowance" if principal else name, "principal": principal}
+        | {member: value for member, value in account.to_dict().items() if member not in _NO_FIGURES}
+        for name, principal, account in named
+    ]
+    output.write(output_format, budget.to_dict(), show, records)
 
 
-def show_budget(dataset: DatasetName, *, as_json: AsJson = False) -> None:
+def show_budget(dataset: DatasetName, *, output_format: FormatOf = OutputFormat.TABLE) -> None:
     """Show the budget of a dataset and your allowance; its owner sees all allowances."""
     with connect() as client:
         found = client.dataset(dataset).budget()
-    _print_budget(found, as_json=as_json)
-
-
-def show_ledger(dataset: DatasetName, *, as_json: AsJson = False) -> None:
-    """List every entry of a dataset's ledger, oldest first; for its owner and auditors."""
-    with connect() as client:
-        entries = list(client.dataset(dataset).ledger())
-    if as_json:
-        output.print_json([entry.to_dict() for entry in entries])
-        return
-    rows = [
-        (entry.seq, f"{entry.at:%Y-%m-%d %H:%M:%S}", entry.kind, entry.principal, spent, total, entry.release_id)
-        for entry in entries
-        for spent, total in [(f"{entry.epsilon:f}", f"{entry.epsilon_spent:f}")]
-    ]
-    output.print_table(("entry", "at", "kind", "principal", "ε", "spent", "release"), rows, ("entry", "ε", "spent"))
-
-
-def show_verification(dataset: DatasetName, *, as_json: AsJson = False) -> None:
-    """Show when a dataset's ledger was verified last, by whom, and what was found; for its owner and auditors."""
-    with connect() as client:
-        found = client.dataset(dataset).latest_verification()
-    if as_json:
-        output.print_json(None if found is None else found.to_dict())
-    elif found is None:
-        output.print_line("This ledger was never verified while the service ran.")
-    else:
-        by = found.actor if found.via == "principal" else f"the {found.via}"
-        state = "valid" if found.valid else "NOT VALID"
-        output.print_line(f"Verified at {found.at:%Y-%m-%d %H:%M:%S} by {by}: {state}, {found.entries} entries.")
+    write_budget(output_format, found)
 
 
 def set_allowance(
@@ -76,24 +58,24 @@ def set_allowance(
     epsilon_limit: Annotated[str, typer.Argument(help="The ε that it may spend; 0 allows only the reuse of releases.")],
     window_days: Annotated[int | None, typer.Option(help="Renew the limit every so many days.")] = None,
     *,
-    as_json: AsJson = False,
+    output_format: FormatOf = OutputFormat.TABLE,
 ) -> None:
     """Let a principal see a dataset and spend ε on it; for its owner."""
     with connect() as client:
         found = client.dataset(dataset).allow(principal, epsilon_limit, window_days)
-    _print_budget(found, as_json=as_json)
+    write_budget(output_format, found)
 
 
-def list_grantees(dataset: DatasetName, *, as_json: AsJson = False) -> None:
+def list_grantees(dataset: DatasetName, *, output_format: FormatOf = OutputFormat.TABLE) -> None:
     """List the principals that may get an allowance on a dataset; for its owner."""
     with connect() as client:
         found = list(client.dataset(dataset).grantees())
-    if as_json:
-        output.print_json([grantee.to_dict() for grantee in found])
-        return
-    output.print_table(
-        ("principal", "display name", "role"), [(each.name, each.display_name or "", each.role) for each in found]
-    )
+
+    def show() -> None:
+        rows = [(each.name, each.display_name or "", each.role) for each in found]
+        output.print_table(("principal", "display name", "role"), rows)
+
+    output.write_list(output_format, "grantees", found, show, Grantee)
 
 
 def revoke_allowance(dataset: DatasetName, principal: PrincipalName) -> None:

@@ -1,23 +1,31 @@
-"""`snapledger dataset list` and `show`."""
+"""`snapledger dataset list`, `show`, `limit`, `revalidate` and `close`, and `connections`."""
 
 import json
+import sys
 from collections.abc import Mapping
-from typing import Any
+from functools import partial
+from typing import Annotated, Any
 
+import typer
+
+from snapledger_client import Connection, DatasetFacts
 from snapledger_client.cli import output
-from snapledger_client.cli.session import AsJson, DatasetName, connect
+from snapledger_client.cli.commands.budgets import write_budget
+from snapledger_client.cli.output import FormatOf, OutputFormat
+from snapledger_client.cli.session import USAGE, DatasetName, connect, fail
 from snapledger_client.formatting import describe_missing, format_column_value
 
 
-def list_datasets(*, as_json: AsJson = False) -> None:
+def list_datasets(*, output_format: FormatOf = OutputFormat.TABLE) -> None:
     """List the datasets that you may see."""
     with connect() as client:
         found = list(client.datasets())
-    if as_json:
-        output.print_json([facts.to_dict() for facts in found])
-        return
-    rows = [(facts.name, f"{facts.n:,}", len(facts.columns), facts.state, facts.description) for facts in found]
-    output.print_table(("dataset", "rows", "columns", "state", "description"), rows, ("rows", "columns"))
+
+    def show() -> None:
+        rows = [(facts.name, f"{facts.n:,}", len(facts.columns), facts.state, facts.description) for facts in found]
+        output.print_table(("dataset", "rows", "columns", "state", "description"), rows, ("rows", "columns"))
+
+    output.write_list(output_format, "datasets", found, show, DatasetFacts)
 
 
 def _describe_values(column: Mapping[str, Any]) -> str:
@@ -35,13 +43,15 @@ def _quote_category(category: str) -> str:
     return json.dumps(category, ensure_ascii=False) if ambiguous else category
 
 
-def show_dataset(dataset: DatasetName, *, as_json: AsJson = False) -> None:
+def show_dataset(dataset: DatasetName, *, output_format: FormatOf = OutputFormat.TABLE) -> None:
     """Show a dataset's public facts and columns."""
     with connect() as client:
         facts = client.dataset(dataset).describe()
-    if as_json:
-        output.print_json(facts.to_dict())
-        return
+    columns = [{"column": name} | column for name, column in facts.to_dict()["columns"].items()]
+    output.write(output_format, facts.to_dict(), partial(_show_facts, facts), columns)
+
+
+def _show_facts(facts: DatasetFacts) -> None:
     output.print_line(f"{facts.name}: {facts.n:,} rows, {facts.state}, since {facts.created_at:%Y-%m-%d}")
     for told in (facts.description, facts.warning):
         if told:
@@ -57,3 +67,50 @@ def show_dataset(dataset: DatasetName, *, as_json: AsJson = False) -> None:
     for name, column in facts.columns.items():
         if told := ": ".join(filter(None, (column.get("label"), column.get("description")))):
             output.print_line(f"{name}: {told}")
+
+
+def set_limit(
+    dataset: DatasetName,
+    epsilon_limit: Annotated[str, typer.Argument(help="The ε that may be spent on the dataset in its whole life.")],
+    reason: Annotated[str, typer.Option(help="Why, in a sentence: it is recorded in the ledger.")],
+    *,
+    output_format: FormatOf = OutputFormat.TABLE,
+) -> None:
+    """Set the limit of a dataset's budget, with a reason; for its owner."""
+    with connect() as client:
+        found = client.dataset(dataset).adjust(epsilon_limit, reason)
+    write_budget(output_format, found)
+
+
+def revalidate(dataset: DatasetName, *, output_format: FormatOf = OutputFormat.TABLE) -> None:
+    """Check a live table again: a stale dataset opens if rows, types and units are as they were; for its owner."""
+    with connect() as client:
+        facts = client.dataset(dataset).revalidate()
+    output.write(output_format, facts.to_dict(), lambda: output.print_line(f"{facts.name} is {facts.state}."))
+
+
+def close(
+    dataset: DatasetName,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask whether to do it.")] = False,
+) -> None:
+    """Delete a dataset's data for good; its ledger and releases stay readable, and its name stays taken."""
+    if not yes:
+        if not sys.stdin.isatty():
+            fail(f"this deletes the data of {dataset} for good: confirm it with --yes", USAGE)
+        typer.confirm(f"Delete the data of {dataset} for good?", abort=True)
+    with connect() as client:
+        client.dataset(dataset).delete()
+    output.print_line(f"{dataset} is closed, and its data is deleted.")
+
+
+def list_connections(*, output_format: FormatOf = OutputFormat.TABLE) -> None:
+    """List the connections that the operator configured; owners can register the tables behind them."""
+    with connect() as client:
+        found = client.connections()
+    documents = [each.to_dict() for each in found]
+
+    def show() -> None:
+        output.print_table(("connection", "leads to"), [(each.name, each.leads_to) for each in found])
+
+    output.write(output_format, {"connections": documents}, show, documents, Connection)

@@ -2,14 +2,17 @@
 
 import json
 import uuid
+from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, Any
 
 import typer
 
 from snapledger_client import (
+    Batch,
+    BatchPlan,
     Bounds,
     Derived,
-    DerivedEstimate,
     Missing,
     Periods,
     Release,
@@ -24,13 +27,14 @@ from snapledger_client.cli.commands.questions import (
     Refinement,
     RelativeAccuracy,
     parse_refinement,
-    print_release,
     require_one_target,
 )
 from snapledger_client.cli.kinds import DerivedKind, DerivedKindOf, MethodOf
 from snapledger_client.cli.options import Bins, BoundsOf, Edges, MissingOf, WhereOf
-from snapledger_client.cli.session import USAGE, AsJson, DatasetName, connect, fail
-from snapledger_client.formatting import choose_number_format, format_column_value, format_date, format_interval
+from snapledger_client.cli.output import FormatOf, OutputFormat
+from snapledger_client.cli.records import list_release_records
+from snapledger_client.cli.results import print_release, write_derived
+from snapledger_client.cli.session import USAGE, DatasetName, connect, fail
 
 Key = Annotated[
     str | None, typer.Option(help="An idempotency key: a request that is repeated with it is never charged twice.")
@@ -97,7 +101,7 @@ def release_batch(  # noqa: PLR0913 - as many options as a batch has
     epsilon: Annotated[str | None, typer.Option(help="The ε that the items share by their weights.")] = None,
     key: Key = None,
     plan: Planned = False,
-    as_json: AsJson = False,
+    output_format: FormatOf = OutputFormat.TABLE,
 ) -> None:
     """Release many statistics at once: all of them or none."""
     items, asked = _parse_batch(file.read())
@@ -109,15 +113,23 @@ def release_batch(  # noqa: PLR0913 - as many options as a batch has
             found = of.plan_batch(items, **asked) if plan else of.batch(items, **asked, key=key or uuid.uuid4().hex)
         except TypeError as error:  # the file has a member that a batch does not have
             fail(str(error), USAGE)
-    if as_json:
-        output.print_json(found.to_dict())
-        return
+    output.write(output_format, found.to_dict(), partial(_print_batch, found), _list_batch_records(found))
+
+
+def _print_batch(found: Batch | BatchPlan) -> None:
     for each in found.items:
         if isinstance(each, Release):
             print_release(each)
         else:
             output.print_answer(each)
     output.print_line(found.summary)
+
+
+def _list_batch_records(found: Batch | BatchPlan) -> list[Mapping[str, Any]]:
+    """Return the rows of CSV: one for each value of each release, or for each planned item."""
+    if isinstance(found, BatchPlan):
+        return [each.to_dict() for each in found.items]
+    return [{"item": at} | record for at, each in enumerate(found.items, 1) for record in list_release_records(each)]
 
 
 def _parse_batch(text: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
@@ -176,7 +188,7 @@ def release_derived(  # noqa: PLR0913 - as many options as a question has
     key: Key = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Draw anew and pay, even if releases exist already.")] = False,
     plan: Planned = False,
-    as_json: AsJson = False,
+    output_format: FormatOf = OutputFormat.TABLE,
 ) -> None:
     """Derive a statistic from releases, and spend ε on those that do not exist yet."""
     statistic = options.build_statistic(
@@ -208,18 +220,10 @@ def release_derived(  # noqa: PLR0913 - as many options as a question has
         found = (
             of.plan_derived(statistic, **asked) if plan else of.derive(statistic, **asked, key=key or uuid.uuid4().hex)
         )
-    if as_json:
-        output.print_json(found.to_dict())
-        return
-    if isinstance(found, Derived) and found.labels:
-        labels = found.titles if found.bins else [_format_label(each) for each in found.labels]
-        rows = [
-            (label, *texts)
-            for each in found.estimates.values()
-            for label, texts in zip(labels, _format_rows(each, statistic["kind"]), strict=True)
-        ]
-        output.print_table(("of", kind.value, "interval"), rows, (kind.value,))
-    output.print_answer(found)
+    if isinstance(found, Derived):
+        write_derived(output_format, found)
+    else:
+        output.write(output_format, found.to_dict(), partial(output.print_answer, found))
 
 
 def _parse_guesses(texts: list[str] | None) -> dict[str, str] | None:
@@ -231,22 +235,3 @@ def _parse_guesses(texts: list[str] | None) -> dict[str, str] | None:
             fail("a guess must be NAME=VALUE, such as mean=4200, with each name once", USAGE)
         guesses[name] = number
     return guesses or None
-
-
-def _format_rows(estimate: DerivedEstimate, kind: str) -> list[tuple[str, str]]:
-    """Return each value and its interval as texts."""
-    if estimate.date_rows is not None:
-        return [
-            ("" if value is None else format_date(value), f"{format_date(least)} to {format_date(most)}")
-            for value, least, most in estimate.date_rows
-        ]
-    format_value = choose_number_format(kind)
-    return [
-        ("" if value is None else format_value(value), format_interval(least, most, format_value))
-        for value, least, most in estimate.rows
-    ]
-
-
-def _format_label(of: str | float) -> str:
-    """Return the label of an edge or of a probability."""
-    return of if isinstance(of, str) else format_column_value(of)

@@ -1,6 +1,7 @@
 """`snapledger plan` and `snapledger release`."""
 
 import uuid
+from functools import partial
 from typing import Annotated, Any, cast
 
 import typer
@@ -10,8 +11,7 @@ from snapledger_client import (
     Derived,
     DerivedPlan,
     DerivedPlanOptions,
-    Estimate,
-    Histogram,
+    FreePlan,
     Missing,
     Plan,
     Release,
@@ -21,9 +21,11 @@ from snapledger_client import (
 from snapledger_client.cli import options, output
 from snapledger_client.cli.kinds import StatisticKind, StatisticKindOf
 from snapledger_client.cli.options import Bins, BoundsOf, Edges, MissingOf, WhereOf
-from snapledger_client.cli.session import USAGE, AsJson, DatasetName, connect, fail
+from snapledger_client.cli.output import FormatOf, OutputFormat
+from snapledger_client.cli.results import write_derived, write_release
+from snapledger_client.cli.session import USAGE, DatasetName, connect, fail
 from snapledger_client.display.text import describe_remaining
-from snapledger_client.formatting import append_unit, format_ends, format_interval, format_number, format_radius_number
+from snapledger_client.formatting import append_unit, format_number, format_radius_number
 
 COLUMNS_OF = {StatisticKind.COVARIANCE: (2,), StatisticKind.COUNT: (0,)}
 """The numbers of columns that a kind can have, if not one. A histogram of two columns is a two-way table."""
@@ -68,7 +70,7 @@ Guess = Annotated[str | None, typer.Option(help="A guess of the value: shows the
 ReleaseGuess = Annotated[str | None, typer.Option("--guess", help="A guess of the value, for --relative-accuracy.")]
 
 
-def _build_statistic(kind: StatisticKind, columns: list[str], **asked: Any) -> dict[str, Any]:  # noqa: ANN401 - as each option is
+def build_statistic(kind: StatisticKind, columns: list[str], **asked: Any) -> dict[str, Any]:  # noqa: ANN401 - as each option is
     """Return the JSON document of a statistic. An option that its kind does not have is an error, never ignored."""
     of_two = kind is StatisticKind.HISTOGRAM and len(columns) > 1
     what, make = ("two-way table", statistics.table) if of_two else (kind.value, BUILDERS[kind])
@@ -77,7 +79,7 @@ def _build_statistic(kind: StatisticKind, columns: list[str], **asked: Any) -> d
     )
 
 
-def _collect_options(*, fresh: bool, refinement: str | None, **numbers: str | None) -> StatisticOptions:
+def collect_options(*, fresh: bool, refinement: str | None, **numbers: str | None) -> StatisticOptions:
     """Return the options that were set; the service has defaults for the others."""
     require_one_target(numbers["epsilon"], numbers["accuracy"], numbers["relative_accuracy"])
     given: dict[str, Any] = {name: number for name, number in numbers.items() if number is not None}
@@ -118,13 +120,13 @@ def plan(  # noqa: PLR0913 - as many options as a question has
     grid_refinement: Refinement = None,
     guess: Guess = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Plan as if there were no earlier releases.")] = False,
-    as_json: AsJson = False,
+    output_format: FormatOf = OutputFormat.TABLE,
 ) -> None:
     """Show what a release would cost and promise: free, and without reading any data."""
-    statistic = _build_statistic(
+    statistic = build_statistic(
         kind, columns or [], bounds=bounds, edges=edges, bins=bins, where=where, group_by=group_by, missing=missing
     )
-    statistic_options = _collect_options(
+    statistic_options = collect_options(
         fresh=fresh,
         refinement=grid_refinement,
         epsilon=epsilon,
@@ -140,12 +142,7 @@ def plan(  # noqa: PLR0913 - as many options as a question has
             if missing
             else client.dataset(dataset).plan(statistic, **statistic_options)
         )
-    if as_json:
-        output.print_json(planned.to_dict())
-    elif isinstance(planned, Plan):
-        _print_plan(planned)
-    else:
-        output.print_answer(planned)
+    output.write(output_format, planned.to_dict(), partial(_print_plan, planned))
 
 
 def _of_known(asked: StatisticOptions) -> DerivedPlanOptions:
@@ -155,14 +152,21 @@ def _of_known(asked: StatisticOptions) -> DerivedPlanOptions:
     return cast("DerivedPlanOptions", asked)
 
 
-def _print_plan(planned: Plan) -> None:
+def _print_plan(planned: Plan | DerivedPlan) -> None:
     output.print_answer(planned)
+    if not isinstance(planned, Plan):
+        return
     left = planned.budget
     if left.allowance_remaining is None:
         output.print_line(describe_remaining(left))
     else:
         of_dataset = f"{left.dataset_remaining:f} of the dataset's budget"
         output.print_line(f"left: {left.allowance_remaining:f} of your allowance, {of_dataset}")
+    print_alternatives(planned)
+
+
+def print_alternatives(planned: FreePlan) -> None:
+    """Print the next cliff of a plan and the bias at its guess, where it has them."""
     if planned.cliff is not None:
         output.print_line(
             f"ε = {planned.cliff.epsilon:f} is a much better buy: "
@@ -199,13 +203,13 @@ def release(  # noqa: PLR0913 - as many options as a question has
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Draw anew and pay, even if an earlier release answers.")
     ] = False,
-    as_json: AsJson = False,
+    output_format: FormatOf = OutputFormat.TABLE,
 ) -> None:
     """Release a differentially private statistic, and spend ε on it."""
-    statistic = _build_statistic(
+    statistic = build_statistic(
         kind, columns or [], bounds=bounds, edges=edges, bins=bins, where=where, group_by=group_by, missing=missing
     )
-    statistic_options = _collect_options(
+    statistic_options = collect_options(
         fresh=fresh,
         refinement=grid_refinement,
         epsilon=epsilon,
@@ -222,20 +226,7 @@ def release(  # noqa: PLR0913 - as many options as a question has
             if missing
             else client.dataset(dataset).release(statistic, **statistic_options, key=key)
         )
-    if as_json:
-        output.print_json(released.to_dict())
-    elif isinstance(released, Release):
-        print_release(released)
+    if isinstance(released, Release):
+        write_release(output_format, released)
     else:
-        output.print_answer(released)
-
-
-def print_release(released: Release) -> None:
-    """Print a release for people: a table of its bins, or its interval."""
-    if isinstance(released, Histogram):
-        counts = zip(released.titles, released.value_in_range, released.interval, strict=True)
-        rows = [(label, format_number(value), *format_ends(low, high)) for label, value, (low, high) in counts]
-        output.print_table(("bin", "count", "from", "to"), rows, ("count", "from", "to"))
-    output.print_answer(released)
-    if isinstance(released, Estimate) and released.value_as_date is None:
-        output.print_line(f"interval: {append_unit(format_interval(*released.interval), released.unit)}")
+        write_derived(output_format, released)

@@ -20,7 +20,8 @@ from rich.progress import (
 )
 
 from snapledger_client import uploads
-from snapledger_client.cli import credentials, session
+from snapledger_client.cli import credentials, output, session
+from snapledger_client.cli.output import FormatOf, OutputFormat
 from snapledger_client.problems import parse_problem
 
 
@@ -36,6 +37,7 @@ def add(
     ] = None,
     *,
     schema: Annotated[Path, typer.Option(help="The metadata, as JSON.", exists=True, dir_okay=False, readable=True)],
+    output_format: FormatOf = OutputFormat.TABLE,
 ) -> None:
     """Upload a table and register it, with a progress bar; errors are shown by line and column.
 
@@ -62,7 +64,7 @@ def add(
             answer = _upload(file, metadata, request)
     except httpx.HTTPError as error:
         session.fail(f"{url} does not answer: {type(error).__name__}", session.NO_ANSWER)
-    _print_problem(answer, metadata)
+    _write_answer(answer, metadata, output_format)
 
 
 def _has_source(metadata: bytes) -> bool:
@@ -97,14 +99,10 @@ def _add_task(progress: Progress, file: Path) -> TaskID:
     return progress.add_task("uploading", total=file.stat().st_size if file.is_file() else None)
 
 
-def _print_problem(answer: httpx.Response, metadata: bytes) -> None:
+def _write_answer(answer: httpx.Response, metadata: bytes, output_format: OutputFormat) -> None:
     document: dict[str, Any] = answer.json() if "json" in answer.headers.get("content-type", "") else {}
     if answer.status_code == httpx.codes.CREATED:
-        sha256 = document["source"].get("sha256")
-        digest = "" if sha256 is None else f", SHA-256 of the file {sha256}"
-        typer.echo(f"Dataset {document['name']} is registered: {document['n']:,} rows{digest}.")
-        for advice in (document.get("report") or {}).get("advice", ()):
-            typer.echo(f"  {advice}")
+        output.write(output_format, document, partial(_print_registered, document))
         return
     problem = parse_problem(answer.status_code, document)
     faults = document.get("errors", ())
@@ -114,6 +112,14 @@ def _print_problem(answer: httpx.Response, metadata: bytes) -> None:
     for fault in faults:
         typer.echo(f"  {_name_column(fault['where'], metadata)}: {fault['what']}", err=True)
     raise typer.Exit(session.find_exit_code(problem))
+
+
+def _print_registered(document: Mapping[str, Any]) -> None:
+    sha256 = document["source"].get("sha256")
+    digest = "" if sha256 is None else f", SHA-256 of the file {sha256}"
+    output.print_line(f"Dataset {document['name']} is registered: {document['n']:,} rows{digest}.")
+    for advice in (document.get("report") or {}).get("advice", ()):
+        output.print_line(f"  {advice}")
 
 
 def _name_column(where: str, metadata: bytes) -> str:

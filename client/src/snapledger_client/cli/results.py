@@ -1,0 +1,71 @@
+"""The output of released and derived statistics."""
+
+from functools import partial
+
+from snapledger_client import Derived, DerivedEstimate, Estimate, Histogram, Release
+from snapledger_client.cli import output
+from snapledger_client.cli.output import OutputFormat
+from snapledger_client.cli.records import list_derived_records, list_release_records
+from snapledger_client.formatting import (
+    append_unit,
+    choose_number_format,
+    format_column_value,
+    format_date,
+    format_ends,
+    format_interval,
+    format_number,
+)
+
+
+def write_release(output_format: OutputFormat, released: Release) -> None:
+    """Print a release in a format; as CSV, a row for each of its values."""
+    document, records = released.to_dict(), list_release_records(released)
+    output.write(output_format, document, partial(print_release, released), records)
+
+
+def print_release(released: Release) -> None:
+    """Print a release for people: a table of its bins, or its interval."""
+    if isinstance(released, Histogram):
+        counts = zip(released.titles, released.value_in_range, released.interval, strict=True)
+        rows = [(label, format_number(value), *format_ends(low, high)) for label, value, (low, high) in counts]
+        output.print_table(("bin", "count", "from", "to"), rows, ("count", "from", "to"))
+    output.print_answer(released)
+    if isinstance(released, Estimate) and released.value_as_date is None:
+        output.print_line(f"interval: {append_unit(format_interval(*released.interval), released.unit)}")
+
+
+def write_derived(output_format: OutputFormat, found: Derived) -> None:
+    """Print a derived statistic in a format; as CSV, a row for each of its values."""
+    output.write(output_format, found.to_dict(), partial(_print_derived, found), list_derived_records(found))
+
+
+def _print_derived(found: Derived) -> None:
+    kind = str(found.derived["kind"])
+    if found.labels:
+        labels = found.titles if found.bins else [_format_label(each) for each in found.labels]
+        rows = [
+            (label, *texts)
+            for each in found.estimates.values()
+            for label, texts in zip(labels, _format_rows(each, kind), strict=True)
+        ]
+        output.print_table(("of", kind, "interval"), rows, (kind,))
+    output.print_answer(found)
+
+
+def _format_rows(estimate: DerivedEstimate, kind: str) -> list[tuple[str, str]]:
+    """Return each value and its interval as texts."""
+    if estimate.date_rows is not None:
+        return [
+            ("" if value is None else format_date(value), f"{format_date(least)} to {format_date(most)}")
+            for value, least, most in estimate.date_rows
+        ]
+    format_value = choose_number_format(kind)
+    return [
+        ("" if value is None else format_value(value), format_interval(least, most, format_value))
+        for value, least, most in estimate.rows
+    ]
+
+
+def _format_label(of: str | float) -> str:
+    """Return the label of an edge or of a probability."""
+    return of if isinstance(of, str) else format_column_value(of)
