@@ -612,7 +612,7 @@ def test_texts_do_not_command_the_terminal(run: Run, service: Service, people: P
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("typed", "completed"), [("budget pe", "penguins"), ("rel", "release")])
+@pytest.mark.parametrize(("typed", "completed"), [("budget pe", "penguins"), ("bat", "batch")])
 def test_a_shell_completes_commands_and_datasets(
     service: Service, people: People, tmp_path: Path, typed, completed
 ) -> None:
