@@ -45,7 +45,7 @@ service. The package `snapledger` adds those that run or maintain one.
 ROUTES = """
 ## The command for each route
 
-Everything that the [HTTP interface](http.md) does has a command.
+Everything that the [HTTP interface](http.md) does has a command, except [figures](figures.md).
 
 | route | command |
 |---|---|

@@ -59,7 +59,7 @@ def plan(  # noqa: PLR0913 - as many options as a question has
     statistic = build_statistic(
         kind, columns or [], bounds=bounds, edges=edges, bins=bins, where=where, group_by=group_by
     )
-    asked = collect_options(
+    asked: Any = collect_options(
         fresh=False,
         refinement=grid_refinement,
         epsilon=epsilon,

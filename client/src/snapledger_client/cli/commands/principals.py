@@ -10,7 +10,7 @@ from snapledger_client.cli import output
 from snapledger_client.cli.output import FormatOf, OutputFormat
 from snapledger_client.cli.session import USAGE, connect, fail
 
-Role = Literal["admin", "owner", "auditor", "analyst"]
+Role = Literal["admin", "owner", "auditor", "analyst", "viewer"]
 NameOf = Annotated[str, typer.Argument(help="The principal's name.")]
 Expires = Annotated[
     str | None,
