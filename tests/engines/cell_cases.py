@@ -119,7 +119,11 @@ def holds(condition: Condition, value: Any) -> bool:
 
 @cache
 def expected(needs: CellSums) -> tuple[int, ...]:
-    rows = worst_rows()
+    return sum_rows(worst_rows(), needs)
+
+
+def sum_rows(rows: dict[str, list[Any]], needs: CellSums) -> tuple[int, ...]:
+    """The sums of rows of stored values, by the definition."""
     counts, sums = Counter[int](), [Counter[int]() for _ in range(needs.sums)]
     for i in range(len(rows["real"])):
         cell = needs.count
