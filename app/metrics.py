@@ -32,7 +32,7 @@ REQUESTS = Counter("snapledger_requests", "Answers, by route and status.", ["met
 SECONDS = Histogram("snapledger_request_seconds", "From a request's head to its answer's end.", ["method", "route"])
 IN_FLIGHT = Gauge("snapledger_requests_in_flight", "Requests that are being answered.", multiprocess_mode="livesum")
 REFUSALS = Counter("snapledger_refusals", "Problems, by the last part of their type.", ["reason"])
-RELEASES = Counter("snapledger_releases", "Answers to releases: fresh, reused or replayed.", ["statistic", "outcome"])
+RELEASES = Counter("snapledger_releases", "Answers: fresh, reused, replayed or rehearsed.", ["statistic", "outcome"])
 DEBITED = Counter("snapledger_epsilon_debited", "ε debited for fresh releases, over all datasets.")
 ENGINE_SECONDS = Histogram("snapledger_engine_seconds", "Exact sums that were computed, not kept.", ["outcome"])
 EXACT_DRAWS = Counter("snapledger_exact_path_draws", "Bins that the filter left to the exact draw.")

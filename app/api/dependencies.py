@@ -26,7 +26,7 @@ from app.api.json_codec import canonical_text, decode, fingerprint
 from app.api.middleware.authentication import CREDENTIAL
 from app.api.request_bodies import read_json, require_media_type
 from app.api.schemas.base import validate
-from app.errors import InvalidRequestError
+from app.errors import InvalidRequestError, MalformedJsonError
 from app.services import access
 from app.services.access import Access, Credential
 from app.services.context import Services
@@ -159,9 +159,31 @@ class JsonBody(Generic[Model]):
         """Return the body's JSON value, in which numbers are the decimals that were written."""
         return _parse_body(self._model, self._bytes).value
 
+    def asks_for_rehearsal(self) -> bool:
+        """Return whether the body is an object with `"rehearse": true`, whatever else is in it."""
+        try:
+            value = decode(self._bytes)
+        except (MalformedJsonError, InvalidRequestError):
+            return False
+        return isinstance(value, dict) and value.get("rehearse") is True
+
     def fingerprint(self) -> bytes:
         """Return the fingerprint that an idempotency key is bound to: of the path and the JSON value of the body."""
         return fingerprint(self._path, _parse_body(self._model, self._bytes).canonical)
+
+
+def validate_question(entered: Access, body: JsonBody[Model]) -> Model:
+    """Return the body of a request for releases, once the caller may make them, or may plan and asks for a rehearsal.
+
+    Raises:
+        ForbiddenError: the caller may not do what it asks for.
+        As `JsonBody.validate`.
+    """
+    if entered.allowance is None and body.asks_for_rehearsal():
+        entered.require_planning()
+    else:
+        entered.require_allowance()
+    return body.validate()
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +337,8 @@ KeyHeaders = Annotated[
         alias="Idempotency-Key",
         description=(
             "Stores the answer under this key. The same request with the same key gets the stored answer again, byte "
-            "for byte, with `Idempotency-Replayed: true` and at no cost. Required with `reuse: false`."
+            "for byte, with `Idempotency-Replayed: true` and at no cost. Required with `reuse: false`. A rehearsal "
+            "neither looks it up nor stores it."
         ),
     ),
     WithJsonSchema({"type": "string", "minLength": 1, "maxLength": MAX_KEY_LENGTH}),

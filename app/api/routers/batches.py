@@ -3,7 +3,7 @@
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from app.api.dependencies import BEARER, CallerOf, DirectRoute, JsonBody, KeyHeaders, idempotency_key
+from app.api.dependencies import BEARER, CallerOf, DirectRoute, JsonBody, KeyHeaders, idempotency_key, validate_question
 from app.api.openapi.document import describe_responses
 from app.api.responses import MEDIA_TYPE, answer_response
 from app.api.schemas.batches import BatchAnswer, BatchPlan, BatchRequest
@@ -59,7 +59,8 @@ def plan_batch(name: str, caller: CallerOf, body: JsonBody[BatchRequest]) -> Res
 def release_batch(name: str, caller: CallerOf, body: JsonBody[BatchRequest], keys: KeyHeaders = None) -> Response:
     """Many releases in one transaction: all that are new are debited, or none is."""
     entered = caller.enter(name, keys)
-    entered.require_allowance()
-    batch = _batch(body.validate())
-    answer = batches.release_batch(caller.services, entered, batch, idempotency_key(keys, body))
+    request = validate_question(entered, body)
+    answer = batches.release_batch(
+        caller.services, entered, _batch(request), idempotency_key(keys, body), rehearse=request.rehearse
+    )
     return answer_response(answer.body, answer.status, replayed=answer.replayed)

@@ -3,7 +3,7 @@
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from app.api.dependencies import BEARER, CallerOf, DirectRoute, JsonBody, KeyHeaders, idempotency_key
+from app.api.dependencies import BEARER, CallerOf, DirectRoute, JsonBody, KeyHeaders, idempotency_key, validate_question
 from app.api.openapi.document import describe_responses
 from app.api.responses import MEDIA_TYPE, answer_response
 from app.api.schemas.derived import DerivedAnswer, DerivedPlan, DerivedRequest
@@ -57,7 +57,8 @@ def plan_derived(name: str, caller: CallerOf, body: JsonBody[DerivedRequest]) ->
 def derive(name: str, caller: CallerOf, body: JsonBody[DerivedRequest], keys: KeyHeaders = None) -> Response:
     """Derive a statistic from releases; the missing ones are made and debited, all of them or none."""
     entered = caller.enter(name, keys)
-    entered.require_allowance()
-    question = question_of(body.validate())
-    answer = derived.release_derived(caller.services, entered, question, idempotency_key(keys, body))
+    request = validate_question(entered, body)
+    answer = derived.release_derived(
+        caller.services, entered, question_of(request), idempotency_key(keys, body), rehearse=request.rehearse
+    )
     return answer_response(answer.body, answer.status, replayed=answer.replayed)

@@ -3,7 +3,16 @@
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from app.api.dependencies import BEARER, CallerOf, DirectRoute, JsonBody, KeyHeaders, PageOf, idempotency_key
+from app.api.dependencies import (
+    BEARER,
+    CallerOf,
+    DirectRoute,
+    JsonBody,
+    KeyHeaders,
+    PageOf,
+    idempotency_key,
+    validate_question,
+)
 from app.api.openapi.document import describe_responses
 from app.api.responses import answer_response, releases_response
 from app.api.schemas import responses
@@ -47,9 +56,10 @@ def question_of(request: ReleaseRequest) -> Question:
 def release(name: str, caller: CallerOf, body: JsonBody[ReleaseRequest], keys: KeyHeaders = None) -> Response:
     """Release a differentially private statistic and debit its ε; 200 if an earlier release answers at no cost."""
     entered = caller.enter(name, keys)
-    entered.require_allowance()
-    question = question_of(body.validate())
-    answer = releases.release(caller.services, entered, question, idempotency_key(keys, body))
+    request = validate_question(entered, body)
+    answer = releases.release(
+        caller.services, entered, question_of(request), idempotency_key(keys, body), rehearse=request.rehearse
+    )
     return answer_response(answer.body, answer.status, replayed=answer.replayed)
 
 

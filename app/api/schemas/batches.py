@@ -17,6 +17,7 @@ from app.api.schemas.numbers import (
     Number,
     PositiveNumber,
     Probability,
+    Rehearse,
     refuse,
 )
 from app.api.schemas.releases import compute_wanted_accuracy, require_guess
@@ -26,6 +27,7 @@ from app.api.schemas.responses import (
     Described,
     EpsilonText,
     PlannedAccuracy,
+    Rehearsed,
     Release,
     ReleaseBudget,
 )
@@ -97,6 +99,7 @@ class BatchRequest(RequestModel):
         default=True,
         description="Answer items with earlier releases that are accurate enough, including those of other items.",
     )
+    rehearse: Rehearse = False
 
     @model_validator(mode="after")
     def _require_few_conditions(self) -> Self:
@@ -126,6 +129,7 @@ class BatchPlan(AnswerModel):
 class BatchAnswer(AnswerModel):
     """The release of each item, in the order of the items, and what they cost together."""
 
+    rehearsed: Rehearsed = None
     dataset: str = Field(description="The name of the dataset.")
     items: list[Release] = Field(description="The release of each item, in the order of the items.")
     summary: str = Field(description="What it means, in a sentence.")

@@ -21,6 +21,7 @@ from app.api.schemas.numbers import (
     NumberOrDate,
     PositiveNumber,
     Probability,
+    Rehearse,
     Text,
     refuse,
 )
@@ -33,6 +34,7 @@ from app.api.schemas.responses import (
     BinEdges,
     EpsilonText,
     PlannedAccuracy,
+    Rehearsed,
     ReleaseBudget,
     TextsByColumn,
     TreatmentByColumn,
@@ -279,6 +281,7 @@ class DerivedRequest(RequestModel):
     gamma: Gamma = Field(default_factory=lambda: ONE_IN_TWENTY, json_schema_extra={"default": 0.05})
     grid_refinement: GridRefinement = AUTO
     reuse: Flag = Field(default=True, description="Take components from earlier releases that are accurate enough.")
+    rehearse: Rehearse = False
 
     @model_validator(mode="after")
     def _one_target(self) -> Self:
@@ -397,6 +400,7 @@ class DerivedPlan(_Derived):
 class DerivedAnswer(_Derived):
     """A derived statistic and its components. It is not a release itself; its components are."""
 
+    rehearsed: Rehearsed = None
     estimates: dict[str, Estimate] = Field(description="By name: the kind, or `slope` and `intercept`.")
     edges: BinEdges | None = Field(default=None, description="Cumulative counts: each is of the values below it.")
     bins: list[Bin] | None = Field(default=None, description="Margins and groups: what each number is about.")

@@ -42,6 +42,8 @@ class FigureRequest(RequestModel):
     def _one_source(self) -> Self:
         if [self.release, self.releases, self.derived].count(None) != 2:
             raise refuse("needs exactly one of `release`, `releases` and `derived`")
+        if self.derived is not None and self.derived.rehearse:
+            raise refuse("must not have `rehearse` in `derived`: a figure shows releases, never made-up data")
         if (self.audience == "public") != self.confirm_public:
             raise refuse('needs `confirm_public`: true together with `audience`: "public", and only then')
         return self

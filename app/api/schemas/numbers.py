@@ -161,6 +161,13 @@ Flag = Annotated[bool, PlainValidator(_flag), WithJsonSchema({"type": "boolean"}
 WHOLE = BeforeValidator(whole)
 """Reads a whole number. It stands after the limits, which JSON Schema otherwise gets under pydantic's own names."""
 
+Rehearse = Annotated[
+    Flag,
+    Field(
+        description="Answer with made-up data instead of the dataset's: at no cost, marked with `rehearsed`, and never"
+        " stored. A plan is the same with it."
+    ),
+]
 GridRefinement = TypeAliasType(
     "GridRefinement",
     Annotated[

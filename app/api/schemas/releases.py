@@ -16,6 +16,7 @@ from app.api.schemas.numbers import (
     Number,
     PositiveNumber,
     Probability,
+    Rehearse,
     refuse,
 )
 from app.api.schemas.statistics import Statistic
@@ -44,6 +45,7 @@ class ReleaseRequest(RequestModel):
     gamma: Gamma = Field(default_factory=lambda: ONE_IN_TWENTY, json_schema_extra={"default": 0.05})
     grid_refinement: GridRefinement = AUTO
     reuse: Flag = Field(default=True, description="Answer with an earlier release that is accurate enough, at no cost.")
+    rehearse: Rehearse = False
 
     _guess_alone: ClassVar[bool] = False
 

@@ -57,6 +57,14 @@ MissingValue = TypeAliasType(
     ],
 )
 
+Rehearsed = Annotated[
+    bool | None,
+    Field(
+        description="True in a rehearsal: the numbers are of made-up data, and its id names no release. Other answers"
+        " do not have it."
+    ),
+]
+
 
 class AnswerModel(BaseModel):
     """An answer has these members. A later version may add some, but never takes one away."""
@@ -611,6 +619,7 @@ class Release(_OfDataset):
     """A release. `value` is the mechanism's output, `value_in_range` the same cut to the statistic's public range."""
 
     id: str = Field(description="The identifier of the release.")
+    rehearsed: Rehearsed = None
     value: ReleaseValue = Field(
         description="The output of the mechanism; for a histogram, a list in the order of its bins."
     )

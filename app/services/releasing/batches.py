@@ -1,6 +1,6 @@
 """Plans and answers batches: all new releases of a batch are debited, or none is."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from app.json_text import encode_json, join_object
 from app.ledger import accounts
@@ -62,11 +62,13 @@ def _plan(services: Services, entered: Access, batch: Batch) -> bytes:
     budget = documents.charge_document(cost_nano, account.remaining_nano, allowance)
     budget["affordable"] = spendable_nano is not None and cost_nano <= spendable_nano
     summary = summaries.summarise_batch_plan(len(items), fresh, cost_nano, affordable=budget["affordable"])
-    return _encode_batch(entered, items, summary, budget)
+    return _encode_batch(entered, items, summary, budget, {})
 
 
-def release_batch(services: Services, access: Access, batch: Batch, key: Key | None) -> Answer:
+def release_batch(services: Services, access: Access, batch: Batch, key: Key | None, *, rehearse: bool) -> Answer:
     """Answer every item of a batch with an earlier release or a fresh one. All fresh ones are debited, or none is.
+
+    With `rehearse`, the answer is a rehearsal of every item.
 
     Raises:
         As `release_flow.answer_request`. If the shared ε does not fit an item, the InvalidRequestError names it. A
@@ -80,17 +82,24 @@ def release_batch(services: Services, access: Access, batch: Batch, key: Key | N
     def compose(releases: Sequence[SettledRelease], account: Account, allowance: Allowance | None, rows: Rows) -> bytes:
         fresh = [each.charged_nano for each in releases if not each.reused]
         budget = documents.charge_document(sum(fresh), account.remaining_nano, allowance)
-        summary = summaries.summarise_batch(len(releases), len(fresh), sum(fresh))
-        return _encode_batch(access, [each.content(rows) for each in releases], summary, budget)
+        items = [each.content(rows) for each in releases]
+        if rehearse:
+            plans = [each.release.plan for each in releases]
+            summary = summaries.summarise_rehearsed_batch(len(items), sum(list_charges(plans, [None] * len(plans))))
+        else:
+            summary = summaries.summarise_batch(len(items), len(fresh), sum(fresh))
+        return _encode_batch(access, items, summary, budget, documents.REHEARSED if rehearse else {})
 
     def list_kinds() -> list[str]:
         return [item.statistic["kind"] for item in batch.items]
 
-    request = ReleaseRequest(batch.reuse, len(batch.items), list_kinds, plan)
+    request = ReleaseRequest(batch.reuse, len(batch.items), list_kinds, plan, rehearse)
     return release_flow.answer_request(services, access, request, key)
 
 
-def _encode_batch(access: Access, items: Sequence[bytes], summary: str, budget: Document) -> bytes:
+def _encode_batch(
+    access: Access, items: Sequence[bytes], summary: str, budget: Document, marks: Mapping[str, bytes]
+) -> bytes:
     listed = b"[%b]" % b",".join(items)
     told = {"summary": encode_json(summary), "budget": encode_json(budget)}
-    return join_object({"dataset": encode_json(access.dataset.name), "items": listed, **told})
+    return join_object({**marks, "dataset": encode_json(access.dataset.name), "items": listed, **told})

@@ -130,22 +130,28 @@ def plan_derived(services: Services, entered: Access, question: DerivedQuestion)
     return encode_json(head | expected | {"components": components, "budget": budget})
 
 
-def release_derived(services: Services, access: Access, question: DerivedQuestion, key: Key | None) -> Answer:
+def release_derived(
+    services: Services, access: Access, question: DerivedQuestion, key: Key | None, *, rehearse: bool
+) -> Answer:
     """Answer with a derived statistic; release and debit the components that no earlier release answers.
+
+    With `rehearse`, the answer is a rehearsal: its components are those that cost least without any earlier release.
 
     Raises:
         As `release_flow.answer_request`.
     """
 
     def plan() -> PlannedRequest:
-        planned = _plan_derived(services, access, question)
-        return PlannedRequest(list(planned.plans.values()), partial(_compose, access.dataset, planned, question))
+        asked = replace(question, reuse=question.reuse and not rehearse)
+        planned = _plan_derived(services, access, asked)
+        composed = partial(_compose, access.dataset, planned, question, rehearse=rehearse)
+        return PlannedRequest(list(planned.plans.values()), composed)
 
     def list_kinds() -> list[str]:
         return [component["kind"] for component in _build_derived(access.dataset, question).components.values()]
 
     return release_flow.answer_request(
-        services, access, ReleaseRequest(question.reuse, items=1, kinds=list_kinds, plan=plan), key
+        services, access, ReleaseRequest(question.reuse, items=1, kinds=list_kinds, plan=plan, rehearse=rehearse), key
     )
 
 
@@ -199,6 +205,8 @@ def _compose(  # noqa: PLR0913, PLR0917 - the question, the releases and the rem
     account: Account,
     allowance: Allowance | None,
     rows: Rows,
+    *,
+    rehearse: bool = False,
 ) -> bytes:
     """Return the JSON of the derived statistic, computed from the releases of its components."""
     derived = planned.derived
@@ -208,7 +216,8 @@ def _compose(  # noqa: PLR0913, PLR0917 - the question, the releases and the rem
         role: estimates.to_component(each.release.plan, component)
         for (role, component), each in zip(found.items(), releases, strict=True)
     }
-    answer = _answer_head(dataset, planned, question)
+    marks: Document = {"rehearsed": True} if rehearse else {}
+    answer = marks | _answer_head(dataset, planned, question)
     answer["estimates"] = estimates.estimates_document(derived.estimates(known), derived.date_kind)
     if derived.edges is not None:
         answer["edges"] = derived.edges

@@ -1,4 +1,4 @@
-"""Records each question's outcome (fresh, reused or replayed) in the log and the metrics, but never the answer."""
+"""Records each question's outcome in log and metrics (fresh, reused, replayed or rehearsed), never the answer."""
 
 from collections.abc import Iterable
 
@@ -22,6 +22,12 @@ def record_replays(access: Access, kinds: Iterable[str]) -> None:
     """Record the replay of a stored answer to questions about statistics of these kinds."""
     for kind in kinds:
         _record(access, kind, "replayed", 0)
+
+
+def record_rehearsals(access: Access, kinds: Iterable[str]) -> None:
+    """Record the rehearsal of questions about statistics of these kinds, which are no releases."""
+    for kind in kinds:
+        _record(access, kind, "rehearsed", 0)
 
 
 def _record(access: Access, kind: str, outcome: str, cost_nano: int) -> None:

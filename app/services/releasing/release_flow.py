@@ -15,7 +15,7 @@ from app.ledger.answers.releases import Rows
 from app.ledger.chain import facts
 from app.services.access import Access
 from app.services.context import Services
-from app.services.releasing import draws, exact_sums, outcomes, replays, reuse
+from app.services.releasing import draws, exact_sums, outcomes, rehearsals, replays, reuse
 from app.services.releasing.bulkhead import enter_if_large, enter_if_many
 from app.services.releasing.charges import list_charges
 from app.services.releasing.release_requests import PlannedRequest, ReleaseRequest, SettledRequest
@@ -26,7 +26,7 @@ from app.services.releasing.storage_limits import require_storage
 
 
 def answer_request(services: Services, access: Access, request: ReleaseRequest, key: Key | None) -> Answer:
-    """Answer every question of a request, or none: with a replay, earlier releases or fresh releases.
+    """Answer every question of a request, or none: with a replay, earlier releases or fresh releases, or a rehearsal.
 
     Raises:
         KeyRequiredError, KeyReusedError: the idempotency key is missing, or was used for a different request.
@@ -38,9 +38,14 @@ def answer_request(services: Services, access: Access, request: ReleaseRequest, 
         UnavailableError: the database or the engine did not answer. If a debit was made nevertheless, a retry with the
             same idempotency key replays its answer.
     """
-    access.require_allowance()
+    if request.rehearse:
+        access.require_planning()
+    else:
+        access.require_allowance()
     if key is None and not request.reuse:
         raise KeyRequiredError
+    if request.rehearse:
+        key = None  # it names no answer, and so it never collides with one
     facts.require_match(services.keyring, access.dataset, access.account)
     with enter_if_many(services.database, request.items, access.principal.id):
         if key is not None and (stored := replays.find_replay(services, access, key)):
@@ -49,6 +54,8 @@ def answer_request(services: Services, access: Access, request: ReleaseRequest, 
         planned = request.plan()
         components = sum(plan.statistic.components for plan in planned.plans)
         with enter_if_large(services.database, components, access.principal.id):
+            if request.rehearse:
+                return rehearsals.rehearse(services, access, planned)
             answer = _Attempt(services, access, request, planned, key).answer()
         # Read a concurrent request's answer only now: to check a large one takes its own place in the bulkhead.
         return answer or _tell_replay(access, request, replays.find_twin_answer(services, access, key))

@@ -37,12 +37,14 @@ class ReleaseRequest:
         items: how many items the batch has; 1 if the request is not a batch.
         kinds: returns the kinds of the questions' statistics.
         plan: returns the plans of the questions, or raises an error that refuses them.
+        rehearse: whether to answer with a rehearsal, at no cost.
     """
 
     reuse: bool
     items: int
     kinds: Callable[[], Sequence[str]]
     plan: Callable[[], PlannedRequest]
+    rehearse: bool = False
 
 
 @dataclass(frozen=True, slots=True)

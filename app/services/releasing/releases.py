@@ -9,8 +9,10 @@ from app.services.releasing.release_requests import PlannedRequest, ReleaseReque
 from app.services.releasing.replays import Answer, Key
 
 
-def release(services: Services, access: Access, question: Question, key: Key | None) -> Answer:
+def release(services: Services, access: Access, question: Question, key: Key | None, *, rehearse: bool) -> Answer:
     """Answer a question with a replayed answer, an earlier release, or a fresh release that is debited.
+
+    With `rehearse`, the answer is a rehearsal.
 
     Raises:
         As `release_flow.answer_request`.
@@ -22,5 +24,6 @@ def release(services: Services, access: Access, question: Question, key: Key | N
         plan=lambda: PlannedRequest(
             [questions.make_plan(access.dataset, question, services.settings.max_epsilon_nano)]
         ),
+        rehearse=rehearse,
     )
     return release_flow.answer_request(services, access, request, key)

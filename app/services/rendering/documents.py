@@ -26,6 +26,9 @@ MAX_CACHE_BYTES = 2**25
 
 Document = dict[str, Any]
 
+REHEARSED = {"rehearsed": b"true"}
+"""The member, as JSON, that marks an answer of made-up data."""
+
 
 def accuracy_document(mechanism: Mechanism, alpha: mpq) -> Document:
     """Return the error bounds, which hold for any data: radii at `alpha`, and the resolution of codes and doubles."""

@@ -126,6 +126,14 @@ def prepare_fresh_release(release_id: str, dataset: Dataset, plan: Plan, drawn: 
     return PreparedRelease(release_id, plan, opening, None, lambda _: fresh_outcome(plan, drawn))
 
 
+def prepare_rehearsal(rehearsal_id: str, dataset: Dataset, plan: Plan, drawn: ReleasedValues) -> PreparedRelease:
+    """Return numbers of made-up data as the answer to a question, marked as a rehearsal."""
+    cost = f"a rehearsal is free, and a release would cost up to ε = {format_rounded_epsilon(plan.epsilon_nano)}."
+    common = documents.encode_common_members(dataset, plan)
+    opening = Opening(encode_answer(rehearsal_id, common, plan, drawn, cost, rehearsed=True))
+    return PreparedRelease(rehearsal_id, plan, opening, None, lambda _: fresh_outcome(plan, drawn))
+
+
 def describe_facts(release_id: str, plan: Plan, outcome: Outcome, charged_nano: int, *, reused: bool) -> ReleaseFacts:
     """Return the facts of a release by this plan."""
     accuracy = documents.accuracy_document(plan.mechanism, plan.alpha)
@@ -195,8 +203,14 @@ def encode_release(release_id: str, dataset: Dataset, plan: Plan, drawn: Release
     return encode_answer(release_id, documents.encode_common_members(dataset, plan), plan, drawn, cost)
 
 
-def encode_answer(
-    release_id: str, common: Mapping[str, bytes], plan: Plan, drawn: ReleasedValues, cost: str
+def encode_answer(  # noqa: PLR0913 - each part of the answer by its name
+    release_id: str,
+    common: Mapping[str, bytes],
+    plan: Plan,
+    drawn: ReleasedValues,
+    cost: str,
+    *,
+    rehearsed: bool = False,
 ) -> Iterator[bytes]:
     """Yield the JSON of an answer in pieces, without the members that `encode_ending` adds.
 
@@ -206,6 +220,7 @@ def encode_answer(
         plan: what the release promises.
         drawn: the numbers.
         cost: what the summary ends with.
+        rehearsed: whether the numbers are of made-up data, which the answer then says.
     """
     outcome = values.encode_values(plan.mechanism, drawn)
     number = None
@@ -214,10 +229,12 @@ def encode_answer(
         accuracy: bytes | Iterable[bytes] = _add_interval(common["accuracy"], plan, number)
     else:
         accuracy = _add_intervals(common["accuracy"], values.encode_intervals(plan.statistic, plan.reach, drawn))
-    summary = encode_json(f"{summaries.summarise_release(plan, number)}; {cost}")
-    first = {"id": encode_json(release_id), "dataset": common["dataset"], "statistic": common["statistic"]}
+    summary, first = f"{summaries.summarise_release(plan, number)}; {cost}", {"id": encode_json(release_id)}
+    if rehearsed:
+        summary, first = f"{summaries.REHEARSAL}{summary}", first | documents.REHEARSED
+    first |= {"dataset": common["dataset"], "statistic": common["statistic"]}
     # The members of `first` come first, because a dict keeps the order of first insertion.
-    yield from open_object({**first, **outcome, **common, "accuracy": accuracy, "summary": summary})
+    yield from open_object({**first, **outcome, **common, "accuracy": accuracy, "summary": encode_json(summary)})
 
 
 def _interval(plan: Plan, value_in_range: mpq) -> tuple[float, float]:

@@ -16,6 +16,9 @@ from app.services.planning.derived_accuracy import PlannedWidth
 from app.services.planning.questions import Plan
 from app.services.rendering import treatments
 
+REHEARSAL = "Rehearsal with made-up data: "
+"""What the summary of a rehearsal begins with."""
+
 _ERROR_DIGITS = 2
 _MAX_WHOLE = 10**15  # larger numbers are written with an exponent
 _MAX_DECIMALS = 15
@@ -199,6 +202,12 @@ def summarise_batch(items: int, fresh: int, cost_nano: int) -> str:
     """Return a sentence with the cost of a batch."""
     verb = "is" if fresh == 1 else "are"
     return _summarise_items(items, fresh, f"{verb} new and cost ε = {format_rounded_epsilon(cost_nano)} in total")
+
+
+def summarise_rehearsed_batch(items: int, cost_nano: int) -> str:
+    """Return a sentence with what the items of a rehearsed batch would cost at most."""
+    them = "1 release is free, and it" if items == 1 else f"{items} releases are free, and they"
+    return f"{REHEARSAL}{them} would cost up to ε = {format_rounded_epsilon(cost_nano)} in total."
 
 
 def _summarise_items(items: int, fresh: int, fate: str) -> str:

@@ -209,6 +209,10 @@ export const GLOSSARY = {
     "meaning": "The notes' accuracy, and the smallest one that holds for every table.",
     "more": "mathematics.html"
   },
+  "rehearsal": {
+    "meaning": "An answer of a release's shape from made-up data: free, marked, and never stored.",
+    "more": "rehearsals.html"
+  },
   "relative accuracy": {
     "meaning": "An accuracy as a part of the guess of the statistic.",
     "more": "planning.html"

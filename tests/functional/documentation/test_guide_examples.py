@@ -46,6 +46,7 @@ RUN = {
     "messages.md": {"text"},  # generated, and never run
     "missing-values.md": {"pycon"},
     "planning.md": {"json"},
+    "rehearsals.md": {"json"},
     "python.md": set(),  # made of docstrings, whose examples have a test of their own
     "r.md": {"r"},  # tests/r runs it
     "tutorial-analyst.md": {"pycon"},
@@ -133,6 +134,13 @@ def test_planning(lab: tuple[Service, str]) -> None:
     assert json.loads(f"{{{bias}}}") == {"bias": plan["bias"]}
     planned = ada.post("/v1/plan", content=free, headers={"Content-Type": "application/json"})
     assert planned.json()["privacy"]["epsilon"] == "0.871099697"
+
+
+def test_rehearsals(lab: tuple[Service, str]) -> None:
+    service, key = lab
+    (body,) = blocks("rehearsals.md", "json")
+    answer = service.client(key).post("/v1/datasets/penguins/releases", json=json.loads(body))
+    assert (answer.status_code, answer.json()["rehearsed"]) == (200, True)
 
 
 def test_what_prometheus_is_told(lab: tuple[Service, str]) -> None:

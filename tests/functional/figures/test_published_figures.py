@@ -147,6 +147,13 @@ def test_the_cost_is_what_was_paid_and_not_what_is_asked(table: Table) -> None:
     assert read(table).json()["rows"][0]["epsilon"] == "2"
 
 
+def test_a_rehearsal_is_never_published(table: Table) -> None:
+    body = {"derived": {"kind": "sum", "column": "mass"}, "epsilon": "1", "rehearse": True}
+    rehearsed = table.analyst.post(f"{table.path}/derived", json=body).json()
+    assert_refused(publish(table, derived=body), 422, "invalid-request")
+    assert_refused(publish(table, release=rehearsed["components"][0]["release_id"]), 422, "invalid-request")
+
+
 def test_a_batch_is_published_by_its_releases(table: Table) -> None:
     items = [{"statistic": each, "epsilon": "1"} for each in (MEAN, BY_KIND)]
     batch = table.analyst.post(f"{table.path}/batches", json={"items": items}).json()

@@ -1,4 +1,4 @@
-"""Each answered question is one of fresh, reused and replayed to the metrics and to the log, however it is asked."""
+"""Each answered question is one of fresh, reused, replayed and rehearsed to metrics and log, however it is asked."""
 
 import json
 from collections import Counter
@@ -63,6 +63,15 @@ def test_each_question_has_one_outcome(service: Service, way: str) -> None:
         told.update((kind, outcome, "0.5" if outcome == "fresh" else "0") for kind in kinds)
         assert counted(service) - before == Counter((kind, outcome) for kind in kinds)
         assert becomes(lambda: logged(table) == told), logged(table)
+
+
+def test_a_rehearsed_question_is_no_release(service: Service, way: str) -> None:
+    table, (body, kinds) = service.table(COLUMNS, ROWS), REQUESTS[way]
+    before = counted(service)
+    assert table.analyst.post(f"{table.path}/{way}", json={**body, "rehearse": True}).status_code == 200
+    assert counted(service) - before == Counter((kind, "rehearsed") for kind in kinds)
+    told = Counter((kind, "rehearsed", "0") for kind in kinds)
+    assert becomes(lambda: logged(table) == told), logged(table)
 
 
 def test_a_refused_question_has_none(service: Service, way: str) -> None:
