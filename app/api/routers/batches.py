@@ -48,7 +48,7 @@ def plan_batch(name: str, caller: CallerOf, body: JsonBody[BatchRequest]) -> Res
     status_code=201,
     responses=describe_responses(
         {
-            200: (BatchAnswer, "Earlier releases answer all items, at no cost."),
+            200: (BatchAnswer, "Earlier releases answer all items, at no cost, or a rehearsal."),
             201: (BatchAnswer, "The releases; the new ones are charged."),
         },
         403,

@@ -46,7 +46,7 @@ def plan_derived(name: str, caller: CallerOf, body: JsonBody[DerivedRequest]) ->
     status_code=201,
     responses=describe_responses(
         {
-            200: (DerivedAnswer, "The statistic, from earlier releases, at no cost."),
+            200: (DerivedAnswer, "The statistic, from earlier releases, at no cost, or a rehearsal."),
             201: (DerivedAnswer, "The statistic; new releases of its components are charged."),
         },
         403,

@@ -44,7 +44,7 @@ def question_of(request: ReleaseRequest) -> Question:
     status_code=201,
     responses=describe_responses(
         {
-            200: (responses.Release, "An earlier release answers, at no cost."),
+            200: (responses.Release, "An earlier release answers, at no cost, or a rehearsal."),
             201: (responses.Release, "A new release, which is charged."),
         },
         403,
