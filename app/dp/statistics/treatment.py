@@ -32,6 +32,7 @@ class Treatment:
         usual_missing_as: what it counts as within the declared bounds, if the requested bounds change that.
         clamped_to: the bounds that values outside them count as; None for values without an order.
         binned: whether the values are counted in bins, so that those outside the bounds are in the first or last one.
+        years: whether the values are calendar years.
     """
 
     column: str
@@ -40,6 +41,7 @@ class Treatment:
     usual_missing_as: Rational | None = None
     clamped_to: tuple[Rational, Rational] | None = None
     binned: bool = False
+    years: bool = False
 
     @property
     def says_something(self) -> bool:
@@ -57,7 +59,7 @@ def list_treatments(statistic: Statistic, columns: Mapping[str, Column]) -> tupl
     found: dict[str, Treatment] = {}
     for each in _list_all(statistic.needs, columns, counts_values=isinstance(statistic, QuantileCounts)):
         if each.says_something:
-            found.setdefault(each.column, each)
+            found.setdefault(each.column, replace(each, years=columns[each.column].holds_years))
     return tuple(found.values())
 
 

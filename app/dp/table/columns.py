@@ -1,10 +1,14 @@
 """The owner's declaration of a column: public facts, none of which is computed from its values."""
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
 from app.dp.numbers.exact import Rational
+
+_FIRST_YEAR, _LAST_YEAR = 1000, 2999
+_NAMES_YEARS = re.compile(r"(?:(?<![A-Za-z])y|Y)ears?(?![a-z])|(?<![A-Za-z])YEARS?(?![A-Za-z])")
 
 
 class Kind(StrEnum):
@@ -82,3 +86,14 @@ class Column:
     def category_set(self) -> frozenset[str]:
         """The declared categories as a set, for fast lookup."""
         return frozenset(self.categories)
+
+    @property
+    def holds_years(self) -> bool:
+        """Whether the values are calendar years, which people write without separators: `2020`, not `2,020`.
+
+        They are if the bounds are within 1000 to 2999, and the unit is `year`, or there is none and the name says year.
+        """
+        if self.bounds is None or self.kind.temporal:
+            return False
+        says_year = self.unit == "year" if self.unit else _NAMES_YEARS.search(self.name) is not None
+        return says_year and self.bounds[0] >= _FIRST_YEAR and self.bounds[1] <= _LAST_YEAR

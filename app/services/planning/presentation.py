@@ -24,10 +24,12 @@ class Presentation:
     Attributes:
         units: the unit of each number that has one, by its name: the kind, or `slope` and `intercept`.
         columns: what is declared of the statistic's columns for people to read.
+        years: whether the numbers are calendar years.
     """
 
     units: Mapping[str, str] = field(default_factory=dict)
     columns: Texts = field(default_factory=dict)
+    years: bool = False
 
     @property
     def unit(self) -> str:
@@ -41,7 +43,12 @@ NOTHING_DECLARED = Presentation()
 def present(described: Described, declared: Mapping[str, Column], texts: Texts) -> Presentation:
     """Return how a statistic, or a derived one, is shown, by the declared columns and what they say for people."""
     names = dict.fromkeys(_list_columns(described))
-    return Presentation(dict(_find_units(described, declared)), {name: texts[name] for name in names if name in texts})
+    of_column = described["kind"] in {"mean", "quantile"}
+    return Presentation(
+        dict(_find_units(described, declared)),
+        {name: texts[name] for name in names if name in texts},
+        years=of_column and declared[described["column"]].holds_years,
+    )
 
 
 def present_stored(described: Described, declaration: str) -> Presentation:

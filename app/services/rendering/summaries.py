@@ -51,6 +51,8 @@ def summarise_release(plan: Plan, value: Rational | None) -> str:
     shown = (value / shown_step + mpq(1, 2)).__floor__() * shown_step
     error = _number_text(_round_up(plan.reach + abs(value - shown), step), step)
     number = _number_text(shown, step) if kind is None else format_nearest(shown, kind).replace("T", " ")
+    if plan.presentation.years:
+        number = number.replace(",", "")
     figures = f"{number} ± {error}{words.unit}"
     if plan.statistic.kind == "missing":
         tenths = (1_000 * shown / plan.statistic.n + mpq(1, 2)).__floor__()

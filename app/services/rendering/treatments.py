@@ -48,10 +48,10 @@ def rule_in_words(treatment: Treatment, *, named: bool = False) -> str:
     elif treatment.missing_as == "missing":
         clauses.append(f"missing values of {name} have their own bin")
     elif treatment.missing_as is not None:
-        value = value_in_words(treatment.missing_as, treatment.kind)
+        value = value_in_words(treatment.missing_as, treatment)
         clauses.append(f"counting missing values of {name} as {value}")
     if treatment.clamped_to is not None:
-        lower, upper = (value_in_words(bound, treatment.kind) for bound in treatment.clamped_to)
+        lower, upper = (value_in_words(bound, treatment) for bound in treatment.clamped_to)
         of_column = f" of {name}" if named else ""
         where = "are in the nearest bin" if treatment.binned else "count as the nearer bound"
         clauses.append(f"values{of_column} outside {lower} to {upper} {where}")
@@ -83,18 +83,18 @@ def _list_rules(treatments: Sequence[Treatment]) -> str:
 def describe_moved_missing(treatments: Iterable[Treatment]) -> str:
     """Return a sentence for each column whose missing values count as another number because of the bounds."""
     return "".join(
-        f" With these bounds, missing values of {each.column} count as {value_in_words(each.missing_as, each.kind)},"
-        f" not as {value_in_words(each.usual_missing_as, each.kind)}."
+        f" With these bounds, missing values of {each.column} count as {value_in_words(each.missing_as, each)},"
+        f" not as {value_in_words(each.usual_missing_as, each)}."
         for each in treatments
         if each.usual_missing_as is not None and not isinstance(each.missing_as, str | None)
     )
 
 
-def value_in_words(value: Rational, kind: Kind) -> str:
-    """Return a value for reading: `75,000`, `47.5` or `true`."""
-    if kind is Kind.BOOLEAN:
+def value_in_words(value: Rational, treatment: Treatment) -> str:
+    """Return a value of a treatment's column for reading: `75,000`, `47.5`, `true`, or the year `2020`."""
+    if treatment.kind is Kind.BOOLEAN:
         return "true" if value else "false"
-    if kind.temporal:
-        return format_down(value, kind).replace("T", " ")
+    if treatment.kind.temporal:
+        return format_down(value, treatment.kind).replace("T", " ")
     number = json_number(value)
-    return f"{number:,}" if abs(number) < _LARGEST_WITH_COMMAS else str(number)
+    return str(number) if treatment.years or abs(number) >= _LARGEST_WITH_COMMAS else f"{number:,}"
