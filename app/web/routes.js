@@ -6,6 +6,8 @@ import { asPage, tabs } from "./ui/shell.js";
 
 /** @typedef {import("./ui/shell.js").Page & { title: string }} Titled */
 
+const OLD_PARTS = /** @type {Record<string, string>} */ ({ derived: "plan" }); // addresses of earlier versions
+
 const hasAllowances = (/** @type {any} */ budget) => budget.allowances !== undefined;
 
 /** The pages of a dataset: `may` tells who has them. @type {{ part: string, text: string, load: () => Promise<Function>, may: (me: any, budget: any) => boolean }[]} */
@@ -116,6 +118,10 @@ async function datasetPage(me, name, [part = "", id, ...more]) {
       ),
     };
   }
+  if (id === undefined && Object.hasOwn(OLD_PARTS, part)) {
+    part = OLD_PARTS[part];
+    history.replaceState(null, "", `#${path("datasets", name, part)}`);
+  }
   const pages = OF_DATASET.filter(({ may }) => may(me, budget));
   const chosen = pages.find((each) => each.part === part);
   const address = (/** @type {string} */ of) => `#${path("datasets", name)}${of && `/${of}`}`;
@@ -127,6 +133,12 @@ async function datasetPage(me, name, [part = "", id, ...more]) {
     "Dataset",
     pages.map((each) => ({ href: address(each.part), text: each.text, current: each === chosen })),
   );
+  if (part === "derived" && id && more.length === 0)
+    return {
+      title: `An answer of ${name}`,
+      crumbs,
+      content: [links, await (await import("./pages/derived.js")).derivedAnswer(name, id)],
+    };
   if (!chosen || more.length > 0 || (id && part !== "releases"))
     return { title: NOT_FOUND, crumbs, content: [links, notFound()] };
   if (id) crumbs.push({ href: address("releases"), text: chosen.text });

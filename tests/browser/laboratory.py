@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 from importlib.resources import files
+from urllib.parse import quote
 
 import httpx
 from dashboard import COLUMNS
@@ -30,6 +31,9 @@ PAGES = [
     ("months", "ada", "#/datasets/households/releases/{months}", "histogram of moved by month"),
     ("vague", "ada", "#/datasets/households/releases/{vague}", "it says little"),
     ("mean", "ada", "#/datasets/penguins/releases/{mean}", "95 % confidence"),
+    ("regression", "ada", "#/datasets/penguins/derived/{regression}", "The band has every line"),
+    ("means", "ada", "#/datasets/households/derived/{means}", "mean of income by region"),
+    ("quantiles", "ada", "#/datasets/households/derived/{quantiles}", "quantile of income"),
     ("activity", "olga", "#/datasets/penguins/activity", "Who spent how much"),
     ("ledger", "olga", "#/datasets/penguins/ledger", "Entries, newest first"),
     ("rules", "olga", "#/datasets/penguins/rules", "All releases together"),
@@ -42,7 +46,7 @@ PAGES = [
 
 @dataclass
 class Laboratory:
-    """Where the service is, its people's keys, and the ids of releases."""
+    """Where the service is, its people's keys, and the ids of releases, or what the addresses of answers end with."""
 
     url: str
     keys: dict[str, str]
@@ -55,6 +59,14 @@ def ask(client: httpx.Client, dataset: str, statistic: dict[str, object], epsilo
     assert answer.status_code == 201, answer.text
     identity: str = answer.json()["id"]
     return identity
+
+
+def derive(client: httpx.Client, dataset: str, derived: dict[str, object], epsilon: str) -> str:
+    """Release a derived statistic; return the last part of the address of its page."""
+    body = {"derived": derived, "epsilon": epsilon}
+    answer = client.post(f"/v1/datasets/{dataset}/derived", json=body)
+    assert answer.status_code == 201, answer.text
+    return quote(json.dumps(body))
 
 
 def household(number: int) -> str:
@@ -89,7 +101,7 @@ def furnish(service: Service) -> Laboratory:
         keys[name] = service.admin.post("/v1/principals", json={"name": name, "role": role}).json()["key"]
     olga, ada, bob = (service.client(keys[name]) for name in ("olga", "ada", "bob"))
     register(service, olga)
-    olga.put("/v1/datasets/penguins/allowances/ada", json={"epsilon_limit": "4"})
+    olga.put("/v1/datasets/penguins/allowances/ada", json={"epsilon_limit": "7"})
     olga.put("/v1/datasets/penguins/allowances/bob", json={"epsilon_limit": "1", "window_days": 30})
     olga.put("/v1/datasets/households/allowances/ada", json={"epsilon_limit": "5"})
     releases = {"mean": ask(ada, "penguins", {"kind": "mean", "column": "body_mass_g"}, "0.5")}
@@ -101,4 +113,9 @@ def furnish(service: Service) -> Laboratory:
     releases["communes"] = ask(ada, "households", {"kind": "histogram", "column": "commune"}, "0.5")
     releases["months"] = ask(ada, "households", {"kind": "histogram", "column": "moved", "bins": "month"}, "0.5")
     releases["vague"] = ask(ada, "households", {"kind": "mean", "column": "income"}, "0.001")
+    line = {"kind": "regression", "columns": ["bill_length_mm", "body_mass_g"]}
+    releases["regression"] = derive(ada, "penguins", line, "4")
+    releases["means"] = derive(ada, "households", {"kind": "mean", "column": "income", "group_by": "region"}, "0.5")
+    quantiles = {"kind": "quantile", "column": "income", "bins": 30, "probabilities": ["0.1", "0.5", "0.9"]}
+    releases["quantiles"] = derive(ada, "households", quantiles, "0.5")
     return Laboratory(service.url, keys, releases)

@@ -91,10 +91,31 @@ def test_another_price_can_be_taken(opened: Opened, penguins: Penguins) -> None:
     page = ask_for(opened(), penguins, "mean")
     count_missing(page)
     half = penguins.table.plan(MASS, epsilon="0.25").json()["accuracy"]["radius"]
-    expect(page.get_by_text("for ε 0.25 you get ±")).to_contain_text(f"± {-(-half // 10) * 10:.0f}")
+    expect(page.get_by_text("for ε 0.25 you get ±")).to_contain_text(f"± {-(-half // 1):.0f}")
     page.get_by_role("button", name="Take ε 0.25").click()
     expect(page.get_by_label("The plan").locator(".figure")).to_have_text("ε 0.25")
     expect(page.get_by_text("16 times")).to_be_visible()
+
+
+def test_what_gains_nothing_is_not_offered(opened: Opened, penguins: Penguins) -> None:
+    """At half the ε the interval of a share would cover all that is possible; twice the ε is worth it."""
+    page = ask_for(opened(), penguins, "mean")
+    count_missing(page)
+    page.get_by_label("ε", exact=True).fill("0.025")  # ± 1,744 of 5,000
+    expect(page.locator(".offer", has_text="More precise")).to_contain_text("for ε 0.05")
+    expect(page.locator(".offer", has_text="Cheaper")).to_have_count(0)
+
+
+def test_a_second_question_is_announced_only_where_something_is_paid(opened: Opened, penguins: Penguins) -> None:
+    page = ask_for(opened(), penguins, "mean")
+    count_missing(page)
+    plan = page.get_by_label("The plan")
+    expect(plan).to_contain_text("Release asks once more. Enter only plans.")
+    penguins.table.fresh(MASS, epsilon="0.5")
+    page.get_by_role("button", name="Plan", exact=True).click()
+    expect(plan.get_by_role("button", name="Get the answer for nothing")).to_be_visible()
+    expect(plan).to_contain_text("Enter only plans.")
+    expect(plan).not_to_contain_text("Release asks once more.")
 
 
 def test_another_price_counts_what_is_known(opened: Opened, penguins: Penguins) -> None:

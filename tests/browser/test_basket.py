@@ -1,6 +1,7 @@
 """A basket of questions: one price, one confirmation, all of them or none, and nothing paid twice."""
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -97,6 +98,9 @@ def test_a_derived_statistic_is_paid_as_its_releases(opened: Opened, penguins: P
     assert len(debits(penguins)) == 3
     spent = sum(float(entry["epsilon"]) for entry in debits(penguins))
     assert spent == pytest.approx(1)
+    derived = page.locator(".result").first
+    expect(derived).to_contain_text(re.compile(r"Charged\s*ε 0\.5 in the basket, for its releases"))
+    expect(derived.get_by_role("cell", name=re.compile(r"^0\.\d+, in the basket$"))).to_have_count(2)
 
 
 def test_a_basket_stays_in_its_tab_and_is_priced_as_a_whole(opened: Opened, penguins: Penguins) -> None:

@@ -151,20 +151,18 @@ def test_a_confidence_is_an_exact_alpha(opened: Opened, confidence: str, alpha: 
 
 
 @pytest.mark.parametrize(
-    ("value", "digits", "text"),
+    ("value", "text"),
     [
-        (87.11363, 2, "88"),
-        (5, 2, "5"),
-        (0.1 + 0.2, 3, "0.3"),
-        (899012.65, 2, "900,000"),
-        (0.0123, 2, "0.013"),
-        (99.5, 2, "100"),
-        (0.499999999, 3, "0.5"),
-        (1234567, 3, "1,240,000"),
-        (0, 2, "0"),
+        (87.11363, "88"),
+        (5, "5.0"),
+        (0.1 + 0.2, "0.30"),
+        (899012.65, "899,013"),
+        (0.0123, "0.013"),
+        (99.5, "100"),
+        (0, "0"),
     ],
 )
-def test_an_error_is_rounded_up(opened: Opened, value: float, digits: int, text: str) -> None:
+def test_an_error_is_rounded_up_as_in_the_sentences_of_the_service(opened: Opened, value: float, text: str) -> None:
     page = opened().open()
-    script = "([value, digits]) => import('/web/forms/plan/rounding.js').then(({ roundUp }) => roundUp(value, digits))"
-    assert page.evaluate(script, [value, digits]) == text
+    script = "value => import('/web/ui/rounding.js').then(({ errorText }) => errorText(value))"
+    assert page.evaluate(script, value) == text

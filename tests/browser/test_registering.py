@@ -264,18 +264,18 @@ def test_the_keyboard_is_enough(opened: Opened, service: Service, owner: str) ->
 
 
 def test_a_column_gets_another_kind(opened: Opened, service: Service, owner: str) -> None:
-    """Of two words that mean yes and no, a file does not show that they do."""
+    """Of two words that mean true and false, a file does not show that they do."""
     name = a_name("kinds")
     page = opened().sign_in(owner, "#/register")
     choose(page, b"member,since\noui,2024-01-31 10:00\nnon,2024-02-01 11:30\n")
     member = column(page, "member")
     member.get_by_label("Kind").select_option("boolean")
     expect(member.get_by_label("Kind")).to_be_focused()
-    member.get_by_label("Texts that mean yes").fill("oui")
-    member.get_by_label("Texts that mean no").press("Tab")
+    member.get_by_label("Texts that mean true").fill("oui")
+    member.get_by_label("Texts that mean false").press("Tab")
     page.get_by_role("button", name="Register the table").click()
     expect(member.get_by_text("Enter the texts of both, or of neither.")).to_be_visible()
-    member.get_by_label("Texts that mean no").fill("non, no")
+    member.get_by_label("Texts that mean false").fill("non, no")
     since = column(page, "since")
     since.get_by_label("Time zone", exact=True).fill("Paris")
     since.get_by_label("Counted in").focus()

@@ -5,10 +5,10 @@ import { tickText } from "../ui/rounding.js";
 import { scaleLinear, scaleLog, scaleTime, scaleUtc } from "../vendor/d3.js";
 import { label, widthOf } from "./text.js";
 
-/** @typedef {"linear" | "log" | "time" | "moment"} Kind dates without a time zone, or moments in the user's */
+/** @typedef {"linear" | "year" | "log" | "time" | "moment"} Kind dates without a time zone, or moments in the user's */
 /** @typedef {{ scale: any, ticks: any[], text: (value: any) => string }} Axis */
 
-const SCALES = { linear: scaleLinear, log: scaleLog, time: scaleUtc, moment: scaleTime };
+const SCALES = { linear: scaleLinear, year: scaleLinear, log: scaleLog, time: scaleUtc, moment: scaleTime };
 const DAY_MS = 86_400_000;
 const TICK_PX = { x: 90, y: 48 };
 
@@ -29,6 +29,7 @@ export function axis(kind, domain, range, { nice = false, direction = "x" } = {}
   if (nice && kind !== "log") scale.nice(most);
   if (kind === "log") return { scale, ticks: powers(low, high, most), text: tickText };
   const ticks = thinned(scale.ticks(most), most + 1);
+  if (kind === "year") return { scale, ticks: ticks.filter(Number.isInteger), text: String };
   return { scale, ticks, text: timed ? timeText(ticks, kind === "time" ? "UTC" : undefined) : tickText };
 }
 

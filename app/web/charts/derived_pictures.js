@@ -3,6 +3,7 @@
 
 import { axisTitle, binLabels, binnedColumns, date, number, withUnit } from "../ui/format.js";
 import { endsText, percent, tickText, valueText } from "../ui/rounding.js";
+import { asYear, isOfYears, isYear } from "../ui/years.js";
 import { chart, draw } from "./charts.js";
 import { placeOf } from "./labels.js";
 import { lines } from "./lines.js";
@@ -15,6 +16,10 @@ const POINTS = 40; // of the edges of a band
 const ACCENT = "var(--accent)";
 
 const title = (/** @type {Answer} */ { columns = {} }, /** @type {string} */ name) => axisTitle(name, columns[name]);
+
+/** Return the kind of the axis of a column of numbers. */
+const axisOf = (/** @type {Answer} */ { derived, columns }, at = 0) =>
+  isOfYears(derived, columns, at) ? "year" : "linear";
 
 /** Return the label of each number of a list. */
 export function labelsOf(/** @type {Answer} */ { derived, edges, bins, columns = {} }, /** @type {number} */ length) {
@@ -57,8 +62,8 @@ function regression(/** @type {Answer} */ answer) {
     [from, to].map((value) => [value, of(intercept.value, slope.value, value)])
   );
   return lines({
-    x: { title: title(answer, x) },
-    y: { title: title(answer, y) },
+    x: { title: title(answer, x), kind: axisOf(answer, 0) },
+    y: { title: title(answer, y), kind: axisOf(answer, 1) },
     series: [
       { name: "lines in both intervals", color: ACCENT, band },
       { name: "regression line", color: ACCENT, points },
@@ -87,7 +92,7 @@ function cumulative(/** @type {Answer} */ answer) {
     ...at.map((/** @type {number} */ x, /** @type {number} */ each) => [x, ...interval[each]]),
   ]);
   return lines({
-    x: { kind: typeof edges[0] === "number" ? "linear" : "time", title: title(answer, column) },
+    x: { kind: typeof edges[0] === "number" ? axisOf(answer) : "time", title: title(answer, column) },
     y: { title: "rows below", zero: true },
     series: [
       { name: "interval", color: ACCENT, band },
@@ -111,15 +116,17 @@ export function rangeOf({ kind, bounds }) {
 
 /** Return the picture of one number, or null where nothing bounds it. */
 export function scalarPicture(
-  /** @type {Answer} */ { derived },
+  /** @type {Answer} */ { derived, columns },
   /** @type {Estimate} */ { value, interval },
   /** @type {string | undefined} */ unit,
 ) {
   const range = rangeOf(derived);
   if (value === null || range === null || interval.some((/** @type {any} */ end) => end === null)) return null;
-  const ends = range.map((end) => (derived.kind === "proportion" ? percent0(end) : withUnit(tickText(end), unit)));
+  const shown = (/** @type {string} */ text) => withUnit(asYear(text, isYear(derived, columns)), unit);
+  const ends = range.map((end) => (derived.kind === "proportion" ? percent0(end) : shown(tickText(end))));
+  const around = shown(endsText(interval).join(" to "));
   const picture = chart(
-    `${withUnit(valueText(value, interval), unit)}, in the interval ${endsText(interval).join(" to ")}; possible is ${ends.join(" to ")}`,
+    `${shown(valueText(value, interval))}, in the interval ${around}; possible is ${ends.join(" to ")}`,
   );
   draw(
     picture,
@@ -128,7 +135,7 @@ export function scalarPicture(
       interval,
       value,
       ends: /** @type {[string, string]} */ (ends),
-      text: withUnit(endsText(interval).join(" to "), unit),
+      text: around,
     }),
   );
   return { picture, part: (interval[1] - interval[0]) / (range[1] - range[0]) };

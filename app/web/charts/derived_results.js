@@ -1,9 +1,22 @@
 // Shows a derived statistic: the values with their intervals, and the releases that they follow from.
 
 import { path } from "../api.js";
+import { derivedAddress } from "../derived_address.js";
 import { facts, h, longList, notice, table } from "../ui/dom.js";
-import { axisTitle, count, date, interval, number, statistic, withUnit } from "../ui/format.js";
+import {
+  axisTitle,
+  costText,
+  count,
+  date,
+  interval,
+  number,
+  statistic,
+  sumOf,
+  unitOf,
+  withUnit,
+} from "../ui/format.js";
 import { endsText, errorText, valueText } from "../ui/rounding.js";
+import { asYear, isYear } from "../ui/years.js";
 import { labelsOf, scalarPicture, wholePicture } from "./derived_pictures.js";
 import { listed, worth } from "./release_results.js";
 import { shareButtons } from "./share.js";
@@ -11,11 +24,9 @@ import { shareButtons } from "./share.js";
 const spoken = (name) => name.replaceAll("_", " ");
 
 const COUNTS = ["margin", "cumulative"];
-const YEARS = 10_000; // a quantile below may be a year, which has no thousands
 
-/** Return the text of a number of an answer; what may be a year has no thousands. */
-const asOf = ({ derived: { kind }, units }, text, value) =>
-  kind === "quantile" && !units?.[kind] && Math.abs(value) < YEARS ? text.replaceAll(",", "") : text;
+/** Return the text of a number of an answer. */
+const asOf = ({ derived, columns }, text) => asYear(text, isYear(derived, columns));
 
 /** Return whether nothing is known about either end of an interval. */
 const isUnknown = ([lower, upper]) => lower === null && upper === null;
@@ -23,9 +34,11 @@ const isUnknown = ([lower, upper]) => lower === null && upper === null;
 /** Return an interval as text; an end is null if nothing is known about it. */
 function between(answer, [lower, upper]) {
   if (isUnknown([lower, upper])) return "no information";
-  if (lower === null || upper === null) return interval([lower ?? -Infinity, upper ?? Infinity]);
-  const [from, to] = endsText([lower, upper], { whole: COUNTS.includes(answer.derived.kind) });
-  return `${asOf(answer, from, lower)} to ${asOf(answer, to, upper)}`;
+  const ends =
+    lower === null || upper === null
+      ? interval([lower ?? -Infinity, upper ?? Infinity])
+      : endsText([lower, upper], { whole: COUNTS.includes(answer.derived.kind) }).join(" to ");
+  return asOf(answer, ends);
 }
 
 /** Return a derived statistic in one line. */
@@ -99,7 +112,6 @@ const rounded = (answer, value, [low, high]) =>
       : low === null || high === null
         ? number(value)
         : valueText(value, [low, high]),
-    value,
   );
 
 /** Return the dots of a list, or its bars if it counts rows. */
@@ -123,11 +135,19 @@ function rowsOf(answer, name, labels, { value, interval }) {
     answer.derived.kind === "margin" ? "bar" : "dot",
     title,
     `${title} for ${rows.length} groups, with intervals; the table below has the figures`,
+    isYear(answer.derived, answer.columns) ? "year" : "linear",
   );
 }
 
-/** Return a table of the releases that a derived statistic follows from, or would follow from; see the caption. */
-export function components(caption, dataset, all) {
+/** Return what a release of an answer costs: nothing if it is known, unless it was paid just before. */
+const costOf = ({ release_id: id, reused, charged }, paid) =>
+  paid.has(id) ? `${costText(paid.get(id))}, in the basket` : reused ? "0, known" : costText(charged);
+
+/**
+ * Return a table of the releases that a derived statistic follows from, or would follow from; see the caption. `paid`
+ * has what some of them cost just before, by their ids.
+ */
+export function components(caption, { dataset, components: all, columns }, paid = new Map()) {
   const what = ({ release_id: id, statistic: asked }) =>
     id === null
       ? statistic(asked)
@@ -138,8 +158,8 @@ export function components(caption, dataset, all) {
     all.map((each) => [
       spoken(each.role),
       what(each),
-      `± ${errorText(each.accuracy.radius)}`,
-      each.reused ? "0, known" : each.charged,
+      `± ${withUnit(errorText(each.accuracy.radius), unitOf(each.statistic, columns))}`,
+      costOf(each, paid),
     ]),
     [2, 3],
   );
@@ -167,8 +187,20 @@ const citation = ({ derived, dataset, alpha, epsilon, components: all }) =>
   `(${number(100 * (1 - alpha))} % confidence over the noise), derived from ${all.length} releases with ε-differential privacy (ε = ${epsilon} in all): ` +
   `Snapledger ${all.map(({ release_id: id }) => id).join(", ")}, ${location.origin}.`;
 
-/** Return a card with everything about the answer. */
-export function derivedResult(answer) {
+/** Return what an answer was charged, or how its releases were paid. */
+function chargeText({ budget, components: all }, paid) {
+  if (budget.charged !== "0") return `ε ${budget.charged}`;
+  const costs = all.map(({ release_id: id }) => paid.get(id)).filter(Boolean);
+  return costs.length > 0
+    ? `ε ${costText(sumOf(costs))} in the basket, for its releases`
+    : "ε 0 (earlier releases answer)";
+}
+
+/**
+ * Return a card with everything about the answer to the request `body`. `paid` has what its releases cost just before,
+ * by their ids. What is left of the budget is shown only to who has just asked.
+ */
+export function derivedResult(answer, { body, paid = new Map(), isNew = true }) {
   const { budget, derived, dataset, epsilon } = answer;
   const whole = wholePicture(answer);
   const parts = Object.entries(answer.estimates).map(([name, each]) => estimate(answer, name, each, whole));
@@ -197,13 +229,17 @@ export function derivedResult(answer) {
       picture,
       rows: csvRows(answer),
       citation: citation(answer),
+      address: derivedAddress(dataset, body),
       request: { dataset, to: "derived", body: { derived, epsilon } },
     }),
-    components("The releases that it is derived from", dataset, answer.components),
+    components("The releases that it is derived from", answer, paid),
     facts([
-      ["Charged", `ε ${budget.charged}`],
-      ["Left of the dataset's budget", `ε ${budget.dataset_remaining}`],
-      ["Left of your allowance", budget.allowance_remaining === null ? null : `ε ${budget.allowance_remaining}`],
+      ["Charged", chargeText(answer, paid)],
+      ["Left of the dataset's budget", isNew ? `ε ${budget.dataset_remaining}` : null],
+      [
+        "Left of your allowance",
+        !isNew || budget.allowance_remaining === null ? null : `ε ${budget.allowance_remaining}`,
+      ],
     ]),
   );
 }

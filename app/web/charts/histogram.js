@@ -9,7 +9,7 @@ import { label, widthOf } from "./text.js";
 /**
  * @typedef {{ from: number, to: number, value: number, low: number, high: number, text: string }} Bin
  * @typedef {{ label: string, value: number, low: number, high: number, text: string }} Beside
- * @typedef {{ bins: Bin[], beside: Beside[], kind: "linear" | "time", title: string, measure: string }} Histogram
+ * @typedef {{ bins: Bin[], beside: Beside[], kind: "linear" | "year" | "time", title: string, measure: string }} Histogram
  */
 
 const NARROW_BAR = 3; // pixels: thinner bars become one area

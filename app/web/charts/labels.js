@@ -1,6 +1,7 @@
 // The labels of bins and axes, and the places of bins on an axis.
 
 import { axisTitle, binLabels, binnedColumns } from "../ui/format.js";
+import { isOfYears } from "../ui/years.js";
 
 /** @typedef {any} Release */
 
@@ -51,8 +52,9 @@ export function placesOf(/** @type {Release} */ { bins, edges }) {
   return known.length > 0 && known.every(([from, to]) => Number.isFinite(from) && Number.isFinite(to)) ? places : null;
 }
 
-/** Return whether the axis of a release's bins has numbers or times. */
-export const kindOf = (/** @type {Release} */ { bins, edges }) =>
-  typeof (bins ? bins.find((/** @type {any} */ { kind }) => kind === "interval")?.lower : edges[0]) === "number"
-    ? "linear"
-    : "time";
+/** Return whether the axis of a release's bins has numbers, years or times. */
+export function kindOf(/** @type {Release} */ { bins, edges, statistic, columns }) {
+  const first = bins ? bins.find((/** @type {any} */ { kind }) => kind === "interval")?.lower : edges[0];
+  if (typeof first !== "number") return "time";
+  return isOfYears(statistic, columns) ? "year" : "linear";
+}

@@ -1,8 +1,10 @@
 // Shows a release: what was asked, the value with its interval, what it means, and what it cost.
 
+import { path } from "../api.js";
 import { facts, h, longList, notice, table } from "../ui/dom.js";
 import { binnedColumns, bound, date, number, statistic, time, withUnit } from "../ui/format.js";
 import { endsText, errorText, measured, percent, tickText } from "../ui/rounding.js";
+import { asYear, isYear } from "../ui/years.js";
 import { chart, draw } from "./charts.js";
 import { histogram } from "./histogram.js";
 import { axisLabels, kindOf, labelsOf, measureOf, placesOf, textsOf, titleOf } from "./labels.js";
@@ -54,34 +56,48 @@ function scalar(/** @type {Release} */ release) {
     mechanism: { centre, b_prime: half },
   } = release;
   const range = /** @type {[number, number]} */ ([centre - half, centre + half]);
-  const texts = measured(value, radius);
-  const [from, to] = days ? days.map(date) : endsText(interval, { whole: counts(release) });
+  const year = isYear(release.statistic, release.columns);
+  const { error, ...texts } = measured(value, radius);
+  const shown = asYear(texts.value, year);
+  const [from, to] = days
+    ? days.map(date)
+    : endsText(interval, { whole: counts(release) }).map((end) => asYear(end, year));
   const around = withUnit(`${from} to ${to}`, unit && !days ? unit : undefined);
   const bounds = release.statistic.bounds ?? [];
   const possible = /** @type {[string, string]} */ (
-    days ? (bounds.length === 2 ? bounds.map(date) : ["", ""]) : range.map((end) => withUnit(tickText(end), unit))
+    days
+      ? bounds.length === 2
+        ? bounds.map(date)
+        : ["", ""]
+      : range.map((end) => withUnit(asYear(tickText(end), year), unit))
   );
   const picture = chart(
-    `${day ? date(day) : withUnit(texts.value, unit)}, in the interval ${around}; possible is ${possible.join(" to ")}`,
+    `${day ? date(day) : withUnit(shown, unit)}, in the interval ${around}; possible is ${possible.join(" to ")}`,
   );
   draw(picture, rangePicture({ range, interval, value, ends: possible, text: around }));
   return {
     picture,
     content: [
-      h(
-        "p",
-        { class: "value" },
-        day ? date(day) : texts.value,
-        !day && h("span", {}, ` ± ${withUnit(texts.error, unit)}`),
-      ),
+      h("p", { class: "value" }, day ? date(day) : shown, !day && h("span", {}, ` ± ${withUnit(error, unit)}`)),
       picture,
       worth(interval[1] - interval[0], 2 * half),
     ],
   };
 }
 
-const textOf = (/** @type {Release} */ { value_in_range: values, accuracy: { radius } }, /** @type {number} */ at) => {
-  const { value, error } = measured(values[at], radius);
+/** Return a number of a release and its error as texts, with the unit. */
+export function measuredRelease(/** @type {Release} */ release, at = 0) {
+  const {
+    value_in_range: values,
+    accuracy: { radius },
+    unit,
+  } = release;
+  const { value, error } = measured([values].flat()[at], radius);
+  return { value: asYear(value, isYear(release.statistic, release.columns)), error: withUnit(error, unit) };
+}
+
+const textOf = (/** @type {Release} */ release, /** @type {number} */ at) => {
+  const { value, error } = measuredRelease(release, at);
   return `${value} ± ${error}`;
 };
 
@@ -110,7 +126,7 @@ function several(/** @type {Release} */ release) {
           [one === "bin" ? "Bin" : "Group", measureOf(release), "Interval"],
           shown.map(({ label, value, low, high }) => [
             label,
-            number(value),
+            counts(release) ? number(value) : measured(value, release.accuracy.radius).value,
             endsText([low, high], { whole: counts(release) }).join(" to "),
           ]),
           [1, 2],
@@ -142,8 +158,9 @@ function several(/** @type {Release} */ release) {
  * @param {"bar" | "dot"} mark
  * @param {string} title
  * @param {string} summary
+ * @param {"linear" | "year"} [kind]
  */
-export function listed(rows, noun, mark, title, summary) {
+export function listed(rows, noun, mark, title, summary, kind) {
   const picture = chart(summary);
   const domain = ends(rows, mark === "bar"); // of all rows, so that it stays when some are shown
   const content = longList({
@@ -152,7 +169,7 @@ export function listed(rows, noun, mark, title, summary) {
     textOf: ({ label }) => label,
     step: ROWS,
     render: (shown) => {
-      draw(picture, rowChart({ rows: shown, mark, title, domain }));
+      draw(picture, rowChart({ rows: shown, mark, title, domain, kind }));
       return picture;
     },
   });
@@ -195,7 +212,7 @@ function citation(/** @type {Release} */ release) {
     ? `${release.value.length} values, each ± ${errorText(release.accuracy.radius)}`
     : release.value_as_date
       ? date(release.value_as_date)
-      : `${measured(release.value_in_range, release.accuracy.radius).value} ± ${withUnit(measured(release.value_in_range, release.accuracy.radius).error, release.unit)}`;
+      : textOf(release, 0);
   return (
     `${statistic(release.statistic)} of the dataset “${release.dataset}”: ${found} (${number(100 * (1 - release.accuracy.alpha))} % confidence over the noise), ` +
     `released with ε-differential privacy (ε = ${release.privacy.epsilon}, snapping mechanism) on ${release.created_at.slice(0, 10)}; Snapledger release ${release.id}, ${location.origin}.`
@@ -231,6 +248,7 @@ export function result(/** @type {Release} */ release, { isNew = true } = {}) {
       picture,
       rows: csvRows(release),
       citation: citation(release),
+      address: `#${path("datasets", release.dataset, "releases", release.id)}`,
       request: {
         dataset: release.dataset,
         to: "releases",

@@ -8,7 +8,7 @@ import { label, widthOf } from "./text.js";
 
 /**
  * @typedef {{ label: string, value: number | null, low: number, high: number, text: string }} Row
- * @typedef {{ rows: Row[], mark: "bar" | "dot", title: string, domain?: [number, number], ticks?: (value: number) => string }} Rows
+ * @typedef {{ rows: Row[], mark: "bar" | "dot", title: string, domain?: [number, number], kind?: "linear" | "year" }} Rows
  */
 
 const WIDE = 540; // pixels from which labels stand beside their lines
@@ -36,12 +36,11 @@ export const ends = (/** @type {Row[]} */ rows, /** @type {boolean} */ zero) => 
 
 /** Return the drawing of lines with a bar or a dot each, and their intervals. */
 export const rowChart =
-  (/** @type {Rows} */ { rows, mark, title, domain, ticks }) =>
+  (/** @type {Rows} */ { rows, mark, title, domain, kind = "linear" }) =>
   (/** @type {number} */ width) => {
     const { wide, left, right, line, most } = places(width, rows);
     const bottom = TITLE + rows.length * line;
-    const across = axis("linear", domain ?? ends(rows, mark === "bar"), [left, right], { nice: true });
-    if (ticks) across.text = ticks;
+    const across = axis(kind, domain ?? ends(rows, mark === "bar"), [left, right], { nice: true });
     const { scale } = across;
     const drawn = rows.map(({ label: name, value, low, high, text }, at) => {
       const top = TITLE + at * line;

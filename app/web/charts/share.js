@@ -5,8 +5,8 @@ import { curl, python, r } from "./code.js";
 import { saveCsv, savePng, saveSvg } from "./export.js";
 
 /**
- * @typedef {{ name: string, picture?: HTMLElement | null, rows: unknown[][], request: import("./code.js").Request, citation: string }} Shared
- * `rows` are the exact figures, with their headings first
+ * @typedef {{ name: string, picture?: HTMLElement | null, rows: unknown[][], request: import("./code.js").Request, citation: string, address: string }} Shared
+ * `rows` are the exact figures, with their headings first; `address` is that of the page of the result
  */
 
 /** Copy a text; where the browser forbids it, show it to be copied by hand. */
@@ -20,7 +20,7 @@ async function copy(/** @type {string} */ text, /** @type {string} */ what) {
 }
 
 /** Return the buttons of a result. */
-export function shareButtons(/** @type {Shared} */ { name, picture, rows, request, citation }) {
+export function shareButtons(/** @type {Shared} */ { name, picture, rows, request, citation, address }) {
   const button = (/** @type {string} */ text, /** @type {() => any} */ act, /** @type {string} */ label) =>
     h("button", { type: "button", class: "link small", "aria-label": label, click: act }, text);
   const program = (
@@ -53,6 +53,7 @@ export function shareButtons(/** @type {Shared} */ { name, picture, rows, reques
       program("R", r),
       program("curl", curl),
     ),
+    h("a", { class: "small", href: address }, "Page of this answer"),
     button("Cite", () => copy(citation, "The citation"), "Copy a sentence to cite this"),
   );
 }

@@ -19,11 +19,14 @@ export function request(name, to, body) {
   );
 }
 
-/** Show answers, each `{to, found}`, and move the focus to the first one. */
+/**
+ * Show answers, each `{to, found, body, paid}`, and move the focus to the first one: `body` is the request of a derived
+ * one, `paid` what its releases cost just before.
+ */
 export function showAnswers(place, answers, charged) {
   fill(
     place,
-    answers.map(({ to, found }) => SHOWN[to](found)),
+    answers.map(({ to, found, body, paid }) => SHOWN[to](found, { body, paid })),
   );
   place.querySelector("h2")?.focus();
   announce(Number(charged) === 0 ? FREE[answers.length > 1 ? "derived" : answers[0].to] : `Released for ε ${charged}.`);
@@ -36,7 +39,7 @@ export function showAnswers(place, answers, charged) {
 export function prepareRequests(name, answer, afterwards) {
   async function ask(to, body) {
     const found = await request(name, to, body);
-    showAnswers(answer, [{ to, found }], found.reused ? "0" : found.budget.charged);
+    showAnswers(answer, [{ to, found, body }], found.reused ? "0" : found.budget.charged);
     afterwards();
   }
   const again = (to) => (body) => ask(to, body).catch((error) => fill(answer, alertOf(error)));

@@ -22,9 +22,10 @@ function prices(questions, items) {
   });
 }
 
-/** Return the answers of a basket, each `{to, found}`: a derived statistic follows from releases that are known now. */
+/** Return the answers of a basket, for `showAnswers`: a derived statistic follows from releases that are known now. */
 async function answersOf(name, questions, batch) {
   const answers = [];
+  const paid = new Map(batch.items.filter(({ reused }) => !reused).map(({ id, budget }) => [id, budget.charged]));
   let at = 0;
   for (const { to, body, items } of questions) {
     const first = batch.items[at];
@@ -34,7 +35,7 @@ async function answersOf(name, questions, batch) {
       const plan = await call("POST", `${path("datasets", name)}/derived/plan`, body);
       if (toNano(plan.budget.charged) !== 0n)
         throw new Error("Its releases are made; ask for the derived statistic alone.");
-      answers.push({ to, found: await request(name, "derived", body) });
+      answers.push({ to, found: await request(name, "derived", body), body, paid });
     }
   }
   return answers;

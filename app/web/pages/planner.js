@@ -7,7 +7,7 @@ import { addToBasket, basketQuestion, refusal } from "../forms/basket.js";
 import { basketView } from "../forms/basket_view.js";
 import { isWanted } from "../forms/confirm_release.js";
 import { lostResponses } from "../forms/lost_responses.js";
-import { costCard, errorOf, exactFigures, offer, otherPrices } from "../forms/plan/cost_card.js";
+import { costCard, errorOf, exactFigures, isGain, offer, otherPrices } from "../forms/plan/cost_card.js";
 import { curveFold } from "../forms/plan/curve_fold.js";
 import { expectation, treatmentNotes } from "../forms/plan/expectation.js";
 import { plannedAnswer } from "../forms/plan/planned_answer.js";
@@ -16,6 +16,7 @@ import { guessForm } from "../forms/question/guess_form.js";
 import { precisionForm } from "../forms/question/precision_form.js";
 import { questionForm } from "../forms/question/question_form.js";
 import { guessesOf, missingChoice, requestOf, statisticOf } from "../forms/question/questions.js";
+import { publicRange } from "../forms/question/suppositions.js";
 import { cancelPrevious, debounce } from "../ui/debounce.js";
 import { alertOf, announce, fill, form, h } from "../ui/dom.js";
 import { costText, statistic } from "../ui/format.js";
@@ -34,6 +35,9 @@ async function plan(name, { to, body, guessed }) {
   const guess = to === "releases" && guessed.guess ? { guess: guessed.guess } : {};
   return plannedAnswer(to, await call("POST", planPath(name, to), { ...body, ...guess }));
 }
+
+/** Return what a request asks of. */
+const about = ({ to, body }) => ({ to, statistic: to === "derived" ? body.derived : body.statistic });
 
 /** Return the same request for another ε. */
 function atEpsilon(request, epsilon) {
@@ -106,10 +110,12 @@ export async function planner(name, me, budget) {
     board.setAttribute("aria-busy", "true");
     curve.forget();
   }
+  const remind = (costs) => fill(reminder, costs && "Release asks once more. ", "Enter only plans.");
   function unplanned(message) {
     fill(outcome, message);
     for (const part of [exact, prices, looks, notes, brief]) fill(part);
     details.hidden = true;
+    remind(false);
   }
   /** Show where a request is wrong: at its fields, and what has none in the place of the plan. */
   function refused(error) {
@@ -133,6 +139,7 @@ export async function planner(name, me, budget) {
       : found.affordable
         ? `Release for ε ${costText(found.charged)}`
         : "Release";
+    remind(found.affordable && !found.free);
     fill(outcome, costCard(found, people()));
     fill(looks, expectation(found, request, dataset));
     fill(exact, h("p", {}, found.plan.summary), exactFigures(found));
@@ -150,8 +157,10 @@ export async function planner(name, me, budget) {
   /** Show what half and twice the ε would buy, and what the other way to count missing values would be. */
   async function compare(found, request, signal) {
     const { cliff } = found.plan;
+    const range = publicRange(about(request), dataset);
     const better =
       cliff &&
+      isGain(found, { ...found, radius: cliff.accuracy, charged: cliff.epsilon }, range) &&
       offer(
         "Better buy",
         cliff.epsilon,
@@ -165,8 +174,7 @@ export async function planner(name, me, budget) {
         const other = await plan(name, atEpsilon(request, epsilon)).catch(() => null); // such as above the largest ε
         return (
           other &&
-          other.radius !== null &&
-          !other.free &&
+          isGain(found, other, range) &&
           offer(title, epsilon, costText(other.charged), errorOf(other), exactly.take)
         );
       }),
@@ -274,6 +282,7 @@ export async function planner(name, me, budget) {
     "Add to basket",
   );
 
+  const reminder = h("p", { class: "muted" });
   const details = h("details", { hidden: true }, h("summary", {}, "Exact figures"), exact);
   const board = h(
     "aside",
@@ -281,7 +290,7 @@ export async function planner(name, me, budget) {
     outcome,
     prices,
     h("div", { class: "actions" }, button, adding, h("button", { type: "submit", class: "link" }, "Plan")),
-    h("p", { class: "muted" }, "Release asks once more. Enter only plans."),
+    reminder,
     trouble,
     brief,
     details,

@@ -1,10 +1,10 @@
 // The page of a dataset's earlier releases, newest first, and the page of one release.
 
 import { get, listed, path } from "../api.js";
-import { result } from "../charts/release_results.js";
+import { measuredRelease, result } from "../charts/release_results.js";
 import { h, table } from "../ui/dom.js";
-import { count, date, statistic, time, withUnit } from "../ui/format.js";
-import { errorText, measured } from "../ui/rounding.js";
+import { count, date, statistic, time, unitOf, withUnit } from "../ui/format.js";
+import { errorText } from "../ui/rounding.js";
 
 /** Return what a release has several numbers of. */
 const partsOf = ({ kind, group_by: by }) => (kind === "quantile_search" ? "step" : by === undefined ? "bin" : "group");
@@ -14,11 +14,13 @@ const told = (release) =>
     ? count(release.value.length, partsOf(release.statistic))
     : release.value_as_date
       ? date(release.value_as_date)
-      : withUnit(measured(release.value_in_range, release.accuracy.radius).value, release.unit);
+      : withUnit(measuredRelease(release).value, release.unit);
 
-/** Return the radius as it is shown beside the value, which it covers even though that is rounded. */
-const errorOf = ({ value, value_in_range: within, value_as_date: day, accuracy: { radius } }) =>
-  Array.isArray(value) || day ? errorText(radius) : measured(within, radius).error;
+/** Return the radius, with its unit, as it is shown beside the value, which it covers even though that is rounded. */
+const errorOf = (release) =>
+  Array.isArray(release.value) || release.value_as_date
+    ? withUnit(errorText(release.accuracy.radius), release.unit ?? unitOf(release.statistic, release.columns))
+    : measuredRelease(release).error;
 
 export async function releases(name) {
   const { items, complete } = await listed(`${path("datasets", name)}/releases`, "releases", 100);

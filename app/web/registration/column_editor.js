@@ -1,9 +1,10 @@
 // One column of the table: its fields, a warning beside what was drafted from the data, and the owner's word for it.
 
 import { badge, field, fill, h, notice, select, setError } from "../ui/dom.js";
+import { KINDS, kindText } from "../ui/kinds.js";
 import { valueFields } from "./column_fields.js";
 import { missingFields, textFields } from "./column_texts.js";
-import { draftedOf, isBounded, isConfirmed, KINDS, ofKind } from "./declaration.js";
+import { draftedOf, isBounded, isConfirmed, ofKind } from "./declaration.js";
 
 /**
  * @typedef {import("./declaration.js").Declared} Declared
@@ -114,7 +115,7 @@ export function columnEditor(name, { get, set, remove, changed, next }) {
 
   function summarize() {
     const declared = get();
-    const kind = KINDS.find(([each]) => each === declared.kind)?.[1].replace(/,.*/, "") ?? declared.kind;
+    const kind = kindText(declared);
     shown.textContent = declared.kind === "boolean" ? kind : `${kind}: ${summaryOf(declared)}`;
     fill(
       state,

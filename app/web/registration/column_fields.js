@@ -1,4 +1,4 @@
-// The fields of the values of one column, by its kind: bounds, categories, times, and texts for yes and no.
+// The fields of the values of one column, by its kind: bounds, categories, times, and texts for true and false.
 
 import { temporal, typed, valueInput } from "../ui/controls.js";
 import { field, h, help, newId, select, setError, validate } from "../ui/dom.js";
@@ -134,7 +134,7 @@ function scaleField(/** @type {Declared} */ declared) {
   };
 }
 
-/** Return the fields of the texts that a text file has for yes and no. @returns {Fields} */
+/** Return the fields of the texts that a text file has for true and false. @returns {Fields} */
 function spellingFields(/** @type {Declared} */ declared) {
   const members = ["true_values", "false_values"];
   const inputs = members.map((member) =>
@@ -156,8 +156,8 @@ function spellingFields(/** @type {Declared} */ declared) {
     element: h(
       "div",
       { class: "pair" },
-      field("Texts that mean yes (optional)", inputs[0], "Of a text file, such as yes, y. Else: true, 1."),
-      field("Texts that mean no (optional)", inputs[1], "Such as no, n. Else: false, 0."),
+      field("Texts that mean true (optional)", inputs[0], "Of a text file, such as yes, y. Else: true, 1."),
+      field("Texts that mean false (optional)", inputs[1], "Such as no, n. Else: false, 0."),
     ),
     check,
   };

@@ -46,7 +46,7 @@ export function textFields(/** @type {Declared} */ declared) {
 }
 
 const MISSING = /** @type {Record<string, string>} */ ({
-  boolean: "A missing value counts as no in sums and means, unless an analyst leaves it out.",
+  boolean: "A missing value counts as false in sums and means, unless an analyst leaves it out.",
   category: "Missing values are counted in a group of their own.",
 });
 

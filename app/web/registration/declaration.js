@@ -7,17 +7,6 @@
  */
 
 /** @type {[string, string][]} */
-export const KINDS = [
-  ["integer", "whole number"],
-  ["real", "number"],
-  ["decimal", "exact decimal, such as money"],
-  ["category", "category"],
-  ["boolean", "yes or no"],
-  ["date", "date"],
-  ["timestamp", "date and time"],
-];
-
-/** @type {[string, string][]} */
 export const RESOLUTIONS = [
   ["day", "days"],
   ["hour", "hours"],

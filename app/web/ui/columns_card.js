@@ -1,19 +1,29 @@
 // The columns of a dataset, as everybody with access sees them.
 
 import { card, h, longList, table } from "./dom.js";
+import { date, number, withUnit } from "./format.js";
+import { kindText } from "./kinds.js";
+import { asYear, holdsYears } from "./years.js";
 
 /** Return a category's text, quoted as JSON if it could be read as several categories or as none. */
 const plainly = (text) => (/[,"]|^\s|\s$|^$/.test(text) ? JSON.stringify(text) : text);
 
 const SHOWN_CATEGORIES = 12;
 
-function domain(column) {
-  if (column.bounds) return `${column.bounds[0]} to ${column.bounds[1]}${column.unit ? ` ${column.unit}` : ""}`;
+/** Return a value of a column for reading: a number, a year, or a date. */
+const told = (name, column, value) =>
+  typeof value === "number" ? asYear(number(value), holdsYears(name, column, column.bounds)) : date(String(value));
+
+function domain(name, column) {
+  if (column.bounds) {
+    const ends = column.bounds.map((bound) => told(name, column, bound));
+    return withUnit(ends.join(" to "), column.unit);
+  }
   const label = (category) =>
     Object.hasOwn(column.category_labels ?? {}, category)
       ? `${plainly(category)} (${column.category_labels[category]})`
       : plainly(category);
-  if (!column.categories) return "true, false";
+  if (!column.categories) return "true or false";
   const labels = column.categories.map(label);
   if (labels.length <= SHOWN_CATEGORIES) return labels.join(", ");
   return h(
@@ -32,12 +42,11 @@ function middle({ kind, bounds: [lower, upper], scale }) {
 }
 
 /** Return whether values may be missing, and what a missing one counts as in a mean or sum. */
-const nulls = (column) => {
+const nulls = (name, column) => {
   if (column.nullable === false) return "none";
-  if (column.null_value !== undefined) return `possible, taken as ${column.null_value}`;
-  if (column.kind === "boolean") return "possible, taken as false";
   const numbers = column.bounds?.every((bound) => typeof bound === "number");
-  return numbers ? `possible, taken as ${middle(column)}` : "possible";
+  const value = column.null_value ?? (column.kind === "boolean" ? false : numbers ? middle(column) : undefined);
+  return value === undefined ? "possible" : `possible; a missing one counts as ${told(name, column, value)}`;
 };
 
 /** Return a card with the columns: kind, values and whether some may be missing. */
@@ -49,9 +58,9 @@ export function columnsCard(columns) {
       column,
       [declared.label, declared.description].filter(Boolean).map((text) => h("small", {}, text)),
     ),
-    declared.kind,
-    domain(declared),
-    nulls(declared),
+    kindText(declared),
+    domain(column, declared),
+    nulls(column, declared),
   ];
   return card(
     "Columns",

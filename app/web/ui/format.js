@@ -36,6 +36,18 @@ export const count = (n, noun) => `${whole.format(n)} ${n === 1 ? noun : plural(
 /** Return a number with its unit, if it has one. */
 export const withUnit = (text, unit) => (unit ? `${text} ${unit}` : text);
 
+const inBrackets = (unit) => (/[\s/·*^]/.test(unit) ? `(${unit})` : unit);
+
+/** Return the unit of the numbers of a statistic, by what is declared of its columns: "rows" for counts. */
+export function unitOf({ kind, column, columns: pair, weight }, declared = {}) {
+  if (["count", "histogram", "missing", "quantile_search", "adaptive_histogram"].includes(kind)) return "rows";
+  const units = (pair ?? [column]).map((name) => declared[name]?.unit);
+  if (!units.every(Boolean) || weight) return undefined;
+  const [one, other = one] = units.map(inBrackets);
+  if (kind === "mean" || kind === "sum") return units[0];
+  return one === other ? `${one}²` : `${one}·${other}`;
+}
+
 /** Return the title of an axis: what a column is called, with its unit. */
 export const axisTitle = (/** @type {string} */ name, /** @type {Declared} */ { label, unit } = {}) =>
   withUnit(label ?? name, unit && `(${unit})`);

@@ -277,6 +277,10 @@ export const GLOSSARY = {
     "meaning": "Computing every hash and sum of a ledger again.",
     "more": "ledger.html"
   },
+  "whole number": {
+    "meaning": "What columns of the kinds integer, real and decimal hold.",
+    "more": "engines.html"
+  },
   "window": {
     "meaning": "A period of days after which an allowance starts afresh.",
     "more": "ledger.html"

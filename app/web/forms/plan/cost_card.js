@@ -4,8 +4,8 @@ import { components } from "../../charts/derived_results.js";
 import { gauge, windowNote } from "../../ui/budget_gauge.js";
 import { facts, h, help, lines } from "../../ui/dom.js";
 import { bound, costText, leftText, number, withUnit } from "../../ui/format.js";
+import { errorText } from "../../ui/rounding.js";
 import { fromNano, spendable, toNano } from "./planned_answer.js";
-import { errorText } from "./rounding.js";
 import { shortage } from "./shortage.js";
 
 const NANO_DIGITS = 9;
@@ -93,7 +93,7 @@ export function costCard(answer, people) {
 export function exactFigures({ to, plan, unit, epsilon }) {
   if (to === "derived") {
     return [
-      components("The releases that it would be derived from", plan.dataset, plan.components),
+      components("The releases that it would be derived from", plan),
       facts([
         ["ε", epsilon],
         ["Charged", `ε ${plan.budget.charged}`],
@@ -123,6 +123,19 @@ export function exactFigures({ to, plan, unit, epsilon }) {
     ["Scale", number(mechanism.scale)],
     ["Grid", number(mechanism.grid)],
   ]);
+}
+
+/**
+ * Return whether another price is worth offering: it costs less or is more precise, as people read both, and its
+ * interval is narrower than the range of all possible answers.
+ */
+export function isGain(shown, other, range) {
+  if (other.radius === null || other.free) return false;
+  if (range !== null && 2 * other.radius >= range[1] - range[0]) return false;
+  if (!shown.affordable) return true;
+  const cheaper = toNano(other.charged) < toNano(shown.charged);
+  const better = shown.radius === null || other.radius < shown.radius;
+  return cheaper ? costText(other.charged) !== costText(shown.charged) : better && errorOf(other) !== errorOf(shown);
 }
 
 /** Return the ε of other prices that can be paid: half and twice, or all that is left if this is too much. */

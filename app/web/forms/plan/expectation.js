@@ -2,6 +2,7 @@
 
 import { h } from "../../ui/dom.js";
 import { number, withUnit } from "../../ui/format.js";
+import { asYear, holdsYears, isYear } from "../../ui/years.js";
 import { fromNumber, publicRange, toNumber } from "../question/suppositions.js";
 import { errorOf } from "./cost_card.js";
 import { intervalPicture } from "./interval_picture.js";
@@ -34,6 +35,7 @@ export function expectation(found, request, facts) {
   const declared = facts.columns[column];
   const dated = temporalKind(declared) && ["mean", "quantile"].includes(kind);
   const range = publicRange(asked, facts);
+  const year = isYear({ bounds: declared?.bounds, ...asked.statistic }, facts.columns);
   const several = group !== undefined || ["histogram", "cumulative", "margin", "quantile"].includes(kind);
   const guess =
     request.guessed[
@@ -50,7 +52,7 @@ export function expectation(found, request, facts) {
       ? fromNumber(value, declared).replace("T", " ")
       : found.share
         ? `${number(100 * value)} %`
-        : withUnit(number(value), found.unit);
+        : withUnit(asYear(number(value), year), found.unit);
   const radius = found.radius === null ? null : dated && declared.kind === "timestamp" ? null : found.radius;
   const at = guess === undefined || guess === "" ? null : dated ? toNumber(guess, declared) : Number(guess);
   return [
@@ -66,9 +68,14 @@ const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 /** Return what missing values and values outside the bounds count as; `other` is the plan of the other treatment. */
 export function treatmentNotes(found, other) {
   const rules = Object.values(found.plan.treatment ?? {}).map(({ rule }) => h("p", {}, `${capital(rule)}.`));
-  const numbers = Object.values(other?.plan.treatment ?? {})
-    .map(({ missing_as: as }) => as)
-    .filter((as) => typeof as === "number" || typeof as === "boolean");
+  const numbers = Object.entries(other?.plan.treatment ?? {}).flatMap(
+    ([column, { missing_as: as, clamped_to: bounds }]) =>
+      typeof as === "number"
+        ? [asYear(number(as), holdsYears(column, other.plan.columns?.[column], bounds))]
+        : typeof as === "boolean"
+          ? [String(as)]
+          : [],
+  );
   const counted = other?.to === "releases" || !("missing" in (other?.plan.derived ?? {}));
   const told =
     other &&
@@ -77,7 +84,7 @@ export function treatmentNotes(found, other) {
       "p",
       {},
       counted
-        ? `Counted${numbers.length > 0 ? ` as ${numbers.map((each) => (typeof each === "number" ? number(each) : String(each))).join(" and ")}` : " as declared"}` +
+        ? `Counted${numbers.length > 0 ? ` as ${numbers.join(" and ")}` : " as declared"}` +
             ` instead, the same ε gives ± ${errorOf(other)}.`
         : `Left out instead, the same ε gives about ± ${errorOf(other)}${other.plan.components.length > 1 ? `, from ${other.plan.components.length} releases` : ""}.`,
     );

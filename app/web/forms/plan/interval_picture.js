@@ -3,7 +3,7 @@
 import { chart, draw } from "../../charts/charts.js";
 import { rangePicture } from "../../charts/range.js";
 import { h } from "../../ui/dom.js";
-import { percent } from "./rounding.js";
+import { percent } from "../../ui/rounding.js";
 
 const WIDE = 0.5; // of the range: an interval that is wider tells little
 
@@ -25,7 +25,7 @@ export function intervalPicture({ range, radius, at, tell, error }) {
     h(
       "p",
       { class: "muted" },
-      `The interval is ${percent(width)} of the possible range.`,
+      `The interval is ${percent(Math.min(1, width))} of the possible range.`,
       width > WIDE &&
         h("strong", { class: "refused" }, " It would tell you little: ask for a smaller error, or spend more ε."),
     ),

@@ -3,6 +3,7 @@
 import { numeric, PERIODS, temporal, text, typed, valueInput } from "../../ui/controls.js";
 import { field, fill, h, select } from "../../ui/dom.js";
 import { number, withUnit } from "../../ui/format.js";
+import { asYear, holdsYears } from "../../ui/years.js";
 import * as checks from "./checks.js";
 import { toNumber } from "./suppositions.js";
 import { watched } from "./watched.js";
@@ -40,11 +41,13 @@ function fold(summary, content, changed) {
   );
 }
 
-const told = (bounds, { unit, kind }) =>
+const told = (bounds, name, { unit, kind }) =>
   withUnit(
     bounds
       .map((bound) =>
-        temporal({ kind }) || !checks.isDecimal(bound) ? bound.replace("T", " ") : number(Number(bound)),
+        temporal({ kind }) || !checks.isDecimal(bound)
+          ? bound.replace("T", " ")
+          : asYear(number(Number(bound)), holdsYears(name, { unit }, bounds)),
       )
       .join(" to "),
     unit,
@@ -55,7 +58,7 @@ export function boundsSetting(name, declared, changed) {
   if (!numeric(declared)) return NOTHING;
   const part = boundsPart(declared);
   const element = fold(
-    () => `Bounds of ${name}: ${told(part.body(), declared)}`,
+    () => `Bounds of ${name}: ${told(part.body(), name, declared)}`,
     [
       h(
         "p",
@@ -93,8 +96,8 @@ export function binsSetting(name, declared, changed, usual = "10") {
     by.value === "edges"
       ? `Intervals of ${name}: with your own edges`
       : by.value === "bins"
-        ? `Intervals of ${name}: ${count.value} from ${told(part.body(), declared)}`
-        : `Intervals of ${name}: each ${by.value.replace("iso_", "ISO ")} from ${told(part.body(), declared)}`;
+        ? `Intervals of ${name}: ${count.value} from ${told(part.body(), name, declared)}`
+        : `Intervals of ${name}: each ${by.value.replace("iso_", "ISO ")} from ${told(part.body(), name, declared)}`;
   build();
   return {
     element: fold(summary, [field("Intervals", by), parts], changed),
