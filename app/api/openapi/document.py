@@ -5,6 +5,7 @@ The service answers what `make openapi` wrote.
 """
 
 import json
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -22,12 +23,12 @@ from app.api import problems
 from app.api.openapi import examples, schemas
 from app.api.responses import MEDIA_TYPE, SharedResponse
 from app.api.schemas import responses as answers
-from app.api.schemas.datasets import DatasetRequest, SourcedDatasetRequest
-from app.api.schemas.drafts import DraftRequest, SourcedDraftRequest
+from app.api.schemas.datasets import DatasetUpload, SourcedDatasetRequest
+from app.api.schemas.drafts import DraftUpload, SourcedDraftRequest
 from app.json_text import encode_json
 
 _MODELS: tuple[type[BaseModel], ...] = (
-    *(DatasetRequest, SourcedDatasetRequest, DraftRequest, SourcedDraftRequest),
+    *(DatasetUpload, SourcedDatasetRequest, DraftUpload, SourcedDraftRequest),
     answers.Problem,
 )
 """The models that no route declares as a parameter or an answer."""
@@ -77,27 +78,20 @@ def metrics_response() -> dict[str, Any]:
     return {"responses": responses, "response_class": PlainTextResponse, "openapi_extra": security}
 
 
-def upload_of(metadata: type[BaseModel], sourced: type[BaseModel]) -> dict[str, Any]:
-    """Return the description of a body that is an upload with metadata, or JSON with a `source`."""
-    file = {"type": "string", "format": "binary", "description": "CSV, Parquet or Excel (.xlsx), by its content."}
-    return {
-        "required": True,
-        "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["metadata", "file"],
-                    "properties": {"metadata": {"$ref": _REFERENCE.format(model=metadata.__name__)}, "file": file},
-                },
-                "encoding": {"metadata": {"contentType": "application/json"}},
-            },
-            "application/json": {"schema": {"$ref": _REFERENCE.format(model=sourced.__name__)}},
-        },
-    }
+def json_body(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the description of a body that a route reads itself, as JSON."""
+    return {"required": True, "content": {MEDIA_TYPE: {"schema": {"$ref": _REFERENCE.format(model=model.__name__)}}}}
+
+
+def upload_body(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the description of a body that is an upload with metadata."""
+    schema = {"$ref": _REFERENCE.format(model=model.__name__)}
+    encoding = {"metadata": {"contentType": MEDIA_TYPE}}
+    return {"required": True, "content": {"multipart/form-data": {"schema": schema, "encoding": encoding}}}
 
 
 def describe_responses(
-    success: dict[int, tuple[type[BaseModel] | None, str]], *refusals: int
+    success: Mapping[int, tuple[type[BaseModel] | None, str]], *refusals: int
 ) -> dict[int | str, dict[str, Any]]:
     """Return the `responses` of a route under `/v1`.
 

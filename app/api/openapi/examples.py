@@ -40,7 +40,5 @@ def add_examples(document: dict[str, Any]) -> None:
 
 def _add(described: dict[str, Any], name: str, value: Any) -> None:  # noqa: ANN401 - JSON is any value
     media = described["content"]
-    # Registration takes JSON or multipart/form-data; only an upload has a file.
-    is_upload = isinstance(value, dict) and "file" in value
-    content = media["multipart/form-data"] if is_upload else next(media[form] for form in media if "json" in form)
+    content = next(media[form] for form in media if "json" in form or form == "multipart/form-data")
     content.setdefault("examples", {})[name] = {"value": value}

@@ -10,12 +10,12 @@ from starlette.responses import Response
 
 from app.api.dependencies import BEARER, CallerOf, PageOf
 from app.api.json_codec import decode
-from app.api.openapi.document import describe_responses, upload_of
+from app.api.openapi.document import describe_responses, json_body, upload_body
 from app.api.request_bodies import media_type, read_json, read_upload, require_media_type
 from app.api.responses import json_response, list_response
 from app.api.schemas import responses
 from app.api.schemas.base import validate
-from app.api.schemas.datasets import Column, DatasetRequest, SourcedDatasetRequest
+from app.api.schemas.datasets import Column, DatasetRequest, DatasetUpload, SourcedDatasetRequest
 from app.api.uploads import OpenUploads
 from app.db.repositories.principals import Principal
 from app.engines.ingest import Units
@@ -68,31 +68,50 @@ def to_registration(request: DatasetRequest, origin: TableOrigin | None = None) 
     )
 
 
+REGISTERED = {201: (responses.RegisteredDataset, "The dataset, and a report on its values.")}
+
+
 @router.post(
     "/datasets",
     operation_id="registerDataset",
-    summary="Register a dataset",
+    summary="Register a table of a connection",
     status_code=201,
-    responses=describe_responses(
-        {201: (responses.RegisteredDataset, "The dataset, and a report on its values.")}, 403, 409
-    ),
-    openapi_extra={"requestBody": upload_of(DatasetRequest, SourcedDatasetRequest)},
+    responses=describe_responses(REGISTERED, 403, 409),
+    openapi_extra={"requestBody": json_body(SourcedDatasetRequest)},
 )
 async def register(request: Request, caller: CallerOf) -> Response:
-    """Register a table. In an upload, `metadata` describes the table in `file`; in JSON, `source` says where it is."""
+    """Register a table of a connection that the operator configured: `source` says where it is.
+
+    An upload, as `POST /v1/dataset-uploads` takes it, is accepted here too.
+    """
     # Asynchronous, unlike the other routes: it reads an uploaded file only after it knows that the caller may send one.
+    if media_type(request.headers) != "application/json":
+        return await upload(request, caller)
     owner = await run_in_threadpool(datasets.require_owner, caller.services, caller.credential)
     uploads: OpenUploads = request.app.state.uploads
-    if media_type(request.headers) == "application/json":
-        require_media_type(request.headers, "application/json")
-        registration = await run_in_threadpool(_read_elsewhere, await read_json(request))
-        with uploads.open_for(owner.name):
-            return json_response(await _register(request, uploads, caller.services, owner, registration, None), 201)
+    require_media_type(request.headers, "application/json")
+    registration = await run_in_threadpool(_read_elsewhere, await read_json(request))
+    with uploads.open_for(owner.name):
+        return json_response(await _register(request, uploads, caller.services, owner, registration, None), 201)
+
+
+@router.post(
+    "/dataset-uploads",
+    operation_id="uploadDataset",
+    summary="Register a table of a file",
+    status_code=201,
+    responses=describe_responses(REGISTERED, 403, 409),
+    openapi_extra={"requestBody": upload_body(DatasetUpload)},
+)
+async def upload(request: Request, caller: CallerOf) -> Response:
+    """Register the table in `file`, which `metadata` describes."""
+    owner = await run_in_threadpool(datasets.require_owner, caller.services, caller.credential)
+    uploads: OpenUploads = request.app.state.uploads
     require_media_type(request.headers, "multipart/form-data")
     with uploads.open_for(owner.name):
-        async with read_upload(request, caller.services.settings.max_upload_bytes) as upload:
-            registration = await run_in_threadpool(_read_metadata, upload.metadata)
-            registered = await _register(request, uploads, caller.services, owner, registration, upload.file)
+        async with read_upload(request, caller.services.settings.max_upload_bytes) as received:
+            registration = await run_in_threadpool(_read_metadata, received.metadata)
+            registered = await _register(request, uploads, caller.services, owner, registration, received.file)
     return json_response(registered, 201)
 
 

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Annotated, Literal, Self
 from zoneinfo import available_timezones
 
-from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema, model_validator
+from pydantic import AfterValidator, BaseModel, Field, PlainValidator, WithJsonSchema, model_validator
 from typing_extensions import TypeAliasType
 
 from app.api.json_codec import JsonNumber
@@ -388,6 +388,21 @@ class DatasetRequest(RequestModel):
         if self.truncate and self.unit_column is None:
             raise refuse("`truncate` needs a `unit_column`")
         return self
+
+
+UploadedFile = Annotated[
+    bytes,
+    WithJsonSchema(
+        {"type": "string", "format": "binary", "description": "CSV, Parquet or Excel (.xlsx), by its content."}
+    ),
+]
+
+
+class DatasetUpload(BaseModel):
+    """The two parts of an upload."""
+
+    metadata: DatasetRequest
+    file: UploadedFile
 
 
 class TableSource(RequestModel):

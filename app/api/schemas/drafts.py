@@ -2,10 +2,10 @@
 
 from typing import Self
 
-from pydantic import Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from app.api.schemas.base import RequestModel
-from app.api.schemas.datasets import KnownFormat, TableSource
+from app.api.schemas.datasets import KnownFormat, TableSource, UploadedFile
 from app.api.schemas.numbers import Flag, refuse
 
 
@@ -20,6 +20,13 @@ class DraftRequest(RequestModel):
         if self.format.header_row is not None and not self.has_header:
             raise refuse("has a `header_row`, but `has_header` is false")
         return self
+
+
+class DraftUpload(BaseModel):
+    """The two parts of an upload."""
+
+    metadata: DraftRequest
+    file: UploadedFile
 
 
 class SourcedDraftRequest(RequestModel):

@@ -3,6 +3,7 @@
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    BaseModel,
     BeforeValidator,
     ConfigDict,
     Discriminator,
@@ -256,7 +257,7 @@ def _ways(value: Any) -> str:  # noqa: ANN401  JSON, or a model of it
     return "one_way" if columns is None else "two_way"
 
 
-class _AnyHistogram(RequestModel):
+class _AnyHistogram(BaseModel):
     """Counts of the bins of one `column`, or of the combinations of the bins of two `columns`, row by row.
 
     Numeric columns have `edges`, or `bins` of equal width over `bounds`; others are counted by category. For two
@@ -264,7 +265,7 @@ class _AnyHistogram(RequestModel):
     and `outside` is one more.
     """
 
-    model_config = ConfigDict(json_schema_extra=exactly_one_of("column", "columns"))
+    model_config = ConfigDict(extra="forbid", json_schema_extra=exactly_one_of("column", "columns"))
 
     kind: Literal["histogram"]
     column: ColumnName

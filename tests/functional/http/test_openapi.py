@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 from jsonschema_rs import Draft202012Validator
-from service_world import Service
+from service_world import X_COLUMNS, Service, a_name, numbers_csv
 
 VERBS = "|".join(
     (
         *("adjust", "close", "create", "decline", "disable", "get", "grant", "list", "plan", "publish", "register"),
-        *("replace", "revalidate", "revoke", "set", "verify", "withdraw"),
+        *("replace", "revalidate", "revoke", "set", "upload", "verify", "withdraw"),
     )
 )
 SCHEMAS_INSIDE = ("items", "additionalProperties", "propertyNames", "not", "if", "then", "else")
@@ -204,3 +204,22 @@ def test_answers_may_get_new_members(one_service: Service) -> None:
     )
     assert not any("additionalProperties" in schemas[name] for name in open_schemas)
     assert schemas["ReleaseRequest"]["additionalProperties"] is False
+
+
+def test_every_operation_takes_one_media_type(one_service: Service) -> None:
+    for name, operation in operations(one_service.contract.document):
+        assert len(operation.get("requestBody", {"content": [""]})["content"]) == 1, name
+
+
+def test_uploads_go_to_paths_of_their_own_and_where_they_went_before(one_service: Service) -> None:
+    content = numbers_csv(20).encode()
+    for path in ("/v1/draft-uploads", "/v1/drafts"):
+        drafted = one_service.upload(one_service.admin, {}, content, path=path)
+        assert (drafted.status_code, list(drafted.json()["metadata"]["columns"])) == (200, ["x"])
+    for path in ("/v1/dataset-uploads", "/v1/datasets"):
+        metadata = {"name": a_name("uploaded"), "epsilon_limit": 1, "columns": X_COLUMNS}
+        uploaded = one_service.upload(one_service.admin, metadata, content, path=path)
+        assert (uploaded.status_code, uploaded.json()["n"]) == (201, 20)
+        refused = one_service.admin.post(path, content=b"x", headers={"Content-Type": "text/csv"})
+        assert refused.status_code == 415
+    assert one_service.admin.post("/v1/dataset-uploads", json={}).status_code == 415

@@ -64,6 +64,8 @@ OF_THE_SERVICE = [
     ("GET", "/v1/releases/01a21f9b-c1a5-710b-a37c-ec21af87e3cb", ALL, 404),
     ("POST", "/v1/datasets", {"admin", "owner"}, 400),
     ("POST", "/v1/drafts", {"admin", "owner"}, 400),
+    ("POST", "/v1/dataset-uploads", {"admin", "owner"}, 415),
+    ("POST", "/v1/draft-uploads", {"admin", "owner"}, 415),
     ("GET", "/v1/connections", {"admin", "owner"}, 200),
     ("GET", "/v1/principals", {"admin"}, 200),
     ("POST", "/v1/principals", {"admin"}, 400),
