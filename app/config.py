@@ -131,6 +131,15 @@ def _connectable(url: SecretStr) -> SecretStr:
     return url
 
 
+SchemaName = Annotated[str, StringConstraints(pattern=r"^[a-z_][a-z0-9_]{0,62}$")]
+
+
+def _postgres_url(url: SecretStr) -> SecretStr:
+    if not url.get_secret_value().startswith("postgresql://"):
+        raise ValueError("must be a URL that begins with postgresql://")
+    return url
+
+
 def traces_asked_for() -> bool:
     """Return whether OpenTelemetry's own settings ask for traces; its packages read all further settings."""
     if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true" or os.environ.get("OTEL_TRACES_EXPORTER") == "none":
@@ -183,6 +192,9 @@ class Settings(BaseSettings):
     max_connections: int = Field(default=2_048, ge=1)
     trusted_proxies: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_parse_list), AfterValidator(_networks)] = ()
     cors_origins: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_parse_list)] = ()
+    figures_database_url: Annotated[SecretStr, AfterValidator(_postgres_url)] | None = None
+    figures_schema: SchemaName = "snapledger_figures"
+    figures_reader_role: SchemaName = "snapledger_figures_reader"
     guide_directory: Path = Path(__file__).parent / "guide"  # `make docs` builds it here, and the wheel includes it
     oidc_issuer: Annotated[str, AfterValidator(_private)] | None = None
     oidc_audience: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_parse_list)] = ()

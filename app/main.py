@@ -43,6 +43,7 @@ from app.db.connection_limits import AT_ONCE, REQUEST_THREADS
 from app.services.identity import tokens
 from app.services.operations import startup
 from app.services.operations.background_verification import BackgroundVerification
+from app.services.operations.figure_mirror import FigureMirror
 
 _OBJECTS_BETWEEN_COLLECTIONS = 10_000
 """Requests leave few cycles behind. Looking for them after every 700 new objects took 3 % of a release's time."""
@@ -81,8 +82,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         app.state.services = services
         app.state.answer = WorkerPool(services.database, REQUEST_THREADS, AT_ONCE[services.database.dialect]).run
         app.state.uploads = OpenUploads(chosen.max_open_uploads)
-        rounds = BackgroundVerification(services)
+        rounds, mirror = BackgroundVerification(services), FigureMirror(services)
         rounds.begin()
+        mirror.begin()
         # Objects from the start live as long as the process, so the garbage collector need not check them again.
         gc.collect()
         gc.freeze()
@@ -91,6 +93,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
             yield
         finally:
             rounds.end()
+            mirror.end()
             await run_in_threadpool(startup.close_services, services)
             await run_in_threadpool(traces.end)
             metrics.forget_process()

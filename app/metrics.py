@@ -37,6 +37,12 @@ DEBITED = Counter("snapledger_epsilon_debited", "ε debited for fresh releases, 
 ENGINE_SECONDS = Histogram("snapledger_engine_seconds", "Exact sums that were computed, not kept.", ["outcome"])
 EXACT_DRAWS = Counter("snapledger_exact_path_draws", "Bins that the filter left to the exact draw.")
 
+FIGURES_PENDING = Gauge(
+    "snapledger_figures_pending",
+    "Figures that the figures' database does not have as they are now.",
+    multiprocess_mode="livemostrecent",
+)
+
 # Only one process verifies, so the unset gauges of the others must not count.
 LEDGERS_INVALID = Gauge(
     "snapledger_ledgers_invalid",

@@ -317,6 +317,18 @@ class _FigureVersions(TypedColumns):
 figure_versions = Table("figure_versions", metadata, _FigureVersions, CheckConstraint("version >= 1", name="version"))
 
 
+class _FigureOutbox(TypedColumns):
+    figure_id: Named[int] = Column(ROW_ID, ForeignKey("figures.id"), primary_key=True, autoincrement=False)
+    change: Named[int] = Column(BigInteger)
+    written: Named[int] = Column(BigInteger)
+
+    __row_pos__: tuple[int, int, int]
+
+
+# The number of each figure's changes, and the last one that the figures' database is known to have.
+figure_outbox = Table("figure_outbox", metadata, _FigureOutbox)
+
+
 class _Viewers(TypedColumns):
     dataset_id: Named[int] = Column(ROW_ID, ForeignKey("accounts.dataset_id"), primary_key=True)
     principal_id: Named[int] = Column(ROW_ID, ForeignKey("principals.id"), primary_key=True, index=True)

@@ -11,6 +11,7 @@ from app.db.repositories.datasets import visible_to
 from app.db.session import Session, WriteSession
 from app.db.tables import datasets, figure_versions, figures, viewers
 from app.errors import NotFoundError, SealBrokenError
+from app.ledger import figure_outbox
 from app.ledger.chain.keyring import Keyring, Seal
 
 FIGURE_VERSION, VERSION_VERSION = "snapledger-figure-v1", "snapledger-figure-version-v1"
@@ -279,12 +280,14 @@ def publish_version(  # noqa: PLR0913, PLR0917 - what it was and is, and its row
     version = replace(version, seal=seal.seal_row(VERSION_VERSION, *_members(version)))
     values = {name: getattr(version, name) for name in FigureVersion.__dataclass_fields__}
     transaction.change_one(_INSERT_VERSION, **values, rows=rows)
+    figure_outbox.add_change(transaction, figure_id)
     return Published("", figure, version)
 
 
 def withdraw_figure(transaction: WriteSession, seal: Seal, figure: Figure, at: str) -> None:
     """Withdraw a figure, under the lock of the dataset's account; its versions are kept for those who manage it."""
     _set(transaction, seal, figure._replace(withdrawn_at=at))
+    figure_outbox.add_change(transaction, figure.id)
 
 
 def _figure_values(figure: Figure) -> dict[str, object]:

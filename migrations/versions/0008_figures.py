@@ -40,6 +40,12 @@ def upgrade() -> None:
         sa.CheckConstraint("version >= 1", name="version"),
     )
     op.create_table(
+        "figure_outbox",
+        sa.Column("figure_id", ROW_ID, sa.ForeignKey("figures.id"), primary_key=True),
+        sa.Column("change", sa.BigInteger, nullable=False),
+        sa.Column("written", sa.BigInteger, nullable=False),
+    )
+    op.create_table(
         "viewers",
         sa.Column("dataset_id", ROW_ID, sa.ForeignKey("accounts.dataset_id"), primary_key=True),
         sa.Column("principal_id", ROW_ID, sa.ForeignKey("principals.id"), primary_key=True, index=True),
@@ -50,6 +56,7 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     op.drop_table("viewers")
+    op.drop_table("figure_outbox")
     op.drop_table("figure_versions")
     op.drop_table("figures")
     op.execute("UPDATE principals SET role = 'analyst' WHERE role = 'viewer'")  # who sees nothing without an allowance

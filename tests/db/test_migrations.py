@@ -66,6 +66,7 @@ ROWS = (
         " (figure_id, version, title, source, published_by, published_at, rows_hash, seal, rows)"
         " VALUES (1, 1, 'Mass', '{}', 'ada', 't', :bytes, :bytes, :bytes)"
     ),
+    "INSERT INTO figure_outbox (figure_id, change, written) VALUES (1, 1, 0)",
     "INSERT INTO viewers (dataset_id, principal_id, granted_at, seal) VALUES (1, 1, 't', :bytes)",
 )
 

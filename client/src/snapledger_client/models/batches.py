@@ -30,7 +30,6 @@ class Batch(DisplayedAnswer):
         ['Estimate', 'Histogram']
     """
 
-    rehearsed: bool = False
     dataset: str
     items: tuple[Release, ...]
     summary: str

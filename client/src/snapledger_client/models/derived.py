@@ -152,7 +152,6 @@ class Derived(DisplayedAnswer):
         True
     """
 
-    rehearsed: bool = False
     dataset: str
     derived: dict[str, Any]
     epsilon: Exact | None = None

@@ -1,0 +1,261 @@
+"""The figures' database has what is published, whatever fails on the way, and nothing twice."""
+
+import itertools
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+from service_world import Service, Table, becomes, serving
+from sqlalchemy import make_url, update
+
+from app.config import Settings
+from app.db import tables
+from app.db.figures_database import FiguresDatabase, view_name
+from app.ledger import figure_outbox
+from app.services.context import Services
+from app.services.operations import startup
+from app.services.operations.figure_mirror import prepare, write_pending
+
+SCHEMA, ROLE = "snapledger_figures", "snapledger_figures_reader"
+COLUMNS = {"mass": {"kind": "integer", "bounds": [0, 100], "unit": "g"}, "kind": {"kind": "boolean"}}
+CONTENT = b"mass,kind\n" + b"".join(b"%d,%d\n" % (i % 101, i % 2) for i in range(200))
+_numbers = itertools.count()
+
+
+@pytest.fixture
+def target_url(postgres_server: str) -> Iterator[str]:
+    """The URL of an empty database for figures."""
+    name = f"figures_{next(_numbers)}"
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+    yield make_url(postgres_server).set(database=name).render_as_string(hide_password=False)
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@pytest.fixture
+def target(target_url: str) -> Iterator[FiguresDatabase]:
+    opened = FiguresDatabase(target_url, SCHEMA, ROLE)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def alone(database_url: str, tmp_path: Path) -> Iterator[Service]:
+    """A service whose figures nobody else publishes."""
+    with serving(tmp_path, database_url) as service:
+        yield service
+
+
+@pytest.fixture
+def services(alone: Service) -> Iterator[Services]:
+    """The same ledger in this process."""
+    opened = startup.open_services(Settings(database_url=alone.database_url, data_dir=alone.data))
+    yield opened
+    startup.close_services(opened)
+
+
+@pytest.fixture
+def table(alone: Service) -> Table:
+    return alone.table(COLUMNS, CONTENT, limit="10", allowance="9")
+
+
+def publish(table: Table, name: str, release: str, **more: Any) -> None:
+    answer = table.owner.put(f"{table.path}/figures/{name}", json={"title": name, "release": release, **more})
+    assert answer.status_code in {200, 201}, answer.text
+
+
+def connect(url: str) -> "psycopg.Connection[Any]":
+    """A connection that finds the figures' schema, as a dashboard's does."""
+    return psycopg.connect(url, autocommit=True, options=f"-c search_path={SCHEMA}")
+
+
+def copied(url: str) -> dict[str, Any]:
+    """What a reader finds: each figure by its name, with its version and values."""
+    with connect(url) as connection:
+        found: dict[str, Any] = {
+            f"{dataset}/{figure}": (version, [])
+            for dataset, figure, version in connection.execute("SELECT dataset, figure, version FROM figures")
+        }
+        rows = connection.execute("SELECT dataset, figure, value FROM figure_rows ORDER BY dataset, figure, position")
+        for dataset, figure, value in rows:
+            found[f"{dataset}/{figure}"][1].append(value)
+    return found
+
+
+def published(service: Service) -> dict[str, Any]:
+    """The same as the service answers it."""
+    listed = service.admin.get("/v1/figures", params={"limit": 1000}).json()["figures"]
+    return {
+        f"{each['dataset']}/{each['figure']}": (
+            each["version"],
+            [
+                row["value"]
+                for row in service.admin.get(f"/v1/datasets/{each['dataset']}/figures/{each['figure']}").json()["rows"]
+            ],
+        )
+        for each in listed
+    }
+
+
+def test_a_service_keeps_it_equal_to_what_is_published(tmp_path: Path, target_url: str) -> None:
+    url = f"sqlite:///{tmp_path}/ledger.sqlite3"
+    with serving(tmp_path, url, FIGURES_DATABASE_URL=target_url) as service:
+        table = service.table(COLUMNS, CONTENT)
+        mean = table.fresh({"kind": "mean", "column": "mass"}, epsilon="1")
+        counts = table.fresh({"kind": "histogram", "column": "kind"}, epsilon="1")
+        publish(table, "mass", mean["id"], note="All of them.")
+        publish(table, "kinds", counts["id"])
+        assert becomes(lambda: copied(target_url) == published(service))
+        with connect(target_url) as reader:
+            reader.execute(f"SET ROLE {ROLE}")
+            view = sql.SQL("SELECT * FROM {} WHERE figure = 'mass'").format(sql.Identifier(view_name(table.name)))
+            (row,) = reader.execute(view)
+            assert row[:2] == (table.name, "mass")
+            assert str(row[-2]) == "1.000000000"
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                reader.execute("SELECT * FROM state")
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                reader.execute("DELETE FROM figures")
+        assert table.owner.delete(f"{table.path}/figures/mass").status_code == 204
+        assert becomes(lambda: copied(target_url) == published(service))
+        assert list(copied(target_url)) == [f"{table.name}/kinds"]
+
+
+def test_it_catches_up_after_either_side_was_away(
+    alone: Service, services: Services, table: Table, target: FiguresDatabase, target_url: str
+) -> None:
+    releases = [table.fresh({"kind": "mean", "column": "mass"}, epsilon="1")["id"] for _ in range(2)]
+    away = FiguresDatabase("postgresql://127.0.0.1:1/nobody", SCHEMA, ROLE)
+    publish(table, "mass", releases[0])
+    with pytest.raises(psycopg.OperationalError):
+        prepare(services, away)
+    prepare(services, target)
+    assert write_pending(services, target) == 1
+    assert write_pending(services, target) == 0
+    publish(table, "mass", releases[1])
+    publish(table, "other", releases[1])
+    assert write_pending(services, target) == 2
+    assert copied(target_url) == published(alone)
+    with connect(target_url) as other:  # as if it had been restored, and changed
+        other.execute("UPDATE state SET change = 1 WHERE figure = 'mass'")
+        other.execute("UPDATE figures SET version = 1 WHERE figure = 'mass'")
+        other.execute("INSERT INTO state VALUES ('gone', 'gone', 7)")
+        other.execute("INSERT INTO figures VALUES ('gone', 'gone', 1, '', '', '', now())")
+    prepare(services, target)
+    write_pending(services, target)
+    assert copied(target_url) == published(alone)
+    with connect(target_url) as other:
+        other.execute(f"DROP SCHEMA {SCHEMA} CASCADE")
+    prepare(services, target)
+    assert write_pending(services, target) == 2
+    assert copied(target_url) == published(alone)
+
+
+class _Crash(BaseException):
+    """The end of the process at some step."""
+
+
+@pytest.mark.slow
+def test_a_crash_at_any_step_loses_nothing_and_writes_nothing_twice(
+    alone: Service,
+    services: Services,
+    table: Table,
+    target: FiguresDatabase,
+    target_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    prepare(services, target)
+    releases = [table.fresh({"kind": "mean", "column": "mass"}, epsilon="1")["id"] for _ in range(2)]
+    execute, set_written = psycopg.Connection.execute, figure_outbox.set_written
+    left = 0
+
+    def step() -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            raise _Crash
+
+    def counted_execute(*asked: Any, **more: Any) -> Any:
+        step()
+        return execute(*asked, **more)
+
+    def counted_set(*asked: Any) -> None:
+        step()
+        set_written(*asked)
+        step()
+
+    for crash_at in itertools.count(1):
+        publish(table, "mass", releases[crash_at % 2])
+        left = crash_at
+        with monkeypatch.context() as patched:
+            patched.setattr(psycopg.Connection, "execute", counted_execute)
+            patched.setattr(figure_outbox, "set_written", counted_set)
+            try:
+                write_pending(services, target)
+                break
+            except _Crash:
+                target.close()
+        write_pending(services, target)
+        assert copied(target_url) == published(alone), crash_at
+    assert crash_at > 6
+    assert copied(target_url) == published(alone)
+
+
+@pytest.mark.slow
+def test_several_processes_write_at_once(
+    alone: Service, services: Services, table: Table, target: FiguresDatabase, target_url: str
+) -> None:
+    prepare(services, target)
+    releases = [table.fresh({"kind": "mean", "column": "mass"}, epsilon="1")["id"] for _ in range(2)]
+    done, faults = threading.Event(), []
+
+    def write() -> None:
+        own = FiguresDatabase(target_url, SCHEMA, ROLE)
+        try:
+            while not done.is_set():
+                write_pending(services, own)
+        except Exception as error:  # noqa: BLE001 - told by the test
+            faults.append(error)
+        finally:
+            own.close()
+
+    writers = [threading.Thread(target=write) for _ in range(2)]
+    for each in writers:
+        each.start()
+    for version in range(12):
+        publish(table, f"mass-{version % 3}", releases[version // 3 % 2])
+    table.owner.delete(f"{table.path}/figures/mass-1")
+    done.set()
+    for each in writers:
+        each.join()
+    write_pending(services, target)
+    assert faults == []
+    assert copied(target_url) == published(alone)
+
+
+def test_a_changed_figure_is_not_copied_and_others_are(
+    alone: Service, services: Services, table: Table, target: FiguresDatabase, target_url: str
+) -> None:
+    prepare(services, target)
+    release = table.fresh({"kind": "mean", "column": "mass"}, epsilon="1")["id"]
+    publish(table, "first", release)
+    publish(table, "second", release)
+    with services.database.write() as transaction:
+        named = tables.figure_versions.c.title == "first"
+        transaction.change(update(tables.figure_versions).where(named).values(title="lie"))
+        transaction.commit()
+    assert write_pending(services, target) == 1
+    assert list(copied(target_url)) == [f"{table.name}/second"]
+    assert alone.admin.get(f"{table.path}/figures/first").status_code == 503
+
+
+def test_names_of_views_are_short_and_different() -> None:
+    names = [view_name("penguins"), view_name("a" * 63), view_name("a" * 62 + "b")]
+    assert names[0] == "figures_of_penguins"
+    assert len(set(names)) == 3
+    assert max(map(len, names)) <= 63
