@@ -100,4 +100,13 @@ format_left <- function(text) format_epsilon(text, floor)
 
 format_level <- function(alpha) paste(format(100 * (1 - as.numeric(alpha)), digits = 10, decimal.mark = "."), "%")
 
+# Returns labels with six significant digits of numbers that have more than three decimals.
+shorten_numbers <- function(labels) {
+  found <- gregexpr("-?\\d+\\.\\d{4,}", labels)
+  regmatches(labels, found) <- lapply(regmatches(labels, found), function(numbers) {
+    vapply(numbers, function(number) decimal_text(signif(as.numeric(number), 6)), "")
+  })
+  labels
+}
+
 append_unit <- function(text, unit) if (nzchar(unit)) paste(text, unit) else text

@@ -2,9 +2,6 @@
 # epsilon, bounds and edges exactly. A double stands for the decimal that R
 # prints, with up to 15 digits: 0.1 is "0.1", and 0.1 + 0.2 is "0.3".
 
-MAX_PLAIN_SIZE <- 1e15
-MIN_PLAIN_SIZE <- 1e-9
-
 decimal_text <- function(number, what = "a number") {
   check_one_number(number, what)
   if (is.character(number)) {
@@ -13,8 +10,7 @@ decimal_text <- function(number, what = "a number") {
   if (!is.numeric(number) || is.object(number)) {
     return(as.character(number)) # of a class of its own, such as integer64 or bigq
   }
-  is_plain <- number == 0 || (abs(number) >= MIN_PLAIN_SIZE && abs(number) < MAX_PLAIN_SIZE)
-  format(number, digits = 15, scientific = !is_plain, decimal.mark = ".", big.mark = "", trim = TRUE)
+  write_numbers(number)
 }
 
 # Returns a date or a time in ISO 8601, or a number as decimal text. A time has
@@ -29,6 +25,9 @@ value_text <- function(value, what = "a value") {
   }
   decimal_text(value, what)
 }
+
+# Returns numbers as decimal texts; unlike `format`, whatever the options of the session.
+write_numbers <- function(numbers) sprintf("%.15g", numbers)
 
 check_one_number <- function(number, what) {
   if (is.logical(number) || length(number) != 1 || is.na(number)) {

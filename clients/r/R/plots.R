@@ -31,15 +31,20 @@ autoplot.snapledger_histogram <- function(object, ...) {
 
 #' @rdname autoplot
 #' @exportS3Method ggplot2::autoplot
-autoplot.snapledger_derived <- function(object, ...) draw_points(object, object$derived)
+autoplot.snapledger_derived <- function(object, ...) {
+  edges <- object$edges
+  is_curve <- object$derived$kind == "cumulative" && !is.null(edges) && all(vapply(edges, is.numeric, NA))
+  if (is_curve) draw_curve(object, unlist(edges)) else draw_points(object, object$derived)
+}
 
 #' @rdname autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.snapledger_batch <- function(object, ...) {
   numbers <- tibble::as_tibble(object)
+  numbers$label[numbers$label == numbers$statistic] <- "" # the panel has the name
   numbers$item <- factor(numbers$item, unique(numbers$item))
   point_plot(numbers) +
-    ggplot2::facet_wrap(ggplot2::vars(.data$item), scales = "free") +
+    ggplot2::facet_wrap(ggplot2::vars(.data$item), ncol = 1, scales = "free") +
     ggplot2::labs(x = NULL, y = NULL)
 }
 
@@ -69,20 +74,35 @@ plot.snapledger_answer <- function(x, ...) {
 }
 
 draw_points <- function(answer, statistic) {
-  numbers <- tibble::as_tibble(answer)
+  numbers <- title_numbers(answer, statistic)
   unit <- unique(numbers$unit)
+  if (nrow(numbers) == 1) numbers$label <- "" # the title says it
   point_plot(numbers) + ggplot2::labs(
-    title = describe_statistic(statistic), caption = describe_error_bars(answer), x = NULL,
-    y = if (length(unit) == 1 && nzchar(unit)) unit
+    title = describe_statistic(statistic), caption = describe_error_bars(answer), y = NULL,
+    x = if (length(unit) == 1 && nzchar(unit)) unit
   )
 }
 
-# Returns the values as points with their intervals; bins keep their order.
+# Returns the values as points with their intervals, the first one at the top.
 point_plot <- function(numbers) {
-  numbers$label <- factor(numbers$label, unique(numbers$label))
-  ggplot2::ggplot(numbers, ggplot2::aes(.data$label, .data$value)) +
-    ggplot2::geom_linerange(ggplot2::aes(ymin = .data$conf_low, ymax = .data$conf_high), na.rm = TRUE) +
+  labels <- shorten_numbers(numbers$label)
+  numbers$label <- factor(labels, rev(unique(labels)))
+  ggplot2::ggplot(numbers, ggplot2::aes(.data$value, .data$label)) +
+    ggplot2::geom_linerange(ggplot2::aes(xmin = .data$conf_low, xmax = .data$conf_high), na.rm = TRUE) +
     ggplot2::geom_point(size = 2, na.rm = TRUE)
+}
+
+draw_curve <- function(derived, edges) {
+  numbers <- tibble::as_tibble(derived)
+  numbers$edge <- edges
+  column <- derived$derived$column
+  ggplot2::ggplot(numbers, ggplot2::aes(.data$edge, .data$value)) +
+    ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$conf_low, ymax = .data$conf_high), fill = "grey80", na.rm = TRUE) +
+    ggplot2::geom_line(na.rm = TRUE) +
+    ggplot2::labs(
+      title = describe_statistic(derived$derived), x = title_column(column, derived$columns[[column]]),
+      y = "rows below", caption = sprintf("band: %s intervals", format_level(derived$alpha))
+    )
 }
 
 # Returns a histogram of intervals; values that are in none, such as missing ones, are in the caption.
@@ -91,13 +111,13 @@ draw_bars <- function(release, numbers) {
   others <- numbers[!inside, ]
   others <- if (nrow(others) > 0) paste(others$label, format_numbers(others, TRUE)$value, collapse = ", ")
   bins <- numbers[inside, ]
-  column <- rlang::`%||%`(release$statistic$column, release$statistic$group_by$column)
+  column <- binned_column(release$statistic)
   ggplot2::ggplot(bins, ggplot2::aes(
     xmin = .data$lower, xmax = .data$upper, ymin = 0, ymax = .data$value
   )) +
     ggplot2::geom_rect(fill = "grey80", colour = "white") +
     ggplot2::geom_linerange(ggplot2::aes(
-      x = (.data$lower + .data$upper) / 2, ymin = .data$conf_low, ymax = .data$conf_high
+      x = .data$lower + (.data$upper - .data$lower) / 2, ymin = .data$conf_low, ymax = .data$conf_high
     )) +
     ggplot2::labs(
       title = describe_statistic(release$statistic), y = if (release$statistic$kind == "sum") "sum" else "rows",
@@ -115,8 +135,8 @@ title_column <- function(column, texts) {
 draw_table <- function(release) {
   cells <- tibble::as_tibble(release)
   cells <- cells[!is.na(cells$row), ]
-  cells$row <- factor(cells$row, rev(unique(cells$row)))
-  cells$column <- factor(cells$column, unique(cells$column))
+  cells$row <- factor(shorten_numbers(cells$row), rev(unique(shorten_numbers(cells$row))))
+  cells$column <- factor(shorten_numbers(cells$column), unique(shorten_numbers(cells$column)))
   columns <- unlist(release$statistic$columns)
   ggplot2::ggplot(cells, ggplot2::aes(.data$column, .data$row, fill = .data$value)) +
     ggplot2::geom_tile() +

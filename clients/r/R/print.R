@@ -27,12 +27,12 @@ format.snapledger_histogram <- function(x, ...) {
   head <- sprintf("%s: %d numbers, each \u00b1 %s (%s)",
     describe_statistic(x$statistic), length(x$value), error, format_level(x$accuracy$alpha)
   )
-  c(head, format_rows(tibble::as_tibble(x), is_count(x$statistic)), format_payment(x), format_treatment(x))
+  c(head, format_rows(title_numbers(x, x$statistic), is_count(x$statistic)), format_payment(x), format_treatment(x))
 }
 
 #' @export
 format.snapledger_derived <- function(x, ...) {
-  numbers <- tibble::as_tibble(x)
+  numbers <- title_numbers(x, x$derived)
   level <- format_level(x$alpha)
   if (nrow(numbers) == 1) {
     row <- format_numbers(numbers, is_count(x$derived))
@@ -171,14 +171,15 @@ format_numbers <- function(numbers, is_count) {
   is_whole <- rep(is_count, nrow(numbers))
   value <- mapply(format_value, numbers$value, numbers$conf_low, numbers$conf_high, is_whole)
   interval <- mapply(format_interval, numbers$conf_low, numbers$conf_high, is_whole)
-  list(value = mapply(append_unit, value, numbers$unit), interval = interval)
+  unit <- ifelse(is.na(numbers$value), "", numbers$unit)
+  list(value = mapply(append_unit, value, unit), interval = interval)
 }
 
 # Returns an aligned line for each number.
 format_rows <- function(numbers, is_count) {
   shown <- utils::head(numbers, MAX_PRINTED)
   texts <- format_numbers(shown, is_count)
-  lines <- sprintf("  %s  %s  %s", format(shown$label), format(texts$value, justify = "right"), texts$interval)
+  lines <- sprintf("  %s  %s  %s", format(shorten_numbers(shown$label)), format(texts$value, justify = "right"), texts$interval)
   c(lines, if (nrow(numbers) > MAX_PRINTED) sprintf("  and %d more: see as_tibble()", nrow(numbers) - MAX_PRINTED))
 }
 

@@ -14,7 +14,8 @@
 #'   Values of a column of dates are dates or, of a timestamp, times as the clocks
 #'   of its zone show them. A two-way table has `row` and `column`, too. A batch
 #'   or a list of releases has `item` (its name or number) and `statistic`, too;
-#'   there, means of dates are numbers of days or other units since 1970.
+#'   there, means of dates are numbers of days or other units since 1970, and
+#'   bins of dates have only their label.
 #'
 #'   Of a plan, its `epsilon` and `radius`, or those of each point of its curve;
 #'   of a derived statistic's or a batch's plan, a row for each release. Of a
@@ -245,7 +246,7 @@ position_labels <- function(bins, edges, count) {
 }
 
 label_intervals <- function(edges) {
-  texts <- vapply(edges, as_text, "")
+  texts <- if (is.numeric(edges[[1]])) write_numbers(unlist(edges)) else vapply(edges, as_text, "")
   closing <- c(rep(")", length(texts) - 2), "]")
   sprintf("[%s, %s%s", texts[-length(texts)], texts[-1], closing)
 }
@@ -261,6 +262,25 @@ bins_of <- function(release) {
   edges <- release$edges
   intervals <- Map(function(lower, upper) list(lower = lower, upper = upper), edges[-length(edges)], edges[-1])
   c(intervals, rep(list(NULL), length(release$value) - length(intervals)))
+}
+
+# Returns the tibble of an answer with the owner's labels of categories, for people.
+title_numbers <- function(answer, statistic) {
+  numbers <- tibble::as_tibble(answer)
+  titles <- answer$columns[[binned_column(statistic)]]$category_labels
+  if (is.null(answer$bins) || !is.null(answer$axes) || length(titles) == 0) {
+    return(numbers)
+  }
+  is_category <- texts_of(answer$bins, "kind") == "category" & numbers$label %in% names(titles)
+  numbers$label[is_category] <- unlist(titles[numbers$label[is_category]])
+  numbers
+}
+
+# Returns the column of the bins or groups of a statistic; an empty text if it has none.
+binned_column <- function(statistic) {
+  group_by <- statistic$group_by
+  column <- rlang::`%||%`(if (is.list(group_by)) group_by$column else group_by, statistic$column)
+  as_one_text(column, "")
 }
 
 derived_labels <- function(derived) {

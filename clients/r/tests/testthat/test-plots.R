@@ -10,9 +10,9 @@ bars <- function(bins, values, ...) {
 
 test_that("a release is a point with its interval", {
   built <- drawn(make_release())
-  expect_equal(built$data[[1]]$ymin, 4093.9)
-  expect_equal(built$data[[2]]$y, 4209.1)
-  expect_equal(built$plot$labels$y, "g")
+  expect_equal(built$data[[1]]$xmin, 4093.9)
+  expect_equal(built$data[[2]]$x, 4209.1)
+  expect_equal(built$plot$labels$x, "g")
 })
 
 test_that("bins of numbers are bars, and missing values are in the caption", {
@@ -29,7 +29,7 @@ test_that("bins of numbers are bars, and missing values are in the caption", {
 
 test_that("categories are points in their order", {
   built <- drawn(bars(list(list(kind = "category", label = "b"), list(kind = "category", label = "a")), list(5, 7)))
-  expect_equal(built$layout$panel_params[[1]]$x$get_labels(), c("b", "a"))
+  expect_equal(built$layout$panel_params[[1]]$y$get_labels(), c("a", "b"))
 })
 
 test_that("a two-way table is a grid", {

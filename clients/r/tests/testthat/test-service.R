@@ -75,6 +75,34 @@ test_that("every statistic can be planned, released, printed, tabulated and draw
   }
 })
 
+test_that("dates are dates, and units and labels are shown", {
+  skip_without_service()
+  visits <- sl_dataset(sl_connect(), "visits")
+  mean_date <- sl_release(visits, sl_mean("admitted"), epsilon = 1)
+  expect_s3_class(as_tibble(mean_date)$value, "Date")
+  expect_match(format(mean_date)[1], "mean of admitted: 2024-0[67]-[0-9]{2} \\(2024-")
+  noon <- as.POSIXct("2024-03-15 12:00", tz = "Europe/Paris")
+  before_noon <- sl_release(visits, sl_count(where = arrived < noon), epsilon = 1)
+  expect_equal(before_noon$statistic$where$arrived$at_most, "2024-03-15T11:59:00")
+  expect_s3_class(as_tibble(sl_release(visits, sl_mean("arrived"), epsilon = 1))$conf_low, "POSIXct")
+  months <- sl_release(visits, sl_count(where = urgent, group_by = sl_periods("admitted", "month")), epsilon = 1)
+  expect_equal(as_tibble(months)$lower[2], as.Date("2024-02-01"))
+  quarters <- sl_release(visits, sl_histogram("admitted", bins = "quarter"), epsilon = 1)
+  halves <- as.Date(c("2024-01-01", "2024-07-01", "2024-12-31"))
+  of_halves <- sl_release(visits, sl_histogram("admitted", edges = halves), epsilon = 1)
+  expect_equal(as_tibble(of_halves)$upper[1], halves[2])
+  costs <- sl_release(visits, sl_mean("cost", group_by = "ward"), epsilon = 2)
+  expect_match(format(costs)[2], "Surgery .*\u20ac")
+  expect_equal(as_tibble(costs)$unit[1], "\u20ac")
+  expect_equal(as_tibble(costs)$label[1], "A")
+  middle <- sl_release(visits, sl_median("admitted", bins = "day"), epsilon = 1)
+  expect_s3_class(as_tibble(middle)$value, "Date")
+  for (answer in list(mean_date, months, quarters, of_halves, costs, middle)) {
+    expect_silent(ggplot2::ggplot_build(ggplot2::autoplot(answer)))
+  }
+  expect_silent(ggplot2::ggplot_build(ggplot2::autoplot(sl_batch(visits, sl_mean("admitted"), sl_mean("cost"), epsilon = 1))))
+})
+
 test_that("a batch is paid together, and its items have their names", {
   skip_without_service()
   items <- list(mass = sl_item(sl_mean("body_mass_g"), weight = 2), species = sl_histogram("species"))
@@ -118,18 +146,6 @@ test_that("refusals have classes", {
   expect_error(sl_plan(penguins(), sl_mean("body_mass_g"), accuracy = "0.001"), class = "snapledger_accuracy_unattainable")
   expect_error(sl_plan(penguins(), sl_mean("body_mass_g"), accuracy = 9000), class = "snapledger_accuracy_trivial")
   expect_error(sl_me(sl_connect(key = "wrong")), class = "snapledger_unauthenticated")
-})
-
-test_that("a timeout says with which key to ask again", {
-  skip_without_service()
-  hasty <- penguins(timeout = 0.001, retries = 0)
-  error <- expect_error(
-    sl_release(hasty, sl_mean("body_mass_g"), epsilon = "0.1", key = "in haste", reuse = FALSE),
-    class = "snapledger_timeout"
-  )
-  expect_equal(error$idempotency_key, "in haste")
-  later <- sl_release(penguins(), sl_mean("body_mass_g"), epsilon = "0.1", key = "in haste", reuse = FALSE)
-  expect_equal(later$privacy$epsilon, "0.1")
 })
 
 test_that("earlier releases, requests for budget and the ledger are read", {
