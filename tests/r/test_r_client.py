@@ -60,25 +60,29 @@ def test_a_hundred_releases_through_a_lossy_network_cost_a_hundred_debits(
     assert {entry.epsilon for entry in debits} == {Decimal("0.1")}
 
 
-def test_figures_are_those_that_the_python_client_reads(
-    installed: R, service: Service, with_service: dict[str, str]
-) -> None:
-    answers: dict[str, list[dict[str, Any]]] = json.loads(
-        installed.run("Rscript", SCRIPTS / "figures.R", **with_service)
-    )
-    assert len(answers) >= 4
-    with Client(service.url, with_service["SNAPLEDGER_KEY"]) as client:
-        for release_id, rows in answers.items():
+def numbers_of(rows: list[dict[str, Any]]) -> list[tuple[float, ...]]:
+    return [tuple(float(row[name]) for name in ("value", "conf_low", "conf_high")) for row in rows]
+
+
+def test_figures_are_those_that_the_python_client_reads(installed: R, with_service: dict[str, str]) -> None:
+    told = json.loads(installed.run("Rscript", SCRIPTS / "figures.R", **with_service))
+    with Client(with_service["SNAPLEDGER_URL"], with_service["SNAPLEDGER_KEY"]) as client:
+        for release_id, rows in told["releases"].items():
             release = client.release(release_id)
-            if isinstance(release, Estimate):
-                expected = [(release.value_in_range, *release.interval)]
-            else:
-                assert isinstance(release, Histogram)
-                expected = [
-                    (value, *ends) for value, ends in zip(release.value_in_range, release.interval, strict=True)
-                ]
+            if isinstance(release, Histogram):
+                expected = [(v, *ends) for v, ends in zip(release.value_in_range, release.interval, strict=True)]
                 assert [row["label"] for row in rows] == release.labels
-            assert [tuple(float(row[name]) for name in ("value", "conf_low", "conf_high")) for row in rows] == expected
+            else:
+                assert isinstance(release, Estimate)
+                expected = [(release.value_in_range, *release.interval)]
+            assert numbers_of(rows) == expected
+        for each in told["derived"]:
+            derived = client.dataset("penguins").derive(each["derived"], epsilon=each["epsilon"])
+            assert derived.budget.charged == 0  # its releases are those that R paid for
+            known = [row for estimate in derived.estimates.values() for row in estimate.rows]
+            rows = [row for row, (value, *_) in zip(each["numbers"], known, strict=True) if value is not None]
+            assert numbers_of(rows) == [row for row in known if row[0] is not None]
+    assert (len(told["releases"]), len(told["derived"])) == (7, 5)
 
 
 def test_the_page_of_the_guide_is_true(installed: R, tmp_path: Path) -> None:

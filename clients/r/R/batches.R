@@ -26,11 +26,12 @@
 #' batch$items$mass
 #' tibble::as_tibble(batch)
 sl_batch <- function(dataset, ..., epsilon = NULL, equalise = NULL, alpha = NULL, gamma = NULL, grid_refinement = NULL,
-                     reuse = NULL, key = NULL) {
+                     reuse = NULL, key = NULL, rehearse = NULL) {
   items <- as_items(list(...), epsilon, equalise)
   key <- check_idempotency_key(key)
   path <- dataset_path(dataset, "batches")
   body <- batch_body(items, epsilon, equalise, alpha, gamma, grid_refinement, reuse)
+  body <- c(body, rehearsal(dataset, rehearse))
   what <- paste("POST", path)
   batch <- as_answer(
     post_answer(dataset$connection, path, body, key), c("snapledger_batch", "snapledger_answer"),

@@ -23,18 +23,26 @@ sl_datasets <- function(connection) {
 #'
 #' @param connection A connection of [sl_connect()].
 #' @param name The name of a dataset. Nothing is sent.
+#' @param rehearse Whether [sl_release()] and [sl_batch()] answer with made-up
+#'   data, which costs nothing. Write a notebook with rehearsals before you touch
+#'   the budget; then take this argument away.
 #' @returns A dataset, for [sl_describe()], [sl_plan()], [sl_release()],
 #'   [sl_batch()] and [sl_budget()].
 #' @export
 #' @examplesIf nzchar(Sys.getenv("SNAPLEDGER_URL"))
 #' penguins <- sl_dataset(sl_connect(), "penguins")
 #' sl_describe(penguins)
-sl_dataset <- function(connection, name) {
-  structure(list(connection = check_connection(connection), name = as_name(name)), class = "snapledger_dataset")
+sl_dataset <- function(connection, name, rehearse = FALSE) {
+  structure(
+    list(connection = check_connection(connection), name = as_name(name), rehearse = check_flag(rehearse, "rehearse")),
+    class = "snapledger_dataset"
+  )
 }
 
 #' @export
-format.snapledger_dataset <- function(x, ...) sprintf("<snapledger dataset> %s at %s", x$name, x$connection$url)
+format.snapledger_dataset <- function(x, ...) {
+  sprintf("<snapledger dataset> %s at %s%s", x$name, x$connection$url, if (x$rehearse) ", in rehearsal" else "")
+}
 
 #' @export
 print.snapledger_dataset <- function(x, ...) {
@@ -45,6 +53,11 @@ print.snapledger_dataset <- function(x, ...) {
 check_dataset <- function(dataset) {
   if (!inherits(dataset, "snapledger_dataset")) refuse("This needs a dataset: see `sl_dataset()`.")
   dataset
+}
+
+check_flag <- function(flag, name) {
+  if (!rlang::is_bool(flag)) refuse("`%s` must be TRUE or FALSE.", name)
+  flag
 }
 
 dataset_path <- function(dataset, ...) make_path("datasets", check_dataset(dataset)$name, ...)

@@ -45,7 +45,7 @@ autoplot.snapledger_batch <- function(object, ...) {
   numbers$item <- factor(numbers$item, unique(numbers$item))
   point_plot(numbers) +
     ggplot2::facet_wrap(ggplot2::vars(.data$item), ncol = 1, scales = "free") +
-    ggplot2::labs(x = NULL, y = NULL)
+    ggplot2::labs(x = NULL, y = NULL, title = if (is_rehearsal(object)) "Rehearsal with made-up data")
 }
 
 #' @rdname autoplot
@@ -78,7 +78,7 @@ draw_points <- function(answer, statistic) {
   unit <- unique(numbers$unit)
   if (nrow(numbers) == 1) numbers$label <- "" # the title says it
   point_plot(numbers) + ggplot2::labs(
-    title = describe_statistic(statistic), caption = describe_error_bars(answer), y = NULL,
+    title = name_answer(answer, statistic), caption = describe_error_bars(answer), y = NULL,
     x = if (length(unit) == 1 && nzchar(unit)) unit
   )
 }
@@ -100,7 +100,7 @@ draw_curve <- function(derived, edges) {
     ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$conf_low, ymax = .data$conf_high), fill = "grey80", na.rm = TRUE) +
     ggplot2::geom_line(na.rm = TRUE) +
     ggplot2::labs(
-      title = describe_statistic(derived$derived), x = title_column(column, derived$columns[[column]]),
+      title = name_answer(derived, derived$derived), x = title_column(column, derived$columns[[column]]),
       y = "rows below", caption = sprintf("band: %s intervals", format_level(derived$alpha))
     )
 }
@@ -120,7 +120,7 @@ draw_bars <- function(release, numbers) {
       x = .data$lower + (.data$upper - .data$lower) / 2, ymin = .data$conf_low, ymax = .data$conf_high
     )) +
     ggplot2::labs(
-      title = describe_statistic(release$statistic), y = if (release$statistic$kind == "sum") "sum" else "rows",
+      title = name_answer(release, release$statistic), y = if (release$statistic$kind == "sum") "sum" else "rows",
       x = title_column(column, release$columns[[column]]),
       caption = paste(c(others, describe_error_bars(release)), collapse = "; ")
     )
@@ -143,7 +143,7 @@ draw_table <- function(release) {
     ggplot2::geom_text(ggplot2::aes(label = format_numbers(cells, TRUE)$value)) +
     ggplot2::scale_fill_gradient(low = "white", high = "steelblue", name = "rows") +
     ggplot2::labs(
-      title = describe_statistic(release$statistic), x = columns[2], y = columns[1],
+      title = name_answer(release, release$statistic), x = columns[2], y = columns[1],
       caption = describe_radius(release)
     )
 }

@@ -18,14 +18,14 @@ format.snapledger_estimate <- function(x, ...) {
     texts <- format_measured(x$value_in_range, x$accuracy$radius, is_count(x$statistic))
     value <- sprintf("%s \u00b1 %s (%s)", texts[["value"]], append_unit(texts[["error"]], unit_of(x)), level)
   }
-  c(sprintf("%s: %s", describe_statistic(x$statistic), value), format_payment(x), format_treatment(x))
+  c(sprintf("%s: %s", name_answer(x, x$statistic), value), format_payment(x), format_treatment(x))
 }
 
 #' @export
 format.snapledger_histogram <- function(x, ...) {
   error <- append_unit(format_error(x$accuracy$radius, is_count(x$statistic)), unit_of(x))
   head <- sprintf("%s: %d numbers, each \u00b1 %s (%s)",
-    describe_statistic(x$statistic), length(x$value), error, format_level(x$accuracy$alpha)
+    name_answer(x, x$statistic), length(x$value), error, format_level(x$accuracy$alpha)
   )
   c(head, format_rows(title_numbers(x, x$statistic), is_count(x$statistic)), format_payment(x), format_treatment(x))
 }
@@ -36,10 +36,10 @@ format.snapledger_derived <- function(x, ...) {
   level <- format_level(x$alpha)
   if (nrow(numbers) == 1) {
     row <- format_numbers(numbers, is_count(x$derived))
-    head <- sprintf("%s: %s (%s, %s)", describe_statistic(x$derived), row$value, row$interval, level)
+    head <- sprintf("%s: %s (%s, %s)", name_answer(x, x$derived), row$value, row$interval, level)
     return(c(head, format_payment(x), format_treatment(x)))
   }
-  head <- sprintf("%s: %d numbers (%s)", describe_statistic(x$derived), nrow(numbers), level)
+  head <- sprintf("%s: %d numbers (%s)", name_answer(x, x$derived), nrow(numbers), level)
   c(head, format_rows(numbers, is_count(x$derived)), format_payment(x), format_treatment(x))
 }
 
@@ -144,11 +144,24 @@ print.snapledger_releases <- function(x, ...) {
   invisible(x)
 }
 
+# Returns a statistic in words, after the mark of a rehearsal.
+name_answer <- function(answer, statistic) {
+  paste0(if (is_rehearsal(answer)) "Rehearsal with made-up data: ", describe_statistic(statistic))
+}
+
+is_rehearsal <- function(answer) isTRUE(answer$rehearsed)
+
 # Returns what was paid, and what is left then.
 format_payment <- function(answer) {
   budget <- answer$budget
   is_free <- as.numeric(budget$charged) == 0
-  paid <- if (is_free) "from earlier releases, at no cost" else sprintf("\u03b5 = %s paid", format_cost(budget$charged))
+  paid <- if (is_rehearsal(answer)) {
+    "at no cost"
+  } else if (is_free) {
+    "from earlier releases, at no cost"
+  } else {
+    sprintf("\u03b5 = %s paid", format_cost(budget$charged))
+  }
   own <- budget$allowance_remaining
   left <- sprintf("%s of the dataset's budget", format_left(budget$dataset_remaining))
   if (!is.null(own)) left <- sprintf("%s of your allowance and %s are left", format_left(own), left)

@@ -91,6 +91,8 @@ sl_plan_ahead <- function(connection, statistic, n, rows_per_unit = 1, columns =
 #' @inheritParams sl_plan
 #' @param key The idempotency key, which names this request: the same key and
 #'   question have the same answer. By default, a new one for each call.
+#' @param rehearse Whether to answer with made-up data, which has nothing to do
+#'   with the table's and costs nothing. By default, as in [sl_dataset()].
 #' @returns A release, or a derived statistic. [tibble::as_tibble()] has a row for
 #'   each number, [stats::confint()] the intervals and [as.numeric()] the values.
 #' @export
@@ -101,11 +103,13 @@ sl_plan_ahead <- function(connection, statistic, n, rows_per_unit = 1, columns =
 #' confint(mass)
 #' sl_release(penguins, sl_sd("body_mass_g"), epsilon = "0.2")
 sl_release <- function(dataset, statistic, epsilon = NULL, accuracy = NULL, relative_accuracy = NULL, guess = NULL,
-                       guesses = NULL, alpha = NULL, gamma = NULL, grid_refinement = NULL, reuse = NULL, key = NULL) {
+                       guesses = NULL, alpha = NULL, gamma = NULL, grid_refinement = NULL, reuse = NULL, key = NULL,
+                       rehearse = NULL) {
   body <- make_question(
     statistic, list(epsilon = epsilon, accuracy = accuracy, relative_accuracy = relative_accuracy), guess, guesses,
     mechanism_options(alpha, gamma, grid_refinement, reuse)
   )
+  body <- c(body, rehearsal(dataset, rehearse))
   key <- check_idempotency_key(key)
   path <- dataset_path(dataset, if (is_derived(statistic)) "derived" else "releases")
   document <- post_answer(dataset$connection, path, body, key)
@@ -176,8 +180,14 @@ make_question <- function(statistic, aims, guess, guesses, options) {
 # Returns the members that releases, plans and batches share.
 mechanism_options <- function(alpha, gamma, grid_refinement, reuse) {
   if (is.numeric(grid_refinement)) grid_refinement <- as.integer(grid_refinement)
-  if (!is.null(reuse) && !rlang::is_bool(reuse)) refuse("`reuse` must be TRUE or FALSE.")
+  if (!is.null(reuse)) check_flag(reuse, "reuse")
   c(decimal_texts(list(alpha = alpha, gamma = gamma)), compact(list(grid_refinement = grid_refinement, reuse = reuse)))
+}
+
+# Returns the member of a rehearsal: by the argument or, if that is NULL, by the dataset.
+rehearsal <- function(dataset, rehearse) {
+  rehearses <- if (is.null(rehearse)) check_dataset(dataset)$rehearse else check_flag(rehearse, "rehearse")
+  if (rehearses) list(rehearse = TRUE)
 }
 
 check_statistic <- function(statistic) {

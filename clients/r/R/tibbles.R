@@ -17,6 +17,8 @@
 #'   there, means of dates are numbers of days or other units since 1970, and
 #'   bins of dates have only their label.
 #'
+#'   A rehearsal has `rehearsed`, which is `TRUE`.
+#'
 #'   Of a plan, its `epsilon` and `radius`, or those of each point of its curve;
 #'   of a derived statistic's or a batch's plan, a row for each release. Of a
 #'   budget, a row for each account. Of facts, a row for each column.
@@ -34,7 +36,7 @@ as_tibble.snapledger_estimate <- function(x, ...) {
   interval <- if (is.null(dates)) x$accuracy$interval else dates
   value <- if (is.null(dates)) x$value_in_range else x$value_as_date
   unit <- if (is.null(dates)) unit_of(x) else ""
-  tabulate_numbers(describe_statistic(x$statistic), value, interval[1], interval[2], unit = unit)
+  mark_rehearsal(tabulate_numbers(describe_statistic(x$statistic), value, interval[1], interval[2], unit = unit), x)
 }
 
 #' @rdname answers_as_tibbles
@@ -43,6 +45,7 @@ as_tibble.snapledger_histogram <- function(x, ...) {
   numbers <- tabulate_numbers(
     labels_of(x), x$value_in_range, pick(x$accuracy$interval, 1), pick(x$accuracy$interval, 2), bins_of(x), unit_of(x)
   )
+  numbers <- mark_rehearsal(numbers, x)
   if (is.null(x$axes)) {
     return(numbers)
   }
@@ -60,7 +63,7 @@ as_tibble.snapledger_histogram <- function(x, ...) {
 #' @export
 as_tibble.snapledger_derived <- function(x, ...) {
   is_one <- length(x$estimates) == 1
-  bind_rows(Map(function(estimate, name) {
+  numbers <- bind_rows(Map(function(estimate, name) {
     is_list <- is.list(estimate$value)
     dates <- !is.null(estimate$interval_as_date)
     value <- if (dates) estimate$value_as_date else estimate$value
@@ -72,6 +75,12 @@ as_tibble.snapledger_derived <- function(x, ...) {
       if (dates) "" else as_one_text(x$units[[name]], "")
     )
   }, x$estimates, names(x$estimates)))
+  mark_rehearsal(numbers, x)
+}
+
+# Returns the tibble with a column that says so, if the answer is a rehearsal.
+mark_rehearsal <- function(numbers, answer) {
+  if (is_rehearsal(answer)) tibble::add_column(numbers, rehearsed = TRUE) else numbers
 }
 
 #' @rdname answers_as_tibbles
@@ -88,7 +97,7 @@ tabulate_releases <- function(releases) {
     release <- releases[[at]]
     release$accuracy$interval_as_date <- NULL # one column holds the values of all
     numbers <- tibble::as_tibble(release)
-    numbers <- numbers[c("label", "lower", "upper", "value", "conf_low", "conf_high", "unit")]
+    numbers <- numbers[setdiff(names(numbers), c("row", "column"))]
     for (end in c("lower", "upper")) {
       if (!is.numeric(numbers[[end]])) numbers[[end]] <- rep(NA_real_, nrow(numbers))
     }

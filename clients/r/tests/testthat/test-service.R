@@ -103,6 +103,35 @@ test_that("dates are dates, and units and labels are shown", {
   expect_silent(ggplot2::ggplot_build(ggplot2::autoplot(sl_batch(visits, sl_mean("admitted"), sl_mean("cost"), epsilon = 1))))
 })
 
+test_that("a rehearsal is free, marked everywhere, and has the shape of a release", {
+  skip_without_service()
+  in_rehearsal <- sl_dataset(sl_connect(), "penguins", rehearse = TRUE)
+  before <- sl_budget(penguins())
+  asked <- list(
+    sl_mean("body_mass_g"), sl_histogram("species"), sl_table("species", "body_mass_g", bins = list(NULL, 2)),
+    sl_median("body_mass_g", bins = 20), sl_regression(body_mass_g ~ bill_length_mm)
+  )
+  for (statistic in asked) {
+    answer <- sl_release(in_rehearsal, statistic, epsilon = 1)
+    expect_true(answer$rehearsed)
+    expect_match(format(answer)[1], "^Rehearsal with made-up data: ")
+    expect_true(all(as_tibble(answer)$rehearsed))
+    expect_match(ggplot2::autoplot(answer)$labels$title, "^Rehearsal with made-up data: ")
+    expect_equal(answer$budget$charged, "0")
+    real <- sl_release(in_rehearsal, statistic, epsilon = 1, rehearse = FALSE)
+    expect_null(real$rehearsed)
+    expect_equal(setdiff(names(as_tibble(answer)), names(as_tibble(real))), "rehearsed")
+    expect_equal(nrow(as_tibble(real)), nrow(as_tibble(answer)))
+    before <- sl_budget(penguins())
+  }
+  batch <- sl_batch(penguins(), sl_mean("body_mass_g"), sl_histogram("species"), epsilon = 1, rehearse = TRUE)
+  expect_true(all(as_tibble(batch)$rehearsed))
+  expect_match(format(batch)[1], "^Rehearsal with made-up data: ")
+  expect_match(ggplot2::autoplot(batch)$labels$title, "^Rehearsal")
+  expect_equal(sl_budget(penguins())$epsilon_spent, before$epsilon_spent)
+  expect_output(print(in_rehearsal), "in rehearsal")
+})
+
 test_that("a batch is paid together, and its items have their names", {
   skip_without_service()
   items <- list(mass = sl_item(sl_mean("body_mass_g"), weight = 2), species = sl_histogram("species"))
