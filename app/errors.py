@@ -50,7 +50,11 @@ class RateLimitedError(SnapledgerError):
 
 
 class NotFoundError(SnapledgerError):
-    """The thing does not exist, or the caller may not know that it exists."""
+    """The thing does not exist, or the caller may not know that it exists. The text says which thing, if any does."""
+
+
+NO_DATASET = "there is no such dataset, or your key may not see it: check its name"
+NO_PRINCIPAL = "there is no such principal, or it is disabled: check its name"
 
 
 class ForbiddenError(SnapledgerError):

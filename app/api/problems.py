@@ -58,6 +58,12 @@ def _budget_detail(error: errors.BudgetExhaustedError) -> str:
     return f"This costs ε = {format_rounded_epsilon(error.requested_nano)}, and {left} of {budget} is left: {advice}."
 
 
+def _not_found_detail(error: errors.NotFoundError) -> str:
+    """Return which thing was not found, as a sentence."""
+    told = str(error) or "it does not exist, or your key may not see it: check the name in the path"
+    return f"{told[0].upper()}{told[1:]}."
+
+
 def _retry_after_seconds(problem: "Problem", error: object) -> str | None:
     """Return the value of Retry-After in seconds; None if waiting does not help."""
     if isinstance(error, errors.RateLimitedError):
@@ -85,9 +91,7 @@ PROBLEMS: dict[type[errors.SnapledgerError], Problem] = {
         ),
     ),
     errors.ForbiddenError: Problem(403, "forbidden", "Not allowed", str),
-    errors.NotFoundError: Problem(
-        404, "not-found", "Not found", "It does not exist, or your key may not see it: check the name in the path."
-    ),
+    errors.NotFoundError: Problem(404, "not-found", "Not found", _not_found_detail),
     errors.NotAcceptableError: Problem(
         406,
         "not-acceptable",

@@ -213,7 +213,7 @@ def revoke_allowance(transaction: WriteSession, seal: Seal, dataset_id: int, pri
     """
     account = accounts.lock_account(transaction, dataset_id)
     if transaction.change(_REVOKE, dataset=dataset_id, grantee=principal.id) == 0:
-        raise NotFoundError
+        raise NotFoundError("this principal has no access to the dataset that could be revoked")
     entries.append_entry(transaction, seal, account, "revoke", principal.name, 0, at)
 
 

@@ -103,7 +103,7 @@ def find_request(session: Session, keyring: Keyring, dataset_id: int, request_id
     """
     row = session.row(_ONE, dataset=dataset_id, request=request_id)
     if row is None:
-        raise NotFoundError
+        raise NotFoundError("the dataset has no request with this id")
     found = BudgetRequest(*row)
     if not is_sealed(keyring, found):
         raise SealBrokenError

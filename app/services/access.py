@@ -9,7 +9,7 @@ from app.db.repositories import principals
 from app.db.repositories.datasets import Dataset
 from app.db.repositories.principals import Credential, KeyDigest, Principal
 from app.db.session import ReadSession
-from app.errors import ForbiddenError, NotFoundError, UnauthenticatedError
+from app.errors import NO_DATASET, ForbiddenError, NotFoundError, UnauthenticatedError
 from app.ledger import caller_lookup
 from app.ledger.account import Account
 from app.ledger.allowances import Allowance
@@ -142,8 +142,8 @@ def enter(session: ReadSession, credential: Credential, name: str, key: str | No
     if found is None:
         raise UnauthenticatedError
     if found.dataset is None or found.account is None:
-        raise NotFoundError
+        raise NotFoundError(NO_DATASET)
     entered = Access(found.principal, found.dataset, found.account, found.allowance, found.is_key_used)
     if not sees(entered.principal, entered.dataset, entered.allowance):
-        raise NotFoundError
+        raise NotFoundError(NO_DATASET)
     return entered

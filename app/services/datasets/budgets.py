@@ -3,7 +3,7 @@
 from app.db.clock import now
 from app.db.repositories import principals
 from app.db.repositories.principals import Principal
-from app.errors import InvalidRequestError, NotFoundError
+from app.errors import NO_PRINCIPAL, InvalidRequestError, NotFoundError
 from app.ledger import accounts, allowances, budget_requests
 from app.ledger.account import Account
 from app.ledger.allowances import Allowance
@@ -14,7 +14,7 @@ from app.roles import READERS
 from app.services import audit_records
 from app.services.access import Access
 from app.services.context import Services
-from app.services.names import require_name
+from app.services.names import is_name
 from app.services.rendering.documents import Document
 
 
@@ -57,9 +57,9 @@ def budget_document(services: Services, entered: Access) -> Document:
 
 def _find_principal(services: Services, name: str) -> Principal:
     with services.database.read() as session:
-        principal = principals.find_by_name(session, require_name(name))
+        principal = principals.find_by_name(session, name) if is_name(name) else None
     if principal is None:
-        raise NotFoundError
+        raise NotFoundError(NO_PRINCIPAL)
     return principal
 
 
@@ -75,7 +75,7 @@ def find_grantee(services: Services, name: str) -> Principal:
     """
     principal = _find_principal(services, name)
     if principal.disabled_at is not None:
-        raise NotFoundError
+        raise NotFoundError(NO_PRINCIPAL)
     return principal
 
 

@@ -10,7 +10,14 @@ from app.db.engine import Database
 from app.db.repositories import principals
 from app.db.repositories.principals import Credential, Identity, Principal
 from app.db.session import Session, WriteSession
-from app.errors import ForbiddenError, InvalidRequestError, LastAdminError, NotFoundError, UnauthenticatedError
+from app.errors import (
+    NO_PRINCIPAL,
+    ForbiddenError,
+    InvalidRequestError,
+    LastAdminError,
+    NotFoundError,
+    UnauthenticatedError,
+)
 from app.ledger import allowances
 from app.ledger.allowances import Allowance
 from app.ledger.chain import audit_log
@@ -20,7 +27,7 @@ from app.private_files import make_private_directory
 from app.roles import Role
 from app.services import access, audit_records
 from app.services.context import Services
-from app.services.names import require_name
+from app.services.names import is_name
 
 log = logging.getLogger("snapledger.principals")
 
@@ -142,9 +149,7 @@ def replace_key(
         InvalidRequestError: the expiry is not in the future.
     """
     with database.write() as transaction:
-        principal = principals.find_by_name(transaction, require_name(name))
-        if principal is None or principal.disabled_at is not None:
-            raise NotFoundError("there is no such principal, or it is disabled")
+        principal = _find_in_force(transaction, name)
         return _replace_key(transaction, seal, by, principal, key_expires_at)
 
 
@@ -159,9 +164,9 @@ def require_in_force(services: Services, name: str) -> Principal:
 
 
 def _find_in_force(session: Session, name: str) -> Principal:
-    principal = principals.find_by_name(session, require_name(name))
+    principal = principals.find_by_name(session, name) if is_name(name) else None
     if principal is None or principal.disabled_at is not None:
-        raise NotFoundError
+        raise NotFoundError(NO_PRINCIPAL)
     return principal
 
 

@@ -3,7 +3,7 @@
 from app.db.clock import now
 from app.db.engine import Database
 from app.db.repositories import datasets, principals
-from app.errors import NotFoundError
+from app.errors import NO_PRINCIPAL, NotFoundError
 from app.ledger import accounts
 from app.ledger.account import Account
 from app.ledger.chain import facts
@@ -30,7 +30,7 @@ def write_off(  # noqa: PLR0913, PLR0917 - who, what, how much, why
             raise NotFoundError("no dataset has this name")
         decided_by = principals.find_by_name(transaction, require_name(principal))
         if decided_by is None or decided_by.disabled_at is not None:
-            raise NotFoundError("there is no such principal, or it is disabled")
+            raise NotFoundError(NO_PRINCIPAL)
         facts.require_account_sealed(keyring, accounts.lock_open_account(transaction, dataset.id))
         account = accounts.write_off_spending(
             transaction, keyring.seal, dataset.id, cost_nano, decided_by.name, reason, now()

@@ -67,7 +67,7 @@ def find_release(services: Services, credential: Credential, release_id: str) ->
         principal = access.principal_of(session, credential)
         found = releases.find_response(session, require_release_id(release_id), visible_to=access.viewer_id(principal))
     if found is None:
-        raise NotFoundError
+        raise NotFoundError("there is no such release, or your key may not see it: check its id")
     release, body = releases.find_sealed(services.database, services.keyring, found.id)
     return body if _sees_allowance(services, principal, release) else RedactedBody(body)
 

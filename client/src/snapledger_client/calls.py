@@ -84,6 +84,12 @@ class Call(Generic[T]):
         keyed = {} if key is None else {KEY_HEADER: key}
         return replace(self, body=_encode_json(body), headers={"Content-Type": "application/json"} | keyed)
 
+    def as_rehearsal(self) -> Self:
+        """Return a call for releases as one for a rehearsal of them; any other call as it is."""
+        if self.key is None or self.body is None:
+            return self
+        return replace(self, body=_encode_json(json.loads(self.body) | {"rehearse": True}))
+
 
 @dataclass(frozen=True)
 class Page(Generic[T]):

@@ -12,6 +12,10 @@ ENDS = ("at_least", "above", "at_most", "below")
 SHOWN_DIGITS = 6
 
 
+REHEARSAL = "Rehearsal with made-up data"
+"""How an answer of made-up data is marked."""
+
+
 def format_number(number: float) -> str:
     """Return a number for reading: six significant digits or all whole ones, with thousands separators."""
     return f"{number:,.0f}" if 1e6 <= abs(number) < 1e15 else f"{number:,.6g}"

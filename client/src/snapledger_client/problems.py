@@ -15,7 +15,7 @@ class SnapledgerError(Exception):
         ...     client.dataset("no-such").budget()
         ... except SnapledgerError as error:
         ...     print(error)
-        Not found. It does not exist, or your key may not see it: check the name in the path.
+        Not found. There is no such dataset, or your key may not see it: check its name.
     """
 
     idempotency_key: str | None = None

@@ -419,6 +419,22 @@ def test_the_record_of_acts(run: Run, people: People, service: Service) -> None:
     assert "the record of acts: NOT valid".casefold() in spoilt.stdout.casefold()
 
 
+def test_an_allowance_s_error_says_which_of_the_two_was_not_found(run: Run, people: People) -> None:
+    for command in (("set", "{}", "{}", "1"), ("revoke", "{}", "{}")):
+        for dataset, principal, told in (
+            ("no-such", "ada", "There is no such dataset, or your key may not see it: check its name."),
+            ("penguins", "no-such", "There is no such principal, or it is disabled: check its name."),
+            ("penguins", "..no", "There is no such principal, or it is disabled: check its name."),
+        ):
+            verb, *arguments = command
+            names = iter((dataset, principal))
+            words = [next(names) if word == "{}" else word for word in arguments]
+            done = run("allowance", verb, *words, key=people.owner)
+            assert (done.exit_code, done.stderr) == (5, f"snapledger: Not found. {told}\n")
+    never = run("allowance", "revoke", "penguins", "station", key=people.owner)
+    assert "this principal has no access" in never.stderr.casefold()
+
+
 def test_exit_codes_say_what_happened(run: Run) -> None:
     mean = ("penguins", "mean", "body_mass_g")
     exhausted = run("release", *mean, "--epsilon", "9", "--fresh")

@@ -39,7 +39,7 @@ def test_every_route_has_a_command() -> None:
     for words in tool.COMMANDS.values():
         path = next(path for path in COMMANDS if words == path or words.startswith(f"{path} "))
         option = words.removeprefix(path).strip()
-        names = {name for each in COMMANDS[path].params for name in each.opts} | {"DATASET", ""}
+        names = {name for each in COMMANDS[path].params for name in each.opts} | {"DATASET", "FILE", ""}
         assert option in names, words
 
 

@@ -24,9 +24,11 @@ class AsyncBaseClient:
         timeout: float = 60,
         retries: int = 6,
         backoff: float = 0.2,
+        rehearse: bool = False,
     ) -> None:
         self._http = httpx.AsyncClient(**connection.make_client_options(url, key, timeout))
         self._timeout, self._retry_policy = timeout, RetryPolicy(retries, backoff)
+        self._rehearses = rehearse
 
     async def __aenter__(self) -> Self:
         return self

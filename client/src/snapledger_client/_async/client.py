@@ -37,6 +37,9 @@ class AsyncClient(AsyncBaseClient):
     answer. If repeating it is safe, a failed call is sent again up to `retries` times: first after `backoff` seconds,
     then after twice as long each time. Tasks may share a client. As a context manager it closes its connections.
 
+    With `rehearse`, every release, batch and derived statistic is a rehearsal with made-up data, which costs nothing:
+    write a program with it, then leave it out.
+
     Examples:
         >>> from snapledger_client import AsyncClient
         >>> async with AsyncClient() as client:
@@ -51,7 +54,7 @@ class AsyncClient(AsyncBaseClient):
             >>> client.dataset("penguins").name
             'penguins'
         """
-        return AsyncDataset(self, name)
+        return AsyncDataset(self, name, rehearse=self._rehearses)
 
     def plan(
         self,

@@ -33,12 +33,24 @@ class AsyncDataset(AsyncReleaseQueries, AsyncDerivedQueries):
     """
 
     def __repr__(self) -> str:
-        return f"AsyncDataset({self.name!r})"
+        return f"AsyncDataset({self.name!r}{', rehearse=True' if self._rehearses else ''})"
 
     if not TYPE_CHECKING:  # a type checker names unknown members itself
 
         def __getattr__(self, name: str) -> NoReturn:
             raise AttributeError(describe_missing_method(type(self), name), name=name, obj=self)
+
+    def rehearse(self) -> AsyncDataset:
+        """Return the same dataset, of which every release, batch and derived statistic is a rehearsal.
+
+        A rehearsal has the shape of the answer, is drawn from made-up data, costs nothing and is never stored.
+
+        Examples:
+            >>> rehearsed = await penguins.rehearse().mean("body_mass_g", epsilon="0.5")
+            >>> rehearsed.rehearsed, rehearsed.budget.charged
+            (True, Decimal('0'))
+        """
+        return type(self)(self._client, self.name, rehearse=True)
 
     def describe(self) -> Awaitable[DatasetFacts]:
         """The public facts of the dataset.

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from snapledger_client import calls
 from snapledger_client._async.base_client import AsyncBaseClient
 from snapledger_client.arguments import require_released, require_released_items
+from snapledger_client.calls import Call
 from snapledger_client.derived_statistics import DerivedStatistic
 from snapledger_client.models.batches import Batch, BatchPlan
 from snapledger_client.models.derived import Derived, DerivedPlan
@@ -24,13 +25,19 @@ from snapledger_client.options import (
 )
 from snapledger_client.statistics import Statistic
 
+T = TypeVar("T")
+
 
 class AsyncDatasetQueries:
     """Plans, releases, batches and derived statistics of a dataset."""
 
-    def __init__(self, client: AsyncBaseClient, name: str) -> None:
+    def __init__(self, client: AsyncBaseClient, name: str, *, rehearse: bool = False) -> None:
         self.name = name
-        self._send, self._iterate = client._send, client._iterate  # noqa: SLF001 - parts of one client
+        self._client, self._rehearses = client, rehearse
+        self._iterate = client._iterate  # noqa: SLF001 - parts of one client
+
+    def _send(self, call: Call[T]) -> Awaitable[T]:
+        return self._client._send(call.as_rehearsal() if self._rehearses else call)  # noqa: SLF001
 
     def plan(
         self,

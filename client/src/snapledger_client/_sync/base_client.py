@@ -26,9 +26,11 @@ class BaseClient:
         timeout: float = 60,
         retries: int = 6,
         backoff: float = 0.2,
+        rehearse: bool = False,
     ) -> None:
         self._http = httpx.Client(**connection.make_client_options(url, key, timeout))
         self._timeout, self._retry_policy = timeout, RetryPolicy(retries, backoff)
+        self._rehearses = rehearse
 
     def __enter__(self) -> Self:
         return self

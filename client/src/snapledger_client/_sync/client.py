@@ -39,6 +39,9 @@ class Client(BaseClient):
     answer. If repeating it is safe, a failed call is sent again up to `retries` times: first after `backoff` seconds,
     then after twice as long each time. Threads may share a client. As a context manager it closes its connections.
 
+    With `rehearse`, every release, batch and derived statistic is a rehearsal with made-up data, which costs nothing:
+    write a program with it, then leave it out.
+
     Examples:
         >>> from snapledger_client import Client
         >>> with Client() as client:
@@ -53,7 +56,7 @@ class Client(BaseClient):
             >>> client.dataset("penguins").name
             'penguins'
         """
-        return Dataset(self, name)
+        return Dataset(self, name, rehearse=self._rehearses)
 
     def plan(
         self,

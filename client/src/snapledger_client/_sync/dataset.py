@@ -35,12 +35,24 @@ class Dataset(ReleaseQueries, DerivedQueries):
     """
 
     def __repr__(self) -> str:
-        return f"Dataset({self.name!r})"
+        return f"Dataset({self.name!r}{', rehearse=True' if self._rehearses else ''})"
 
     if not TYPE_CHECKING:  # a type checker names unknown members itself
 
         def __getattr__(self, name: str) -> NoReturn:
             raise AttributeError(describe_missing_method(type(self), name), name=name, obj=self)
+
+    def rehearse(self) -> Dataset:
+        """Return the same dataset, of which every release, batch and derived statistic is a rehearsal.
+
+        A rehearsal has the shape of the answer, is drawn from made-up data, costs nothing and is never stored.
+
+        Examples:
+            >>> rehearsed = penguins.rehearse().mean("body_mass_g", epsilon="0.5")
+            >>> rehearsed.rehearsed, rehearsed.budget.charged
+            (True, Decimal('0'))
+        """
+        return type(self)(self._client, self.name, rehearse=True)
 
     def describe(self) -> DatasetFacts:
         """The public facts of the dataset.

@@ -19,7 +19,7 @@ def list_release_records(release: Release) -> Iterator[Record]:
         "charged": f"{release.budget.charged:f}",
         "reused": release.reused,
         "release": release.id,
-    }
+    } | ({"rehearsed": True} if release.rehearsed else {})
     first = {"dataset": release.dataset, "statistic": describe_statistic(release.statistic), "estimate": ""}
     if isinstance(release, Histogram):
         for label, value, (lower, upper) in zip(release.labels, release.value_in_range, release.interval, strict=True):
@@ -34,13 +34,14 @@ def list_release_records(release: Release) -> Iterator[Record]:
 def list_derived_records(derived: Derived) -> Iterator[Record]:
     """Yield a row for each value of a derived statistic."""
     shared = {"alpha": derived.alpha, "charged": f"{derived.budget.charged:f}"}
+    mark = {"rehearsed": True} if derived.rehearsed else {}
     for name, estimate in derived.estimates.items():
         first = {"dataset": derived.dataset, "statistic": describe_statistic(derived.derived), "estimate": name}
         rows = estimate.date_rows or estimate.rows
         for at, (value, lower, upper) in enumerate(rows):
             of = derived.labels[at] if at < len(derived.labels) else ""
             ends = {"value": _plain(value), "lower": _plain(lower), "upper": _plain(upper)}
-            yield first | {"of": of} | ends | shared | {"unit": derived.units.get(name, "")}
+            yield first | {"of": of} | ends | shared | {"unit": derived.units.get(name, "")} | mark
 
 
 def _plain(value: object) -> object:

@@ -75,21 +75,25 @@ def fail(message: str, code: int) -> NoReturn:
 
 
 @contextmanager
-def connect() -> Iterator[Client]:
-    """Yield a client of the service that the user signed in to; a terminal shows when it waits."""
+def connect(*, rehearse: bool = False) -> Iterator[Client]:
+    """Yield a client of the service that the user signed in to; a terminal shows when it waits.
+
+    With `rehearse`, its releases are rehearsals with made-up data.
+    """
     try:
         known = credentials.load()
     except ValueError as error:
         fail(str(error), AUTHORITY)
-    with connect_with(known) as client:
+    with connect_with(known, rehearse=rehearse) as client:
         yield client
 
 
 @contextmanager
-def connect_with(known: credentials.Credentials) -> Iterator[Client]:
+def connect_with(known: credentials.Credentials, *, rehearse: bool = False) -> Iterator[Client]:
     """Yield a client with these credentials. An error in the block is printed, and ends the command with its code."""
     try:
-        with Client(known.url, known.key) as client, Console(stderr=True).status("waiting for the service …"):
+        waiting = Console(stderr=True).status("waiting for the service …")
+        with Client(known.url, known.key, rehearse=rehearse) as client, waiting:
             yield client
     except SnapledgerError as error:
         key, error.idempotency_key = error.idempotency_key, None  # here it is an option, not an argument

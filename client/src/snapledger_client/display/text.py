@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from snapledger_client.formatting import (
     MAX_LISTED,
+    REHEARSAL,
     append_unit,
     choose_number_format,
     describe_statistic,
@@ -101,6 +102,11 @@ def describe_prospect(plan: Plan) -> str:
     )
 
 
+def mark(answer: Release | Derived) -> str:
+    """Return what the text of a rehearsal begins with; nothing for an answer about the data."""
+    return f"{REHEARSAL}: " if answer.rehearsed else ""
+
+
 @render_text.register
 def describe_release(release: Release) -> str:
     """Return a release with its error bar and cost."""
@@ -108,20 +114,22 @@ def describe_release(release: Release) -> str:
     if isinstance(release, Estimate) and release.value_as_date is not None:
         dates = format_dates(release.value_as_date, *(release.interval_as_date or (None, None)))
         level = format_level(release.accuracy.alpha)
-        text = f"{describe_statistic(release.statistic)}: {dates}, {level}; {describe_cost(release)}"
+        text = f"{mark(release)}{describe_statistic(release.statistic)}: {dates}, {level}; {describe_cost(release)}"
         return _append_treatment(text, release.treatment)
     if isinstance(release, Estimate):
         value = f"{format_number(release.value_in_range)} "
     elif isinstance(release, Histogram):
         value = f"{len(release.value_in_range)} bins "
     radius = format_radius(release.accuracy.radius, release.accuracy.alpha, release.unit)
-    text = f"{describe_statistic(release.statistic)}: {value}{radius}; {describe_cost(release)}"
+    text = f"{mark(release)}{describe_statistic(release.statistic)}: {value}{radius}; {describe_cost(release)}"
     return _append_treatment(text, release.treatment)
 
 
 def describe_cost(release: Release) -> str:
     """Return what a release cost and what remains."""
     paid = "an earlier release, at no cost" if release.reused else f"ε = {release.budget.charged:f} paid"
+    if release.rehearsed:
+        paid = "nothing paid"
     return f"{paid}; {describe_remaining(release.budget)}"
 
 
@@ -137,9 +145,12 @@ def describe_derived(derived: Derived) -> str:
     """Return the estimates with their confidence level and cost."""
     charged = derived.budget.charged
     paid = f"ε = {charged:f} paid" if charged else "from earlier releases, at no cost"
+    if derived.rehearsed:
+        paid = "nothing paid"
     estimates = ", ".join(describe_estimates(derived))
     level = format_level(derived.alpha)
     text = f"{describe_statistic(derived.derived)}: {estimates}, {level}; {paid}; {describe_remaining(derived.budget)}"
+    text = f"{mark(derived)}{text}"
     return _append_treatment(text, derived.treatment)
 
 

@@ -30,6 +30,7 @@ class Batch(DisplayedAnswer):
         ['Estimate', 'Histogram']
     """
 
+    rehearsed: bool = False
     dataset: str
     items: tuple[Release, ...]
     summary: str

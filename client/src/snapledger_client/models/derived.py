@@ -152,6 +152,7 @@ class Derived(DisplayedAnswer):
         True
     """
 
+    rehearsed: bool = False
     dataset: str
     derived: dict[str, Any]
     epsilon: Exact | None = None

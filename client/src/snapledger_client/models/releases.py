@@ -212,6 +212,7 @@ class Release(DisplayedAnswer):
     """A released statistic: an `Estimate` or a `Histogram`; `summary` is a sentence.
 
     `unit` is that of the value and of its error, empty if none is declared; `columns` has the labels that are declared.
+    `rehearsed` is true if the numbers are of made-up data.
 
     Examples:
         >>> from snapledger_client import Release
@@ -220,6 +221,7 @@ class Release(DisplayedAnswer):
     """
 
     id: str
+    rehearsed: bool = False
     dataset: str
     statistic: dict[str, Any]
     accuracy: Accuracy

@@ -25,6 +25,7 @@ from snapledger_client.cli.commands.questions import (
     Alpha,
     Gamma,
     Refinement,
+    Rehearse,
     RelativeAccuracy,
     parse_refinement,
     require_one_target,
@@ -101,13 +102,16 @@ def release_batch(  # noqa: PLR0913 - as many options as a batch has
     epsilon: Annotated[str | None, typer.Option(help="The ε that the items share by their weights.")] = None,
     key: Key = None,
     plan: Planned = False,
+    rehearse: Rehearse = False,
     output_format: FormatOf = OutputFormat.TABLE,
 ) -> None:
     """Release many statistics at once: all of them or none."""
     items, asked = _parse_batch(file.read())
+    if isinstance(asked.get("rehearse"), bool):
+        rehearse |= asked.pop("rehearse")
     if epsilon is not None:
         asked["epsilon"] = epsilon
-    with connect() as client:
+    with connect(rehearse=rehearse) as client:
         of = client.dataset(dataset)
         try:
             found = of.plan_batch(items, **asked) if plan else of.batch(items, **asked, key=key or uuid.uuid4().hex)
@@ -188,6 +192,7 @@ def release_derived(  # noqa: PLR0913 - as many options as a question has
     key: Key = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Draw anew and pay, even if releases exist already.")] = False,
     plan: Planned = False,
+    rehearse: Rehearse = False,
     output_format: FormatOf = OutputFormat.TABLE,
 ) -> None:
     """Derive a statistic from releases, and spend ε on those that do not exist yet."""
@@ -215,7 +220,7 @@ def release_derived(  # noqa: PLR0913 - as many options as a question has
     asked: dict[str, Any] = {name: each for name, each in numbers.items() if each is not None}
     if fresh:
         asked["reuse"] = False
-    with connect() as client:
+    with connect(rehearse=rehearse) as client:
         of = client.dataset(dataset)
         found = (
             of.plan_derived(statistic, **asked) if plan else of.derive(statistic, **asked, key=key or uuid.uuid4().hex)

@@ -67,6 +67,7 @@ RelativeAccuracy = Annotated[
     str | None, typer.Option(help="The largest error that you accept, as a part of the guess: 0.01 is 1 % of it.")
 ]
 Guess = Annotated[str | None, typer.Option(help="A guess of the value: shows the bias there, from the guess alone.")]
+Rehearse = Annotated[bool, typer.Option("--rehearse", help="Answer with made-up data: free, marked, and never stored.")]
 ReleaseGuess = Annotated[str | None, typer.Option("--guess", help="A guess of the value, for --relative-accuracy.")]
 
 
@@ -203,6 +204,7 @@ def release(  # noqa: PLR0913 - as many options as a question has
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Draw anew and pay, even if an earlier release answers.")
     ] = False,
+    rehearse: Rehearse = False,
     output_format: FormatOf = OutputFormat.TABLE,
 ) -> None:
     """Release a differentially private statistic, and spend ε on it."""
@@ -220,7 +222,7 @@ def release(  # noqa: PLR0913 - as many options as a question has
         gamma=gamma,
     )
     key = key or uuid.uuid4().hex
-    with connect() as client:
+    with connect(rehearse=rehearse) as client:
         released: Release | Derived = (
             client.dataset(dataset).derive(statistic, **_of_known(statistic_options), key=key)
             if missing

@@ -1,0 +1,150 @@
+"""What an owner, an admin and an operator do from afar, each thing with a command."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from functools import partial
+from pathlib import Path
+
+import pytest
+from client_world import People, losing_every_third_answer, settle
+from service_world import Service, serving
+from typer.testing import CliRunner, Result
+
+from app.cli.service_commands import app
+from snapledger_client import Client
+from snapledger_client.cli import session
+
+Run = Callable[..., Result]
+RELEASES, EPSILON = 100, Decimal("0.01")
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    folder = tmp_path_factory.mktemp("owner")
+    with serving(folder, f"sqlite:///{folder}/ledger.sqlite3") as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def people(service: Service) -> People:
+    return settle(service, limit=10, allowance=6)
+
+
+@pytest.fixture
+def run(service: Service, people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs a command with somebody's key, the owner's by default, in an empty home directory."""
+    monkeypatch.setattr(session, "Client", partial(Client, backoff=0.001))
+
+    def run(*arguments: str, key: str | None = people.owner, url: str | None = service.url, text: str = "") -> Result:
+        settings: dict[str, str | None] = dict.fromkeys(name for name in os.environ if name.startswith("SNAPLEDGER_"))
+        settings |= {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config")}
+        settings |= {"SNAPLEDGER_URL": url, "SNAPLEDGER_KEY": key}
+        return CliRunner().invoke(app, arguments, input=text, env=settings, prog_name="snapledger")
+
+    return run
+
+
+def test_a_dataset_from_its_draft_to_its_end(run: Run, service: Service, tmp_path: Path) -> None:
+    table, schema = tmp_path / "survey.csv", tmp_path / "survey.json"
+    table.write_text("age;remark\n" + "".join(f"{20 + i};note {i}\n" for i in range(300)))
+    drafted = run("dataset", "draft", str(table))
+    assert drafted.exit_code == 0, drafted.stderr
+    assert "1 of 1 columns have bounds or categories that you must confirm." in drafted.stderr
+    assert "remark: " in drafted.stderr
+    metadata = json.loads(drafted.stdout)
+    assert metadata["columns"] == {"age": {"kind": "integer", "bounds": ["20", "319"], "unconfirmed": ["bounds"]}}
+    metadata |= {"name": "survey", "epsilon_limit": "3", "columns": {"age": {"kind": "integer", "bounds": [0, 120]}}}
+    schema.write_text(json.dumps(metadata))
+    added = run("dataset", "add", str(table), "--schema", str(schema), "--format", "json")
+    assert added.exit_code == 0, added.stderr
+    assert json.loads(added.stdout)["report"]["columns"]["age"]["missing"] == 0
+    limited = run("dataset", "limit", "survey", "4", "--reason", "a second wave")
+    assert (limited.exit_code, limited.stdout.split("\n")[2].split()[:4]) == (0, ["the", "dataset", "4", "0"])
+    shown = run("ledger", "show", "survey").stdout
+    assert "a second wave" in shown
+    assert run("dataset", "revalidate", "survey").stdout == "survey is open.\n"
+    verified = run("ledger", "verify", "survey", "--incremental")
+    assert re.fullmatch(r"survey: valid, 2 entries, head [0-9a-f]{64}\n", verified.stdout)
+    unsure = run("dataset", "close", "survey")
+    assert (unsure.exit_code, "--yes" in unsure.stderr) == (2, True)
+    assert run("dataset", "close", "survey", "--yes").stdout == "survey is closed, and its data is deleted.\n"
+    assert service.client(service.admin_key).get("/v1/datasets/survey").json()["state"] == "closed"
+    assert run("dataset", "draft").exit_code == 2
+
+
+def test_a_plan_needs_no_data(run: Run, people: People, tmp_path: Path) -> None:
+    mean = ("mean", "body_mass_g", "--rows", "344", "--bounds", "2000,7000", "--accuracy", "50")
+    planned = run("plan-without-data", *mean, key=people.ada)
+    assert planned.exit_code == 0, planned.stderr
+    assert "within ± 50 (95 %) for ε = 0.871099697" in planned.stdout
+    schema = tmp_path / "schema.json"
+    schema.write_text(json.dumps({"columns": {"kind": {"kind": "category", "categories": ["a", "b"]}}}))
+    counted = ("count", "--where", "kind=a", "--rows", "100", "--epsilon", "1", "--schema", str(schema))
+    assert json.loads(run("plan-without-data", *counted, "--format", "json").stdout)["privacy"]["n"] == 100
+    schema.write_text("[]")
+    assert run("plan-without-data", *counted).exit_code == 2
+
+
+def test_an_own_key_is_replaced_where_it_is_stored(run: Run, service: Service, people: People, tmp_path: Path) -> None:
+    added = run("principal", "add", "grace", "analyst", key=people.admin).stdout.strip()
+    assert run("login", service.url, key=None, url=None, text=f"{added}\n").exit_code == 0
+    assert run("me", key=None, url=None).stdout == "grace: analyst; the key does not expire\n"
+    replaced = run("new-key", key=None, url=None)
+    (stored,) = (tmp_path / "config").rglob("*.json")
+    new = json.loads(stored.read_text())["key"]
+    assert (replaced.exit_code, new == added, new in replaced.stdout + replaced.stderr) == (0, False, False)
+    assert run("me", key=None, url=None).exit_code == 0
+    assert run("me", key=added).exit_code == 4
+    printed = run("new-key", key=new)
+    assert run("me", key=printed.stdout.strip()).exit_code == 0
+    assert "grace  " not in run("me", key=people.ada).stdout
+    assert "penguins" in run("me", key=people.ada).stdout
+
+
+def test_an_operator_asks_how_the_service_is(run: Run, service: Service, people: People) -> None:
+    assert run("status").stdout == f"{service.url} is ready.\n"
+    assert run("status", "--alive").stdout == f"{service.url} is alive.\n"
+    assert run("status", url="http://127.0.0.1:9").exit_code == 6
+    assert "# TYPE snapledger" in run("metrics", key=people.admin).stdout
+    assert run("metrics", key=people.ada).exit_code == 4
+    assert run("connections").exit_code == 0
+    assert run("connections", key=people.ada).exit_code == 4
+
+
+def test_what_goes_with_the_database_does_not_go_with_a_service(run: Run) -> None:
+    both = run("ledger", "verify", "penguins", "--dataset", "penguins")
+    assert (both.exit_code, "not with a running service" in both.stderr) == (2, True)
+    command = ("migrate-to", "postgresql://ledger:hush@127.0.0.1/new")
+    with pytest.raises(ValueError, match="SNAPLEDGER_TARGET_URL") as refused:
+        CliRunner().invoke(app, command, catch_exceptions=False)
+    assert "hush" not in str(refused.value)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(500)
+def test_a_hundred_releases_by_commands_cost_a_hundred_debits(service: Service, people: People, tmp_path: Path) -> None:
+    """Each command is a process of its own, as in a script, and the network loses every third answer."""
+    owner = service.client(people.owner)
+    before = Decimal(owner.get("/v1/datasets/penguins/budget").json()["epsilon_spent"])
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("SNAPLEDGER_")}
+    program = [sys.executable, "-c", "from snapledger_client.cli.entry import main; main()"]
+    question = ["release", "penguins", "mean", "body_mass_g", "--epsilon", str(EPSILON), "--fresh", "--format", "json"]
+    with losing_every_third_answer(service.url) as loss:
+        known = clean | {"SNAPLEDGER_URL": loss.url, "SNAPLEDGER_KEY": people.ada, "HOME": str(tmp_path)}
+        ids = []
+        for _ in range(RELEASES):
+            done = subprocess.run([*program, *question], env=known, capture_output=True, check=True)  # noqa: S603
+            ids.append(json.loads(done.stdout)["id"])
+    assert loss.dropped >= RELEASES // 3
+    assert loss.seen == RELEASES + loss.dropped
+    entries = owner.get("/v1/datasets/penguins/ledger", params={"limit": 1000}).json()["entries"]
+    debits = {entry["release_id"] for entry in entries if entry["kind"] == "debit"}
+    assert len(set(ids)) == RELEASES
+    assert set(ids) <= debits
+    after = Decimal(owner.get("/v1/datasets/penguins/budget").json()["epsilon_spent"])
+    assert after - before == RELEASES * EPSILON
