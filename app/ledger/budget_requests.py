@@ -10,6 +10,7 @@ from typing import Literal
 
 from sqlalchemy import bindparam, func, insert, select, update
 
+from app.db.page_queries import MAX_ID, page_queries
 from app.db.session import Session, WriteSession
 from app.db.tables import budget_requests, principals
 from app.errors import NotFoundError, RequestAnsweredError, RequestOpenError, SealBrokenError
@@ -60,7 +61,7 @@ _SELECT = (
 )
 _ONE = _SELECT.where(budget_requests.c.id == bindparam("request"))
 _OPEN = _SELECT.where(_OF_PRINCIPAL, _IS_OPEN)
-_PAGE = _SELECT.where(budget_requests.c.id > bindparam("after")).order_by(budget_requests.c.id).limit(bindparam("most"))
+_PAGE = page_queries(_SELECT, budget_requests.c.id)
 _PAGE_OF_PRINCIPAL = _PAGE.where(_OF_PRINCIPAL)
 _COUNT_OPEN = select(func.count().label("found")).select_from(budget_requests).where(_OF_DATASET, _IS_OPEN)
 _INSERT = insert(budget_requests).inline()
@@ -157,17 +158,22 @@ def answer_request(  # noqa: PLR0913, PLR0917 - which, how, by whom, when
     return answered
 
 
-def page_of_requests(
-    session: Session, dataset_id: int, after: str | None, limit: int, principal_id: int | None = None
+def page_of_requests(  # noqa: PLR0913 - each filter by its name
+    session: Session,
+    dataset_id: int,
+    after: str | None,
+    limit: int,
+    principal_id: int | None = None,
+    *,
+    newest: bool = False,
 ) -> list[BudgetRequest]:
-    """Return at most `limit` requests of a dataset, oldest first, that follow the one with the id `after`.
+    """Return at most `limit` requests of a dataset, oldest or newest first, that follow the one with the id `after`.
 
     With `principal_id`, only that principal's requests are returned.
     """
-    within = {"dataset": dataset_id, "after": after or "", "most": limit}
-    if principal_id is None:
-        return [BudgetRequest(*row) for row in session.rows(_PAGE, **within)]
-    return [BudgetRequest(*row) for row in session.rows(_PAGE_OF_PRINCIPAL, **within, asker=principal_id)]
+    within = {"dataset": dataset_id, "after": after or (MAX_ID if newest else ""), "most": limit}
+    pages, asker = (_PAGE, {}) if principal_id is None else (_PAGE_OF_PRINCIPAL, {"asker": principal_id})
+    return [BudgetRequest(*row) for row in session.rows(pages.choose(newest=newest), **within, **asker)]
 
 
 def find_unsealed(session: Session, keyring: Keyring, dataset_id: int) -> Iterator[str]:

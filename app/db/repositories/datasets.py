@@ -6,6 +6,7 @@ from typing import NamedTuple
 from sqlalchemy import ColumnElement, bindparam, literal, or_, select, update
 
 from app.db.dialects.upsert import upsert
+from app.db.page_queries import MAX_NUMBER, page_queries
 from app.db.session import Session, WriteSession
 from app.db.tables import allowances, datasets
 from app.errors import InvalidRequestError, NameTakenError
@@ -59,7 +60,7 @@ succeeded = datasets.alias("succeeded")
 _VIEWER = bindparam("viewer", type_=datasets.c.owner_id.type)
 _SELECT = select(datasets)
 _BY_NAME = _SELECT.where(datasets.c.name == bindparam("name"))
-_PAGE = _SELECT.where(datasets.c.id > bindparam("after")).order_by(datasets.c.id).limit(bindparam("most"))
+_PAGE = page_queries(_SELECT, datasets.c.id)
 _VISIBLE_BY_NAME = _BY_NAME.where(visible_to(_VIEWER))
 _VISIBLE_PAGE = _PAGE.where(visible_to(_VIEWER))
 _INSERT = upsert(
@@ -138,8 +139,10 @@ def find_dataset(session: Session, name: str) -> Dataset | None:
     return None if row is None else Dataset(*row)
 
 
-def page_of_datasets(session: Session, after: str | None, limit: int, visible_to: int | None) -> list[Dataset]:
-    """Return at most `limit` datasets, oldest first, that follow the dataset with the name `after`.
+def page_of_datasets(
+    session: Session, after: str | None, limit: int, visible_to: int | None, *, newest: bool = False
+) -> list[Dataset]:
+    """Return at most `limit` datasets, oldest or newest first, that follow the dataset with the name `after`.
 
     They are the datasets that the principal `visible_to` owns or has an allowance on; all datasets if it is None.
 
@@ -147,14 +150,14 @@ def page_of_datasets(session: Session, after: str | None, limit: int, visible_to
         InvalidRequestError: the list has no dataset with the name `after`.
     """
     viewer = {} if visible_to is None else {"viewer": visible_to}
-    start = 0
+    start = MAX_NUMBER if newest else 0
     if after is not None:
         # The same visibility applies to `after`, or the error would reveal whether a hidden dataset has the name.
         last = session.row(_VISIBLE_BY_NAME if viewer else _BY_NAME, name=after, **viewer)
         if last is None:
             raise InvalidRequestError(("after", "must be the `next` of an earlier page of this list"))
         start = last.id
-    query = _VISIBLE_PAGE if viewer else _PAGE
+    query = (_VISIBLE_PAGE if viewer else _PAGE).choose(newest=newest)
     return [Dataset(*row) for row in session.rows(query, after=start, most=limit, **viewer)]
 
 

@@ -6,8 +6,8 @@ from typing import NamedTuple, TypeAlias
 from sqlalchemy import bindparam, or_, select, update
 
 from app.db.clock import now
-from app.db.compiled_statements import Query
 from app.db.dialects.upsert import upsert
+from app.db.page_queries import MAX_NUMBER, PageQueries, page_queries
 from app.db.session import Session, WriteSession
 from app.db.tables import principals
 from app.errors import InvalidRequestError, NameTakenError
@@ -76,7 +76,7 @@ _BY_SUBJECT = _SELECT.where(*BY_SUBJECT)
 _BY_SUBJECT_LOCKED = _BY_SUBJECT.with_for_update()
 _OF_SUBJECT = _SELECT.where(*BY_SUBJECT[:2])
 _BY_NAME = _SELECT.where(principals.c.name == bindparam("name"))
-_PAGE = _SELECT.where(principals.c.id > bindparam("after")).order_by(principals.c.id).limit(bindparam("most"))
+_PAGE = page_queries(_SELECT, principals.c.id)
 _PAGE_OF_GRANTEES = _PAGE.where(principals.c.disabled_at.is_(None), *(principals.c.role != role for role in READERS))
 _LASTING_ADMINS = (
     select(principals.c.id)
@@ -147,28 +147,28 @@ def find_by_name(session: Session, name: str) -> Principal | None:
     return None if row is None else Principal(*row)
 
 
-def page_of_principals(session: Session, after: str | None, limit: int) -> list[Principal]:
-    """Return at most `limit` principals, oldest first, that follow the principal with the name `after`.
+def page_of_principals(session: Session, after: str | None, limit: int, *, newest: bool = False) -> list[Principal]:
+    """Return at most `limit` principals, oldest or newest first, that follow the principal with the name `after`.
 
     Raises:
         InvalidRequestError: there is no principal with the name `after`.
     """
-    return _read_page(session, _PAGE, after, limit)
+    return _read_page(session, _PAGE, after, limit, newest=newest)
 
 
-def page_of_grantees(session: Session, after: str | None, limit: int) -> list[Principal]:
+def page_of_grantees(session: Session, after: str | None, limit: int, *, newest: bool = False) -> list[Principal]:
     """Do the same as `page_of_principals`, without auditors and without disabled principals."""
-    return _read_page(session, _PAGE_OF_GRANTEES, after, limit)
+    return _read_page(session, _PAGE_OF_GRANTEES, after, limit, newest=newest)
 
 
-def _read_page(session: Session, query: Query, after: str | None, limit: int) -> list[Principal]:
-    start = 0
+def _read_page(session: Session, pages: PageQueries, after: str | None, limit: int, *, newest: bool) -> list[Principal]:
+    start = MAX_NUMBER if newest else 0
     if after is not None:
         last = find_by_name(session, after)
         if last is None:
             raise InvalidRequestError(("after", "must be the `next` of an earlier page of this list"))
         start = last.id
-    return [Principal(*row) for row in session.rows(query, after=start, most=limit)]
+    return [Principal(*row) for row in session.rows(pages.choose(newest=newest), after=start, most=limit)]
 
 
 def insert_principal(  # noqa: PLR0913 - a row's columns

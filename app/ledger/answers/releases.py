@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from sqlalchemy import Insert, Select, and_, bindparam, case, func, or_, select
 
 from app.db.dialects.upsert import upsert
+from app.db.page_queries import MAX_ID, PageQueries, page_queries
 from app.db.repositories import datasets
 from app.db.session import Session, WriteSession
 from app.db.tables import datasets as dataset_table
@@ -108,8 +109,8 @@ def _candidates_query(statistics: int) -> Select[*tuple[Any, ...]]:
 
 
 @cache
-def _page_query(*, of_dataset: bool, of_principal: bool, seen: bool) -> Select[*tuple[Any, ...]]:
-    query = select(*_LISTED).where(releases.c.id > bindparam("after")).order_by(releases.c.id).limit(bindparam("most"))
+def _page_queries(*, of_dataset: bool, of_principal: bool, seen: bool) -> PageQueries:
+    query = page_queries(select(*_LISTED), releases.c.id)
     if of_dataset:
         query = query.where(releases.c.dataset_id == bindparam("dataset"))
     if of_principal:
@@ -307,18 +308,20 @@ def page_of_releases(  # noqa: PLR0913 - each filter by its name
     dataset_id: int | None = None,
     principal_id: int | None = None,
     visible_to: int | None = None,
+    newest: bool = False,
 ) -> list[StoredRelease]:
-    """Return at most `limit` releases, oldest first, that follow the release with the id `after`.
+    """Return at most `limit` releases, oldest or newest first, that follow the release with the id `after`.
 
     The content of small answers is included. Each filter applies if it is given: the dataset `dataset_id`, the
     principal `principal_id` that made the release, the principal `visible_to` that may see its dataset now.
     """
     asked = {"dataset": dataset_id, "releaser": principal_id, "viewer": visible_to}
-    query = _page_query(
+    pages = _page_queries(
         of_dataset=dataset_id is not None, of_principal=principal_id is not None, seen=visible_to is not None
     )
     given = {name: value for name, value in asked.items() if value is not None}
-    rows = session.rows(query, after=after or "", most=limit, largest=MAX_LISTED_BYTES, **given)
+    start = after or (MAX_ID if newest else "")
+    rows = session.rows(pages.choose(newest=newest), after=start, most=limit, largest=MAX_LISTED_BYTES, **given)
     return [StoredRelease(*row) for row in rows]
 
 

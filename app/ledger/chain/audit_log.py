@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 
 from sqlalchemy import bindparam, func, insert, select
 
+from app.db.page_queries import MAX_NUMBER, page_queries
 from app.db.session import Session, WriteSession
 from app.db.tables import audit
 from app.ledger.chain.canonical_json import encode_array
@@ -71,7 +72,7 @@ _LAST = select(audit.c.seq, audit.c.hash, audit.c.secret_id).order_by(audit.c.se
 _HASH = select(audit.c.hash).where(audit.c.seq == bindparam("number"))
 _LOCK = select(func.pg_advisory_xact_lock(_APPENDING))
 _INSERT = insert(audit).inline()
-_PAGE = select(audit).where(audit.c.seq > bindparam("after")).order_by(audit.c.seq).limit(bindparam("most"))
+_PAGE = page_queries(select(audit), audit.c.seq)
 
 encode_details = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True).encode
 
@@ -115,9 +116,10 @@ def append_record(  # noqa: PLR0913, PLR0917 - who, what, on what, in which requ
     return record
 
 
-def page_of_records(session: Session, after: int, limit: int) -> list[Record]:
-    """At most `limit` records, oldest first, that follow the record with the number `after`."""
-    return [Record(*row) for row in session.rows(_PAGE, after=after, most=limit)]
+def page_of_records(session: Session, after: int | None, limit: int, *, newest: bool = False) -> list[Record]:
+    """At most `limit` records, oldest or newest first, that follow the record with the number `after`."""
+    start = after if after is not None else MAX_NUMBER if newest else 0
+    return [Record(*row) for row in session.rows(_PAGE.choose(newest=newest), after=start, most=limit)]
 
 
 def find_last_secret_id(session: Session) -> str | None:

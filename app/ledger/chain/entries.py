@@ -5,6 +5,7 @@ from typing import Literal
 
 from sqlalchemy import bindparam, insert, select, update
 
+from app.db.page_queries import MAX_NUMBER, page_queries
 from app.db.session import Session, WriteSession
 from app.db.tables import accounts, entries
 from app.ledger.account import Account
@@ -63,12 +64,7 @@ _ADVANCE = (
     )
 )
 _INSERT = insert(entries).inline()
-_PAGE = (
-    select(entries)
-    .where(entries.c.dataset_id == bindparam("dataset"), entries.c.seq > bindparam("after"))
-    .order_by(entries.c.seq)
-    .limit(bindparam("most"))
-)
+_PAGE = page_queries(select(entries).where(entries.c.dataset_id == bindparam("dataset")), entries.c.seq)
 
 
 def append_entry(  # noqa: PLR0913, PLR0917 - what an entry says, by name where it may be absent
@@ -113,6 +109,10 @@ def append_entry(  # noqa: PLR0913, PLR0917 - what an entry says, by name where 
     return after._replace(seal=account_seal)
 
 
-def page_of_entries(session: Session, dataset_id: int, after: int, limit: int) -> list[Entry]:
-    """At most `limit` entries of a dataset, oldest first, that follow the entry with the number `after`."""
-    return [Entry(*row) for row in session.rows(_PAGE, dataset=dataset_id, after=after, most=limit)]
+def page_of_entries(
+    session: Session, dataset_id: int, after: int | None, limit: int, *, newest: bool = False
+) -> list[Entry]:
+    """At most `limit` entries of a dataset, oldest or newest first, that follow the entry with the number `after`."""
+    start = after if after is not None else MAX_NUMBER if newest else 0
+    query = _PAGE.choose(newest=newest)
+    return [Entry(*row) for row in session.rows(query, dataset=dataset_id, after=start, most=limit)]

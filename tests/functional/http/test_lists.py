@@ -1,4 +1,4 @@
-"""Lists: oldest first, page by page."""
+"""Lists: oldest or newest first, page by page."""
 
 from typing import Any
 
@@ -12,10 +12,11 @@ MEAN = {"kind": "mean", "column": "x"}
 def assert_pages(client: httpx.Client, path: str, whole: list[Any]) -> None:
     """Pages of any size hold the whole list, each item once, in its order; only the last may be short."""
     for limit in {1, 3, max(1, len(whole) - 1), len(whole), len(whole) + 1}:
-        found = list(pages(client, path, limit))
-        assert [item for page in found for item in page] == whole
-        assert all(len(page) == limit for page in found[:-1])
-        assert len(found) == -(-len(whole) // limit)
+        for order, expected in (("oldest", whole), ("newest", whole[::-1])):
+            found = list(pages(client, path, limit, order=order))
+            assert [item for page in found for item in page] == expected
+            assert all(len(page) == limit for page in found[:-1])
+            assert len(found) == -(-len(whole) // limit)
 
 
 def as_others_read(release: dict[str, Any]) -> dict[str, Any]:
@@ -38,6 +39,12 @@ def test_every_list_has_pages(service: Service) -> None:
     assert_pages(analyst, f"{tables[0].path}/releases", [made[0], *made[5:], *map(as_others_read, others)])
     assert_pages(analyst, "/v1/datasets", [analyst.get(table.path).json() for table in tables])
     assert_pages(tables[0].owner, "/v1/datasets", [tables[0].owner.get(tables[0].path).json()])
+    more = {"epsilon": 1, "reason": "more"}
+    asked = [
+        client.post(f"{tables[0].path}/budget-requests", json=more).json()
+        for client in (analyst, *(tables[0].another("1")[1] for _ in range(2)))
+    ]
+    assert_pages(tables[0].owner, f"{tables[0].path}/budget-requests", asked)
     assert_pages(tables[0].owner, f"{tables[0].path}/ledger", tables[0].entries())
 
 
@@ -46,6 +53,12 @@ def test_the_list_of_principals_has_pages(service: Service) -> None:
     listed = [one["name"] for page in pages(service.admin, "/v1/principals", 7) for one in page]
     assert (listed[0], listed[-3:]) == ("admin", names)
     assert len(set(listed)) == len(listed)
+    newest = [one["name"] for page in pages(service.admin, "/v1/principals", 7, order="newest") for one in page]
+    assert newest == listed[::-1]
+    table = service.table(X_COLUMNS, numbers_csv(20))
+    grantees = f"{table.path}/grantees"
+    oldest = [one for page in pages(table.owner, grantees, 50) for one in page]
+    assert [one for page in pages(table.owner, grantees, 50, order="newest") for one in page] == oldest[::-1]
 
 
 def test_a_page_has_a_hundred_unless_it_is_said(service: Service) -> None:
@@ -73,6 +86,7 @@ def test_a_page_has_a_hundred_unless_it_is_said(service: Service) -> None:
             {"limit": "+1"},
         ),
         *({"limit": "٣"}, {"limit": "1\n"}, {"limit": 2**63}, {"limit": "9" * 5000}),
+        *({"order": "up"}, {"order": ""}, {"order": "newst"}),
         *({"after": "\x00"}, {"after": "'"}, {"after": "\u202e"}, {"after": "x" * 10_000}, {"after": ""}),
     ],
     ids=lambda query: ascii(query)[:40],
@@ -94,3 +108,22 @@ def test_pages_that_begin_nowhere(service: Service) -> None:
     assert service.admin.get(f"{table.path}/releases", params={"after": last}).json()["releases"] == []
     assert table.owner.get(f"{table.path}/ledger", params={"after": 10**17}).json() == {"entries": [], "next": None}
     assert table.owner.get(f"{table.path}/ledger", params={"after": 2**63}).status_code == 422
+
+
+def test_every_list_of_the_interface_begins_with_either_end(service: Service) -> None:
+    table = service.table(X_COLUMNS, numbers_csv(20))
+    table.fresh(MEAN, epsilon=1)
+    lists = {
+        path
+        for path, operations in service.contract.document["paths"].items()
+        if "after" in {each["name"] for each in operations.get("get", {}).get("parameters", ())}
+    }
+    assert len(lists) == 8
+    for path in lists:
+        filled = path.format(name=table.name)
+        assert service.admin.get(filled).links["first"]["url"] == f"{filled}?limit=100&order=oldest"
+        newest = service.admin.get(filled, params={"limit": 2, "order": "newest"})
+        assert newest.links["first"]["url"] == f"{filled}?limit=2&order=newest"
+        assert "did you mean 'newest'?" in service.admin.get(filled, params={"order": "newst"}).text
+    records = service.admin.get("/v1/audit", params={"order": "newest", "limit": 2}).json()
+    assert records["records"][0]["seq"] == records["next"] + 1
