@@ -12,6 +12,7 @@ from app import metrics, traces
 from app.logs import request_id
 
 PRINCIPAL: Final = "snapledger.principal"
+RATE_HEADERS: Final = "snapledger.rate-headers"
 _REQUEST_ID: Final = re.compile(rb"[0-9A-Za-z._-]{1,64}")
 _HEADERS: Final = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
 _UNLESS_SAID: Final = (  # pages set their own; an error response instead of a page does not
@@ -19,7 +20,6 @@ _UNLESS_SAID: Final = (  # pages set their own; an error response instead of a p
     (b"x-frame-options", b"DENY"),
     (b"cache-control", b"no-store"),
 )
-_KEPT: Final = b"etag"  # only our static files have one, and browsers may cache those
 _UNROUTED: Final = "unrouted"
 _METHODS: Final = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"})
 
@@ -37,8 +37,6 @@ def _request_id_of(scope: Scope) -> str:
 def _add_security_headers(own: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
     """Return the headers of a response with the security headers that it does not set itself."""
     said = {name for name, _ in own}
-    if _KEPT in said:
-        said.add(b"cache-control")
     return [*_HEADERS, *(header for header in _UNLESS_SAID if header[0] not in said)]
 
 
@@ -60,7 +58,7 @@ class RequestLog:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                own = [*message["headers"], (b"x-request-id", identity.encode())]
+                own = [*message["headers"], (b"x-request-id", identity.encode()), *scope.get(RATE_HEADERS, ())]
                 message["headers"] = [*own, *_add_security_headers(own)]
             await send(message)
 

@@ -1,20 +1,14 @@
 """The dashboard at `/`: static files. Those under `vendor/` are as npm has them (docs/decisions/0033-charts.md)."""
 
 from collections.abc import Mapping
-from importlib.resources import files
 from typing import Final
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 from starlette.datastructures import MutableHeaders
-from starlette.middleware.gzip import GZipMiddleware
-from starlette.responses import FileResponse
-from starlette.staticfiles import StaticFiles
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-_FOLDER: Final = files("app") / "web"
-
-MIN_COMPRESSED_BYTES: Final = 1024
-COMPRESSION: Final = 5  # of 9: a millisecond for the largest file, to a third of its size
+from app.api.pages.static_content import REVALIDATED, CompressedFiles
 
 HEADERS: Final = {
     "Content-Security-Policy": (
@@ -24,7 +18,7 @@ HEADERS: Final = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=()",
     "X-Frame-Options": "DENY",
-    "Cache-Control": "no-cache",  # cached, but revalidated each time, so that a new version shows at once
+    **REVALIDATED,
 }
 
 
@@ -47,11 +41,12 @@ class WithHeaders:
 
 def install(app: FastAPI) -> None:
     """Serve the dashboard. Its files are public; all data comes from `/v1`, with the user's own key."""
+    static = CompressedFiles(packages=[("app", "web")])
 
     @app.get("/", include_in_schema=False)
-    def dashboard() -> FileResponse:
-        return FileResponse(str(_FOLDER / "index.html"), headers=HEADERS, media_type="text/html")
+    async def dashboard(request: Request) -> Response:
+        response = await static.get_response("index.html", request.scope)
+        response.headers.update(HEADERS)
+        return response
 
-    static = StaticFiles(packages=[("app", "web")])
-    compressed = GZipMiddleware(static, minimum_size=MIN_COMPRESSED_BYTES, compresslevel=COMPRESSION)
-    app.mount("/web", WithHeaders(compressed, HEADERS | {"Vary": "Accept-Encoding"}), name="web")
+    app.mount("/web", WithHeaders(static, HEADERS), name="web")

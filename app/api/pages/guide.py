@@ -5,11 +5,11 @@ from typing import Final
 
 from fastapi import FastAPI
 from starlette.responses import HTMLResponse, RedirectResponse
-from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.api import problems
 from app.api.pages import dashboard
+from app.api.pages.static_content import CompressedFiles
 
 # The search form leads to another page of the guide, and Sphinx's theme has style attributes.
 HEADERS: Final = dashboard.HEADERS | {
@@ -40,7 +40,7 @@ class _Guide:
 
     def __init__(self, folder: Path) -> None:
         self._index = folder / "index.html"
-        self._files = StaticFiles(directory=folder, html=True, check_dir=False)
+        self._files = CompressedFiles(directory=folder, html=True, check_dir=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer with a file, or with a page that says how to build the guide."""

@@ -1,5 +1,7 @@
 """The dashboard without a browser: headers, that every file is there, and that none names another host."""
 
+import asyncio
+import gzip
 import json
 import re
 import subprocess
@@ -13,6 +15,8 @@ import pytest
 from content_security import DIRECTIVES
 from service_world import Service
 from tool_modules import load_tool
+
+from app.api.pages.static_content import CompressedFiles
 
 ROOT = Path(__file__).parents[3]
 WEB = ROOT / "app" / "web"
@@ -71,15 +75,45 @@ def test_browsers_take_each_file_for_what_it_is(visitor: httpx.Client, suffix: s
     assert visitor.get("/").headers["content-type"] == "text/html; charset=utf-8"
 
 
-def test_files_are_compressed_for_those_who_ask(visitor: httpx.Client) -> None:
-    path = "/web/vendor/d3-scale.min.js"
-    plain, packed = (visitor.get(path, headers={"Accept-Encoding": coding}) for coding in ("identity", "gzip"))
-    assert plain.content == packed.content
-    assert "content-encoding" not in plain.headers
-    assert packed.headers["content-encoding"] == "gzip"
-    assert {each.headers["vary"] for each in (plain, packed)} == {"Accept-Encoding"}
-    again = visitor.get(path, headers={"If-None-Match": packed.headers["etag"]})
-    assert (again.status_code, again.content) == (304, b"")
+@pytest.mark.parametrize(
+    "path", ["/", "/docs", "/openapi.json", "/docs/assets/swagger-ui-bundle.js", "/web/vendor/d3-scale.min.js"]
+)
+def test_what_is_static_is_compressed_for_those_who_ask_and_sent_once(visitor: httpx.Client, path: str) -> None:
+    """RFC 9110: other bytes are another representation, so at most one of both has a strong tag."""
+    accepted = ("gzip", "br, gzip;q=0.5", "GZIP", "*", "gzip")
+    plain, *all_packed = (visitor.get(path, headers={"Accept-Encoding": each}) for each in ("identity", *accepted))
+    for packed in all_packed:
+        assert packed.content == plain.content
+        assert packed.headers["content-encoding"] == "gzip"
+        assert int(packed.headers["content-length"]) < int(plain.headers["content-length"])
+        assert packed.headers["etag"] == f"W/{plain.headers['etag']}"
+        assert packed.headers["content-type"] == plain.headers["content-type"]
+    for refused in ("gzip;q=0", "*;q=0.0", "br", "gzipped", "gzip;q=0, *"):
+        assert "content-encoding" not in visitor.get(path, headers={"Accept-Encoding": refused}).headers
+    for answer in (plain, *all_packed):
+        assert (answer.headers["vary"], answer.headers["cache-control"]) == ("Accept-Encoding", "no-cache")
+        for known in (answer.headers["etag"], f'"other", {answer.headers["etag"]}', "*"):
+            again = visitor.get(path, headers={"If-None-Match": known})
+            assert (again.status_code, again.content) == (304, b"")
+            assert again.headers["etag"].removeprefix("W/") == plain.headers["etag"]
+            assert again.headers["vary"] == "Accept-Encoding"
+    assert visitor.get(path, headers={"If-None-Match": '"other"'}).status_code == 200
+
+
+def test_what_is_compressed_already_is_not_compressed_again(visitor: httpx.Client) -> None:
+    answer = visitor.get("/docs/assets/favicon.png", headers={"Accept-Encoding": "gzip"})
+    assert answer.status_code == 200
+    assert "content-encoding" not in answer.headers
+
+
+def test_a_file_that_changes_is_compressed_anew(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    files = CompressedFiles(directory=tmp_path)
+    scope = {"type": "http", "method": "GET", "headers": [(b"accept-encoding", b"gzip")]}
+    for text in ("a" * 2000, "b" * 3000):
+        path.write_text(text)
+        response = asyncio.run(files.get_response("page.html", scope))
+        assert gzip.decompress(response.body).decode() == text
 
 
 def test_whatever_a_file_names_is_there(visitor: httpx.Client) -> None:
