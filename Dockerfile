@@ -1,6 +1,6 @@
 # syntax=docker/dockerfile:1
 # The guide that the service shows at /guide.
-FROM python:3.11.15-slim-bookworm@sha256:d29f48a31a8b408ed19272ca1e7b10ebae13b240a27e862d3d4217c528e2e0c3 AS guide
+FROM python:3.11.16-slim-trixie@sha256:be1575ed968de893bd54f4c56315ff7c4736ce522c1bca08fd521731aafc0d76 AS guide
 ENV PIP_NO_CACHE_DIR=1 \
     PIP_DISABLE_PIP_VERSION_CHECK=1
 WORKDIR /build
@@ -17,7 +17,8 @@ COPY docs ./docs
 RUN /opt/guide/bin/pip install --no-deps --no-build-isolation ./client . \
     && /opt/guide/bin/sphinx-build -q -n -W -b html -d /tmp/doctrees docs /guide
 
-FROM python:3.11.15-slim-bookworm@sha256:d29f48a31a8b408ed19272ca1e7b10ebae13b240a27e862d3d4217c528e2e0c3 AS build
+# Not the slim one, which has no strip.
+FROM python:3.11.16-trixie@sha256:70e8e937c1da72df1688e883a2108b0feff03381187fa78eca6d9b10df411320 AS build
 ENV PIP_NO_CACHE_DIR=1 \
     PIP_DISABLE_PIP_VERSION_CHECK=1
 WORKDIR /build
@@ -27,16 +28,28 @@ RUN python -m venv /opt/tools \
 COPY requirements-build.lock requirements.lock ./
 RUN /opt/tools/bin/pip install --require-hashes --only-binary :all: -r requirements-build.lock \
     && /opt/tools/bin/pip wheel --require-hashes --only-binary :all: --wheel-dir /wheels -r requirements.lock \
-    && /opt/tools/bin/pip --python /opt/snapledger/bin/python install --no-index --no-deps /wheels/*.whl
+    && /opt/tools/bin/pip --python /opt/snapledger/bin/python install --no-compile --no-index --no-deps /wheels/*.whl
 COPY pyproject.toml README.md LICENSE ./
 COPY app ./app
 COPY migrations ./migrations
 COPY client ./client
 COPY --from=guide /guide ./app/guide
 RUN /opt/tools/bin/pip wheel --no-deps --no-build-isolation --wheel-dir /built ./client . \
-    && /opt/tools/bin/pip --python /opt/snapledger/bin/python install --no-index --no-deps /built/*.whl
+    && /opt/tools/bin/pip --python /opt/snapledger/bin/python install --no-compile --no-index --no-deps /built/*.whl
+# No service reads tests, headers, sources, type stubs and debug symbols, and Arrow's clients of Flight and S3; some of
+# its libraries are there three times (docs/decisions/0041-weight.md).
+WORKDIR /opt/snapledger/lib/python3.11/site-packages
+RUN rm -rf numpy/distutils numpy/f2py pyarrow/include pyarrow/includes pyarrow/src pyarrow/*flight* \
+        pyarrow/_s3fs.* pyarrow/libarrow_s3.* pyarrow/libarrow_python*.so pyarrow/libarrow_python*.so.*.*.* \
+    && find . -type d -name tests -prune -exec rm -rf {} + \
+    && find . -type f -regex '.*\.\(a\|h\|pxd\|pxi\|pyi\|pyx\)' -delete \
+    && find . -type f -regex '\./\(cryptography\|pyarrow\|pysqlite3\|sqlalchemy\|uvloop\)/.*\.so\(\.[0-9]*\)?' \
+        -exec strip --strip-unneeded {} +
+# A first run of everything writes the bytecode of the modules that a service imports, and shows that none is missing.
+RUN /opt/snapledger/bin/snapledger demo > /dev/null \
+    && /opt/snapledger/bin/python -c 'import psycopg, redis, sqlalchemy.dialects.postgresql.psycopg, python_calamine'
 
-FROM python:3.11.15-slim-bookworm@sha256:d29f48a31a8b408ed19272ca1e7b10ebae13b240a27e862d3d4217c528e2e0c3
+FROM python:3.11.16-slim-trixie@sha256:be1575ed968de893bd54f4c56315ff7c4736ce522c1bca08fd521731aafc0d76
 # The interpreter's own pip is no use to a service, and of some to who breaks into one.
 RUN rm -rf /usr/local/lib/python3.11/site-packages/* /usr/local/lib/python3.11/ensurepip /usr/local/bin/pip* \
     && groupadd --system --gid 10001 snapledger \

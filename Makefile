@@ -163,7 +163,7 @@ format: $(VENV)/development ## Format the code
 
 lock: ## Pin the newest versions that pyproject.toml allows (needs uv)
 	@uv pip compile -q --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
-		--no-emit-package snapledger-client --python-version 3.11 pyproject.toml -o requirements.lock
+		--no-emit-package snapledger-client --python-version 3.11 --extra redis pyproject.toml -o requirements.lock
 	@uv pip compile -q --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
 		--no-emit-package snapledger-client --python-version 3.11 --group dev pyproject.toml -o requirements-dev.lock
 	@uv pip compile -q --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \

@@ -69,9 +69,9 @@ Runner = Callable[[Image, str], None]
 
 
 class Build:
-    """Executes the stages of a Dockerfile, each RUN by `run`."""
+    """Executes the stages of a Dockerfile, each RUN by `run`; `base` has the tree that a FROM names."""
 
-    def __init__(self, folder: Path, context: Path, base: Path, run: Runner) -> None:
+    def __init__(self, folder: Path, context: Path, base: Callable[[str], Path], run: Runner) -> None:
         self._folder, self._context, self._base, self._run = folder, context, base, run
         self._images: dict[str, Image] = {}
 
@@ -79,7 +79,7 @@ class Build:
         """The last stage's image."""
         for stage in stages:
             root = self._folder / stage.name
-            subprocess.run(["cp", "-a", "--reflink=auto", self._base, root], check=True)
+            subprocess.run(["cp", "-a", "--reflink=auto", self._base(stage.base), root], check=True)
             path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
             image = self._images[stage.name] = Image(root, {"PATH": path, "HOME": "/root"})
             for step in stage.steps:

@@ -21,22 +21,48 @@ from service_world import X_COLUMNS, numbers_csv
 
 pytestmark = [pytest.mark.container, pytest.mark.timeout(600)]
 
-PACKAGES = "python3,python3-venv"
+LIBRARIES = "libbz2-1.0,libexpat1,libffi8,liblzma5,libncursesw6,libreadline8t64,libsqlite3-0,libssl3t64,libuuid1,zlib1g"
+MAX_BYTES = 350 * 2**20  # of what the image adds to its base
 BUILD_TOOLS = re.compile(r"(gcc|g\+\+|cc|make|ld|cargo|go|pip[0-9.]*|git|curl|wget)")
 URL = "http://127.0.0.1:8000"
 
 
-def _base(root: Path) -> None:
-    """A tree like that of the Dockerfile's base: Debian's smallest, and its Python 3.11 as `python`."""
+def _base(root: Path, *, slim: bool) -> None:
+    """A tree like one of the Dockerfile's bases: Debian's smallest, and a Python 3.11; `strip` unless it is slim.
+
+    Debian 13 has no Python 3.11, so it is the one that runs the tests. Where that is Debian's own, the tree is of
+    Debian 12, which has it.
+    """
+    own = Path(sys.base_prefix)
+    is_debians = own == Path("/usr")
+    packages = ["python3,python3-venv" if is_debians else LIBRARIES, *([] if slim else ["binutils"])]
+    suite = "bookworm" if is_debians else "trixie"
     if shutil.which("mmdebstrap"):
-        command = ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={PACKAGES}", "bookworm", str(root)]
+        command = ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(packages)}", suite, str(root)]
     elif shutil.which("debootstrap"):
-        command = ["debootstrap", "--variant=minbase", f"--include={PACKAGES}", "bookworm", str(root)]
+        command = ["debootstrap", "--variant=minbase", f"--include={','.join(packages)}", suite, str(root)]
     else:
         pytest.skip("a clean root tree needs mmdebstrap or debootstrap")
     if subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode != 0:
         pytest.skip("a clean root tree could not be made: are Debian's packages within reach?")
-    (root / "usr/local/bin/python").symlink_to("/usr/bin/python3")
+    if is_debians:
+        (root / "usr/local/bin/python").symlink_to("/usr/bin/python3")
+    else:
+        _copy_interpreter(own, root / "usr/local")
+
+
+def _copy_interpreter(own: Path, to: Path) -> None:
+    """Copy what `make install` of Python 3.11 puts there, without its tests and what was installed since."""
+    library = Path("lib/python3.11")
+    left_out = shutil.ignore_patterns("__pycache__", "config-*", "site-packages", "test", "tests")
+    shutil.copytree(own / library, to / library, symlinks=True, ignore=left_out)
+    (to / library / "site-packages").mkdir()
+    for shared in (own / "lib").glob("libpython3*.so*"):
+        shutil.copy2(shared, to / "lib", follow_symlinks=False)
+    shutil.copy2((own / "bin/python3.11").resolve(), to / "bin/python3.11")
+    for name in ("python", "python3"):
+        (to / "bin" / name).symlink_to("python3.11")
+    subprocess.run(["chroot", to.parents[1], "ldconfig"], check=True)
 
 
 def _for_python(version: str, lock: str) -> str:
@@ -55,13 +81,15 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Image:
     if os.geteuid() != 0 or shutil.which("bwrap") is None:
         pytest.skip("executing the Dockerfile's steps needs root and bubblewrap")
     folder = tmp_path_factory.mktemp("image")
-    for part in ("context", "wheels", "trees"):
+    for part in ("context", "wheels", "trees", "bases"):
         (folder / part).mkdir()
     copy_context(ROOT, folder / "context")
     stages = stages_of(ROOT / "Dockerfile")
     locks = re.findall(r"-r (\S+\.lock)", " ".join(step.value for stage in stages for step in stage.steps))
-    _base(folder / "base")
-    version = subprocess.check_output(["chroot", folder / "base", "python", "-V"], text=True).split()[1]
+    bases = {stage.base: folder / "bases" / ("slim" if "-slim" in stage.base else "full") for stage in stages}
+    for root in set(bases.values()):
+        _base(root, slim=root.name == "slim")
+    version = subprocess.check_output(["chroot", root, "python", "-V"], text=True).split()[1]
     download = [sys.executable, "-m", "pip", "download", "--quiet", "--require-hashes", "--only-binary", ":all:"]
     download += ["--python-version", version, "--dest", str(folder / "wheels")]
     for lock in locks:
@@ -72,7 +100,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Image:
     build = Build(
         folder / "trees",
         folder / "context",
-        folder / "base",
+        bases.__getitem__,
         lambda image, command: build_step(image, command, folder / "wheels"),
     )
     return build.image(stages)
@@ -119,6 +147,9 @@ def test_the_image_is_lean_and_closed(image: Image) -> None:
     assert installed.isdisjoint({"pip", "setuptools", "wheel", "hatchling", "pytest", "ruff"})
     for leftover in ("build", "wheels", "built", "opt/tools", "root/.cache", "wheels-here/x"):
         assert not (image.root / leftover).exists() or not any((image.root / leftover).iterdir()), leftover
+    files = [path for path in (image.root / "opt/snapledger").rglob("*") if path.is_file() and not path.is_symlink()]
+    assert sum(path.stat().st_size for path in files) <= MAX_BYTES
+    assert not [path for path in files if path.suffix in {".a", ".h", ".pyi"} or "tests" in path.parts]
     uid, gid = map(int, image.user.split(":"))
     assert uid > 0
     writable = [path for path in image.root.rglob("*") if path.lstat().st_uid == uid or path.lstat().st_gid == gid]
@@ -142,7 +173,7 @@ def test_it_releases_with_a_root_that_it_can_only_read(image: Image, data: Path,
         rows = numbers_csv(600_000)  # larger than what is kept in memory
         files = {"metadata": (None, metadata), "file": ("t.csv", rows)}
         assert call(running, "POST", "/v1/datasets", files=files).status_code == 201
-        assert call(running, "PUT", "/v1/datasets/t/allowances/admin", json={"epsilon_limit": "1"}).status_code == 200
+        assert call(running, "PUT", "/v1/datasets/t/allowances/admin", json={"epsilon_limit": "1"}).status_code == 201
         asked = {"statistic": {"kind": "mean", "column": "x"}, "epsilon": "0.5"}
         released = call(running, "POST", "/v1/datasets/t/releases", json=asked, headers={"Idempotency-Key": "k"})
         assert released.status_code == 201, released.text
