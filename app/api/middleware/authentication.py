@@ -14,8 +14,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.api import problems
 from app.api.middleware.concurrency_limit import SLOT
 from app.api.middleware.rate_limit import RateLimit
-from app.api.middleware.request_log import PRINCIPAL
-from app.errors import ForbiddenError, SnapledgerError, UnauthenticatedError
+from app.api.middleware.request_log import PRINCIPAL, RATE_HEADERS
+from app.errors import ForbiddenError, NoCredentialError, RateLimitedError, SnapledgerError, UnauthenticatedError
 from app.roles import Role
 from app.services import access
 from app.services.access import Credential, KeyDigest
@@ -73,12 +73,12 @@ def read_bearer(scope: Scope) -> bytes:
     """Return the key or the token from the request's Authorization header.
 
     Raises:
-        UnauthenticatedError: there is none, or more than one.
+        NoCredentialError: there is none, or more than one.
     """
     values = [value for name, value in scope["headers"] if name == b"authorization"]
     scheme, _, bearer = (values[0] if len(values) == 1 else b"").partition(b" ")
     if scheme.lower() != b"bearer" or not bearer:
-        raise UnauthenticatedError
+        raise NoCredentialError
     return bytes(bearer.strip())
 
 
@@ -98,7 +98,7 @@ def read_key(scope: Scope) -> KeyDigest:
     """Return the SHA-256 of the key from the request's Authorization header.
 
     Raises:
-        UnauthenticatedError: there is none, or more than one.
+        NoCredentialError: there is none, or more than one.
     """
     return _digest(read_bearer(scope))
 
@@ -141,7 +141,9 @@ class AuthenticationGate:
             else:
                 scope[CREDENTIAL], scope[PRINCIPAL], role = await self._identify(scope, basic=reads_figures)
             scope[SLOT].assign_to(scope[PRINCIPAL])
-            await self._rate.count(scope[PRINCIPAL])
+            scope[RATE_HEADERS], wait_seconds = await self._rate.count(scope[PRINCIPAL])
+            if wait_seconds is not None:
+                raise RateLimitedError(wait_seconds)
             if role == Role.VIEWER and not reads_figures:
                 raise ForbiddenError(_ONLY_FIGURES)
         except SnapledgerError as error:

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 from alembic.script import ScriptDirectory
-from service_world import X_COLUMNS, Service, Table, numbers_csv, serving
+from service_world import X_COLUMNS, Service, Table, numbers_csv, serving, told
 from sqlalchemy import text
 
 from app.db import schema_migration as migrations
@@ -36,6 +36,10 @@ OF_A_DATASET = [
     ("POST", "/releases", {"analyst"}, 400),  # owner and admin have no allowance here
     ("POST", "/batches", {"analyst"}, 400),
     ("POST", "/derived", {"analyst"}, 400),
+    ("GET", "/allowances/nobody-at-all", {"admin", "owner", "auditor"}, 404),
+    ("GET", "/budget/limit", ALL, 200),
+    ("GET", "/ledger/1", {"admin", "owner", "auditor"}, 200),
+    ("GET", "/budget-requests/01a21f9b-c1a5-710b-a37c-ec21af87e3cb", ALL, 404),
     ("PUT", "/allowances/admin", {"admin", "owner"}, 400),
     ("PUT", "/allowances/nobody-at-all", {"admin", "owner"}, 404),
     ("DELETE", "/allowances/nobody-at-all", {"admin", "owner"}, 404),
@@ -68,6 +72,7 @@ OF_THE_SERVICE = [
     ("POST", "/v1/draft-uploads", {"admin", "owner"}, 415),
     ("GET", "/v1/connections", {"admin", "owner"}, 200),
     ("GET", "/v1/principals", {"admin"}, 200),
+    ("GET", "/v1/principals/nobody-at-all", {"admin"}, 404),
     ("POST", "/v1/principals", {"admin"}, 400),
     ("POST", "/v1/principals/nobody-at-all/keys", {"admin"}, 404),
     ("PUT", "/v1/principals/nobody-at-all/display-name", {"admin"}, 404),
@@ -126,7 +131,7 @@ def test_what_a_caller_may_not_see_does_not_exist(service: Service, table: Table
         for method, path, *_ in [*OF_A_DATASET, ("DELETE", "", ALL, 204)]:
             hidden = outsider.request(method, table.path + path, **UNREADABLE)
             absent = outsider.request(method, f"/v1/datasets/nowhere{path}", **UNREADABLE)
-            assert (hidden.status_code, hidden.content) == (404, absent.content), f"{role}: {method} {path}"
+            assert (hidden.status_code, told(hidden)) == (404, told(absent)), f"{role}: {method} {path}"
         assert outsider.get(f"/v1/releases/{release_id}").status_code == 404
         assert outsider.get("/v1/datasets", params={"after": table.name}).status_code == 422
     assert table.analyst.get(table.path).json()["state"] == "open"
@@ -150,7 +155,9 @@ def test_without_a_key_nothing_is_told(service: Service, headers: dict[str, Any]
     for method, path in (("GET", "/v1/me"), ("GET", "/v1/nowhere"), ("PATCH", "/v1/me"), ("POST", "/v1/datasets")):
         answer = service.stranger.request(method, path, headers=headers)
         assert_problem(answer, 401, "unauthenticated")
-        assert answer.headers["www-authenticate"] == "Bearer"
+        is_sent = bytes(answer.request.headers.get("authorization", ""), "latin-1").startswith(b"Bearer ")
+        code = ', error="invalid_token"' if is_sent else ""
+        assert answer.headers["www-authenticate"] == f'Bearer realm="snapledger"{code}'
 
 
 def test_a_key_sent_twice_is_none(service: Service) -> None:

@@ -199,7 +199,7 @@ def test_what_is_no_token_of_the_provider_s_in_force(one: Service, issuer: Provi
     with one.unchanged():
         answer = me(one, token)
         assert "its provider's" not in refused(answer)
-        assert answer.headers["www-authenticate"] == "Bearer"
+        assert answer.headers["www-authenticate"] == 'Bearer realm="snapledger", error="invalid_token"'
         body = one.stranger.post("/v1/principals", headers=bearer(token), content=b"no JSON")
     refused(body)
     assert token[:200] not in one.log.read_text()
