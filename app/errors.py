@@ -13,6 +13,10 @@ class UnauthenticatedError(SnapledgerError):
     """There is no key or token, or it is not valid; the text may say why a valid token gives no access."""
 
 
+class NoCredentialError(UnauthenticatedError):
+    """The request has no key and no token, or more than one."""
+
+
 class MalformedJsonError(SnapledgerError):
     """The body is not JSON; the text says where, and never repeats what is there."""
 
@@ -67,6 +71,10 @@ class InvalidRequestError(SnapledgerError):
     def __init__(self, *problems: tuple[str, str]) -> None:
         super().__init__("; ".join(f"{where}: {what}" for where, what in problems))
         self.problems = problems
+
+
+class PreconditionFailedError(SnapledgerError):
+    """The thing to change is not what the caller read: its entity tag is none of those in If-Match."""
 
 
 class ConflictError(SnapledgerError):

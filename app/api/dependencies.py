@@ -16,7 +16,6 @@ from typing import Annotated, Any, Generic, TypeVar, cast, get_args
 from cachetools import LRUCache, cached
 from fastapi import Depends, Header, Query, Request
 from fastapi.dependencies.models import Dependant
-from fastapi.routing import APIRoute
 from fastapi.security import HTTPBearer
 from pydantic import BaseModel, GetCoreSchemaHandler, WithJsonSchema
 from pydantic_core import CoreSchema
@@ -24,18 +23,18 @@ from starlette.responses import Response
 
 from app.api.json_codec import canonical_text, decode, fingerprint
 from app.api.middleware.authentication import CREDENTIAL
+from app.api.query_parameters import StrictRoute, parameters_of, require_known
 from app.api.request_bodies import read_json, require_media_type
 from app.api.schemas.base import validate
-from app.errors import InvalidRequestError, MalformedJsonError
+from app.errors import InvalidRequestError, MalformedJsonError, NotFoundError
 from app.services import access
 from app.services.access import Access, Credential
 from app.services.context import Services
-from app.services.names import NAME_PATTERN, RELEASE_ID_PATTERN
+from app.services.preconditions import EntityTags
 from app.services.releasing.replays import Key
 
 Model = TypeVar("Model", bound=BaseModel)
 
-DEFAULT_PAGE, MAX_PAGE = 100, 1_000
 MAX_KEY_LENGTH = 255
 MAX_SEARCH_LENGTH = 255
 MAX_CACHE_BYTES = 2**25
@@ -186,87 +185,18 @@ def validate_question(entered: Access, body: JsonBody[Model]) -> Model:
     return body.validate()
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
-    """The query parameters of a list, each validated when it is read."""
-
-    raw_limit: str | int
-    after: str | None
-
-    @property
-    def limit(self) -> int:
-        """The maximum number of items to list.
-
-        Raises:
-            InvalidRequestError: it is not a whole number from 1 to 1,000.
-        """
-        if re.fullmatch("[0-9]{1,4}", str(self.raw_limit)) and 1 <= int(self.raw_limit) <= MAX_PAGE:
-            return int(self.raw_limit)
-        raise InvalidRequestError(("limit", f"must be a whole number from 1 to {MAX_PAGE}"))
-
-    @property
-    def after_number(self) -> int:
-        """`after` in a numbered list; 0 if it was not sent.
-
-        Raises:
-            InvalidRequestError: it is not a number.
-        """
-        if self.after is None:
-            return 0
-        if re.fullmatch("[0-9]{1,18}", self.after):
-            return int(self.after)
-        raise InvalidRequestError(("after", "must be the `next` of an earlier page, a number"))
-
-    @property
-    def after_name(self) -> str | None:
-        """`after` in a list of names.
-
-        Raises:
-            InvalidRequestError: it is not a valid name.
-        """
-        if self.after is None or re.fullmatch(NAME_PATTERN, self.after):
-            return self.after
-        raise InvalidRequestError(("after", "must be the `next` of an earlier page, a name"))
-
-    @property
-    def after_figure(self) -> str | None:
-        """`after` in a list of figures.
-
-        Raises:
-            InvalidRequestError: it is not the names of a dataset and a figure.
-        """
-        if self.after is None or all(re.fullmatch(NAME_PATTERN, part) for part in self.after.split("/", 1)):
-            return self.after
-        raise InvalidRequestError(("after", "must be the `next` of an earlier page"))
-
-    @property
-    def after_id(self) -> str | None:
-        """`after` in a list of releases or of requests for budget.
-
-        Raises:
-            InvalidRequestError: it is not an id.
-        """
-        if self.after is None or re.fullmatch(RELEASE_ID_PATTERN, self.after):
-            return self.after
-        raise InvalidRequestError(("after", "must be the `next` of an earlier page, an id"))
+NumberInPath = Annotated[str, WithJsonSchema({"type": "integer", "minimum": 1})]
 
 
-async def _read_page(
-    limit: Annotated[
-        str | int,
-        Query(description="The maximum number of items to list."),
-        WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MAX_PAGE}),
-    ] = DEFAULT_PAGE,
-    after: Annotated[
-        str | None,
-        Query(description="The `next` of the previous page; the list begins after it."),
-        WithJsonSchema({"type": "string"}),
-    ] = None,
-) -> Page:
-    return Page(limit, after)
+def number_in_path(text: str) -> int:
+    """Return the number of something in a numbered list.
 
-
-PageOf = Annotated[Page, Depends(_read_page)]
+    Raises:
+        NotFoundError: it is not a number.
+    """
+    if re.fullmatch("[1-9][0-9]{0,17}", text):
+        return int(text)
+    raise NotFoundError
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,7 +292,39 @@ def idempotency_key(headers: list[str] | None, body: JsonBody[Any]) -> Key | Non
     return Key(key, body.fingerprint())
 
 
-class DirectRoute(APIRoute):
+IfMatchHeaders = Annotated[
+    list[str] | None,
+    Header(
+        alias="If-Match",
+        description=(
+            "Changes it only if it still has this `ETag`; otherwise the answer is 412. With `*`, only if it exists."
+        ),
+    ),
+    WithJsonSchema({"type": "string"}),
+]
+"""All values of the header If-Match."""
+
+_ENTITY_TAG = r'(?:W/)?"[\x21\x23-\x7e]*"'
+
+
+def entity_tags(headers: list[str] | None) -> EntityTags | None:
+    """Return the entity tags of If-Match; None if it was not sent. A weak tag (`W/"…"`) is one that never matches.
+
+    Raises:
+        InvalidRequestError: it is neither `*` nor a list of entity tags.
+    """
+    if not headers:
+        return None
+    text = ",".join(headers).strip()
+    if text == "*":
+        return ["*"]
+    tags = [tag.strip() for tag in text.split(",")]
+    if not all(re.fullmatch(_ENTITY_TAG, tag) for tag in tags):
+        raise InvalidRequestError(("If-Match", "must be the `ETag` that you read, with its quotes, or *"))
+    return tags
+
+
+class DirectRoute(StrictRoute):
     """A route that declares its parameters to FastAPI as usual, but receives them before they are validated.
 
     It reads the parameters itself for two reasons. FastAPI's dependency resolution takes a large part of a plan's
@@ -382,7 +344,11 @@ class DirectRoute(APIRoute):
         if taken_in != len(signature(endpoint).parameters):
             raise TypeError(f"{endpoint.__name__} has a parameter that DirectRoute cannot read")
 
+        known = parameters_of(declared)
+
         async def handle(request: Request) -> Response:
+            if request.scope["query_string"]:
+                require_known(request.scope["query_string"], known)
             values: dict[str, Any] = dict(request.path_params)
             for name, take in dependencies:
                 values[name] = await take(request)
@@ -402,8 +368,10 @@ def _take_in(dependency: Dependant) -> Callable[[Request], Coroutine[Any, Any, A
     if not dependency.query_params:
         return call
     query = [(each.name, each.alias, each.default) for each in dependency.query_params]
+    whole = dependency.request_param_name
 
     def take(request: Request) -> Coroutine[Any, Any, Any]:
-        return call(**{name: request.query_params.get(alias, default) for name, alias, default in query})
+        given = {name: request.query_params.get(alias, default) for name, alias, default in query}
+        return call(**given) if whole is None else call(**given, **{whole: request})
 
     return take

@@ -1,9 +1,10 @@
 """The pages of lists: `limit`, `after` and `order` in the query, `next` in the answer, and the header Link."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
 from fastapi import Depends, Query, Request
 from pydantic import WithJsonSchema
@@ -18,12 +19,13 @@ _ORDERS: Final = ("oldest", "newest")
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The query parameters of a list, each validated when it is read, and the path of the list."""
+    """The query parameters of a list, each validated when it is read; the path of the list and its whole query."""
 
     path: str
+    query: str
     raw_limit: str | int
     after: str | None
-    raw_order: str
+    raw_order: str = "oldest"
 
     @property
     def limit(self) -> int:
@@ -73,6 +75,17 @@ class Page:
         raise InvalidRequestError(("after", "must be the `next` of an earlier page, a name"))
 
     @property
+    def after_figure(self) -> str | None:
+        """`after` in a list of figures.
+
+        Raises:
+            InvalidRequestError: it is not the names of a dataset and a figure.
+        """
+        if self.after is None or all(re.fullmatch(NAME_PATTERN, part) for part in self.after.split("/", 1)):
+            return self.after
+        raise InvalidRequestError(("after", "must be the `next` of an earlier page"))
+
+    @property
     def after_id(self) -> str | None:
         """`after` in a list of releases or of requests for budget.
 
@@ -85,32 +98,47 @@ class Page:
 
     def links(self, following: str | int | None) -> dict[str, str]:
         """Return the header Link (RFC 8288) of a page whose `next` is `following`."""
-        asked = {"limit": self.limit, "order": "newest" if self.newest else "oldest"}
-        links = [f'<{self.path}?{urlencode(asked)}>; rel="first"']
+        asked = {name: value for name, value in parse_qsl(self.query, keep_blank_values=True) if name != "after"}
+        links = [f'<{self._address(asked)}>; rel="first"']
         if following is not None:
-            links.append(f'<{self.path}?{urlencode({**asked, "after": following})}>; rel="next"')
+            links.append(f'<{self._address(asked | {"after": str(following)})}>; rel="next"')
         return {"Link": ", ".join(links)}
+
+    def _address(self, query: Mapping[str, str]) -> str:
+        return quote(self.path) + ("?" if query else "") + urlencode(query)
+
+
+Limit = Annotated[
+    str | int,
+    Query(description="The maximum number of items to list."),
+    WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MAX_PAGE}),
+]
+After = Annotated[
+    str | None,
+    Query(description="The `next` of the previous page; the list begins after it."),
+    WithJsonSchema({"type": "string"}),
+]
+Order = Annotated[
+    str,
+    Query(description="Which item comes first; keep it from page to page."),
+    WithJsonSchema({"type": "string", "enum": list(_ORDERS)}),
+]
+
+
+def _query_of(request: Request) -> tuple[str, str]:
+    return request.scope["path"], request.scope["query_string"].decode("latin-1")
 
 
 async def _read_page(
-    request: Request,
-    limit: Annotated[
-        str | int,
-        Query(description="The maximum number of items to list."),
-        WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MAX_PAGE}),
-    ] = DEFAULT_PAGE,
-    after: Annotated[
-        str | None,
-        Query(description="The `next` of the previous page; the list begins after it."),
-        WithJsonSchema({"type": "string"}),
-    ] = None,
-    order: Annotated[
-        str,
-        Query(description="Which item comes first; keep it from page to page."),
-        WithJsonSchema({"type": "string", "enum": list(_ORDERS)}),
-    ] = _ORDERS[0],
+    request: Request, limit: Limit = DEFAULT_PAGE, after: After = None, order: Order = _ORDERS[0]
 ) -> Page:
-    return Page(request.scope["path"], limit, after, order)
+    return Page(*_query_of(request), limit, after, order)
+
+
+async def _read_page_by_name(request: Request, limit: Limit = DEFAULT_PAGE, after: After = None) -> Page:
+    return Page(*_query_of(request), limit, after)
 
 
 PageOf = Annotated[Page, Depends(_read_page)]
+PageByNameOf = Annotated[Page, Depends(_read_page_by_name)]
+"""A page of a list that is in the order of names, and not of time."""

@@ -14,9 +14,11 @@ from app import errors, metrics
 from app.db.clock import seconds_until
 from app.json_text import encode_json
 from app.ledger.units import epsilon_text, format_rounded_epsilon
+from app.logs import request_id
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_SECONDS = "1"
+_CHALLENGE = 'Bearer realm="snapledger"'
 
 log = logging.getLogger("snapledger.api")
 
@@ -154,6 +156,13 @@ PROBLEMS: dict[type[errors.SnapledgerError], Problem] = {
     errors.LastAdminError: Problem(
         409, "last-admin", "The last admin cannot be disabled", "Create another admin first."
     ),
+    errors.PreconditionFailedError: Problem(
+        412,
+        "precondition-failed",
+        "Somebody has changed it",
+        "It is no longer what your header If-Match names, so nothing was done: read it again, then repeat the change "
+        "with the new ETag.",
+    ),
     errors.BodyTooLargeError: Problem(
         413, "too-large", "The body is too large", lambda error: f"The limit is {error.limit_bytes:,} bytes."
     ),
@@ -244,9 +253,16 @@ for _problem in (*PROBLEMS.values(), _INTERNAL):
     metrics.REFUSALS.labels(_problem.slug)  # start at 0, so that Prometheus sees the first increase
 
 
+def _challenge(error: object) -> str:
+    """Return the value of WWW-Authenticate (RFC 6750, 3): without an error code if no credential was sent."""
+    return _CHALLENGE if isinstance(error, errors.NoCredentialError) else f'{_CHALLENGE}, error="invalid_token"'
+
+
 def _encode_problem(problem: Problem, error: object) -> bytes:
     detail = problem.detail if isinstance(problem.detail, str) else problem.detail(error)
     facts = {"type": f"/problems/{problem.slug}", "title": problem.title, "status": problem.status, "detail": detail}
+    if identity := request_id.get():
+        facts["request_id"] = identity
     return encode_json(facts | problem.members(error))
 
 
@@ -254,7 +270,7 @@ def render_problem(problem: Problem, error: object) -> Response:
     """Return the response for a problem; `error` supplies its further members and headers."""
     headers = {}
     if problem.status == 401:
-        headers["WWW-Authenticate"] = "Bearer"
+        headers["WWW-Authenticate"] = _challenge(error)
     if (seconds := _retry_after_seconds(problem, error)) is not None:
         headers["Retry-After"] = seconds
     metrics.REFUSALS.labels(problem.slug).inc()

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import BindParameter, ColumnElement, Select, bindparam, func, insert, or_, select, tuple_, update
 
+from app.db.page_queries import page_queries
 from app.db.repositories.datasets import visible_to
 from app.db.session import Session, WriteSession
 from app.db.tables import datasets, figure_versions, figures, viewers
@@ -66,6 +67,8 @@ class Published(NamedTuple):
     version: FigureVersion
 
 
+MAX_VERSION = 2**31 - 1  # of the column
+
 _AFTER = tuple_(bindparam("after_dataset"), bindparam("after_figure"))
 _WIDTH = len(figures.c)
 _VERSION = tuple(figure_versions.c[:-1])
@@ -79,11 +82,7 @@ _OF_DATASET = figures.c.dataset_id == bindparam("dataset_id")
 _NAMED = figures.c.name == bindparam("figure")
 _LATEST_NAMED = _LATEST.where(_OF_DATASET, _NAMED)
 _ONE_VERSION = _PUBLISHED.where(_OF_DATASET, _NAMED, figure_versions.c.version == bindparam("version"))
-_VERSIONS = (
-    _PUBLISHED.where(_OF_DATASET, _NAMED, figure_versions.c.version > bindparam("after"))
-    .order_by(figure_versions.c.version)
-    .limit(bindparam("most"))
-)
+_VERSIONS = page_queries(_PUBLISHED.where(_OF_DATASET, _NAMED), figure_versions.c.version)
 _FIGURE = select(figures).where(_OF_DATASET, _NAMED)
 _ROWS = select(figure_versions.c.rows).where(
     figure_versions.c.figure_id == bindparam("figure_id"), figure_versions.c.version == bindparam("version")
@@ -169,14 +168,23 @@ def find_published(
 
 
 def page_of_versions(  # noqa: PLR0913, PLR0917 - which, of what, from where
-    session: Session, keyring: Keyring, dataset_id: int, name: str, after: int, limit: int
+    session: Session,
+    keyring: Keyring,
+    dataset_id: int,
+    name: str,
+    after: int | None,
+    limit: int,
+    *,
+    newest: bool = False,
 ) -> list[Published]:
-    """Return at most `limit` versions of a figure, oldest first, that follow the version `after`.
+    """Return at most `limit` versions of a figure, oldest or newest first, that follow the version `after`.
 
     Raises:
         SealBrokenError: one does not match its seal.
     """
-    rows = session.rows(_VERSIONS, dataset_id=dataset_id, figure=name, after=after, most=limit)
+    start = min(after if after is not None else MAX_VERSION if newest else 0, MAX_VERSION)
+    query = _VERSIONS.choose(newest=newest)
+    rows = session.rows(query, dataset_id=dataset_id, figure=name, after=start, most=limit)
     return [_require_sealed(keyring, published_of_row(row)) for row in rows]
 
 

@@ -56,6 +56,12 @@ def is_viewer(session: Session, keyring: Keyring, dataset_id: int, principal_id:
     return row is not None
 
 
+def find_viewer(session: Session, dataset_id: int, principal_id: int) -> Viewer | None:
+    """Return one viewer of a dataset, or None."""
+    row = session.row(_ONE, dataset_id=dataset_id, viewer=principal_id)
+    return None if row is None else Viewer(*row)
+
+
 def page_of_viewers(session: Session, dataset_id: int, after: str | None, limit: int) -> list[Viewer]:
     """Return at most `limit` viewers of a dataset by name, that follow the name `after`."""
     return [Viewer(*row) for row in session.rows(_PAGE, dataset_id=dataset_id, after=after or "", most=limit)]

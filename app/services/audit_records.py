@@ -60,10 +60,11 @@ def require_reader(services: Services, credential: Credential) -> None:
         _find_reader(session, credential)
 
 
-def list_records(services: Services, after: int, limit: int) -> list[Document]:
-    """Return a page of records, oldest first, with all members that the hashes cover."""
+def list_records(services: Services, after: int | None, limit: int, *, newest: bool) -> list[Document]:
+    """Return a page of records, oldest or newest first, with all members that the hashes cover."""
     with services.database.read() as session:
-        return [_record_document(each) for each in audit_log.page_of_records(session, after, limit)]
+        page = audit_log.page_of_records(session, after, limit, newest=newest)
+    return [_record_document(each) for each in page]
 
 
 def verify_records(services: Services, credential: Credential) -> Document:

@@ -49,7 +49,7 @@ class Budget:
     def allow(self, principal: str, limit: int, days: int | None) -> int:
         if self.closed:
             return 409
-        before = self.allowances.get(principal)
+        before, is_new = self.allowances.get(principal), not self.sees(principal)
         if before is None:
             self.allowances[principal] = Allowance(limit, days=days, started=self.day)
         elif limit < before.spent:
@@ -58,7 +58,7 @@ class Budget:
             started = before.started if days == before.days else self.day
             self.allowances[principal] = Allowance(limit, before.spent, days=days, started=started)
         self.kinds.append("allow")
-        return 200
+        return 201 if is_new else 200
 
     def sees(self, principal: str) -> bool:
         return principal in self.allowances and not self.allowances[principal].revoked

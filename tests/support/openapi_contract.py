@@ -50,6 +50,19 @@ class Contract:
         if PAGES.fullmatch(path) is None:
             medium = response.headers.get("content-type", "")
             self.check_answer(response.request.method, path, response.status_code, medium, response.content)
+            self._check_headers(response, path)
+
+    def _check_headers(self, response: httpx.Response, path: str) -> None:
+        """Each header that the document describes anywhere is declared where it is sent, and sent where it must be."""
+        told = f"{response.request.method} {path} answered {response.status_code}"
+        if response.headers["content-type" if response.content else "x-request-id"] == PROBLEM:
+            assert response.json()["request_id"] == response.headers["x-request-id"], told
+        assert (response.status_code == 401) == ("www-authenticate" in response.headers), told
+        if (operation := self._operation(response.request.method, path)) is not None:
+            declared = operation["responses"][str(response.status_code)]["headers"]
+            sent = {name for name in self.document["components"]["headers"] if name in response.headers}
+            assert sent <= declared.keys(), told
+            assert "Location" in sent or response.status_code != 201, told
 
     def check_answer(self, method: str, path: str, status: int, medium: str, body: bytes) -> None:
         """Compare one answer.

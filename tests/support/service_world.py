@@ -42,6 +42,11 @@ def key_of(client: httpx.Client) -> str:
     return str(client.headers["Authorization"]).removeprefix("Bearer ")
 
 
+def told(problem: httpx.Response) -> str:
+    """The text of a problem without the id of its request."""
+    return json.dumps({name: value for name, value in problem.json().items() if name != "request_id"})
+
+
 def becomes(true: Callable[[], bool]) -> bool:
     """Whether it becomes true within half a minute."""
     deadline = time.monotonic() + 30
@@ -177,7 +182,7 @@ class Table:
 
     def grant(self, principal: str, limit: str) -> None:
         answer = self.owner.put(f"{self.path}/allowances/{principal}", json={"epsilon_limit": limit})
-        assert answer.status_code == 200, answer.text
+        assert answer.status_code in {200, 201}, answer.text
 
     def another(self, limit: str) -> tuple[str, httpx.Client]:
         """Another analyst with an allowance."""
@@ -217,16 +222,20 @@ def numbers_csv(n: int, *, column: str = "x", most: int = 100) -> str:
     return "\n".join([column, *(str(7 * i % (most + 1)) for i in range(n))]) + "\n"
 
 
-def pages(client: httpx.Client, path: str, limit: int) -> Iterator[list[dict[str, Any]]]:
-    """Every page of a list, from the first to the last."""
-    query: dict[str, Any] = {"limit": limit}
+def pages(client: httpx.Client, path: str, limit: int, **more: str) -> Iterator[list[dict[str, Any]]]:
+    """Every page of a list, from the first to the last, by `next` and by the header Link, which must agree."""
+    query: dict[str, Any] = {"limit": limit, **more}
+    linked = None
     while True:
         answer = client.get(path, params=query)
         assert answer.status_code == 200, answer.text
+        assert linked is None or client.get(linked).content == answer.content
         document = answer.json()
         following = document.pop("next")
         (items,) = document.values()
         yield items
+        linked = answer.links.get("next", {}).get("url")
+        assert (linked is None) == (following is None)
         if following is None:
             return
         assert following != query.get("after")

@@ -11,17 +11,18 @@ from importlib.resources import files
 from typing import Any
 
 import fastapi_offline
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
-from starlette.staticfiles import StaticFiles
+from starlette.responses import PlainTextResponse, Response
 
 from app.api import problems
-from app.api.openapi import examples, schemas
-from app.api.responses import MEDIA_TYPE, SharedResponse
+from app.api.openapi import examples, response_headers, schemas
+from app.api.pages.dashboard import WithHeaders
+from app.api.pages.static_content import REVALIDATED, CompressedFiles, StaticContent
+from app.api.responses import MEDIA_TYPE
 from app.api.schemas import responses as answers
 from app.api.schemas.datasets import DatasetUpload, SourcedDatasetRequest
 from app.api.schemas.drafts import DraftUpload, SourcedDraftRequest
@@ -41,7 +42,8 @@ _PASSWORD = {
     "scheme": "basic",
     "description": "A principal's key as the password, with any name. It is accepted where figures are read.",
 }
-_ALWAYS, _OF_BODY, _OF_PAGE = (401, 429, 503), (400, 408, 413, 415, 422), (422,)
+_OF_QUERY = 422
+_ALWAYS, _OF_BODY = (401, 429, 503), (400, 408, 413, 415)
 _REFERENCE = "#/components/schemas/{model}"
 _ASSETS = "/docs/assets"
 _OF_PAGE_ITSELF = {
@@ -95,7 +97,7 @@ def describe_responses(
 ) -> dict[int | str, dict[str, Any]]:
     """Return the `responses` of a route under `/v1`.
 
-    `_add_common_problems` adds the problems that all routes, all bodies or all pages share.
+    `_add_common_problems` adds the problems that all routes or all bodies share.
 
     Args:
         success: the model and the description of each successful status.
@@ -108,20 +110,18 @@ def describe_responses(
 
 
 def _add_common_problems(document: dict[str, Any]) -> None:
-    """Add the problems that all keys, bodies and pages share. Remove FastAPI's own 422: FastAPI validates nothing."""
+    """Add the problems that all keys, bodies and queries share. Remove FastAPI's own 422: FastAPI validates nothing."""
     for operations in document["paths"].values():
         for operation in operations.values():
             responses = operation["responses"]
             if "application/json" in responses.get("422", {}).get("content", {}):
                 del responses["422"]
             needed = operation.get("security", [])
-            statuses = {*_ALWAYS} if {"key": []} in needed else set()
+            statuses = {_OF_QUERY, *(_ALWAYS if {"key": []} in needed else ())}
             if needed == [{"key": []}]:
                 statuses.add(403)  # a viewer reads figures, and nothing else
             if "requestBody" in operation:
                 statuses.update(_OF_BODY)
-            if any(parameter["in"] == "query" for parameter in operation.get("parameters", ())):
-                statuses.update(_OF_PAGE)
             responses |= {str(status): _problem_response(status) for status in sorted(statuses)}
     for schema in ("HTTPValidationError", "ValidationError"):
         document["components"]["schemas"].pop(schema, None)
@@ -148,14 +148,16 @@ def _build_document(app: FastAPI) -> dict[str, Any]:
         components["securitySchemes"]["password"] = _PASSWORD
         _add_common_problems(document)
         schemas.tidy_schemas(document)
+        response_headers.add_response_headers(document)
         examples.add_examples(document)
         app.openapi_schema = document
     return app.openapi_schema
 
 
 @cache
-def _read_document() -> bytes:
-    return encode_json(json.loads((files("app.api.openapi") / "openapi.json").read_bytes()))
+def _read_document() -> StaticContent:
+    written = json.loads((files("app.api.openapi") / "openapi.json").read_bytes())
+    return StaticContent(encode_json(written), MEDIA_TYPE)
 
 
 def install(app: FastAPI) -> None:
@@ -163,19 +165,23 @@ def install(app: FastAPI) -> None:
     app.openapi = lambda: _build_document(app)  # type: ignore[method-assign]
 
     @app.get("/openapi.json", include_in_schema=False)
-    def openapi() -> Response:
-        return SharedResponse(_read_document(), media_type=MEDIA_TYPE)
+    def openapi(request: Request) -> Response:
+        return _read_document().respond(request.headers)
+
+    swagger = get_swagger_ui_html(
+        openapi_url="/openapi.json",
+        title=f"{app.title}: the interface",
+        swagger_js_url=f"{_ASSETS}/swagger-ui-bundle.js",
+        swagger_css_url=f"{_ASSETS}/swagger-ui.css",
+        swagger_favicon_url=f"{_ASSETS}/favicon.png",
+    )
+    page = StaticContent(bytes(swagger.body), "text/html")
 
     @app.get("/docs", include_in_schema=False)
-    def docs() -> HTMLResponse:
-        page = get_swagger_ui_html(
-            openapi_url="/openapi.json",
-            title=f"{app.title}: the interface",
-            swagger_js_url=f"{_ASSETS}/swagger-ui-bundle.js",
-            swagger_css_url=f"{_ASSETS}/swagger-ui.css",
-            swagger_favicon_url=f"{_ASSETS}/favicon.png",
-        )
-        page.headers.update(_OF_PAGE_ITSELF)
-        return page
+    def docs(request: Request) -> Response:
+        response = page.respond(request.headers)
+        response.headers.update(_OF_PAGE_ITSELF)
+        return response
 
-    app.mount(_ASSETS, StaticFiles(packages=[(fastapi_offline.__name__, "static")]), name="assets")
+    assets = CompressedFiles(packages=[(fastapi_offline.__name__, "static")])
+    app.mount(_ASSETS, WithHeaders(assets, REVALIDATED), name="assets")

@@ -7,7 +7,12 @@ DESCRIPTION: Final = """A REST service for differentially private statistics wit
 * **Numbers.** Every number in a request is read as the decimal that was written. A string of the same form is accepted
   wherever a number is. An ε is a whole number of units of 10⁻⁹; answers give it as a decimal string.
 * **Order of errors.** 401 comes first, then 404 (also for what a key may not see), then 403, then errors in the body.
-* **Lists.** `limit` is from 1 to 1,000 (100 by default), oldest first. `next` is the `after` of the following page.
+* **Lists.** `limit` is from 1 to 1,000 (100 by default), and the oldest item comes first unless `order` is `newest`.
+  `next` is the `after` of the following page; the header `Link` has its address.
+* **Query.** A parameter that a path does not have, or has once and gets twice, is a 422 before anything else but the
+  key is looked at.
+* **Made things.** A 201 has the path of what was made in `Location`. To change a limit or an allowance only if nobody
+  else has changed it, send the `ETag` that you read as `If-Match`; otherwise the answer is 412.
 * **Errors.** `application/problem+json` (RFC 9457). No error depends on the values of a table.
 * **Retries.** After a 503 or a lost answer, send the request again with the same `Idempotency-Key`. It is never charged
   twice.

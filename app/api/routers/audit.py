@@ -3,7 +3,8 @@
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from app.api.dependencies import BEARER, CallerOf, DirectRoute, PageOf
+from app.api.dependencies import BEARER, CallerOf, DirectRoute
+from app.api.list_pages import PageOf
 from app.api.openapi.document import describe_responses
 from app.api.responses import json_response, list_response
 from app.api.schemas import responses
@@ -19,15 +20,14 @@ router = APIRouter(prefix="/v1/audit", tags=["audit"], route_class=DirectRoute, 
     responses=describe_responses({200: (responses.AuditRecords, "A page of records.")}, 403),
 )
 def records(caller: CallerOf, page: PageOf) -> Response:
-    """Every administrative act, oldest first: who did what to what, when, and in which request.
+    """Every administrative act: who did what to what, when, and in which request.
 
     For admins and auditors. Each record was written in the transaction of its act, and its hash seals all records
     before it. No record contains a key, a token or a value of the data.
     """
     audit_records.require_reader(caller.services, caller.credential)
-    return list_response(
-        "records", audit_records.list_records(caller.services, page.after_number, page.limit + 1), page.limit, "seq"
-    )
+    found = audit_records.list_records(caller.services, page.after_number, page.limit + 1, newest=page.newest)
+    return list_response("records", found, page, "seq")
 
 
 @router.get(

@@ -63,4 +63,5 @@ def release_batch(name: str, caller: CallerOf, body: JsonBody[BatchRequest], key
     answer = batches.release_batch(
         caller.services, entered, _batch(request), idempotency_key(keys, body), rehearse=request.rehearse
     )
-    return answer_response(answer.body, answer.status, replayed=answer.replayed)
+    location = f"/v1/datasets/{entered.dataset.name}/releases"
+    return answer_response(answer.body, answer.status, replayed=answer.replayed, location=location)

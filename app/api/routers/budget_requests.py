@@ -5,9 +5,10 @@ from typing import Annotated
 from fastapi import APIRouter, Body
 from starlette.responses import Response
 
-from app.api.dependencies import BEARER, CallerOf, DirectRoute, JsonBody, PageOf
+from app.api.dependencies import BEARER, CallerOf, DirectRoute, JsonBody
+from app.api.list_pages import PageOf
 from app.api.openapi.document import describe_responses
-from app.api.responses import json_response, list_response
+from app.api.responses import created_response, json_response, list_response
 from app.api.schemas import responses
 from app.api.schemas.administration import BudgetRequestBody, DeclineRequest, GrantRequest
 from app.services.datasets import budget_requests
@@ -46,7 +47,9 @@ def ask(name: str, caller: CallerOf, body: JsonBody[BudgetRequestBody]) -> Respo
     entered.require_allowance()
     request = body.validate()
     made, is_new = budget_requests.ask_for_budget(caller.services, entered, request.epsilon, request.reason)
-    return json_response(made, 201 if is_new else 200)
+    if is_new:
+        return created_response(made, f"/v1/datasets/{entered.dataset.name}/budget-requests/{made['id']}")
+    return json_response(made)
 
 
 @router.get(
@@ -56,10 +59,21 @@ def ask(name: str, caller: CallerOf, body: JsonBody[BudgetRequestBody]) -> Respo
     responses=describe_responses({200: (responses.BudgetRequests, "A page of requests.")}, 404),
 )
 def requests(name: str, caller: CallerOf, page: PageOf) -> Response:
-    """Requests for budget, oldest first: all for the dataset's owner, admins and auditors, otherwise the caller's."""
+    """Requests for budget: all for the dataset's owner, admins and auditors, otherwise the caller's."""
     entered = caller.enter(name)
-    found = budget_requests.list_requests(caller.services, entered, page.after_id, page.limit + 1)
-    return list_response("budget_requests", found, page.limit, "id")
+    found = budget_requests.list_requests(caller.services, entered, page.after_id, page.limit + 1, newest=page.newest)
+    return list_response("budget_requests", found, page, "id")
+
+
+@router.get(
+    "/{request_id}",
+    operation_id="getBudgetRequest",
+    summary="Get a request for budget",
+    responses=describe_responses({200: (responses.BudgetRequest, "The request.")}, 404),
+)
+def one_request(name: str, request_id: str, caller: CallerOf) -> Response:
+    """A request for budget, for the principal who asked and for those who see all of them."""
+    return json_response(budget_requests.describe_request(caller.services, caller.enter(name), request_id))
 
 
 @router.post(

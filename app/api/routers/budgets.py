@@ -3,9 +3,20 @@
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from app.api.dependencies import BEARER, CallerOf, DirectRoute, ExtentOf, JsonBody, PageOf
+from app.api.dependencies import (
+    BEARER,
+    CallerOf,
+    DirectRoute,
+    ExtentOf,
+    IfMatchHeaders,
+    JsonBody,
+    NumberInPath,
+    entity_tags,
+    number_in_path,
+)
+from app.api.list_pages import PageOf
 from app.api.openapi.document import describe_responses
-from app.api.responses import json_response, list_response
+from app.api.responses import created_response, json_response, list_response, tagged_response
 from app.api.schemas import responses
 from app.api.schemas.administration import AdjustmentRequest, AllowanceRequest
 from app.services.datasets import budgets, dataset_verification
@@ -31,24 +42,42 @@ def budget(name: str, caller: CallerOf) -> Response:
     responses=describe_responses({200: (responses.Grantees, "A page of principals.")}, 403, 404),
 )
 def grantees(name: str, caller: CallerOf, page: PageOf) -> Response:
-    """The principals that may get an allowance, oldest first: all but auditors and those that are disabled."""
+    """The principals that may get an allowance: all but auditors and those that are disabled."""
     entered = caller.enter(name)
     entered.require_rule()
-    found = budgets.list_grantees(caller.services, page.after_name, page.limit + 1)
-    return list_response("grantees", found, page.limit, "name")
+    found = budgets.list_grantees(caller.services, page.after_name, page.limit + 1, newest=page.newest)
+    return list_response("grantees", found, page, "name")
+
+
+@router.get(
+    "/allowances/{principal}",
+    operation_id="getAllowance",
+    summary="Get an allowance as it was granted",
+    responses=describe_responses({200: (responses.GrantedAllowance, "The allowance.")}, 403, 404),
+)
+def allowance(name: str, principal: str, caller: CallerOf) -> Response:
+    """A principal's allowance as it was granted. What it has spent is in the budget, and does not change the `ETag`."""
+    return tagged_response(budgets.describe_allowance(caller.services, caller.enter(name), principal))
 
 
 @router.put(
     "/allowances/{principal}",
     operation_id="setAllowance",
     summary="Grant or change an allowance",
-    responses=describe_responses({200: (responses.Budget, "The budget.")}, 403, 404, 409),
+    responses=describe_responses(
+        {
+            200: (responses.Budget, "The budget, with the allowance that was changed."),
+            201: (responses.Budget, "The budget, with the new allowance."),
+        },
+        *(403, 404, 409, 412),
+    ),
 )
 def grant(
     name: str,
     principal: str,
     caller: CallerOf,
     body: JsonBody[AllowanceRequest],
+    if_match: IfMatchHeaders = None,
 ) -> Response:
     """Let a principal see the dataset and spend up to a limit on it; 0 allows only the reuse of releases.
 
@@ -59,8 +88,12 @@ def grant(
     entered = caller.enter(name)
     entered.require_rule()
     grantee = budgets.find_grantee(caller.services, principal)
-    request = body.validate()
-    granted = budgets.grant_allowance(caller.services, entered, grantee, request.epsilon_limit, request.window_days)
+    request, wanted = body.validate(), entity_tags(if_match)
+    granted, is_new = budgets.grant_allowance(
+        caller.services, entered, grantee, request.epsilon_limit, request.window_days, wanted
+    )
+    if is_new:
+        return created_response(granted, f"/v1/datasets/{entered.dataset.name}/allowances/{grantee.name}")
     return json_response(granted)
 
 
@@ -69,14 +102,26 @@ def grant(
     operation_id="revokeAllowance",
     summary="Revoke an allowance",
     status_code=204,
-    responses=describe_responses({204: (None, "Revoked.")}, 403, 404),
+    responses=describe_responses({204: (None, "Revoked.")}, 403, 404, 412),
 )
-def revoke(name: str, principal: str, caller: CallerOf) -> Response:
+def revoke(name: str, principal: str, caller: CallerOf, if_match: IfMatchHeaders = None) -> Response:
     """Revoke a principal's access to the dataset; what it has spent stays spent."""
     entered = caller.enter(name)
     entered.require_rule()
-    budgets.revoke_allowance(caller.services, entered, principal)
+    budgets.revoke_allowance(caller.services, entered, principal, entity_tags(if_match))
     return Response(status_code=204)
+
+
+@router.get(
+    "/budget/limit",
+    operation_id="getBudgetLimit",
+    summary="Get the limit of a dataset",
+    responses=describe_responses({200: (responses.Limit, "The limit.")}, 404),
+)
+def limit(name: str, caller: CallerOf) -> Response:
+    """The dataset's limit alone, whose `ETag` stays the same until an adjustment changes it."""
+    entered = caller.enter(name)
+    return tagged_response(budgets.limit_document(entered.dataset.name, entered.account))
 
 
 @router.post(
@@ -84,14 +129,15 @@ def revoke(name: str, principal: str, caller: CallerOf) -> Response:
     operation_id="adjustBudget",
     summary="Change the limit of a dataset",
     status_code=201,
-    responses=describe_responses({201: (responses.Budget, "The budget.")}, 403, 404, 409),
+    responses=describe_responses({201: (responses.Budget, "The budget.")}, 403, 404, 409, 412),
 )
-def adjust(name: str, caller: CallerOf, body: JsonBody[AdjustmentRequest]) -> Response:
+def adjust(name: str, caller: CallerOf, body: JsonBody[AdjustmentRequest], if_match: IfMatchHeaders = None) -> Response:
     """Change the dataset's limit, with a reason. The limit holds for the dataset's whole life: no window renews it."""
     entered = caller.enter(name)
     entered.require_rule()
-    request = body.validate()
-    return json_response(budgets.adjust_limit(caller.services, entered, request.epsilon_limit, request.reason), 201)
+    request, wanted = body.validate(), entity_tags(if_match)
+    adjusted, number = budgets.adjust_limit(caller.services, entered, request.epsilon_limit, request.reason, wanted)
+    return created_response(adjusted, f"/v1/datasets/{entered.dataset.name}/ledger/{number}")
 
 
 @router.get(
@@ -101,11 +147,11 @@ def adjust(name: str, caller: CallerOf, body: JsonBody[AdjustmentRequest]) -> Re
     responses=describe_responses({200: (responses.Entries, "A page of entries.")}, 403, 404),
 )
 def ledger(name: str, caller: CallerOf, page: PageOf) -> Response:
-    """Every entry of the dataset's ledger, oldest first."""
+    """Every entry of the dataset's ledger."""
     entered = caller.enter(name)
     entered.require_oversight()
-    entries = budgets.list_entries(caller.services, entered, page.after_number, page.limit + 1)
-    return list_response("entries", entries, page.limit, "seq")
+    entries = budgets.list_entries(caller.services, entered, page.after_number, page.limit + 1, newest=page.newest)
+    return list_response("entries", entries, page, "seq")
 
 
 @router.get(
@@ -140,3 +186,16 @@ def latest_verification(name: str, caller: CallerOf) -> Response:
     entered = caller.enter(name)
     entered.require_oversight()
     return json_response(dataset_verification.describe_latest_verification(caller.services, entered))
+
+
+@router.get(
+    "/ledger/{number}",
+    operation_id="getLedgerEntry",
+    summary="Get an entry of a ledger",
+    responses=describe_responses({200: (responses.Entry, "The entry.")}, 403, 404),
+)
+def entry(name: str, number: NumberInPath, caller: CallerOf) -> Response:
+    """One entry of the dataset's ledger, by its `seq`."""
+    entered = caller.enter(name)
+    entered.require_oversight()
+    return json_response(budgets.describe_entry(caller.services, entered, number_in_path(number)))

@@ -8,11 +8,13 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from app.api.dependencies import BEARER, CallerOf, PageOf
+from app.api.dependencies import BEARER, CallerOf
 from app.api.json_codec import decode
+from app.api.list_pages import PageOf
 from app.api.openapi.document import describe_responses, json_body, upload_body
+from app.api.query_parameters import StrictRoute
 from app.api.request_bodies import media_type, read_json, read_upload, require_media_type
-from app.api.responses import json_response, list_response
+from app.api.responses import created_response, json_response, list_response
 from app.api.schemas import responses
 from app.api.schemas.base import validate
 from app.api.schemas.datasets import Column, DatasetRequest, DatasetUpload, SourcedDatasetRequest
@@ -27,7 +29,7 @@ from app.services.datasets.registration import Registration
 from app.services.planning.columns import DeclaredColumns
 from app.services.rendering.documents import Document
 
-router = APIRouter(prefix="/v1", tags=["datasets"], dependencies=[BEARER])
+router = APIRouter(prefix="/v1", tags=["datasets"], route_class=StrictRoute, dependencies=[BEARER])
 
 
 def collect_declared_columns(columns: Mapping[str, Column]) -> DeclaredColumns:
@@ -92,7 +94,8 @@ async def register(request: Request, caller: CallerOf) -> Response:
     require_media_type(request.headers, "application/json")
     registration = await run_in_threadpool(_read_elsewhere, await read_json(request))
     with uploads.open_for(owner.name):
-        return json_response(await _register(request, uploads, caller.services, owner, registration, None), 201)
+        registered = await _register(request, uploads, caller.services, owner, registration, None)
+    return created_response(registered, f"/v1/datasets/{registration.name}")
 
 
 @router.post(
@@ -112,7 +115,7 @@ async def upload(request: Request, caller: CallerOf) -> Response:
         async with read_upload(request, caller.services.settings.max_upload_bytes) as received:
             registration = await run_in_threadpool(_read_metadata, received.metadata)
             registered = await _register(request, uploads, caller.services, owner, registration, received.file)
-    return json_response(registered, 201)
+    return created_response(registered, f"/v1/datasets/{registration.name}")
 
 
 async def _register(  # noqa: PLR0913, PLR0917 - who registers what, and how it is read
@@ -135,9 +138,11 @@ async def _register(  # noqa: PLR0913, PLR0917 - who registers what, and how it 
     responses=describe_responses({200: (responses.Datasets, "A page of datasets.")}),
 )
 def list_datasets(caller: CallerOf, page: PageOf) -> Response:
-    """The datasets that the caller may see, oldest first."""
-    found = datasets.list_datasets(caller.services, caller.credential, page.after_name, page.limit + 1)
-    return list_response("datasets", found, page.limit, "name")
+    """The datasets that the caller may see."""
+    found = datasets.list_datasets(
+        caller.services, caller.credential, page.after_name, page.limit + 1, newest=page.newest
+    )
+    return list_response("datasets", found, page, "name")
 
 
 @router.get(

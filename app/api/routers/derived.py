@@ -61,4 +61,5 @@ def derive(name: str, caller: CallerOf, body: JsonBody[DerivedRequest], keys: Ke
     answer = derived.release_derived(
         caller.services, entered, question_of(request), idempotency_key(keys, body), rehearse=request.rehearse
     )
-    return answer_response(answer.body, answer.status, replayed=answer.replayed)
+    location = f"/v1/datasets/{entered.dataset.name}/releases"
+    return answer_response(answer.body, answer.status, replayed=answer.replayed, location=location)

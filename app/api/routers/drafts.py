@@ -9,6 +9,7 @@ from starlette.responses import Response
 from app.api.dependencies import BEARER, CallerOf
 from app.api.json_codec import decode
 from app.api.openapi.document import describe_responses, json_body, upload_body
+from app.api.query_parameters import StrictRoute
 from app.api.request_bodies import media_type, read_json, read_upload, require_media_type
 from app.api.responses import json_response
 from app.api.schemas import responses
@@ -19,7 +20,7 @@ from app.engines.ingest.file_format import FileFormat
 from app.engines.storage.connections import TableOrigin
 from app.services.datasets import drafts, registration
 
-router = APIRouter(prefix="/v1", tags=["datasets"], dependencies=[BEARER])
+router = APIRouter(prefix="/v1", tags=["datasets"], route_class=StrictRoute, dependencies=[BEARER])
 
 
 DRAFTED = {200: (responses.Draft, "What a registration could declare.")}

@@ -7,11 +7,12 @@ from fastapi import APIRouter, Header
 from pydantic import WithJsonSchema
 from starlette.responses import Response
 
-from app.api.dependencies import BEARER, BaseAddressOf, CallerOf, DirectRoute, JsonBody, PageOf, ReaderOf, SearchOf
+from app.api.dependencies import BEARER, BaseAddressOf, CallerOf, DirectRoute, JsonBody, ReaderOf, SearchOf
 from app.api.figure_responses import figure_response, split_suffix
 from app.api.json_codec import canonical_text
+from app.api.list_pages import PageByNameOf, PageOf
 from app.api.openapi.document import READERS_ACCESS, describe_responses
-from app.api.responses import json_response, list_response
+from app.api.responses import created_response, json_response, list_response
 from app.api.routers.derived import question_of
 from app.api.schemas import figures as schemas
 from app.errors import NotFoundError
@@ -69,12 +70,12 @@ _FEED = {
     openapi_extra=READERS_ACCESS,
     responses=describe_responses({200: (schemas.Figures, "A page of figures.")}),
 )
-def all_figures(reader: ReaderOf, page: PageOf, search: SearchOf) -> Response:
+def all_figures(reader: ReaderOf, page: PageByNameOf, search: SearchOf) -> Response:
     """The figures that the caller may see, by the names of dataset and figure; without a key, the public ones."""
     found = reading.list_figures(
         reader.services, reader.credential, page.after_figure, page.limit + 1, search=search.text
     )
-    return list_response("figures", reading.list_documents(found), page.limit, reading.address_of)
+    return list_response("figures", reading.list_documents(found), page, reading.address_of)
 
 
 @router.get(
@@ -96,12 +97,12 @@ def feed(reader: ReaderOf, base: BaseAddressOf) -> Response:
     openapi_extra=READERS_ACCESS,
     responses=describe_responses({200: (schemas.Figures, "A page of figures.")}, 404),
 )
-def figures_of_dataset(name: str, reader: ReaderOf, page: PageOf, search: SearchOf) -> Response:
+def figures_of_dataset(name: str, reader: ReaderOf, page: PageByNameOf, search: SearchOf) -> Response:
     """The figures of a dataset that the caller may see, by name."""
     found = reading.list_figures(
         *(reader.services, reader.credential, page.after_figure, page.limit + 1), search=search.text, dataset=name
     )
-    return list_response("figures", reading.list_documents(found), page.limit, reading.address_of)
+    return list_response("figures", reading.list_documents(found), page, reading.address_of)
 
 
 @router.put(
@@ -127,7 +128,10 @@ def publish(name: str, figure: str, caller: CallerOf, body: JsonBody[schemas.Fig
         source = Source(request.releases or [str(request.release)])
     publication = Publication(source, request.title, request.note, request.audience)
     published, is_new, _ = publishing.publish_figure(caller.services, entered, figure, publication)
-    return json_response(reading.describe_figure(published), 201 if is_new else 200)
+    document = reading.describe_figure(published)
+    if is_new:
+        return created_response(document, f"/v1/datasets/{entered.dataset.name}/figures/{published.figure.name}")
+    return json_response(document)
 
 
 @router.get(
@@ -165,9 +169,11 @@ def withdraw(name: str, figure: str, caller: CallerOf) -> Response:
     responses=describe_responses({200: (schemas.FigureVersions, "A page of versions.")}, 404),
 )
 def versions(name: str, figure: str, reader: ReaderOf, page: PageOf) -> Response:
-    """The versions of a figure, oldest first, without their rows."""
-    found = reading.list_versions(reader.services, reader.credential, name, figure, page.after_number, page.limit + 1)
-    return list_response("versions", found, page.limit, "version")
+    """The versions of a figure, without their rows."""
+    found = reading.list_versions(
+        *(reader.services, reader.credential, name, figure, page.after_number, page.limit + 1), newest=page.newest
+    )
+    return list_response("versions", found, page, "version")
 
 
 @router.get(
@@ -198,26 +204,42 @@ def one_version(  # noqa: PLR0913, PLR0917 - the headers of a conditional reques
     operation_id="listViewers",
     responses=describe_responses({200: (schemas.Viewers, "A page of viewers.")}, 403, 404),
 )
-def viewers(name: str, caller: CallerOf, page: PageOf) -> Response:
+def viewers(name: str, caller: CallerOf, page: PageByNameOf) -> Response:
     """Who may see the dataset's figures besides those who see the dataset, by name."""
     entered = caller.enter(name)
     entered.require_oversight()
     found = grants.list_viewers(caller.services, entered, page.after_name, page.limit + 1)
-    return list_response("viewers", found, page.limit, "name")
+    return list_response("viewers", found, page, "name")
+
+
+@router.get(
+    "/datasets/{name}/viewers/{principal}",
+    operation_id="getViewer",
+    responses=describe_responses({200: (schemas.Viewer, "The viewer.")}, 403, 404),
+)
+def one_viewer(name: str, principal: str, caller: CallerOf) -> Response:
+    """A viewer of the dataset's figures."""
+    entered = caller.enter(name)
+    entered.require_oversight()
+    return json_response(grants.describe_viewer(caller.services, entered, principal))
 
 
 @router.put(
     "/datasets/{name}/viewers/{principal}",
     operation_id="grantViewer",
-    status_code=204,
-    responses=describe_responses({204: (None, "It may see the figures.")}, 403, 404),
+    status_code=201,
+    responses=describe_responses(
+        {201: (schemas.Viewer, "It may see the figures now."), 204: (None, "It could see them before.")}, 403, 404
+    ),
 )
 def grant_viewer(name: str, principal: str, caller: CallerOf) -> Response:
     """Let a principal see the dataset's figures, and nothing else of it."""
     entered = caller.enter(name)
     entered.require_rule()
-    grants.grant_viewer(caller.services, entered, principal)
-    return Response(status_code=204)
+    if not grants.grant_viewer(caller.services, entered, principal):
+        return Response(status_code=204)
+    viewer = grants.describe_viewer(caller.services, entered, principal)
+    return created_response(viewer, f"/v1/datasets/{entered.dataset.name}/viewers/{principal}")
 
 
 @router.delete(

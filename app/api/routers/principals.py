@@ -5,9 +5,10 @@ from typing import Annotated
 from fastapi import APIRouter, Body
 from starlette.responses import Response
 
-from app.api.dependencies import BEARER, CallerOf, DirectRoute, JsonBody, PageOf
+from app.api.dependencies import BEARER, CallerOf, DirectRoute, JsonBody
+from app.api.list_pages import PageOf
 from app.api.openapi.document import describe_responses
-from app.api.responses import json_response, list_response
+from app.api.responses import created_response, json_response, list_response
 from app.api.schemas import responses
 from app.api.schemas.administration import DisplayNameRequest, KeyRequest, PrincipalRequest
 from app.db.repositories.principals import Principal
@@ -32,6 +33,10 @@ def _principal_document(principal: Principal) -> dict[str, object]:
     }
 
 
+def _path(name: str) -> str:
+    return f"/v1/principals/{name}"
+
+
 def _render_issued_key(issued: IssuedKey) -> dict[str, object]:
     return _principal_document(issued.principal) | {"key": issued.key}
 
@@ -48,9 +53,8 @@ def create(caller: CallerOf, body: JsonBody[PrincipalRequest]) -> Response:
     admin = principals.require_admin(caller.services, caller.credential)
     request, seal = body.validate(), caller.services.keyring.seal
     asked = (request.name, request.role, request.key_expires_at, request.display_name)
-    return json_response(
-        _render_issued_key(principals.create_principal(caller.services.database, seal, admin, *asked)), 201
-    )
+    issued = principals.create_principal(caller.services.database, seal, admin, *asked)
+    return created_response(_render_issued_key(issued), _path(issued.principal.name))
 
 
 @router.get(
@@ -60,10 +64,22 @@ def create(caller: CallerOf, body: JsonBody[PrincipalRequest]) -> Response:
     responses=describe_responses({200: (responses.Principals, "A page of principals.")}, 403),
 )
 def list_principals(caller: CallerOf, page: PageOf) -> Response:
-    """All principals, oldest first; never their keys."""
+    """All principals; never their keys."""
     principals.require_admin(caller.services, caller.credential)
-    found = principals.list_principals(caller.services, page.after_name, page.limit + 1)
-    return list_response("principals", [_principal_document(principal) for principal in found], page.limit, "name")
+    found = principals.list_principals(caller.services, page.after_name, page.limit + 1, newest=page.newest)
+    return list_response("principals", [_principal_document(principal) for principal in found], page, "name")
+
+
+@router.get(
+    "/principals/{name}",
+    operation_id="getPrincipal",
+    summary="Get a principal",
+    responses=describe_responses({200: (responses.Principal, "The principal.")}, 403, 404),
+)
+def one_principal(name: str, caller: CallerOf) -> Response:
+    """A principal, disabled or not; never its key."""
+    principals.require_admin(caller.services, caller.credential)
+    return json_response(_principal_document(principals.find_principal(caller.services, name)))
 
 
 @router.post(
@@ -79,7 +95,7 @@ def replace_key(name: str, caller: CallerOf, body: KeyBody) -> Response:
     named = principals.require_in_force(caller.services, name)
     expires_at, seal = body.validate().key_expires_at, caller.services.keyring.seal
     issued = principals.replace_key(caller.services.database, seal, admin, named.name, expires_at)
-    return json_response(_render_issued_key(issued), 201)
+    return created_response(_render_issued_key(issued), _path(named.name))
 
 
 @router.put(
@@ -146,6 +162,5 @@ def replace_own_key(caller: CallerOf, body: KeyBody) -> Response:
     """
     principals.require_key(caller.services, caller.credential)
     expires_at = body.validate().key_expires_at
-    return json_response(
-        _render_issued_key(principals.replace_own_key(caller.services, caller.credential, expires_at)), 201
-    )
+    issued = principals.replace_own_key(caller.services, caller.credential, expires_at)
+    return created_response(_render_issued_key(issued), "/v1/me")

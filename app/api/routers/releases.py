@@ -9,12 +9,12 @@ from app.api.dependencies import (
     DirectRoute,
     JsonBody,
     KeyHeaders,
-    PageOf,
     idempotency_key,
     validate_question,
 )
+from app.api.list_pages import PageOf
 from app.api.openapi.document import describe_responses
-from app.api.responses import answer_response, releases_response
+from app.api.responses import answer_response, release_path, releases_response
 from app.api.schemas import responses
 from app.api.schemas.releases import ReleaseRequest
 from app.api.server.worker_pool import mark_quick
@@ -60,7 +60,8 @@ def release(name: str, caller: CallerOf, body: JsonBody[ReleaseRequest], keys: K
     answer = releases.release(
         caller.services, entered, question_of(request), idempotency_key(keys, body), rehearse=request.rehearse
     )
-    return answer_response(answer.body, answer.status, replayed=answer.replayed)
+    location = release_path(answer.body) if answer.status == 201 else None
+    return answer_response(answer.body, answer.status, replayed=answer.replayed, location=location)
 
 
 @router.get(
@@ -70,10 +71,10 @@ def release(name: str, caller: CallerOf, body: JsonBody[ReleaseRequest], keys: K
     responses=describe_responses({200: (responses.Releases, "A page of releases.")}, 404),
 )
 def releases_of_dataset(name: str, caller: CallerOf, page: PageOf) -> Response:
-    """Earlier releases of a dataset, oldest first."""
+    """Earlier releases of a dataset."""
     entered = caller.enter(name)
-    listed = history.list_dataset_releases(caller.services, entered, page.after_id, page.limit + 1)
-    return releases_response(listed, page.limit, caller.services.database)
+    listed = history.list_dataset_releases(caller.services, entered, page.after_id, page.limit + 1, newest=page.newest)
+    return releases_response(listed, page, caller.services.database)
 
 
 @router.get(
@@ -83,9 +84,11 @@ def releases_of_dataset(name: str, caller: CallerOf, page: PageOf) -> Response:
     responses=describe_responses({200: (responses.Releases, "A page of releases.")}),
 )
 def own_releases(caller: CallerOf, page: PageOf) -> Response:
-    """The caller's own releases, oldest first."""
-    listed = history.list_own_releases(caller.services, caller.credential, page.after_id, page.limit + 1)
-    return releases_response(listed, page.limit, caller.services.database)
+    """The caller's own releases."""
+    listed = history.list_own_releases(
+        caller.services, caller.credential, page.after_id, page.limit + 1, newest=page.newest
+    )
+    return releases_response(listed, page, caller.services.database)
 
 
 @router.get(

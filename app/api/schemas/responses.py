@@ -82,6 +82,9 @@ class Problem(BaseModel):
     title: str = Field(description="What happened, in a few words that are the same for all problems of this type.")
     status: int = Field(description="The status of the response.")
     detail: str = Field(description="What happened, and what to do about it, in a sentence.")
+    request_id: str | None = Field(
+        None, description="The id of the request, as in the header X-Request-Id and in the service's log."
+    )
 
 
 class Principal(AnswerModel):
@@ -164,6 +167,22 @@ class Budget(Figures):
         default=None, description="Everybody's allowance: for the dataset's owner, admins and auditors."
     )
     open_requests: int | None = Field(default=None, description="Requests for budget that wait for an answer.")
+
+
+class GrantedAllowance(AnswerModel):
+    """An allowance as it was granted: what the next grant replaces."""
+
+    dataset: str = Field(description="The name of the dataset.")
+    principal: str = Field(description="The name of the principal.")
+    epsilon_limit: EpsilonText = Field(description="What it may spend: in total, or in each window.")
+    window_days: int | None = Field(description="The days after which the allowance starts afresh; null: never.")
+
+
+class Limit(AnswerModel):
+    """A dataset's limit: what the next adjustment replaces."""
+
+    dataset: str = Field(description="The name of the dataset.")
+    epsilon_limit: EpsilonText = Field(description="What all principals together may spend on it.")
 
 
 class Grantee(AnswerModel):

@@ -6,7 +6,7 @@ from app.db.clock import now
 from app.db.repositories import principals
 from app.db.session import WriteSession
 from app.db.time_ordered_ids import time_ordered_id
-from app.errors import AllowanceRevokedError, InvalidRequestError
+from app.errors import AllowanceRevokedError, InvalidRequestError, NotFoundError
 from app.ledger import accounts, allowances, budget_requests
 from app.ledger.budget_requests import Answered, BudgetRequest
 from app.ledger.chain import facts
@@ -122,12 +122,30 @@ def _record(
     audit_records.record(transaction, services.keyring.seal, entered.principal, action, target, **told)
 
 
-def list_requests(services: Services, entered: Access, after: str | None, limit: int) -> list[Document]:
-    """Return a page of requests, oldest first: all for those who oversee the dataset, else the caller's own."""
+def list_requests(
+    services: Services, entered: Access, after: str | None, limit: int, *, newest: bool
+) -> list[Document]:
+    """Return a page of requests: all for those who oversee the dataset, else the caller's own."""
     own = None if entered.oversees else entered.principal.id
     with services.database.read() as session:
-        found = budget_requests.page_of_requests(session, entered.dataset.id, after, limit, own)
+        found = budget_requests.page_of_requests(session, entered.dataset.id, after, limit, own, newest=newest)
     return [_request_document(entered, request) for request in found]
+
+
+def describe_request(services: Services, entered: Access, request_id: str) -> Document:
+    """Return one request, to those who oversee the dataset and to the principal who asked.
+
+    Raises:
+        NotFoundError: the dataset has no such request, or the caller may not see it.
+        SealBrokenError: the request does not match its seal.
+    """
+    with services.database.read() as session:
+        found = budget_requests.find_request(
+            session, services.keyring, entered.dataset.id, require_release_id(request_id)
+        )
+    if not entered.oversees and found.principal_id != entered.principal.id:
+        raise NotFoundError
+    return _request_document(entered, found)
 
 
 def _request_document(entered: Access, request: BudgetRequest) -> Document:

@@ -3,6 +3,7 @@
 from app.db.clock import now
 from app.db.repositories import principals
 from app.db.repositories.principals import Principal
+from app.db.session import WriteSession
 from app.errors import NO_PRINCIPAL, InvalidRequestError, NotFoundError
 from app.ledger import accounts, allowances, budget_requests
 from app.ledger.account import Account
@@ -15,6 +16,7 @@ from app.services import audit_records
 from app.services.access import Access
 from app.services.context import Services
 from app.services.names import is_name
+from app.services.preconditions import EntityTags, require_match
 from app.services.rendering.documents import Document
 
 
@@ -55,6 +57,47 @@ def budget_document(services: Services, entered: Access) -> Document:
     return document
 
 
+def limit_document(dataset: str, account: Account) -> Document:
+    """Return the limit of a dataset's account: what an adjustment replaces."""
+    return {"dataset": dataset, "epsilon_limit": epsilon_text(account.limit_nano)}
+
+
+def _granted_document(dataset: str, allowance: Allowance) -> Document:
+    """Return an allowance as it was granted, without the spending: what the next grant replaces."""
+    return {
+        "dataset": dataset,
+        "principal": allowance.principal,
+        "epsilon_limit": epsilon_text(allowance.limit_nano),
+        "window_days": None if allowance.window is None else allowance.window.days,
+    }
+
+
+def describe_allowance(services: Services, entered: Access, name: str) -> Document:
+    """Return a principal's allowance as it was granted; everybody may see their own.
+
+    Raises:
+        ForbiddenError: the allowance is another principal's, and the caller does not oversee the dataset.
+        NotFoundError: the principal does not exist or has no allowance.
+    """
+    if name != entered.principal.name:
+        entered.require_oversight()
+    principal = _find_principal(services, name)
+    with services.database.read() as session:
+        allowance = allowances.find_allowance(session, entered.dataset.id, principal.id)
+    if allowance is None:
+        raise NotFoundError
+    return _granted_document(entered.dataset.name, allowance)
+
+
+def _require_match(
+    transaction: WriteSession, entered: Access, principal: Principal, wanted: EntityTags | None
+) -> Allowance | None:
+    """Return a principal's present allowance after `require_match`. The account must be locked."""
+    present = allowances.find_allowance(transaction, entered.dataset.id, principal.id)
+    require_match(wanted, None if present is None else _granted_document(entered.dataset.name, present))
+    return present
+
+
 def _find_principal(services: Services, name: str) -> Principal:
     with services.database.read() as session:
         principal = principals.find_by_name(session, name) if is_name(name) else None
@@ -79,19 +122,28 @@ def find_grantee(services: Services, name: str) -> Principal:
     return principal
 
 
-def list_grantees(services: Services, after: str | None, limit: int) -> list[Document]:
-    """Return a page of the principals that may get an allowance, oldest first; disabled ones and auditors may not."""
+def list_grantees(services: Services, after: str | None, limit: int, *, newest: bool) -> list[Document]:
+    """Return a page of the principals that may get an allowance: neither disabled ones nor auditors."""
     with services.database.read() as session:
-        found = principals.page_of_grantees(session, after, limit)
+        found = principals.page_of_grantees(session, after, limit, newest=newest)
     return [{"name": each.name, "display_name": each.display_name, "role": each.role} for each in found]
 
 
-def grant_allowance(
-    services: Services, entered: Access, principal: Principal, limit_nano: int, window_days: int | None
-) -> Document:
+def grant_allowance(  # noqa: PLR0913, PLR0917 - who grants whom what, and in place of what
+    services: Services,
+    entered: Access,
+    principal: Principal,
+    limit_nano: int,
+    window_days: int | None,
+    wanted: EntityTags | None,
+) -> tuple[Document, bool]:
     """Grant or change an allowance: a limit on the dataset, in total or in each window of days.
 
+    Returns:
+        The budget, and whether the principal had no allowance before.
+
     Raises:
+        PreconditionFailedError: the present allowance is not one of `wanted`.
         DatasetClosedError, DatasetStaleError: the dataset is closed or stale.
         SealBrokenError: the dataset's account does not match its seal.
         InvalidRequestError: the principal is an auditor or a viewer, or has already spent more than the limit.
@@ -101,51 +153,78 @@ def grant_allowance(
     with services.database.write() as transaction:
         facts.require_account_sealed(services.keyring, accounts.lock_open_account(transaction, entered.dataset.id))
         seal, told = services.keyring.seal, {"epsilon_limit": epsilon_text(limit_nano), "window_days": window_days}
+        before = _require_match(transaction, entered, principal, wanted)
         allowances.grant_allowance(transaction, seal, entered.dataset.id, principal, limit_nano, now(), window_days)
         target = _allowance_path(entered, principal)
         audit_records.record(transaction, seal, entered.principal, "allowance.grant", target, **told)
         transaction.commit()
-    return budget_document(services, entered)
+    return budget_document(services, entered), before is None
 
 
-def revoke_allowance(services: Services, entered: Access, name: str) -> None:
+def revoke_allowance(services: Services, entered: Access, name: str, wanted: EntityTags | None) -> None:
     """Revoke a principal's access to the dataset; its spending is kept.
 
     Raises:
+        PreconditionFailedError: the present allowance is not one of `wanted`.
         NotFoundError: the principal does not exist or has no access.
         SealBrokenError: the dataset's account does not match its seal.
     """
     principal = _find_principal(services, name)
     with services.database.write() as transaction:
         facts.require_account_sealed(services.keyring, accounts.lock_account(transaction, entered.dataset.id))
+        _require_match(transaction, entered, principal, wanted)
         seal, target = services.keyring.seal, _allowance_path(entered, principal)
         allowances.revoke_allowance(transaction, seal, entered.dataset.id, principal, now())
         audit_records.record(transaction, seal, entered.principal, "allowance.revoke", target)
         transaction.commit()
 
 
-def adjust_limit(services: Services, entered: Access, limit_nano: int, reason: str) -> Document:
+def adjust_limit(
+    services: Services, entered: Access, limit_nano: int, reason: str, wanted: EntityTags | None
+) -> tuple[Document, int]:
     """Change the dataset's limit.
 
+    Returns:
+        The budget, and the number of the ledger's new entry.
+
     Raises:
+        PreconditionFailedError: the present limit is not one of `wanted`.
         DatasetClosedError, DatasetStaleError: the dataset is closed or stale.
         SealBrokenError: the dataset's account does not match its seal.
         InvalidRequestError: the limit is below what is already spent.
     """
     with services.database.write() as transaction:
-        facts.require_account_sealed(services.keyring, accounts.lock_open_account(transaction, entered.dataset.id))
+        present = accounts.lock_open_account(transaction, entered.dataset.id)
+        facts.require_account_sealed(services.keyring, present)
+        require_match(wanted, limit_document(entered.dataset.name, present))
         principal, seal = entered.principal, services.keyring.seal
-        accounts.adjust_limit(transaction, seal, entered.dataset.id, limit_nano, principal.name, reason, now())
+        by = principal.name
+        adjusted = accounts.adjust_limit(transaction, seal, entered.dataset.id, limit_nano, by, reason, now())
         target, limit = audit_records.dataset_path(entered.dataset.name), epsilon_text(limit_nano)
         audit_records.record(transaction, seal, principal, "budget.adjust", target, epsilon_limit=limit)
         transaction.commit()
-    return budget_document(services, entered)
+    return budget_document(services, entered), adjusted.last_seq
 
 
-def list_entries(services: Services, entered: Access, after: int, limit: int) -> list[Document]:
-    """Return a page of the dataset's ledger, oldest entry first, with all members that the hashes cover."""
+def list_entries(
+    services: Services, entered: Access, after: int | None, limit: int, *, newest: bool = False
+) -> list[Document]:
+    """Return a page of the dataset's ledger, oldest or newest first, with all members that the hashes cover."""
     with services.database.read() as session:
-        return [_entry_document(entry) for entry in entries.page_of_entries(session, entered.dataset.id, after, limit)]
+        page = entries.page_of_entries(session, entered.dataset.id, after, limit, newest=newest)
+    return [_entry_document(entry) for entry in page]
+
+
+def describe_entry(services: Services, entered: Access, number: int) -> Document:
+    """Return one entry of the dataset's ledger.
+
+    Raises:
+        NotFoundError: there is no entry with this number.
+    """
+    for entry in list_entries(services, entered, number - 1, 1):
+        if entry["seq"] == number:
+            return entry
+    raise NotFoundError
 
 
 def _entry_document(entry: Entry) -> Document:

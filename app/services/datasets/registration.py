@@ -248,13 +248,14 @@ def _is_stale(services: Services, dataset: Dataset, file_id: str) -> bool:
     return services.tables.is_stale(file_id, origin, list(columns.decode_columns(dataset.columns).values()), units)
 
 
-def list_datasets(services: Services, credential: Credential, after: str | None, limit: int) -> list[Document]:
-    """Return a page of the datasets that the caller may see, oldest first."""
+def list_datasets(
+    services: Services, credential: Credential, after: str | None, limit: int, *, newest: bool
+) -> list[Document]:
+    """Return a page of the datasets that the caller may see, oldest or newest first."""
     with services.database.read() as session:
         principal = access.principal_of(session, credential)
-        return _dataset_documents(
-            session, datasets.page_of_datasets(session, after, limit, access.viewer_id(principal)), principal
-        )
+        page = datasets.page_of_datasets(session, after, limit, access.viewer_id(principal), newest=newest)
+        return _dataset_documents(session, page, principal)
 
 
 def describe_dataset(services: Services, entered: Access) -> Document:

@@ -5,6 +5,7 @@ from app.db.repositories import principals
 from app.errors import NotFoundError
 from app.ledger import accounts, viewers
 from app.ledger.chain import facts
+from app.ledger.viewers import Viewer
 from app.services import audit_records
 from app.services.access import Access
 from app.services.context import Services
@@ -16,9 +17,25 @@ def list_viewers(services: Services, entered: Access, after: str | None, limit: 
     """Return a page of a dataset's viewers, by name."""
     with services.database.read() as session:
         found = viewers.page_of_viewers(session, entered.dataset.id, after, limit)
-    return [
-        {"name": each.principal, "display_name": each.display_name, "granted_at": each.granted_at} for each in found
-    ]
+    return [_viewer_document(each) for each in found]
+
+
+def describe_viewer(services: Services, entered: Access, name: str) -> Document:
+    """Return one viewer of a dataset.
+
+    Raises:
+        NotFoundError: the principal does not exist, or is no viewer of the dataset.
+    """
+    with services.database.read() as session:
+        principal = principals.find_by_name(session, require_name(name))
+        found = None if principal is None else viewers.find_viewer(session, entered.dataset.id, principal.id)
+    if found is None:
+        raise NotFoundError
+    return _viewer_document(found)
+
+
+def _viewer_document(viewer: Viewer) -> Document:
+    return {"name": viewer.principal, "display_name": viewer.display_name, "granted_at": viewer.granted_at}
 
 
 def grant_viewer(services: Services, entered: Access, name: str) -> bool:

@@ -114,9 +114,16 @@ def open_figure(
 
 
 def list_versions(  # noqa: PLR0913, PLR0917 - who asks, of what, from where
-    services: Services, credential: Credential | None, dataset: str, figure: str, after: int, limit: int
+    services: Services,
+    credential: Credential | None,
+    dataset: str,
+    figure: str,
+    after: int | None,
+    limit: int,
+    *,
+    newest: bool,
 ) -> list[Document]:
-    """Return a page of a figure's versions, oldest first.
+    """Return a page of a figure's versions, oldest or newest first.
 
     Raises:
         As `open_figure`.
@@ -124,7 +131,7 @@ def list_versions(  # noqa: PLR0913, PLR0917 - who asks, of what, from where
     opened = open_figure(services, credential, dataset, figure, None)
     with services.database.read() as session:
         found = figures.page_of_versions(
-            session, services.keyring, opened.published.figure.dataset_id, figure, after, limit
+            *(session, services.keyring, opened.published.figure.dataset_id, figure, after, limit), newest=newest
         )
     return [describe_figure(each) for each in found]
 

@@ -97,10 +97,23 @@ def require_admin(services: Services, credential: Credential) -> Principal:
     return principal
 
 
-def list_principals(services: Services, after: str | None, limit: int) -> list[Principal]:
-    """Return a page of principals, oldest first."""
+def list_principals(services: Services, after: str | None, limit: int, *, newest: bool) -> list[Principal]:
+    """Return a page of principals, oldest or newest first."""
     with services.database.read() as session:
-        return principals.page_of_principals(session, after, limit)
+        return principals.page_of_principals(session, after, limit, newest=newest)
+
+
+def find_principal(services: Services, name: str) -> Principal:
+    """Return a principal, disabled or not.
+
+    Raises:
+        NotFoundError: there is none with this name.
+    """
+    with services.database.read() as session:
+        found = principals.find_by_name(session, name) if is_name(name) else None
+    if found is None:
+        raise NotFoundError
+    return found
 
 
 def describe_caller(services: Services, credential: Credential) -> tuple[Principal, list[tuple[str, Allowance]]]:

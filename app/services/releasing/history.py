@@ -38,20 +38,24 @@ class ShownRelease:
         return RedactedBody(body) if self.is_redacted else body
 
 
-def list_dataset_releases(services: Services, entered: Access, after: str | None, limit: int) -> list[ShownRelease]:
-    """Return a page of a dataset's releases, oldest first."""
+def list_dataset_releases(
+    services: Services, entered: Access, after: str | None, limit: int, *, newest: bool
+) -> list[ShownRelease]:
+    """Return a page of a dataset's releases, oldest or newest first."""
     reader = entered.principal.id
     with services.database.read() as session:
-        page = releases.page_of_releases(session, after, limit, dataset_id=entered.dataset.id)
+        page = releases.page_of_releases(session, after, limit, dataset_id=entered.dataset.id, newest=newest)
     return [ShownRelease(each, not entered.oversees and each.principal_id != reader) for each in page]
 
 
-def list_own_releases(services: Services, credential: Credential, after: str | None, limit: int) -> list[ShownRelease]:
-    """Return a page of the caller's own releases on the datasets that it can still see, oldest first."""
+def list_own_releases(
+    services: Services, credential: Credential, after: str | None, limit: int, *, newest: bool
+) -> list[ShownRelease]:
+    """Return a page of the caller's own releases on the datasets that it can still see, oldest or newest first."""
     with services.database.read() as session:
         principal = access.principal_of(session, credential)
         page = releases.page_of_releases(
-            session, after, limit, principal_id=principal.id, visible_to=access.viewer_id(principal)
+            session, after, limit, principal_id=principal.id, visible_to=access.viewer_id(principal), newest=newest
         )
     return [ShownRelease(each, is_redacted=False) for each in page]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from service_world import X_COLUMNS, Service, Table, serving
+from service_world import X_COLUMNS, Service, Table, serving, told
 from sourced_tables import SourcedTables
 from sqlalchemy import make_url
 
@@ -134,7 +134,7 @@ def test_another_number_of_rows_makes_it_stale_until_its_owner_acts(warehouse: W
     answers += [table.plan(MEAN, epsilon=1, client=table.owner), table.owner.post(f"{table.path}/revalidation")]
     for answer in answers:
         assert (answer.status_code, answer.json()["type"]) == (409, "/problems/stale")
-    assert len({answer.content for answer in answers}) == 1
+    assert len({told(answer) for answer in answers}) == 1
     *entries, last = table.entries()
     assert (entries, last["kind"]) == (before, "stale")  # nothing was debited
     facts = table.analyst.get(table.path)
@@ -218,7 +218,7 @@ def test_a_database_that_is_away_is_a_constant_503_without_a_debit(warehouse: Wa
     assert table.release(MEAN, epsilon=1, key="again").status_code == 201
     with warehouse.service.unchanged():
         away = warehouse.register(table.owner, name, live=True, source={"connection": "away", "table": name})
-    assert away.content == failed.content
+    assert told(away) == told(failed)
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def test_who_may_not_see_the_successor_is_warned_without_its_name(service: Servi
     assert (seen["succeeded_by"], seen["warning"]) == ([], successor["warning"])
     assert table.analyst.get("/v1/datasets").json()["datasets"] == [seen]
     path = f"/v1/datasets/{successor['name']}/allowances/{table.analyst_name}"
-    assert table.owner.put(path, json={"epsilon_limit": 1}).status_code == 200
+    assert table.owner.put(path, json={"epsilon_limit": 1}).status_code == 201
     assert table.analyst.get(table.path).json()["succeeded_by"] == [successor["name"]]
     assert service.admin.get(table.path).json()["succeeded_by"] == [successor["name"]]
 

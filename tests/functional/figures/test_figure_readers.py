@@ -56,7 +56,7 @@ def assert_refused(found: httpx.Response, status: int, slug: str) -> None:
 def viewer(service: Service, table: Table) -> httpx.Client:
     """A viewer of the table's figures."""
     name, client = service.principal("viewer")
-    assert table.owner.put(f"{table.path}/viewers/{name}").status_code == 204
+    assert table.owner.put(f"{table.path}/viewers/{name}").status_code == 201
     return client
 
 
@@ -91,8 +91,9 @@ def test_a_viewer_reads_nothing_else(table: Table, viewer: httpx.Client) -> None
 
 def test_a_grant_is_revoked_and_listed(service: Service, table: Table) -> None:
     name, client = service.principal("viewer")
-    for _ in range(2):
-        assert table.owner.put(f"{table.path}/viewers/{name}").status_code == 204
+    made, again = (table.owner.put(f"{table.path}/viewers/{name}") for _ in range(2))
+    assert (made.status_code, again.status_code) == (201, 204)
+    assert table.owner.get(made.headers["location"]).json() == made.json()
     listed = table.owner.get(f"{table.path}/viewers").json()["viewers"]
     assert [each["name"] for each in listed] == [name]
     assert_refused(table.analyst.put(f"{table.path}/viewers/{name}"), 403, "forbidden")

@@ -112,16 +112,23 @@ def test_pages_that_begin_nowhere(service: Service) -> None:
 
 def test_every_list_of_the_interface_begins_with_either_end(service: Service) -> None:
     table = service.table(X_COLUMNS, numbers_csv(20))
-    table.fresh(MEAN, epsilon=1)
+    figure = {"title": "Mass", "release": table.fresh(MEAN, epsilon=1)["id"]}
+    assert table.owner.put(f"{table.path}/figures/mass", json=figure).status_code == 201
     lists = {
         path
         for path, operations in service.contract.document["paths"].items()
         if "after" in {each["name"] for each in operations.get("get", {}).get("parameters", ())}
     }
-    assert len(lists) == 8
-    for path in lists:
+    by_name = {path for path in lists if path.endswith(("/figures", "/viewers"))}
+    assert (len(lists), len(by_name)) == (12, 3)
+    for path in by_name:
         filled = path.format(name=table.name)
-        assert service.admin.get(filled).links["first"]["url"] == f"{filled}?limit=100&order=oldest"
+        assert service.admin.get(filled, params={"limit": 7}).links["first"]["url"] == f"{filled}?limit=7"
+    for path in lists - by_name:
+        filled = path.format(name=table.name, figure="mass")
+        beyond = service.admin.get(filled, params={"after": 10**17})
+        assert beyond.json().get("next") is None, path
+        assert service.admin.get(filled).links["first"]["url"] == filled
         newest = service.admin.get(filled, params={"limit": 2, "order": "newest"})
         assert newest.links["first"]["url"] == f"{filled}?limit=2&order=newest"
         assert "did you mean 'newest'?" in service.admin.get(filled, params={"order": "newst"}).text

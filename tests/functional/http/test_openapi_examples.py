@@ -79,6 +79,8 @@ def ask(service: Service, caller: httpx.Client, example: Example, release_id: st
         answer = service.upload(caller, example.request["metadata"], PENGUINS.encode(), path=example.path)
     else:
         answer = caller.request(example.method, example.path.format(**parameters), json=example.request)
+    if answer.status_code == 201:
+        assert service.admin.get(answer.headers["location"]).status_code == 200, example.name
     document = answer.json() if answer.content else None
     return example._replace(parameters=parameters, status=answer.status_code, response=document)
 

@@ -48,6 +48,7 @@ OF_A_DATASET = [
     ("PUT", "/figures/mass", {"admin", "owner", "analyst"}, 400),
     ("DELETE", "/figures/mass", {"admin", "owner", "analyst"}, 404),
     ("GET", "/viewers", {"admin", "owner", "auditor"}, 200),
+    ("GET", "/viewers/nobody-at-all", {"admin", "owner", "auditor"}, 404),
     ("PUT", "/viewers/nobody-at-all", {"admin", "owner"}, 404),
     ("DELETE", "/viewers/nobody-at-all", {"admin", "owner"}, 404),
 ]

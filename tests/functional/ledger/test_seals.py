@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 import pytest
-from service_world import Service, Table, numbers_csv
+from service_world import Service, Table, numbers_csv, told
 from sqlalchemy import ColumnElement, select, update
 from sqlalchemy import Table as SqlTable
 
@@ -61,7 +61,7 @@ def id_of(service: Service, table: SqlTable, name: str) -> int:
 def assert_broken(answer: httpx.Response) -> None:
     """A problem that is the same whatever was changed."""
     assert (answer.status_code, answer.json()["type"]) == (503, "/problems/seal-broken"), answer.text
-    assert answer.json() == {
+    assert json.loads(told(answer)) == {
         "type": "/problems/seal-broken",
         "title": "A stored record does not match its seal",
         "status": 503,
