@@ -86,6 +86,22 @@ def _private(url: str) -> str:
     return url
 
 
+def _origin(url: str) -> str:
+    """Accept a URL without a path, and return it as browsers write an origin."""
+    parts = urlsplit(_private(url))
+    if parts.path not in {"", "/"} or parts.query or parts.fragment:
+        raise ValueError("must be a URL without a path, such as https://snapledger.example.org")
+    return f"{parts.scheme}://{parts.netloc.lower()}"
+
+
+def _scopes(text: str) -> str:
+    """Accept scopes that are separated by spaces; OpenID Connect requires `openid`."""
+    scopes = text.split()
+    if "openid" not in scopes:
+        raise ValueError("must include openid; scopes are separated by spaces")
+    return " ".join(scopes)
+
+
 MIN_KEY_CHARACTERS, MIN_DIFFERENT_CHARACTERS = 32, 8
 
 
@@ -209,6 +225,12 @@ class Settings(BaseSettings):
     oidc_leeway_seconds: int = Field(default=30, ge=0, le=300)
     oidc_keys_seconds: int = Field(default=600, ge=1, le=3_600)
     oidc_refetch_seconds: int = Field(default=30, ge=1, le=3_600)
+    oidc_client_id: str | None = Field(default=None, min_length=1)
+    oidc_client_secret: SecretStr | None = Field(default=None, min_length=1)
+    oidc_device_client_id: str | None = Field(default=None, min_length=1)
+    oidc_scopes: Annotated[str, AfterValidator(_scopes)] = "openid profile"
+    oidc_resource: str | None = Field(default=None, min_length=1)
+    public_url: Annotated[str, AfterValidator(_origin)] | None = None
     log_level: Annotated[
         Literal["DEBUG", "INFO", "WARNING", "ERROR"], StringConstraints(to_upper=True, strip_whitespace=True)
     ] = "INFO"
@@ -217,6 +239,16 @@ class Settings(BaseSettings):
     def _names_whom_tokens_are_for(self) -> Self:
         if self.oidc_issuer is not None and not (self.oidc_audience and self.oidc_role_map):
             raise ValueError("SNAPLEDGER_OIDC_ISSUER needs SNAPLEDGER_OIDC_AUDIENCE and SNAPLEDGER_OIDC_ROLE_MAP")
+        return self
+
+    @model_validator(mode="after")
+    def _can_sign_people_on(self) -> Self:
+        if self.oidc_client_id is not None and (self.oidc_issuer is None or self.public_url is None):
+            raise ValueError("SNAPLEDGER_OIDC_CLIENT_ID needs SNAPLEDGER_OIDC_ISSUER and SNAPLEDGER_PUBLIC_URL")
+        if self.oidc_device_client_id is not None and self.oidc_issuer is None:
+            raise ValueError("SNAPLEDGER_OIDC_DEVICE_CLIENT_ID needs SNAPLEDGER_OIDC_ISSUER")
+        if self.oidc_client_secret is not None and self.oidc_client_id is None:
+            raise ValueError("SNAPLEDGER_OIDC_CLIENT_SECRET needs SNAPLEDGER_OIDC_CLIENT_ID")
         return self
 
     @model_validator(mode="after")

@@ -21,6 +21,7 @@ from app.api.middleware.request_log import RequestLog
 from app.api.openapi import document
 from app.api.openapi.metadata import METADATA
 from app.api.pages import dashboard, guide
+from app.api.pages import sign_on as sign_on_pages
 from app.api.routers import (
     audit,
     batches,
@@ -34,6 +35,7 @@ from app.api.routers import (
     plans,
     principals,
     releases,
+    sign_on,
 )
 from app.api.server.startup_retry import open_services_with_retry
 from app.api.server.worker_pool import WorkerPool
@@ -41,6 +43,8 @@ from app.api.uploads import OpenUploads
 from app.config import Settings
 from app.db.connection_limits import AT_ONCE, REQUEST_THREADS
 from app.services.identity import tokens
+from app.services.identity.sign_on import sign_on as make_sign_on
+from app.services.identity.tokens import TokenVerifier
 from app.services.operations import startup
 from app.services.operations.background_verification import BackgroundVerification
 from app.services.operations.figure_mirror import FigureMirror
@@ -54,7 +58,7 @@ _OBJECTS_BETWEEN_COLLECTIONS = 10_000
 """Requests leave few cycles behind. Looking for them after every 700 new objects took 3 % of a release's time."""
 
 
-def _around(settings: Settings) -> list[Middleware]:
+def _around(settings: Settings, verifier: TokenVerifier | None) -> list[Middleware]:
     """Return the middleware that every request passes, from the outermost to the innermost."""
     rate = RateLimit(settings.rate_limit, settings.rate_limit_storage.get_secret_value())
     around = [Middleware(RequestLog)]
@@ -71,13 +75,14 @@ def _around(settings: Settings) -> list[Middleware]:
         )
     # Inside the CORS middleware, so that a page of another origin can read the text and Retry-After of an error.
     around += [Middleware(ConcurrencyLimit, settings.max_concurrent_requests), Middleware(ErrorBarrier)]
-    return [*around, Middleware(AuthenticationGate, rate, tokens.token_verifier(settings))]
+    return [*around, Middleware(AuthenticationGate, rate, verifier)]
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
     """Create the ASGI application. If `settings` is None, the settings are read from the environment."""
     logs.configure_structlog()
     chosen = settings or Settings()
+    verifier = tokens.token_verifier(chosen)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -111,7 +116,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
         lifespan=lifespan,
-        middleware=_around(chosen),
+        middleware=_around(chosen, verifier),
         **METADATA,
         telemetry={"tracing": False, "metrics": False, "logs": False},  # `app.traces`, `metrics` and `logs` do this
     )
@@ -128,11 +133,13 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         drafts.router,
         principals.router,
         audit.router,
+        sign_on.router,
         operations.router,
     ):
         app.router.routes.extend(router.routes)  # an included router is compared twice
     document.install(app)
     dashboard.install(app)
+    sign_on_pages.install(app, chosen, make_sign_on(chosen, verifier))
     guide.install(app, chosen.guide_directory)
     add_head_routes(app)
     return app

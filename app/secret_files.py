@@ -6,7 +6,7 @@ from typing import Any
 
 PREFIX = "snapledger_"
 _SUFFIX = "_file"
-_ALONE = ("admin_key", "database_url", "rate_limit_storage")
+_ALONE = ("admin_key", "database_url", "oidc_client_secret", "rate_limit_storage")
 _BY_NAME = "connection_"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.errors import ProviderAwayError, UnauthenticatedError
-from app.services.identity import signing_keys
+from app.services.identity import provider_requests, signing_keys
 from app.services.identity.signing_keys import SigningKeys, select_usable_keys
 
 # RFC 7517, appendix A.1
@@ -112,7 +112,7 @@ def test_who_waits_waits_for_one_fetch_and_not_in_any_number() -> None:
 
 
 def test_a_provider_that_does_not_end_its_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(signing_keys, "_TIMEOUT_SECONDS", 0.01)
+    monkeypatch.setattr(provider_requests, "TIMEOUT_SECONDS", 0.01)
 
     async def story() -> None:
         world = World()

@@ -8,8 +8,10 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl
 
 import jwt
 from cryptography.hazmat.primitives import serialization
@@ -42,6 +44,29 @@ def published(key: PrivateKeyTypes, **members: Any) -> dict[str, Any]:
     return document | members
 
 
+@dataclass(frozen=True)
+class Asked:
+    """A request to a provider."""
+
+    method: str
+    path: str
+    form: dict[str, str]
+    authorization: str | None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a provider answers."""
+
+    status: int
+    body: bytes = b""
+    headers: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def json(cls, document: Any, status: int = 200) -> "Answer":
+        return cls(status, json.dumps(document).encode(), {"Content-Type": "application/json"})
+
+
 class Provider:
     """Its keys, its tokens, and how often its key set was asked for."""
 
@@ -53,6 +78,13 @@ class Provider:
         self.configuration: dict[str, Any] = {"issuer": url, "jwks_uri": f"{url}/keys"}
         self.asked = 0
         self.away = False
+
+    def answer(self, asked: Asked) -> Answer:
+        """Its documents; anything else is an empty one."""
+        documents = {"/.well-known/openid-configuration": self.configuration, "/keys": {"keys": self.keys}}
+        if asked.path == "/keys":
+            self.asked += 1
+        return Answer.json(documents.get(asked.path, {}))
 
     def rotate(self, kid: str) -> None:
         """Sign with a new key, and publish it alone."""
@@ -97,32 +129,40 @@ class Provider:
         return f"{head}.{encoded(hmac.digest(public_pem(self.key), head.encode(), 'sha256'))}"
 
 
+One = TypeVar("One", bound=Provider)
+
+
 def elliptic() -> ec.EllipticCurvePrivateKey:
     return ec.generate_private_key(ec.SECP256R1())
 
 
 @contextmanager
-def provider() -> Iterator[Provider]:
+def provider(kind: type[One]) -> Iterator[One]:
     """A provider at an address of its own."""
 
     class Answers(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            made = answering[0]
-            documents = {"/.well-known/openid-configuration": made.configuration, "/keys": {"keys": made.keys}}
-            if self.path == "/keys":
-                made.asked += 1
-            body = json.dumps(documents.get(self.path, {})).encode()
-            self.send_response(503 if made.away else 200)
-            self.send_header("Content-Length", str(len(body)))
+        def _answer(self, form: dict[str, str]) -> None:
+            answer = answering[0].answer(Asked(self.command, self.path, form, self.headers.get("Authorization")))
+            self.send_response(503 if answering[0].away else answer.status)
+            for name, value in answer.headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(answer.body)))
             self.end_headers()
-            self.wfile.write(body)
+            self.wfile.write(answer.body)
+
+        def do_GET(self) -> None:
+            self._answer({})
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            self._answer(dict(parse_qsl(body.decode(), keep_blank_values=True)))
 
         def log_message(self, *_: Any) -> None:
             pass
 
-    answering: list[Provider] = []
+    answering: list[One] = []
     with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
-        answering.append(Provider(f"http://127.0.0.1:{server.server_port}"))
+        answering.append(kind(f"http://127.0.0.1:{server.server_port}"))
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         try:

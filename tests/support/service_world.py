@@ -253,8 +253,12 @@ def free_port() -> int:
 def serving(
     folder: Path, database_url: str, *options: str, launcher: tuple[str, ...] = (), **settings: str
 ) -> Iterator[Service]:
-    """A service of its own, from when it is ready until it is stopped; `launcher` is a command that runs it."""
+    """A service of its own, from when it is ready until it is stopped; `launcher` is a command that runs it.
+
+    `{url}` in a setting stands for the service's own URL.
+    """
     admin_key, port, log = secrets.token_urlsafe(32), free_port(), folder / "log"
+    url = f"http://127.0.0.1:{port}"
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SNAPLEDGER_")}
     environment |= {
         "SNAPLEDGER_DATABASE_URL": database_url,
@@ -263,7 +267,7 @@ def serving(
         "SNAPLEDGER_MAX_EPSILON_PER_RELEASE": str(MAX_EPSILON),
         "SNAPLEDGER_MAX_UPLOAD_BYTES": str(UPLOAD_LIMIT_BYTES),
         "SNAPLEDGER_RATE_LIMIT": "off",
-        **{f"SNAPLEDGER_{name}": value for name, value in settings.items()},
+        **{f"SNAPLEDGER_{name}": value.replace("{url}", url) for name, value in settings.items()},
     }
     arguments = ["serve", "--port", str(port), *options]
     process: ServiceProcess | subprocess.Popen[bytes]
@@ -273,7 +277,6 @@ def serving(
             process = subprocess.Popen(command, env=environment, stdout=output, stderr=output, cwd=folder)  # noqa: S603
     else:
         process = service_processes.start(arguments, environment, log, folder)
-    url = f"http://127.0.0.1:{port}"
     try:
         _wait_until_ready(url, process, log)
         service = Service(url, admin_key, folder / "data", log, database_url, process.pid, service_contract())

@@ -29,6 +29,7 @@ _WHERE_KEYS_CHANGE: Final = ("/v1/principals", "/v1/me")
 
 _OF_FIGURES: Final = re.compile(r"/v1/(figures(\.atom)?|datasets/[^/]+/figures(/.*)?)").fullmatch
 _ONLY_FIGURES: Final = "Viewers see figures, and nothing else: list them with GET /v1/figures."
+PUBLIC_PATHS: Final = frozenset({"/v1/sign-on"})
 
 CREDENTIAL: Final = "snapledger.credential"
 """The caller's credential in the scope; None if it asks for public figures without a key."""
@@ -126,11 +127,11 @@ class AuthenticationGate:
         self._seen: TTLCache[KeyDigest, tuple[Credential, str, Role]] = TTLCache(_REMEMBERED_KEYS, _REMEMBERED_SECONDS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on if its path is not under `/v1`, or if it has a valid key or token.
+        """Pass a request on if its path is public or not under `/v1`, or if it has a valid key or token.
 
         Figures are read without a key too, if they are public; a viewer reads nothing else.
         """
-        if scope["type"] != "http" or not scope["path"].startswith("/v1/"):
+        if scope["type"] != "http" or not scope["path"].startswith("/v1/") or scope["path"] in PUBLIC_PATHS:
             await self._app(scope, receive, send)
             return
         try:

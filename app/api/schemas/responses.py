@@ -159,6 +159,22 @@ class Me(AnswerModel):
     allowances: list[DatasetAllowance] = Field(description="What the caller may spend, by dataset.")
 
 
+class SignOnProvider(AnswerModel):
+    """An OpenID Connect provider, and the public client that people's programs are there."""
+
+    issuer: str = Field(description="The provider; its configuration is at /.well-known/openid-configuration below it.")
+    client_id: str | None = Field(description="The client for the device flow (RFC 8628); null without one.")
+    scopes: list[str] = Field(description="The scopes to ask for.")
+    resource: str | None = Field(description="The `resource` to ask for (RFC 8707); null without one.")
+    dashboard_url: str | None = Field(description="Where people sign in with a browser; null without such a page.")
+
+
+class SignOn(AnswerModel):
+    """How people sign on."""
+
+    provider: SignOnProvider | None = Field(description="Null if the service accepts keys alone, or only knows tokens.")
+
+
 class Budget(Figures):
     """A dataset's account, and the caller's allowance on it; `allowances` is for its owner, admins and auditors."""
 

@@ -1,8 +1,8 @@
 """The keys of the ledger, all derived from its operator's secrets (HKDF, RFC 5869, with SHA-256 and no salt).
 
-Three values are derived from each secret: a public id, which is stored with everything that the secret seals; the key
-of the hash chain; and the seed of the Ed25519 key that signs checkpoints. Secrets and keys are never shown, logged or
-stored in a table.
+Four values are derived from each secret: a public id, which is stored with everything that the secret seals; the key
+of the hash chain; the seed of the Ed25519 key that signs checkpoints; and the key that encrypts what browsers keep.
+Secrets and keys are never shown, logged or stored in a table.
 """
 
 import hmac
@@ -57,7 +57,7 @@ class Keyring:
         ValueError: there is no secret, or one is too short.
     """
 
-    __slots__ = ("_by_id", "_seals", "_signers", "seal")
+    __slots__ = ("_by_id", "_seals", "_signers", "cookie_keys", "seal")
 
     def __init__(self, secrets: Sequence[str]) -> None:
         if not secrets or min(map(len, secrets)) < MIN_SECRET_LENGTH:
@@ -67,6 +67,7 @@ class Keyring:
         self._signers = [
             Ed25519PrivateKey.from_private_bytes(_derive_key(secret.encode(), "checkpoint", 32)) for secret in secrets
         ]
+        self.cookie_keys = [_derive_key(secret.encode(), "cookies", 32) for secret in secrets]
         self.seal = Seal(secrets[0])
 
     def find(self, secret_id: str | None) -> Seal | None:

@@ -5,22 +5,18 @@ process asks the provider at most once in `refetch_seconds`, however many tokens
 """
 
 import asyncio
-import json
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
-import httpx
 import structlog
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from jwt import PyJWK, PyJWTError
 
 from app import metrics
-from app.config import is_private_url
 from app.errors import ProviderAwayError, UnauthenticatedError
+from app.services.identity import provider_requests
 
-_MAX_BYTES: Final = 2**20
-_TIMEOUT_SECONDS: Final = 5
 _MAX_WAITING: Final = 64
 _USABLE_SECONDS: Final = 3_600  # how long cached keys are trusted if fetching fails
 _MIN_RSA_BITS: Final = 2_048
@@ -31,33 +27,16 @@ log = structlog.stdlib.get_logger("snapledger.tokens")
 Fetch = Callable[[], Awaitable[Mapping[str, Any]]]
 
 
-async def _parse_json(client: httpx.AsyncClient, url: str) -> Mapping[str, Any]:
-    async with client.stream("GET", url) as answer:
-        answer.raise_for_status()
-        content = b""
-        async for chunk in answer.aiter_bytes():
-            content += chunk
-            if len(content) > _MAX_BYTES:
-                raise ValueError("the identity provider's answer is too large")
-    document = json.loads(content)
-    if not isinstance(document, dict):
-        raise TypeError("the identity provider's answer is not a JSON object")
-    return document
-
-
 async def fetch_key_set(issuer: str, jwks_url: str | None) -> Mapping[str, Any]:
     """Fetch the provider's key set from `jwks_url`, or from the URL in the provider's configuration if it is None.
 
     Raises:
         ValueError, TypeError, httpx.HTTPError: the request failed or the response is not valid.
     """
-    async with httpx.AsyncClient(timeout=_TIMEOUT_SECONDS, follow_redirects=False) as client:
+    async with provider_requests.open_client() as client:
         if jwks_url is None:
-            document = await _parse_json(client, f"{issuer.rstrip('/')}/.well-known/openid-configuration")
-            jwks_url = document.get("jwks_uri")
-            if document.get("issuer") != issuer or not isinstance(jwks_url, str) or not is_private_url(jwks_url):
-                raise ValueError("the identity provider's configuration names another issuer")
-        return await _parse_json(client, jwks_url)
+            jwks_url = provider_requests.read_url(await provider_requests.fetch_metadata(client, issuer), "jwks_uri")
+        return await provider_requests.fetch_json(client, jwks_url)
 
 
 def select_usable_keys(document: Mapping[str, Any], algorithms: tuple[str, ...]) -> dict[tuple[str | None, str], PyJWK]:
@@ -156,9 +135,9 @@ class SigningKeys:
 
     async def _try(self) -> None:
         try:
-            async with asyncio.timeout(2 * _TIMEOUT_SECONDS):
+            async with asyncio.timeout(2 * provider_requests.TIMEOUT_SECONDS):
                 keys = select_usable_keys(await self._fetch(), self._algorithms)
-        except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError, TypeError, RecursionError) as error:
+        except provider_requests.FAILURES as error:
             metrics.KEY_FETCHES.labels("failed").inc()
             log.warning("the identity provider's keys could not be fetched", why=type(error).__name__)
         else:

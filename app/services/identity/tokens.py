@@ -7,9 +7,11 @@ provider publishes for this algorithm. A token is never stored, logged or repeat
 import base64
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
+from hmac import compare_digest
 from typing import Any, Final, NoReturn
 
 import jwt
@@ -110,6 +112,32 @@ class TokenVerifier:
             UnauthenticatedError: the token is not from the provider for this service, not valid now, or gives no role.
             ProviderAwayError: the provider's keys are needed but cannot be fetched now.
         """
+        return self._read_identity(await self._verify(token, self._settings.oidc_audience))
+
+    async def verify_id_token(self, token: bytes, client_id: str, nonce: str | None) -> str:
+        """Verify the ID token of a sign-on with its nonce, or of a renewal, which has none. Return its subject.
+
+        Raises:
+            UnauthenticatedError: the token is not the provider's for this client and this sign-on.
+            ProviderAwayError: the provider's keys are needed but cannot be fetched now.
+        """
+        claims = await self._verify(token, [client_id])
+        of_others = isinstance(claims["aud"], list) and len(claims["aud"]) > 1
+        if claims.get("azp", None if of_others else client_id) != client_id:
+            raise UnauthenticatedError
+        found = claims.get("nonce")
+        if nonce is not None and not (
+            isinstance(found, str) and compare_digest(found.encode(errors="surrogatepass"), nonce.encode())
+        ):
+            raise UnauthenticatedError
+        return str(claims["sub"])
+
+    async def _verify(self, token: bytes, audience: Iterable[str]) -> dict[str, Any]:
+        """Return the claims of a token that the provider has signed for one of these audiences, and that is valid now.
+
+        Raises:
+            UnauthenticatedError, ProviderAwayError: as in `verify`.
+        """
         if len(token) > _MAX_BYTES:
             raise UnauthenticatedError
         try:
@@ -119,7 +147,7 @@ class TokenVerifier:
             kid, algorithm = self._from_header(header)
         except (ValueError, RecursionError):
             raise UnauthenticatedError from None
-        return self._read_claims(token, await self._keys.find(kid, algorithm), algorithm)
+        return self._read_claims(token, await self._keys.find(kid, algorithm), algorithm, audience)
 
     def _from_header(self, header: dict[str, Any]) -> tuple[str | None, str]:
         kid, algorithm, kind = header.get("kid"), header.get("alg"), header.get("typ", "JWT")
@@ -132,14 +160,14 @@ class TokenVerifier:
             _raise_unauthenticated()
         return kid, str(algorithm)
 
-    def _read_claims(self, token: bytes, key: jwt.PyJWK, algorithm: str) -> TokenClaims:
+    def _read_claims(self, token: bytes, key: jwt.PyJWK, algorithm: str, audience: Iterable[str]) -> dict[str, Any]:
         settings = self._settings
         try:
             claims: dict[str, Any] = jwt.decode(
                 token,
                 key,
                 algorithms=[algorithm],
-                audience=settings.oidc_audience,
+                audience=audience,
                 issuer=settings.oidc_issuer,
                 leeway=settings.oidc_leeway_seconds,
                 options={"require": _REQUIRED},
@@ -149,6 +177,10 @@ class TokenVerifier:
         subject = claims["sub"]
         if not (isinstance(subject, str) and 1 <= len(subject) <= _MAX_SUBJECT_LENGTH and subject.isprintable()):
             raise UnauthenticatedError
+        return claims
+
+    def _read_identity(self, claims: dict[str, Any]) -> TokenClaims:
+        settings, subject = self._settings, claims["sub"]
         told = _find_claim(claims, settings.oidc_roles_claim)
         held = told if isinstance(told, list) else [told]
         role = next((role for value, role in settings.oidc_role_map if value in held), None)

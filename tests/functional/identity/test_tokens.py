@@ -24,7 +24,7 @@ MEAN = {"kind": "mean", "column": "x"}
 
 @pytest.fixture(scope="module")
 def issuer() -> Iterator[Provider]:
-    with provider() as running:
+    with provider(Provider) as running:
         yield running
 
 

@@ -96,7 +96,7 @@ def slowly(service: Service) -> None:
 
 @pytest.fixture
 def away() -> Iterator[Provider]:
-    with provider() as running:
+    with provider(Provider) as running:
         running.away = True
         yield running
 
