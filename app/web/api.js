@@ -1,44 +1,10 @@
-// Calls the API under /v1 with the key of this tab.
+// Calls the API under /v1 with the key of this tab, or with a token of an account.
 
-const KEY = "snapledger.key";
+import { lost, Problem, problemOf } from "./problem.js";
+import { bearer, hasAccount } from "./session.js";
+
 const TIMEOUT_MS = 60_000;
 const MAX_PAGES = 50;
-
-export const key = {
-  get: () => sessionStorage.getItem(KEY),
-  set: (value) => sessionStorage.setItem(KEY, value),
-  forget: () => sessionStorage.clear(),
-};
-
-/** A problem (RFC 9457) as an exception, with the problem's members. Status 0 means that there was no response. */
-export class Problem extends Error {
-  /**
-   * @param {number} status
-   * @param {Record<string, any>} document
-   * @param {number} retryAfter
-   */
-  constructor(status, document, retryAfter) {
-    super(document.detail ?? `The service answered with status ${status}.`);
-    Object.assign(this, document);
-    this.status = status;
-    this.retryAfter = retryAfter;
-  }
-
-  /** Whether the same request may succeed later. */
-  get passing() {
-    return this.status === 0 || this.status === 429 || this.status >= 500;
-  }
-}
-
-const LOST = {
-  title: "No answer",
-  detail: "The service did not answer, or its answer was lost. Check the connection and try again.",
-};
-
-async function problemOf(response) {
-  const seconds = Number(response.headers.get("Retry-After") ?? 1);
-  return new Problem(response.status, await response.json().catch(() => ({})), Number.isFinite(seconds) ? seconds : 1);
-}
 
 /** Send a request; return the JSON of the response, or null if it has none. */
 export function call(method, path, body, headers = {}) {
@@ -66,26 +32,30 @@ export const upload = (path, form, signal = null) => send("POST", path, { header
 export const callSlowly = (path, text, signal = null) =>
   send("POST", path, { headers: { "Content-Type": "application/json" }, body: text, signal });
 
-async function send(method, path, { headers, ...sent }) {
-  let response;
+async function send(method, path, options) {
   try {
-    response = await fetch(`/v1${path}`, {
-      method,
-      headers: { ...headers, Authorization: `Bearer ${key.get()}` },
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-      cache: "no-store",
-      credentials: "omit",
-      redirect: "error",
-      ...sent,
-    });
-    if (response.ok) return response.status === 204 ? null : await response.json();
-  } catch {
-    throw new Problem(0, LOST, 1);
+    let response = await attempt(method, path, options, await bearer());
+    // Nothing was done. The token may have expired on its way, or by the service's clock.
+    if (response.status === 401 && hasAccount()) response = await attempt(method, path, options, await bearer(true));
+    if (!response.ok) throw await problemOf(response);
+    return response.status === 204 ? null : await response.json();
+  } catch (error) {
+    if (!(error instanceof Problem)) throw lost();
+    if (error.status === 401) window.dispatchEvent(new CustomEvent("signed-out", { detail: error.message }));
+    throw error;
   }
-  const problem = await problemOf(response);
-  if (problem.status === 401) window.dispatchEvent(new Event("signed-out"));
-  throw problem;
 }
+
+const attempt = (method, path, { headers, ...sent }, credential) =>
+  fetch(`/v1${path}`, {
+    method,
+    headers: { ...headers, Authorization: `Bearer ${credential}` },
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+    cache: "no-store",
+    credentials: "omit",
+    redirect: "error",
+    ...sent,
+  });
 
 export const get = (path) => call("GET", path);
 

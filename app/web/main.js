@@ -1,12 +1,14 @@
 // Starts the dashboard: who is signed in, and the page of each address in its frame.
 
-import { get, key } from "./api.js";
-import { signIn } from "./pages/sign_in.js";
+import { get } from "./api.js";
+import { OUTCOMES, signIn } from "./pages/sign_in.js";
 import { menuOf, pageOf } from "./routes.js";
+import { arrive, endSession, forget, hasAccount, isSignedIn, key } from "./session.js";
 import { alertOf, announce, fill, h, skeleton } from "./ui/dom.js";
 import { byId } from "./ui/element.js";
 import { person } from "./ui/format.js";
 import { drawMenu, pageHeading, revealTab } from "./ui/shell.js";
+import { toast } from "./ui/toast.js";
 
 const SLOW_MS = 250; // a page that takes longer shows its shape until then
 
@@ -14,31 +16,54 @@ const main = byId("main");
 /** @type {any} */
 let me = null;
 let turn = 0;
+let notice = ""; // what the next sign-in page says
 
-function signOut(/** @type {string} */ said) {
-  key.forget();
+function leave(/** @type {string} */ said) {
+  forget();
   me = null;
   show().then(() => said && announce(said));
 }
 
-/** Sign out because the key is no longer valid: it was replaced or has expired, or its principal is disabled. */
-function expired() {
-  if (me !== null || key.get() !== null) signOut("This key is not valid: it may be mistyped, replaced or expired.");
+async function signOut() {
+  try {
+    if (hasAccount()) await endSession();
+  } catch (error) {
+    return toast(/** @type {any} */ (error).message);
+  }
+  leave("Signed out.");
+}
+
+/** Sign out because the key or the session is no longer valid; `detail` is what the service says about a token. */
+function expired(detail = "") {
+  notice = hasAccount() ? OUTCOMES.ended : "This key is not valid: it may be mistyped, replaced or expired.";
+  if (hasAccount() && detail.startsWith("The token is valid")) notice = detail;
+  leave(notice);
 }
 
 /** @returns {Promise<import("./routes.js").Titled | null>} */
 async function load(/** @type {string} */ hash) {
   try {
-    if (key.get() === null) return { title: "Sign in", content: signIn(show) };
+    if (!(await isSignedIn())) return { title: "Sign in", content: await signInPage() };
     me = await get("/me");
+    notice = "";
     return await pageOf(me, hash, show);
   } catch (error) {
-    if (/** @type {any} */ (error).status === 401) return null;
+    if (/** @type {any} */ (error).status === 401) {
+      if (hasAccount() || key.get() !== null) expired(/** @type {any} */ (error).message);
+      return null; // or whoever noticed it first has done so
+    }
     return {
       title: "This page could not be shown",
       content: [alertOf(error), h("button", { type: "button", click: show }, "Try again")],
     };
   }
+}
+
+/** @returns {Promise<any>} */
+async function signInPage() {
+  const said = notice;
+  notice = "";
+  return signIn(show, said);
 }
 
 /** Show the page of the current address, and move the focus to its heading. */
@@ -48,13 +73,12 @@ async function show() {
   const waiting = setTimeout(() => mine === turn && fill(main, skeleton()), SLOW_MS);
   const page = await load(hash);
   clearTimeout(waiting);
-  if (page === null) return expired();
-  if (mine !== turn) return; // the user has opened another page in the meantime
+  if (page === null || mine !== turn) return; // the user has opened another page in the meantime
   drawMenu(
     me && {
       links: menuOf(me, hash),
       who: `${person(me.name, me.display_name)} · ${me.role}`,
-      signOut: () => signOut("Signed out."),
+      signOut,
     },
   );
   fill(main, pageHeading(page.title, page), page.content);
@@ -77,5 +101,6 @@ byId("skip").addEventListener("click", (event) => {
   main.focus();
 });
 window.addEventListener("hashchange", show);
-window.addEventListener("signed-out", () => me !== null && expired());
+window.addEventListener("signed-out", (event) => me !== null && expired(/** @type {any} */ (event).detail ?? ""));
+notice = OUTCOMES[arrive() ?? ""] ?? "";
 show();

@@ -87,8 +87,8 @@ class Penguins:
 class Dashboard:
     """A browser context with one page. Its console, its requests and its errors are watched from the first on."""
 
-    def __init__(self, browser: Browser, url: str, **options: Any) -> None:
-        self.url = url
+    def __init__(self, browser: Browser, url: str, *, provider: str = "", **options: Any) -> None:
+        self.url, self._provider = url, provider
         self.context = browser.new_context(**options)
         self.context.set_default_timeout(TIMEOUT_MS)
         self.page: Page = self.context.new_page()
@@ -104,7 +104,9 @@ class Dashboard:
             self.complaints.append(message.text)
 
     def _asked(self, request: Request) -> None:
-        self.requests.append(request.url)
+        is_visit = self._provider != "" and request.url.startswith(self._provider) and request.is_navigation_request()
+        if not is_visit:  # no script of ours asks a provider, but people go to its pages
+            self.requests.append(request.url)
 
     def open(self, fragment: str = "") -> Page:
         self.page.goto(f"{self.url}/{fragment}")

@@ -142,8 +142,10 @@ def provider(kind: type[One]) -> Iterator[One]:
 
     class Answers(BaseHTTPRequestHandler):
         def _answer(self, form: dict[str, str]) -> None:
-            answer = answering[0].answer(Asked(self.command, self.path, form, self.headers.get("Authorization")))
-            self.send_response(503 if answering[0].away else answer.status)
+            one, answer = answering[0], Answer(503)
+            if not one.away:
+                answer = one.answer(Asked(self.command, self.path, form, self.headers.get("Authorization")))
+            self.send_response(answer.status)
             for name, value in answer.headers.items():
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(answer.body)))

@@ -30,7 +30,12 @@ def _provider_document(settings: Settings) -> dict[str, object] | None:
     }
 
 
-@router.get(PATH, responses=probe_responses(SignOn, "The provider, or null."))
+@router.get(
+    PATH,
+    operation_id="getSignOn",
+    summary="Get how people sign on",
+    **probe_responses(SignOn, "The provider, or null."),
+)
 async def read_sign_on(request: Request) -> Response:  # not in a thread: it needs no database
     """How people sign on with their organisation's account. This needs no key."""
     services: Services = request.app.state.services

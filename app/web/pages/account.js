@@ -1,8 +1,9 @@
 // The page of the signed-in principal: its name and role, what it may spend, and a new key.
 
-import { call, key, path } from "../api.js";
+import { call, path } from "../api.js";
 import { askForBudget } from "../forms/budget_request.js";
 import { confirmThenSend } from "../forms/confirm_then_send.js";
+import { hasAccount, key } from "../session.js";
 import { gauge, windowNote } from "../ui/budget_gauge.js";
 import { card, empty, fill, h, help, lines, longList, term } from "../ui/dom.js";
 import { time } from "../ui/format.js";
@@ -73,14 +74,17 @@ export async function account(me) {
             ["Display name", me.display_name],
             [term("role", "Role"), me.role],
             ["Since", time(me.created_at)],
-            ["Key expires", h("span", {}, expiry(me))],
+            hasAccount()
+              ? ["Signed in with", "your organisation's account"]
+              : ["Key expires", h("span", {}, expiry(me))],
           ]),
         ),
-        card("Key", [
-          h("p", {}, "Anybody with your key can spend your allowances. This tab uses the new one from now on."),
-          h("button", { type: "button", class: "quiet", click: renew }, "Create a new key"),
-          told,
-        ]),
+        !hasAccount() &&
+          card("Key", [
+            h("p", {}, "Anybody with your key can spend your allowances. This tab uses the new one from now on."),
+            h("button", { type: "button", class: "quiet", click: renew }, "Create a new key"),
+            told,
+          ]),
       ),
     ),
   ];
