@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
-from provider import Answer, Asked, Provider
+from provider import AUDIENCE, Answer, Asked, Provider
 
 CLIENT = "snapledger-people"
 DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
@@ -147,3 +147,17 @@ class SignOnProvider(Provider):
         self.devices[code] = Device(Grant(self.person, asked), list(self.device_replies))
         shown = {"device_code": code, "user_code": "WDJB-MJHT", "verification_uri": f"{self.url}/activate"}
         return Answer.json(shown | self.device_answer)
+
+
+def sign_on_settings(issuer: SignOnProvider, **changed: str) -> dict[str, str]:
+    """The settings of a service where people sign on."""
+    return {
+        "OIDC_ISSUER": issuer.url,
+        "OIDC_AUDIENCE": AUDIENCE,
+        "OIDC_ROLE_MAP": "analysts=analyst",
+        "OIDC_REFETCH_SECONDS": "1",
+        "OIDC_CLIENT_ID": CLIENT,
+        "OIDC_KEYS_SECONDS": "1",
+        "PUBLIC_URL": "{url}",
+        **changed,
+    }

@@ -36,7 +36,15 @@ def alone(tmp_path_factory: pytest.TempPathFactory, postgres_server: str) -> Ite
     warehouse = make_url(postgres_server).set(database="story").render_as_string(hide_password=False)
     with psycopg.connect(warehouse, autocommit=True) as connection:
         connection.execute("CREATE TABLE people AS SELECT 18 + id % 60 AS age FROM generate_series(1, 1000) AS id")
-    settings = {"MAX_EPSILON_PER_RELEASE": "10", "CONNECTION_WAREHOUSE": warehouse}
+    settings = {
+        "MAX_EPSILON_PER_RELEASE": "10",
+        "CONNECTION_WAREHOUSE": warehouse,
+        "OIDC_ISSUER": "https://id.example.org",  # nobody signs on there
+        "OIDC_AUDIENCE": "snapledger",
+        "OIDC_ROLE_MAP": "statistics=analyst",
+        "OIDC_CLIENT_ID": "snapledger",
+        "PUBLIC_URL": "https://snapledger.example.org",
+    }
     with serving(folder, f"sqlite:///{folder}/ledger.sqlite3", **settings) as service:
         yield service
 

@@ -8,52 +8,17 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx
 import pytest
-from provider import AUDIENCE, provider, rsa_key
+from provider import provider, rsa_key
 from service_world import Service, a_name, serving
-from sign_on_provider import CLIENT, SignOnProvider
+from sign_on_provider import CLIENT, SignOnProvider, sign_on_settings
 
 from app.config import Settings
 from app.services.identity.sealed_values import ValueSealer
 
 
-def settings(issuer: SignOnProvider, **changed: str) -> dict[str, str]:
-    return {
-        "OIDC_ISSUER": issuer.url,
-        "OIDC_AUDIENCE": AUDIENCE,
-        "OIDC_ROLE_MAP": "analysts=analyst",
-        "OIDC_REFETCH_SECONDS": "1",
-        "OIDC_CLIENT_ID": CLIENT,
-        "OIDC_KEYS_SECONDS": "1",
-        "PUBLIC_URL": "{url}",
-        **changed,
-    }
-
-
-@pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, SignOnProvider]]:
-    folder = tmp_path_factory.mktemp("sign-on")
-    with (
-        provider(SignOnProvider) as issuer,
-        serving(folder, f"sqlite:///{folder}/ledger.sqlite3", **settings(issuer)) as service,
-    ):
-        yield service, issuer
-
-
 @pytest.fixture
-def service(world: tuple[Service, SignOnProvider]) -> Service:
-    return world[0]
-
-
-@pytest.fixture
-def issuer(world: tuple[Service, SignOnProvider]) -> Iterator[SignOnProvider]:
-    """The provider as it is at first; whoever comes has a name of this test's own."""
-    one = world[1]
-    kept = vars(one).copy()
-    one.person = a_name("person")
-    for kept_since in (one.calls, one.refreshes, one.used):
-        kept_since.clear()
-    yield one
-    vars(one).update(kept | {name: vars(one)[name] for name in ("key", "kid", "keys")})
+def service(sign_on_world: tuple[Service, SignOnProvider]) -> Service:
+    return sign_on_world[0]
 
 
 class Browser:
@@ -373,12 +338,12 @@ def test_the_service_says_how_people_sign_on(service: Service, issuer: SignOnPro
 
 
 @pytest.mark.slow
-def test_a_client_with_a_secret_and_a_resource(tmp_path: Any, world: tuple[Service, SignOnProvider]) -> None:
+def test_a_client_with_a_secret_and_a_resource(tmp_path: Any) -> None:
     with provider(SignOnProvider) as issuer:
         issuer.secret = "a secret: 100 %"  # noqa: S105 - the tests' own
         more = {"OIDC_CLIENT_SECRET": issuer.secret, "OIDC_RESOURCE": "https://snapledger.example"}
         database = f"sqlite:///{tmp_path}/ledger.sqlite3"
-        with serving(tmp_path, database, **settings(issuer, **more)) as service:
+        with serving(tmp_path, database, **sign_on_settings(issuer, **more)) as service:
             browser = Browser(service)
             assert browser.sign_on() == "done"
             assert name_of(service, browser.token()) == issuer.person
