@@ -26,6 +26,7 @@ SUBSTITUTIONS = [
         r"\bAwaitable\[([\w |]+)\]": r"\1",
         r"(?<!\w)\(await ((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)": r"\1",  # parentheses that are needed only for await
         r"\b(?:await|async) ": "",
+        r"\bfrom asyncio\b": "from threading",
         r"\basyncio\b": "time",
         r"\baclose\b": "close",
         r"\b__a(enter|exit)__": r"__\1__",

@@ -32,6 +32,7 @@ from snapledger_client.derived_statistics import (
     standard_deviation,
     weighted_mean,
 )
+from snapledger_client.device_codes import DeviceCode
 from snapledger_client.models.accounts import (
     Account,
     Allowance,
@@ -108,6 +109,7 @@ from snapledger_client.problems import (
     RequestAnswered,
     RequestOpen,
     SealBroken,
+    SignInError,
     SnapledgerError,
     StorageExhausted,
     TooLarge,
@@ -178,6 +180,7 @@ __all__ = [
     "DerivedPlan",
     "DerivedPlanOptions",
     "DerivedStatistic",
+    "DeviceCode",
     "Draft",
     "End",
     "Entry",
@@ -226,6 +229,7 @@ __all__ = [
     "RequestAnswered",
     "RequestOpen",
     "SealBroken",
+    "SignInError",
     "SnapledgerError",
     "Statistic",
     "StatisticOptions",

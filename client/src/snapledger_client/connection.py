@@ -14,19 +14,29 @@ def make_client_options(url: str | None, key: str | None, timeout: float) -> dic
     Raises:
         ValueError: the URL or the key is missing or not valid.
     """
-    url, key = url or os.environ.get("SNAPLEDGER_URL"), key or os.environ.get("SNAPLEDGER_KEY")
+    url, key = find_url(url), key or os.environ.get("SNAPLEDGER_KEY")
+    if not key:
+        raise ValueError("no key: give key=…, set SNAPLEDGER_KEY, or sign in with Client.sign_in()")
+    if not (key.isascii() and key.isprintable()):
+        raise ValueError("this is not a key: it has characters that keys never have")  # never show the key
+    headers = {"Authorization": f"Bearer {key}", "Accept": "application/json", "User-Agent": "snapledger-client"}
+    return {"base_url": url, "headers": headers, "timeout": timeout, "follow_redirects": False}
+
+
+def find_url(url: str | None) -> str:
+    """Return the service's URL, which is SNAPLEDGER_URL by default.
+
+    Raises:
+        ValueError: the URL is missing or not valid.
+    """
+    url = url or os.environ.get("SNAPLEDGER_URL")
     if not url:
         raise ValueError("no URL of a service: give url=…, or set SNAPLEDGER_URL")
     if not _is_service_url(url):
         complete = f"http://{url}"  # suggested if only the scheme is missing
         meant = f", such as {complete}" if "://" not in url and "@" not in url and _is_service_url(complete) else ""
         raise ValueError(f"the service's URL must begin with https:// or http:// and name a host{meant}")
-    if not key:
-        raise ValueError("no key: give key=…, or set SNAPLEDGER_KEY")
-    if not (key.isascii() and key.isprintable()):
-        raise ValueError("this is not a key: it has characters that keys never have")  # never show the key
-    headers = {"Authorization": f"Bearer {key}", "Accept": "application/json", "User-Agent": "snapledger-client"}
-    return {"base_url": url, "headers": headers, "timeout": timeout, "follow_redirects": False}
+    return url
 
 
 def _is_service_url(url: str) -> bool:
@@ -50,3 +60,8 @@ def make_request_options(call: Call[Any], timeout: float) -> dict[str, Any]:
         "files": call.files,
         "timeout": timeouts,
     }
+
+
+def with_token(options: dict[str, Any], token: str) -> dict[str, Any]:
+    """Return the options of a request that is sent with an access token."""
+    return options | {"headers": options["headers"] | {"Authorization": f"Bearer {token}"}}

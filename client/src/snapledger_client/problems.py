@@ -57,6 +57,19 @@ class UnexpectedAnswer(SnapledgerError):
         return self._append_key(super().__str__())
 
 
+class SignInError(SnapledgerError):
+    """Nobody signed in with an organisation's account, or the session has ended.
+
+    Examples:
+        >>> from snapledger_client import SignInError
+        >>> try:
+        ...     Client.sign_in()
+        ... except SignInError as error:
+        ...     print(error)
+        The service at ... does not let programs sign people in: use a key.
+    """
+
+
 class Problem(SnapledgerError):
     """A problem that the service reports: `type`, `title`, `status` and `detail`; `members` has all members.
 

@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import httpx
 
 from snapledger_client import connection
+from snapledger_client._async.account import AsyncAccount
 from snapledger_client.calls import Call, Pages, read_response
+from snapledger_client.problems import SnapledgerError
 from snapledger_client.retries import RetryPolicy, make_unreachable
 
 T = TypeVar("T")
@@ -29,6 +31,7 @@ class AsyncBaseClient:
         self._http = httpx.AsyncClient(**connection.make_client_options(url, key, timeout))
         self._timeout, self._retry_policy = timeout, RetryPolicy(retries, backoff)
         self._rehearses = rehearse
+        self._account: AsyncAccount | None = None
 
     async def __aenter__(self) -> Self:
         return self
@@ -50,7 +53,7 @@ class AsyncBaseClient:
         while True:
             outcome: httpx.Response | httpx.RequestError
             try:
-                outcome = await self._http.request(**connection.make_request_options(call, self._timeout))
+                outcome = await self._request(call)
             except httpx.RequestError as error:
                 outcome = error
             pause = self._retry_policy.find_pause(call, attempt, outcome)
@@ -61,6 +64,22 @@ class AsyncBaseClient:
         if isinstance(outcome, httpx.RequestError):
             raise make_unreachable(call, outcome) from outcome
         return read_response(call, outcome)
+
+    async def _request(self, call: Call[Any]) -> httpx.Response:
+        """Send a call once; but again with a new token if the service refuses a token, which has no effect."""
+        options = connection.make_request_options(call, self._timeout)
+        if self._account is None:
+            return await self._http.request(**options)
+        try:
+            token = await self._account.find_token()
+            answer = await self._http.request(**connection.with_token(options, token))
+            if answer.status_code != httpx.codes.UNAUTHORIZED or not call.can_be_sent_again:
+                return answer
+            token = await self._account.find_token(refused=token)
+        except SnapledgerError as error:
+            error.idempotency_key = call.key
+            raise
+        return await self._http.request(**connection.with_token(options, token))
 
     async def _iterate(self, pages: Pages[T]) -> AsyncIterator[T]:
         page = await self._send(pages(None))

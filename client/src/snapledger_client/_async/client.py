@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from datetime import datetime
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, Self
 
-from snapledger_client import calls
+from snapledger_client import calls, connection, token_files
+from snapledger_client._async.account import AsyncAccount
 from snapledger_client._async.base_client import AsyncBaseClient
 from snapledger_client._async.dataset import AsyncDataset
 from snapledger_client.arguments import require_released
+from snapledger_client.device_codes import DeviceCode
 from snapledger_client.models.accounts import (
     AuditRecord,
     Connection,
@@ -46,6 +49,49 @@ class AsyncClient(AsyncBaseClient):
         ...     print((await client.dataset("penguins").describe()).n)
         344
     """
+
+    @classmethod
+    async def sign_in(
+        cls,
+        url: str | None = None,
+        *,
+        store: bool | str | Path = False,
+        show: Callable[[DeviceCode], object] | None = print,
+        timeout: float = 60,
+        retries: int = 6,
+        backoff: float = 0.2,
+        rehearse: bool = False,
+    ) -> Self:
+        """Sign in with your organisation's account, and return a client that stays signed in.
+
+        `show` is called with the address and the code to enter there; the call then waits until somebody has done so.
+        The client renews its tokens. They are in memory, or with `store=True` in a file that only you can read, or in
+        the file that `store` names. A stored session goes on without a code; with `show=None`, only that is tried.
+
+        Examples:
+            >>> from snapledger_client import SignInError
+            >>> try:
+            ...     client = await AsyncClient.sign_in(show=print)
+            ... except SignInError as error:
+            ...     print(error)
+            The service at ... does not let programs sign people in: use a key.
+        """
+        address = connection.find_url(url).rstrip("/")
+        account = await AsyncAccount.sign_in(address, token_files.find_path(store), show)
+        token = await account.find_token()
+        client = cls(address, token, timeout=timeout, retries=retries, backoff=backoff, rehearse=rehearse)
+        client._account = account
+        return client
+
+    async def sign_out(self) -> None:
+        """Forget the tokens of `sign_in`, in the file too, and revoke them; a key stays valid.
+
+        Examples:
+            >>> another = AsyncClient()
+            >>> await another.sign_out()
+        """
+        if self._account is not None:
+            await self._account.sign_out()
 
     def dataset(self, name: str) -> AsyncDataset:
         """Return a dataset by its name, without sending anything.

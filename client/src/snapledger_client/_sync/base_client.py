@@ -4,12 +4,14 @@
 
 import time
 from collections.abc import Iterator
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import httpx
 
 from snapledger_client import connection
+from snapledger_client._sync.account import Account
 from snapledger_client.calls import Call, Pages, read_response
+from snapledger_client.problems import SnapledgerError
 from snapledger_client.retries import RetryPolicy, make_unreachable
 
 T = TypeVar("T")
@@ -31,6 +33,7 @@ class BaseClient:
         self._http = httpx.Client(**connection.make_client_options(url, key, timeout))
         self._timeout, self._retry_policy = timeout, RetryPolicy(retries, backoff)
         self._rehearses = rehearse
+        self._account: Account | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -52,7 +55,7 @@ class BaseClient:
         while True:
             outcome: httpx.Response | httpx.RequestError
             try:
-                outcome = self._http.request(**connection.make_request_options(call, self._timeout))
+                outcome = self._request(call)
             except httpx.RequestError as error:
                 outcome = error
             pause = self._retry_policy.find_pause(call, attempt, outcome)
@@ -63,6 +66,22 @@ class BaseClient:
         if isinstance(outcome, httpx.RequestError):
             raise make_unreachable(call, outcome) from outcome
         return read_response(call, outcome)
+
+    def _request(self, call: Call[Any]) -> httpx.Response:
+        """Send a call once; but again with a new token if the service refuses a token, which has no effect."""
+        options = connection.make_request_options(call, self._timeout)
+        if self._account is None:
+            return self._http.request(**options)
+        try:
+            token = self._account.find_token()
+            answer = self._http.request(**connection.with_token(options, token))
+            if answer.status_code != httpx.codes.UNAUTHORIZED or not call.can_be_sent_again:
+                return answer
+            token = self._account.find_token(refused=token)
+        except SnapledgerError as error:
+            error.idempotency_key = call.key
+            raise
+        return self._http.request(**connection.with_token(options, token))
 
     def _iterate(self, pages: Pages[T]) -> Iterator[T]:
         page = self._send(pages(None))

@@ -4,14 +4,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Callable, Mapping
 from datetime import datetime
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, Self
 
-from snapledger_client import calls
+from snapledger_client import calls, connection, token_files
+from snapledger_client._sync.account import Account
 from snapledger_client._sync.base_client import BaseClient
 from snapledger_client._sync.dataset import Dataset
 from snapledger_client.arguments import require_released
+from snapledger_client.device_codes import DeviceCode
 from snapledger_client.models.accounts import (
     AuditRecord,
     Connection,
@@ -48,6 +51,49 @@ class Client(BaseClient):
         ...     print(client.dataset("penguins").describe().n)
         344
     """
+
+    @classmethod
+    def sign_in(
+        cls,
+        url: str | None = None,
+        *,
+        store: bool | str | Path = False,
+        show: Callable[[DeviceCode], object] | None = print,
+        timeout: float = 60,
+        retries: int = 6,
+        backoff: float = 0.2,
+        rehearse: bool = False,
+    ) -> Self:
+        """Sign in with your organisation's account, and return a client that stays signed in.
+
+        `show` is called with the address and the code to enter there; the call then waits until somebody has done so.
+        The client renews its tokens. They are in memory, or with `store=True` in a file that only you can read, or in
+        the file that `store` names. A stored session goes on without a code; with `show=None`, only that is tried.
+
+        Examples:
+            >>> from snapledger_client import SignInError
+            >>> try:
+            ...     client = Client.sign_in(show=print)
+            ... except SignInError as error:
+            ...     print(error)
+            The service at ... does not let programs sign people in: use a key.
+        """
+        address = connection.find_url(url).rstrip("/")
+        account = Account.sign_in(address, token_files.find_path(store), show)
+        token = account.find_token()
+        client = cls(address, token, timeout=timeout, retries=retries, backoff=backoff, rehearse=rehearse)
+        client._account = account
+        return client
+
+    def sign_out(self) -> None:
+        """Forget the tokens of `sign_in`, in the file too, and revoke them; a key stays valid.
+
+        Examples:
+            >>> another = Client()
+            >>> another.sign_out()
+        """
+        if self._account is not None:
+            self._account.sign_out()
 
     def dataset(self, name: str) -> Dataset:
         """Return a dataset by its name, without sending anything.

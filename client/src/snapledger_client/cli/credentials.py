@@ -2,11 +2,10 @@
 
 import json
 import os
-import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-import typer
+from snapledger_client.private_files import find_directory, write_private
 
 
 class Credentials(NamedTuple):
@@ -21,21 +20,12 @@ class Credentials(NamedTuple):
 
 def find_file() -> Path:
     """Return the path of the credentials file, in the user's configuration directory."""
-    return Path(typer.get_app_dir("snapledger")) / "credentials.json"
+    return find_directory() / "credentials.json"
 
 
 def store_credentials(credentials: Credentials) -> None:
     """Write the credentials file. Only its owner can read it, from the first byte on."""
-    target = find_file()
-    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=".credentials-")  # created with mode 0600
-    try:
-        with os.fdopen(descriptor, "w") as file:
-            json.dump(credentials._asdict(), file)
-        Path(temporary).replace(target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    write_private(find_file(), json.dumps(credentials._asdict()))
 
 
 def delete_credentials() -> bool:
