@@ -2,7 +2,7 @@
 
 The service is the provider's client and stores nothing. What an attempt and a session need is in encrypted cookies: the
 refresh token never reaches a script, and the page gets short-lived access tokens
-(docs/decisions/0040-sign-on.md).
+(docs/decisions/0041-sign-on.md).
 """
 
 import asyncio
