@@ -13,7 +13,7 @@ from snapledger_client.problems import PROBLEM_TYPES, parse_problem
 
 def test_every_type_of_the_service_s_has_a_class() -> None:
     slugs = {problem.slug for problem in service_problems.PROBLEMS.values()} | {service_problems._INTERNAL.slug}
-    slugs |= {slug for slug, *_ in [*service_problems._HTTP_PROBLEMS.values(), service_problems._UNREADABLE]}
+    slugs |= {slug for slug, *_ in service_problems._HTTP_PROBLEMS.values()} | {service_problems.BAD_REQUEST.slug}
     assert slugs <= PROBLEM_TYPES.keys()
     assert len({kind.slug for kind in PROBLEM_TYPES.values()}) == len(PROBLEM_TYPES)
     assert {kind.__name__ for kind in PROBLEM_TYPES.values()} <= set(snapledger_client.__all__)

@@ -141,7 +141,7 @@ def _encode_json(body: Mapping[str, Any]) -> bytes:
     return json.dumps(body, default=json_value, allow_nan=False).encode()
 
 
-def _list_pages(path: str, member: str, read: Callable[[Any], T]) -> Pages[T]:
+def _list_pages(path: str, member: str, read: Callable[[Any], T], *, newest: bool = False) -> Pages[T]:
     def parse(content: bytes) -> Page[T]:
         document = from_json(content)
         try:
@@ -150,7 +150,8 @@ def _list_pages(path: str, member: str, read: Callable[[Any], T]) -> Pages[T]:
             raise ValueError("the answer is not a page of a list") from error
 
     def request_page(last: str | int | None) -> Call[Page[T]]:
-        return Call("GET", path, parse, query={"limit": PAGE_SIZE} | ({} if last is None else {"after": last}))
+        query: dict[str, str | int] = {"limit": PAGE_SIZE, **({"order": "newest"} if newest else {})}
+        return Call("GET", path, parse, query=query if last is None else query | {"after": last})
 
     return request_page
 
@@ -274,19 +275,19 @@ def get_release(release_id: str) -> Call[Release]:
     return Call("GET", _make_path("releases", release_id), parse_release)
 
 
-def list_own_releases() -> Pages[Release]:
+def list_own_releases(*, newest: bool = False) -> Pages[Release]:
     """List the caller's releases."""
-    return _list_pages(_make_path("releases"), "releases", parse_release)
+    return _list_pages(_make_path("releases"), "releases", parse_release, newest=newest)
 
 
-def list_releases(dataset: str) -> Pages[Release]:
+def list_releases(dataset: str, *, newest: bool = False) -> Pages[Release]:
     """List a dataset's releases."""
-    return _list_pages(_make_path("datasets", dataset, "releases"), "releases", parse_release)
+    return _list_pages(_make_path("datasets", dataset, "releases"), "releases", parse_release, newest=newest)
 
 
-def list_ledger(dataset: str) -> Pages[Entry]:
+def list_ledger(dataset: str, *, newest: bool = False) -> Pages[Entry]:
     """List the entries of a dataset's ledger."""
-    return _list_pages(_make_path("datasets", dataset, "ledger"), "entries", Entry.model_validate)
+    return _list_pages(_make_path("datasets", dataset, "ledger"), "entries", Entry.model_validate, newest=newest)
 
 
 def verify_ledger(dataset: str, *, incremental: bool = False) -> Call[Verification]:

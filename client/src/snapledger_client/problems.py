@@ -110,6 +110,12 @@ class Problem(SnapledgerError):
         """What to do about it."""
         return str(self.members.get("detail", ""))
 
+    @property
+    def request_id(self) -> str | None:
+        """The id of the request, which the operator finds in the service's log; None if the answer has none."""
+        identity = self.members.get("request_id")
+        return identity if isinstance(identity, str) else None
+
     def __str__(self) -> str:
         text = f"{self.title}. {self.detail}".rstrip()
         return self._append_key(text.rstrip(".")) if self.status >= HTTPStatus.INTERNAL_SERVER_ERROR else text
@@ -339,6 +345,42 @@ class DatasetClosed(Problem):
     """
 
     slug = "closed"
+
+
+class PreconditionFailed(Problem):
+    """Somebody else has changed what was to be changed, since it was read; nothing was done.
+
+    Examples:
+        >>> from snapledger_client import PreconditionFailed
+        >>> PreconditionFailed.slug
+        'precondition-failed'
+    """
+
+    slug = "precondition-failed"
+
+
+class NotAcceptable(Problem):
+    """A figure has none of the forms that were asked for.
+
+    Examples:
+        >>> from snapledger_client import NotAcceptable
+        >>> NotAcceptable.slug
+        'not-acceptable'
+    """
+
+    slug = "not-acceptable"
+
+
+class NotReleased(Problem):
+    """A figure shows what was released before, and this is not released yet.
+
+    Examples:
+        >>> from snapledger_client import NotReleased
+        >>> NotReleased.slug
+        'not-released'
+    """
+
+    slug = "not-released"
 
 
 class DatasetStale(Problem):

@@ -236,15 +236,18 @@ class AsyncClient(AsyncBaseClient):
         """
         return (await self._send(calls.list_connections())).connections
 
-    def releases(self) -> AsyncIterator[Release]:
-        """The caller's own releases, oldest first.
+    def releases(self, *, newest: bool = False) -> AsyncIterator[Release]:
+        """The caller's own releases, oldest first, or with `newest` the newest first.
 
         Examples:
             >>> first = await penguins.mean("body_mass_g", epsilon="0.5")
             >>> first.id in [release.id async for release in client.releases()]
             True
+            >>> latest = await penguins.mean("body_mass_g", epsilon="0.51", reuse=False)
+            >>> [release.id async for release in client.releases(newest=True)][0] == latest.id
+            True
         """
-        return self._iterate(calls.list_own_releases())
+        return self._iterate(calls.list_own_releases(newest=newest))
 
     def release(self, release_id: str) -> Awaitable[Release]:
         """An earlier release.

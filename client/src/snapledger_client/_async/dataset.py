@@ -61,15 +61,15 @@ class AsyncDataset(AsyncReleaseQueries, AsyncDerivedQueries):
         """
         return self._send(calls.describe_dataset(self.name))
 
-    def releases(self) -> AsyncIterator[Release]:
-        """Earlier releases of everybody, oldest first.
+    def releases(self, *, newest: bool = False) -> AsyncIterator[Release]:
+        """Earlier releases of everybody, oldest first, or with `newest` the newest first.
 
         Examples:
             >>> first = await penguins.mean("body_mass_g", epsilon="0.5")
             >>> first.id in [release.id async for release in penguins.releases()]
             True
         """
-        return self._iterate(calls.list_releases(self.name))
+        return self._iterate(calls.list_releases(self.name, newest=newest))
 
     def budget(self) -> Awaitable[Budget]:
         """What the dataset and the caller may spend.
@@ -80,14 +80,16 @@ class AsyncDataset(AsyncReleaseQueries, AsyncDerivedQueries):
         """
         return self._send(calls.get_budget(self.name))
 
-    def ledger(self) -> AsyncIterator[Entry]:
-        """Every entry of the ledger, oldest first, for owners and auditors.
+    def ledger(self, *, newest: bool = False) -> AsyncIterator[Entry]:
+        """Every entry of the ledger, for owners and auditors: oldest first, or with `newest` the newest first.
 
         Examples:
             >>> [entry.seq async for entry in owner.dataset("penguins").ledger()][:2]
             [1, 2]
+            >>> [entry.seq async for entry in owner.dataset("penguins").ledger(newest=True)][-1]
+            1
         """
-        return self._iterate(calls.list_ledger(self.name))
+        return self._iterate(calls.list_ledger(self.name, newest=newest))
 
     def verify(self, *, incremental: bool = False) -> Awaitable[Verification]:
         """Let the service compute every hash and sum of the ledger again, for owners and auditors.

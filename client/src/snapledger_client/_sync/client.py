@@ -238,15 +238,18 @@ class Client(BaseClient):
         """
         return self._send(calls.list_connections()).connections
 
-    def releases(self) -> Iterator[Release]:
-        """The caller's own releases, oldest first.
+    def releases(self, *, newest: bool = False) -> Iterator[Release]:
+        """The caller's own releases, oldest first, or with `newest` the newest first.
 
         Examples:
             >>> first = penguins.mean("body_mass_g", epsilon="0.5")
             >>> first.id in [release.id for release in client.releases()]
             True
+            >>> latest = penguins.mean("body_mass_g", epsilon="0.51", reuse=False)
+            >>> [release.id for release in client.releases(newest=True)][0] == latest.id
+            True
         """
-        return self._iterate(calls.list_own_releases())
+        return self._iterate(calls.list_own_releases(newest=newest))
 
     def release(self, release_id: str) -> Release:
         """An earlier release.

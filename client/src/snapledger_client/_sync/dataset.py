@@ -63,15 +63,15 @@ class Dataset(ReleaseQueries, DerivedQueries):
         """
         return self._send(calls.describe_dataset(self.name))
 
-    def releases(self) -> Iterator[Release]:
-        """Earlier releases of everybody, oldest first.
+    def releases(self, *, newest: bool = False) -> Iterator[Release]:
+        """Earlier releases of everybody, oldest first, or with `newest` the newest first.
 
         Examples:
             >>> first = penguins.mean("body_mass_g", epsilon="0.5")
             >>> first.id in [release.id for release in penguins.releases()]
             True
         """
-        return self._iterate(calls.list_releases(self.name))
+        return self._iterate(calls.list_releases(self.name, newest=newest))
 
     def budget(self) -> Budget:
         """What the dataset and the caller may spend.
@@ -82,14 +82,16 @@ class Dataset(ReleaseQueries, DerivedQueries):
         """
         return self._send(calls.get_budget(self.name))
 
-    def ledger(self) -> Iterator[Entry]:
-        """Every entry of the ledger, oldest first, for owners and auditors.
+    def ledger(self, *, newest: bool = False) -> Iterator[Entry]:
+        """Every entry of the ledger, for owners and auditors: oldest first, or with `newest` the newest first.
 
         Examples:
             >>> [entry.seq for entry in owner.dataset("penguins").ledger()][:2]
             [1, 2]
+            >>> [entry.seq for entry in owner.dataset("penguins").ledger(newest=True)][-1]
+            1
         """
-        return self._iterate(calls.list_ledger(self.name))
+        return self._iterate(calls.list_ledger(self.name, newest=newest))
 
     def verify(self, *, incremental: bool = False) -> Verification:
         """Let the service compute every hash and sum of the ledger again, for owners and auditors.

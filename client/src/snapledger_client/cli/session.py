@@ -18,7 +18,9 @@ from snapledger_client import (
     LastAdmin,
     NameTaken,
     NotFound,
+    NotReleased,
     Overloaded,
+    PreconditionFailed,
     Problem,
     RateLimited,
     RequestAnswered,
@@ -47,6 +49,8 @@ EXIT_CODES = {
     RequestOpen: CONFLICT,
     RequestAnswered: CONFLICT,
     AllowanceRevoked: CONFLICT,
+    NotReleased: CONFLICT,
+    PreconditionFailed: CONFLICT,
     BadRequest: USAGE,
 }
 
