@@ -29,6 +29,8 @@ service. The package `snapledger` adds those that run or maintain one.
 * **Keys.** `snapledger login` stores a key in a file that only you can read. `SNAPLEDGER_URL` and
   `SNAPLEDGER_KEY` take precedence. No command takes a key or a password as an argument, because
   other users of a machine can see those.
+* **Accounts.** `snapledger sign-in` shows an address and a code to sign in with your organisation's
+  account, where the service has [sign-on](sign-on.md). Tokens are stored like keys and renewed.
 * **Formats.** Every command that answers something takes `--format`. `table` is for people, and may
   change. `json` is what the API answers; a list is one page with all items. `csv` has a row for
   each item, or for each value of a release, and exact figures. A text that a spreadsheet would take
@@ -87,6 +89,7 @@ COMMANDS = {
     "POST /v1/principals/{name}/keys": "principal key",
     "PUT /v1/principals/{name}/display-name": "principal display-name",
     "DELETE /v1/principals/{name}": "principal disable",
+    "GET /v1/sign-on": "sign-in",
     "GET /v1/me": "me",
     "POST /v1/me/key": "new-key",
     "GET /v1/audit": "acts list",

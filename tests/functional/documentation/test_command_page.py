@@ -23,7 +23,16 @@ def find_commands(command: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 COMMANDS = dict(find_commands(typer.main.get_command(app)))
-WITHOUT_ANSWER = {"login", "logout", "dataset close", "allowance revoke", "principal disable", "metrics"}
+WITHOUT_ANSWER = {
+    "login",
+    "logout",
+    "sign-in",
+    "sign-out",
+    "dataset close",
+    "allowance revoke",
+    "principal disable",
+    "metrics",
+}
 SERVICE_FORMATS = {"audit", "ledger verify"}
 
 

@@ -1,6 +1,8 @@
 """People sign in from Python: the device flow, renewal in the middle of a session, files, and sign-out."""
 
 import asyncio
+import json
+import os
 import stat
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +12,9 @@ from typing import Any
 import pytest
 from service_world import X_COLUMNS, Service, numbers_csv
 from sign_on_provider import DEVICE_GRANT, SignOnProvider
+from typer.testing import CliRunner, Result
 
+from app.cli.service_commands import app
 from snapledger_client import AsyncClient, Client, DeviceCode, SignInError, Unauthenticated, Unreachable
 from snapledger_client._sync import account
 
@@ -33,6 +37,12 @@ def expire(*clients: Any) -> None:
     for client in clients:
         session = client._account._session
         client._account._session = account.Session(session.provider, session.tokens.stale())
+
+
+def expire_stored(path: Path, url: str) -> None:
+    document = json.loads(path.read_text())
+    document[url]["tokens"] |= {"expires_at": 0, "renew_at": 0}
+    path.write_text(json.dumps(document))
 
 
 def renewals(issuer: SignOnProvider) -> int:
@@ -251,6 +261,45 @@ def test_a_provider_is_believed_about_itself_alone(service: Service, issuer: Sig
             Client.sign_in(service.url)
         issuer.configuration = kept
     assert issuer.count("/device") == 0
+
+
+def test_somebody_signs_in_at_a_terminal(
+    service: Service, issuer: SignOnProvider, tmp_path: Path, pauses: list[float]
+) -> None:
+    """And stays signed in, from one command to the next, until signing out or until the session ends."""
+    cleared: dict[str, str | None] = dict.fromkeys(name for name in os.environ if name.startswith("SNAPLEDGER_"))
+    home = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config")}
+
+    def run(*arguments: str) -> Result:
+        return CliRunner().invoke(app, arguments, env=cleared | home, prog_name="snapledger")
+
+    assert run("me").exit_code == 4
+    signed_in = run("sign-in", f"{service.url}/")
+    assert signed_in.stdout == f"Signed in to {service.url} as {issuer.person} (analyst).\n"
+    assert "enter the code WDJB-MJHT" in signed_in.stderr
+    files = [path for path in (tmp_path / "config").rglob("*") if path.is_file()]
+    assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
+    tokens = next(path for path in files if path.name == "tokens.json")
+    expire_stored(tokens, service.url)
+    for _ in range(2):
+        assert issuer.person in run("me").stdout
+    assert renewals(issuer) == 1
+    assert run("logout").exit_code == 2
+    assert run("sign-out").stdout == "Signed out.\n"
+    assert all(grant.is_revoked for grant in issuer.refreshes.values())
+    assert run("sign-out").stdout == "Nobody was signed in.\n"
+    assert run("me").exit_code == 4
+    issuer.roles = ()
+    refused = run("sign-in", service.url)
+    assert (refused.exit_code, "gives no role here" in refused.stderr, tokens.exists()) == (4, True, False)
+    issuer.roles = ("analysts",)
+    assert run("sign-in", service.url).exit_code == 0
+    for grant in issuer.refreshes.values():
+        grant.is_revoked = True
+    expire_stored(tokens, service.url)
+    ended = run("me")
+    assert (ended.exit_code, f"run `snapledger sign-in {service.url}`" in ended.stderr) == (4, True)
+    assert len(pauses) == 3
 
 
 def test_a_service_without_a_provider_says_so(one_service: Service) -> None:

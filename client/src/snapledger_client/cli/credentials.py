@@ -1,4 +1,4 @@
-"""The service's URL and key: from the environment, or from the file that `snapledger login` stored."""
+"""The service's URL and key: from the environment, or from the file that `snapledger login` or `sign-in` stored."""
 
 import json
 import os
@@ -9,10 +9,10 @@ from snapledger_client.private_files import find_directory, write_private
 
 
 class Credentials(NamedTuple):
-    """A URL and a key; its text form does not show the key."""
+    """A URL, and a key or None for an account whose tokens are stored; its text form does not show the key."""
 
     url: str
-    key: str
+    key: str | None
 
     def __repr__(self) -> str:
         return f"Credentials(url={self.url!r})"
@@ -40,7 +40,8 @@ def delete_credentials() -> bool:
 def _read_stored() -> Credentials | None:
     try:
         document = json.loads(find_file().read_text())
-        return Credentials(str(document["url"]), str(document["key"]))
+        key = document["key"]
+        return Credentials(str(document["url"]), None if key is None else str(key))
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError):
@@ -50,6 +51,12 @@ def _read_stored() -> Credentials | None:
 def is_stored() -> bool:
     """Return whether the key that `load` returns is the stored one."""
     return not os.environ.get("SNAPLEDGER_KEY") and find_file().exists()
+
+
+def find_account() -> str | None:
+    """Return the URL of the service to which `snapledger sign-in` signed somebody in, or None."""
+    stored = _read_stored()
+    return stored.url if stored is not None and stored.key is None else None
 
 
 def load() -> Credentials:
@@ -63,5 +70,8 @@ def load() -> Credentials:
         return Credentials(url, key)
     stored = _read_stored()
     if stored is None or (url and url != stored.url):
-        raise ValueError("no service and key are set: run `snapledger login`, or set SNAPLEDGER_URL and SNAPLEDGER_KEY")
+        raise ValueError(
+            "no service and key are set: run `snapledger login` or `snapledger sign-in`, or set SNAPLEDGER_URL and "
+            "SNAPLEDGER_KEY"
+        )
     return Credentials(stored.url, key or stored.key)

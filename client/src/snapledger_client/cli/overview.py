@@ -3,6 +3,8 @@
 REMOTE = {
     "login": "Check a key, and store it with the service's URL in a file that only you can read.",
     "logout": "Delete what `snapledger login` stored; the key itself stays valid.",
+    "sign-in": "Sign in with your organisation's account, and stay signed in.",
+    "sign-out": "Delete what `snapledger sign-in` stored, and revoke it at the provider.",
     "me": "Show who you are to the service, when your key expires, and what you may spend on which dataset.",
     "new-key": "Replace your own key; the old one stops working.",
     "plan": "Show what a release would cost and promise: free, and without reading any data.",

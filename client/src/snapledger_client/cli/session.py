@@ -25,6 +25,7 @@ from snapledger_client import (
     RateLimited,
     RequestAnswered,
     RequestOpen,
+    SignInError,
     SnapledgerError,
     Unauthenticated,
     Unavailable,
@@ -36,6 +37,7 @@ FAULT, USAGE, BUDGET, AUTHORITY, NOTHING_THERE, NO_ANSWER, CONFLICT = 1, 2, 3, 4
 EXIT_CODES = {
     BudgetExhausted: BUDGET,
     Unauthenticated: AUTHORITY,
+    SignInError: AUTHORITY,
     Forbidden: AUTHORITY,
     NotFound: NOTHING_THERE,
     Unreachable: NO_ANSWER,
@@ -68,7 +70,8 @@ def describe_error(error: SnapledgerError) -> str:
     """Return what went wrong, and what to do about it at a terminal."""
     if isinstance(error, Unauthenticated):
         reason = error.reason or "The service does not know this key: it may be mistyped, replaced or expired."
-        return f"{error.title}. {reason} Run `snapledger login` with another key, or set SNAPLEDGER_KEY."
+        advice = "Run `snapledger login` with another key, or set SNAPLEDGER_KEY."
+        return f"{error.title}. {reason} {advice if error.reason == '' else ''}".rstrip()
     return str(error)
 
 
@@ -95,10 +98,25 @@ def connect(*, rehearse: bool = False) -> Iterator[Client]:
 @contextmanager
 def connect_with(known: credentials.Credentials, *, rehearse: bool = False) -> Iterator[Client]:
     """Yield a client with these credentials. An error in the block is printed, and ends the command with its code."""
+    waiting = Console(stderr=True).status("waiting for the service …")
+    with reporting_errors(), _open(known, rehearse=rehearse) as client, waiting:
+        yield client
+
+
+def _open(known: credentials.Credentials, *, timeout: float = 60, retries: int = 6, rehearse: bool = False) -> Client:
+    if known.key is not None:
+        return Client(known.url, known.key, timeout=timeout, retries=retries, rehearse=rehearse)
     try:
-        waiting = Console(stderr=True).status("waiting for the service …")
-        with Client(known.url, known.key, rehearse=rehearse) as client, waiting:
-            yield client
+        return Client.sign_in(known.url, store=True, show=None, timeout=timeout, retries=retries, rehearse=rehearse)
+    except SignInError:
+        raise SignInError(f"Your session has ended: run `snapledger sign-in {known.url}`.") from None
+
+
+@contextmanager
+def reporting_errors() -> Iterator[None]:
+    """Print an error in the block, and end the command with its code."""
+    try:
+        yield
     except SnapledgerError as error:
         key, error.idempotency_key = error.idempotency_key, None  # here it is an option, not an argument
         again = "" if key is None else f"; repeat it safely with --key {key}"
@@ -112,7 +130,7 @@ def complete_dataset_names(incomplete: str) -> list[str]:
     """Return the dataset names for shell completion; none if the service does not respond at once."""
     try:
         known = credentials.load()
-        with Client(known.url, known.key, timeout=2, retries=0) as client:
+        with _open(known, timeout=2, retries=0) as client:
             return [facts.name for facts in client.datasets() if facts.name.startswith(incomplete)]
     except (SnapledgerError, ValueError):
         return []

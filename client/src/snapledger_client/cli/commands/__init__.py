@@ -6,6 +6,7 @@ from typing import Any
 import typer
 
 from snapledger_client.cli.commands import (
+    accounts,
     acts,
     budget_requests,
     budgets,
@@ -29,6 +30,8 @@ Command = Callable[..., Any]
 COMMANDS: dict[str, tuple[Command, str]] = {
     "login": (sign_in.login, "login https://statistics.example.org"),
     "logout": (sign_in.logout, "logout"),
+    "sign-in": (accounts.sign_in, "sign-in https://statistics.example.org"),
+    "sign-out": (accounts.sign_out, "sign-out"),
     "me": (own_account.show_me, "me"),
     "new-key": (own_account.replace_own_key, "new-key"),
     "plan": (questions.plan, "plan penguins mean body_mass_g --accuracy 50"),

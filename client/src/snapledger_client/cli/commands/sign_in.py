@@ -37,4 +37,6 @@ def login(
 
 def logout() -> None:
     """Delete what `snapledger login` stored; the key itself stays valid."""
+    if credentials.find_account() is not None:
+        fail("you are signed in with an account: run `snapledger sign-out`", USAGE)
     typer.echo("Signed out." if credentials.delete_credentials() else "No key was stored.")
