@@ -27,6 +27,10 @@ const pause = (seconds) =>
     setTimeout(resolve, seconds * 1000);
   });
 
+/** Request a rehearsal of a release or a derived statistic, which costs nothing; it has a key because a release has. */
+export const rehearse = (dataset, to, body) =>
+  call("POST", path("datasets", dataset, to), { ...body, rehearse: true }, { "Idempotency-Key": newKey() });
+
 /**
  * Request a release or a derived statistic: `to` is `releases` or `derived`.
  * After a lost response or a 503, it repeats the request with the same key, so nobody pays twice.

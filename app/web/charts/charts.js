@@ -1,6 +1,7 @@
 // The frame of every chart: an SVG drawn for the width that its container has, and again whenever that changes.
 
 import { fill, h, svg } from "../ui/element.js";
+import { isRehearsed, markPicture } from "./rehearsal.js";
 
 /** @typedef {(width: number) => SVGSVGElement} Draw */
 
@@ -22,7 +23,9 @@ function drawAt(/** @type {HTMLElement} */ element, /** @type {number} */ width)
   const drawing = drawings.get(element);
   if (!drawing || drawing.width === width) return;
   drawing.width = width;
-  fill(element, drawing.draw(width));
+  const picture = drawing.draw(width);
+  if (isRehearsed(element)) markPicture(picture);
+  fill(element, picture);
   if (element.scrollWidth > element.clientWidth + 1)
     element.setAttribute("tabindex", "0"); // wider than its box: scrolls
   else element.removeAttribute("tabindex");

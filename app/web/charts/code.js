@@ -36,7 +36,7 @@ const R = {
 
 /** Return the program in Python. */
 export function python(/** @type {Request} */ { dataset, to, body }, /** @type {string} */ origin) {
-  const { statistic, derived, ...options } = body;
+  const { statistic, derived, rehearse, ...options } = body;
   const call = to === "releases" ? "release" : "derive";
   const given = Object.entries(options)
     .map(([name, value]) => `, ${name}=${literal(value, PYTHON)}`)
@@ -45,7 +45,7 @@ export function python(/** @type {Request} */ { dataset, to, body }, /** @type {
     "from snapledger_client import Client",
     "",
     `client = Client(${JSON.stringify(origin)})  # the key is in SNAPLEDGER_KEY`,
-    `dataset = client.dataset(${JSON.stringify(dataset)})`,
+    `dataset = client.dataset(${JSON.stringify(dataset)})${rehearse ? ".rehearse()" : ""}`,
     `answer = dataset.${call}(${literal(statistic ?? derived, PYTHON)}${given})`,
     "print(answer)",
     "",

@@ -18,6 +18,7 @@ import {
 import { endsText, errorText, valueText } from "../ui/rounding.js";
 import { asYear, isYear } from "../ui/years.js";
 import { labelsOf, scalarPicture, wholePicture } from "./derived_pictures.js";
+import { answerCard, asRehearsal, markRows, REHEARSAL } from "./rehearsal.js";
 import { listed, worth } from "./release_results.js";
 import { shareButtons } from "./share.js";
 
@@ -147,9 +148,9 @@ const costOf = ({ release_id: id, reused, charged }, paid) =>
  * Return a table of the releases that a derived statistic follows from, or would follow from; see the caption. `paid`
  * has what some of them cost just before, by their ids.
  */
-export function components(caption, { dataset, components: all, columns }, paid = new Map()) {
+export function components(caption, { dataset, components: all, columns, rehearsed = false }, paid = new Map()) {
   const what = ({ release_id: id, statistic: asked }) =>
-    id === null
+    id === null || rehearsed
       ? statistic(asked)
       : h("a", { href: `#${path("datasets", dataset, "releases", id)}` }, statistic(asked));
   return table(
@@ -182,13 +183,16 @@ function csvRows(answer) {
 }
 
 /** Return a sentence that names what was asked, of what, and where it comes from. */
-const citation = ({ derived, dataset, alpha, epsilon, components: all }) =>
-  `${derivedName(derived)} of the dataset “${dataset}” ` +
-  `(${number(100 * (1 - alpha))} % confidence over the noise), derived from ${all.length} releases with ε-differential privacy (ε = ${epsilon} in all): ` +
-  `Snapledger ${all.map(({ release_id: id }) => id).join(", ")}, ${location.origin}.`;
+const citation = ({ derived, dataset, alpha, epsilon, components: all, rehearsed }) =>
+  rehearsed
+    ? `${REHEARSAL}, not a release: ${derivedName(derived)} of the dataset “${dataset}”; ${location.origin}.`
+    : `${derivedName(derived)} of the dataset “${dataset}” ` +
+      `(${number(100 * (1 - alpha))} % confidence over the noise), derived from ${all.length} releases with ε-differential privacy (ε = ${epsilon} in all): ` +
+      `Snapledger ${all.map(({ release_id: id }) => id).join(", ")}, ${location.origin}.`;
 
 /** Return what an answer was charged, or how its releases were paid. */
-function chargeText({ budget, components: all }, paid) {
+function chargeText({ budget, components: all, rehearsed }, paid) {
+  if (rehearsed) return "ε 0";
   if (budget.charged !== "0") return `ε ${budget.charged}`;
   const costs = all.map(({ release_id: id }) => paid.get(id)).filter(Boolean);
   return costs.length > 0
@@ -205,9 +209,8 @@ export function derivedResult(answer, { body, paid = new Map(), isNew = true }) 
   const whole = wholePicture(answer);
   const parts = Object.entries(answer.estimates).map(([name, each]) => estimate(answer, name, each, whole));
   const picture = whole ?? parts.find((part) => part.picture)?.picture;
-  return h(
-    "section",
-    { class: "card result" },
+  return answerCard(
+    answer,
     h("h2", { tabindex: "-1" }, derivedName(derived)),
     h(
       "p",
@@ -225,12 +228,12 @@ export function derivedResult(answer, { body, paid = new Map(), isNew = true }) 
     parts.map(({ content }) => content),
     treatment(answer),
     shareButtons({
-      name: `${dataset}-${derived.kind}`,
+      name: `${dataset}-${derived.kind}${answer.rehearsed ? "-rehearsal" : ""}`,
       picture,
-      rows: csvRows(answer),
+      rows: markRows(csvRows(answer), answer),
       citation: citation(answer),
-      address: derivedAddress(dataset, body),
-      request: { dataset, to: "derived", body: { derived, epsilon } },
+      address: answer.rehearsed ? null : derivedAddress(dataset, body),
+      request: { dataset, to: "derived", body: { derived, epsilon, ...asRehearsal(answer) } },
     }),
     components("The releases that it is derived from", answer, paid),
     facts([

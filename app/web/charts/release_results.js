@@ -9,6 +9,7 @@ import { chart, draw } from "./charts.js";
 import { histogram } from "./histogram.js";
 import { axisLabels, kindOf, labelsOf, measureOf, placesOf, textsOf, titleOf } from "./labels.js";
 import { rangePicture } from "./range.js";
+import { answerCard, asRehearsal, markRows, REHEARSAL } from "./rehearsal.js";
 import { ends, rowChart } from "./rows.js";
 import { shareButtons } from "./share.js";
 import { twoWay } from "./two_way.js";
@@ -213,8 +214,10 @@ function citation(/** @type {Release} */ release) {
     : release.value_as_date
       ? date(release.value_as_date)
       : textOf(release, 0);
+  const about = `${statistic(release.statistic)} of the dataset “${release.dataset}”: ${found} (${number(100 * (1 - release.accuracy.alpha))} % confidence over the noise)`;
+  if (release.rehearsed) return `${REHEARSAL}, not a release: ${about}; ${location.origin}.`;
   return (
-    `${statistic(release.statistic)} of the dataset “${release.dataset}”: ${found} (${number(100 * (1 - release.accuracy.alpha))} % confidence over the noise), ` +
+    `${about}, ` +
     `released with ε-differential privacy (ε = ${release.privacy.epsilon}, snapping mechanism) on ${release.created_at.slice(0, 10)}; Snapledger release ${release.id}, ${location.origin}.`
   );
 }
@@ -231,10 +234,10 @@ export function result(/** @type {Release} */ release, { isNew = true } = {}) {
     : many
       ? several(release)
       : scalar(release);
-  const name = `${release.dataset}-${release.statistic.kind}-${release.id.slice(0, 8)}`;
-  return h(
-    "section",
-    { class: "card result" },
+  const { rehearsed } = release;
+  const name = `${release.dataset}-${release.statistic.kind}-${rehearsed ? "rehearsal" : release.id.slice(0, 8)}`;
+  return answerCard(
+    release,
     h("h2", { tabindex: "-1" }, statistic(release.statistic)),
     h(
       "p",
@@ -246,25 +249,25 @@ export function result(/** @type {Release} */ release, { isNew = true } = {}) {
     shareButtons({
       name,
       picture,
-      rows: csvRows(release),
+      rows: markRows(csvRows(release), release),
       citation: citation(release),
-      address: `#${path("datasets", release.dataset, "releases", release.id)}`,
+      address: rehearsed ? null : `#${path("datasets", release.dataset, "releases", release.id)}`,
       request: {
         dataset: release.dataset,
         to: "releases",
-        body: { statistic: release.statistic, epsilon: privacy.epsilon },
+        body: { statistic: release.statistic, epsilon: privacy.epsilon, ...asRehearsal(release) },
       },
     }),
     figures,
     facts([
       ["Charged", `ε ${budget.charged}${release.reused ? " (an earlier release answers)" : ""}`],
-      ["Released at", time(release.created_at)],
+      ["Released at", rehearsed ? null : time(release.created_at)],
       ["Left of the dataset's budget", isNew ? `ε ${budget.dataset_remaining}` : null],
       [
         "Left of your allowance",
         !isNew || budget.allowance_remaining === null ? null : `ε ${budget.allowance_remaining}`,
       ],
-      ["Paid for the first time", `ε ${privacy.epsilon}`],
+      [rehearsed ? "A release would cost up to" : "Paid for the first time", `ε ${privacy.epsilon}`],
     ]),
     h(
       "details",

@@ -2,7 +2,7 @@
 
 import { derivedResult } from "../charts/derived_results.js";
 import { result } from "../charts/release_results.js";
-import { release } from "../release_requests.js";
+import { rehearse, release } from "../release_requests.js";
 import { alertOf, announce, fill } from "../ui/dom.js";
 
 const SHOWN = { releases: result, derived: derivedResult };
@@ -34,7 +34,7 @@ export function showAnswers(place, answers, charged) {
 
 /**
  * Return functions that request a question of a dataset and show its answer in an element: `ask` fails as the request
- * does, and `again` shows the failure. `afterwards` runs after an answer.
+ * does, and so does `tryOut`, which asks for made-up data; `again` shows the failure. `afterwards` runs after an answer.
  */
 export function prepareRequests(name, answer, afterwards) {
   async function ask(to, body) {
@@ -42,6 +42,13 @@ export function prepareRequests(name, answer, afterwards) {
     showAnswers(answer, [{ to, found, body }], found.reused ? "0" : found.budget.charged);
     afterwards();
   }
+  async function tryOut(to, body) {
+    announce("Making up data …");
+    const found = await rehearse(name, to, body);
+    fill(answer, SHOWN[to](found, { body }));
+    answer.querySelector("h2")?.focus();
+    announce("Rehearsed with made-up data, at no cost.");
+  }
   const again = (to) => (body) => ask(to, body).catch((error) => fill(answer, alertOf(error)));
-  return { ask, again };
+  return { ask, again, tryOut };
 }

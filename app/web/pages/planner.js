@@ -227,7 +227,7 @@ export async function planner(name, me, budget) {
     replan();
     basket.show();
   };
-  const { ask, again } = prepareRequests(name, answer, afterwards);
+  const { ask, again, tryOut } = prepareRequests(name, answer, afterwards);
   const basket = basketView(name, people, answer, afterwards);
 
   /** Run an act of a button once at a time, with what is in the fields now. */
@@ -282,6 +282,19 @@ export async function planner(name, me, budget) {
     "Add to basket",
   );
 
+  const trying = h(
+    "button",
+    {
+      type: "button",
+      class: "quiet",
+      click: act(
+        () => trying,
+        ({ to, body }) => tryOut(to, body),
+      ),
+    },
+    "Try it with made-up data",
+  );
+
   const reminder = h("p", { class: "muted" });
   const details = h("details", { hidden: true }, h("summary", {}, "Exact figures"), exact);
   const board = h(
@@ -289,7 +302,7 @@ export async function planner(name, me, budget) {
     { class: "card board sticky", "aria-label": "The plan" },
     outcome,
     prices,
-    h("div", { class: "actions" }, button, adding, h("button", { type: "submit", class: "link" }, "Plan")),
+    h("div", { class: "actions" }, button, adding, trying, h("button", { type: "submit", class: "link" }, "Plan")),
     reminder,
     trouble,
     brief,
