@@ -1,6 +1,6 @@
 """List all texts that people read: `make messages` writes docs/messages.md, so that they can be read in one go.
 
-In a Python module, a text is a string of two words or more that is neither a docstring nor SQL. In the dashboard's
+In a Python module or in R code, a text is a string of two words or more that is neither a docstring nor SQL. In the dashboard's
 scripts, it is any string that is not an attribute for machines. The help of the command line comes from its commands.
 `{name}` stands for a value that is filled in.
 
@@ -32,6 +32,7 @@ SECTIONS = {
     "Data, databases and settings": ["app/engines", "app/db", "app/config.py", "app/main.py", "app/*files.py"],
     "Command line": ["client/src/snapledger_client/cli", "app/cli", "app/demo", "app/mechanism_audit"],
     "Client": ["client/src/snapledger_client"],  # without its command line, which an earlier section has
+    "R client": ["clients/r/R"],
     "Dashboard": ["app/web"],
 }
 NOT_FOR_PEOPLE = re.compile(
@@ -45,6 +46,7 @@ SCRIPT_TOKEN = re.compile(
     r"(?P<text>\"(?:\\.|[^\"\\\n])*\"|`(?:\\.|\$\{(?:[^{}`]|`[^`]*`)*\}|[^`\\])*`)",
     re.DOTALL,
 )
+R_TOKEN = re.compile(r"#[^\n]*|(?P<text>\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*')")
 MACHINE_KEYS = {"class", "role", "type", "for", "scope", "autocomplete", "href", "src", "id", "inputmode", "accept"}
 
 
@@ -99,6 +101,12 @@ def find_script_texts(source: str) -> list[str]:
     return found
 
 
+def find_r_texts(source: str) -> list[str]:
+    """Return the texts for people in a file of R code."""
+    texts = [ast.literal_eval(match["text"]) for match in R_TOKEN.finditer(source) if match["text"]]
+    return [text for text in texts if TWO_WORDS.search(text) and not NOT_FOR_PEOPLE.search(text)]
+
+
 class _PageText(html.parser.HTMLParser):
     """Collects the text nodes of a page."""
 
@@ -139,6 +147,7 @@ READERS: dict[str, Callable[[str], list[str]]] = {
     ".py": find_python_texts,
     ".js": find_script_texts,
     ".html": find_page_texts,
+    ".R": find_r_texts,
 }
 
 

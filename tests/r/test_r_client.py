@@ -100,6 +100,14 @@ def test_the_page_of_the_guide_is_true(installed: R, tmp_path: Path) -> None:
     assert [masked(text.strip()) for text in told] == [masked(text.strip()) for text in expected]
 
 
+def test_the_code_has_one_style(r: R) -> None:
+    if not r.has("lintr"):
+        pytest.skip("r-cran-lintr is not installed: see .ci/run")
+    found = r.run("Rscript", "-e", f'print(lintr::lint_package("{PACKAGE}"))')
+    assert "style:" not in found, found
+    assert "warning:" not in found, found
+
+
 def test_the_manual_pages_are_those_of_the_sources(r: R) -> None:
     if not r.has("roxygen2"):
         pytest.skip("r-cran-roxygen2 is not installed: see .ci/run")

@@ -192,7 +192,8 @@ format_numbers <- function(numbers, is_count) {
 format_rows <- function(numbers, is_count) {
   shown <- utils::head(numbers, MAX_PRINTED)
   texts <- format_numbers(shown, is_count)
-  lines <- sprintf("  %s  %s  %s", format(shorten_numbers(shown$label)), format(texts$value, justify = "right"), texts$interval)
+  labels <- format(shorten_numbers(shown$label))
+  lines <- sprintf("  %s  %s  %s", labels, format(texts$value, justify = "right"), texts$interval)
   c(lines, if (nrow(numbers) > MAX_PRINTED) sprintf("  and %d more: see as_tibble()", nrow(numbers) - MAX_PRINTED))
 }
 

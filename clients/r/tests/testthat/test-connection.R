@@ -1,6 +1,8 @@
 test_that("a connection never shows its key", {
   connection <- away()
-  shown <- capture.output(print(connection), utils::str(unclass(connection)), utils::str(connection$get_key), dput(connection))
+  shown <- capture.output(
+    print(connection), utils::str(unclass(connection)), utils::str(connection$get_key), dput(connection)
+  )
   expect_false(any(grepl("secret-key", shown)))
   shown <- capture.output(print(sl_dataset(connection, "penguins")), print(unclass(sl_dataset(connection, "penguins"))))
   expect_false(any(grepl("secret-key", shown)))
@@ -43,7 +45,8 @@ test_that("names are encoded in paths", {
 test_that("lists are read page by page", {
   page <- function(names, after) {
     items <- lapply(names, function(name) list(name = name, n = 1, columns = list(), state = "open"))
-    answer(200, as.character(jsonlite::toJSON(list(datasets = items, `next` = after), auto_unbox = TRUE, null = "null")))
+    body <- jsonlite::toJSON(list(datasets = items, `next` = after), auto_unbox = TRUE, null = "null")
+    answer(200, as.character(body))
   }
   sent <- local_answers(page(c("a", "b"), "b"), page("c", NULL))
   expect_equal(sl_datasets(away())$name, c("a", "b", "c"))

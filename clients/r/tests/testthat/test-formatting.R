@@ -56,5 +56,6 @@ test_that("labels of bins are short enough to read", {
 test_that("statistics are shown in words", {
   expect_equal(format(sl_mean("mass", where = species == "Adelie", missing = "exclude")),
     "<snapledger statistic> mean of mass where species in Adelie, known values")
-  expect_equal(format(sl_count(group_by = sl_periods("born", "iso_week"))), "<snapledger statistic> count by week of born")
+  by_week <- sl_count(group_by = sl_periods("born", "iso_week"))
+  expect_equal(format(by_week), "<snapledger statistic> count by week of born")
 })

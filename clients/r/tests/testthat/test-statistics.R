@@ -17,7 +17,9 @@ test_that("statistics are described as the service reads them", {
     json_of(sl_table("a", "b", bins = list(NULL, 5))), '{"kind":"histogram","columns":["a","b"],"bins":[null,5]}'
   )
   expect_equal(json_of(sl_regression(y ~ x)), '{"kind":"regression","columns":["x","y"]}')
-  expect_equal(json_of(sl_quantile("a", 0.1, bins = 5)), '{"kind":"quantile","column":"a","bins":5,"probabilities":["0.1"]}')
+  expect_equal(
+    json_of(sl_quantile("a", 0.1, bins = 5)), '{"kind":"quantile","column":"a","bins":5,"probabilities":["0.1"]}'
+  )
   expect_equal(json_of(sl_median("a")), '{"kind":"quantile","column":"a","probabilities":["0.5"]}')
   expect_equal(json_of(sl_statistic("sum", column = "a", centred = TRUE)), '{"kind":"sum","column":"a","centred":true}')
 })

@@ -45,7 +45,7 @@ test_that("conditions that a filter does not have are refused with advice", {
   refused(sl_where(a == 1 | b == 2), "%in%")
   refused(sl_where(a + 1 > 2), "compare a column")
   refused(sl_where(a == c(1, 2)), "%in%")
-  refused(sl_where(a == NA), "is.na")
+  refused(sl_where(a == NA), "is.na") # nolint: equals_na_linter. It is what is refused.
   refused(sl_where(a == Inf), "finite")
   refused(sl_where(a > 1 & a > 2), "one condition of `a`")
   refused(sl_where(!(a > 1 & b > 2)), "one column")
