@@ -38,6 +38,10 @@ def test_what_is_stale_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         ("import AsyncIterator, Awaitable\n", "import Iterator\n"),
         ("def me(self) -> Awaitable[Me]:", "def me(self) -> Me:"),
         ("def mean(self) -> Awaitable[Estimate | Derived]:", "def mean(self) -> Estimate | Derived:"),
+        (
+            "    async def __anext__(self) -> T:\n        raise StopAsyncIteration",
+            "    def __next__(self) -> T:\n        raise StopIteration",
+        ),
         ("await asyncio.sleep(pause)", "time.sleep(pause)"),
         ("async def __aexit__(self)", "def __exit__(self)"),
         (

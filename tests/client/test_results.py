@@ -16,16 +16,19 @@ from snapledger_client import (
     Batch,
     BatchPlan,
     Budget,
+    DatasetFacts,
     Derived,
     DerivedPlan,
     Estimate,
     FreePlan,
     Histogram,
+    Me,
     Plan,
     Release,
 )
-from snapledger_client.display.html import MAX_BARS
-from snapledger_client.formatting import format_interval, format_radius
+from snapledger_client.display.plots import MAX_BARS
+from snapledger_client.display.svg import RIGHT, WIDTH
+from snapledger_client.formatting import REHEARSAL, format_interval, format_radius
 from snapledger_client.models.releases import parse_release
 
 STORY = json.loads((files("app.api.openapi") / "examples.json").read_text())
@@ -101,7 +104,7 @@ def test_the_interval_and_the_summary() -> None:
     estimate = read(ESTIMATE)
     assert isinstance(estimate, Estimate)
     assert estimate.interval == tuple(ESTIMATE["accuracy"]["interval"])
-    error = f"{ESTIMATE['value_in_range']:,.6g} ± 87.1137 (95 %)"
+    error = f"{ESTIMATE['value_in_range']:,.0f} ± 88 (95 %)"
     told = f"mean of body_mass_g: {error}; ε = 0.5 paid; 1.5 of your allowance and 9.5 of the dataset's"
     assert str(estimate).startswith(told)
     assert estimate.summary == ESTIMATE["summary"]
@@ -111,10 +114,11 @@ def test_the_interval_and_the_summary() -> None:
 
 def test_a_notebook_shows_value_error_cost_and_rest() -> None:
     text = shown(read(ESTIMATE))
-    for told in ("mean of body_mass_g", " ± 87.1137 (95 %)", "ε = 0.5 paid", "9.5 of the dataset", "<svg"):
+    for told in ("mean of body_mass_g", " ± 88 (95 %)", "ε = 0.5 paid", "9.5 of the dataset", "<svg"):
         assert told in text
     circle = next(element for element in ET.fromstring(text).iter() if element.tag == "circle")  # noqa: S314
-    assert float(circle.attrib["cx"]) == pytest.approx(8 + 464 * (ESTIMATE["value_in_range"] - 2000) / 5000, abs=0.1)
+    share = (ESTIMATE["value_in_range"] - 2000) / 5000  # of the statistic's public range
+    assert float(circle.attrib["cx"]) == pytest.approx(16 + (WIDTH - 16 - RIGHT) * share, abs=0.1)
 
 
 def test_a_histogram_is_drawn_with_its_error_bars() -> None:
@@ -124,8 +128,14 @@ def test_a_histogram_is_drawn_with_its_error_bars() -> None:
     heights = [float(bar.attrib["height"]) for bar in bars]
     assert heights[1] == 0
     assert heights[2] == pytest.approx(4 * heights[0], rel=0.01)
-    assert Tags(text).seen.count("line") == 3
-    assert "a: 10, b: 0, c: 40" in text
+    titles = [bar.find("title") for bar in bars]
+    assert [None if title is None else title.text for title in titles] == [
+        "a: 10 (8 to 12)",
+        "b: 0 (0 to 2)",
+        "c: 40 (38 to 42)",
+    ]
+    axis = [each.text for each in ET.fromstring(text).iter("text")]  # noqa: S314
+    assert {"a", "b", "c", "0", "10", "20", "30", "40", "x", "rows"} <= set(axis)
 
 
 def test_a_million_bins_are_a_drawing_of_a_few() -> None:
@@ -198,7 +208,10 @@ def test_what_follows_may_not_be_known() -> None:
     assert (nothing.value, nothing.interval) == (None, (None, None))
     assert "no value (anything)" in str(nothing)
     half = derived_of([1.5, 2], [[None, 2], [1, None]], derived={"kind": "quantile", "probabilities": [0.25, 0.5]})
-    assert "1.5 (at most 2), 2 (at least 1)" in str(half)
+    assert [line.split(maxsplit=2) for line in str(half).splitlines()[-2:]] == [
+        ["0.25", "1.5", "at most 2"],
+        ["0.5", "2", "at least 1"],
+    ]
     frame = half.to_frame()
     assert frame["of"].to_list() == [0.25, 0.5]
     assert frame["lower"].isna().to_list() == [True, False]
@@ -233,8 +246,10 @@ def test_a_curve_is_drawn_and_framed() -> None:
     assert plan.to_frame()["cliff"].to_list() == [False, False, True, False, False]
     without = copy.deepcopy(BY_PATH["/v1/plan", 200])
     without.pop("curve", None)
+    plain = FreePlan.parse(json.dumps(without).encode())
+    assert plain.to_frame()["radius"].to_list() == [plain.accuracy.radius]
     with pytest.raises(ValueError, match="no curve"):
-        FreePlan.parse(json.dumps(without).encode()).to_frame()
+        plain.plot()
 
 
 def test_units_and_labels_are_shown() -> None:
@@ -328,13 +343,15 @@ def test_edges_are_told_whole_and_without_separators(edges: list[float], labels:
 @pytest.mark.parametrize(
     ("number", "told"),
     [
-        (87.1136001, "± 87.1137 (95 %)"),
-        (87.1136, "± 87.1136 (95 %)"),
+        (87.0000001, "± 88 (95 %)"),
+        (87.0, "± 87 (95 %)"),
+        (8.7001, "± 8.8 (95 %)"),
         (50.0, "± 50 (95 %)"),
         (999999.5, "± 1,000,000 (95 %)"),
         (1234567.2, "± 1,234,568 (95 %)"),
-        (1.0000001e-9, "± 1.00001e-09 (95 %)"),
-        (0.1, "± 0.1 (95 %)"),
+        (1.0000001e-9, "± 0.0000000011 (95 %)"),
+        (0.1, "± 0.10 (95 %)"),
+        (1e-20, "± 1e-20 (95 %)"),
     ],
 )
 def test_a_radius_is_never_rounded_down(number: float, told: str) -> None:
@@ -342,7 +359,148 @@ def test_a_radius_is_never_rounded_down(number: float, told: str) -> None:
 
 
 def test_an_interval_is_rounded_outwards() -> None:
-    assert format_interval(-1.2345678, 1.2345671) == "-1.23457 to 1.23457"
+    assert format_interval(-1.2345678, 1.2345671) == "-1.3 to 1.3"
+    assert format_interval(35.5, 48.49, whole=True) == "35 to 49"
     assert format_interval(1.2345671, None) == "at least 1.23456"
     assert format_interval(None, -1.2345671) == "at most -1.23456"
     assert format_interval(None, None) == "anything"
+
+
+def record(path: str, status: int = 200) -> dict[str, Any]:
+    return copy.deepcopy(BY_PATH[path, status])
+
+
+def quantiles(count: int) -> Derived:
+    probabilities = [round((at + 1) / (count + 1), 3) for at in range(count)]
+    derived = {"kind": "quantile", "column": "x", "bounds": [0, 10], "probabilities": probabilities}
+    values = [float(at) for at in range(count)]
+    return derived_of(values, [[value - 0.5, value + 0.5] for value in values], derived=derived)
+
+
+def test_quantiles_are_a_table_and_a_band() -> None:
+    answer = quantiles(5)
+    assert "0.167" in str(answer)
+    assert "2.00  1.50 to 2.50" in str(answer)
+    assert repr(answer) == str(answer)
+    tags = Tags(shown(answer))
+    assert {"polygon", "polyline", "table"} <= set(tags.seen)
+    assert len(answer.to_frame()) == 5
+
+
+def test_what_is_one_number_is_a_float() -> None:
+    estimate = read(ESTIMATE)
+    assert isinstance(estimate, Estimate)
+    assert float(estimate) == ESTIMATE["value_in_range"]
+    median = derived_of([2.5], [[2, 3]], derived={"kind": "quantile", "column": "x", "probabilities": [0.5]})
+    assert float(median) == 2.5
+    assert str(median).startswith("median of x: 2.50 (2.00 to 3.00)")
+    assert "<svg" in shown(median)
+    with pytest.raises(ValueError, match="5 numbers"):
+        float(quantiles(5))
+    with pytest.raises(ValueError, match="interval"):
+        float(derived_of(None, [None, None]))
+    with pytest.raises(TypeError):
+        float(read(histogram_of([1, 2, 3])))  # type: ignore[arg-type]
+
+
+def test_a_two_way_table_is_shown_as_one() -> None:
+    table = read(with_axes())
+    assert [line.split()[-3:] for line in str(table).splitlines()[-2:]] == [["1", "2", "3"], ["4", "5", "6"]]
+    (element,) = ET.fromstring(shown(table)).iter("table")  # noqa: S314
+    assert [[cell.text for cell in row] for row in element][2][1:] == ["4", "5", "6"]
+
+
+def test_a_regression_names_its_variables() -> None:
+    derived = {"kind": "regression", "columns": ["x", "y"], "bounds": [[0, 10], [0, 100]]}
+    estimates = {"slope": {"value": 2, "interval": [1, 3]}, "intercept": {"value": 5, "interval": [4, 6]}}
+    line = Derived.model_validate(copy.deepcopy(DERIVED) | {"derived": derived, "estimates": estimates})
+    assert str(line).startswith("regression of y on x: slope 2.0 (1.0 to 3.0), intercept 5.0 (4.0 to 6.0), 95 %")
+    for told in ("regression of y on x", "change of y for 1 more of x", "y at x = 0"):
+        assert told in shown(line)
+    assert "polyline" in Tags(shown(line)).seen
+
+
+def test_long_tables_are_cut_and_say_so() -> None:
+    histogram = read(histogram_of([1.0] * 100))
+    assert str(histogram).endswith("… and 76 more: to_frame() has all")
+    assert "100 rows" in shown(histogram)
+    assert "… and 40 more" in shown(histogram)
+
+
+FRAMES = [
+    (Batch, record("/v1/datasets/{name}/batches", 201)),
+    (BatchPlan, record("/v1/datasets/{name}/batches/plan")),
+    (DerivedPlan, record("/v1/datasets/{name}/derived/plan")),
+    (Derived, DERIVED),
+    (FreePlan, record("/v1/plan")),
+    (Budget, record("/v1/datasets/{name}/budget")),
+    (Me, record("/v1/me")),
+    (DatasetFacts, record("/v1/datasets/{name}")),
+    (Histogram, with_axes()),
+    (Estimate, ESTIMATE),
+]
+
+
+@pytest.mark.parametrize(("kind", "document"), FRAMES)
+def test_every_answer_shows_itself_and_has_a_frame(kind: Any, document: dict[str, Any]) -> None:
+    answer = kind.parse(json.dumps(document).encode())
+    assert len(answer.to_frame())
+    assert repr(answer) == str(answer)
+    assert f"{kind.__name__}(" not in repr(answer)
+    assert "<pre" not in shown(answer)
+
+
+def test_a_batch_has_a_row_for_each_number() -> None:
+    batch = Batch.parse(json.dumps(FRAMES[0][1]).encode())
+    frame = batch.to_frame()
+    numbers = [len(each.value) if isinstance(each, Histogram) else 1 for each in batch.items]
+    assert frame["item"].value_counts(sort=False).to_list() == numbers
+    assert {"statistic", "bin", "value", "lower", "upper", "epsilon", "charged"} <= set(frame.columns)
+
+
+def test_a_plot_without_matplotlib_is_svg(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    for answer in (read(ESTIMATE), read(histogram_of([1, 2, 3])), read(with_axes()), quantiles(5)):
+        drawing = answer.plot()
+        assert ET.fromstring(drawing.svg).tag == "svg"  # noqa: S314
+        assert drawing._repr_html_() == drawing.svg
+    with pytest.raises(ValueError, match="nothing to plot"):
+        Budget.model_validate(FRAMES[5][1]).plot()
+
+
+class Axes:
+    """Stands for axes of matplotlib, and keeps what is drawn on them."""
+
+    def __init__(self) -> None:
+        self.drawn: list[tuple[str, tuple[Any, ...]]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *arguments, **_: self.drawn.append((name, arguments))
+
+
+def test_a_plot_is_drawn_on_given_axes() -> None:
+    axes = Axes()
+    assert read(histogram_of([10, 0, 40], ["a$x", "b", "c"])).plot(axes) is axes
+    assert [arguments[1] for name, arguments in axes.drawn if name == "bar"] == [10, 0, 40]
+    assert ("set_ylabel", ("rows",)) in axes.drawn
+    ticks = next(arguments for name, arguments in axes.drawn if name == "set_xticks")
+    assert ticks[1] == [r"a\$x", "b", "c"]  # a label is no mathematics
+
+
+def test_a_rehearsal_is_marked_wherever_it_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    rehearsed = {"rehearsed": True}
+    batch = copy.deepcopy(FRAMES[0][1]) | rehearsed
+    batch["items"] = [each | rehearsed for each in batch["items"]]
+    answers = [
+        read(ESTIMATE | rehearsed),
+        read(histogram_of([1, 2]) | rehearsed),
+        Derived.model_validate(DERIVED | rehearsed),
+    ]
+    for answer in [*answers, Batch.parse(json.dumps(batch).encode())]:
+        assert REHEARSAL in shown(answer)
+        assert REHEARSAL in answer.plot().svg
+        assert answer.to_frame()["rehearsed"].all()
+        assert REHEARSAL in str(answer)
+    assert "rehearsed" not in read(ESTIMATE).to_frame().columns

@@ -15,8 +15,10 @@ Examples:
 from snapledger_client import display as _display  # noqa: F401 - registers the display of answers
 from snapledger_client._async.client import AsyncClient
 from snapledger_client._async.dataset import AsyncDataset
+from snapledger_client._async.listing import AsyncListing
 from snapledger_client._sync.client import Client
 from snapledger_client._sync.dataset import Dataset
+from snapledger_client._sync.listing import Listing
 from snapledger_client.derived_statistics import (
     DerivedStatistic,
     correlation,
@@ -152,6 +154,7 @@ __all__ = [
     "AllowanceRevoked",
     "AsyncClient",
     "AsyncDataset",
+    "AsyncListing",
     "AuditRecord",
     "Axis",
     "BadRequest",
@@ -206,6 +209,7 @@ __all__ = [
     "LastAdmin",
     "LatestVerification",
     "LedgerProblem",
+    "Listing",
     "MalformedJson",
     "Me",
     "Mechanism",

@@ -1,11 +1,13 @@
 """Formats numbers, intervals and statistics as text. `display` renders whole answers."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from itertools import pairwise
-from math import ceil
+from math import ceil, floor
 from typing import Any
+
+from snapledger_client.rounding import MAX_WHOLE, round_interval, round_measured, round_to, round_value, write
 
 MAX_LISTED = 4  # values of a list that are shown in a line
 ENDS = ("at_least", "above", "at_most", "below")
@@ -22,16 +24,16 @@ def format_number(number: float) -> str:
 
 
 def format_radius_number(radius: float) -> str:
-    """Return a bound of an error for reading: like `format_number`, but never rounded below it."""
-    return format_number(_round(radius, ROUND_CEILING))
+    """Return a bound of an error for reading, rounded up."""
+    rounded = round_measured(0.0, radius)
+    return format_number(radius) if rounded is None else rounded[1]
 
 
-def _round(number: float, rounding: str) -> float:
-    """Return a number rounded to the digits that `format_number` shows, in a direction."""
-    exact = Decimal(repr(number))
-    if 1e6 <= abs(number) < 1e15:
-        return float(exact.to_integral_value(rounding))
-    return float(Context(SHOWN_DIGITS, rounding).plus(exact))
+def format_measured(value: float, radius: float, alpha: float, unit: str | None = None) -> str:
+    """Return a value with its error: `4,204 ± 44 g (95 %)`."""
+    rounded = round_measured(value, radius)
+    shown, error = (format_number(value), format_number(radius)) if rounded is None else rounded
+    return f"{shown} ± {append_unit(error, unit)} ({format_level(alpha)})"
 
 
 def format_column_value(number: float | str) -> str:
@@ -60,14 +62,24 @@ def describe_missing(column: Mapping[str, Any]) -> str:
     return "yes" if value is None else f"as {format_column_value(value)}"
 
 
-def choose_number_format(kind: str) -> Callable[[float], str]:
-    """Return the format function for a kind of statistic. Quantiles are values of a column, which may be years."""
-    return (lambda number: format_number(number).replace(",", "")) if kind == "quantile" else format_number
+def format_value(
+    value: float | None, lower: float | None = None, upper: float | None = None, *, separators: bool = True
+) -> str:
+    """Return a value to the place of its interval; `no value` for None."""
+    if value is None:
+        return "no value"
+    text = round_value(value, lower, upper) or format_number(value)
+    return text if separators else text.replace(",", "")
+
+
+def has_separators(kind: str) -> bool:
+    """Return whether numbers of a kind of statistic have thousands separators: quantiles may be years."""
+    return kind != "quantile"
 
 
 def format_level(alpha: float) -> str:
-    """Return the confidence level of an alpha: `95 %`."""
-    return f"{100 * (1 - alpha):.10g} %"
+    """Return the confidence level of an alpha, rounded down: `95 %`."""
+    return f"{floor(10_000 * (1 - alpha) + 1e-9) / 100:.10g} %"
 
 
 def append_unit(number: str, unit: str | None) -> str:
@@ -81,18 +93,30 @@ def format_radius(radius: float, alpha: float, unit: str | None = None) -> str:
 
 
 def format_ends(
-    lower: float | None, upper: float | None, number_format: Callable[[float], str] = format_number
+    lower: float | None, upper: float | None, *, separators: bool = True, whole: bool = False
 ) -> tuple[str | None, str | None]:
     """Return both ends of an interval as text, rounded outwards; None if an end is unknown."""
-    least = None if lower is None else number_format(_round(lower, ROUND_FLOOR))
-    return least, None if upper is None else number_format(_round(upper, ROUND_CEILING))
+    ends: tuple[str | None, str | None]
+    if lower is not None and upper is not None:
+        ends = round_interval(lower, upper, whole=whole) or (format_number(lower), format_number(upper))
+    else:
+        ends = _format_end(lower, ROUND_FLOOR), _format_end(upper, ROUND_CEILING)
+    least, most = (each if each is None or separators else each.replace(",", "") for each in ends)
+    return least, most
 
 
-def format_interval(
-    lower: float | None, upper: float | None, number_format: Callable[[float], str] = format_number
-) -> str:
+def _format_end(end: float | None, rounding: str) -> str | None:
+    """Return the only known end of an interval."""
+    if end is None:
+        return None
+    if MAX_WHOLE > abs(end) >= 10**SHOWN_DIGITS:
+        return write(round_to(end, 0, rounding))
+    return format_number(float(Context(SHOWN_DIGITS, rounding).plus(Decimal(repr(float(end))))))
+
+
+def format_interval(lower: float | None, upper: float | None, *, separators: bool = True, whole: bool = False) -> str:
     """Return an interval as text, rounded outwards; an end may be unknown (None)."""
-    least, most = format_ends(lower, upper, number_format)
+    least, most = format_ends(lower, upper, separators=separators, whole=whole)
     if least is None and most is None:
         return "anything"
     if least is None or most is None:
@@ -111,6 +135,13 @@ def format_dates(value: date | None, lower: date | None, upper: date | None) -> 
     return f"{'no value' if value is None else format_date(value)} ({around})"
 
 
+def shorten_edge(edge: float | str) -> str:
+    """Return an edge of a bin with six significant digits or all whole ones, as text in a picture or a table."""
+    if isinstance(edge, str) or edge == int(edge) or abs(edge) >= 10**SHOWN_DIGITS:
+        return format_column_value(edge if isinstance(edge, str) else float(round(edge)))
+    return f"{edge:.{SHOWN_DIGITS}g}"
+
+
 def label_intervals(edges: Sequence[float] | Sequence[str]) -> list[str]:
     """Return the label of each interval between edges; the last one is closed."""
     texts = [format_column_value(edge) for edge in edges]
@@ -122,9 +153,12 @@ def describe_statistic(statistic: Mapping[str, Any]) -> str:
     """Return a statistic in words: `mean of body_mass_g`, `count by species where year between 2007 and 2008`."""
     columns = statistic.get("columns") or [statistic.get("column")]
     names = " and ".join(str(column) for column in columns if column is not None)
+    if statistic["kind"] == "regression":
+        names = " on ".join(map(str, reversed(columns)))
     if statistic["kind"] == "margin":
         names = f"{statistic['column']} in the table of {names}"
-    parts = [str(statistic["kind"])]
+    is_median = statistic["kind"] == "quantile" and [float(each) for each in statistic["probabilities"]] == [0.5]
+    parts = ["median" if is_median else str(statistic["kind"])]
     if names:
         parts.append(f"of {names}")
     if statistic.get("category") is not None:

@@ -258,7 +258,7 @@ def test_filters_and_groups(run: Run, arguments: tuple[str, ...], statistic: dic
 
 def test_the_bias_of_a_guess(run: Run) -> None:
     done = run("plan", "penguins", "mean", "body_mass_g", "--epsilon", "0.5", "--guess", "4200")
-    assert "if the value is 4,200, the bias is -1.29605e-09, and never more than ± 0.0133678" in done.stdout
+    assert "if the value is 4,200, the bias is -1.29605e-09, and never more than ± 0.014" in done.stdout
 
 
 ITEMS = [
@@ -304,10 +304,10 @@ def test_a_batch_from_a_file(run: Run, tmp_path: Path) -> None:
         (("correlation", "bill_length_mm", "body_mass_g"), "correlation of bill_length_mm and body_mass_g: "),
         (
             ("regression", "bill_length_mm", "body_mass_g", "--bounds", "30,61", "--bounds", "2500,6501"),
-            "regression of bill_length_mm and body_mass_g: slope ",
+            "regression of body_mass_g on bill_length_mm: slope ",
         ),
         (("quantile", "body_mass_g", "--bins", "10", "--probabilities", "0.25,0.5"), "quantile of body_mass_g: "),
-        (("median", "body_mass_g", "--bins", "9"), "quantile of body_mass_g: "),
+        (("median", "body_mass_g", "--bins", "9"), "median of body_mass_g: "),
         (("cumulative", "body_mass_g", "--edges", "2000,4001,7000"), "cumulative of body_mass_g: "),
         (("sum", "body_mass_g", "--bounds", "2500,6502"), "sum of body_mass_g: "),
         (

@@ -1,18 +1,20 @@
 """Sends calls to the service, repeats them after failures, and reads lists page by page."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import Any, Self, TypeVar
 
 import httpx
 
 from snapledger_client import connection
 from snapledger_client._async.account import AsyncAccount
+from snapledger_client._async.listing import AsyncListing
 from snapledger_client.calls import Call, Pages, read_response
+from snapledger_client.models.base import Answer
 from snapledger_client.problems import SnapledgerError
 from snapledger_client.retries import RetryPolicy, make_unreachable
 
 T = TypeVar("T")
+A = TypeVar("A", bound=Answer)
 
 
 class AsyncBaseClient:
@@ -81,11 +83,5 @@ class AsyncBaseClient:
             raise
         return await self._http.request(**connection.with_token(options, token))
 
-    async def _iterate(self, pages: Pages[T]) -> AsyncIterator[T]:
-        page = await self._send(pages(None))
-        for item in page.items:
-            yield item
-        while page.next is not None:
-            page = await self._send(pages(page.next))
-            for item in page.items:
-                yield item
+    def _list(self, pages: Pages[A], name: str) -> AsyncListing[A]:
+        return AsyncListing(self._send, pages, name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -11,6 +11,7 @@ from snapledger_client import calls, connection, token_files
 from snapledger_client._async.account import AsyncAccount
 from snapledger_client._async.base_client import AsyncBaseClient
 from snapledger_client._async.dataset import AsyncDataset
+from snapledger_client._async.listing import AsyncListing
 from snapledger_client.arguments import require_released
 from snapledger_client.device_codes import DeviceCode
 from snapledger_client.models.accounts import (
@@ -93,6 +94,9 @@ class AsyncClient(AsyncBaseClient):
         if self._account is not None:
             await self._account.sign_out()
 
+    def __repr__(self) -> str:
+        return f"AsyncClient({str(self._http.base_url)!r})"
+
     def dataset(self, name: str) -> AsyncDataset:
         """Return a dataset by its name, without sending anything.
 
@@ -172,14 +176,14 @@ class AsyncClient(AsyncBaseClient):
         """
         return self._send(calls.replace_own_key())
 
-    def datasets(self) -> AsyncIterator[DatasetFacts]:
+    def datasets(self) -> AsyncListing[DatasetFacts]:
         """The datasets that the caller may see, oldest first.
 
         Examples:
             >>> [facts.name async for facts in client.datasets()]
             ['penguins']
         """
-        return self._iterate(calls.list_datasets())
+        return self._list(calls.list_datasets(), "datasets")
 
     async def register(
         self, metadata: Mapping[str, Any], file: Table | None = None, progress: Progress | None = None
@@ -236,7 +240,7 @@ class AsyncClient(AsyncBaseClient):
         """
         return (await self._send(calls.list_connections())).connections
 
-    def releases(self, *, newest: bool = False) -> AsyncIterator[Release]:
+    def releases(self, *, newest: bool = False) -> AsyncListing[Release]:
         """The caller's own releases, oldest first, or with `newest` the newest first.
 
         Examples:
@@ -247,7 +251,7 @@ class AsyncClient(AsyncBaseClient):
             >>> [release.id async for release in client.releases(newest=True)][0] == latest.id
             True
         """
-        return self._iterate(calls.list_own_releases(newest=newest))
+        return self._list(calls.list_own_releases(newest=newest), "releases")
 
     def release(self, release_id: str) -> Awaitable[Release]:
         """An earlier release.
@@ -259,14 +263,14 @@ class AsyncClient(AsyncBaseClient):
         """
         return self._send(calls.get_release(release_id))
 
-    def principals(self) -> AsyncIterator[Principal]:
+    def principals(self) -> AsyncListing[Principal]:
         """All principals, oldest first, for admins.
 
         Examples:
             >>> 'ada' in [principal.name async for principal in admin.principals()]
             True
         """
-        return self._iterate(calls.list_principals())
+        return self._list(calls.list_principals(), "principals")
 
     def create_principal(
         self, name: str, role: str, key_expires_at: datetime | None = None, display_name: str | None = None
@@ -316,14 +320,14 @@ class AsyncClient(AsyncBaseClient):
         """
         return self._send(calls.disable_principal(name))
 
-    def audit(self) -> AsyncIterator[AuditRecord]:
+    def audit(self) -> AsyncListing[AuditRecord]:
         """Every administrative act, oldest first, for admins and auditors.
 
         Examples:
             >>> [record.seq async for record in admin.audit()][:2]
             [1, 2]
         """
-        return self._iterate(calls.list_audit())
+        return self._list(calls.list_audit(), "audit log")
 
     def health(self, *, database: bool = True) -> Awaitable[Health]:
         """Ask whether the service is ready; an `Unavailable` says that it is not.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING, NoReturn
 
 from snapledger_client import calls
 from snapledger_client._async.derived_queries import AsyncDerivedQueries
+from snapledger_client._async.listing import AsyncListing
 from snapledger_client._async.release_queries import AsyncReleaseQueries
 from snapledger_client.arguments import describe_missing_method, explain_arguments
 from snapledger_client.models.accounts import (
@@ -61,7 +62,7 @@ class AsyncDataset(AsyncReleaseQueries, AsyncDerivedQueries):
         """
         return self._send(calls.describe_dataset(self.name))
 
-    def releases(self, *, newest: bool = False) -> AsyncIterator[Release]:
+    def releases(self, *, newest: bool = False) -> AsyncListing[Release]:
         """Earlier releases of everybody, oldest first, or with `newest` the newest first.
 
         Examples:
@@ -69,7 +70,7 @@ class AsyncDataset(AsyncReleaseQueries, AsyncDerivedQueries):
             >>> first.id in [release.id async for release in penguins.releases()]
             True
         """
-        return self._iterate(calls.list_releases(self.name, newest=newest))
+        return self._list(calls.list_releases(self.name, newest=newest), "releases")
 
     def budget(self) -> Awaitable[Budget]:
         """What the dataset and the caller may spend.
@@ -80,7 +81,7 @@ class AsyncDataset(AsyncReleaseQueries, AsyncDerivedQueries):
         """
         return self._send(calls.get_budget(self.name))
 
-    def ledger(self, *, newest: bool = False) -> AsyncIterator[Entry]:
+    def ledger(self, *, newest: bool = False) -> AsyncListing[Entry]:
         """Every entry of the ledger, for owners and auditors: oldest first, or with `newest` the newest first.
 
         Examples:
@@ -89,7 +90,7 @@ class AsyncDataset(AsyncReleaseQueries, AsyncDerivedQueries):
             >>> [entry.seq async for entry in owner.dataset("penguins").ledger(newest=True)][-1]
             1
         """
-        return self._iterate(calls.list_ledger(self.name, newest=newest))
+        return self._list(calls.list_ledger(self.name, newest=newest), "ledger")
 
     def verify(self, *, incremental: bool = False) -> Awaitable[Verification]:
         """Let the service compute every hash and sum of the ledger again, for owners and auditors.
@@ -132,14 +133,14 @@ class AsyncDataset(AsyncReleaseQueries, AsyncDerivedQueries):
         """
         return self._send(calls.revoke_allowance(self.name, principal))
 
-    def grantees(self) -> AsyncIterator[Grantee]:
+    def grantees(self) -> AsyncListing[Grantee]:
         """The principals that may get an allowance, oldest first, for owners.
 
         Examples:
             >>> "ada" in [grantee.name async for grantee in owner.dataset("penguins").grantees()]
             True
         """
-        return self._iterate(calls.list_grantees(self.name))
+        return self._list(calls.list_grantees(self.name), "grantees")
 
     def request_budget(self, epsilon: Number, reason: str) -> Awaitable[BudgetRequest]:
         """Ask the owner to raise the caller's allowance by ε, with a reason; one request at a time.
@@ -151,14 +152,14 @@ class AsyncDataset(AsyncReleaseQueries, AsyncDerivedQueries):
         """
         return self._send(calls.request_budget(self.name, epsilon, reason))
 
-    def budget_requests(self) -> AsyncIterator[BudgetRequest]:
+    def budget_requests(self) -> AsyncListing[BudgetRequest]:
         """Requests for budget, oldest first: all for owners and auditors, otherwise the caller's own.
 
         Examples:
             >>> [request.reason async for request in penguins.budget_requests() if request.state == "open"]
             []
         """
-        return self._iterate(calls.list_budget_requests(self.name))
+        return self._list(calls.list_budget_requests(self.name), "budget requests")
 
     def grant_request(
         self, request_id: str, epsilon: Number | None = None, answer: str | None = None

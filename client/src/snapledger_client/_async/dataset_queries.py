@@ -34,7 +34,7 @@ class AsyncDatasetQueries:
     def __init__(self, client: AsyncBaseClient, name: str, *, rehearse: bool = False) -> None:
         self.name = name
         self._client, self._rehearses = client, rehearse
-        self._iterate = client._iterate  # noqa: SLF001 - parts of one client
+        self._list = client._list  # noqa: SLF001 - parts of one client
 
     def _send(self, call: Call[T]) -> Awaitable[T]:
         return self._client._send(call.as_rehearsal() if self._rehearses else call)  # noqa: SLF001

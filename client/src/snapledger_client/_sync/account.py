@@ -3,10 +3,10 @@
 """Somebody's session with the provider of a service: signing in, renewing tokens, signing out."""
 
 import time
-from threading import Lock
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
+from threading import Lock
 from typing import Any, NoReturn, Self
 
 import httpx

@@ -3,18 +3,20 @@
 """Sends calls to the service, repeats them after failures, and reads lists page by page."""
 
 import time
-from collections.abc import Iterator
 from typing import Any, Self, TypeVar
 
 import httpx
 
 from snapledger_client import connection
 from snapledger_client._sync.account import Account
+from snapledger_client._sync.listing import Listing
 from snapledger_client.calls import Call, Pages, read_response
+from snapledger_client.models.base import Answer
 from snapledger_client.problems import SnapledgerError
 from snapledger_client.retries import RetryPolicy, make_unreachable
 
 T = TypeVar("T")
+A = TypeVar("A", bound=Answer)
 
 
 class BaseClient:
@@ -83,11 +85,5 @@ class BaseClient:
             raise
         return self._http.request(**connection.with_token(options, token))
 
-    def _iterate(self, pages: Pages[T]) -> Iterator[T]:
-        page = self._send(pages(None))
-        for item in page.items:
-            yield item
-        while page.next is not None:
-            page = self._send(pages(page.next))
-            for item in page.items:
-                yield item
+    def _list(self, pages: Pages[A], name: str) -> Listing[A]:
+        return Listing(self._send, pages, name)

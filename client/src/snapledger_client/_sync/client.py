@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Callable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -13,6 +13,7 @@ from snapledger_client import calls, connection, token_files
 from snapledger_client._sync.account import Account
 from snapledger_client._sync.base_client import BaseClient
 from snapledger_client._sync.dataset import Dataset
+from snapledger_client._sync.listing import Listing
 from snapledger_client.arguments import require_released
 from snapledger_client.device_codes import DeviceCode
 from snapledger_client.models.accounts import (
@@ -95,6 +96,9 @@ class Client(BaseClient):
         if self._account is not None:
             self._account.sign_out()
 
+    def __repr__(self) -> str:
+        return f"Client({str(self._http.base_url)!r})"
+
     def dataset(self, name: str) -> Dataset:
         """Return a dataset by its name, without sending anything.
 
@@ -174,14 +178,14 @@ class Client(BaseClient):
         """
         return self._send(calls.replace_own_key())
 
-    def datasets(self) -> Iterator[DatasetFacts]:
+    def datasets(self) -> Listing[DatasetFacts]:
         """The datasets that the caller may see, oldest first.
 
         Examples:
             >>> [facts.name for facts in client.datasets()]
             ['penguins']
         """
-        return self._iterate(calls.list_datasets())
+        return self._list(calls.list_datasets(), "datasets")
 
     def register(
         self, metadata: Mapping[str, Any], file: Table | None = None, progress: Progress | None = None
@@ -238,7 +242,7 @@ class Client(BaseClient):
         """
         return self._send(calls.list_connections()).connections
 
-    def releases(self, *, newest: bool = False) -> Iterator[Release]:
+    def releases(self, *, newest: bool = False) -> Listing[Release]:
         """The caller's own releases, oldest first, or with `newest` the newest first.
 
         Examples:
@@ -249,7 +253,7 @@ class Client(BaseClient):
             >>> [release.id for release in client.releases(newest=True)][0] == latest.id
             True
         """
-        return self._iterate(calls.list_own_releases(newest=newest))
+        return self._list(calls.list_own_releases(newest=newest), "releases")
 
     def release(self, release_id: str) -> Release:
         """An earlier release.
@@ -261,14 +265,14 @@ class Client(BaseClient):
         """
         return self._send(calls.get_release(release_id))
 
-    def principals(self) -> Iterator[Principal]:
+    def principals(self) -> Listing[Principal]:
         """All principals, oldest first, for admins.
 
         Examples:
             >>> 'ada' in [principal.name for principal in admin.principals()]
             True
         """
-        return self._iterate(calls.list_principals())
+        return self._list(calls.list_principals(), "principals")
 
     def create_principal(
         self, name: str, role: str, key_expires_at: datetime | None = None, display_name: str | None = None
@@ -318,14 +322,14 @@ class Client(BaseClient):
         """
         return self._send(calls.disable_principal(name))
 
-    def audit(self) -> Iterator[AuditRecord]:
+    def audit(self) -> Listing[AuditRecord]:
         """Every administrative act, oldest first, for admins and auditors.
 
         Examples:
             >>> [record.seq for record in admin.audit()][:2]
             [1, 2]
         """
-        return self._iterate(calls.list_audit())
+        return self._list(calls.list_audit(), "audit log")
 
     def health(self, *, database: bool = True) -> Health:
         """Ask whether the service is ready; an `Unavailable` says that it is not.

@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, NoReturn
 
 from snapledger_client import calls
 from snapledger_client._sync.derived_queries import DerivedQueries
+from snapledger_client._sync.listing import Listing
 from snapledger_client._sync.release_queries import ReleaseQueries
 from snapledger_client.arguments import describe_missing_method, explain_arguments
 from snapledger_client.models.accounts import (
@@ -63,7 +63,7 @@ class Dataset(ReleaseQueries, DerivedQueries):
         """
         return self._send(calls.describe_dataset(self.name))
 
-    def releases(self, *, newest: bool = False) -> Iterator[Release]:
+    def releases(self, *, newest: bool = False) -> Listing[Release]:
         """Earlier releases of everybody, oldest first, or with `newest` the newest first.
 
         Examples:
@@ -71,7 +71,7 @@ class Dataset(ReleaseQueries, DerivedQueries):
             >>> first.id in [release.id for release in penguins.releases()]
             True
         """
-        return self._iterate(calls.list_releases(self.name, newest=newest))
+        return self._list(calls.list_releases(self.name, newest=newest), "releases")
 
     def budget(self) -> Budget:
         """What the dataset and the caller may spend.
@@ -82,7 +82,7 @@ class Dataset(ReleaseQueries, DerivedQueries):
         """
         return self._send(calls.get_budget(self.name))
 
-    def ledger(self, *, newest: bool = False) -> Iterator[Entry]:
+    def ledger(self, *, newest: bool = False) -> Listing[Entry]:
         """Every entry of the ledger, for owners and auditors: oldest first, or with `newest` the newest first.
 
         Examples:
@@ -91,7 +91,7 @@ class Dataset(ReleaseQueries, DerivedQueries):
             >>> [entry.seq for entry in owner.dataset("penguins").ledger(newest=True)][-1]
             1
         """
-        return self._iterate(calls.list_ledger(self.name, newest=newest))
+        return self._list(calls.list_ledger(self.name, newest=newest), "ledger")
 
     def verify(self, *, incremental: bool = False) -> Verification:
         """Let the service compute every hash and sum of the ledger again, for owners and auditors.
@@ -134,14 +134,14 @@ class Dataset(ReleaseQueries, DerivedQueries):
         """
         return self._send(calls.revoke_allowance(self.name, principal))
 
-    def grantees(self) -> Iterator[Grantee]:
+    def grantees(self) -> Listing[Grantee]:
         """The principals that may get an allowance, oldest first, for owners.
 
         Examples:
             >>> "ada" in [grantee.name for grantee in owner.dataset("penguins").grantees()]
             True
         """
-        return self._iterate(calls.list_grantees(self.name))
+        return self._list(calls.list_grantees(self.name), "grantees")
 
     def request_budget(self, epsilon: Number, reason: str) -> BudgetRequest:
         """Ask the owner to raise the caller's allowance by ε, with a reason; one request at a time.
@@ -153,14 +153,14 @@ class Dataset(ReleaseQueries, DerivedQueries):
         """
         return self._send(calls.request_budget(self.name, epsilon, reason))
 
-    def budget_requests(self) -> Iterator[BudgetRequest]:
+    def budget_requests(self) -> Listing[BudgetRequest]:
         """Requests for budget, oldest first: all for owners and auditors, otherwise the caller's own.
 
         Examples:
             >>> [request.reason for request in penguins.budget_requests() if request.state == "open"]
             []
         """
-        return self._iterate(calls.list_budget_requests(self.name))
+        return self._list(calls.list_budget_requests(self.name), "budget requests")
 
     def grant_request(self, request_id: str, epsilon: Number | None = None, answer: str | None = None) -> BudgetRequest:
         """Raise an allowance by what was asked, or by another ε, for owners; nothing is debited.

@@ -36,7 +36,7 @@ class DatasetQueries:
     def __init__(self, client: BaseClient, name: str, *, rehearse: bool = False) -> None:
         self.name = name
         self._client, self._rehearses = client, rehearse
-        self._iterate = client._iterate  # noqa: SLF001 - parts of one client
+        self._list = client._list  # noqa: SLF001 - parts of one client
 
     def _send(self, call: Call[T]) -> T:
         return self._client._send(call.as_rehearsal() if self._rehearses else call)  # noqa: SLF001

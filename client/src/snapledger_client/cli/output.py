@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from snapledger_client.cli.csv_text import render_csv
-from snapledger_client.models.base import Answer
+from snapledger_client.models.base import Answer, DisplayedAnswer, render_text
 
 
 class OutputFormat(StrEnum):
@@ -65,7 +65,8 @@ def print_line(text: object) -> None:
 
 def print_answer(answer: object) -> None:
     """Print an answer for people, which has a line for the result and perhaps one for how it is computed."""
-    for line in str(answer).split("\n"):
+    text = render_text(answer) if isinstance(answer, DisplayedAnswer) else str(answer)
+    for line in text.split("\n"):
         print_line(line)
 
 

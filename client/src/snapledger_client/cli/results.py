@@ -6,14 +6,16 @@ from snapledger_client import Derived, DerivedEstimate, Estimate, Histogram, Rel
 from snapledger_client.cli import output
 from snapledger_client.cli.output import OutputFormat
 from snapledger_client.cli.records import list_derived_records, list_release_records
+from snapledger_client.display.tables import WHOLE_KINDS
 from snapledger_client.formatting import (
     append_unit,
-    choose_number_format,
     format_column_value,
     format_date,
     format_ends,
     format_interval,
     format_number,
+    format_value,
+    has_separators,
 )
 
 
@@ -27,7 +29,10 @@ def print_release(released: Release) -> None:
     """Print a release for people: a table of its bins, or its interval."""
     if isinstance(released, Histogram):
         counts = zip(released.titles, released.value_in_range, released.interval, strict=True)
-        rows = [(label, format_number(value), *format_ends(low, high)) for label, value, (low, high) in counts]
+        whole = released.statistic["kind"] in WHOLE_KINDS
+        rows = [
+            (label, format_number(value), *format_ends(low, high, whole=whole)) for label, value, (low, high) in counts
+        ]
         output.print_table(("bin", "count", "from", "to"), rows, ("count", "from", "to"))
     output.print_answer(released)
     if isinstance(released, Estimate) and released.value_as_date is None:
@@ -59,9 +64,12 @@ def _format_rows(estimate: DerivedEstimate, kind: str) -> list[tuple[str, str]]:
             ("" if value is None else format_date(value), f"{format_date(least)} to {format_date(most)}")
             for value, least, most in estimate.date_rows
         ]
-    format_value = choose_number_format(kind)
+    separators = has_separators(kind)
     return [
-        ("" if value is None else format_value(value), format_interval(least, most, format_value))
+        (
+            "" if value is None else format_value(value, least, most, separators=separators),
+            format_interval(least, most, separators=separators),
+        )
         for value, least, most in estimate.rows
     ]
 

@@ -1,5 +1,5 @@
-"""The display of answers. Importing this package registers a text and HTML for notebooks for each class of answer."""
+"""The display of answers. Importing this package registers text, HTML, frames and plots for each class of answer."""
 
-from snapledger_client.display import html, text
+from snapledger_client.display import html, listings, plots, records, tables, text
 
-__all__ = ["html", "text"]
+__all__ = ["html", "listings", "plots", "records", "tables", "text"]

@@ -1,32 +1,46 @@
-"""Draws numbers as SVG for notebooks, in the notebook's own colours, light or dark."""
+"""Draws pictures as SVG for notebooks, in the notebook's own colours, light or dark."""
 
-import math
 from collections.abc import Sequence
 from html import escape
 
-WIDTH, HEIGHT, MARGIN = 480, 160, 8
+from snapledger_client.display.pictures import Axis, Bar, Cell, Picture, Point, Whisker, find_ticks, format_tick
+
+WIDTH, HEIGHT = 520, 240
+LEFT, RIGHT, TOP, BOTTOM = 64, 12, 10, 44  # the margins around what is drawn
+ROW_HEIGHT = 22  # of a category on the y axis
+GLYPH_WIDTH, MAX_GLYPHS = 6.2, 22
+TEXT = 'font-size="11" font-family="sans-serif" fill="currentColor"'
 
 
-def _draw(label: str, height: int, shapes: str) -> str:
+class Drawing:
+    """An SVG that a notebook shows: what `plot` returns without matplotlib; `svg` is its text."""
+
+    def __init__(self, svg: str) -> None:
+        self.svg = svg
+
+    def _repr_html_(self) -> str:
+        return self.svg
+
+
+def _draw(label: str, height: float, shapes: str, width: float = WIDTH) -> str:
     return (
-        f'<svg role="img" aria-label="{escape(label)}" viewBox="0 0 {WIDTH} {height}" width="100%" '
-        f'style="max-height:{height}px;display:block">{shapes}</svg>'
+        f'<svg role="img" aria-label="{escape(label)}" '
+        f'viewBox="0 0 {width} {height:.0f}" width="100%" '
+        f'style="max-width:{width}px;max-height:{height:.0f}px;display:block">{shapes}</svg>'
     )
 
 
-def _draw_line(x1: float, y1: float, x2: float, y2: float, width: float = 2) -> str:
+def _draw_line(start: Point, end: Point, width: float = 1.5, opacity: float = 1) -> str:
+    (x1, y1), (x2, y2) = start, end
     return (
-        f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="currentColor" stroke-width="{width}"/>'
+        f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="currentColor" '
+        f'stroke-width="{width}" opacity="{opacity}"/>'
     )
 
 
-def _scale_x(share: float) -> float:
-    return MARGIN + (WIDTH - 2 * MARGIN) * share
-
-
-def _scale_y(share: float) -> float:
-    """Return the vertical position of a share of the height, counted from the top."""
-    return MARGIN + (HEIGHT - 2 * MARGIN) * share
+def _write(text: str, x: float, y: float, anchor: str = "middle", turn: str = "") -> str:
+    shown = text if len(text) <= MAX_GLYPHS or not anchor else f"{text[: MAX_GLYPHS - 1]}…"
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor or "middle"}" {TEXT}{turn}>{escape(shown)}</text>'
 
 
 def draw_gauge(label: str, share: float) -> str:
@@ -38,59 +52,121 @@ def draw_gauge(label: str, share: float) -> str:
     return _draw(label, 8, bar)
 
 
-def draw_error_bar(label: str, value: float, interval: tuple[float, float], lowest: float, width: float) -> str:
-    """Draw a value and its interval on a line from `lowest` to `lowest + width`, the statistic's public range."""
+class _Frame:
+    """Where numbers of a picture are on the page."""
 
-    def place(number: float) -> float:
-        return _scale_x(min(max((number - lowest) / width, 0.0), 1.0))
+    def __init__(self, picture: Picture) -> None:
+        self.x, self.y = picture.x, picture.y
+        named = not self.y.ticked and self.y.names
+        widest = max((min(len(name), MAX_GLYPHS) for _, name in self.y.names), default=0)
+        self.left = max(LEFT, 16 + GLYPH_WIDTH * widest) if named else LEFT
+        rows = self.y.high - self.y.low
+        self.height = TOP + BOTTOM + ROW_HEIGHT * rows if named else HEIGHT
+        if not (self.y.ticked or self.y.names):
+            self.height, self.left = TOP + BOTTOM + ROW_HEIGHT, 16
+        self.bottom = self.height - BOTTOM
 
-    lower, upper = map(place, interval)
-    shapes = (
-        f'<line x1="{MARGIN}" y1="14" x2="{WIDTH - MARGIN}" y2="14" stroke="currentColor" opacity="0.3"/>'
-        + _draw_line(lower, 14, upper, 14)
-        + _draw_line(lower, 8, lower, 20)
-        + _draw_line(upper, 8, upper, 20)
-        + f'<circle cx="{place(value):.1f}" cy="14" r="4" fill="currentColor"/>'
-    )
-    return _draw(label, 28, shapes)
+    def at_x(self, number: float) -> float:
+        return self.left + (WIDTH - self.left - RIGHT) * self.x.place(number)
+
+    def at_y(self, number: float) -> float:
+        return self.bottom - (self.bottom - TOP) * self.y.place(number)
+
+    def at(self, point: Point) -> Point:
+        return self.at_x(point[0]), self.at_y(point[1])
 
 
-def draw_bars(
-    label: str, values: Sequence[float], intervals: Sequence[tuple[float, float]], titles: Sequence[str]
-) -> str:
-    """Draw a bar for each value, with error bars if there are intervals."""
-    highest = max([*values, *(upper for _, upper in intervals), 1e-300])
-    slot = (WIDTH - 2 * MARGIN) / len(values)
+def draw_picture(picture: Picture) -> str:
+    """Return a picture as SVG."""
+    frame = _Frame(picture)
+    shapes = [_draw_x_axis(frame), _draw_y_axis(frame)]
+    if picture.title:
+        shapes.append(_write(picture.title, WIDTH / 2, TOP, anchor=""))
+    shapes += [_draw_bar(frame, bar) for bar in picture.bars]
+    shapes += [_draw_cell(frame, cell) for cell in picture.cells]
+    if picture.band:
+        ends = [(x, low) for x, low, _ in picture.band] + [(x, high) for x, _, high in reversed(picture.band)]
+        shapes.append(f'<polygon points="{_list_points(frame, ends)}" fill="currentColor" opacity="0.2"/>')
+    if picture.line:
+        points = _list_points(frame, picture.line)
+        shapes.append(f'<polyline points="{points}" fill="none" stroke="currentColor" stroke-width="1.5"/>')
+    shapes += [_draw_whisker(frame, whisker) for whisker in picture.whiskers]
+    shapes += [_draw_dot(frame.at(dot)) for dot in picture.dots]
+    return _draw(picture.label, frame.height, "".join(shapes))
 
-    def place(value: float) -> float:
-        return _scale_y(1 - max(value, 0.0) / highest)
 
+def _list_points(frame: _Frame, points: Sequence[Point]) -> str:
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in map(frame.at, points))
+
+
+def _draw_dot(at: Point) -> str:
+    return f'<circle cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="4" fill="currentColor"/>'
+
+
+def _list_ticks(axis: Axis) -> list[tuple[float, str]]:
+    return [(tick, format_tick(tick, axis)) for tick in find_ticks(axis)]
+
+
+def _draw_x_axis(frame: _Frame) -> str:
+    y = frame.bottom
+    shapes = [_draw_line((frame.left, y), (WIDTH - RIGHT, y), 1, 0.5)]
+    taken: list[Point] = []  # names come before ticks, and no label covers another
+    for number, text in [*frame.x.names, *_list_ticks(frame.x)]:
+        x, half = frame.at_x(number), GLYPH_WIDTH * (min(len(text), MAX_GLYPHS) + 1) / 2
+        shapes.append(_draw_line((x, y), (x, y + 4), 1, 0.5))
+        x = min(x, WIDTH - half)
+        if all(x + half <= left or right <= x - half for left, right in taken):
+            shapes.append(_write(text, x, y + 16))
+            taken.append((x - half, x + half))
+    middle = (frame.left + WIDTH - RIGHT) / 2
+    return "".join(shapes) + _write(frame.x.title, middle, frame.height - 8, anchor="")
+
+
+def _draw_y_axis(frame: _Frame) -> str:
     shapes = []
-    for at, (value, title) in enumerate(zip(values, titles, strict=True)):
-        x, y = MARGIN + at * slot, place(value)
-        shapes.append(
-            f'<rect x="{x + 0.1 * slot:.1f}" y="{y:.1f}" width="{0.8 * slot:.1f}" '
-            f'height="{HEIGHT - MARGIN - y:.1f}" fill="currentColor" opacity="0.4">'
-            f"<title>{escape(title)}</title></rect>"
-        )
-        if intervals:
-            lower, upper = map(place, intervals[at])
-            shapes.append(_draw_line(x + slot / 2, lower, x + slot / 2, upper, 1.5))
-    return _draw(label, HEIGHT, "".join(shapes))
+    for number, text in [*frame.y.names, *_list_ticks(frame.y)]:
+        y = frame.at_y(number)
+        shapes.append(_draw_line((frame.left, y), (WIDTH - RIGHT, y), 1, 0.15))
+        shapes.append(_write(text, frame.left - 6, y + 4, "end"))
+    if frame.y.title and frame.y.ticked:
+        middle = (TOP + frame.bottom) / 2
+        shapes.append(_write(frame.y.title, 12, middle, "", f' transform="rotate(-90 12 {middle:.1f})"'))
+    return "".join(shapes)
 
 
-def draw_curve(label: str, points: Sequence[tuple[float, float]], marked: tuple[float, float]) -> str:
-    """Draw a curve on two logarithmic axes, with a dot at the marked point if it is in the drawing."""
-    xs, ys = [math.log(x) for x, _ in points], [math.log(y) for _, y in points]
-    width, height = (max(xs) - min(xs)) or 1.0, (max(ys) - min(ys)) or 1.0
+def _draw_bar(frame: _Frame, bar: Bar) -> str:
+    left, right, top = frame.at_x(bar.left), frame.at_x(bar.right), frame.at_y(max(bar.top, 0.0))
+    gap = 0.08 * (right - left)
+    shape = (
+        f'<rect x="{left + gap:.1f}" y="{top:.1f}" width="{right - left - 2 * gap:.1f}" '
+        f'height="{frame.bottom - top:.1f}" fill="currentColor" opacity="0.4"><title>{escape(bar.text)}</title></rect>'
+    )
+    if bar.interval is None:
+        return shape
+    middle = (bar.left + bar.right) / 2
+    start, end = (frame.at((middle, max(end, 0.0))) for end in bar.interval)
+    return shape + _draw_line(start, end)
 
-    def place(x: float, y: float) -> tuple[float, float]:
-        return _scale_x((x - min(xs)) / width), _scale_y(min(max((max(ys) - y) / height, 0.0), 1.0))
 
-    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in (place(x, y) for x, y in zip(xs, ys, strict=True)))
-    shapes = f'<polyline points="{path}" fill="none" stroke="currentColor" stroke-width="1.5"/>'
-    at = math.log(marked[0])
-    if xs[0] <= at <= xs[-1]:
-        x, y = place(at, math.log(marked[1]))
-        shapes += f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="currentColor"/>'
-    return _draw(label, HEIGHT, shapes)
+def _draw_cell(frame: _Frame, cell: Cell) -> str:
+    left, right = frame.at_x(cell.x - 0.5), frame.at_x(cell.x + 0.5)
+    bottom, top = frame.at_y(cell.y - 0.5), frame.at_y(cell.y + 0.5)
+    number = _write(cell.number, (left + right) / 2, (top + bottom) / 2 + 4)
+    return (
+        f'<g><title>{escape(cell.text)}</title><rect x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" '
+        f'height="{bottom - top:.1f}" fill="currentColor" opacity="{0.5 * cell.share:.2f}"/>'
+        f"{number if right - left > GLYPH_WIDTH * len(cell.number) else ''}</g>"
+    )
+
+
+def _draw_whisker(frame: _Frame, whisker: Whisker) -> str:
+    ends = [(end, whisker.at) if whisker.across else (whisker.at, end) for end in whisker.interval]
+    start, end = map(frame.at, ends)
+    caps = "".join(
+        _draw_line((x, y - 6), (x, y + 6)) if whisker.across else _draw_line((x - 4, y), (x + 4, y))
+        for x, y in (start, end)
+    )
+    dot = ""
+    if whisker.value is not None:
+        dot = _draw_dot(frame.at((whisker.value, whisker.at) if whisker.across else (whisker.at, whisker.value)))
+    return f"<g><title>{escape(whisker.text)}</title>{_draw_line(start, end, 2)}{caps}{dot}</g>"

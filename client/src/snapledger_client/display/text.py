@@ -3,23 +3,25 @@
 from collections.abc import Mapping
 
 from snapledger_client.formatting import (
-    MAX_LISTED,
     REHEARSAL,
     append_unit,
-    choose_number_format,
     describe_statistic,
     format_dates,
     format_interval,
     format_level,
-    format_number,
+    format_measured,
+    format_person,
     format_radius,
+    format_value,
+    has_separators,
 )
-from snapledger_client.models.accounts import Budget
+from snapledger_client.models.accounts import Budget, DatasetFacts, Draft, Me, Verification
 from snapledger_client.models.base import render_text
 from snapledger_client.models.batches import Batch, BatchPlan, PlannedItem
 from snapledger_client.models.derived import Derived, DerivedPlan
 from snapledger_client.models.plans import FreePlan, Plan
 from snapledger_client.models.releases import Charge, Estimate, Histogram, Release, Treatment
+from snapledger_client.rounding import format_epsilon
 
 RELEASES_OF_KNOWN = dict.fromkeys(("mean", "variance", "covariance"), "two releases that share ε")
 RELEASES_OF_KNOWN["sum"] = "one release as well"
@@ -44,18 +46,19 @@ def _append_treatment(text: str, treatment: Mapping[str, Treatment]) -> str:
 @render_text.register
 def describe_budget(budget: Budget) -> str:
     """Return what is spent, and what the caller can still spend."""
-    spent = f"ε = {budget.epsilon_spent:f} of {budget.epsilon_limit:f} spent"
+    spent = f"ε = {format_epsilon(budget.epsilon_spent)} of {budget.epsilon_limit:f} spent"
     if budget.allowance is None:
         return spent
-    return f"{spent}; you can still spend {budget.spendable:f} of your {budget.allowance.epsilon_limit:f}"
+    spendable = format_epsilon(budget.spendable, up=False)
+    return f"{spent}; you can still spend {spendable} of your {budget.allowance.epsilon_limit:f}"
 
 
 def describe_remaining(charge: Charge) -> str:
     """Return what is left to spend."""
-    of_dataset = f"{charge.dataset_remaining:f} of the dataset's budget"
+    of_dataset = f"{format_epsilon(charge.dataset_remaining, up=False)} of the dataset's budget"
     if charge.allowance_remaining is None:
         return f"you have no allowance; {of_dataset} is left"
-    return f"{charge.allowance_remaining:f} of your allowance and {of_dataset} are left"
+    return f"{format_epsilon(charge.allowance_remaining, up=False)} of your allowance and {of_dataset} are left"
 
 
 @render_text.register(FreePlan)
@@ -68,7 +71,7 @@ def describe_free_plan(plan: FreePlan | PlannedItem) -> str:
 def describe_promise(plan: FreePlan | PlannedItem) -> str:
     """Return what a release would promise and cost."""
     radius = format_radius(plan.accuracy.radius, plan.accuracy.alpha, plan.unit)
-    return f"{describe_statistic(plan.statistic)}: within {radius} for ε = {plan.privacy.epsilon:f}"
+    return f"{describe_statistic(plan.statistic)}: within {radius} for ε = {format_epsilon(plan.privacy.epsilon)}"
 
 
 @render_text.register
@@ -102,7 +105,7 @@ def describe_prospect(plan: Plan) -> str:
     )
 
 
-def mark(answer: Release | Derived) -> str:
+def mark(answer: Release | Derived | Batch) -> str:
     """Return what the text of a rehearsal begins with; nothing for an answer about the data."""
     return f"{REHEARSAL}: " if answer.rehearsed else ""
 
@@ -110,41 +113,46 @@ def mark(answer: Release | Derived) -> str:
 @render_text.register
 def describe_release(release: Release) -> str:
     """Return a release with its error bar and cost."""
-    value = ""
     if isinstance(release, Estimate) and release.value_as_date is not None:
         dates = format_dates(release.value_as_date, *(release.interval_as_date or (None, None)))
         level = format_level(release.accuracy.alpha)
         text = f"{mark(release)}{describe_statistic(release.statistic)}: {dates}, {level}; {describe_cost(release)}"
         return _append_treatment(text, release.treatment)
+    accuracy = release.accuracy
     if isinstance(release, Estimate):
-        value = f"{format_number(release.value_in_range)} "
-    elif isinstance(release, Histogram):
-        value = f"{len(release.value_in_range)} bins "
-    radius = format_radius(release.accuracy.radius, release.accuracy.alpha, release.unit)
-    text = f"{mark(release)}{describe_statistic(release.statistic)}: {value}{radius}; {describe_cost(release)}"
+        value = format_measured(release.value_in_range, accuracy.radius, accuracy.alpha, release.unit)
+    else:
+        many = f"{len(release.value_in_range):,} bins " if isinstance(release, Histogram) else ""
+        value = f"{many}{format_radius(accuracy.radius, accuracy.alpha, release.unit)}"
+    text = f"{mark(release)}{describe_statistic(release.statistic)}: {value}; {describe_cost(release)}"
     return _append_treatment(text, release.treatment)
 
 
 def describe_cost(release: Release) -> str:
     """Return what a release cost and what remains."""
-    paid = "an earlier release, at no cost" if release.reused else f"ε = {release.budget.charged:f} paid"
+    paid = "an earlier release, at no cost" if release.reused else f"ε = {format_epsilon(release.budget.charged)} paid"
     if release.rehearsed:
         paid = "nothing paid"
     return f"{paid}; {describe_remaining(release.budget)}"
 
 
-@render_text.register(Batch)
-@render_text.register(BatchPlan)
-def describe_batch(batch: Batch | BatchPlan) -> str:
-    """Return each item on a line, and the service's summary."""
-    return "\n".join([*map(str, batch.items), batch.summary])
+@render_text.register
+def describe_batch(batch: Batch) -> str:
+    """Return what the items cost together, as the service says it."""
+    return f"{mark(batch)}{batch.summary}"
+
+
+@render_text.register
+def describe_batch_plan(plan: BatchPlan) -> str:
+    """Return what the items would cost together, as the service says it."""
+    return plan.summary
 
 
 @render_text.register
 def describe_derived(derived: Derived) -> str:
     """Return the estimates with their confidence level and cost."""
     charged = derived.budget.charged
-    paid = f"ε = {charged:f} paid" if charged else "from earlier releases, at no cost"
+    paid = f"ε = {format_epsilon(charged)} paid" if charged else "from earlier releases, at no cost"
     if derived.rehearsed:
         paid = "nothing paid"
     estimates = ", ".join(describe_estimates(derived))
@@ -155,28 +163,37 @@ def describe_derived(derived: Derived) -> str:
 
 
 def describe_estimates(derived: Derived) -> list[str]:
-    """Return a line for each estimate with its interval; for a long list, only the number of estimates."""
-    lines, format_value = [], choose_number_format(derived.derived["kind"])
+    """Return a line for each estimate with its interval; of several values, which are in the table, only how many."""
+    lines, separators = [], has_separators(derived.derived["kind"])
     for name, estimate in derived.estimates.items():
         rows, dates, unit = estimate.rows, estimate.date_rows, derived.units.get(name)
-        values = [format_dates(*row) for row in (dates or ())[:MAX_LISTED]] or [
-            f"{'no value' if value is None else append_unit(format_value(value), unit)}"
-            f" ({append_unit(format_interval(lower, upper, format_value), unit)})"
-            for value, lower, upper in rows[:MAX_LISTED]
+        values = [format_dates(*row) for row in (dates or ())[:1]] or [
+            f"{_describe_value(value, lower, upper, unit, separators=separators)}"
+            f" ({append_unit(format_interval(lower, upper, separators=separators), unit)})"
+            for value, lower, upper in rows[:1]
         ]
-        text = f"{len(rows)} values" if len(rows) > MAX_LISTED else ", ".join(values)
+        text = f"{len(rows):,} values" if len(rows) > 1 else ", ".join(values)
         lines.append(f"{name} {text}" if len(derived.estimates) > 1 else text)
     return lines
+
+
+def _describe_value(
+    value: float | None, lower: float | None, upper: float | None, unit: str | None, *, separators: bool
+) -> str:
+    text = format_value(value, lower, upper, separators=separators)
+    return text if value is None else append_unit(text, unit)
 
 
 @render_text.register
 def describe_derived_plan(plan: DerivedPlan) -> str:
     """Return the components, and what they would cost."""
     components = ", ".join(
-        f"{each.role} ({'known' if each.reused else f'ε = {each.charged:f}'})" for each in plan.components
+        f"{each.role} ({'known' if each.reused else f'ε = {format_epsilon(each.charged)}'})" for each in plan.components
     )
     verdict = "your budget covers it" if plan.budget.affordable else "more than you have left"
-    told = f"{describe_statistic(plan.derived)}: from {components}; ε = {plan.budget.charged:f}, {verdict}"
+    told = (
+        f"{describe_statistic(plan.derived)}: from {components}; ε = {format_epsilon(plan.budget.charged)}, {verdict}"
+    )
     expected = describe_expected(plan)
     return _append_treatment(told if expected is None else f"{told}; {expected}", plan.treatment)
 
@@ -191,3 +208,33 @@ def describe_expected(plan: DerivedPlan) -> str | None:
         return f"no interval with ends {condition}"
     unit = next(iter(plan.units.values()), None)  # of the only estimate, or of the slope
     return f"about {format_radius(width, plan.alpha, unit)} {condition}"
+
+
+@render_text.register
+def describe_facts(facts: DatasetFacts) -> str:
+    """Return a dataset in a line, its description and a warning."""
+    rows = "1 row" if facts.rows_per_unit == 1 else f"{facts.rows_per_unit:,} rows"
+    line = f"{facts.name}: {facts.n:,} rows, {facts.state}; protects each unit, which has at most {rows}"
+    return "\n".join(filter(None, (line, facts.description, facts.warning)))
+
+
+@render_text.register
+def describe_me(me: Me) -> str:
+    """Return who the caller is."""
+    expiry = "" if me.key_expires_at is None else f"; your key expires at {me.key_expires_at:%Y-%m-%d %H:%M} UTC"
+    return f"{format_person(me.name, me.display_name)}, {me.role}{expiry}"
+
+
+@render_text.register
+def describe_draft(draft: Draft) -> str:
+    """Return what is to be done with a draft."""
+    columns = len(draft.metadata.get("columns", ()))
+    return f"Draft of {columns} columns: replace what is unconfirmed by what you know without the data"
+
+
+@render_text.register
+def describe_verification(verification: Verification) -> str:
+    """Return whether a ledger is valid."""
+    if verification.valid:
+        return f"valid: all hashes and sums of {verification.entries:,} entries"
+    return f"not valid: {len(verification.problems):,} problems in {verification.entries:,} entries"

@@ -128,7 +128,7 @@ class LedgerProblem(Answer):
     what: str
 
 
-class Verification(Answer):
+class Verification(DisplayedAnswer):
     """The result of a verification: the number of entries, the last one's hash, and the problems.
 
     Examples:
@@ -235,7 +235,7 @@ class AuditRecord(Answer):
     secret_id: str
 
 
-class DatasetFacts(Answer):
+class DatasetFacts(DisplayedAnswer):
     """The public facts of a dataset, for everybody with access. Only `n` is computed from the data.
 
     `report` is what only its owner learns, once, in the answer to the registration: how many rows of each column have
@@ -297,7 +297,7 @@ class Health(Answer):
     status: str
 
 
-class Draft(Answer):
+class Draft(DisplayedAnswer):
     r"""What an owner could declare of a table, made of its values: the service does not keep it.
 
     `metadata` is for `register`, once you have replaced the members that each column lists as `unconfirmed` by what is
@@ -348,7 +348,7 @@ class IssuedKey(Principal):
         return [(name, value) for name, value in super().__repr_args__() if name != "key"]
 
 
-class Me(Answer):
+class Me(DisplayedAnswer):
     """Who the caller is, and what it may spend on which dataset.
 
     Examples:

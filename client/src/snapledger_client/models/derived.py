@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import Field
 
-from snapledger_client.frames import import_pandas
-from snapledger_client.models.base import Answer, Date, DisplayedAnswer, Exact
+from snapledger_client.models.base import Answer, Date, DisplayedAnswer, Exact, make_frame
 from snapledger_client.models.plans import Outlook
 from snapledger_client.models.releases import (
     Accuracy,
@@ -257,4 +256,5 @@ class Derived(DisplayedAnswer):
             for name, each in self.estimates.items()
             for at, row in enumerate(each.date_rows or each.rows)
         ]
-        return import_pandas().DataFrame(rows, columns=["estimate", "of", "value", "lower", "upper"])
+        names = ("estimate", "of", "value", "lower", "upper")
+        return make_frame(self, [dict(zip(names, row, strict=True)) for row in rows])

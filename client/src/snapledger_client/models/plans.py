@@ -1,15 +1,11 @@
 """Plans: what a release would cost and promise, alone or along a curve. All are free."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import Field
 
-from snapledger_client.frames import import_pandas
 from snapledger_client.models.base import Answer, DisplayedAnswer, Exact
 from snapledger_client.models.releases import Accuracy, Axis, Bin, Charge, ColumnTexts, Mechanism, Privacy, Treatment
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class Prospect(Charge):
@@ -71,6 +67,8 @@ class CurvePoint(Answer):
 class FreePlan(DisplayedAnswer):
     """What a release would promise on any dataset of `n` rows.
 
+    `to_frame()` has a row for each point of the curve, or one row without a curve.
+
     Examples:
         >>> plan = client.plan(mean("body_mass_g", bounds=(2000, 7000)), n=344, accuracy=50)
         >>> plan.privacy.epsilon
@@ -92,22 +90,6 @@ class FreePlan(DisplayedAnswer):
     bias: Bias | None = None
     curve: tuple[CurvePoint, ...] | None = None
 
-    def to_frame(self) -> "pd.DataFrame":
-        """Return the curve as a pandas frame with a row for each point.
-
-        Raises:
-            ImportError: pandas is not installed.
-            ValueError: the plan was requested without a curve.
-
-        Examples:
-            >>> plan = penguins.plan(mean("body_mass_g"), epsilon="0.5", curve=("0.01", 10, 50))
-            >>> plan.to_frame().columns.to_list()[:4]
-            ['epsilon', 'radius', 'tight_radius', 'cliff']
-        """
-        if self.curve is None:
-            raise ValueError("this plan has no curve: plan with curve=(first, last, points)")
-        return import_pandas().DataFrame([point.model_dump(exclude_unset=True) for point in self.curve])
-
 
 class Plan(FreePlan):
     """What a release would cost and promise now: free, and made without reading any data.
@@ -118,8 +100,8 @@ class Plan(FreePlan):
         >>> plan = penguins.plan(mean("body_mass_g"), accuracy=50)
         >>> plan.privacy.epsilon
         Decimal('0.871099697')
-        >>> print(str(plan)[:55])
-        mean of body_mass_g: within ± 50 (95 %) for ε = 0.87109
+        >>> print(str(plan)[:53])
+        mean of body_mass_g: within ± 50 (95 %) for ε = 0.872
         >>> "within 50 of the truth" in plan.summary or "at no cost" in plan.summary
         True
     """

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 from pydantic_core import from_json
 
-from snapledger_client.formatting import describe_statistic, label_intervals
+from snapledger_client.formatting import label_intervals
 from snapledger_client.frames import import_pandas
-from snapledger_client.models.base import Answer, Date, DisplayedAnswer, Exact, Time
+from snapledger_client.models.base import Answer, Date, DisplayedAnswer, Exact, Time, make_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -278,28 +278,6 @@ class Estimate(Release):
     def __float__(self) -> float:
         return self.value_in_range
 
-    def to_frame(self) -> "pd.DataFrame":
-        """Return a pandas frame with one row; a mean of dates is there as dates.
-
-        Raises:
-            ImportError: pandas is not installed.
-
-        Examples:
-            >>> penguins.mean("body_mass_g", epsilon="0.5").to_frame().columns.to_list()
-            ['statistic', 'value', 'lower', 'upper', 'alpha', 'epsilon', 'charged']
-        """
-        lower, upper = self.interval_as_date or self.interval
-        row = {
-            "statistic": describe_statistic(self.statistic),
-            "value": self.value_in_range if self.value_as_date is None else self.value_as_date,
-            "lower": lower,
-            "upper": upper,
-            "alpha": self.accuracy.alpha,
-            "epsilon": self.privacy.epsilon,
-            "charged": self.budget.charged,
-        }
-        return import_pandas().DataFrame([row])
-
 
 class Histogram(Release):
     """A number for each bin or group, in the order of `bins`. With more than 1,000 intervals, `edges` replaces `bins`.
@@ -388,9 +366,7 @@ class Histogram(Release):
             ['Adelie', 'Chinstrap', 'Gentoo', 'other']
         """
         lower, upper = zip(*self.interval, strict=True)
-        return import_pandas().DataFrame(
-            {"bin": self.labels, "value": self.value_in_range, "lower": lower, "upper": upper}
-        )
+        return make_frame(self, {"bin": self.labels, "value": self.value_in_range, "lower": lower, "upper": upper})
 
 
 def parse_release(content: bytes | dict[str, Any]) -> Release:
