@@ -1,8 +1,8 @@
 """List all texts that people read: `make messages` writes docs/messages.md, so that they can be read in one go.
 
-In a Python module or in R code, a text is a string of two words or more that is neither a docstring nor SQL. In the dashboard's
-scripts, it is any string that is not an attribute for machines. The help of the command line comes from its commands.
-`{name}` stands for a value that is filled in.
+In a Python module or in R code, a text is a string of two words or more that is neither a docstring nor SQL. In the
+dashboard's scripts, it is any string that is not an attribute for machines. The help of the command line comes from its
+commands. `{name}` stands for a value that is filled in.
 
 Run: python tools/list_messages.py [--check]
 With --check, the script writes nothing and exits with status 1 if the page is stale.
