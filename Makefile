@@ -4,6 +4,7 @@ VENV := .venv
 BENCH := .venv-bench
 SPARK := .venv-spark
 NODE := .venv-node
+PROVIDER := tests/browser/provider
 RELEASE := .venv-release
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet
@@ -62,7 +63,7 @@ test-slow: $(VENV)/development ## Run the tests that take long, or LONGER times 
 test-hostile: $(VENV)/development ## Attack services that have 1 GiB of memory each (as root, in a memory cgroup)
 	@$(BIN)/python -m pytest -q -m hostile tests/hostile </dev/null
 
-test-browser: $(VENV)/development ## Run the dashboard's tests in headless Chromium (Debian's package chromium)
+test-browser: $(VENV)/development $(PROVIDER)/node_modules/ready ## Run the dashboard's tests in headless Chromium (Debian's package chromium)
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m browser tests/browser
 
 test-r: $(VENV)/development ## Build and check the R client, and try it against a service (needs R: see .ci/run)
@@ -143,11 +144,11 @@ lint: $(VENV)/development ## Check style, types and the direction of imports
 
 WEB := tools/web
 CHECKS := $(WEB)/node_modules/.bin
-$(WEB)/node_modules/ready: $(WEB)/package-lock.json
-	@echo "Installing what checks the dashboard's files into $(WEB)/node_modules …"
+$(WEB)/node_modules/ready $(PROVIDER)/node_modules/ready: %/node_modules/ready: %/package-lock.json
+	@echo "Installing the packages of $*/package.json …"
 	@command -v npm >/dev/null || { $(PYTHON) -m venv $(NODE) && \
 		$(NODE)/bin/pip --disable-pip-version-check install --quiet --require-hashes -r requirements-web.lock; }
-	@cd $(WEB) && PATH="$$PATH:$(CURDIR)/$(NODE)/bin" npm ci --silent
+	@cd $* && PATH="$$PATH:$(CURDIR)/$(NODE)/bin" npm ci --silent
 	@touch $@
 
 lint-web: $(WEB)/node_modules/ready ## Check style and types of the dashboard's files (needs npm, or installs it into .venv-node)
@@ -189,4 +190,4 @@ $(RELEASE)/ready: requirements-release.lock
 	@touch $@
 
 clean: ## Delete .venv, .venv-bench, .venv-release, .venv-spark, .venv-node, caches and builds; var/ with its ledger stays
-	@rm -rf $(VENV) $(BENCH) $(RELEASE) $(SPARK) $(NODE) $(WEB)/node_modules app/guide build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	@rm -rf $(VENV) $(BENCH) $(RELEASE) $(SPARK) $(NODE) $(WEB)/node_modules $(PROVIDER)/node_modules app/guide build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
