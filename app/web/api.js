@@ -63,14 +63,18 @@ export const get = (path) => call("GET", path);
 export const path = (...names) => `/${names.map(encodeURIComponent).join("/")}`;
 
 /** Return the items of a list, oldest first; `complete` is false if the list is too long to fetch all. */
-export async function listed(from, name, limit = 1000) {
+export async function listed(from, name, limit = 1000, order = "") {
   const items = [];
   let after = null;
   for (let page = 0; page < MAX_PAGES; page += 1) {
-    const document = await get(`${from}?limit=${limit}${after === null ? "" : `&after=${encodeURIComponent(after)}`}`);
+    const start = after === null ? "" : `&after=${encodeURIComponent(after)}`;
+    const document = await get(`${from}?limit=${limit}${order}${start}`);
     items.push(...document[name]);
     after = document.next;
     if (after === null) return { items, complete: true };
   }
   return { items, complete: false };
 }
+
+/** Return the items of a list in the order of time, newest first; of a list that is too long, the newest ones. */
+export const listedNewest = (from, name, limit = 1000) => listed(from, name, limit, "&order=newest");

@@ -1,6 +1,6 @@
 // The page of what was spent: by whom, on what and when, for those who may see everybody's spending.
 
-import { listed, path } from "../api.js";
+import { listedNewest, path } from "../api.js";
 import { card, empty, fill, h, longList, notice, table } from "../ui/dom.js";
 import { ago, costText, people, statistic, sumOf, time } from "../ui/format.js";
 
@@ -15,12 +15,12 @@ function byPrincipal(/** @type {any[]} */ debits) {
 
 export async function activity(/** @type {string} */ name, /** @type {any} */ _, /** @type {any} */ budget) {
   const [entries, released] = await Promise.all([
-    listed(`${path("datasets", name)}/ledger`, "entries"),
-    listed(`${path("datasets", name)}/releases`, "releases", 100),
+    listedNewest(`${path("datasets", name)}/ledger`, "entries"),
+    listedNewest(`${path("datasets", name)}/releases`, "releases", 100),
   ]);
   const asked = new Map(released.items.map((release) => [release.id, statistic(release.statistic)]));
   const named = people(budget);
-  const debits = entries.items.filter(({ kind }) => kind === "debit" || kind === "write_off").toReversed();
+  const debits = entries.items.filter(({ kind }) => kind === "debit" || kind === "write_off");
   if (debits.length === 0)
     return empty(
       "Nothing has been spent yet",
@@ -78,7 +78,7 @@ export async function activity(/** @type {string} */ name, /** @type {any} */ _,
     lead: "What was spent: by whom, on what and when.",
     content: [
       !(entries.complete && released.complete) &&
-        notice("warn", "Only the earliest part is shown: there is too much to load."),
+        notice("warn", "Only the latest part is shown: there is too much to load."),
       card(
         "By principal",
         longList({

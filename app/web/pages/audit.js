@@ -1,6 +1,6 @@
 // The page of administrative acts, newest first, and their verification.
 
-import { listed } from "../api.js";
+import { listedNewest } from "../api.js";
 import { card, h, help, lines, longList, notice, table } from "../ui/dom.js";
 import { time } from "../ui/format.js";
 import { short, verification } from "../ui/hash_chain.js";
@@ -43,7 +43,7 @@ const row = (/** @type {any} */ record) => [
 
 export async function audit() {
   const [{ items, complete }, verifying] = await Promise.all([
-    listed("/audit", "records"),
+    listedNewest("/audit", "records"),
     verification(
       "/audit/verification",
       "Verify the record",
@@ -54,11 +54,11 @@ export async function audit() {
     lead: "Who did what to principals, datasets, allowances and limits, and when.",
     content: [
       verifying,
-      !complete && notice("warn", "Only the earliest acts are shown: there are too many to load."),
+      !complete && notice("warn", "Only the latest acts are shown: there are too many to load."),
       card(
         ["Acts ", help("audit log")],
         longList({
-          items: items.toReversed(),
+          items,
           noun: "act",
           textOf: (record) =>
             `${record.seq} ${record.action} ${target(record)} ${by(record)} ${details(record.details)} ${record.request_id ?? ""} ${record.at}`,

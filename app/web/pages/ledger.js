@@ -1,6 +1,6 @@
 // The page of a dataset's ledger: its verification, and its entries, newest first.
 
-import { listed, path } from "../api.js";
+import { listedNewest, path } from "../api.js";
 import { badge, card, h, help, longList, notice, table } from "../ui/dom.js";
 import { people, time } from "../ui/format.js";
 import { short, verification } from "../ui/hash_chain.js";
@@ -46,7 +46,7 @@ function row(/** @type {string} */ name, /** @type {any} */ entry, /** @type {(n
 export async function ledger(/** @type {string} */ name, /** @type {any} */ _, /** @type {any} */ budget) {
   const at = `${path("datasets", name)}/ledger`;
   const [{ items, complete }, verifying] = await Promise.all([
-    listed(at, "entries"),
+    listedNewest(at, "entries"),
     verification(
       `${at}/verification`,
       "Verify the ledger",
@@ -58,11 +58,11 @@ export async function ledger(/** @type {string} */ name, /** @type {any} */ _, /
     lead: "Everything that was allowed and spent on this dataset, in an order that cannot be changed without being noticed.",
     content: [
       verifying,
-      !complete && notice("warn", "Only the earliest entries are shown: there are too many to load."),
+      !complete && notice("warn", "Only the latest entries are shown: there are too many to load."),
       card(
         ["Entries ", help("entry")],
         longList({
-          items: items.toReversed(),
+          items,
           noun: "entry",
           textOf: (entry) =>
             `${entry.seq} ${KINDS[entry.kind]} ${named(entry.principal)} ${entry.reason ?? ""} ${entry.at}`,

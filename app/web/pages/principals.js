@@ -1,6 +1,6 @@
 // The page where admins manage principals, their roles and their keys.
 
-import { call, listed, path } from "../api.js";
+import { call, listedNewest, path } from "../api.js";
 import { checkText } from "../forms/amounts.js";
 import { confirmThenSend } from "../forms/confirm_then_send.js";
 import { badge, card, field, fill, h, help, longList, notice, select, table, toast } from "../ui/dom.js";
@@ -135,12 +135,12 @@ export async function principals() {
     actions(one),
   ];
   async function show() {
-    const { items, complete } = await listed("/principals", "principals");
+    const { items, complete } = await listedNewest("/principals", "principals");
     fill(
       list,
-      !complete && notice("warn", "Only the earliest principals are shown: there are too many to load."),
+      !complete && notice("warn", "Only the latest principals are shown: there are too many to load."),
       longList({
-        items: items.toReversed(),
+        items,
         noun: "principal",
         step: 25,
         textOf: ({ name, display_name: shown, role }) => `${name} ${shown ?? ""} ${role}`,

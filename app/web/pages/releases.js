@@ -1,6 +1,6 @@
 // The page of a dataset's earlier releases, newest first, and the page of one release.
 
-import { get, listed, path } from "../api.js";
+import { get, listedNewest, path } from "../api.js";
 import { measuredRelease, result } from "../charts/release_results.js";
 import { h, table } from "../ui/dom.js";
 import { count, date, statistic, time, unitOf, withUnit } from "../ui/format.js";
@@ -23,19 +23,17 @@ const errorOf = (release) =>
     : measuredRelease(release).error;
 
 export async function releases(name) {
-  const { items, complete } = await listed(`${path("datasets", name)}/releases`, "releases", 100);
+  const { items, complete } = await listedNewest(`${path("datasets", name)}/releases`, "releases", 100);
   if (items.length === 0) return h("p", {}, "There are no releases yet.");
-  const rows = items
-    .toReversed()
-    .map((release) => [
-      h("a", { href: `#${path("datasets", name, "releases", release.id)}` }, statistic(release.statistic)),
-      told(release),
-      `± ${errorOf(release)}`,
-      release.privacy.epsilon,
-      time(release.created_at),
-    ]);
+  const rows = items.map((release) => [
+    h("a", { href: `#${path("datasets", name, "releases", release.id)}` }, statistic(release.statistic)),
+    told(release),
+    `± ${errorOf(release)}`,
+    release.privacy.epsilon,
+    time(release.created_at),
+  ]);
   return [
-    !complete && h("p", { class: "notice" }, "Only the earliest releases are shown: there are too many to load."),
+    !complete && h("p", { class: "notice" }, "Only the latest releases are shown: there are too many to load."),
     table(
       "Earlier releases; asking for one again costs nothing",
       ["Statistic", "Value", "Radius", "ε", "Released at"],
