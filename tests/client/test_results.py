@@ -491,7 +491,7 @@ def test_a_plot_is_drawn_on_given_axes() -> None:
 def test_a_rehearsal_is_marked_wherever_it_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     rehearsed = {"rehearsed": True}
-    batch = copy.deepcopy(FRAMES[0][1]) | rehearsed
+    batch = copy.deepcopy(FRAMES[0][1]) | rehearsed | {"summary": f"{REHEARSAL}: 3 releases are free."}
     batch["items"] = [each | rehearsed for each in batch["items"]]
     answers = [
         read(ESTIMATE | rehearsed),

@@ -59,7 +59,10 @@ def test_a_whole_program_is_rehearsed_and_then_runs_unchanged(service: Service, 
     for answer in rehearsed:
         assert answer.rehearsed is True
         assert answer.budget.charged == 0
-        assert REHEARSAL in str(answer)
+        assert str(answer).count(REHEARSAL) == 1
+        assert REHEARSAL in answer._repr_html_()
+        assert answer.to_frame()["rehearsed"].all()
+    assert rehearsed[2].to_table().to_csv().startswith(REHEARSAL)
     with Client(service.url, people.ada) as client, pytest.raises(BudgetExhausted):
         run_program(client.dataset("penguins"))
     with Client(service.url, people.owner) as owner:
@@ -69,7 +72,8 @@ def test_a_whole_program_is_rehearsed_and_then_runs_unchanged(service: Service, 
     for answer, rehearsal in zip(released, rehearsed, strict=True):
         assert type(answer) is type(rehearsal)
         assert answer.rehearsed is False
-        assert REHEARSAL not in str(answer)
+        assert REHEARSAL not in str(answer) + answer._repr_html_()
+        assert "rehearsed" not in answer.to_frame().columns
         assert rehearsal.to_dict().keys() - {"rehearsed"} == answer.to_dict().keys()
 
 

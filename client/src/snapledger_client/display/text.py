@@ -138,8 +138,8 @@ def describe_cost(release: Release) -> str:
 
 @render_text.register
 def describe_batch(batch: Batch) -> str:
-    """Return what the items cost together, as the service says it."""
-    return f"{mark(batch)}{batch.summary}"
+    """Return what the items cost together, as the service says it, which marks a rehearsal itself."""
+    return batch.summary
 
 
 @render_text.register

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 from pydantic_core import from_json
 
-from snapledger_client.formatting import label_intervals
+from snapledger_client.formatting import REHEARSAL, label_intervals
 from snapledger_client.frames import import_pandas
 from snapledger_client.models.base import Answer, Date, DisplayedAnswer, Exact, Time, make_frame
 
@@ -353,7 +353,8 @@ class Histogram(Release):
         rows, columns = (axis.labels for axis in self.axes)
         cells = self.value_in_range[: len(rows) * len(columns)]  # the count `outside` a filter is not a cell
         values = [cells[at : at + len(columns)] for at in range(0, len(cells), len(columns))]
-        return import_pandas().DataFrame(values, index=rows, columns=columns)
+        frame = import_pandas().DataFrame(values, index=rows, columns=columns)
+        return frame.rename_axis(index=REHEARSAL) if self.rehearsed else frame
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a pandas frame with a row for each bin.
