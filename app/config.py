@@ -2,6 +2,7 @@
 
 import ipaddress
 import os
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 from functools import cached_property
@@ -147,6 +148,12 @@ def _connectable(url: SecretStr) -> SecretStr:
     return url
 
 
+def _frame_ancestors(origins: tuple[str, ...]) -> tuple[str, ...]:
+    if all(re.fullmatch(r"https?://(\*\.)?[a-z0-9.-]+(:[0-9]{1,5})?", each) for each in origins):
+        return origins
+    raise ValueError("must be origins such as https://intranet.example.org, separated by commas")
+
+
 SchemaName = Annotated[str, StringConstraints(pattern=r"^[a-z_][a-z0-9_]{0,62}$")]
 
 
@@ -211,6 +218,9 @@ class Settings(BaseSettings):
     figures_database_url: Annotated[SecretStr, AfterValidator(_postgres_url)] | None = None
     figures_schema: SchemaName = "snapledger_figures"
     figures_reader_role: SchemaName = "snapledger_figures_reader"
+    figures_frame_ancestors: Annotated[
+        tuple[str, ...], NoDecode, BeforeValidator(_parse_list), AfterValidator(_frame_ancestors)
+    ] = ()
     guide_directory: Path = Path(__file__).parent / "guide"  # `make docs` builds it here, and the wheel includes it
     oidc_issuer: Annotated[str, AfterValidator(_private)] | None = None
     oidc_audience: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_parse_list)] = ()

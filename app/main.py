@@ -21,6 +21,7 @@ from app.api.middleware.request_log import RequestLog
 from app.api.openapi import document
 from app.api.openapi.metadata import METADATA
 from app.api.pages import dashboard, guide
+from app.api.pages import figures as figure_pages
 from app.api.pages import sign_on as sign_on_pages
 from app.api.routers import (
     audit,
@@ -129,6 +130,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         budgets.router,
         budget_requests.router,
         figures.router,
+        figure_pages.router,
         datasets.router,
         drafts.router,
         principals.router,

@@ -66,6 +66,21 @@ async def _read_base_address(request: Request) -> str:
     return str(request.base_url).rstrip("/")
 
 
+async def _read_base_path(request: Request) -> str:
+    return str(request.scope.get("root_path", "")).rstrip("/")
+
+
+async def _read_frame_ancestors(request: Request) -> Sequence[str]:
+    services: Services = request.app.state.services
+    return services.settings.figures_frame_ancestors
+
+
+BasePathOf = Annotated[str, Depends(_read_base_path)]
+"""The path of the service on its host, empty at the root."""
+
+FrameAncestorsOf = Annotated[Sequence[str], Depends(_read_frame_ancestors)]
+"""The origins whose pages may show figures in a frame."""
+
 BaseAddressOf = Annotated[str, Depends(_read_base_address)]
 """The service's address as the caller knows it, without a slash at its end."""
 

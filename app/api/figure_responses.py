@@ -1,9 +1,12 @@
 """Responses of figures: the form by suffix or Accept header, and conditional requests (RFC 9110)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from email.utils import format_datetime, parsedate_to_datetime
+from typing import Annotated
 
+from fastapi import Header
+from pydantic import WithJsonSchema
 from starlette.responses import Response
 
 from app.errors import NotAcceptableError, NotFoundError
@@ -15,6 +18,19 @@ _CACHING = {
     "viewers": "private, no-cache",
     "public": f"public, max-age={_SECONDS_PUBLIC}",
 }
+
+
+_TEXT = WithJsonSchema({"type": "string"})
+Known = Annotated[
+    list[str] | None,
+    Header(alias="If-None-Match", description="Entity tags that the caller has: one of them gets a 304."),
+    _TEXT,
+]
+Since = Annotated[
+    list[str] | None,
+    Header(alias="If-Modified-Since", description="Gets a 304 if nothing was published since, by whole seconds."),
+    _TEXT,
+]
 
 
 def split_suffix(name: str) -> tuple[str, Form | None]:
@@ -32,7 +48,11 @@ def split_suffix(name: str) -> tuple[str, Form | None]:
 
 
 def figure_response(
-    opened: OpenedFigure, form: Form | None, accepted: Sequence[str], known: Sequence[str], since: Sequence[str]
+    opened: OpenedFigure,
+    form: Form | None,
+    accepted: Sequence[str] | None,
+    known: Sequence[str] | None,
+    since: Sequence[str] | None,
 ) -> Response:
     """Return a figure in the form that was asked, or 304 if the caller has it already.
 
@@ -42,22 +62,36 @@ def figure_response(
     Raises:
         NotAcceptableError: a figure has none of the accepted media types.
     """
-    chosen = form or choose_form(",".join(accepted))
+    chosen = form or choose_form(",".join(accepted or ()))
     if chosen is None:
         raise NotAcceptableError
-    tag, published_at = opened.tag(chosen), datetime.fromisoformat(opened.published.version.published_at)
+    more = {"Vary": "Accept, Authorization"}
+    if chosen is not Form.JSON:
+        more["Content-Disposition"] = f'inline; filename="{opened.published.figure.name}.{chosen}"'
+    return conditional_response(opened, chosen, MEDIA_TYPES[chosen], lambda: opened.render(chosen), known, since, more)
+
+
+def conditional_response(  # noqa: PLR0913, PLR0917 - what, in which form, and what the caller has
+    opened: OpenedFigure,
+    form: str,
+    media_type: str,
+    render: Callable[[], bytes],
+    known: Sequence[str] | None,
+    since: Sequence[str] | None,
+    more: Mapping[str, str],
+) -> Response:
+    """Return a form of a figure with its entity tag, or 304 if the caller has it already; `more` are headers."""
+    tag, published_at = opened.tag(form), datetime.fromisoformat(opened.published.version.published_at)
     headers = {
         "ETag": tag,
         "Last-Modified": format_datetime(published_at, usegmt=True),
         "Cache-Control": _CACHING[opened.published.figure.audience],
-        "Vary": "Accept, Authorization",
+        "Vary": "Authorization",
+        **more,
     }
-    if _is_known(tag, published_at, known, since):
+    if _is_known(tag, published_at, known or (), since or ()):
         return Response(status_code=304, headers=headers)
-    if chosen is not Form.JSON:
-        name = opened.published.figure.name
-        headers["Content-Disposition"] = f'inline; filename="{name}.{chosen}"'
-    return Response(opened.render(chosen), headers=headers, media_type=MEDIA_TYPES[chosen])
+    return Response(render(), headers=headers, media_type=media_type)
 
 
 def _is_known(tag: str, published_at: datetime, known: Sequence[str], since: Sequence[str]) -> bool:

@@ -11,7 +11,7 @@ from app.db.page_queries import page_queries
 from app.db.repositories.datasets import visible_to
 from app.db.session import Session, WriteSession
 from app.db.tables import datasets, figure_versions, figures, viewers
-from app.errors import NotFoundError, SealBrokenError
+from app.errors import SealBrokenError
 from app.ledger import figure_outbox
 from app.ledger.chain.keyring import Keyring, Seal
 
@@ -151,20 +151,17 @@ def find_figure(session: Session, dataset_id: int, name: str) -> Figure | None:
 
 def find_published(
     session: Session, keyring: Keyring, dataset_id: int, name: str, version: int | None = None
-) -> Published:
-    """Return the latest version of a figure, or the one with this number; also of a withdrawn figure.
+) -> Published | None:
+    """Return the latest version of a figure, or the one with this number, also if it is withdrawn; None without one.
 
     Raises:
-        NotFoundError: there is no such figure or version.
         SealBrokenError: the figure or the version does not match its seal.
     """
     if version is None:
         row = session.row(_LATEST_NAMED, dataset_id=dataset_id, figure=name)
     else:
         row = session.row(_ONE_VERSION, dataset_id=dataset_id, figure=name, version=version)
-    if row is None:
-        raise NotFoundError
-    return _require_sealed(keyring, published_of_row(row))
+    return None if row is None else _require_sealed(keyring, published_of_row(row))
 
 
 def page_of_versions(  # noqa: PLR0913, PLR0917 - which, of what, from where

@@ -16,7 +16,7 @@ from app.json_text import encode_json
 from app.main import create_app
 
 PROBLEM = "application/problem+json"
-PAGES = re.compile(r"/docs|/docs/assets/.*|/openapi\.json")
+PAGES = re.compile(r"/docs|/docs/assets/.*|/openapi\.json|/figures/.*|/web/.*")
 METHODS = frozenset({"GET", "PUT", "POST", "DELETE"})
 
 

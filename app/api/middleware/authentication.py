@@ -27,7 +27,9 @@ _REMEMBERED_KEYS: Final = 10_000
 _REMEMBERED_SECONDS: Final = 1
 _WHERE_KEYS_CHANGE: Final = ("/v1/principals", "/v1/me")
 
-_OF_FIGURES: Final = re.compile(r"/v1/(figures(\.atom)?|datasets/[^/]+/figures(/.*)?)").fullmatch
+_GUARDED: Final = ("/v1/", "/figures/")
+_OF_FIGURES: Final = re.compile(r"/figures/.*|/v1/(figures(\.atom)?|datasets/[^/]+/figures(/.*)?)").fullmatch
+_BASIC: Final = b'Basic realm="figures", charset="UTF-8"'
 _ONLY_FIGURES: Final = "Viewers see figures, and nothing else: list them with GET /v1/figures."
 PUBLIC_PATHS: Final = frozenset({"/v1/sign-on"})
 
@@ -95,6 +97,22 @@ def _read_basic(scope: Scope) -> bytes | None:
         raise UnauthenticatedError from None
 
 
+def _offer_basic(scope: Scope, send: Send) -> Send:
+    """Return a `send` that offers HTTP Basic with a 401, so that a browser or a spreadsheet asks for the key.
+
+    A request with a bearer is another program's, and gets no such offer: a browser would interrupt a page with it.
+    """
+    if any(name == b"authorization" and not value.lower().startswith(b"basic") for name, value in scope["headers"]):
+        return send
+
+    async def offering(message: Message) -> None:
+        if message["type"] == "http.response.start" and message["status"] == 401:
+            message["headers"] = [*message["headers"], (b"www-authenticate", _BASIC)]
+        await send(message)
+
+    return offering
+
+
 def read_key(scope: Scope) -> KeyDigest:
     """Return the SHA-256 of the key from the request's Authorization header.
 
@@ -131,12 +149,14 @@ class AuthenticationGate:
 
         Figures are read without a key too, if they are public; a viewer reads nothing else.
         """
-        if scope["type"] != "http" or not scope["path"].startswith("/v1/") or scope["path"] in PUBLIC_PATHS:
+        if scope["type"] != "http" or not scope["path"].startswith(_GUARDED) or scope["path"] in PUBLIC_PATHS:
             await self._app(scope, receive, send)
             return
+        reads_figures = scope["method"] in {"GET", "HEAD"} and _OF_FIGURES(scope["path"]) is not None
+        if reads_figures:
+            send = _offer_basic(scope, send)
         try:
             role: Role | None = None
-            reads_figures = scope["method"] in {"GET", "HEAD"} and _OF_FIGURES(scope["path"]) is not None
             if reads_figures and not _has_header(scope, b"authorization"):
                 scope[CREDENTIAL], scope[PRINCIPAL] = None, f"{ANONYMOUS} {(scope['client'] or ('',))[0]}"
             else:

@@ -4,11 +4,10 @@ import re
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header
-from pydantic import WithJsonSchema
 from starlette.responses import Response
 
 from app.api.dependencies import BEARER, BaseAddressOf, CallerOf, DirectRoute, JsonBody, ReaderOf, SearchOf
-from app.api.figure_responses import figure_response, split_suffix
+from app.api.figure_responses import Known, Since, figure_response, split_suffix
 from app.api.json_codec import canonical_text
 from app.api.list_pages import PageByNameOf, PageOf
 from app.api.openapi.document import READERS_ACCESS, describe_responses
@@ -27,18 +26,7 @@ router = APIRouter(prefix="/v1", tags=["figures"], route_class=DirectRoute, depe
 
 MAX_FEED = 100
 
-_TEXT = WithJsonSchema({"type": "string"})
 Accepted = Annotated[list[str] | None, Header(alias="Accept", include_in_schema=False)]
-Known = Annotated[
-    list[str] | None,
-    Header(alias="If-None-Match", description="Entity tags that the caller has: one of them gets a 304."),
-    _TEXT,
-]
-Since = Annotated[
-    list[str] | None,
-    Header(alias="If-Modified-Since", description="Gets a 304 if nothing was published since, by whole seconds."),
-    _TEXT,
-]
 _FIGURE = describe_responses(
     {
         200: (schemas.Figure, "The figure. As CSV, Arrow and Parquet it has the rows alone."),
@@ -147,7 +135,7 @@ def one_figure(  # noqa: PLR0913, PLR0917 - the headers of a conditional request
     """
     stem, form = split_suffix(figure)
     opened = reading.open_figure(reader.services, reader.credential, name, stem, None)
-    return figure_response(opened, form, accepted or (), known or (), since or ())
+    return figure_response(opened, form, accepted, known, since)
 
 
 @router.delete(
@@ -196,7 +184,7 @@ def one_version(  # noqa: PLR0913, PLR0917 - the headers of a conditional reques
     if re.fullmatch("[0-9]{1,9}", number) is None:
         raise NotFoundError
     opened = reading.open_figure(reader.services, reader.credential, name, figure, int(number))
-    return figure_response(opened, form, accepted or (), known or (), since or ())
+    return figure_response(opened, form, accepted, known, since)
 
 
 @router.get(

@@ -118,7 +118,7 @@ def _find_latest(
     if figure is None:
         return None
     latest = figures.find_published(transaction, services.keyring, entered.dataset.id, figure.name)
-    if not entered.rules and latest.version.published_by != entered.principal.name:
+    if latest is not None and not entered.rules and latest.version.published_by != entered.principal.name:
         raise ForbiddenError("Only the principal that published this figure, the dataset's owner and admins change it.")
     return latest
 

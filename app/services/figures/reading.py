@@ -11,7 +11,7 @@ from app.db.engine import Database
 from app.db.repositories import datasets
 from app.db.repositories.datasets import Dataset
 from app.db.session import ReadSession
-from app.errors import DamagedAnswerError, NotFoundError
+from app.errors import DamagedAnswerError, NoCredentialError, NotFoundError
 from app.json_text import encode_json
 from app.ledger import caller_lookup, figures, viewers
 from app.ledger.answers.answer_storage import of_content, open_body
@@ -34,7 +34,7 @@ class OpenedFigure:
     database: Database
     published: Published
 
-    def tag(self, form: Form) -> str:
+    def tag(self, form: str) -> str:
         """Return the strong entity tag of a form. A version never changes, so neither does its tag."""
         found, version = self.published, self.published.version
         told = (found.dataset, found.figure.name, version.version, version.title, version.note, version.source)
@@ -100,16 +100,17 @@ def open_figure(
     """Return a figure's latest version, or the one with a number.
 
     Raises:
-        UnauthenticatedError: the credential is not valid.
+        UnauthenticatedError: the credential is not valid, or it is missing and no public figure has these names.
         NotFoundError: there is no such figure or version, it is withdrawn, or the caller may not see it.
         SealBrokenError: the figure or the caller's grant is not what was sealed.
     """
     with services.database.read() as session:
         found, is_reader = _enter(services, session, credential, dataset)
-        if found is None or not is_name(figure):
-            raise NotFoundError
-        published = figures.find_published(session, services.keyring, found.id, figure, version)
-    _require_visible(published, is_reader=is_reader)
+        published = None
+        if found is not None and is_name(figure):
+            published = figures.find_published(session, services.keyring, found.id, figure, version)
+    if published is None or not _is_visible(published, is_reader=is_reader):
+        raise NoCredentialError if credential is None else NotFoundError
     return OpenedFigure(services.database, published)
 
 
@@ -157,14 +158,14 @@ def list_figures(  # noqa: PLR0913 - who asks, and for what
         if dataset is not None:
             found, is_reader = _enter(services, session, credential, dataset)
             if found is None or not (is_reader or credential is None):
-                raise NotFoundError
+                raise NoCredentialError if credential is None else NotFoundError
             dataset_id = found.id
         reader = _reader_of(session, credential)
         listed = figures.page_of_figures(
             session, services.keyring, reader, (start, rest), limit, search=search, dataset_id=dataset_id
         )
     if dataset is not None and credential is None and not listed:
-        raise NotFoundError  # without a key, a dataset exists only through its public figures
+        raise NoCredentialError  # without a key, a dataset exists only through its public figures
     return listed
 
 
@@ -205,7 +206,6 @@ def _enter(
     return standing.dataset, seen
 
 
-def _require_visible(published: Published, *, is_reader: bool) -> None:
+def _is_visible(published: Published, *, is_reader: bool) -> bool:
     figure = published.figure
-    if figure.withdrawn_at is not None or not (is_reader or figure.audience == "public"):
-        raise NotFoundError
+    return figure.withdrawn_at is None and (is_reader or figure.audience == "public")

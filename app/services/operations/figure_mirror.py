@@ -135,7 +135,7 @@ def _write(services: Services, target: FiguresDatabase, pending: Change) -> None
         with services.database.read() as session:
             now = figure_outbox.find_change(session, pending.figure_id)
             published = figures.find_published(session, services.keyring, now.dataset_id, now.figure)
-        if published.figure.withdrawn_at is None:
+        if published is not None and published.figure.withdrawn_at is None:
             writer.replace(now.change, describe_figure(published), OpenedFigure(services.database, published).rows)
         else:
             writer.replace(now.change, None, ())

@@ -1,6 +1,5 @@
 """Summarises a plan or a release in a sentence. Figures are rounded for reading, and errors upwards."""
 
-import math
 from collections.abc import Mapping
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -8,20 +7,18 @@ from weakref import WeakKeyDictionary
 from gmpy2 import mpq
 
 from app.dp.derived import DerivedStatistic
-from app.dp.numbers.exact import Rational, json_number, to_nearest_double
+from app.dp.numbers.exact import Rational, json_number
 from app.dp.statistics import Statistic
 from app.dp.table.dates import format_nearest
 from app.ledger.units import format_rounded_epsilon
 from app.services.planning.derived_accuracy import PlannedWidth
 from app.services.planning.questions import Plan
 from app.services.rendering import treatments
+from app.services.rendering.rounded_numbers import MAX_DECIMALS, number_text, round_up_to, rounding_step
 
 REHEARSAL = "Rehearsal with made-up data: "
 """What the summary of a rehearsal begins with."""
 
-_ERROR_DIGITS = 2
-_MAX_WHOLE = 10**15  # larger numbers are written with an exponent
-_MAX_DECIMALS = 15
 _PERCENT_UNIT = mpq(1, 10**13)
 
 
@@ -49,14 +46,14 @@ def summarise_release(plan: Plan, value: Rational | None) -> str:
     step, kind = words.step, plan.statistic.date_kind
     shown_step = mpq(1) if kind is not None else step
     shown = (value / shown_step + mpq(1, 2)).__floor__() * shown_step
-    error = _number_text(_round_up(plan.reach + abs(value - shown), step), step)
-    number = _number_text(shown, step) if kind is None else format_nearest(shown, kind).replace("T", " ")
+    error = number_text(round_up_to(plan.reach + abs(value - shown), step), step)
+    number = number_text(shown, step) if kind is None else format_nearest(shown, kind).replace("T", " ")
     if plan.presentation.years:
         number = number.replace(",", "")
     figures = f"{number} ± {error}{words.unit}"
     if plan.statistic.kind == "missing":
         tenths = (1_000 * shown / plan.statistic.n + mpq(1, 2)).__floor__()
-        figures += f" or {_number_text(mpq(max(tenths, 0), 10), mpq(1, 10))} % of all"
+        figures += f" or {number_text(mpq(max(tenths, 0), 10), mpq(1, 10))} % of all"
     return f"{words.statistic} is {figures} ({words.confidence} confidence){words.rules}"
 
 
@@ -74,8 +71,8 @@ def summarise_derived_plan(
         return f"{cost} How wide its interval would be depends on the data: give {guesses}."
     if width.half_width is None:
         return f"{cost} If the guesses are right, its interval with {confidence} confidence would have no ends."
-    step = _rounding_step(max(width.half_width, mpq(1, 10**_MAX_DECIMALS)))
-    size = _number_text(_round_up(width.half_width, step), step)
+    step = rounding_step(max(width.half_width, mpq(1, 10**MAX_DECIMALS)))
+    size = number_text(round_up_to(width.half_width, step), step)
     size += f" {unit}" if unit else ""
     condition = "if the guesses are right" if width.basis == "guesses" else "whatever the data"
     told = f"{cost} Its interval with {confidence} confidence would be about ± {size}, {condition}"
@@ -112,7 +109,7 @@ def _describe_release(plan: Plan) -> _Words:
         words = _words_of_plans[plan] = _Words(
             statistic,
             treatments.rules_in_words(plan.treatments),
-            _rounding_step(plan.reach),
+            rounding_step(plan.reach),
             _unit_text(plan),
             _confidence_text(plan.alpha),
         )
@@ -158,34 +155,15 @@ def _capitalise(words: str) -> str:
 
 
 def _promise_in_words(plan: Plan) -> str:
-    step = _rounding_step(plan.reach)
+    step = rounding_step(plan.reach)
     each = " each" if plan.statistic.components > 1 else ""
-    radius = _number_text(_round_up(plan.reach, step), step) + _unit_text(plan)
+    radius = number_text(round_up_to(plan.reach, step), step) + _unit_text(plan)
     return f"within {radius} of the truth{each} with {_confidence_text(plan.alpha)} confidence"
 
 
 def _unit_text(plan: Plan) -> str:
     """Return the unit of an error after a space; nothing if there is none."""
     return f" {plan.presentation.unit}" if plan.presentation.unit else ""
-
-
-def _round_up(size: Rational, step: Rational) -> Rational:
-    return (size / step).__ceil__() * step
-
-
-def _rounding_step(error: Rational) -> Rational:
-    """Return the place of an error's second significant digit as a power of ten, at most 1 for errors below 10¹⁵."""
-    place = math.floor(math.log10(to_nearest_double(error))) + 1 - _ERROR_DIGITS
-    return mpq(10) ** (place if error >= _MAX_WHOLE else min(place, 0))
-
-
-def _number_text(number: Rational, step: Rational) -> str:
-    """Return a multiple of the step with all its decimals and with commas between thousands: `4,209` or `0.30`."""
-    decimals = len(str(step.denominator)) - 1
-    if abs(number) >= _MAX_WHOLE or decimals > _MAX_DECIMALS:
-        return str(json_number(number))
-    whole, part = divmod(abs(int(number / step)), 10**decimals)
-    return f"{'-' if number < 0 else ''}{whole:,}" + (f".{part:0{decimals}d}" if decimals else "")
 
 
 def _confidence_text(alpha: Rational) -> str:

@@ -35,7 +35,7 @@ RUN = {
     "command-line.md": {"text"},  # generated; a test parses its examples
     "installation.md": {"console"},
     "engines.md": {"sh", "json"},
-    "figures.md": {"json", "sh"},
+    "figures.md": {"json", "sh", "html"},  # figures/ has tests of the page, and of what a frame needs
     "how-it-works.md": {"{flow}"},
     "http.md": set(),
     "index.md": {"{toctree}"},

@@ -12,6 +12,7 @@ import pytest
 from service_world import Service, Table, key_of
 from sqlalchemy import select, update
 
+from app.api.middleware.authentication import PUBLIC_PATHS
 from app.db.engine import Database
 from app.db.tables import datasets, figures, viewers
 
@@ -76,7 +77,7 @@ def test_a_viewer_reads_nothing_else(table: Table, viewer: httpx.Client) -> None
     values = {"name": table.name, "figure": "mass", "version": "1"}
     asked = 0
     for path, operations in document["paths"].items():
-        if not path.startswith("/v1/"):
+        if not path.startswith("/v1/") or path in PUBLIC_PATHS:
             continue
         address = re.sub(r"\{(\w+)\}", lambda found: values.get(found[1], table.analyst_name), path)
         for method in operations:
@@ -112,16 +113,21 @@ def test_a_viewer_gets_no_allowance(service: Service, table: Table) -> None:
 
 
 def test_a_public_figure_needs_no_key_and_others_do(service: Service, table: Table) -> None:
-    assert_refused(read(table, service.stranger), 404, "not-found")
+    refused = read(table, service.stranger)
+    assert_refused(refused, 401, "unauthenticated")
+    assert read(table, service.stranger, "no-such").json()["type"] == refused.json()["type"]
+    assert 'Basic realm="figures"' in refused.headers["WWW-Authenticate"]  # so that a spreadsheet asks for the key
+    assert "Basic" not in read(table, service.client("wrong")).headers["WWW-Authenticate"]
     assert publish(table, "open", release=release_of(table), **PUBLIC).status_code == 201
     found = read(table, service.stranger, "open")
     assert (found.status_code, found.headers["Cache-Control"]) == (200, "public, max-age=60")
     assert read(table, service.stranger, "open.csv").status_code == 200
     assert f"{table.name}/open" in names(service.stranger, search="open")
     assert names(service.stranger, f"{table.path}/figures") == [f"{table.name}/open"]
-    assert_refused(read(table, service.stranger), 404, "not-found")
+    assert_refused(read(table, service.stranger), 401, "unauthenticated")
     assert publish(table, "open", release=release_of(table)).status_code == 200
-    assert_refused(read(table, service.stranger, "open"), 404, "not-found")
+    assert_refused(read(table, service.stranger, "open"), 401, "unauthenticated")
+    assert_refused(service.stranger.get(f"{table.path}/figures"), 401, "unauthenticated")
     assert_refused(service.stranger.put(f"{table.path}/figures/open", json={}), 401, "unauthenticated")
     assert_refused(read(table, service.client("wrong"), "open"), 401, "unauthenticated")
 

@@ -77,6 +77,8 @@ def connect(url: str) -> "psycopg.Connection[Any]":
 def copied(url: str) -> dict[str, Any]:
     """What a reader finds: each figure by its name, with its version and values."""
     with connect(url) as connection:
+        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        connection.autocommit = False  # both tables in one snapshot
         found: dict[str, Any] = {
             f"{dataset}/{figure}": (version, [])
             for dataset, figure, version in connection.execute("SELECT dataset, figure, version FROM figures")

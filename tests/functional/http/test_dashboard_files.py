@@ -24,7 +24,9 @@ VENDOR = WEB / "vendor"
 FILES = sorted(f"/web/{path.relative_to(WEB)}" for path in WEB.rglob("*") if path.is_file())
 REFERENCE = re.compile(r"""(?:\bfrom\s+|\bimport\s+|\bimport\(|url\(|(?:src|href)(?:=|:\s*))["'`]([^"'`#$\s]+)["'`]""")
 # For people and for tools.
-BESIDE = {f"/web/vendor/{name}" for name in ("manifest.json", "LICENSES.txt", "d3.d.ts")}
+BESIDE = {f"/web/vendor/{name}" for name in ("manifest.json", "LICENSES.txt", "d3.d.ts")} | {"/web/styles/figure.css"}
+"""What no file names: the last one is for the pages of figures."""
+
 NAMESPACE = "http://www.w3.org/2000/svg"
 
 

@@ -1,0 +1,158 @@
+"""Draws a figure as SVG: a line for each number, as a bar from 0 for counts, else as a point, with its interval."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
+from xml.etree import ElementTree as ET
+
+from app.services.figures.row_texts import confidence_text, interval_text, label_of, value_text
+
+MAX_ROWS = 60
+"""A chart with more lines is not read; the table has all of them."""
+
+WIDTH, _LEFT, _RIGHT, _LINE, _TOP, _AXIS, _FOOT = 760, 210, 190, 24, 36, 50, 26
+_HEAD = 18
+_INK, _MUTED, _GRID, _ACCENT, _SOFT = "#1b1f24", "#59626c", "#e1e3de", "#1f5fbf", "#bcd2f2"
+FONT = "Source Sans Pro"
+_FAMILY = f"{FONT}, system-ui, sans-serif"
+_MAX_LABEL, _MAX_TITLE = 32, 90
+_TICKS = 4
+
+
+class _Scale(NamedTuple):
+    """Maps numbers from `low` to `high` to the width between the labels and the values."""
+
+    low: float
+    high: float
+
+    def place(self, number: float) -> float:
+        share = (number - self.low) / (self.high - self.low)
+        return _LEFT + min(max(share, 0.0), 1.0) * (WIDTH - _LEFT - _RIGHT)
+
+    def ticks(self) -> Iterator[float]:
+        """Yield the multiples of 1, 2 or 5 times a power of ten on the scale, some four."""
+        raw = (self.high - self.low) / _TICKS
+        power = 10.0 ** math.floor(math.log10(raw))
+        step = power * next(size for size in (1, 2, 5, 10) if size * power >= raw)
+        at = math.ceil(self.low / step)
+        while at * step <= self.high:
+            yield at * step
+            at += 1
+
+
+def draw_chart(title: str, rows: Sequence[Mapping[str, Any]], foot: str, *, has_heading: bool = True) -> str:
+    """Return the SVG of a figure: title, a panel for each measure, and what the intervals are.
+
+    Without a heading the title is only told to screen readers, for a page that shows it itself.
+    """
+    shown = [(measure, list(of)) for measure, of in groupby(rows[:MAX_ROWS], key=lambda row: row["measure"])]
+    top = _TOP if has_heading else 0
+    height = top + sum(len(of) * _LINE + _AXIS for _, of in shown) + _FOOT
+    svg = ET.Element(
+        "svg",
+        {
+            "xmlns": "http://www.w3.org/2000/svg",
+            "viewBox": f"0 0 {WIDTH} {height}",
+            "width": str(WIDTH),
+            "height": str(height),
+            "role": "img",
+            "font-family": _FAMILY,
+            "font-size": "13",
+        },
+    )
+    ET.SubElement(svg, "title").text = title
+    ET.SubElement(svg, "rect", width=str(WIDTH), height=str(height), fill="#ffffff")
+    if has_heading:
+        _write(svg, 12, 24, _cut(title, _MAX_TITLE), fill=_INK, size=17, weight="bold")
+    for _, of in shown:
+        _draw_panel(svg, of, top)
+        top += len(of) * _LINE + _AXIS
+    left_out = f"{len(rows) - MAX_ROWS:,} more in the table. " if len(rows) > MAX_ROWS else ""
+    _write(svg, 12, height - 9, left_out + foot, fill=_MUTED, size=11)
+    return ET.tostring(svg, encoding="unicode")
+
+
+def describe_intervals(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return what the intervals are, in a sentence."""
+    levels = sorted({confidence_text(row["alpha"]) for row in rows})
+    return f"{' and '.join(levels)} confidence intervals, with differential privacy." if levels else ""
+
+
+def describe_measure(row: Mapping[str, Any]) -> str:
+    """Return what a row's number is: `mean of body_mass_g`, or `count by species`."""
+    measure = row["measure"].replace("_", " ")
+    between = "by" if measure == "count" else "of"
+    return f"{measure} {between} {row['columns']}" if row["columns"] else measure
+
+
+def _draw_panel(svg: ET.Element, rows: Sequence[Mapping[str, Any]], top: float) -> None:
+    is_bar = rows[0]["measure"] == "count"
+    scale = _scale_of(rows, from_zero=is_bar)
+    _write(svg, _LEFT, top + 10, describe_measure(rows[0]), fill=_MUTED, size=11)
+    top += _HEAD
+    bottom = top + len(rows) * _LINE
+    for tick in scale.ticks():
+        at = scale.place(tick)
+        _draw(svg, "line", x1=at, y1=top, x2=at, y2=bottom, stroke=_GRID)
+        _write(svg, at, bottom + 16, f"{tick:,.10g}", fill=_MUTED, size=11, anchor="middle")
+    for place, row in enumerate(rows):
+        _draw_row(svg, row, scale, top + (place + 0.5) * _LINE, is_bar=is_bar)
+
+
+def _draw_row(svg: ET.Element, row: Mapping[str, Any], scale: _Scale, middle: float, *, is_bar: bool) -> None:
+    line = ET.SubElement(svg, "g")
+    told = " ".join([value_text(row), *([row["unit"]] if row["unit"] and row["value"] is not None else [])])
+    ET.SubElement(line, "title").text = f"{label_of(row)}: {told} ({interval_text(row)})"
+    _write(line, _LEFT - 10, middle + 4, _cut(label_of(row), _MAX_LABEL), fill=_INK, anchor="end")
+    _write(line, WIDTH - _RIGHT + 14, middle + 4, _cut(told, _MAX_LABEL), fill=_INK)
+    if row["value"] is None:
+        return
+    at = scale.place(row["value"])
+    low, high = (scale.place(row[end]) if row[end] is not None else edge for end, edge in _ends(scale))
+    if is_bar:
+        start = scale.place(0)
+        _draw(line, "rect", x=min(start, at), y=middle - 8, width=abs(at - start), height=16, fill=_SOFT)
+    _draw(line, "line", x1=low, y1=middle, x2=high, y2=middle, stroke=_ACCENT, stroke_width=2)
+    for end in (low, high):
+        _draw(line, "line", x1=end, y1=middle - 4, x2=end, y2=middle + 4, stroke=_ACCENT, stroke_width=2)
+    _draw(line, "circle", cx=at, cy=middle, r=3.5, fill=_ACCENT)
+
+
+def _ends(scale: _Scale) -> tuple[tuple[str, float], tuple[str, float]]:
+    """Return the names of an interval's ends, each with where it is drawn if it is unbounded."""
+    return ("interval_lower", scale.place(scale.low)), ("interval_upper", scale.place(scale.high))
+
+
+def _scale_of(rows: Sequence[Mapping[str, Any]], *, from_zero: bool) -> _Scale:
+    members = ("value", "interval_lower", "interval_upper")
+    known = [row[member] for row in rows for member in members if row[member] is not None] or [0.0]
+    low, high = min([*known, 0.0] if from_zero else known), max(known)
+    margin = 0.05 * (high - low) or max(abs(high), 1.0)
+    return _Scale(low if from_zero and low == 0 else low - margin, high + margin)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _draw(parent: ET.Element, shape: str, **attributes: float | str) -> None:
+    told = {
+        name.replace("_", "-"): each if isinstance(each, str) else f"{each:.1f}" for name, each in attributes.items()
+    }
+    ET.SubElement(parent, shape, told)
+
+
+def _write(  # noqa: PLR0913 - where, what and how
+    parent: ET.Element,
+    x: float,
+    y: float,
+    text: str,
+    *,
+    fill: str,
+    size: int = 13,
+    anchor: str = "start",
+    weight: str = "normal",
+) -> None:
+    told = {"fill": fill, "font-size": str(size), "text-anchor": anchor, "font-weight": weight}
+    ET.SubElement(parent, "text", {"x": f"{x:.1f}", "y": f"{y:.1f}", **told}).text = text

@@ -1,0 +1,89 @@
+"""A figure as a page that reads and prints well: chart, table, citation and downloads, without any script."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from app.services.figures.chart import describe_intervals, describe_measure
+from app.services.figures.formats import Form
+from app.services.figures.images import render_svg
+from app.services.figures.reading import OpenedFigure
+from app.services.figures.row_texts import interval_text, label_of, value_text
+
+MAX_ROWS = 1_000
+"""Of the page's table; the downloads have all of them."""
+
+
+def render_page(opened: OpenedFigure, base: str) -> bytes:
+    """Return the page as HTML; `base` is the path of the service, empty at the root of a host."""
+    published, rows = opened.published, opened.rows
+    version = published.version
+    html = ET.Element("html", lang="en")
+    head = ET.SubElement(html, "head")
+    ET.SubElement(head, "meta", charset="utf-8")
+    ET.SubElement(head, "meta", name="viewport", content="width=device-width, initial-scale=1")
+    ET.SubElement(head, "title").text = version.title
+    ET.SubElement(head, "link", rel="stylesheet", href=f"{base}/web/styles/figure.css")
+    main = ET.SubElement(ET.SubElement(html, "body"), "main")
+    _add(main, "h1", version.title)
+    if version.note:
+        _add(main, "p", version.note, "note")
+    chart = ET.SubElement(main, "div", {"class": "chart"})
+    chart.append(_without_namespace(ET.fromstring(render_svg(opened, has_heading=False))))  # noqa: S314 - our own
+    _add_table(main, rows)
+    _add(main, "p", cite(opened), "citation")
+    _add_downloads(main, opened, base)
+    content: bytes = ET.tostring(html, encoding="utf-8", method="html")
+    return b"<!doctype html>\n" + content
+
+
+def cite(opened: OpenedFigure) -> str:
+    """Return a sentence to cite the figure with."""
+    published, version = opened.published, opened.published.version
+    costs = " and ".join(sorted({row["epsilon"] for row in opened.rows}))
+    return (
+        f"{version.title}. Figure {published.figure.name} of the dataset {published.dataset}, version "
+        f"{version.version}, published by {version.published_by} on {version.published_at[:10]}. "
+        f"{describe_intervals(opened.rows)} ε = {costs}."
+    )
+
+
+def _add(parent: ET.Element, tag: str, text: str, kind: str | None = None) -> ET.Element:
+    made = ET.SubElement(parent, tag, {} if kind is None else {"class": kind})
+    made.text = text
+    return made
+
+
+def _without_namespace(svg: ET.Element) -> ET.Element:
+    """Return a drawing as HTML embeds it: its names have no namespace there."""
+    for each in svg.iter():
+        each.tag = each.tag.rpartition("}")[2]
+    return svg
+
+
+def _add_table(main: ET.Element, rows: Sequence[Mapping[str, Any]]) -> None:
+    scrolled = ET.SubElement(main, "div", {"class": "scroll", "tabindex": "0", "role": "region", "aria-label": "Table"})
+    table = ET.SubElement(scrolled, "table")
+    heads = ET.SubElement(ET.SubElement(table, "thead"), "tr")
+    _add(heads, "td", "")
+    for name, kind in (("measure", None), ("value", "number"), ("interval", "number"), ("unit", None)):
+        _add(heads, "th", name, kind).set("scope", "col")
+    body = ET.SubElement(table, "tbody")
+    for row in rows[:MAX_ROWS]:
+        line = ET.SubElement(body, "tr")
+        _add(line, "th", label_of(row)).set("scope", "row")
+        _add(line, "td", describe_measure(row))
+        _add(line, "td", value_text(row), "number")
+        _add(line, "td", interval_text(row), "number")
+        _add(line, "td", row["unit"] or "")
+    if len(rows) > MAX_ROWS:
+        _add(main, "p", f"{len(rows) - MAX_ROWS:,} more rows are in the downloads.", "note")
+
+
+def _add_downloads(main: ET.Element, opened: OpenedFigure, base: str) -> None:
+    names = opened.published.dataset, opened.published.figure.name
+    data, pictures = f"{base}/v1/datasets/{names[0]}/figures/{names[1]}", f"{base}/figures/{names[0]}/{names[1]}"
+    line = ET.SubElement(main, "nav", {"aria-label": "Downloads"})
+    addresses = [(form.upper(), f"{data}.{form}") for form in (Form.CSV, Form.JSON, Form.PARQUET)]
+    for label, address in [*addresses, *((kind.upper(), f"{pictures}.{kind}") for kind in ("svg", "png"))]:
+        _add(line, "a", label).set("href", address)
