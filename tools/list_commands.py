@@ -47,7 +47,7 @@ service. The package `snapledger` adds those that run or maintain one.
 ROUTES = """
 ## The command for each route
 
-Everything that the [HTTP interface](http.md) does has a command, except [figures](figures.md).
+Everything that the [HTTP interface](http.md) does has a command.
 
 | route | command |
 |---|---|
@@ -84,6 +84,17 @@ COMMANDS = {
     "POST /v1/drafts": "dataset draft --connection",
     "POST /v1/draft-uploads": "dataset draft FILE",
     "GET /v1/connections": "connections",
+    "GET /v1/figures": "figure list",
+    "GET /v1/figures.atom": "figure feed",
+    "GET /v1/datasets/{name}/figures": "figure list DATASET",
+    "GET /v1/datasets/{name}/figures/{figure}": "figure show",
+    "PUT /v1/datasets/{name}/figures/{figure}": "figure publish",
+    "DELETE /v1/datasets/{name}/figures/{figure}": "figure withdraw",
+    "GET /v1/datasets/{name}/figures/{figure}/versions": "figure versions",
+    "GET /v1/datasets/{name}/figures/{figure}/versions/{version}": "figure show --version",
+    "GET /v1/datasets/{name}/viewers": "viewer list",
+    "PUT /v1/datasets/{name}/viewers/{principal}": "viewer add",
+    "DELETE /v1/datasets/{name}/viewers/{principal}": "viewer revoke",
     "POST /v1/principals": "principal add",
     "GET /v1/principals": "principal list",
     "POST /v1/principals/{name}/keys": "principal key",

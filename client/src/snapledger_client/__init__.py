@@ -59,6 +59,7 @@ from snapledger_client.models.accounts import (
 )
 from snapledger_client.models.batches import Batch, BatchPlan, PlannedItem
 from snapledger_client.models.derived import Component, Derived, DerivedEstimate, DerivedPlan, End, ExpectedWidth
+from snapledger_client.models.figures import Figure, Viewer
 from snapledger_client.models.plans import Bias, Cliff, CurvePoint, FreePlan, Outlook, Plan, Prospect
 from snapledger_client.models.releases import (
     Accuracy,
@@ -194,6 +195,7 @@ __all__ = [
     "Estimate",
     "EstimateAccuracy",
     "ExpectedWidth",
+    "Figure",
     "Forbidden",
     "FreePlan",
     "Grantee",
@@ -255,6 +257,7 @@ __all__ = [
     "Value",
     "Verification",
     "VerificationSummary",
+    "Viewer",
     "Where",
     "Window",
     "correlation",

@@ -141,7 +141,14 @@ def _encode_json(body: Mapping[str, Any]) -> bytes:
     return json.dumps(body, default=json_value, allow_nan=False).encode()
 
 
-def _list_pages(path: str, member: str, read: Callable[[Any], T], *, newest: bool = False) -> Pages[T]:
+def _list_pages(
+    path: str,
+    member: str,
+    read: Callable[[Any], T],
+    query: Mapping[str, str] | None = None,
+    *,
+    newest: bool = False,
+) -> Pages[T]:
     def parse(content: bytes) -> Page[T]:
         document = from_json(content)
         try:
@@ -150,8 +157,8 @@ def _list_pages(path: str, member: str, read: Callable[[Any], T], *, newest: boo
             raise ValueError("the answer is not a page of a list") from error
 
     def request_page(last: str | int | None) -> Call[Page[T]]:
-        query: dict[str, str | int] = {"limit": PAGE_SIZE, **({"order": "newest"} if newest else {})}
-        return Call("GET", path, parse, query=query if last is None else query | {"after": last})
+        asked: dict[str, str | int] = {"limit": PAGE_SIZE, **(query or {}), **({"order": "newest"} if newest else {})}
+        return Call("GET", path, parse, query=asked if last is None else asked | {"after": last})
 
     return request_page
 

@@ -33,6 +33,7 @@ WITHOUT_ANSWER = {
     "principal disable",
     "metrics",
 }
+WITHOUT_ANSWER |= {"figure withdraw", "figure feed", "viewer add", "viewer revoke"}
 SERVICE_FORMATS = {"audit", "ledger verify"}
 
 
@@ -43,8 +44,7 @@ def test_the_page_of_commands_is_not_stale() -> None:
 
 def test_every_route_has_a_command() -> None:
     tool = load_tool("list_commands")
-    routes = {route for route in tool.list_routes() if "/figures" not in route and "/viewers" not in route}
-    assert set(tool.COMMANDS) == routes
+    assert set(tool.COMMANDS) == set(tool.list_routes())
     for words in tool.COMMANDS.values():
         path = next(path for path in COMMANDS if words == path or words.startswith(f"{path} "))
         option = words.removeprefix(path).strip()

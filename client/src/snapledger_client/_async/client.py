@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from snapledger_client import calls, connection, token_files
+from snapledger_client import calls, connection, figure_calls, token_files
 from snapledger_client._async.account import AsyncAccount
 from snapledger_client._async.base_client import AsyncBaseClient
 from snapledger_client._async.dataset import AsyncDataset
@@ -26,6 +26,7 @@ from snapledger_client.models.accounts import (
     Verification,
     VerificationSummary,
 )
+from snapledger_client.models.figures import Figure
 from snapledger_client.models.plans import FreePlan
 from snapledger_client.models.releases import Release
 from snapledger_client.numbers import Number
@@ -328,6 +329,27 @@ class AsyncClient(AsyncBaseClient):
             [1, 2]
         """
         return self._list(calls.list_audit(), "audit log")
+
+    def figures(self, search: str | None = None) -> AsyncIterator[Figure]:
+        """The figures that the caller may see, over all datasets.
+
+        Args:
+            search: only those with this text in their name or title.
+
+        Examples:
+            >>> [each.figure async for each in client.figures("no such")]
+            []
+        """
+        return self._iterate(figure_calls.list_figures(None, search))
+
+    def figure_feed(self) -> Awaitable[str]:
+        """An Atom feed of the figures that the caller may see, the latest first.
+
+        Examples:
+            >>> "<feed" in await client.figure_feed()
+            True
+        """
+        return self._send(figure_calls.get_feed())
 
     def health(self, *, database: bool = True) -> Awaitable[Health]:
         """Ask whether the service is ready; an `Unavailable` says that it is not.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from snapledger_client import calls
 from snapledger_client._async.derived_queries import AsyncDerivedQueries
+from snapledger_client._async.figures import AsyncFigures
 from snapledger_client._async.listing import AsyncListing
 from snapledger_client._async.release_queries import AsyncReleaseQueries
 from snapledger_client.arguments import describe_missing_method, explain_arguments
@@ -24,7 +25,7 @@ from snapledger_client.numbers import Number
 
 
 @explain_arguments
-class AsyncDataset(AsyncReleaseQueries, AsyncDerivedQueries):
+class AsyncDataset(AsyncReleaseQueries, AsyncDerivedQueries, AsyncFigures):
     """A dataset, with the calls for analysts and for its owner; `AsyncClient.dataset` returns one.
 
     Examples:

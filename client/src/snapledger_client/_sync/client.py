@@ -28,6 +28,7 @@ from snapledger_client.models.accounts import (
     Verification,
     VerificationSummary,
 )
+from snapledger_client.models.figures import Figure
 from snapledger_client.models.plans import FreePlan
 from snapledger_client.models.releases import Release
 from snapledger_client.numbers import Number
@@ -330,6 +331,27 @@ class Client(BaseClient):
             [1, 2]
         """
         return self._list(calls.list_audit(), "audit log")
+
+    def figures(self, search: str | None = None) -> Iterator[Figure]:
+        """The figures that the caller may see, over all datasets.
+
+        Args:
+            search: only those with this text in their name or title.
+
+        Examples:
+            >>> [each.figure for each in client.figures("no such")]
+            []
+        """
+        return self._iterate(figure_calls.list_figures(None, search))
+
+    def figure_feed(self) -> str:
+        """An Atom feed of the figures that the caller may see, the latest first.
+
+        Examples:
+            >>> "<feed" in client.figure_feed()
+            True
+        """
+        return self._send(figure_calls.get_feed())
 
     def health(self, *, database: bool = True) -> Health:
         """Ask whether the service is ready; an `Unavailable` says that it is not.

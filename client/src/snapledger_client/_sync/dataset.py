@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from snapledger_client import calls
 from snapledger_client._sync.derived_queries import DerivedQueries
+from snapledger_client._sync.figures import Figures
 from snapledger_client._sync.listing import Listing
 from snapledger_client._sync.release_queries import ReleaseQueries
 from snapledger_client.arguments import describe_missing_method, explain_arguments
@@ -25,7 +26,7 @@ from snapledger_client.numbers import Number
 
 
 @explain_arguments
-class Dataset(ReleaseQueries, DerivedQueries):
+class Dataset(ReleaseQueries, DerivedQueries, Figures):
     """A dataset, with the calls for analysts and for its owner; `Client.dataset` returns one.
 
     Examples:

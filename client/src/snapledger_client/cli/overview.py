@@ -19,6 +19,8 @@ REMOTE = {
     "ledger": "Show and verify a dataset's ledger.",
     "allowance": "Set what each principal may spend on a dataset; for its owner.",
     "budget-request": "Ask for a larger allowance, or answer those who ask.",
+    "figure": "Publish answers under a name, and read them at no cost.",
+    "viewer": "Set who may see a dataset's figures, and nothing else of it; for its owner.",
     "principal": "Manage who may use the service; for admins.",
     "acts": "List every administrative act, and verify the record of them; for admins and auditors.",
     "status": "Show whether the service is ready: that it answers, and its database too; exit status 6 if not.",

@@ -8,62 +8,36 @@ import typer
 from rich.console import Console
 
 from snapledger_client import (
-    AllowanceRevoked,
-    BadRequest,
     BudgetExhausted,
     Client,
-    DatasetClosed,
-    DatasetStale,
-    Forbidden,
-    LastAdmin,
-    NameTaken,
-    NotFound,
-    NotReleased,
-    Overloaded,
-    PreconditionFailed,
     Problem,
-    RateLimited,
-    RequestAnswered,
-    RequestOpen,
     SignInError,
     SnapledgerError,
     Unauthenticated,
-    Unavailable,
     Unreachable,
 )
 from snapledger_client.cli import credentials
 
 FAULT, USAGE, BUDGET, AUTHORITY, NOTHING_THERE, NO_ANSWER, CONFLICT = 1, 2, 3, 4, 5, 6, 7
 EXIT_CODES = {
-    BudgetExhausted: BUDGET,
-    Unauthenticated: AUTHORITY,
-    SignInError: AUTHORITY,
-    Forbidden: AUTHORITY,
-    NotFound: NOTHING_THERE,
-    Unreachable: NO_ANSWER,
-    Unavailable: NO_ANSWER,
-    Overloaded: NO_ANSWER,
-    RateLimited: NO_ANSWER,
-    NameTaken: CONFLICT,
-    DatasetClosed: CONFLICT,
-    DatasetStale: CONFLICT,
-    LastAdmin: CONFLICT,
-    RequestOpen: CONFLICT,
-    RequestAnswered: CONFLICT,
-    AllowanceRevoked: CONFLICT,
-    NotReleased: CONFLICT,
-    PreconditionFailed: CONFLICT,
-    BadRequest: USAGE,
+    **dict.fromkeys((400, 406, 408, 411, 413, 415, 422, 428, 431), USAGE),
+    **dict.fromkeys((401, 403), AUTHORITY),
+    404: NOTHING_THERE,
+    **dict.fromkeys((409, 410, 412), CONFLICT),
+    **dict.fromkeys((429, 502, 503, 504), NO_ANSWER),
 }
+"""The exit code of each HTTP status, for a problem that is not about the budget."""
 
 
 def find_exit_code(error: SnapledgerError) -> int:
-    """Return the exit code of an error's class; any other refused request counts as invalid usage."""
-    for kind, code in EXIT_CODES.items():
-        if isinstance(error, kind):
-            return code
-    refused = isinstance(error, Problem) and error.status in {400, 413, 415, 422}
-    return USAGE if refused else FAULT
+    """Return the exit code of an error."""
+    if isinstance(error, BudgetExhausted):
+        return BUDGET
+    if isinstance(error, SignInError):
+        return AUTHORITY
+    if isinstance(error, Unreachable):
+        return NO_ANSWER
+    return EXIT_CODES.get(error.status, FAULT) if isinstance(error, Problem) else FAULT
 
 
 def describe_error(error: SnapledgerError) -> str:

@@ -1,0 +1,168 @@
+"""`snapledger figure …` and `viewer …`: published answers, and who may see them."""
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from snapledger_client import Figure, Viewer
+from snapledger_client.cli import output
+from snapledger_client.cli.commands.budgets import PrincipalName
+from snapledger_client.cli.output import FormatOf, OutputFormat
+from snapledger_client.cli.session import USAGE, DatasetName, complete_dataset_names, connect, fail
+from snapledger_client.formatting import append_unit, format_interval, format_number
+
+FigureName = Annotated[str, typer.Argument(help="The figure's name, such as body-mass.")]
+
+
+def _show_list(figures: list[Figure]) -> None:
+    rows = [
+        (each.dataset, each.figure, each.version, f"{each.published_at:%Y-%m-%d %H:%M}", each.audience, each.title)
+        for each in figures
+    ]
+    output.print_table(("dataset", "figure", "version", "published", "audience", "title"), rows, ("version",))
+
+
+def list_figures(
+    dataset: Annotated[
+        str | None, typer.Argument(help="A dataset; all by default.", autocompletion=complete_dataset_names)
+    ] = None,
+    *,
+    search: Annotated[str | None, typer.Option(help="Only those with this text in their name or title.")] = None,
+    output_format: FormatOf = OutputFormat.TABLE,
+) -> None:
+    """List the figures that you may see, of a dataset or of all."""
+    with connect() as client:
+        found = list(client.figures(search) if dataset is None else client.dataset(dataset).figures(search))
+    output.write_list(output_format, "figures", found, partial(_show_list, found), Figure)
+
+
+def show_figure(
+    dataset: DatasetName,
+    figure: FigureName,
+    *,
+    version: Annotated[int | None, typer.Option(help="An earlier version; the latest by default.", min=1)] = None,
+    output_format: FormatOf = OutputFormat.TABLE,
+) -> None:
+    """Show a figure's numbers; as CSV, a row for each of them."""
+    with connect() as client:
+        found = client.dataset(dataset).figure(figure, version)
+    rows = list(found.to_dict()["rows"])
+    output.write(output_format, found.to_dict(), partial(_print_figure, found, rows), rows)
+
+
+def _print_figure(figure: Figure, rows: list[dict[str, Any]]) -> None:
+    output.print_line(f"{figure.title} (version {figure.version}, {figure.published_at:%Y-%m-%d})")
+    if figure.note:
+        output.print_line(figure.note)
+    texts = [
+        (
+            each["group"],
+            each["label"],
+            _format_value(each),
+            format_interval(each["interval_lower"], each["interval_upper"]),
+        )
+        for each in rows
+    ]
+    output.print_table(("group", "of", "value", "interval"), texts, ("value",))
+
+
+def _format_value(row: dict[str, Any]) -> str:
+    if row["value_as_date"] is not None:
+        return str(row["value_as_date"])
+    return "" if row["value"] is None else append_unit(format_number(row["value"]), row["unit"])
+
+
+def list_versions(dataset: DatasetName, figure: FigureName, *, output_format: FormatOf = OutputFormat.TABLE) -> None:
+    """List the versions of a figure, oldest first."""
+    with connect() as client:
+        found = list(client.dataset(dataset).figure_versions(figure))
+    output.write_list(output_format, "versions", found, partial(_show_list, found), Figure)
+
+
+def publish(  # noqa: PLR0913 - the members of the request
+    dataset: DatasetName,
+    figure: FigureName,
+    *,
+    title: Annotated[str, typer.Option(help="What it shows.")],
+    release: Annotated[
+        list[str] | None, typer.Option(help="The id of a release; may be repeated, as for a batch.")
+    ] = None,
+    derived: Annotated[
+        Path | None,
+        typer.Option(
+            help="Instead of releases: the request of a derived statistic as JSON, whose releases exist.",
+            exists=True,
+            dir_okay=False,
+            readable=True,
+        ),
+    ] = None,
+    note: Annotated[str | None, typer.Option(help="What readers should know.")] = None,
+    public: Annotated[bool, typer.Option("--public", help="Everybody may read it, without a key; for owners.")] = False,
+    output_format: FormatOf = OutputFormat.TABLE,
+) -> None:
+    """Publish an answer as a figure, or as a new version of one. It costs nothing."""
+    if bool(release) == (derived is not None):
+        fail("give either --release or --derived", USAGE)
+    asked = {} if derived is None else _read_derived(derived)
+    with connect() as client:
+        found = client.dataset(dataset).publish(
+            figure, title, releases=release or (), note=note, public=public, **asked
+        )
+    output.write(
+        output_format,
+        found.to_dict(),
+        lambda: output.print_line(f"{found.dataset}/{found.figure} is published, version {found.version}."),
+    )
+
+
+def _read_derived(path: Path) -> dict[str, Any]:
+    """Return a derived statistic, its ε and its α, of the body of a request for it."""
+    try:
+        document = json.loads(path.read_bytes(), parse_float=str)
+    except ValueError:
+        fail(f"{path} is not valid JSON", USAGE)
+    if not isinstance(document, dict) or not document.keys() <= {"derived", "epsilon", "alpha"}:
+        fail(f"{path} must be an object with `derived`, and perhaps `epsilon` and `alpha`", USAGE)
+    return document
+
+
+def withdraw(dataset: DatasetName, figure: FigureName) -> None:
+    """Withdraw a figure in all its versions; it can be published again."""
+    with connect() as client:
+        client.dataset(dataset).withdraw(figure)
+    output.print_line(f"{dataset}/{figure} is withdrawn.")
+
+
+def print_feed() -> None:
+    """Print an Atom feed of the figures that you may see, the latest first."""
+    with connect() as client:
+        typer.echo(client.figure_feed())
+
+
+def list_viewers(dataset: DatasetName, *, output_format: FormatOf = OutputFormat.TABLE) -> None:
+    """List who may see a dataset's figures besides those who see the dataset; for its owner and auditors."""
+    with connect() as client:
+        found = list(client.dataset(dataset).viewers())
+
+    def show() -> None:
+        rows = [(each.name, each.display_name or "", f"{each.granted_at:%Y-%m-%d}") for each in found]
+        output.print_table(("viewer", "display name", "since"), rows)
+
+    output.write_list(output_format, "viewers", found, show, Viewer)
+
+
+def add_viewer(dataset: DatasetName, principal: PrincipalName) -> None:
+    """Let a principal see a dataset's figures, and nothing else of it; for its owner."""
+    with connect() as client:
+        client.dataset(dataset).grant_viewer(principal)
+    output.print_line(f"{principal} may see the figures of {dataset}.")
+
+
+def revoke_viewer(dataset: DatasetName, principal: PrincipalName) -> None:
+    """Revoke a principal's access to a dataset's figures; for its owner."""
+    with connect() as client:
+        client.dataset(dataset).revoke_viewer(principal)
+    output.print_line(f"{principal} no longer sees the figures of {dataset} as its viewer.")

@@ -1,0 +1,75 @@
+"""The calls of the API about figures and their viewers."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from snapledger_client.calls import Call, Pages, _list_pages, _make_body, _make_path, _read_nothing
+from snapledger_client.derived_statistics import DerivedStatistic
+from snapledger_client.models.figures import Figure, Viewer
+
+
+def list_figures(dataset: str | None, search: str | None) -> Pages[Figure]:
+    """List the figures that the caller may see, of one dataset or of all."""
+    path = _make_path("figures") if dataset is None else _make_path("datasets", dataset, "figures")
+    return _list_pages(path, "figures", Figure.model_validate, {} if search is None else {"search": search})
+
+
+def get_feed() -> Call[str]:
+    """Get the Atom feed of the latest figures."""
+    return Call("GET", _make_path("figures.atom"), bytes.decode, headers={"Accept": "application/atom+xml"})
+
+
+def get_figure(dataset: str, figure: str, version: int | None) -> Call[Figure]:
+    """Get a figure with its rows: its latest version, or one by its number."""
+    path = _make_path("datasets", dataset, "figures", figure)
+    return Call("GET", path if version is None else f"{path}/versions/{version}", Figure.parse)
+
+
+def list_figure_versions(dataset: str, figure: str) -> Pages[Figure]:
+    """List the versions of a figure."""
+    path = _make_path("datasets", dataset, "figures", figure, "versions")
+    return _list_pages(path, "versions", Figure.model_validate)
+
+
+def publish_figure(  # noqa: PLR0913, PLR0917 - the members of the request
+    dataset: str,
+    figure: str,
+    title: str,
+    note: str | None,
+    releases: Sequence[str],
+    derived: DerivedStatistic | None,
+    options: Mapping[str, Any],
+    *,
+    public: bool,
+) -> Call[Figure]:
+    """Publish an answer as a figure; the same again changes nothing."""
+    body: dict[str, Any] = {"title": title, "note": note}
+    if len(releases) == 1:
+        body["release"] = releases[0]
+    elif releases:
+        body["releases"] = list(releases)
+    if derived is not None:
+        body["derived"] = _make_body(options, derived=derived)
+    if public:
+        body |= {"audience": "public", "confirm_public": True}
+    return Call("PUT", _make_path("datasets", dataset, "figures", figure), Figure.parse).with_json(body)
+
+
+def withdraw_figure(dataset: str, figure: str) -> Call[None]:
+    """Withdraw a figure in all its versions."""
+    return Call("DELETE", _make_path("datasets", dataset, "figures", figure), _read_nothing, repeatable=False)
+
+
+def list_viewers(dataset: str) -> Pages[Viewer]:
+    """List who may see a dataset's figures."""
+    return _list_pages(_make_path("datasets", dataset, "viewers"), "viewers", Viewer.model_validate)
+
+
+def grant_viewer(dataset: str, principal: str) -> Call[None]:
+    """Let a principal see a dataset's figures."""
+    return Call("PUT", _make_path("datasets", dataset, "viewers", principal), _read_nothing)
+
+
+def revoke_viewer(dataset: str, principal: str) -> Call[None]:
+    """Revoke a principal's access to a dataset's figures."""
+    return Call("DELETE", _make_path("datasets", dataset, "viewers", principal), _read_nothing, repeatable=False)

@@ -1,0 +1,43 @@
+"""Answers about figures: published answers under a name."""
+
+from typing import Any
+
+from snapledger_client.models.base import Answer, Time
+
+
+class Figure(Answer):
+    """A version of a figure: what it shows, and where its numbers come from.
+
+    Only lists of figures have its `audience`, and only a figure that is read has `rows`, one for each number.
+
+    Examples:
+        >>> released = penguins.mean("body_mass_g", epsilon="0.5")
+        >>> penguins.publish("mass", "Body mass", releases=[released.id]).title
+        'Body mass'
+        >>> penguins.figure("mass").rows[0]["measure"]
+        'mean'
+    """
+
+    dataset: str
+    figure: str
+    version: int
+    title: str
+    note: str | None
+    source: dict[str, Any]
+    published_by: str
+    published_at: Time
+    audience: str | None = None
+    rows: tuple[dict[str, Any], ...] | None = None
+
+
+class Viewer(Answer):
+    """A principal that may see a dataset's figures.
+
+    Examples:
+        >>> list(owner.dataset("penguins").viewers())  # none
+        []
+    """
+
+    name: str
+    display_name: str | None = None
+    granted_at: Time
