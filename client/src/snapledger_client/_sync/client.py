@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from snapledger_client import calls, connection, token_files
+from snapledger_client import calls, connection, figure_calls, token_files
 from snapledger_client._sync.account import Account
 from snapledger_client._sync.base_client import BaseClient
 from snapledger_client._sync.dataset import Dataset
