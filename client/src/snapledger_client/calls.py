@@ -20,10 +20,12 @@ from snapledger_client.models.accounts import (
     DatasetFacts,
     Draft,
     Entry,
+    GrantedAllowance,
     Grantee,
     Health,
     IssuedKey,
     LatestVerification,
+    Limit,
     Me,
     Principal,
     Verification,
@@ -381,6 +383,31 @@ def set_allowance(dataset: str, principal: str, epsilon_limit: Number, window_da
 def revoke_allowance(dataset: str, principal: str) -> Call[None]:
     """Revoke an allowance."""
     return Call("DELETE", _make_path("datasets", dataset, "allowances", principal), _read_nothing, repeatable=False)
+
+
+def get_allowance(dataset: str, principal: str) -> Call[GrantedAllowance]:
+    """Get an allowance as it was granted."""
+    return Call("GET", _make_path("datasets", dataset, "allowances", principal), GrantedAllowance.parse)
+
+
+def get_limit(dataset: str) -> Call[Limit]:
+    """Get a dataset's limit."""
+    return Call("GET", _make_path("datasets", dataset, "budget", "limit"), Limit.parse)
+
+
+def get_entry(dataset: str, seq: int) -> Call[Entry]:
+    """Get one entry of a dataset's ledger."""
+    return Call("GET", _make_path("datasets", dataset, "ledger", str(seq)), Entry.parse)
+
+
+def get_budget_request(dataset: str, request_id: str) -> Call[BudgetRequest]:
+    """Get one request for budget."""
+    return Call("GET", _make_path("datasets", dataset, "budget-requests", request_id), BudgetRequest.parse)
+
+
+def get_principal(name: str) -> Call[Principal]:
+    """Get a principal."""
+    return Call("GET", _make_path("principals", name), Principal.parse)
 
 
 def adjust_budget(dataset: str, epsilon_limit: Number, reason: str) -> Call[Budget]:

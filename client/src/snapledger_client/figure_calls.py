@@ -65,6 +65,11 @@ def list_viewers(dataset: str) -> Pages[Viewer]:
     return _list_pages(_make_path("datasets", dataset, "viewers"), "viewers", Viewer.model_validate)
 
 
+def get_viewer(dataset: str, principal: str) -> Call[Viewer]:
+    """Get a viewer of a dataset's figures."""
+    return Call("GET", _make_path("datasets", dataset, "viewers", principal), Viewer.parse)
+
+
 def grant_viewer(dataset: str, principal: str) -> Call[None]:
     """Let a principal see a dataset's figures."""
     return Call("PUT", _make_path("datasets", dataset, "viewers", principal), _read_nothing)

@@ -63,6 +63,7 @@ def test_a_dataset_from_its_draft_to_its_end(run: Run, service: Service, tmp_pat
     assert json.loads(added.stdout)["report"]["columns"]["age"]["missing"] == 0
     limited = run("dataset", "limit", "survey", "4", "--reason", "a second wave")
     assert (limited.exit_code, limited.stdout.split("\n")[2].split()[:4]) == (0, ["the", "dataset", "4", "0"])
+    assert run("dataset", "limit", "survey", "5").exit_code == 2
     shown = run("ledger", "show", "survey").stdout
     assert "a second wave" in shown
     assert run("dataset", "revalidate", "survey").stdout == "survey is open.\n"
@@ -131,6 +132,7 @@ def test_an_answer_is_published_read_and_withdrawn(run: Run, people: People, tmp
     assert [(each["figure"], each["version"]) for each in listed["figures"]] == [("species", 2)]
     assert json.loads(run("figure", "list", "--search", "none", "--format", "json", key=added).stdout)["figures"] == []
     assert "bob" in run("viewer", "list", "penguins").stdout
+    assert run("viewer", "show", "penguins", "bob").stdout.startswith("bob sees the figures of penguins since ")
     assert "<title>Share of Gentoo</title>" in run("figure", "feed", key=added).stdout
     versions = run("figure", "versions", *names, "--format", "json").stdout
     assert [each["version"] for each in json.loads(versions)["versions"]] == [1, 2]

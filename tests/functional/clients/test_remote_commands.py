@@ -89,6 +89,7 @@ def test_a_request_for_budget_from_asking_to_the_answer(run: Run, people: People
     assert (late.exit_code, "answered this request already" in late.stderr) == (7, True)
     (found,) = json.loads(run("budget-request", "list", "penguins", "--format", "json").stdout)["budget_requests"]
     assert (found["state"], found["granted"], found["answer"]) == ("granted", "0.25", "half")
+    assert "is granted" in run("budget-request", "show", "penguins", request).stdout
     second = json.loads(run("budget-request", "ask", "penguins", "1", "--reason", "more", "--format", "json").stdout)[
         "id"
     ]

@@ -264,6 +264,15 @@ class AsyncClient(AsyncBaseClient):
         """
         return self._send(calls.get_release(release_id))
 
+    def principal(self, name: str) -> Awaitable[Principal]:
+        """A principal by its name, for admins.
+
+        Examples:
+            >>> (await admin.principal("ada")).role
+            'analyst'
+        """
+        return self._send(calls.get_principal(name))
+
     def principals(self) -> AsyncListing[Principal]:
         """All principals, oldest first, for admins.
 

@@ -16,7 +16,9 @@ from snapledger_client.models.accounts import (
     BudgetRequest,
     DatasetFacts,
     Entry,
+    GrantedAllowance,
     Grantee,
+    Limit,
     Verification,
     VerificationSummary,
 )
@@ -133,6 +135,45 @@ class AsyncDataset(AsyncReleaseQueries, AsyncDerivedQueries, AsyncFigures):
             >>> await owner.dataset("penguins").revoke("grace")
         """
         return self._send(calls.revoke_allowance(self.name, principal))
+
+    def allowance(self, principal: str) -> Awaitable[GrantedAllowance]:
+        """A principal's allowance as it was granted, for owners and auditors, and for itself.
+
+        Examples:
+            >>> (await owner.dataset("penguins").allowance("ada")).principal
+            'ada'
+        """
+        return self._send(calls.get_allowance(self.name, principal))
+
+    def limit(self) -> Awaitable[Limit]:
+        """The ε that may be spent on the dataset in its whole life.
+
+        Examples:
+            >>> (await penguins.limit()).epsilon_limit
+            Decimal('1000')
+        """
+        return self._send(calls.get_limit(self.name))
+
+    def entry(self, seq: int) -> Awaitable[Entry]:
+        """One entry of the ledger by its number, for owners and auditors.
+
+        Examples:
+            >>> (await owner.dataset("penguins").entry(1)).kind
+            'open'
+        """
+        return self._send(calls.get_entry(self.name, seq))
+
+    def budget_request(self, request_id: str) -> Awaitable[BudgetRequest]:
+        """One request for budget, for owners, and for who asked.
+
+        Examples:
+            >>> asked = await penguins.request_budget("0.5", "The report needs the means by year too.")
+            >>> (await penguins.budget_request(asked.id)).state
+            'open'
+            >>> (await owner.dataset("penguins").decline_request(asked.id)).state
+            'declined'
+        """
+        return self._send(calls.get_budget_request(self.name, request_id))
 
     def grantees(self) -> AsyncListing[Grantee]:
         """The principals that may get an allowance, oldest first, for owners.

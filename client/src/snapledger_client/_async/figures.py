@@ -105,6 +105,17 @@ class AsyncFigures(AsyncDatasetQueries):
         """
         return self._iterate(figure_calls.list_viewers(self.name))
 
+    def viewer(self, principal: str) -> Awaitable[Viewer]:
+        """A viewer of the dataset's figures, for owners and auditors.
+
+        Examples:
+            >>> await owner.dataset("penguins").grant_viewer("station")
+            >>> (await owner.dataset("penguins").viewer("station")).name
+            'station'
+            >>> await owner.dataset("penguins").revoke_viewer("station")
+        """
+        return self._send(figure_calls.get_viewer(self.name, principal))
+
     def grant_viewer(self, principal: str) -> Awaitable[None]:
         """Let a principal see the dataset's figures and nothing else of it, for owners.
 

@@ -266,6 +266,15 @@ class Client(BaseClient):
         """
         return self._send(calls.get_release(release_id))
 
+    def principal(self, name: str) -> Principal:
+        """A principal by its name, for admins.
+
+        Examples:
+            >>> admin.principal("ada").role
+            'analyst'
+        """
+        return self._send(calls.get_principal(name))
+
     def principals(self) -> Listing[Principal]:
         """All principals, oldest first, for admins.
 

@@ -17,7 +17,9 @@ from snapledger_client.models.accounts import (
     BudgetRequest,
     DatasetFacts,
     Entry,
+    GrantedAllowance,
     Grantee,
+    Limit,
     Verification,
     VerificationSummary,
 )
@@ -134,6 +136,45 @@ class Dataset(ReleaseQueries, DerivedQueries, Figures):
             >>> owner.dataset("penguins").revoke("grace")
         """
         return self._send(calls.revoke_allowance(self.name, principal))
+
+    def allowance(self, principal: str) -> GrantedAllowance:
+        """A principal's allowance as it was granted, for owners and auditors, and for itself.
+
+        Examples:
+            >>> owner.dataset("penguins").allowance("ada").principal
+            'ada'
+        """
+        return self._send(calls.get_allowance(self.name, principal))
+
+    def limit(self) -> Limit:
+        """The ε that may be spent on the dataset in its whole life.
+
+        Examples:
+            >>> penguins.limit().epsilon_limit
+            Decimal('1000')
+        """
+        return self._send(calls.get_limit(self.name))
+
+    def entry(self, seq: int) -> Entry:
+        """One entry of the ledger by its number, for owners and auditors.
+
+        Examples:
+            >>> owner.dataset("penguins").entry(1).kind
+            'open'
+        """
+        return self._send(calls.get_entry(self.name, seq))
+
+    def budget_request(self, request_id: str) -> BudgetRequest:
+        """One request for budget, for owners, and for who asked.
+
+        Examples:
+            >>> asked = penguins.request_budget("0.5", "The report needs the means by year too.")
+            >>> penguins.budget_request(asked.id).state
+            'open'
+            >>> owner.dataset("penguins").decline_request(asked.id).state
+            'declined'
+        """
+        return self._send(calls.get_budget_request(self.name, request_id))
 
     def grantees(self) -> Listing[Grantee]:
         """The principals that may get an allowance, oldest first, for owners.

@@ -107,6 +107,17 @@ class Figures(DatasetQueries):
         """
         return self._iterate(figure_calls.list_viewers(self.name))
 
+    def viewer(self, principal: str) -> Viewer:
+        """A viewer of the dataset's figures, for owners and auditors.
+
+        Examples:
+            >>> owner.dataset("penguins").grant_viewer("station")
+            >>> owner.dataset("penguins").viewer("station").name
+            'station'
+            >>> owner.dataset("penguins").revoke_viewer("station")
+        """
+        return self._send(figure_calls.get_viewer(self.name, principal))
+
     def grant_viewer(self, principal: str) -> None:
         """Let a principal see the dataset's figures and nothing else of it, for owners.
 

@@ -51,6 +51,32 @@ class Allowance(Account):
     revoked: bool = False
 
 
+class GrantedAllowance(Answer):
+    """An allowance as it was granted; what it has spent is in the budget.
+
+    Examples:
+        >>> owner.dataset("penguins").allowance("ada").dataset
+        'penguins'
+    """
+
+    dataset: str
+    principal: str
+    epsilon_limit: Exact
+    window_days: int | None
+
+
+class Limit(Answer):
+    """A dataset's limit: the ε that may be spent on it in its whole life.
+
+    Examples:
+        >>> penguins.limit().epsilon_limit
+        Decimal('1000')
+    """
+
+    dataset: str
+    epsilon_limit: Exact
+
+
 class Budget(Account, DisplayedAnswer):
     """A dataset's account and the caller's allowance on it.
 

@@ -60,6 +60,7 @@ COMMANDS: dict[str, tuple[Command, str]] = {
     "ledger verify": (ledgers.verify, "ledger verify penguins"),
     "ledger verification": (ledgers.show_verification, "ledger verification penguins"),
     "allowance set": (budgets.set_allowance, "allowance set penguins ada 2 --window-days 30"),
+    "allowance show": (budgets.show_allowance, "allowance show penguins ada"),
     "allowance revoke": (budgets.revoke_allowance, "allowance revoke penguins ada"),
     "allowance grantees": (budgets.list_grantees, "allowance grantees penguins"),
     "budget-request ask": (
@@ -67,6 +68,7 @@ COMMANDS: dict[str, tuple[Command, str]] = {
         "budget-request ask penguins 0.5 --reason 'The report needs the means by island too.'",
     ),
     "budget-request list": (budget_requests.list_requests, "budget-request list penguins"),
+    "budget-request show": (budget_requests.show_request, "budget-request show penguins REQUEST"),
     "budget-request grant": (budget_requests.grant, "budget-request grant penguins REQUEST --epsilon 0.25"),
     "budget-request decline": (
         budget_requests.decline,
@@ -82,10 +84,12 @@ COMMANDS: dict[str, tuple[Command, str]] = {
     "figure withdraw": (figures.withdraw, "figure withdraw penguins body-mass"),
     "figure feed": (figures.print_feed, "figure feed"),
     "viewer list": (figures.list_viewers, "viewer list penguins"),
+    "viewer show": (figures.show_viewer, "viewer show penguins bob"),
     "viewer add": (figures.add_viewer, "viewer add penguins bob"),
     "viewer revoke": (figures.revoke_viewer, "viewer revoke penguins bob"),
     "principal add": (principals.create_principal, "principal add ada analyst --expires 2027-01-31"),
     "principal list": (principals.list_principals, "principal list"),
+    "principal show": (principals.show_principal, "principal show ada"),
     "principal display-name": (principals.set_display_name, "principal display-name ada 'Ada Lovelace'"),
     "principal key": (principals.replace_key, "principal key ada"),
     "principal disable": (principals.disable_principal, "principal disable ada"),

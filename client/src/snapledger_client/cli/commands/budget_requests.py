@@ -65,6 +65,13 @@ def list_requests(dataset: DatasetName, *, output_format: FormatOf = OutputForma
     output.write_list(output_format, "budget_requests", found, show, BudgetRequest)
 
 
+def show_request(dataset: DatasetName, request: RequestId, *, output_format: FormatOf = OutputFormat.TABLE) -> None:
+    """Show one request for budget."""
+    with connect() as client:
+        found = client.dataset(dataset).budget_request(request)
+    _write_request(output_format, found)
+
+
 def grant(
     dataset: DatasetName,
     request: RequestId,

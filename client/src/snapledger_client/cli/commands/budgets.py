@@ -78,6 +78,20 @@ def list_grantees(dataset: DatasetName, *, output_format: FormatOf = OutputForma
     output.write_list(output_format, "grantees", found, show, Grantee)
 
 
+def show_allowance(
+    dataset: DatasetName, principal: PrincipalName, *, output_format: FormatOf = OutputFormat.TABLE
+) -> None:
+    """Show a principal's allowance as it was granted; `snapledger budget` shows what it has spent."""
+    with connect() as client:
+        found = client.dataset(dataset).allowance(principal)
+
+    def show() -> None:
+        renewed = "" if found.window_days is None else f", renewed every {found.window_days} days"
+        output.print_line(f"{found.principal} may spend ε {found.epsilon_limit:f} on {found.dataset}{renewed}.")
+
+    output.write(output_format, found.to_dict(), show)
+
+
 def revoke_allowance(dataset: DatasetName, principal: PrincipalName) -> None:
     """Revoke a principal's access to a dataset; what it has spent stays spent."""
     with connect() as client:

@@ -71,14 +71,25 @@ def _show_facts(facts: DatasetFacts) -> None:
 
 def set_limit(
     dataset: DatasetName,
-    epsilon_limit: Annotated[str, typer.Argument(help="The ε that may be spent on the dataset in its whole life.")],
-    reason: Annotated[str, typer.Option(help="Why, in a sentence: it is recorded in the ledger.")],
+    epsilon_limit: Annotated[
+        str | None, typer.Argument(help="The ε that may be spent on the dataset in its whole life.")
+    ] = None,
+    reason: Annotated[str | None, typer.Option(help="Why, in a sentence: it is recorded in the ledger.")] = None,
     *,
     output_format: FormatOf = OutputFormat.TABLE,
 ) -> None:
-    """Set the limit of a dataset's budget, with a reason; for its owner."""
+    """Show the limit of a dataset's budget or, as its owner, set it with a reason."""
+    if (epsilon_limit is None) != (reason is None):
+        fail("a new limit needs --reason, and --reason a new limit", USAGE)
     with connect() as client:
-        found = client.dataset(dataset).adjust(epsilon_limit, reason)
+        of = client.dataset(dataset)
+        if epsilon_limit is None or reason is None:
+            limit = of.limit()
+            output.write(
+                output_format, limit.to_dict(), lambda: output.print_line(f"{dataset}: ε {limit.epsilon_limit:f}")
+            )
+            return
+        found = of.adjust(epsilon_limit, reason)
     write_budget(output_format, found)
 
 

@@ -12,7 +12,7 @@ from snapledger_client.cli import output
 from snapledger_client.cli.commands.budgets import PrincipalName
 from snapledger_client.cli.output import FormatOf, OutputFormat
 from snapledger_client.cli.session import USAGE, DatasetName, complete_dataset_names, connect, fail
-from snapledger_client.formatting import append_unit, format_interval, format_number
+from snapledger_client.formatting import append_unit, format_interval, format_number, format_person
 
 FigureName = Annotated[str, typer.Argument(help="The figure's name, such as body-mass.")]
 
@@ -152,6 +152,20 @@ def list_viewers(dataset: DatasetName, *, output_format: FormatOf = OutputFormat
         output.print_table(("viewer", "display name", "since"), rows)
 
     output.write_list(output_format, "viewers", found, show, Viewer)
+
+
+def show_viewer(
+    dataset: DatasetName, principal: PrincipalName, *, output_format: FormatOf = OutputFormat.TABLE
+) -> None:
+    """Show a viewer of a dataset's figures, and since when it is one; for its owner and auditors."""
+    with connect() as client:
+        found = client.dataset(dataset).viewer(principal)
+
+    def show() -> None:
+        named = format_person(found.name, found.display_name)
+        output.print_line(f"{named} sees the figures of {dataset} since {found.granted_at:%Y-%m-%d}.")
+
+    output.write(output_format, found.to_dict(), show)
 
 
 def add_viewer(dataset: DatasetName, principal: PrincipalName) -> None:

@@ -15,29 +15,38 @@ Incremental = Annotated[
 ]
 
 
-def show_ledger(dataset: DatasetName, *, output_format: FormatOf = OutputFormat.TABLE) -> None:
+def show_ledger(
+    dataset: DatasetName,
+    *,
+    entry: Annotated[int | None, typer.Option(help="Show only the entry with this number.", min=1)] = None,
+    output_format: FormatOf = OutputFormat.TABLE,
+) -> None:
     """List every entry of a dataset's ledger, oldest first; for its owner and auditors."""
     with connect() as client:
-        entries = list(client.dataset(dataset).ledger())
+        of = client.dataset(dataset)
+        entries = list(of.ledger()) if entry is None else [of.entry(entry)]
 
     def show() -> None:
         rows = [
             (
-                entry.seq,
-                f"{entry.at:%Y-%m-%d %H:%M:%S}",
-                entry.kind,
-                entry.principal,
-                f"{entry.epsilon:f}",
-                f"{entry.epsilon_spent:f}",
-                "" if entry.window_days is None else f"{entry.window_days} days",
-                entry.release_id,
-                entry.reason,
+                each.seq,
+                f"{each.at:%Y-%m-%d %H:%M:%S}",
+                each.kind,
+                each.principal,
+                f"{each.epsilon:f}",
+                f"{each.epsilon_spent:f}",
+                "" if each.window_days is None else f"{each.window_days} days",
+                each.release_id,
+                each.reason,
             )
-            for entry in entries
+            for each in entries
         ]
         columns = ("entry", "at", "kind", "principal", "ε", "spent", "window", "release", "reason")
         output.print_table(columns, rows, ("entry", "ε", "spent"))
 
+    if entry is not None:
+        output.write(output_format, entries[0].to_dict(), show)
+        return
     output.write_list(output_format, "entries", entries, show, Entry)
 
 

@@ -9,6 +9,7 @@ from snapledger_client import IssuedKey, Principal
 from snapledger_client.cli import output
 from snapledger_client.cli.output import FormatOf, OutputFormat
 from snapledger_client.cli.session import USAGE, connect, fail
+from snapledger_client.formatting import format_person
 
 Role = Literal["admin", "owner", "auditor", "analyst", "viewer"]
 NameOf = Annotated[str, typer.Argument(help="The principal's name.")]
@@ -104,6 +105,21 @@ def list_principals(*, output_format: FormatOf = OutputFormat.TABLE) -> None:
         output.print_table(("principal", "display name", "role", "since", "key expires", "state"), rows)
 
     output.write_list(output_format, "principals", found, show, Principal)
+
+
+def show_principal(name: NameOf, *, output_format: FormatOf = OutputFormat.TABLE) -> None:
+    """Show a principal: its role, and when its key expires."""
+    with connect() as client:
+        found = client.principal(name)
+
+    def show() -> None:
+        expiry = format_expiry(found.key_expires_at)
+        key = f"the key expires at {expiry}" if expiry else "the key does not expire"
+        state = _describe_state(found)
+        named = format_person(found.name, found.display_name)
+        output.print_line(f"{named}: {found.role}, {key}{f'; {state}' if state else ''}")
+
+    output.write(output_format, found.to_dict(), show)
 
 
 def replace_key(name: NameOf, expires: Expires = None, *, output_format: FormatOf = OutputFormat.TABLE) -> None:
