@@ -339,7 +339,7 @@ class AsyncClient(AsyncBaseClient):
         """
         return self._list(calls.list_audit(), "audit log")
 
-    def figures(self, search: str | None = None) -> AsyncIterator[Figure]:
+    def figures(self, search: str | None = None) -> AsyncListing[Figure]:
         """The figures that the caller may see, over all datasets.
 
         Args:
@@ -349,7 +349,7 @@ class AsyncClient(AsyncBaseClient):
             >>> [each.figure async for each in client.figures("no such")]
             []
         """
-        return self._iterate(figure_calls.list_figures(None, search))
+        return self._list(figure_calls.list_figures(None, search), "figures")
 
     def figure_feed(self) -> Awaitable[str]:
         """An Atom feed of the figures that the caller may see, the latest first.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Sequence
+from collections.abc import Awaitable, Sequence
 
 from snapledger_client import figure_calls
 from snapledger_client._async.dataset_queries import AsyncDatasetQueries
+from snapledger_client._async.listing import AsyncListing
 from snapledger_client.derived_statistics import DerivedStatistic
 from snapledger_client.models.figures import Figure, Viewer
 from snapledger_client.numbers import Number
@@ -14,7 +15,7 @@ from snapledger_client.numbers import Number
 class AsyncFigures(AsyncDatasetQueries):
     """The methods of a dataset for its figures and their viewers."""
 
-    def figures(self, search: str | None = None) -> AsyncIterator[Figure]:
+    def figures(self, search: str | None = None) -> AsyncListing[Figure]:
         """The dataset's figures that the caller may see, by name.
 
         Args:
@@ -24,7 +25,7 @@ class AsyncFigures(AsyncDatasetQueries):
             >>> [each.figure async for each in penguins.figures("no such")]
             []
         """
-        return self._iterate(figure_calls.list_figures(self.name, search))
+        return self._list(figure_calls.list_figures(self.name, search), f"figures of {self.name}")
 
     def figure(self, name: str, version: int | None = None) -> Awaitable[Figure]:
         """A figure with its rows.
@@ -41,7 +42,7 @@ class AsyncFigures(AsyncDatasetQueries):
         """
         return self._send(figure_calls.get_figure(self.name, name, version))
 
-    def figure_versions(self, name: str) -> AsyncIterator[Figure]:
+    def figure_versions(self, name: str) -> AsyncListing[Figure]:
         """The versions of a figure, oldest first, without their rows.
 
         Examples:
@@ -50,7 +51,7 @@ class AsyncFigures(AsyncDatasetQueries):
             >>> [each.version async for each in penguins.figure_versions("mass-again")]
             [1]
         """
-        return self._iterate(figure_calls.list_figure_versions(self.name, name))
+        return self._list(figure_calls.list_figure_versions(self.name, name), f"versions of {name}")
 
     def publish(
         self,
@@ -96,14 +97,14 @@ class AsyncFigures(AsyncDatasetQueries):
         """
         return self._send(figure_calls.withdraw_figure(self.name, name))
 
-    def viewers(self) -> AsyncIterator[Viewer]:
+    def viewers(self) -> AsyncListing[Viewer]:
         """Who may see the dataset's figures besides those who see the dataset, for owners and auditors.
 
         Examples:
             >>> [each.name async for each in owner.dataset("penguins").viewers()]
             []
         """
-        return self._iterate(figure_calls.list_viewers(self.name))
+        return self._list(figure_calls.list_viewers(self.name), f"viewers of {self.name}")
 
     def viewer(self, principal: str) -> Awaitable[Viewer]:
         """A viewer of the dataset's figures, for owners and auditors.

@@ -341,7 +341,7 @@ class Client(BaseClient):
         """
         return self._list(calls.list_audit(), "audit log")
 
-    def figures(self, search: str | None = None) -> Iterator[Figure]:
+    def figures(self, search: str | None = None) -> Listing[Figure]:
         """The figures that the caller may see, over all datasets.
 
         Args:
@@ -351,7 +351,7 @@ class Client(BaseClient):
             >>> [each.figure for each in client.figures("no such")]
             []
         """
-        return self._iterate(figure_calls.list_figures(None, search))
+        return self._list(figure_calls.list_figures(None, search), "figures")
 
     def figure_feed(self) -> str:
         """An Atom feed of the figures that the caller may see, the latest first.

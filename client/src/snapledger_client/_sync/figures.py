@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from snapledger_client import figure_calls
 from snapledger_client._sync.dataset_queries import DatasetQueries
+from snapledger_client._sync.listing import Listing
 from snapledger_client.derived_statistics import DerivedStatistic
 from snapledger_client.models.figures import Figure, Viewer
 from snapledger_client.numbers import Number
@@ -16,7 +17,7 @@ from snapledger_client.numbers import Number
 class Figures(DatasetQueries):
     """The methods of a dataset for its figures and their viewers."""
 
-    def figures(self, search: str | None = None) -> Iterator[Figure]:
+    def figures(self, search: str | None = None) -> Listing[Figure]:
         """The dataset's figures that the caller may see, by name.
 
         Args:
@@ -26,7 +27,7 @@ class Figures(DatasetQueries):
             >>> [each.figure for each in penguins.figures("no such")]
             []
         """
-        return self._iterate(figure_calls.list_figures(self.name, search))
+        return self._list(figure_calls.list_figures(self.name, search), f"figures of {self.name}")
 
     def figure(self, name: str, version: int | None = None) -> Figure:
         """A figure with its rows.
@@ -43,7 +44,7 @@ class Figures(DatasetQueries):
         """
         return self._send(figure_calls.get_figure(self.name, name, version))
 
-    def figure_versions(self, name: str) -> Iterator[Figure]:
+    def figure_versions(self, name: str) -> Listing[Figure]:
         """The versions of a figure, oldest first, without their rows.
 
         Examples:
@@ -52,7 +53,7 @@ class Figures(DatasetQueries):
             >>> [each.version for each in penguins.figure_versions("mass-again")]
             [1]
         """
-        return self._iterate(figure_calls.list_figure_versions(self.name, name))
+        return self._list(figure_calls.list_figure_versions(self.name, name), f"versions of {name}")
 
     def publish(
         self,
@@ -98,14 +99,14 @@ class Figures(DatasetQueries):
         """
         return self._send(figure_calls.withdraw_figure(self.name, name))
 
-    def viewers(self) -> Iterator[Viewer]:
+    def viewers(self) -> Listing[Viewer]:
         """Who may see the dataset's figures besides those who see the dataset, for owners and auditors.
 
         Examples:
             >>> [each.name for each in owner.dataset("penguins").viewers()]
             []
         """
-        return self._iterate(figure_calls.list_viewers(self.name))
+        return self._list(figure_calls.list_viewers(self.name), f"viewers of {self.name}")
 
     def viewer(self, principal: str) -> Viewer:
         """A viewer of the dataset's figures, for owners and auditors.
