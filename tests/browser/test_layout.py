@@ -90,7 +90,7 @@ def test_a_page_fits_every_width_and_follows_it(
 def test_a_page_is_small(
     page: str, who: str, address: str, content: str, laboratory: Laboratory, browser: Browser
 ) -> None:
-    """All that is transferred for it, to somebody who has never been here."""
+    """All that is transferred for it, to somebody who has never been here. Each module is asked for at once."""
     dashboard = Dashboard(browser, laboratory.url)
     shown = dashboard.open()
     shown.evaluate("key => sessionStorage.setItem('snapledger.key', key)", laboratory.keys[who])
@@ -100,6 +100,10 @@ def test_a_page_is_small(
     dashboard.settled()
     size = "performance.getEntries().reduce((total, { transferSize = 0 }) => total + transferSize, 0)"
     assert 0 < shown.evaluate(size) < MAX_PAGE_BYTES
+    loaded = set(shown.evaluate("performance.getEntriesByType('resource').map(({ name }) => name)"))
+    preloaded = set(shown.evaluate("[...document.querySelectorAll('link[rel=modulepreload]')].map(({ href }) => href)"))
+    modules = {name for name in loaded if name.endswith(".js") and not name.endswith("/preload.js")}
+    assert modules == preloaded
     dashboard.close()
 
 

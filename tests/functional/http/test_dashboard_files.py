@@ -26,7 +26,7 @@ REFERENCE = re.compile(r"""(?:\bfrom\s+|\bimport\s+|\bimport\(|url\(|(?:src|href
 # For people and for tools.
 BESIDE = {f"/web/vendor/{name}" for name in ("manifest.json", "LICENSES.txt", "d3.d.ts")} | {"/web/styles/figure.css"}
 """What no file names: the last one is for the pages of figures."""
-
+VERSION = re.compile(r"^/web/v-[0-9a-f]{16}/")
 NAMESPACE = "http://www.w3.org/2000/svg"
 
 
@@ -118,8 +118,46 @@ def test_a_file_that_changes_is_compressed_anew(tmp_path: Path) -> None:
         assert gzip.decompress(response.body).decode() == text
 
 
+def test_browsers_keep_the_files_of_a_version(visitor: httpx.Client) -> None:
+    """What the page names never changes; other versions' addresses show the same files, but are not kept."""
+    named = [name for name in references("/", visitor.get("/").text) if name.startswith("/web/")]
+    assert [name for name in named if not VERSION.match(name)] == []
+    version = named[0].split("/")[2]
+    for folder, cached in ((version, "public, max-age=31536000, immutable"), ("v-0123456789abcdef", "no-cache")):
+        answer = visitor.get(f"/web/{folder}/ui/dom.js")
+        assert (answer.status_code, answer.headers["cache-control"]) == (200, cached)
+        assert answer.content == visitor.get("/web/ui/dom.js").content
+        assert answer.headers["content-security-policy"]
+    for path in (f"/web/{version}", f"/web/{version}/", f"/web/{version}/none.js", "/web/../main.py", "/web/ui/"):
+        assert visitor.get(path).status_code == 404
+    assert visitor.post("/web/main.js").headers["allow"] == "GET, HEAD"
+
+
+def test_a_file_is_sent_again_only_if_it_changed(visitor: httpx.Client) -> None:
+    tag = visitor.get("/web/main.js").headers["etag"]
+    for sent, status in (
+        (tag, 304),
+        (f'"other", {tag}', 304),
+        (tag.replace("W/", ""), 304),
+        ('"other"', 200),
+        ("*", 304),
+    ):
+        assert visitor.get("/web/main.js", headers={"If-None-Match": sent}).status_code == status
+
+
+def test_the_page_names_the_modules_that_every_page_needs(visitor: httpx.Client) -> None:
+    linked = re.findall(r'<link rel="modulepreload" href="/web/v-[^/]+/([^"]+)">', visitor.get("/").text)
+    assert linked[0] == "main.js"
+    assert {"routes.js", "ui/dom.js", "ui/glossary.js", "pages/sign_in.js"} <= set(linked)
+    assert "pages/planner.js" not in linked
+    script = visitor.get("/web/preload.js").text
+    assert '"pages/planner.js"' in script
+    assert '"ui/dom.js"' not in script  # in the page already
+    assert "MODULES = {}" not in script
+
+
 def test_whatever_a_file_names_is_there(visitor: httpx.Client) -> None:
-    named = {("/", name) for name in references("/", visitor.get("/").text)}
+    named = {("/", VERSION.sub("/web/", name)) for name in references("/", visitor.get("/").text)}
     for path in FILES:
         named |= {(path, name) for name in references(path, visitor.get(path).text)}
     found = {name for _, name in named}
