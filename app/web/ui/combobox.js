@@ -5,6 +5,19 @@ import { field } from "./field.js";
 
 const MOST = 50; // offered at a time: the rest is found by typing
 
+let isPressed = false;
+addEventListener("pointerdown", () => (isPressed = true), true);
+for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => (isPressed = false), true);
+
+/**
+ * Run an act now, or after the click that is going on: a list that closes moves what is below it, and a button that
+ * moves away between press and release is not clicked.
+ */
+function whenReleased(/** @type {() => void} */ act) {
+  if (!isPressed) act();
+  else addEventListener("pointerup", () => setTimeout(act), { once: true, capture: true });
+}
+
 /** @typedef {{ value: string, text?: string, note?: string }} Option what is entered, how it is called, and more about it */
 
 /**
@@ -31,7 +44,7 @@ export function combobox(label, options, { value = "", hint, change = () => {}, 
       change(input.value.trim());
     },
     click: () => open(""),
-    blur: close,
+    blur: () => whenReleased(close),
     keydown: pressed,
   });
   /** @type {Option[]} */

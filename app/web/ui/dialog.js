@@ -12,6 +12,7 @@ import { fill, h, newId } from "./element.js";
 export function openDialog({ title, content, actions = [{ text: "Close", value: "" }], wide = false }) {
   return new Promise((resolve) => {
     const id = newId("dialog");
+    let isBeside = false; // whether the press began beside the dialog: text that is selected may end there
     const dialog = h("dialog", {
       "aria-labelledby": id,
       class: wide && "wide",
@@ -19,8 +20,9 @@ export function openDialog({ title, content, actions = [{ text: "Close", value: 
         dialog.remove();
         resolve(dialog.returnValue);
       },
+      mousedown: (/** @type {MouseEvent} */ event) => (isBeside = event.target === dialog && outside(dialog, event)),
       click: (/** @type {MouseEvent} */ event) => {
-        if (event.target === dialog && outside(dialog, event)) dialog.close("");
+        if (isBeside && event.target === dialog && outside(dialog, event)) dialog.close("");
       },
     });
     const button = (/** @type {Action} */ { text, value, class: style }) =>
