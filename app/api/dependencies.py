@@ -245,6 +245,40 @@ async def _read_search(
 SearchOf = Annotated[Search, Depends(_read_search)]
 
 
+REQUEST_STATES = ("open", "granted", "declined")
+
+
+@dataclass(frozen=True, slots=True)
+class RequestState:
+    """Which requests for budget the caller wants to see."""
+
+    raw: str
+
+    @property
+    def name(self) -> str | None:
+        """The state, or None for all.
+
+        Raises:
+            InvalidRequestError: there is no such state.
+        """
+        if self.raw and self.raw not in REQUEST_STATES:
+            raise InvalidRequestError(("state", f"must be one of {', '.join(REQUEST_STATES)}"))
+        return self.raw or None
+
+
+async def _read_request_state(
+    state: Annotated[
+        str,
+        Query(description="List only the requests in this state; without it, all of them."),
+        WithJsonSchema({"type": "string", "enum": list(REQUEST_STATES)}),
+    ] = "",
+) -> RequestState:
+    return RequestState(state)
+
+
+StateOf = Annotated[RequestState, Depends(_read_request_state)]
+
+
 @dataclass(frozen=True, slots=True)
 class Extent:
     """How much of a ledger the caller wants to have verified."""

@@ -6,11 +6,12 @@ the lock of the dataset's account; each row has a seal, which is checked before 
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Literal
 
 from sqlalchemy import bindparam, func, insert, select, update
 
-from app.db.page_queries import MAX_ID, page_queries
+from app.db.page_queries import MAX_ID, PageQueries, page_queries
 from app.db.session import Session, WriteSession
 from app.db.tables import budget_requests, principals
 from app.errors import NotFoundError, RequestAnsweredError, RequestOpenError, SealBrokenError
@@ -62,7 +63,7 @@ _SELECT = (
 _ONE = _SELECT.where(budget_requests.c.id == bindparam("request"))
 _OPEN = _SELECT.where(_OF_PRINCIPAL, _IS_OPEN)
 _PAGE = page_queries(_SELECT, budget_requests.c.id)
-_PAGE_OF_PRINCIPAL = _PAGE.where(_OF_PRINCIPAL)
+_IN_STATE = budget_requests.c.state == bindparam("in_state")
 _COUNT_OPEN = select(func.count().label("found")).select_from(budget_requests).where(_OF_DATASET, _IS_OPEN)
 _INSERT = insert(budget_requests).inline()
 _ANSWER = (
@@ -158,22 +159,31 @@ def answer_request(  # noqa: PLR0913, PLR0917 - which, how, by whom, when
     return answered
 
 
+@cache
+def _page_queries(*, of_principal: bool, in_state: bool) -> PageQueries:
+    queries = _PAGE.where(_OF_PRINCIPAL) if of_principal else _PAGE
+    return queries.where(_IN_STATE) if in_state else queries
+
+
 def page_of_requests(  # noqa: PLR0913 - each filter by its name
     session: Session,
     dataset_id: int,
     after: str | None,
     limit: int,
-    principal_id: int | None = None,
     *,
+    principal_id: int | None = None,
+    state: str | None = None,
     newest: bool = False,
 ) -> list[BudgetRequest]:
     """Return at most `limit` requests of a dataset, oldest or newest first, that follow the one with the id `after`.
 
-    With `principal_id`, only that principal's requests are returned.
+    With `principal_id`, only that principal's requests are returned; with `state`, only those in that state.
     """
+    queries = _page_queries(of_principal=principal_id is not None, in_state=state is not None)
+    asked = {"asker": principal_id, "in_state": state}
+    given = {name: value for name, value in asked.items() if value is not None}
     within = {"dataset": dataset_id, "after": after or (MAX_ID if newest else ""), "most": limit}
-    pages, asker = (_PAGE, {}) if principal_id is None else (_PAGE_OF_PRINCIPAL, {"asker": principal_id})
-    return [BudgetRequest(*row) for row in session.rows(pages.choose(newest=newest), **within, **asker)]
+    return [BudgetRequest(*row) for row in session.rows(queries.choose(newest=newest), **within, **given)]
 
 
 def find_unsealed(session: Session, keyring: Keyring, dataset_id: int) -> Iterator[str]:

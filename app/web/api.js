@@ -68,7 +68,7 @@ export async function listed(from, name, limit = 1000, order = "") {
   let after = null;
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const start = after === null ? "" : `&after=${encodeURIComponent(after)}`;
-    const document = await get(`${from}?limit=${limit}${order}${start}`);
+    const document = await get(`${from}${from.includes("?") ? "&" : "?"}limit=${limit}${order}${start}`);
     items.push(...document[name]);
     after = document.next;
     if (after === null) return { items, complete: true };

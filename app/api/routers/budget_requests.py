@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Body
 from starlette.responses import Response
 
-from app.api.dependencies import BEARER, CallerOf, DirectRoute, JsonBody
+from app.api.dependencies import BEARER, CallerOf, DirectRoute, JsonBody, StateOf
 from app.api.list_pages import PageOf
 from app.api.openapi.document import describe_responses
 from app.api.responses import created_response, json_response, list_response
@@ -58,10 +58,15 @@ def ask(name: str, caller: CallerOf, body: JsonBody[BudgetRequestBody]) -> Respo
     summary="List the requests for budget",
     responses=describe_responses({200: (responses.BudgetRequests, "A page of requests.")}, 404),
 )
-def requests(name: str, caller: CallerOf, page: PageOf) -> Response:
-    """Requests for budget: all for the dataset's owner, admins and auditors, otherwise the caller's."""
+def requests(name: str, caller: CallerOf, page: PageOf, state: StateOf) -> Response:
+    """Requests for budget: all for the dataset's owner, admins and auditors, otherwise the caller's.
+
+    With `state`, only those that are open, granted or declined are listed.
+    """
     entered = caller.enter(name)
-    found = budget_requests.list_requests(caller.services, entered, page.after_id, page.limit + 1, newest=page.newest)
+    found = budget_requests.list_requests(
+        caller.services, entered, page.after_id, page.limit + 1, state=state.name, newest=page.newest
+    )
     return list_response("budget_requests", found, page, "id")
 
 

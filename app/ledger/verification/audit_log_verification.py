@@ -1,4 +1,4 @@
-"""Verifies the records of the audit log, and that the principals agree with the records.
+"""Verifies the records of the audit log, and that the principals and the requests for budget agree with the records.
 
 Somebody who can write to the database but does not have the secret cannot change a record or create, promote or admit
 a principal without being noticed. A principal without a record is reported, and so is one whose role, key, expiry,
@@ -8,6 +8,7 @@ subject or display name differs from the records.
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from typing import Any
 
 from sqlalchemy import bindparam, select
@@ -16,6 +17,7 @@ from app.db.session import Session
 from app.db.tables import audit, principals
 from app.ledger.chain.audit_log import canonical_bytes, key_seal
 from app.ledger.chain.keyring import Keyring
+from app.ledger.verification.budget_request_records import RecordedRequests
 from app.ledger.verification.results import MAX_PROBLEMS, Problem, Verification
 
 PAGE = 2_000
@@ -61,12 +63,13 @@ class _Verifier:
         self._seq, self._head = 0, None
         self._records = 0
         self._principals: dict[str, _RecordedPrincipal] = {}
+        self._requests = RecordedRequests()
         self._problems: list[Problem] = []
 
     def run(self) -> Verification:
         for row in self._rows():
             self._records += 1
-            wrong = self._check_chain(row)
+            wrong = self._check_chain(row) or self._requests.step(row)
             if wrong is not None:
                 self._problems.append(Problem(row.seq, wrong))
             elif row.action.startswith("principal."):
@@ -75,7 +78,8 @@ class _Verifier:
             if len(self._problems) == MAX_PROBLEMS:
                 break
         else:
-            self._problems += [Problem(None, wrong) for wrong in self._wrong_principals()]
+            differing = chain(self._wrong_principals(), self._requests.find_differing(self._session))
+            self._problems += [Problem(None, wrong) for wrong in islice(differing, MAX_PROBLEMS)]
         return Verification(self._records, self._head, tuple(self._problems[:MAX_PROBLEMS]))
 
     def _rows(self) -> Iterator[Any]:

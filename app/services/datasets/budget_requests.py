@@ -122,13 +122,24 @@ def _record(
     audit_records.record(transaction, services.keyring.seal, entered.principal, action, target, **told)
 
 
-def list_requests(
-    services: Services, entered: Access, after: str | None, limit: int, *, newest: bool
+def list_requests(  # noqa: PLR0913 - each filter by its name
+    services: Services,
+    entered: Access,
+    after: str | None,
+    limit: int,
+    *,
+    state: str | None,
+    newest: bool,
 ) -> list[Document]:
-    """Return a page of requests: all for those who oversee the dataset, else the caller's own."""
+    """Return a page of requests: all for those who oversee the dataset, else the caller's own.
+
+    With `state`, only those in that state are returned.
+    """
     own = None if entered.oversees else entered.principal.id
     with services.database.read() as session:
-        found = budget_requests.page_of_requests(session, entered.dataset.id, after, limit, own, newest=newest)
+        found = budget_requests.page_of_requests(
+            session, entered.dataset.id, after, limit, principal_id=own, state=state, newest=newest
+        )
     return [_request_document(entered, request) for request in found]
 
 

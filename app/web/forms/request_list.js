@@ -1,6 +1,8 @@
 // Requests for budget: those that wait, with buttons for the owner, and earlier ones with their answers.
 
-import { badge, card, h, help, longList } from "../ui/dom.js";
+import { get, listed, path } from "../api.js";
+import { cancelPrevious } from "../ui/debounce.js";
+import { alertOf, badge, card, field, fill, h, help, longList, select } from "../ui/dom.js";
 import { ago, costText, person } from "../ui/format.js";
 import { declineRequest, grantRequest } from "./budget_request.js";
 
@@ -57,16 +59,51 @@ const list = (/** @type {any[]} */ requests, /** @type {boolean} */ named) =>
       ),
   });
 
+/** Return the requests of a dataset that wait for an answer; null if nobody has ever made one. */
+export async function openRequests(/** @type {string} */ dataset) {
+  const at = `${path("datasets", dataset)}/budget-requests`;
+  const { items } = await listed(`${at}?state=open`, "budget_requests");
+  return items.length > 0 || (await get(`${at}?limit=1`)).budget_requests.length > 0 ? items : null;
+}
+
+/** Return a fold with the answered requests of a dataset, which are loaded when it is opened. */
+function earlierRequests(/** @type {string} */ dataset) {
+  const place = h("div");
+  const state = select(
+    [
+      ["granted", "granted"],
+      ["declined", "declined"],
+    ],
+    "granted",
+    { change: () => load() },
+  );
+  const load = cancelPrevious(async (/** @type {AbortSignal} */ signal) => {
+    const shown = state.value;
+    try {
+      const { items } = await listed(`${path("datasets", dataset)}/budget-requests?state=${shown}`, "budget_requests");
+      if (signal.aborted) return;
+      fill(place, items.length === 0 ? h("p", { class: "muted" }, `No request was ${shown}.`) : list(items, true));
+    } catch (error) {
+      if (!signal.aborted) fill(place, alertOf(error));
+    }
+  });
+  return h(
+    "details",
+    { toggle: (/** @type {any} */ { target }) => target.open && load() },
+    h("summary", {}, "Earlier requests"),
+    field("Show those that were", state),
+    place,
+  );
+}
+
 /**
- * Return the requests for budget of a dataset for its owner; null if there are none.
- * @param {any[]} requests
+ * Return the requests for budget of a dataset for its owner.
+ * @param {string} dataset
+ * @param {any[]} open those that wait for an answer
  * @param {any} budget
  * @param {(act: () => Promise<any>) => () => void} doing a listener that does an act and shows the page anew
  */
-export function budgetRequests(requests, budget, doing) {
-  if (requests.length === 0) return null;
-  const open = requests.filter(({ state }) => state === "open");
-  const others = requests.filter(({ state }) => state !== "open");
+export function budgetRequests(dataset, open, budget, doing) {
   const allowance = (/** @type {any} */ { principal }) =>
     budget.allowances.find((/** @type {any} */ each) => each.principal === principal);
   const buttons = (/** @type {any} */ request) => [
@@ -101,8 +138,7 @@ export function budgetRequests(requests, budget, doing) {
             { class: "plain" },
             open.map((request) => requestItem(request, true, buttons(request))),
           ),
-      others.length > 0 &&
-        h("details", {}, h("summary", {}, `Earlier requests (${others.length})`), list(others, true)),
+      earlierRequests(dataset),
     ],
   );
 }

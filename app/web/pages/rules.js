@@ -1,9 +1,9 @@
 // The page where a dataset's owner answers requests, sets allowances and the dataset's limit, and closes the dataset.
 
-import { get, listed, path } from "../api.js";
+import { get, path } from "../api.js";
 import { grantAllowance, revokeAllowance } from "../forms/allowance.js";
 import { changeLimit, closeDataset, revalidate } from "../forms/dataset_limit.js";
-import { budgetRequests } from "../forms/request_list.js";
+import { budgetRequests, openRequests } from "../forms/request_list.js";
 import { gauge, windowNote } from "../ui/budget_gauge.js";
 import { alertOf, badge, card, empty, fill, h, help, longList, notice, toast } from "../ui/dom.js";
 import { person } from "../ui/format.js";
@@ -55,14 +55,10 @@ export async function rules(/** @type {string} */ name, /** @type {any} */ me, /
     }
   };
   async function load(budget = get(`${at}/budget`)) {
-    const [found, dataset, requests] = await Promise.all([
-      budget,
-      get(at),
-      listed(`${at}/budget-requests`, "budget_requests"),
-    ]);
-    fill(place, content(found, dataset, requests.items));
+    const [found, dataset, requests] = await Promise.all([budget, get(at), openRequests(name)]);
+    fill(place, content(found, dataset, requests));
   }
-  function content(/** @type {any} */ budget, /** @type {any} */ dataset, /** @type {any[]} */ requests) {
+  function content(/** @type {any} */ budget, /** @type {any} */ dataset, /** @type {any[] | null} */ requests) {
     const closed = dataset.state === "closed";
     const grant = doing(() => grantAllowance({ dataset: name }));
     const own =
@@ -80,7 +76,7 @@ export async function rules(/** @type {string} */ name, /** @type {any} */ me, /
         "Grant yourself one",
       );
     return [
-      budgetRequests(requests, budget, doing),
+      requests && budgetRequests(name, requests, budget, doing),
       card(
         ["Allowances ", help("allowance")],
         [

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 from service_world import X_COLUMNS, Service, Table, numbers_csv
-from sqlalchemy import select, update
+from sqlalchemy import delete, insert, select, update
 
 from app.db.engine import Database
 from app.db.tables import budget_requests, verifications
@@ -214,6 +214,24 @@ def test_requests_are_listed_in_pages(table: Table) -> None:
     assert_refused(bad, 422, "invalid-request")
 
 
+def test_requests_are_listed_by_state(table: Table) -> None:
+    made = {}
+    for state, how in (("granted", "grant"), ("declined", "decline"), ("open", None)):
+        made[state] = ask(table, reason=state).json()["id"]
+        if how is not None:
+            assert answer(table, made[state], how).status_code == 200
+    stranger = table.another("1")[1]
+    for client, seen in ((table.owner, made), (table.analyst, made), (stranger, {})):
+        assert [each["id"] for each in listed(table, client)] == list(seen.values())
+        for state in made:
+            found = [(each["id"], each["state"]) for each in listed(table, client, state=state)]
+            assert found == ([(seen[state], state)] if seen else [])
+    for wrong in ("closed", "Open", "open,granted"):
+        refused = table.owner.get(f"{table.path}/budget-requests", params={"state": wrong})
+        assert_refused(refused, 422, "invalid-request")
+        assert refused.json()["errors"] == [{"where": "state", "what": "must be one of open, granted, declined"}]
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -287,6 +305,51 @@ def test_a_changed_request_is_not_answered(service: Service, table: Table) -> No
     change(service, budget_requests, where, **before)
     assert answer(table, request, "grant").status_code == 200
     assert limits(table) == ("1.5", "0")
+
+
+def acts_problems(service: Service) -> list[str]:
+    return [each["what"] for each in service.admin.get("/v1/audit/verification").json()["problems"]]
+
+
+@pytest.mark.parametrize("how", ["grant", "decline"])
+def test_a_request_that_was_put_back_is_found_by_its_records(service: Service, table: Table, how: str) -> None:
+    """It has its earlier row with its earlier seal, so nothing but the records of acts shows that it was answered."""
+    request = ask(table).json()["id"]
+    where = budget_requests.c.id == request
+    database = Database(service.database_url)
+    with database.read() as session:
+        before = dict(session.connection.execute(select(budget_requests).where(where)).mappings().one())
+    database.close()
+    assert answer(table, request, how).status_code == 200
+    assert acts_problems(service) == []
+    after = change(service, budget_requests, where, **before)
+    assert table.owner.get(f"{table.path}/ledger/verification").json()["valid"]
+    state = {"grant": "granted", "decline": "declined"}[how]
+    assert acts_problems(service) == [f"the budget request {request} is not what the records say: {state}"]
+    change(service, budget_requests, where, **after)
+    assert acts_problems(service) == []
+
+
+def test_a_request_that_was_deleted_is_missing(service: Service, table: Table) -> None:
+    request = ask(table).json()["id"]
+    database = Database(service.database_url)
+    where = budget_requests.c.id == request
+    with database.write() as transaction:
+        row = dict(transaction.connection.execute(select(budget_requests).where(where)).mappings().one())
+        transaction.connection.execute(delete(budget_requests).where(where))
+        transaction.commit()
+    assert acts_problems(service) == [f"the budget request {request} is missing"]
+    with database.write() as transaction:
+        transaction.connection.execute(insert(budget_requests).values(**row | {"id": request[:-1] + "_"}))
+        transaction.commit()
+    made = f"the budget request {request[:-1]}_ was made without a record"
+    assert acts_problems(service) == [made, f"the budget request {request} is missing"]
+    with database.write() as transaction:
+        transaction.connection.execute(delete(budget_requests).where(budget_requests.c.id == request[:-1] + "_"))
+        transaction.connection.execute(insert(budget_requests).values(**row))
+        transaction.commit()
+    database.close()
+    assert acts_problems(service) == []
 
 
 def test_principals_that_may_get_an_allowance(service: Service, table: Table) -> None:
