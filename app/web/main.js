@@ -54,7 +54,15 @@ async function load(/** @type {string} */ hash) {
     }
     return {
       title: "This page could not be shown",
-      content: [alertOf(error), h("button", { type: "button", click: show }, "Try again")],
+      content: [
+        alertOf(error),
+        h(
+          "div",
+          { class: "buttons" },
+          h("button", { type: "button", click: show }, "Try again"),
+          me === null && hasAccount() && h("button", { type: "button", class: "quiet", click: signOut }, "Sign out"),
+        ),
+      ],
     };
   }
 }

@@ -31,7 +31,7 @@ _GUARDED: Final = ("/v1/", "/figures/")
 _OF_FIGURES: Final = re.compile(r"/figures/.*|/v1/(figures(\.atom)?|datasets/[^/]+/figures(/.*)?)").fullmatch
 _BASIC: Final = b'Basic realm="figures", charset="UTF-8"'
 _ONLY_FIGURES: Final = "Viewers see figures, and nothing else: list them with GET /v1/figures."
-PUBLIC_PATHS: Final = frozenset({"/v1/sign-on"})
+_OF_SIGN_ON: Final = re.compile(r"/v1/sign-on|/sign-on/.*").fullmatch
 
 CREDENTIAL: Final = "snapledger.credential"
 """The caller's credential in the scope; None if it asks for public figures without a key."""
@@ -122,6 +122,10 @@ def read_key(scope: Scope) -> KeyDigest:
     return _digest(read_bearer(scope))
 
 
+def _anonymous(scope: Scope) -> str:
+    return f"{ANONYMOUS} {(scope['client'] or ('',))[0]}"
+
+
 def _digest(bearer: bytes) -> KeyDigest:
     return KeyDigest(hashlib.sha256(bearer).digest())
 
@@ -147,9 +151,13 @@ class AuthenticationGate:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on if its path is public or not under `/v1`, or if it has a valid key or token.
 
-        Figures are read without a key too, if they are public; a viewer reads nothing else.
+        Figures are read without a key too, if they are public; a viewer reads nothing else. Whoever signs on has no
+        key yet, and makes the service ask the provider, so these requests are counted by address.
         """
-        if scope["type"] != "http" or not scope["path"].startswith(_GUARDED) or scope["path"] in PUBLIC_PATHS:
+        if scope["type"] == "http" and _OF_SIGN_ON(scope["path"]) is not None:
+            await self._pass_counted(scope, receive, send)
+            return
+        if scope["type"] != "http" or not scope["path"].startswith(_GUARDED):
             await self._app(scope, receive, send)
             return
         reads_figures = scope["method"] in {"GET", "HEAD"} and _OF_FIGURES(scope["path"]) is not None
@@ -158,7 +166,7 @@ class AuthenticationGate:
         try:
             role: Role | None = None
             if reads_figures and not _has_header(scope, b"authorization"):
-                scope[CREDENTIAL], scope[PRINCIPAL] = None, f"{ANONYMOUS} {(scope['client'] or ('',))[0]}"
+                scope[CREDENTIAL], scope[PRINCIPAL] = None, _anonymous(scope)
             else:
                 scope[CREDENTIAL], scope[PRINCIPAL], role = await self._identify(scope, basic=reads_figures)
             scope[SLOT].assign_to(scope[PRINCIPAL])
@@ -179,6 +187,11 @@ class AuthenticationGate:
             await send(message)
 
         await self._app(scope, receive, forgetting)
+
+    async def _pass_counted(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope[RATE_HEADERS], wait_seconds = await self._rate.count(_anonymous(scope))
+        refused = None if wait_seconds is None else problems.render_error(RateLimitedError(wait_seconds))
+        await (refused or self._app)(scope, receive, send)
 
     async def _identify(self, scope: Scope, *, basic: bool) -> tuple[Credential, str, Role]:
         """Return the caller's credential, and the principal's name and role; `basic` accepts a key as a password."""

@@ -4,8 +4,9 @@ Cookies are encrypted, `HttpOnly`, and of no use under `/v1`, which takes bearer
 a browser call the interface. Every redirect leads to the provider's configured pages or to the dashboard itself.
 """
 
+from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any, Final
+from typing import Final, TypeVar
 
 import structlog
 from fastapi import FastAPI, Request
@@ -34,6 +35,8 @@ _SAME_SITE: Final = {_ATTEMPT: "Lax", _SESSION: "Strict"}  # the provider's answ
 _MAX_COOKIE_CHARACTERS: Final = 3_900
 _SEE_OTHER: Final = 303
 
+Kept = TypeVar("Kept", Attempt, Session)
+
 log = structlog.stdlib.get_logger("snapledger.sign_on")
 
 
@@ -44,17 +47,19 @@ class _Cookies:
         self._is_secure = str(settings.public_url).startswith("https://")
         self._prefix = "__Host-snapledger-" if self._is_secure else "snapledger-"
 
-    def read(self, request: Request, purpose: str) -> dict[str, Any] | None:
+    def _read(self, request: Request, purpose: str, kind: Callable[..., Kept]) -> Kept | None:
         text = request.cookies.get(self._prefix + purpose)
-        return None if text is None else _sealer(request).unseal(purpose, text, _MAX_SECONDS[purpose])
+        members = None if text is None else _sealer(request).unseal(purpose, text, _MAX_SECONDS[purpose])
+        try:
+            return None if members is None else kind(**members)
+        except TypeError:  # another version of the service has sealed it
+            return None
 
     def read_attempt(self, request: Request) -> Attempt | None:
-        members = self.read(request, _ATTEMPT)
-        return None if members is None else Attempt(**members)
+        return self._read(request, _ATTEMPT, Attempt)
 
     def read_session(self, request: Request) -> Session | None:
-        members = self.read(request, _SESSION)
-        return None if members is None else Session(**members)
+        return self._read(request, _SESSION, Session)
 
     def write_attempt(self, request: Request, response: Response, attempt: Attempt) -> None:
         self._write(response, _ATTEMPT, _sealer(request).seal(_ATTEMPT, asdict(attempt)))

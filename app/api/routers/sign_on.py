@@ -34,7 +34,7 @@ def _provider_document(settings: Settings) -> dict[str, object] | None:
     PATH,
     operation_id="getSignOn",
     summary="Get how people sign on",
-    **probe_responses(SignOn, "The provider, or null."),
+    **probe_responses(SignOn, "The provider, or null.", 429),
 )
 async def read_sign_on(request: Request) -> Response:  # not in a thread: it needs no database
     """How people sign on with their organisation's account. This needs no key."""

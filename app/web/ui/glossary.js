@@ -97,6 +97,10 @@ export const GLOSSARY = {
     "meaning": "A statistic computed from releases without looking at the data again.",
     "more": "statistics.html"
   },
+  "device flow": {
+    "meaning": "Signing in a program with a code that somebody enters elsewhere.",
+    "more": "glossary.html"
+  },
   "display name": {
     "meaning": "How people call a principal, shown beside its name.",
     "more": "operations.html#identity"
@@ -248,6 +252,10 @@ export const GLOSSARY = {
   "sensitivity": {
     "meaning": "How far one unit's rows can move a statistic.",
     "more": "glossary.html"
+  },
+  "sign-on": {
+    "meaning": "Signing in with an organisation's account, at its OpenID Connect provider.",
+    "more": "sign-on.html"
   },
   "simultaneous radius": {
     "meaning": "The radius that holds for all bins of a histogram at once.",

@@ -70,6 +70,11 @@ class DeviceCode:
         return f"To sign in, open {self.verification_uri} and enter the code {self.user_code} ({within})."
 
 
+def print_code(code: DeviceCode) -> None:
+    """Print where to enter which code, at once, even if the output is a pipe."""
+    print(code, flush=True)  # noqa: T201 - the person who waits for it reads the output
+
+
 def _is_shown(url: object) -> bool:
     return isinstance(url, str) and url.isprintable() and " " not in url and is_private_url(url)
 

@@ -356,6 +356,19 @@ def test_a_client_with_a_secret_and_a_resource(tmp_path: Any) -> None:
             browser.http.close()
 
 
+@pytest.mark.slow
+def test_whoever_has_no_key_yet_is_counted_by_address(tmp_path: Any, issuer: SignOnProvider) -> None:
+    """Nobody makes the service ask the provider without end; those with a key are counted apart."""
+    database = f"sqlite:///{tmp_path}/ledger.sqlite3"
+    with serving(tmp_path, database, **sign_on_settings(issuer, RATE_LIMIT="5/hour")) as service:
+        answers = [httpx.get(f"{service.url}/sign-on/callback?state=x") for _ in range(5)]
+        assert [answer.status_code for answer in answers] == [303] * 5
+        for path in ("/sign-on/start", "/v1/sign-on"):
+            refused = httpx.get(f"{service.url}{path}")
+            assert (refused.status_code, refused.json()["type"]) == (429, "/problems/rate-limited")
+        assert service.admin.get("/v1/me").status_code == 200
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

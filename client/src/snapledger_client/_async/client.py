@@ -13,7 +13,7 @@ from snapledger_client._async.base_client import AsyncBaseClient
 from snapledger_client._async.dataset import AsyncDataset
 from snapledger_client._async.listing import AsyncListing
 from snapledger_client.arguments import require_released
-from snapledger_client.device_codes import DeviceCode
+from snapledger_client.device_codes import DeviceCode, print_code
 from snapledger_client.models.accounts import (
     AuditRecord,
     Connection,
@@ -58,7 +58,7 @@ class AsyncClient(AsyncBaseClient):
         url: str | None = None,
         *,
         store: bool | str | Path = False,
-        show: Callable[[DeviceCode], object] | None = print,
+        show: Callable[[DeviceCode], object] | None = print_code,
         timeout: float = 60,
         retries: int = 6,
         backoff: float = 0.2,
@@ -73,7 +73,7 @@ class AsyncClient(AsyncBaseClient):
         Examples:
             >>> from snapledger_client import SignInError
             >>> try:
-            ...     client = await AsyncClient.sign_in(show=print)
+            ...     client = await AsyncClient.sign_in()
             ... except SignInError as error:
             ...     print(error)
             The service at ... does not let programs sign people in: use a key.

@@ -15,7 +15,7 @@ from snapledger_client._sync.base_client import BaseClient
 from snapledger_client._sync.dataset import Dataset
 from snapledger_client._sync.listing import Listing
 from snapledger_client.arguments import require_released
-from snapledger_client.device_codes import DeviceCode
+from snapledger_client.device_codes import DeviceCode, print_code
 from snapledger_client.models.accounts import (
     AuditRecord,
     Connection,
@@ -60,7 +60,7 @@ class Client(BaseClient):
         url: str | None = None,
         *,
         store: bool | str | Path = False,
-        show: Callable[[DeviceCode], object] | None = print,
+        show: Callable[[DeviceCode], object] | None = print_code,
         timeout: float = 60,
         retries: int = 6,
         backoff: float = 0.2,
@@ -75,7 +75,7 @@ class Client(BaseClient):
         Examples:
             >>> from snapledger_client import SignInError
             >>> try:
-            ...     client = Client.sign_in(show=print)
+            ...     client = Client.sign_in()
             ... except SignInError as error:
             ...     print(error)
             The service at ... does not let programs sign people in: use a key.
