@@ -19,7 +19,7 @@ from packaging.markers import Marker
 from sandbox import Container, build_step, container
 from service_world import X_COLUMNS, numbers_csv
 
-pytestmark = [pytest.mark.container, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.container, pytest.mark.timeout(1200)]
 
 LIBRARIES = "libbz2-1.0,libexpat1,libffi8,liblzma5,libncursesw6,libreadline8t64,libsqlite3-0,libssl3t64,libuuid1,zlib1g"
 MAX_BYTES = 350 * 2**20  # of what the image adds to its base

@@ -133,6 +133,13 @@ def test_both_answer_with_one_volume_and_one_ledger(fleet: Fleet) -> None:
     first, second = (table.release(MEAN, key="one", client=client, epsilon=1, reuse=False) for client in direct)
     assert (first.status_code, second.headers["idempotency-replayed"]) == (201, "true")
     assert first.content == second.content
+    assert {answer.headers["location"] for answer in (first, second)} == {f"/v1/releases/{first.json()['id']}"}
+    listed = table.analyst.get(f"{table.path}/releases", params={"order": "newest", "limit": 1})
+    assert listed.links["first"]["url"] == f"{table.path}/releases?order=newest&limit=1"
+    path = f"{table.path}/allowances/{table.analyst_name}"
+    tag = {"If-Match": table.owner.get(path).headers["etag"]}
+    for status in (200, 412):  # the second one is not what was read any more
+        assert table.owner.put(path, json={"epsilon_limit": "99"}, headers=tag).status_code == status
     histograms = [{"kind": "histogram", "column": "x", "bins": bins} for bins in range(2, 10)]
     with ThreadPoolExecutor(8) as hands:  # the same sums at the same time, kept on the same volume
         for histogram in histograms:
@@ -158,6 +165,10 @@ def test_ids_go_through_and_addresses_are_not_believed(fleet: Fleet) -> None:
     assert "203.0.113.9" not in fleet.logs()
     assert fleet.through.stranger.get("/healthz").headers["content-type"] == "application/json"
     assert httpx.get(f"{fleet.through.url}/metrics").status_code == 404
+    packed = httpx.get(f"{fleet.through.url}/openapi.json")
+    assert (packed.headers["content-encoding"], packed.headers["etag"][:3]) == ("gzip", 'W/"')
+    known = {"If-None-Match": packed.headers["etag"]}
+    assert httpx.get(f"{fleet.through.url}/openapi.json", headers=known).status_code == 304
 
 
 def test_bodies_that_are_too_large_are_told_so(fleet: Fleet) -> None:
@@ -174,6 +185,9 @@ def test_the_replicas_count_calls_together(fleet: Fleet) -> None:
     with ThreadPoolExecutor(16) as hands:
         statuses = list(hands.map(lambda _: eager.get("/v1/me").status_code, range(300)))
     assert (statuses.count(200), statuses.count(429)) == (RATE, 300 - RATE)
+    refused = eager.get("/v1/me")
+    assert refused.headers["ratelimit"].startswith(f'"{RATE}-per-minute";r=0;t=')
+    assert refused.headers["ratelimit-policy"] == f'"{RATE}-per-minute";q={RATE};w=60'
     os.kill(fleet.rates.pid, signal.SIGSTOP)
     try:  # a storage that does not answer lets each count alone
         assert {eager.get("/v1/me").status_code for _ in range(4)} <= {200, 429}
