@@ -5,6 +5,7 @@ from starlette.responses import Response
 
 from app.api.openapi.document import probe_responses
 from app.api.pages.sign_on import START_PATH
+from app.api.query_parameters import StrictRoute
 from app.api.responses import json_response
 from app.api.schemas.responses import SignOn
 from app.config import Settings
@@ -12,7 +13,7 @@ from app.services.context import Services
 
 PATH = "/v1/sign-on"
 
-router = APIRouter(tags=["principals"])
+router = APIRouter(tags=["principals"], route_class=StrictRoute)
 
 
 def _provider_document(settings: Settings) -> dict[str, object] | None:

@@ -14,6 +14,7 @@ from app.main import create_app
 DOCUMENT = service_contract().document
 OF_THE_INTERFACE = sorted(path for path, operations in DOCUMENT["paths"].items() if "get" in operations)
 PAGES = ["/", "/docs", "/guide", "/openapi.json"]
+OF_A_FIGURE = "/figures/{dataset}/{figure}"
 IN_FOLDERS = [
     "/docs/assets/swagger-ui.css",
     "/guide/",
@@ -54,7 +55,7 @@ def assert_same_but_the_body(client: httpx.Client, path: str, key: str | None = 
 def test_all_routes_are_tried_here() -> None:
     routes = list(iter_route_contexts(create_app(Settings()).routes))
     answering = {route.path_format for route in routes if "GET" in (route.methods or ())}
-    assert answering == {*OF_THE_INTERFACE, *PAGES}
+    assert answering == {*OF_THE_INTERFACE, *PAGES, OF_A_FIGURE}
 
 
 @pytest.mark.parametrize("path", OF_THE_INTERFACE)
@@ -78,7 +79,7 @@ def test_a_route_of_the_interface(table: Table, client: httpx.Client, path: str)
         assert int(head.headers["content-length"]) > 1000
         return
     assert assert_same_but_the_body(client, filled, table.service.admin_key) == 200
-    if {} not in DOCUMENT["paths"][path]["get"]["security"] and path.startswith("/v1"):
+    if DOCUMENT["paths"][path]["get"]["security"] == [{"key": []}]:
         assert assert_same_but_the_body(client, filled) == 401
     if "{" in path:
         nothing = dict.fromkeys(("principal", "name", "number", "figure", "version"), "none-such")
@@ -90,6 +91,14 @@ def test_a_route_of_the_interface(table: Table, client: httpx.Client, path: str)
 def test_a_page_or_a_file(client: httpx.Client, path: str) -> None:
     status = assert_same_but_the_body(client, path)
     assert status == (404 if "none" in path else 307 if path == "/guide" else 200) or path.startswith("/guide")
+
+
+def test_the_page_of_a_figure(table: Table, client: httpx.Client) -> None:
+    release = table.release({"kind": "mean", "column": "x"}, epsilon="0.1").json()["id"]
+    figure = {"title": "Mass", "release": release, "audience": "public", "confirm_public": True}
+    assert table.owner.put(f"{table.path}/figures/open", json=figure).is_success
+    assert assert_same_but_the_body(client, OF_A_FIGURE.format(dataset=table.name, figure="open")) == 200
+    assert assert_same_but_the_body(client, OF_A_FIGURE.format(dataset=table.name, figure="none")) == 404
 
 
 def test_what_answers_no_get_answers_no_head(table: Table, client: httpx.Client) -> None:
