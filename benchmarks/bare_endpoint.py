@@ -15,6 +15,7 @@ import psycopg
 import pysqlite3.dbapi2 as sqlite
 from fastapi import FastAPI
 from pydantic import BaseModel
+from starlette.responses import Response
 
 DATABASE = os.environ["BARE_DATABASE"]
 ON_POSTGRES = DATABASE.startswith("postgresql://")
@@ -63,6 +64,12 @@ class Question(BaseModel):
 def plain(question: Question) -> Question:
     """Parse and answer, in a plain function."""
     return question
+
+
+@app.get("/not-modified")
+def not_modified() -> Response:
+    """Answer 304, in a plain function."""
+    return Response(status_code=304)
 
 
 @app.post("/durable")

@@ -24,6 +24,11 @@ def request(path: str, key: str, body: bytes, headers: str = "") -> bytes:
     ).encode() + body
 
 
+def poll(path: str, headers: str = "") -> bytes:
+    """Return an HTTP request that reads, as bytes."""
+    return f"GET {path} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n".encode()
+
+
 async def _connection(
     port: int, make: Callable[[], bytes], deadline: float, most: int, accepted: set[int], latencies: list[float]
 ) -> None:
@@ -32,7 +37,8 @@ async def _connection(
         started = time.perf_counter()
         writer.write(make())
         head = await reader.readuntil(b"\r\n\r\n")
-        length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
+        _, _, after = head.lower().partition(b"content-length: ")
+        length = int(after.split(b"\r\n")[0]) if after else 0  # a 304 has none
         body = await reader.readexactly(length)
         status = int(head[9:12])
         assert status in accepted, (status, body[:500])

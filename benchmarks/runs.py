@@ -85,6 +85,15 @@ RUNS = (
         (Peers(("workers",), "snapledger", **_OF_SERVERS),),
     ),
     Run(
+        "figures",
+        "Polls of a figure",
+        "figures.py",
+        "50 clients poll one figure with a viewer's key. The bare endpoint answers 304 without looking at anything; "
+        "ours checks the key, the grant and the seals. After all polls the ledger is what it was before.",
+        _SHORT,
+        (Peers(("poll",), "snapledger", **_OF_SERVERS),),
+    ),
+    Run(
         "first-questions",
         "The first release of a statistic over a large table",
         "scan.py",

@@ -12,7 +12,7 @@ from app.db.repositories import datasets
 from app.db.repositories.datasets import Dataset
 from app.db.session import ReadSession
 from app.errors import DamagedAnswerError, NoCredentialError, NotFoundError
-from app.json_text import encode_json
+from app.json_text import encode_json, join_object
 from app.ledger import caller_lookup, figures, viewers
 from app.ledger.answers.answer_storage import of_content, open_body
 from app.ledger.figures import Published, Reader
@@ -42,8 +42,8 @@ class OpenedFigure:
         return f'"{hashlib.sha256(encode_json(members)).hexdigest()[:32]}"'
 
     @cached_property
-    def rows(self) -> Sequence[Mapping[str, Any]]:
-        """The rows.
+    def encoded_rows(self) -> bytes:
+        """The rows as JSON, as they were published.
 
         Raises:
             DamagedAnswerError: they are not what was published.
@@ -53,13 +53,19 @@ class OpenedFigure:
         plain = open_body(of_content(content), len(content)).content()
         if hashlib.sha256(plain).digest() != self.published.version.rows_hash:
             raise DamagedAnswerError
-        rows: Sequence[Mapping[str, Any]] = json.loads(plain)
+        return plain
+
+    @cached_property
+    def rows(self) -> Sequence[Mapping[str, Any]]:
+        """The rows; for the errors see `encoded_rows`."""
+        rows: Sequence[Mapping[str, Any]] = json.loads(self.encoded_rows)
         return rows
 
     def render(self, form: Form) -> bytes:
         """Return the figure in a form."""
         if form is Form.JSON:
-            return encode_json(describe_figure(self.published) | {"rows": self.rows})
+            members = {name: encode_json(each) for name, each in describe_figure(self.published).items()}
+            return join_object({**members, "rows": self.encoded_rows})
         return render_rows(self.rows, form)
 
 
@@ -104,7 +110,7 @@ def open_figure(
         NotFoundError: there is no such figure or version, it is withdrawn, or the caller may not see it.
         SealBrokenError: the figure or the caller's grant is not what was sealed.
     """
-    with services.database.read() as session:
+    with services.database.ask() as session:  # each statement in its own snapshot, since nothing here is compared
         found, is_reader = _enter(services, session, credential, dataset)
         published = None
         if found is not None and is_name(figure):
