@@ -1,8 +1,9 @@
 """Columns of made-up values: spread evenly over what is declared, and computed from nothing else."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import shake_256
 from typing import Any
 
@@ -28,7 +29,7 @@ Values = npt.NDArray[Any]
 """Doubles of a real column, and 64-bit whole numbers of every other one."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class MadeUpColumn:
     """The values of a column, as a table stores them.
 
@@ -71,11 +72,16 @@ class MadeUpColumn:
             met = np.isin(self.values, self._to_stored(condition))
         return ~self.missing & (met if isinstance(condition, OneOf | Between) else ~met)
 
+    @cached_property
+    def _places(self) -> Mapping[Any, int]:
+        """The place of each category in the declaration."""
+        return {category: place for place, category in enumerate(self.column.categories)}
+
     def _to_stored(self, condition: OneOf | NoneOf) -> Values:
-        listed = set(condition.values)
+        listed = condition.values
         if self.column.kind is Kind.CATEGORY:
-            return np.array([place for place, each in enumerate(self.column.categories) if each in listed], np.int64)
-        return np.array([*condition.values], self.values.dtype)
+            listed = tuple(self._places[each] for each in listed)
+        return np.array(listed, self.values.dtype)
 
 
 def make_up_column(column: Column, rows: int) -> MadeUpColumn:

@@ -1,11 +1,13 @@
 """Rehearsals: answers of a release's shape from made-up data, which cost nothing and leave nothing."""
 
+import random
 import re
 import secrets
 from typing import Any
 
 import httpx
 import pytest
+import test_random_plans
 from filtered_table import COLUMNS, ROWS, content
 from service_world import Service, Table, told
 
@@ -215,6 +217,28 @@ def test_public_facts_refuse_a_rehearsal_as_they_refuse_a_release(table: Table) 
         ]
         assert answers[0].status_code == answers[1].status_code >= 400
         assert told(answers[0]) == told(answers[1])
+
+
+@pytest.mark.parametrize("n", [2, 5, 101])
+def test_whatever_can_be_planned_can_be_rehearsed(one_service: Service, n: int) -> None:
+    """Random questions on small and very small tables: the same promise, and the same refusal."""
+    chance, answered = random.Random(n), 0
+    rows = "x,r,b,k\n" + "".join(f"{i},{i / 128},{i % 2},{'st'[i % 2]}\n" for i in range(n))
+    table = one_service.table(test_random_plans.COLUMNS, rows, rows_per_unit=chance.choice([1, 2]))
+    for _ in range(40):
+        statistic, terms = test_random_plans.random_statistic(chance), test_random_plans.random_terms(chance)
+        asked = chance.choice(
+            [{"epsilon": f"{10 ** chance.randint(-9, 2):.9f}"}, {"accuracy": chance.randint(1, 10**4)}]
+        )
+        planned = table.plan(statistic, **asked, **terms)
+        rehearsed = rehearse(table, "releases", {"statistic": statistic, **asked, **terms})
+        assert rehearsed.status_code == planned.status_code, rehearsed.text
+        if planned.status_code == 200:
+            answered += 1
+            assert planned.json()["accuracy"].items() <= rehearsed.json()["accuracy"].items()
+        else:
+            assert without(rehearsed.json(), "request_id") == without(planned.json(), "request_id")
+    assert answered > 10
 
 
 def test_a_plan_is_the_same_with_it(table: Table) -> None:
