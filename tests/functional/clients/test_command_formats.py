@@ -111,6 +111,10 @@ def test_an_answer_that_cost_something_is_the_api_s_too(run: Run, service: Servi
     own = json.loads(run("releases", "--format", "json", key=people.ada).stdout)
     assert own == ada.get("/v1/releases").json()
     assert "4 values" in run("releases", key=people.ada).stdout
+    newest = json.loads(run("releases", "penguins", "--newest", "--format", "json").stdout)["releases"]
+    assert newest[0]["id"] == printed["id"]
+    entries = json.loads(run("ledger", "show", "penguins", "--newest", "--format", "json").stdout)["entries"]
+    assert entries[-1]["kind"] == "open"
 
 
 def test_a_derived_statistic_and_a_batch_as_csv(run: Run, people: People) -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from datetime import date, datetime
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from service_world import Service, a_name
+
+from snapledger_client import Client
+from snapledger_client.cli import session
 
 CSV = (
     b"age;height;kind;remark;member;day\n"
@@ -207,6 +211,7 @@ def test_what_is_wrong_with_a_file_is_told(
     owned: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))  # where nobody has signed in
+    monkeypatch.setattr(session, "Client", partial(Client, backoff=0.001))
     path, schema = tmp_path / "t.csv", tmp_path / "schema.json"
     path.write_bytes(b"x\n1\nhello\n")
     metadata = {"name": a_name("t"), "epsilon_limit": 1, "columns": {"x": {"kind": "integer", "bounds": [0, 9]}}}
@@ -227,7 +232,7 @@ def test_what_is_wrong_with_a_file_is_told(
     without = run("add", str(path), "--schema", str(schema), URL=owned["URL"])
     assert (without.returncode, "SNAPLEDGER_KEY" in without.stderr) == (4, True)
     away = run("add", str(path), "--schema", str(schema), URL="http://127.0.0.1:1", KEY=owned["KEY"])
-    assert (away.returncode, "does not answer" in away.stderr) == (6, True)
+    assert (away.returncode, "was not answered" in away.stderr) == (6, True)
     assert owned["KEY"] not in away.stderr
     wrong = run("add", str(path), "--schema", str(schema), URL=owned["URL"], KEY="wrong")
     assert (wrong.returncode, "snapledger: No valid key" in wrong.stderr) == (4, True)

@@ -117,6 +117,11 @@ def test_the_latest_verification_is_shown(run: Run, service: Service, people: Pe
     assert (found["actor"], found["valid"], found["problems"]) == ("station", True, 0)
 
 
+def test_a_password_in_a_url_is_refused(run: Run) -> None:
+    done = run("login", "https://ada:hush@statistics.example.org", key=None, url=None, text="key\n")
+    assert (done.exit_code, "hush" in done.stderr, "must not contain" in done.stderr) == (2, False, True)
+
+
 def test_a_wrong_key_is_not_stored(run: Run, service: Service, tmp_path: Path) -> None:
     done = run("login", service.url, key=None, url=None, text="wrong-key\n")
     assert done.exit_code == 4

@@ -50,7 +50,8 @@ def _read_stored() -> Credentials | None:
 
 def is_stored() -> bool:
     """Return whether the key that `load` returns is the stored one."""
-    return not os.environ.get("SNAPLEDGER_KEY") and find_file().exists()
+    stored = None if os.environ.get("SNAPLEDGER_KEY") else _read_stored()
+    return stored is not None and stored.key is not None
 
 
 def find_account() -> str | None:

@@ -12,7 +12,7 @@ REMOTE = {
     "release": "Release a differentially private statistic, and spend ε on it.",
     "batch": "Release many statistics at once: all of them or none.",
     "derived": "Derive a statistic from releases, and spend ε on those that do not exist yet.",
-    "releases": "List the releases of a dataset, oldest first, or your own; or show one.",
+    "releases": "List the releases of a dataset or your own, oldest first; or show one.",
     "budget": "Show the budget of a dataset and your allowance; its owner sees all allowances.",
     "dataset": "List and show datasets; draft, register and close them, as their owner.",
     "connections": "List the connections that the operator configured; owners can register the tables behind them.",

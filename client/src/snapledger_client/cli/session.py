@@ -111,3 +111,4 @@ def complete_dataset_names(incomplete: str) -> list[str]:
 
 
 DatasetName = Annotated[str, typer.Argument(help="The dataset's name.", autocompletion=complete_dataset_names)]
+Newest = Annotated[bool, typer.Option("--newest", help="List the newest first.")]

@@ -10,7 +10,7 @@ from snapledger_client.cli import output
 from snapledger_client.cli.output import FormatOf, OutputFormat
 from snapledger_client.cli.records import list_release_records
 from snapledger_client.cli.results import write_release
-from snapledger_client.cli.session import USAGE, complete_dataset_names, connect, fail
+from snapledger_client.cli.session import USAGE, Newest, complete_dataset_names, connect, fail
 from snapledger_client.formatting import append_unit, describe_statistic, format_number, format_radius
 
 
@@ -20,17 +20,19 @@ def list_releases(
         typer.Argument(help="A dataset; your own releases by default.", autocompletion=complete_dataset_names),
     ] = None,
     *,
+    newest: Newest = False,
     release_id: Annotated[str | None, typer.Option("--id", help="Show only the release with this id.")] = None,
     output_format: FormatOf = OutputFormat.TABLE,
 ) -> None:
-    """List the releases of a dataset, oldest first, or your own; or show one."""
+    """List the releases of a dataset or your own, oldest first; or show one."""
     if dataset is not None and release_id is not None:
         fail("give a dataset or --id, not both", USAGE)
     with connect() as client:
         if release_id is not None:
             found = [client.release(release_id)]
         else:
-            found = list(client.releases() if dataset is None else client.dataset(dataset).releases())
+            of = client if dataset is None else client.dataset(dataset)
+            found = list(of.releases(newest=newest))
     if release_id is not None:
         write_release(output_format, found[0])
         return

@@ -7,7 +7,7 @@ import typer
 from snapledger_client import Entry
 from snapledger_client.cli import output
 from snapledger_client.cli.output import FormatOf, OutputFormat
-from snapledger_client.cli.session import DatasetName, connect
+from snapledger_client.cli.session import DatasetName, Newest, connect
 from snapledger_client.cli.verifications import write_latest_verification, write_verification
 
 Incremental = Annotated[
@@ -18,13 +18,14 @@ Incremental = Annotated[
 def show_ledger(
     dataset: DatasetName,
     *,
+    newest: Newest = False,
     entry: Annotated[int | None, typer.Option(help="Show only the entry with this number.", min=1)] = None,
     output_format: FormatOf = OutputFormat.TABLE,
 ) -> None:
     """List every entry of a dataset's ledger, oldest first; for its owner and auditors."""
     with connect() as client:
         of = client.dataset(dataset)
-        entries = list(of.ledger()) if entry is None else [of.entry(entry)]
+        entries = list(of.ledger(newest=newest)) if entry is None else [of.entry(entry)]
 
     def show() -> None:
         rows = [

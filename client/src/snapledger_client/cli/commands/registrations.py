@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-import httpx
 import typer
 from rich.console import Console
 from rich.progress import (
@@ -19,10 +19,10 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
-from snapledger_client import uploads
-from snapledger_client.cli import credentials, output, session
+from snapledger_client import Client, DatasetFacts, InvalidRequest, uploads
+from snapledger_client.calls import Call
+from snapledger_client.cli import output, session
 from snapledger_client.cli.output import FormatOf, OutputFormat
-from snapledger_client.problems import parse_problem
 
 
 def add(
@@ -47,24 +47,19 @@ def add(
     metadata = schema.read_bytes()  # once: it may be a pipe
     if (file is None) != _has_source(metadata):
         raise typer.BadParameter("give either a file or a `source` in the metadata", param_hint="FILE")
-    try:
-        url, key = credentials.load()
-    except ValueError as error:
-        session.fail(str(error), session.AUTHORITY)
-    request: dict[str, Any] = {
-        "url": f"{url.rstrip('/')}/v1/datasets",
-        "headers": {"Authorization": f"Bearer {key}"},
-        "timeout": httpx.Timeout(30, read=None, write=None),  # the check of a large table takes long
-    }
-    try:
-        if file is None:
-            request["headers"]["Content-Type"] = "application/json"
-            answer = httpx.post(content=metadata, **request)
-        else:
-            answer = _upload(file, metadata, request)
-    except httpx.HTTPError as error:
-        session.fail(f"{url} does not answer: {type(error).__name__}", session.NO_ANSWER)
-    _write_answer(answer, metadata, output_format)
+    call = Call("POST", "/v1/datasets", DatasetFacts.parse, repeatable=False, reads_table=True)
+    with session.connect() as client:
+        try:
+            if file is None:
+                sent = replace(call, body=metadata, headers={"Content-Type": "application/json"})
+                facts = client._send(sent)  # noqa: SLF001 - the metadata as it was written, which `register` parses
+            else:
+                facts = _upload(client, call, file, metadata)
+        except InvalidRequest as problem:
+            _print_faults(problem, metadata)
+            raise typer.Exit(session.find_exit_code(problem)) from None
+    document = facts.to_dict()
+    output.write(output_format, document, partial(_print_registered, document))
 
 
 def _has_source(metadata: bytes) -> bool:
@@ -76,7 +71,7 @@ def _has_source(metadata: bytes) -> bool:
     return isinstance(document, dict) and "source" in document
 
 
-def _upload(file: Path, metadata: bytes, request: Mapping[str, Any]) -> httpx.Response:
+def _upload(client: Client, call: Call[DatasetFacts], file: Path, metadata: bytes) -> DatasetFacts:
     """Send a file and its metadata, with a progress bar on a terminal."""
     columns = (
         TextColumn("{task.description}"),
@@ -91,7 +86,8 @@ def _upload(file: Path, metadata: bytes, request: Mapping[str, Any]) -> httpx.Re
         file.open("rb") as table,
         uploads.open_table(table, partial(progress.advance, _add_task(progress, file))) as content,
     ):
-        return httpx.post(files={"metadata": (None, metadata), "file": (file.name, content)}, **request)
+        sent = replace(call, files={"metadata": (None, metadata), "file": (file.name, content)})
+        return client._send(sent)  # noqa: SLF001 - as above
 
 
 def _add_task(progress: Progress, file: Path) -> TaskID:
@@ -99,19 +95,11 @@ def _add_task(progress: Progress, file: Path) -> TaskID:
     return progress.add_task("uploading", total=file.stat().st_size if file.is_file() else None)
 
 
-def _write_answer(answer: httpx.Response, metadata: bytes, output_format: OutputFormat) -> None:
-    document: dict[str, Any] = answer.json() if "json" in answer.headers.get("content-type", "") else {}
-    if answer.status_code == httpx.codes.CREATED:
-        output.write(output_format, document, partial(_print_registered, document))
-        return
-    problem = parse_problem(answer.status_code, document)
-    faults = document.get("errors", ())
-    typer.echo(
-        f"snapledger: {problem.title}." if faults else f"snapledger: {session.describe_error(problem)}", err=True
-    )
-    for fault in faults:
-        typer.echo(f"  {_name_column(fault['where'], metadata)}: {fault['what']}", err=True)
-    raise typer.Exit(session.find_exit_code(problem))
+def _print_faults(problem: InvalidRequest, metadata: bytes) -> None:
+    """Print each error of the metadata or of the table in a line, with the name of its column."""
+    typer.echo(f"snapledger: {problem.title}.", err=True)
+    for where, what in problem.errors:
+        typer.echo(f"  {_name_column(where, metadata)}: {what}", err=True)
 
 
 def _print_registered(document: Mapping[str, Any]) -> None:

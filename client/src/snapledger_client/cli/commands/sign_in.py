@@ -3,6 +3,7 @@
 import os
 import sys
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import typer
 
@@ -28,6 +29,8 @@ def login(
     """
     if not url and not sys.stdin.isatty():
         fail("no URL of a service: give it, or set SNAPLEDGER_URL", USAGE)
+    if url and "@" in urlsplit(url).netloc:
+        fail("the URL must not contain a name or a password: others can see a command's arguments", USAGE)
     given = credentials.Credentials((url or str(typer.prompt("URL"))).rstrip("/"), _read_key())
     with connect_with(given) as client:
         me = client.me()
