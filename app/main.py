@@ -18,7 +18,7 @@ from app.api.middleware.authentication import AuthenticationGate, ErrorBarrier
 from app.api.middleware.concurrency_limit import ConcurrencyLimit
 from app.api.middleware.rate_limit import RateLimit
 from app.api.middleware.request_log import RequestLog
-from app.api.openapi import document
+from app.api.openapi import document, problem_pages
 from app.api.openapi.metadata import METADATA
 from app.api.pages import dashboard, guide
 from app.api.pages import figures as figure_pages
@@ -141,6 +141,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         app.router.routes.extend(router.routes)  # an included router is compared twice
     document.install(app)
     dashboard.install(app)
+    problem_pages.install(app)
     sign_on_pages.install(app, chosen, make_sign_on(chosen, verifier))
     guide.install(app, chosen.guide_directory)
     add_head_routes(app)

@@ -241,6 +241,7 @@ _HTTP_PROBLEMS = {
 _METHODS = ("DELETE", "GET", "HEAD", "POST", "PUT")
 _SEE_DOCS = "See /docs for what each path takes."
 BAD_REQUEST = Problem(400, "bad-request", "Malformed HTTP request", str)
+_METHOD_NOT_ALLOWED = Problem(405, *_HTTP_PROBLEMS[405])
 _INTERNAL = Problem(
     500,
     "internal",
@@ -248,6 +249,9 @@ _INTERNAL = Problem(
     "If an answer was stored, it was charged: send the request again with the same Idempotency-Key to get it. The "
     "operator finds the cause in the log.",
 )
+
+OF_HTTP = (BAD_REQUEST, _METHOD_NOT_ALLOWED, _INTERNAL)
+"""The problems that are no domain errors."""
 
 for _problem in (*PROBLEMS.values(), _INTERNAL):
     metrics.REFUSALS.labels(_problem.slug)  # start at 0, so that Prometheus sees the first increase

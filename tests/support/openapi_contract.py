@@ -11,12 +11,13 @@ import pytest
 from jsonschema_rs import Draft202012Validator
 
 from app.api.openapi.schemas import walk
+from app.api.schemas.responses import Problem
 from app.config import Settings
 from app.json_text import encode_json
 from app.main import create_app
 
 PROBLEM = "application/problem+json"
-PAGES = re.compile(r"/docs|/docs/assets/.*|/openapi\.json|/figures/.*|/web/.*")
+PAGES = re.compile(r"/docs|/docs/assets/.*|/problems/[^/]*|/openapi\.json|/figures/.*|/web/.*")
 METHODS = frozenset({"GET", "PUT", "POST", "DELETE"})
 
 
@@ -41,7 +42,7 @@ class Contract:
             for path, operations in document["paths"].items()
         ]
         self._validators: dict[str, Draft202012Validator] = {}
-        self._problem = {"$ref": "#/components/schemas/Problem"}
+        self._problem = Problem.model_json_schema()
 
     def check(self, response: httpx.Response) -> None:
         """Read an answer and compare it; httpx calls this for each."""

@@ -84,6 +84,6 @@ def tidy_schemas(document: Schema) -> None:
     for name, schema in schemas.items():
         for each in walk(schema):
             each.pop("title", None)
-            if name in answered and each.get("additionalProperties") is False:
+            if name in answered and "type" in each and isinstance(each.get("additionalProperties"), bool):
                 del each["additionalProperties"]
     _describe_members(schemas)

@@ -4,7 +4,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from app.api.dependencies import BEARER, CallerOf, DirectRoute, JsonBody, KeyHeaders, idempotency_key, validate_question
-from app.api.openapi.document import describe_responses
+from app.api.openapi.operations import PLANNING, RELEASING, describe_responses
 from app.api.responses import MEDIA_TYPE, answer_response
 from app.api.schemas.batches import BatchAnswer, BatchPlan, BatchRequest
 from app.services.planning.epsilon_allocation import Batch, BatchItem
@@ -32,7 +32,7 @@ def _batch(request: BatchRequest) -> Batch:
     "/datasets/{name}/batches/plan",
     operation_id="planBatch",
     summary="Plan a batch",
-    responses=describe_responses({200: (BatchPlan, "The plan.")}, 403, 404, 409),
+    responses=describe_responses({200: (BatchPlan, "The plan.")}, 403, 404, *PLANNING),
 )
 def plan_batch(name: str, caller: CallerOf, body: JsonBody[BatchRequest]) -> Response:
     """What a batch would cost and promise, item by item: free, and without reading any data."""
@@ -53,7 +53,7 @@ def plan_batch(name: str, caller: CallerOf, body: JsonBody[BatchRequest]) -> Res
         },
         403,
         404,
-        409,
+        *RELEASING,
     ),
 )
 def release_batch(name: str, caller: CallerOf, body: JsonBody[BatchRequest], keys: KeyHeaders = None) -> Response:

@@ -7,10 +7,11 @@ from starlette.responses import Response
 
 from app.api.dependencies import BEARER, CallerOf, DirectRoute, JsonBody, StateOf
 from app.api.list_pages import PageOf
-from app.api.openapi.document import describe_responses
+from app.api.openapi.operations import NOT_OPEN, describe_responses
 from app.api.responses import created_response, json_response, list_response
 from app.api.schemas import responses
 from app.api.schemas.administration import BudgetRequestBody, DeclineRequest, GrantRequest
+from app.errors import AllowanceRevokedError, RequestAnsweredError, RequestOpenError
 from app.services.datasets import budget_requests
 from app.services.datasets.budget_requests import Answer
 
@@ -34,7 +35,8 @@ DeclineBody = Annotated[JsonBody[DeclineRequest], Body(default_factory=DeclineRe
         },
         403,
         404,
-        409,
+        *NOT_OPEN,
+        RequestOpenError,
     ),
 )
 def ask(name: str, caller: CallerOf, body: JsonBody[BudgetRequestBody]) -> Response:
@@ -85,7 +87,10 @@ def one_request(name: str, request_id: str, caller: CallerOf) -> Response:
     "/{request_id}/grant",
     operation_id="grantBudgetRequest",
     summary="Grant a request for budget",
-    responses=describe_responses({200: (responses.BudgetRequest, "The granted request.")}, 403, 404, 409),
+    responses=describe_responses(
+        {200: (responses.BudgetRequest, "The granted request.")},
+        *(403, 404, *NOT_OPEN, RequestAnsweredError, AllowanceRevokedError),
+    ),
 )
 def grant(name: str, request_id: str, caller: CallerOf, body: GrantBody) -> Response:
     """Grant a request: raise the allowance by what was asked, or by another amount. Nothing is debited.
@@ -104,7 +109,9 @@ def grant(name: str, request_id: str, caller: CallerOf, body: GrantBody) -> Resp
     "/{request_id}/decline",
     operation_id="declineBudgetRequest",
     summary="Decline a request for budget",
-    responses=describe_responses({200: (responses.BudgetRequest, "The declined request.")}, 403, 404, 409),
+    responses=describe_responses(
+        {200: (responses.BudgetRequest, "The declined request.")}, 403, 404, RequestAnsweredError
+    ),
 )
 def decline(name: str, request_id: str, caller: CallerOf, body: DeclineBody) -> Response:
     """Decline a request, which is answered once: 409 if somebody was faster."""

@@ -15,7 +15,7 @@ from app.api.dependencies import (
     number_in_path,
 )
 from app.api.list_pages import PageOf
-from app.api.openapi.document import describe_responses
+from app.api.openapi.operations import NOT_OPEN, describe_responses
 from app.api.responses import created_response, json_response, list_response, tagged_response
 from app.api.schemas import responses
 from app.api.schemas.administration import AdjustmentRequest, AllowanceRequest
@@ -69,7 +69,7 @@ def allowance(name: str, principal: str, caller: CallerOf) -> Response:
             200: (responses.Budget, "The budget, with the allowance that was changed."),
             201: (responses.Budget, "The budget, with the new allowance."),
         },
-        *(403, 404, 409, 412),
+        *(403, 404, *NOT_OPEN, 412),
     ),
 )
 def grant(
@@ -129,7 +129,7 @@ def limit(name: str, caller: CallerOf) -> Response:
     operation_id="adjustBudget",
     summary="Change the limit of a dataset",
     status_code=201,
-    responses=describe_responses({201: (responses.Budget, "The budget.")}, 403, 404, 409, 412),
+    responses=describe_responses({201: (responses.Budget, "The budget.")}, 403, 404, *NOT_OPEN, 412),
 )
 def adjust(name: str, caller: CallerOf, body: JsonBody[AdjustmentRequest], if_match: IfMatchHeaders = None) -> Response:
     """Change the dataset's limit, with a reason. The limit holds for the dataset's whole life: no window renews it."""

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from app.api.dependencies import BEARER, CallerOf
 from app.api.json_codec import decode
 from app.api.list_pages import PageOf
-from app.api.openapi.document import describe_responses, json_body, upload_body
+from app.api.openapi.operations import NOT_OPEN, describe_responses, json_body, upload_body
 from app.api.query_parameters import StrictRoute
 from app.api.request_bodies import media_type, read_json, read_upload, require_media_type
 from app.api.responses import created_response, json_response, list_response
@@ -23,6 +23,7 @@ from app.db.repositories.principals import Principal
 from app.engines.ingest import Units
 from app.engines.ingest.file_format import FileFormat
 from app.engines.storage.connections import TableOrigin
+from app.errors import DatasetClosedError, NameTakenError
 from app.services.context import Services
 from app.services.datasets import registration as datasets
 from app.services.datasets.registration import Registration
@@ -78,7 +79,7 @@ REGISTERED = {201: (responses.RegisteredDataset, "The dataset, and a report on i
     operation_id="registerDataset",
     summary="Register a table of a connection",
     status_code=201,
-    responses=describe_responses(REGISTERED, 403, 409),
+    responses=describe_responses(REGISTERED, 403, NameTakenError),
     openapi_extra={"requestBody": json_body(SourcedDatasetRequest)},
 )
 async def register(request: Request, caller: CallerOf) -> Response:
@@ -103,7 +104,7 @@ async def register(request: Request, caller: CallerOf) -> Response:
     operation_id="uploadDataset",
     summary="Register a table of a file",
     status_code=201,
-    responses=describe_responses(REGISTERED, 403, 409),
+    responses=describe_responses(REGISTERED, 403, NameTakenError),
     openapi_extra={"requestBody": upload_body(DatasetUpload)},
 )
 async def upload(request: Request, caller: CallerOf) -> Response:
@@ -160,7 +161,7 @@ def one_dataset(name: str, caller: CallerOf) -> Response:
     "/datasets/{name}/revalidation",
     operation_id="revalidateDataset",
     summary="Check a live table again",
-    responses=describe_responses({200: (responses.Dataset, "The dataset.")}, 403, 404, 409),
+    responses=describe_responses({200: (responses.Dataset, "The dataset.")}, 403, 404, *NOT_OPEN),
 )
 def revalidate(name: str, caller: CallerOf) -> Response:
     """Repeat the checks of registration on a live table: a stale dataset opens if rows, types and units are as then.
@@ -175,7 +176,7 @@ def revalidate(name: str, caller: CallerOf) -> Response:
     operation_id="closeDataset",
     summary="Delete the data of a dataset",
     status_code=204,
-    responses=describe_responses({204: (None, "Deleted.")}, 403, 404, 409),
+    responses=describe_responses({204: (None, "Deleted.")}, 403, 404, DatasetClosedError),
 )
 def close(name: str, caller: CallerOf) -> Response:
     """Delete the data for good; the ledger and the releases stay readable, and the name stays taken."""

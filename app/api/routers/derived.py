@@ -4,7 +4,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from app.api.dependencies import BEARER, CallerOf, DirectRoute, JsonBody, KeyHeaders, idempotency_key, validate_question
-from app.api.openapi.document import describe_responses
+from app.api.openapi.operations import PLANNING, RELEASING, describe_responses
 from app.api.responses import MEDIA_TYPE, answer_response
 from app.api.schemas.derived import DerivedAnswer, DerivedPlan, DerivedRequest
 from app.services.planning.derived_accuracy import Target
@@ -30,7 +30,7 @@ def question_of(request: DerivedRequest) -> DerivedQuestion:
     "/datasets/{name}/derived/plan",
     operation_id="planDerivedStatistic",
     summary="Plan a derived statistic",
-    responses=describe_responses({200: (DerivedPlan, "The plan.")}, 403, 404, 409),
+    responses=describe_responses({200: (DerivedPlan, "The plan.")}, 403, 404, *PLANNING),
 )
 def plan_derived(name: str, caller: CallerOf, body: JsonBody[DerivedRequest]) -> Response:
     """The releases that a derived statistic follows from, and what the missing ones would cost: free."""
@@ -51,7 +51,7 @@ def plan_derived(name: str, caller: CallerOf, body: JsonBody[DerivedRequest]) ->
         },
         403,
         404,
-        409,
+        *RELEASING,
     ),
 )
 def derive(name: str, caller: CallerOf, body: JsonBody[DerivedRequest], keys: KeyHeaders = None) -> Response:

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from app.api.dependencies import BEARER, CallerOf
 from app.api.json_codec import decode
-from app.api.openapi.document import describe_responses, json_body, upload_body
+from app.api.openapi.operations import describe_responses, json_body, upload_body
 from app.api.query_parameters import StrictRoute
 from app.api.request_bodies import media_type, read_json, read_upload, require_media_type
 from app.api.responses import json_response

@@ -10,11 +10,11 @@ from app.api.dependencies import BEARER, BaseAddressOf, CallerOf, DirectRoute, J
 from app.api.figure_responses import Known, Since, figure_response, split_suffix
 from app.api.json_codec import canonical_text
 from app.api.list_pages import PageByNameOf, PageOf
-from app.api.openapi.document import READERS_ACCESS, describe_responses
+from app.api.openapi.operations import READERS_ACCESS, describe_responses
 from app.api.responses import created_response, json_response, list_response
 from app.api.routers.derived import question_of
 from app.api.schemas import figures as schemas
-from app.errors import NotFoundError
+from app.errors import NotFoundError, NotReleasedError
 from app.services.figures import grants, publishing, reading
 from app.services.figures.atom import MEDIA_TYPE as ATOM
 from app.services.figures.atom import render_feed
@@ -102,7 +102,7 @@ def figures_of_dataset(name: str, reader: ReaderOf, page: PageByNameOf, search: 
             200: (schemas.FigureVersion, "A new version of the figure, or the same one if nothing changed."),
             201: (schemas.FigureVersion, "The first version of a new figure."),
         },
-        *(403, 404, 409),
+        *(403, 404, NotReleasedError),
     ),
 )
 def publish(name: str, figure: str, caller: CallerOf, body: JsonBody[schemas.FigureRequest]) -> Response:

@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from app import metrics
 from app.api.middleware.authentication import read_key
-from app.api.openapi.document import metrics_response, probe_responses
+from app.api.openapi.operations import metrics_response, probe_responses
 from app.api.query_parameters import StrictRoute
 from app.api.responses import json_response
 from app.api.schemas.responses import Health

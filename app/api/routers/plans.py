@@ -4,7 +4,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from app.api.dependencies import BEARER, CallerOf, DirectRoute, JsonBody
-from app.api.openapi.document import describe_responses
+from app.api.openapi.operations import PLANNING, describe_responses
 from app.api.responses import MEDIA_TYPE
 from app.api.routers.datasets import collect_declared_columns
 from app.api.routers.releases import question_of
@@ -33,7 +33,7 @@ def _extras(request: PlanRequest) -> PlanExtras:
     "/datasets/{name}/plan",
     operation_id="planRelease",
     summary="Plan a release",
-    responses=describe_responses({200: (DatasetPlan, "The plan.")}, 403, 404, 409),
+    responses=describe_responses({200: (DatasetPlan, "The plan.")}, 403, 404, *PLANNING),
 )
 @mark_quick
 def plan(name: str, caller: CallerOf, body: JsonBody[PlanRequest]) -> Response:
@@ -49,7 +49,7 @@ def plan(name: str, caller: CallerOf, body: JsonBody[PlanRequest]) -> Response:
     "/plan",
     operation_id="planWithoutDataset",
     summary="Plan a release without a dataset",
-    responses=describe_responses({200: (FreePlan, "The plan.")}, 403),
+    responses=describe_responses({200: (FreePlan, "The plan.")}, 403, *PLANNING[2:]),
 )
 def plan_without_data(caller: CallerOf, body: JsonBody[FreePlanRequest]) -> Response:
     """What a release would cost and promise on any dataset of `n` rows; no dataset is needed."""

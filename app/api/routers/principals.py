@@ -7,11 +7,12 @@ from starlette.responses import Response
 
 from app.api.dependencies import BEARER, CallerOf, DirectRoute, JsonBody
 from app.api.list_pages import PageOf
-from app.api.openapi.document import describe_responses
+from app.api.openapi.operations import describe_responses
 from app.api.responses import created_response, json_response, list_response
 from app.api.schemas import responses
 from app.api.schemas.administration import DisplayNameRequest, KeyRequest, PrincipalRequest
 from app.db.repositories.principals import Principal
+from app.errors import LastAdminError, NameTakenError
 from app.services.datasets.budgets import allowance_document
 from app.services.identity import principals
 from app.services.identity.principals import IssuedKey
@@ -46,7 +47,7 @@ def _render_issued_key(issued: IssuedKey) -> dict[str, object]:
     operation_id="createPrincipal",
     summary="Create a principal",
     status_code=201,
-    responses=describe_responses({201: (responses.IssuedKey, "The principal, with its key.")}, 403, 409),
+    responses=describe_responses({201: (responses.IssuedKey, "The principal, with its key.")}, 403, NameTakenError),
 )
 def create(caller: CallerOf, body: JsonBody[PrincipalRequest]) -> Response:
     """Create a principal; its key is shown only once."""
@@ -119,7 +120,7 @@ def set_display_name(name: str, caller: CallerOf, body: JsonBody[DisplayNameRequ
     operation_id="disablePrincipal",
     summary="Disable a principal",
     status_code=204,
-    responses=describe_responses({204: (None, "Disabled.")}, 403, 404, 409),
+    responses=describe_responses({204: (None, "Disabled.")}, 403, 404, LastAdminError),
 )
 def disable(name: str, caller: CallerOf) -> Response:
     """Disable a principal for good."""

@@ -13,7 +13,7 @@ from app.api.dependencies import (
     validate_question,
 )
 from app.api.list_pages import PageOf
-from app.api.openapi.document import describe_responses
+from app.api.openapi.operations import RELEASING, describe_responses
 from app.api.responses import answer_response, release_path, releases_response
 from app.api.schemas import responses
 from app.api.schemas.releases import ReleaseRequest
@@ -49,7 +49,7 @@ def question_of(request: ReleaseRequest) -> Question:
         },
         403,
         404,
-        409,
+        *RELEASING,
     ),
 )
 @mark_quick

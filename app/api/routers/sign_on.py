@@ -3,7 +3,7 @@
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from app.api.openapi.document import probe_responses
+from app.api.openapi.operations import probe_responses
 from app.api.pages.sign_on import START_PATH
 from app.api.query_parameters import StrictRoute
 from app.api.responses import json_response

@@ -19,6 +19,8 @@ IN_FOLDERS = [
     "/docs/assets/swagger-ui.css",
     "/guide/",
     "/guide/none.html",
+    "/problems/stale",
+    "/problems/none",
     "/web/main.js",
     "/web/vendor/d3-shape.min.js",
     "/web/none.js",
@@ -55,7 +57,7 @@ def assert_same_but_the_body(client: httpx.Client, path: str, key: str | None = 
 def test_all_routes_are_tried_here() -> None:
     routes = list(iter_route_contexts(create_app(Settings()).routes))
     answering = {route.path_format for route in routes if "GET" in (route.methods or ())}
-    assert answering == {*OF_THE_INTERFACE, *PAGES, OF_A_FIGURE}
+    assert answering == {*OF_THE_INTERFACE, *PAGES, OF_A_FIGURE, "/problems/{slug}"}
 
 
 @pytest.mark.parametrize("path", OF_THE_INTERFACE)

@@ -10,6 +10,8 @@ import pytest
 from jsonschema_rs import Draft202012Validator
 from service_world import X_COLUMNS, Service, a_name, numbers_csv
 
+from app.api import problems
+
 VERBS = "|".join(
     (
         *("adjust", "close", "create", "decline", "disable", "get", "grant", "list", "plan", "publish", "register"),
@@ -78,15 +80,33 @@ def test_every_call_needs_a_key_but_those_before_one_has_it(one_service: Service
     assert open_to_all == {"GET /healthz", "GET /readyz", "GET /v1/sign-on"}
 
 
-def test_every_problem_of_the_table_is_declared_somewhere(one_service: Service) -> None:
-    """A problem is told as `type` (a stable path under `/problems/`), `title`, `status`, `detail`."""
-    kinds: set[str] = set()
-    for _, operation in operations(one_service.contract.document):
-        for described in operation["responses"].values():
-            if "application/problem+json" in described.get("content", {}):
-                kinds.update(described["description"].split(", "))
-    assert kinds >= {"budget-exhausted", "name-taken", "closed", "last-admin", "invalid-request", "accuracy-trivial"}
-    assert kinds >= {"accuracy-unattainable", "epsilon-too-large", "key-reused", "malformed-json", "key-required"}
+def list_problems(document: dict[str, Any], response: dict[str, Any]) -> list[str]:
+    """The problems of a response, by the constant of each schema's `type`."""
+    schema = response.get("content", {}).get("application/problem+json", {}).get("schema", {})
+    named = [Path(each["$ref"]).name for each in schema.get("oneOf", [schema] if schema else [])]
+    return [document["components"]["schemas"][name]["properties"]["type"]["const"] for name in named]
+
+
+def test_every_problem_is_typed_and_declared_where_it_occurs(one_service: Service) -> None:
+    document = one_service.contract.document
+    declared: set[str] = set()
+    for name, operation in operations(document):
+        for status, response in operation["responses"].items():
+            found = list_problems(document, response)
+            assert bool(found) == (status[0] in "45"), f"{name} {status}"
+            declared.update(found)
+            assert "X-Request-Id" in response["headers"]
+            assert ("Retry-After" in response["headers"]) >= (status in {"408", "429", "503"})
+            assert ("WWW-Authenticate" in response["headers"]) == (status == "401")
+    assert declared == {f"/problems/{each.slug}" for each in (*problems.PROBLEMS.values(), problems.BAD_REQUEST)}
+    release = document["paths"]["/v1/datasets/{name}/releases"]["post"]["responses"]
+    conflicts = ["budget-exhausted", "closed", "stale", "storage-exhausted"]
+    assert list_problems(document, release["409"]) == [f"/problems/{slug}" for slug in conflicts]
+    assert release["409"]["content"]["application/problem+json"]["schema"]["discriminator"]["propertyName"] == "type"
+    assert {"Idempotency-Replayed"} <= release["200"]["headers"].keys() & release["201"]["headers"].keys()
+    exhausted = document["components"]["schemas"]["BudgetExhausted"]
+    assert {"scope", "requested", "remaining", "limit"} < set(exhausted["required"])
+    assert exhausted["properties"]["status"]["const"] == 409
 
 
 def test_the_page_of_the_interface_asks_no_other_host(one_service: Service) -> None:
@@ -185,8 +205,7 @@ def test_unions_are_named_and_have_a_discriminator(one_service: Service) -> None
         targets = schemas[name]["discriminator"]["mapping"].values()
         assert sorted(targets) == sorted(each["$ref"] for each in schemas[name]["oneOf"])
         assert {schemas[Path(target).name]["properties"]["kind"]["const"] for target in targets} == set(of_name)
-    unnamed = [schema for schema in every_schema(one_service.contract.document) if "oneOf" in schema]
-    assert len(unnamed) == sum("oneOf" in schema for schema in schemas.values())
+    assert all("discriminator" in each for each in every_schema(one_service.contract.document) if "oneOf" in each)
 
 
 def test_answers_may_get_new_members(one_service: Service) -> None:
@@ -223,3 +242,17 @@ def test_uploads_go_to_paths_of_their_own_and_where_they_went_before(one_service
         refused = one_service.admin.post(path, content=b"x", headers={"Content-Type": "text/csv"})
         assert refused.status_code == 415
     assert one_service.admin.post("/v1/dataset-uploads", json={}).status_code == 415
+
+
+def test_each_problem_has_a_page_at_its_type(one_service: Service) -> None:
+    described = (*problems.PROBLEMS.values(), *problems.OF_HTTP)
+    for problem in described:
+        answer = one_service.stranger.get(f"/problems/{problem.slug}")
+        assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
+        assert f"<h1>{problem.title}</h1>" in answer.text
+        assert f"status {problem.status}" in answer.text
+    page = one_service.stranger.get("/problems/budget-exhausted").text
+    assert "<dt><code>remaining</code></dt><dd>The ε that is left.</dd>" in page
+    assert "<script" not in page
+    assert "http://" not in page
+    assert one_service.stranger.get("/problems/no-such-problem").status_code == 404
