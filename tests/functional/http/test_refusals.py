@@ -145,7 +145,7 @@ def test_a_statistic_that_is_none(table: Table, statistic: dict[str, Any]) -> No
     assert all(error["where"].startswith("statistic") for error in problem["errors"])
 
 
-MEMBERS = "statistic, epsilon, accuracy, relative_accuracy, guess, alpha, gamma, grid_refinement, reuse"
+MEMBERS = "statistic, epsilon, accuracy, relative_accuracy, guess, alpha, gamma, grid_refinement, reuse, rehearse"
 KINDS = (
     "'mean', 'variance', 'covariance', 'histogram', 'count', 'missing', 'sum', 'quantile_search',"
     " 'adaptive_histogram', 'pair_differences'"
