@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { OUTCOMES, signIn } from "./pages/sign_in.js";
 import { menuOf, pageOf } from "./routes.js";
-import { arrive, endSession, forget, hasAccount, isSignedIn, key } from "./session.js";
+import { arrive, claim, endSession, forget, hasAccount, isSignedIn, key } from "./session.js";
 import { alertOf, announce, fill, h, skeleton } from "./ui/dom.js";
 import { byId } from "./ui/element.js";
 import { person } from "./ui/format.js";
@@ -18,8 +18,8 @@ let me = null;
 let turn = 0;
 let notice = ""; // what the next sign-in page says
 
-function leave(/** @type {string} */ said) {
-  forget();
+function leave(/** @type {string} */ said, /** @type {string | null} */ keptFor = null) {
+  forget(keptFor);
   me = null;
   show().then(() => said && announce(said));
 }
@@ -37,7 +37,7 @@ async function signOut() {
 function expired(detail = "") {
   notice = hasAccount() ? OUTCOMES.ended : "This key is not valid: it may be mistyped, replaced or expired.";
   if (hasAccount() && detail.startsWith("The token is valid")) notice = detail;
-  leave(notice);
+  leave(notice, hasAccount() ? (me?.name ?? null) : null);
 }
 
 /** @returns {Promise<import("./routes.js").Titled | null>} */
@@ -45,6 +45,7 @@ async function load(/** @type {string} */ hash) {
   try {
     if (!(await isSignedIn())) return { title: "Sign in", content: await signInPage() };
     me = await get("/me");
+    claim(me.name);
     notice = "";
     return await pageOf(me, hash, show);
   } catch (error) {

@@ -5,6 +5,7 @@ import { lost, Problem, problemOf } from "./problem.js";
 
 const KEY = "snapledger.key";
 const PLACE = "snapledger.place";
+const WHOSE = "snapledger.whose";
 const ARRIVED = "#sign-on=";
 const TIMEOUT_MS = 30_000;
 const EARLY_MS = 60_000; // a token is renewed so long before it expires, or after three quarters of its time
@@ -24,7 +25,11 @@ let renewing = null;
 let asked = null;
 let isForgotten = false; // after signing out, until the page is loaded again
 const otherTabs = new BroadcastChannel("snapledger.sign-on");
-otherTabs.addEventListener("message", () => isAccount && window.dispatchEvent(new Event("signed-out")));
+otherTabs.addEventListener("message", () => {
+  if (!isAccount) return;
+  sessionStorage.clear();
+  window.dispatchEvent(new Event("signed-out"));
+});
 
 /** @returns {Promise<Response>} */
 const ask = (/** @type {string} */ method, /** @type {string} */ path) =>
@@ -113,12 +118,28 @@ export async function isSignedIn() {
   }
 }
 
-/** Forget everything that this tab holds. */
-export function forget() {
-  sessionStorage.clear();
+/**
+ * Forget everything that this tab holds; but keep the basket and the releases without an answer for somebody whose
+ * session has ended by itself.
+ * @param {string | null} [name]
+ */
+export function forget(name = null) {
+  if (name === null) sessionStorage.clear();
+  else sessionStorage.setItem(WHOSE, name);
   token = null;
   isAccount = false;
   isForgotten = true;
+}
+
+/** Forget what was kept for somebody, unless it is this one who has signed in. */
+export function claim(/** @type {string} */ name) {
+  const whose = sessionStorage.getItem(WHOSE);
+  if (whose !== null && whose !== name) {
+    const own = key.get();
+    sessionStorage.clear();
+    if (own !== null) key.set(own);
+  }
+  sessionStorage.removeItem(WHOSE);
 }
 
 /** End a session with an account, in all tabs and at the provider, whose own page may follow. */

@@ -5,7 +5,8 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
-from dashboard import Dashboard
+from asking import count_missing
+from dashboard import Dashboard, Penguins, press_release
 from playwright.sync_api import Browser, Page, Route, expect
 from provider import AUDIENCE, provider
 from service_world import Service, a_name, serving
@@ -119,6 +120,30 @@ def test_a_token_that_expires_is_renewed_unnoticed(opened: Opened, issuer: SignO
     expect(page.get_by_role("button", name="Sign out")).to_be_visible()
 
 
+def test_a_release_after_the_token_expired_is_paid_once(
+    opened: Opened, issuer: SignOnProvider, world: tuple[Service, SignOnProvider]
+) -> None:
+    penguins = Penguins.registered(world[0])
+    dashboard = opened()
+    page = sign_in(dashboard)
+    penguins.table.grant(issuer.person, "2")
+    page.goto(f"{dashboard.url}/#/datasets/{penguins.name}/plan")
+    expires = int(time.time()) + 12
+    issuer.access_claims = {"exp": expires}  # the provider says 300 seconds: the clocks differ
+    page.reload()
+    page.get_by_label("What you want to know").select_option("mean")
+    count_missing(page)
+    page.get_by_label("ε", exact=True).fill("0.5")
+    expect(page.get_by_label("The plan").locator(".figure")).to_have_text("ε 0.5")
+    dashboard.settled()
+    issuer.access_claims, before = {}, renewals(issuer)
+    time.sleep(max(0, expires + 1 - time.time()))
+    press_release(page)
+    page.locator(".result").wait_for()
+    assert renewals(issuer) == before + 1
+    assert [entry["epsilon"] for entry in penguins.table.entries() if entry["kind"] == "debit"] == ["0.5"]
+
+
 def test_two_tabs_share_a_session_and_its_end(opened: Opened, issuer: SignOnProvider) -> None:
     issuer.seconds = 2
     dashboard = opened()
@@ -141,13 +166,19 @@ def test_two_tabs_share_a_session_and_its_end(opened: Opened, issuer: SignOnProv
 def test_a_session_that_has_ended_says_so(opened: Opened, issuer: SignOnProvider) -> None:
     issuer.seconds = 2
     page = sign_in(opened())
-    for grant in issuer.refreshes.values():
-        grant.is_revoked = True
-    time.sleep(2)
-    page.get_by_role("link", name="Account", exact=True).click()
-    expect(page.get_by_role("alert")).to_have_text(ENDED)
-    page.get_by_role("button", name=SIGN_IN).click()
-    expect(page.get_by_role("heading", name="Account")).to_be_visible()
+    page.evaluate("sessionStorage.setItem('snapledger.pending', '[1]')")
+    for somebody, kept in ((issuer.person, "[1]"), (a_name("other"), None)):
+        for grant in issuer.refreshes.values():
+            grant.is_revoked = True
+        time.sleep(2)
+        page.get_by_role("link", name="Account", exact=True).click()
+        expect(page.get_by_role("alert")).to_have_text(ENDED)
+        issuer.person = somebody
+        page.get_by_role("button", name=SIGN_IN).click()
+        expect(page.get_by_role("heading", name="Account")).to_be_visible()
+        assert page.evaluate("sessionStorage.getItem('snapledger.pending')") == kept  # what was paid for is not lost
+        page.get_by_role("link", name="Datasets", exact=True).click()
+        expect(page.get_by_role("heading", name="Datasets", exact=True)).to_be_visible()
 
 
 def test_a_provider_that_is_away_ends_nothing(opened: Opened, issuer: SignOnProvider) -> None:

@@ -30,7 +30,7 @@ class ValueSealer:
         try:
             packed = zlib.decompressobj()
             plain = packed.decompress(self._fernet.decrypt(text.encode(), ttl=max_age_seconds), _MAX_BYTES)
-        except (InvalidToken, ValueError, zlib.error):
+            sealed_for, members = json.loads(plain)
+        except (InvalidToken, ValueError, zlib.error, RecursionError):
             return None
-        sealed_for, members = json.loads(plain)
         return members if sealed_for == purpose else None
