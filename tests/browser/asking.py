@@ -6,6 +6,14 @@ from typing import Any, NamedTuple
 from dashboard import Dashboard, Penguins, press_release
 from playwright.sync_api import Page
 
+# A heading of a table is hidden where its rows are cards.
+CLIPPED = """() => [...document.querySelectorAll('main *')].filter((each) => {
+  const style = getComputedStyle(each);
+  return each.clientWidth > 0 && each.scrollWidth > each.clientWidth + 1 && style.overflowX !== 'visible'
+    && style.overflowX !== 'auto' && !each.classList.contains('visually-hidden')
+    && !['SELECT', 'THEAD'].includes(each.tagName);
+}).map((each) => each.outerHTML.slice(0, 120))"""
+
 REQUESTED = re.compile(r"/v1/datasets/[^/]+/(releases|derived)$")
 
 
@@ -78,3 +86,14 @@ def release(page: Page, *, costs: bool = True) -> Asked:
     request = answered.value.request
     to = request.url.rsplit("/", 1)[1]
     return Asked(to, request.post_data_json, answered.value.json(), request.headers["idempotency-key"])
+
+
+def assert_fits(page: Page) -> None:
+    """Nothing is wider than the window, and no text is cut."""
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    assert page.evaluate(CLIPPED) == []
+    outside = """() => [...document.querySelectorAll('main *')].filter((each) => {
+      const { right, width } = each.getBoundingClientRect();
+      return width > 0 && right > innerWidth + 1 && !each.closest('.tabs, .scroll, .chart, .visually-hidden');
+    }).map((each) => each.outerHTML.slice(0, 120))"""
+    assert page.evaluate(outside) == []

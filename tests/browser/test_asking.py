@@ -3,33 +3,24 @@
 from collections.abc import Callable
 
 import pytest
-from asking import add_condition, ask_for, at_least, choose_categories, count_missing, edit_condition, release, unfold
+from asking import (
+    add_condition,
+    ask_for,
+    assert_fits,
+    at_least,
+    choose_categories,
+    count_missing,
+    edit_condition,
+    release,
+    unfold,
+)
 from dashboard import Dashboard, Penguins
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Route, expect
 from service_world import Service
 
 pytestmark = [pytest.mark.browser]
 Opened = Callable[..., Dashboard]
 MASS = {"kind": "mean", "column": "body_mass_g", "bounds": ["2000", "7000"]}
-
-# A heading of a table is hidden where its rows are cards.
-CLIPPED = """() => [...document.querySelectorAll('main *')].filter((each) => {
-  const style = getComputedStyle(each);
-  return each.clientWidth > 0 && each.scrollWidth > each.clientWidth + 1 && style.overflowX !== 'visible'
-    && style.overflowX !== 'auto' && !each.classList.contains('visually-hidden')
-    && !['SELECT', 'THEAD'].includes(each.tagName);
-}).map((each) => each.outerHTML.slice(0, 120))"""
-
-
-def assert_fits(page: Page) -> None:
-    """Nothing is wider than the window, and no text is cut."""
-    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
-    assert page.evaluate(CLIPPED) == []
-    outside = """() => [...document.querySelectorAll('main *')].filter((each) => {
-      const { right, width } = each.getBoundingClientRect();
-      return width > 0 && right > innerWidth + 1 && !each.closest('.tabs, .scroll, .chart, .visually-hidden');
-    }).map((each) => each.outerHTML.slice(0, 120))"""
-    assert page.evaluate(outside) == []
 
 
 @pytest.mark.parametrize("width", [360, 768, 1440])

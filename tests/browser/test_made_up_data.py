@@ -5,11 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from asking import ask_for
+from asking import ask_for, assert_fits
 from dashboard import Dashboard, Penguins
 from playwright.sync_api import Locator, Page, expect
 from service_world import Service
-from test_asking import assert_fits
 
 pytestmark = [pytest.mark.browser]
 Opened = Callable[..., Dashboard]
