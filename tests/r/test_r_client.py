@@ -97,7 +97,8 @@ def test_the_page_of_the_guide_is_true(installed: R, tmp_path: Path) -> None:
         key = settle(fresh, limit=10, allowance=6).ada
         printed = installed.run("Rscript", "page.R", SNAPLEDGER_URL=fresh.url, SNAPLEDGER_KEY=key)
     told = printed.split("<block>\n")[1:]
-    assert [masked(text.strip()) for text in told] == [masked(text.strip()) for text in expected]
+    # Where lines are wrapped depends on the noise.
+    assert [masked(text).split() for text in told] == [masked(text).split() for text in expected]
 
 
 def test_the_code_has_one_style(r: R) -> None:

@@ -62,14 +62,16 @@ tabulate_requests <- function(requests) {
 #'
 #' @param dataset A dataset of [sl_dataset()].
 #' @param n_max How many entries to read at most.
-#' @returns A tibble with a row for each entry, oldest first. `epsilon_spent` is
+#' @param newest Whether the newest ones come first. By default, the oldest do.
+#' @returns A tibble with a row for each entry. `epsilon_spent` is
 #'   the total of the dataset after it.
 #' @export
 #' @examplesIf nzchar(Sys.getenv("SNAPLEDGER_OWNER_KEY"))
 #' owner <- sl_connect(key = Sys.getenv("SNAPLEDGER_OWNER_KEY"))
-#' sl_ledger(sl_dataset(owner, "penguins"), n_max = 10)
-sl_ledger <- function(dataset, n_max = Inf) {
-  entries <- list_items(check_dataset(dataset)$connection, dataset_path(dataset, "ledger"), "entries", n_max)
+#' sl_ledger(sl_dataset(owner, "penguins"), n_max = 10, newest = TRUE)
+sl_ledger <- function(dataset, n_max = Inf, newest = FALSE) {
+  path <- dataset_path(dataset, "ledger")
+  entries <- list_items(dataset$connection, path, "entries", n_max, newest)
   tibble::tibble(
     seq = numbers_of(entries, "seq"),
     kind = texts_of(entries, "kind"),

@@ -4,8 +4,15 @@ MAX_PRINTED <- 20
 
 #' @export
 print.snapledger_answer <- function(x, ...) {
-  cat(format(x, ...), sep = "\n")
+  cat(wrap_sentences(format(x, ...)), sep = "\n")
   invisible(x)
+}
+
+# Returns the lines, those that are sentences and no rows of a table wrapped as R wraps its messages.
+wrap_sentences <- function(lines) {
+  width <- getOption("width")
+  is_long <- nchar(lines, "width") > width & !startsWith(lines, "  ")
+  unlist(Map(function(line, wraps) if (wraps) strwrap(line, width + 1, exdent = 2) else line, lines, is_long))
 }
 
 #' @export
@@ -140,7 +147,7 @@ format.snapledger_releases <- function(x, ...) shorten(vapply(unclass(x), functi
 
 #' @export
 print.snapledger_releases <- function(x, ...) {
-  cat(sprintf("<snapledger releases> %d", length(x)), format(x), sep = "\n")
+  cat(sprintf("<snapledger releases> %d", length(x)), wrap_sentences(format(x)), sep = "\n")
   invisible(x)
 }
 

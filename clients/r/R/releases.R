@@ -124,18 +124,15 @@ sl_release <- function(dataset, statistic, epsilon = NULL, accuracy = NULL, rela
 #'
 #' @param of A dataset of [sl_dataset()], or a connection of [sl_connect()].
 #' @param n_max How many releases to read at most.
+#' @param newest Whether the newest ones come first. By default, the oldest do.
 #' @returns A list of releases; [tibble::as_tibble()] has all their numbers.
 #' @export
 #' @examplesIf nzchar(Sys.getenv("SNAPLEDGER_URL"))
-#' sl_releases(sl_connect(), n_max = 10)
-sl_releases <- function(of, n_max = Inf) {
-  if (inherits(of, "snapledger_dataset")) {
-    path <- dataset_path(of, "releases")
-    found <- list_items(of$connection, path, "releases", n_max)
-  } else {
-    path <- make_path("releases")
-    found <- list_items(of, path, "releases", n_max)
-  }
+#' sl_releases(sl_connect(), n_max = 10, newest = TRUE)
+sl_releases <- function(of, n_max = Inf, newest = FALSE) {
+  is_dataset <- inherits(of, "snapledger_dataset")
+  path <- if (is_dataset) dataset_path(of, "releases") else make_path("releases")
+  found <- list_items(if (is_dataset) of$connection else of, path, "releases", n_max, newest)
   structure(lapply(found, as_release, what = paste("GET", path)), class = "snapledger_releases")
 }
 

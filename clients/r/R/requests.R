@@ -111,12 +111,13 @@ as_answer <- function(document, class, members, what = "The answer", key = NULL)
 }
 
 # Returns the items of a list, page by page, up to `n_max`.
-list_items <- function(connection, path, member, n_max = Inf) {
+list_items <- function(connection, path, member, n_max = Inf, newest = FALSE) {
+  order <- if (check_flag(newest, "newest")) "&order=newest"
   items <- list()
   after <- NULL
   while (length(items) < n_max) {
     limit <- as.integer(min(PAGE_SIZE, n_max - length(items)))
-    query <- paste0("?limit=", limit, if (!is.null(after)) paste0("&after=", encode_query(after)))
+    query <- paste0("?limit=", limit, order, if (!is.null(after)) paste0("&after=", encode_query(after)))
     page <- get_answer(connection, paste0(path, query))
     if (!all(c(member, "next") %in% names(page)) || !is.list(page[[member]])) fail_unexpected(paste("GET", path))
     items <- c(items, page[[member]])

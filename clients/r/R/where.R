@@ -7,7 +7,8 @@
 #' `%in%`, `between(column, least, most)` or `is.na(column)`. A column of booleans
 #' is a condition itself. `&` joins conditions, of which a row must meet all, and
 #' `!` negates one. Values are computed where you write them, so variables can
-#' stand for them. If a variable has the name of a column, write `!!variable`.
+#' stand for them, whatever columns are called. `.env$variable` and `!!variable`
+#' work, too.
 #'
 #' A missing value meets only `is.na()`, as in `dplyr::filter()`.
 #'
@@ -186,9 +187,8 @@ refuse_condition <- function(expression) {
   )
 }
 
-eval_value <- function(expression, environment) {
-  if (rlang::is_quosure(expression)) rlang::eval_tidy(expression) else eval(expression, environment)
-}
+# Returns a value of a condition, which may be a quosure or use the pronoun `.env`.
+eval_value <- function(expression, environment) rlang::eval_tidy(expression, list(), environment)
 
 # Returns values of a filter as a list for JSON. Numbers stay numbers.
 filter_values <- function(values) {

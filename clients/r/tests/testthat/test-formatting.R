@@ -53,6 +53,15 @@ test_that("labels of bins are short enough to read", {
   )
 })
 
+test_that("sentences are wrapped to the width of the console, and rows of tables are not", {
+  rlang::local_options(width = 40)
+  lines <- c(strrep("word ", 12), paste0("  ", strrep("x", 60)))
+  expect_equal(
+    unname(snapledger:::wrap_sentences(lines)),
+    c(trimws(strrep("word ", 8)), paste0("  ", trimws(strrep("word ", 4))), lines[2])
+  )
+})
+
 test_that("statistics are shown in words", {
   expect_equal(format(sl_mean("mass", where = species == "Adelie", missing = "exclude")),
     "<snapledger statistic> mean of mass where species in Adelie, known values")

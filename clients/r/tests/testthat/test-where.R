@@ -36,6 +36,8 @@ test_that("filters are used again, also from lists", {
   expect_null(sl_mean("mass")$where)
   species <- "Gentoo"
   expect_equal(json_of(sl_where(species == !!species)), '{"species":"Gentoo"}')
+  expect_equal(json_of(sl_where(species == .env$species)), '{"species":"Gentoo"}')
+  expect_equal(json_of(sl_where(-5 <= x & x < -1)), '{"x":{"at_least":-5,"below":-1}}')
   wrapped <- function(condition) sl_count(where = {{ condition }})
   expect_equal(json_of(wrapped(species == "Adelie")$where), '{"species":"Adelie"}')
 })
