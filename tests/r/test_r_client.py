@@ -24,7 +24,7 @@ BLOCK = re.compile(r"```r\n(.*?)```\n", re.DOTALL)
 
 def test_the_check_has_no_error_and_no_warning(r: R, package: Path, with_service: dict[str, str]) -> None:
     offline = {"_R_CHECK_SYSTEM_CLOCK_": "false", "_R_CHECK_XREFS_REPOSITORIES_": f"file://{r.folder}"}
-    r.run("R", "CMD", "check", "--no-manual", package, **with_service, **offline)
+    r.run("R", "CMD", "check", "--no-manual", "--no-build-vignettes", package, **with_service, **offline)
     log = (r.folder / "snapledger.Rcheck" / "00check.log").read_text()
     assert log.rstrip().endswith("Status: OK"), log
     told = (r.folder / "snapledger.Rcheck" / "tests" / "testthat.Rout").read_text()
