@@ -37,7 +37,7 @@ RUN = {
     "engines.md": {"sh", "json"},
     "figures.md": {"json", "sh", "html"},  # figures/ has tests of the page, and of what a frame needs
     "how-it-works.md": {"{flow}"},
-    "http.md": set(),
+    "http.md": {"sh"},  # tests of If-Match send what the command does
     "index.md": {"{toctree}"},
     "ledger.md": {"sh", ""},
     "mathematics.md": {"pycon"},
