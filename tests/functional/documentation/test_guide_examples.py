@@ -49,6 +49,7 @@ RUN = {
     "rehearsals.md": {"json"},
     "python.md": set(),  # made of docstrings, whose examples have a test of their own
     "r.md": {"r"},  # tests/r runs it
+    "sign-on.md": {"sh"},  # settings and commands, which have tests of their own
     "tutorial-analyst.md": {"pycon"},
     "tutorial-owner.md": {"console", "json"},
 }
