@@ -31,7 +31,7 @@ MEAN = {"kind": "mean", "column": "body_mass_g"}
 RUN = {
     "README.md": {"sh", "json", "python"},
     "choosing.md": {"pycon"},
-    "client.md": {"pycon", "console"},
+    "client.md": {"pycon", "console", "python"},  # signing on has tests of its own
     "command-line.md": {"text"},  # generated; a test parses its examples
     "installation.md": {"console"},
     "engines.md": {"sh", "json"},
