@@ -20,7 +20,8 @@ extensions = [
 ]
 nitpicky = True  # a name that leads nowhere is an error too
 nitpick_ignore_regex = [
-    ("py:.*", r"(collections|datetime|decimal|httpx|pandas|pd|pydantic|typing)\..*|IO|T|Unpack|.*\.(Scalar|Frame)")
+    ("py:.*", r"(collections|datetime|decimal|httpx|pandas|pd|pydantic|typing)\..*|IO|T|Unpack|.*\.(Scalar|Frame)"),
+    ("py:class", r"snapledger_client\.(calls\.(Call|Page)|.*\.listing\.T)"),  # what a list is made of is private
 ]
 
 myst_enable_extensions = ["dollarmath"]
