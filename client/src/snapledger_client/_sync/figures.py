@@ -81,8 +81,8 @@ class Figures(DatasetQueries):
 
         Examples:
             >>> released = penguins.mean("body_mass_g", epsilon="0.5")
-            >>> penguins.publish("mass-for-all", "Body mass", releases=[released.id]).version
-            1
+            >>> penguins.publish("mass-for-all", "Body mass", releases=[released.id]).title
+            'Body mass'
         """
         options = {name: each for name, each in {"epsilon": epsilon, "alpha": alpha}.items() if each is not None}
         return self._send(
