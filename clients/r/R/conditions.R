@@ -79,7 +79,10 @@ fail_problem <- function(status, members, key) {
 
 describe_problem <- function(members) {
   if (identical(members$type, "/problems/unauthenticated")) {
-    return(c(paste0(members$title, "."), x = "Give another key with `sl_connect(key = )` or SNAPLEDGER_KEY."))
+    is_of_token <- nzchar(members$detail) && !grepl("Authorization", members$detail) # users do not see headers
+    reason <- if (is_of_token) members$detail else "The service does not know this key: is it mistyped or expired?"
+    advice <- "Give another one with `sl_connect(key = )` or SNAPLEDGER_KEY."
+    return(c(paste0(members$title, "."), x = reason, i = advice))
   }
   errors <- Filter(is_object, if (is.list(members$errors)) members$errors)
   what <- vapply(errors, function(error) paste(as_one_text(error$where, ""), as_one_text(error$what, "")), "")

@@ -37,6 +37,14 @@ test_that("a refused key is never shown", {
   expect_false(any(grepl("secret-key", shown)))
 })
 
+test_that("why a token was refused is told", {
+  local_answers(problem("unauthenticated", 401L))
+  expect_error(ask(), "Ask for less", class = "snapledger_unauthenticated")
+  members <- list(type = "/problems/unauthenticated", title = "No key", detail = "Send Authorization: Bearer.")
+  local_answers(answer(401L, as.character(jsonlite::toJSON(members, auto_unbox = TRUE))))
+  expect_error(ask(), "mistyped or expired", class = "snapledger_unauthenticated")
+})
+
 test_that("problems of other types, and what is no problem document, are problems", {
   for (each in list(problem("of-tomorrow", 418L, call = "x", class = "y"), answer(500, "<html>"), answer(404, "[]"))) {
     local_answers(each)
