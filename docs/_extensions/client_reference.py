@@ -63,9 +63,15 @@ def _whole_sentences(_: Sphinx, kind: str, *rest: Any) -> None:  # noqa: ANN401 
 
 
 def _without_arguments(_: Sphinx, kind: str, name: str, described: object, *_rest: object) -> tuple[str, str] | None:
-    """Nobody makes an answer by hand, which its members describe, or a dataset."""
+    """Nobody makes an answer by hand, which its members describe, or a dataset or a list."""
     del kind, name
-    made_for_users = _model(described) or described in {snapledger_client.Dataset, snapledger_client.AsyncDataset}
+    returned = {
+        snapledger_client.Dataset,
+        snapledger_client.AsyncDataset,
+        snapledger_client.Listing,
+        snapledger_client.AsyncListing,
+    }
+    made_for_users = _model(described) or described in returned
     return ("", "") if made_for_users else None
 
 

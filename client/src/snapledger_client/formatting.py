@@ -33,6 +33,8 @@ def format_measured(value: float, radius: float, alpha: float, unit: str | None 
     """Return a value with its error: `4,204 ± 44 g (95 %)`."""
     rounded = round_measured(value, radius)
     shown, error = (format_number(value), format_number(radius)) if rounded is None else rounded
+    if float(value).is_integer() and abs(value) < MAX_WHOLE:
+        shown = f"{value:,.0f}"  # a count is whole
     return f"{shown} ± {append_unit(error, unit)} ({format_level(alpha)})"
 
 

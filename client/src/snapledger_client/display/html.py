@@ -5,7 +5,7 @@ from html import escape
 
 from snapledger_client.display.plots import draft_picture
 from snapledger_client.display.svg import WIDTH, draw_gauge, draw_picture
-from snapledger_client.display.tables import is_shown_as_cells, make_table, title_column, write_html
+from snapledger_client.display.tables import WHOLE_KINDS, is_shown_as_cells, make_table, title_column, write_html
 from snapledger_client.display.text import (
     describe_alternative,
     describe_cost,
@@ -113,7 +113,8 @@ def render_estimate(release: Estimate) -> str:
     """Render the number, its error bar in the statistic's public range, its cost and the remaining budget."""
     accuracy = release.accuracy
     value = format_measured(release.value_in_range, accuracy.radius, accuracy.alpha, release.unit)
-    interval = append_unit(format_interval(*release.interval), release.unit)
+    whole = release.statistic["kind"] in WHOLE_KINDS
+    interval = append_unit(format_interval(*release.interval, whole=whole), release.unit)
     if release.value_as_date is not None:
         first, last = release.interval_as_date or (None, None)
         value = f"{format_date(release.value_as_date)} ({format_level(accuracy.alpha)})"

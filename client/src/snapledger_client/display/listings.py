@@ -14,6 +14,7 @@ from snapledger_client.models.accounts import AuditRecord, DatasetFacts, Entry
 from snapledger_client.models.base import Answer, make_list_row, render_html, render_text
 from snapledger_client.models.listing import BaseListing
 from snapledger_client.models.releases import Estimate, Release
+from snapledger_client.rounding import format_epsilon
 
 UNREAD = ("hash", "secret_id", "seal")  # the ends of the names of what only programs read
 
@@ -68,7 +69,7 @@ def _make_shown_release(release: Release) -> dict[str, str]:
         "dataset": release.dataset,
         "statistic": describe_statistic(release.statistic),
         "value": describe_short(release),
-        "ε": _format_cell(release.privacy.epsilon),
+        "ε": format_epsilon(release.privacy.epsilon),
         "released at": _format_cell(release.created_at),
     }
 

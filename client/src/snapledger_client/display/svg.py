@@ -59,7 +59,8 @@ class _Frame:
         self.x, self.y = picture.x, picture.y
         named = not self.y.ticked and self.y.names
         widest = max((min(len(name), MAX_GLYPHS) for _, name in self.y.names), default=0)
-        self.left = max(LEFT, 16 + GLYPH_WIDTH * widest) if named else LEFT
+        ticks = max((len(text) for _, text in _list_ticks(self.y)), default=0)
+        self.left = max(LEFT, 16 + GLYPH_WIDTH * widest if named else 26 + GLYPH_WIDTH * ticks)
         rows = self.y.high - self.y.low
         self.height = TOP + BOTTOM + ROW_HEIGHT * rows if named else HEIGHT
         if not (self.y.ticked or self.y.names):

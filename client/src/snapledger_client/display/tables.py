@@ -37,7 +37,7 @@ from snapledger_client.models.releases import (
 from snapledger_client.rounding import format_epsilon
 
 MAX_TEXT_ROWS, MAX_HTML_ROWS, MAX_OPEN_ROWS, MAX_COLUMNS = 24, 60, 12, 20
-MAX_CELL = 60  # characters
+MAX_CELL, MAX_UNBROKEN = 60, 30  # characters
 WHOLE_KINDS = frozenset({"count", "missing", "histogram", "cumulative", "margin"})
 """The kinds of statistics that are numbers of rows."""
 
@@ -95,7 +95,8 @@ def write_html(table: Table, *, closed: bool = False) -> str:
 
 def _write_row(tag: str, cells: Sequence[str], numbers: frozenset[int]) -> str:
     written = "".join(
-        f'<{tag} style="text-align:{"right" if at in numbers else "left"};padding:2px 10px 2px 0">'
+        f'<{tag} style="text-align:{"right" if at in numbers else "left"};padding:2px 10px 2px 0'
+        f'{";white-space:nowrap" if len(cell) <= MAX_UNBROKEN else ""}">'
         f"{escape(_shorten(cell))}</{tag}>"
         for at, cell in enumerate(cells)
     )
