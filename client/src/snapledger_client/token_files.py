@@ -8,12 +8,13 @@ from snapledger_client.private_files import find_directory, write_private
 from snapledger_client.providers import Session
 
 Store = bool | str | Path
+NAME = "tokens.json"
 
 
 def find_path(store: Store) -> Path | None:
     """Return the file of a `store`: True is the user's own, False is none."""
     if isinstance(store, bool):
-        return find_directory() / "tokens.json" if store else None
+        return find_directory() / NAME if store else None
     return Path(store)
 
 

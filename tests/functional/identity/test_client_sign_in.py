@@ -299,7 +299,15 @@ def test_somebody_signs_in_at_a_terminal(
     expire_stored(tokens, service.url)
     ended = run("me")
     assert (ended.exit_code, f"run `snapledger sign-in {service.url}`" in ended.stderr) == (4, True)
-    assert len(pauses) == 3
+    assert run("sign-in", service.url).exit_code == 0
+    expire_stored(tokens, service.url)
+    issuer.away = True
+    try:
+        assert run("sign-out").exit_code == 6  # not revoked at the provider, and forgotten here
+    finally:
+        issuer.away = False
+    assert not tokens.exists()
+    assert len(pauses) == 4
 
 
 def test_a_service_without_a_provider_says_so(one_service: Service) -> None:

@@ -357,6 +357,28 @@ def test_a_client_with_a_secret_and_a_resource(tmp_path: Any) -> None:
 
 
 @pytest.mark.slow
+def test_over_https_cookies_are_this_host_s_alone(tmp_path: Any, issuer: SignOnProvider) -> None:
+    home = "https://snapledger.example.org"  # a proxy in front speaks TLS
+    database = f"sqlite:///{tmp_path}/ledger.sqlite3"
+    with serving(tmp_path, database, **sign_on_settings(issuer, PUBLIC_URL=home)) as service:
+        begun = httpx.get(f"{service.url}/sign-on/start")
+        address = begun.headers["location"]
+        assert parse_qs(urlsplit(address).query)["redirect_uri"] == [f"{home}/sign-on/callback"]
+        callback = urlsplit(httpx.get(address).headers["location"])
+        cookie = {"Cookie": begun.headers["set-cookie"].partition(";")[0]}
+        arrived = httpx.get(f"{service.url}{callback.path}?{callback.query}", headers=cookie)
+        assert arrived.headers["location"] == f"{home}/#sign-on=done"
+        cookies = [begun.headers["set-cookie"], *arrived.headers.get_list("set-cookie")]
+        assert [cookie.partition("=")[0] for cookie in cookies] == [
+            "__Host-snapledger-attempt",
+            "__Host-snapledger-session",
+            "__Host-snapledger-attempt",
+        ]
+        for cookie_text, same_site in zip(cookies, ("Lax", "Strict", "Lax"), strict=True):
+            assert cookie_text.endswith(f"; Path=/; HttpOnly; SameSite={same_site}; Secure")
+
+
+@pytest.mark.slow
 def test_whoever_has_no_key_yet_is_counted_by_address(tmp_path: Any, issuer: SignOnProvider) -> None:
     """Nobody makes the service ask the provider without end; those with a key are counted apart."""
     database = f"sqlite:///{tmp_path}/ledger.sqlite3"

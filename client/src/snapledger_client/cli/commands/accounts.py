@@ -4,9 +4,10 @@ from typing import Annotated
 
 import typer
 
-from snapledger_client import Client, SignInError, SnapledgerError
+from snapledger_client import Client, SignInError, SnapledgerError, Unreachable, token_files
 from snapledger_client.cli import credentials
 from snapledger_client.cli.session import USAGE, fail, reporting_errors
+from snapledger_client.private_files import find_directory
 
 
 def _forget(url: str) -> None:
@@ -16,6 +17,9 @@ def _forget(url: str) -> None:
             client.sign_out()
     except SignInError:
         return
+    except Unreachable:
+        token_files.write_session(find_directory() / token_files.NAME, url, None)
+        raise
 
 
 def sign_in(
