@@ -127,6 +127,13 @@ def test_with_the_service_its_commands_are_all_there(
     assert "checkpoints" in "".join(capsys.readouterr())
 
 
+def test_the_completion_script_asks_this_command() -> None:
+    named = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    done = start("--show-completion", "bash", installed=None, **named)
+    assert done.returncode == 0, done.stderr
+    assert "_SNAPLEDGER_COMPLETE=complete_bash" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("typed", "position", "completed"),
     [("bac", 1, ["backup"]), ("ledger pub", 2, ["public-key"]), ("all", 1, ["allowance"])],
