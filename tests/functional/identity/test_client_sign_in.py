@@ -284,6 +284,13 @@ def test_somebody_signs_in_at_a_terminal(
     for _ in range(2):
         assert issuer.person in run("me").stdout
     assert renewals(issuer) == 1
+    table, schema = tmp_path / "t.csv", tmp_path / "t.json"
+    table.write_text("x\n1\n")
+    schema.write_text("{}")
+    added = run("dataset", "add", str(table), "--schema", str(schema))
+    assert (added.exit_code, "Not allowed" in added.stderr) == (4, True)  # the token is sent: analysts own nothing
+    no_key = run("new-key")
+    assert (no_key.exit_code, no_key.stdout) == (4, ""), no_key.stderr
     assert run("logout").exit_code == 2
     assert run("sign-out").stdout == "Signed out.\n"
     assert all(grant.is_revoked for grant in issuer.refreshes.values())
