@@ -12,7 +12,6 @@ import pytest
 from service_world import Service, Table, key_of
 from sqlalchemy import select, update
 
-from app.api.middleware.authentication import PUBLIC_PATHS
 from app.db.engine import Database
 from app.db.tables import datasets, figures, viewers
 
@@ -77,7 +76,7 @@ def test_a_viewer_reads_nothing_else(table: Table, viewer: httpx.Client) -> None
     values = {"name": table.name, "figure": "mass", "version": "1"}
     asked = 0
     for path, operations in document["paths"].items():
-        if not path.startswith("/v1/") or path in PUBLIC_PATHS:
+        if not path.startswith("/v1/") or operations.get("get", {}).get("security") == []:
             continue
         address = re.sub(r"\{(\w+)\}", lambda found: values.get(found[1], table.analyst_name), path)
         for method in operations:
