@@ -135,7 +135,7 @@ async function datasetPage(me, name, [part = "", id, ...more]) {
   );
   if (part === "derived" && id && more.length === 0)
     return {
-      title: `An answer of ${name}`,
+      title: `A derived answer of ${name}`,
       crumbs,
       content: [links, await (await import("./pages/derived.js")).derivedAnswer(name, id)],
     };

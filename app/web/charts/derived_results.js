@@ -232,7 +232,7 @@ export function derivedResult(answer, { body, paid = new Map(), isNew = true }) 
       picture,
       rows: markRows(csvRows(answer), answer),
       citation: citation(answer),
-      address: answer.rehearsed ? null : derivedAddress(dataset, body),
+      address: answer.rehearsed || !isNew ? null : derivedAddress(dataset, body),
       request: { dataset, to: "derived", body: { derived, epsilon, ...asRehearsal(answer) } },
     }),
     components("The releases that it is derived from", answer, paid),

@@ -251,7 +251,7 @@ export function result(/** @type {Release} */ release, { isNew = true } = {}) {
       picture,
       rows: markRows(csvRows(release), release),
       citation: citation(release),
-      address: rehearsed ? null : `#${path("datasets", release.dataset, "releases", release.id)}`,
+      address: rehearsed || !isNew ? null : `#${path("datasets", release.dataset, "releases", release.id)}`,
       request: {
         dataset: release.dataset,
         to: "releases",

@@ -6,7 +6,7 @@ import { saveCsv, savePng, saveSvg } from "./export.js";
 
 /**
  * @typedef {{ name: string, picture?: HTMLElement | null, rows: unknown[][], request: import("./code.js").Request, citation: string, address: string | null }} Shared
- * `rows` are the exact figures, with their headings first; `address` is that of the page of the result, if it has one
+ * `rows` are the exact figures, with their headings first; `address` is that of the page of the result, if it has one and is not there
  */
 
 /** Copy a text; where the browser forbids it, show it to be copied by hand. */
@@ -53,7 +53,11 @@ export function shareButtons(/** @type {Shared} */ { name, picture, rows, reques
       program("R", r),
       program("curl", curl),
     ),
-    address !== null && h("a", { class: "small", href: address }, "Page of this answer"),
-    button("Cite", () => copy(citation, "The citation"), "Copy a sentence to cite this"),
+    h(
+      "div",
+      { class: "row" },
+      button("Cite", () => copy(citation, "The citation"), "Copy a sentence to cite this"),
+      address !== null && h("a", { href: address }, "Page of this answer"),
+    ),
   );
 }

@@ -63,7 +63,7 @@ export function twoWay(/** @type {Release} */ release, /** @type {Function} */ l
     h("small", {}, endsText(interval[at], { whole: true }).join(" to ")),
   ];
   const body = rows.map((/** @type {string} */ row, /** @type {number} */ at) => [
-    row,
+    h("span", { class: "row-name" }, row),
     ...columns.map((/** @type {string} */ _, /** @type {number} */ column) => cell(at * columns.length + column)),
   ]);
   const figures = h(

@@ -5,7 +5,7 @@ import { card, h, help, lines, longList, notice, table } from "../ui/dom.js";
 import { time } from "../ui/format.js";
 import { short, verification } from "../ui/hash_chain.js";
 
-const HEADINGS = ["Act", "What", "On", "By", "At", "Details"];
+const HEADINGS = ["Act", "What", "By", "At", "Details"];
 
 const details = (/** @type {Record<string, any>} */ of) =>
   Object.entries(of)
@@ -20,7 +20,7 @@ const target = (/** @type {any} */ record) => record.target ?? "the whole databa
 
 /** Return what is public of an act, and behind a fold the ids that show that it was not changed. */
 const more = (/** @type {any} */ record) => [
-  details(record.details),
+  h("span", { class: "anywhere" }, details(record.details)),
   h(
     "details",
     {},
@@ -34,8 +34,7 @@ const more = (/** @type {any} */ record) => [
 
 const row = (/** @type {any} */ record) => [
   String(record.seq),
-  h("code", {}, record.action),
-  target(record),
+  h("span", {}, h("code", {}, record.action), h("small", {}, target(record))),
   by(record),
   time(record.at),
   more(record),
@@ -47,7 +46,7 @@ export async function audit() {
     verification(
       "/audit/verification",
       "Verify the record",
-      "Computes every hash again, and compares every principal with the audit log. The service does so every hour by itself.",
+      "Computes every hash again, and compares every principal and every request for budget with the audit log. The service does so every hour by itself.",
     ),
   ]);
   return {

@@ -6,7 +6,7 @@ import { askForBudget } from "../forms/budget_request.js";
 import { ownRequests } from "../forms/request_list.js";
 import { columnsCard } from "../ui/columns_card.js";
 import { badge, card, fill, h, help, lines, notice, term } from "../ui/dom.js";
-import { count, people, person, time } from "../ui/format.js";
+import { count, number, people, person, time } from "../ui/format.js";
 import { verified } from "../ui/hash_chain.js";
 import { gauges } from "./datasets.js";
 
@@ -119,7 +119,7 @@ export async function overview(name, me, budget) {
         card(
           "Table",
           lines([
-            ["Rows", count(dataset.n, "row")],
+            ["Rows", number(dataset.n)],
             [term("neighbours", "Protected"), `the values in ${count(dataset.rows_per_unit, "row")}`],
             ["Registered", time(dataset.created_at)],
             ["Succeeds", dataset.succeeds],

@@ -130,7 +130,7 @@ export async function principals() {
       one.disabled && badge("disabled", "warn"),
     ),
     one.role,
-    time(one.created_at),
+    time(one.created_at, new Date(one.created_at).toLocaleDateString([], { dateStyle: "medium" })),
     one.disabled ? "" : expiry(one),
     actions(one),
   ];

@@ -2,7 +2,7 @@
 
 import { get, listedNewest, path } from "../api.js";
 import { measuredRelease, result } from "../charts/release_results.js";
-import { h, table } from "../ui/dom.js";
+import { empty, h, longList, table } from "../ui/dom.js";
 import { count, date, statistic, time, unitOf, withUnit } from "../ui/format.js";
 import { errorText } from "../ui/rounding.js";
 
@@ -24,21 +24,35 @@ const errorOf = (release) =>
 
 export async function releases(name) {
   const { items, complete } = await listedNewest(`${path("datasets", name)}/releases`, "releases", 100);
-  if (items.length === 0) return h("p", {}, "There are no releases yet.");
-  const rows = items.map((release) => [
+  if (items.length === 0)
+    return empty(
+      "There are no releases yet.",
+      "What somebody releases from this dataset is here, for everybody who may see it.",
+    );
+  const row = (release) => [
     h("a", { href: `#${path("datasets", name, "releases", release.id)}` }, statistic(release.statistic)),
     told(release),
     `± ${errorOf(release)}`,
     release.privacy.epsilon,
     time(release.created_at),
-  ]);
+  ];
   return [
     !complete && h("p", { class: "notice" }, "Only the latest releases are shown: there are too many to load."),
-    table(
-      "Earlier releases; asking for one again costs nothing",
-      ["Statistic", "Value", "Radius", "ε", "Released at"],
-      rows,
-      [1, 2, 3],
+    h(
+      "section",
+      { class: "card" },
+      longList({
+        items,
+        noun: "release",
+        textOf: (release) => `${statistic(release.statistic)} ${release.id}`,
+        render: (shown) =>
+          table(
+            "Earlier releases; asking for one again costs nothing",
+            ["Statistic", "Value", "Radius", "ε", "Released at"],
+            shown.map(row),
+            [1, 2, 3],
+          ),
+      }),
     ),
   ];
 }

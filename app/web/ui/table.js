@@ -97,7 +97,7 @@ export function longList({ items, noun, textOf, render, step = isNarrow() ? STEP
   show(step);
   return h(
     "div",
-    {},
+    { class: "long-list" },
     items.length > step &&
       h("div", { class: "search" }, h("label", { for: id, class: "visually-hidden" }, `Search ${plural(noun)}`), box),
     list,

@@ -69,7 +69,13 @@ export const offer = (title, epsilon, cost, error, take) =>
   h(
     "div",
     { class: "offer" },
-    h("div", {}, h("strong", {}, `${title}: `), `for ε ${cost} you get ± ${error}.`),
+    h(
+      "div",
+      {},
+      h("strong", {}, `${title}: `),
+      `for ε ${cost} you get `,
+      h("span", { class: "nowrap" }, `± ${error}.`),
+    ),
     h(
       "button",
       { type: "button", class: "link small", "aria-label": `Take ε ${epsilon}`, click: () => take(epsilon) },
