@@ -29,6 +29,7 @@ from snapledger_client import (
 from snapledger_client.display.plots import MAX_BARS
 from snapledger_client.display.svg import RIGHT, WIDTH
 from snapledger_client.formatting import REHEARSAL, format_interval, format_radius
+from snapledger_client.models.listing import BaseListing
 from snapledger_client.models.releases import parse_release
 
 STORY = json.loads((files("app.api.openapi") / "examples.json").read_text())
@@ -504,3 +505,44 @@ def test_a_rehearsal_is_marked_wherever_it_is_shown(monkeypatch: pytest.MonkeyPa
         assert answer.to_frame()["rehearsed"].all()
         assert REHEARSAL in str(answer)
     assert "rehearsed" not in read(ESTIMATE).to_frame().columns
+
+
+def test_what_is_too_much_for_a_picture_is_a_table() -> None:
+    cells = 60 * 60
+    axis = {"bins": None, "edges": list(range(61))}
+    two_way = histogram_of([1.0] * cells) | {"axes": [axis, axis], "edges": None}
+    two_way["statistic"] = {"kind": "histogram", "columns": ["x", "y"]}
+    table = read(two_way)
+    with pytest.raises(ValueError, match="3,600 cells are too many"):
+        table.plot()
+    assert "<svg" not in shown(table)
+    assert "[0, 1), [59, 60]" in shown(table)
+    many = {"kind": "cumulative", "column": "x"}
+    counts = [float(at) for at in range(5_000)]
+    curve = derived_of(counts, [[at, at + 1] for at in counts], derived=many, edges=counts)
+    (line,) = [each for each in ET.fromstring(shown(curve)).iter() if each.tag == "polyline"]  # noqa: S314
+    assert len(line.attrib["points"].split()) == 1_000
+
+
+def test_no_description_or_list_injects() -> None:
+    facts = copy.deepcopy(FRAMES[7][1]) | {"description": HOSTILE, "name": HOSTILE}
+    facts["columns"][HOSTILE] = {"kind": "category", "categories": [HOSTILE], "label": HOSTILE, "unit": HOSTILE}
+    described = DatasetFacts.model_validate(facts)
+    listed: BaseListing[Any] = BaseListing("datasets")
+    listed._ahead.extend([described, read(ESTIMATE | {"dataset": HOSTILE})])
+    derived = {"kind": "regression", "columns": [HOSTILE, "y"], "bounds": [[0, 1], [0, 1]]}
+    estimates = {name: {"value": 1, "interval": [0, 2]} for name in ("slope", "intercept")}
+    line = Derived.model_validate(copy.deepcopy(DERIVED) | {"derived": derived, "estimates": estimates})
+    for answer in (described, listed, line):
+        assert "onerror" in shown(answer)
+        assert "img" not in Tags(shown(answer)).seen
+
+
+def test_a_list_is_shown_without_being_read_away() -> None:
+    facts = DatasetFacts.model_validate(FRAMES[7][1])
+    listed: BaseListing[Any] = BaseListing("datasets")
+    listed._ahead.append(facts)
+    assert facts.name in str(listed)
+    assert facts.name in shown(listed)
+    assert list(listed._ahead) == [facts]
+    assert "to_frame()" in repr(listed)

@@ -7,7 +7,8 @@ import httpx
 import pytest
 
 from snapledger_client import Client, Unavailable, calls
-from snapledger_client.retries import MAX_BACKOFF, MAX_RETRY_AFTER, RetryPolicy
+from snapledger_client.problems import parse_problem
+from snapledger_client.retries import MAX_BACKOFF, MAX_RETRY_AFTER, RetryPolicy, make_unreachable
 
 POLICY = RetryPolicy(retries=5, backoff=0.2)
 KEYED = calls.release_estimate("d", {"kind": "mean", "column": "x"}, epsilon=1)
@@ -78,3 +79,18 @@ def test_the_same_bytes_and_key_each_time(monkeypatch: pytest.MonkeyPatch) -> No
     assert len(asked) == 8
     assert len(set(keys)) == 2
     assert len({request.content for request in asked}) == 1
+
+
+@pytest.mark.parametrize("error", [httpx.ReadTimeout(""), httpx.ReadError("")])
+def test_a_release_without_an_answer_says_how_to_ask_again(error: httpx.RequestError) -> None:
+    told = str(make_unreachable(KEYED, error))
+    assert f"ask again with key='{KEYED.key}', and you pay once" in told
+    assert ("`timeout`" in told) == isinstance(error, httpx.TimeoutException)
+    assert "key=" not in str(make_unreachable(ONCE, error))
+
+
+def test_only_a_fault_of_the_service_says_how_to_ask_again() -> None:
+    for status, says in ((503, True), (500, True), (409, False)):
+        problem = parse_problem(status, {"type": "/problems/new", "title": "New", "status": status, "detail": "Wait."})
+        problem.idempotency_key = "mine"
+        assert ("ask again with key='mine'" in str(problem)) == says

@@ -43,6 +43,8 @@ from snapledger_client.models.releases import Estimate, Histogram
 
 MAX_BARS = 200  # more would be narrower than two pixels
 MAX_PICTURES = 20  # of a batch
+MAX_CELLS = 2_500  # of a two-way table
+MAX_POINTS = 1_000  # of a line
 WIDTH_INCHES, HEIGHT_INCHES, LINE_INCHES = 7, 3.5, 1.2
 
 
@@ -122,11 +124,12 @@ def picture_histogram(release: Histogram) -> Picture:
     """Return bars with their intervals, or the cells of a two-way table."""
     if release.axes is not None:
         return _picture_two_way(release)
-    values, intervals, titles = release.value_in_range, release.interval, list_titles(release)
+    values, intervals = release.value_in_range, release.interval
     merged = -(-len(values) // MAX_BARS)
+    titles = list_titles(release, range(0, len(values), merged))
     if merged > 1:
         values = tuple(sum(values[at : at + merged]) for at in range(0, len(values), merged))
-        intervals, titles = (), [f"{title} ({merged} bins from here on)" for title in titles[::merged]]
+        intervals, titles = (), [f"{title} ({merged} bins from here on)" for title in titles]
     places, axis = _place_bars(release, titles, merged)
     bars = [
         Bar(left, right, value, _describe_bar(release, title, value, interval), interval)
@@ -169,6 +172,8 @@ def _place_bars(release: Histogram, titles: list[str], merged: int) -> tuple[lis
 
 def _picture_two_way(release: Histogram) -> Picture:
     rows, columns, cells = list_two_way_cells(release)
+    if len(rows) * len(columns) > MAX_CELLS:
+        raise ValueError(f"{len(rows) * len(columns):,} cells are too many for a picture: see `to_table()`")
     highest = max((cell for row in cells for cell in row), default=0.0) or 1.0
     names = release.statistic["columns"]
     y_title, x_title = (title_column(name, release.columns.get(name)) for name in names)
@@ -188,6 +193,8 @@ def picture_derived(derived: Derived) -> Picture:
     if kind == "regression":
         return _picture_line(derived)
     (name, estimate), *_ = derived.estimates.items()
+    if derived.bins is not None and len(derived.bins) > MAX_BARS:
+        raise ValueError(f"{len(derived.bins):,} intervals are too many for a picture: see `to_frame()`")
     if kind in {"cumulative", "quantile"} and not is_single(derived):
         return _picture_band(derived, name)
     rows = estimate.rows
@@ -226,12 +233,14 @@ def _close(lower: End, upper: End, axis: Axis) -> tuple[float, float]:
 
 def _picture_band(derived: Derived, name: str) -> Picture:
     kind, estimate = derived.derived["kind"], derived.estimates[name]
-    rows = [row for row in estimate.rows if row[0] is not None]
+    every = -(-len(estimate.rows) // MAX_POINTS)
+    shown = [at for at, row in enumerate(estimate.rows) if row[0] is not None and at % every == 0]
+    rows = [estimate.rows[at] for at in shown]
     ends = [end for row in rows for end in row if end is not None]
     if not ends:
         raise ValueError("nothing is known of the numbers: there is nothing to plot")
     title = title_columns(derived, derived.derived)
-    of = [label for label, row in zip(derived.labels, estimate.rows, strict=False) if row[0] is not None]
+    of = [derived.labels[at] for at in shown]
     numeric = all(isinstance(each, int | float) for each in of)
     places = [float(each) for each in of] if numeric else [float(at) for at in range(len(of))]
     if kind == "quantile":

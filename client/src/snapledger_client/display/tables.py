@@ -155,18 +155,40 @@ def shorten_titles(
     return [*shown, *titles[len(shown) :]]
 
 
-def list_titles(release: Histogram) -> list[str]:
-    """Return the titles of the bins of a histogram of one column."""
-    return shorten_titles(release.titles, release.bins, release.edges)
+def list_titles(release: Histogram, positions: Iterable[int]) -> list[str]:
+    """Return the titles of some bins; of a million bins, only these are made."""
+    if release.axes is not None:
+        rows, columns = _title_axes(release)
+        cells = len(rows) * len(columns)
+        outside = [each.label for each in release.bins or ()]
+        return [
+            f"{rows[at // len(columns)]}, {columns[at % len(columns)]}" if at < cells else outside[at - cells]
+            for at in positions
+        ]
+    if release.bins is not None:
+        titles = shorten_titles(release.titles, release.bins, None)
+        return [titles[at] for at in positions]
+    edges: Sequence[float | str] = release.edges or ()
+    last = len(edges) - 2
+    return [
+        f"[{shorten_edge(edges[at])}, {shorten_edge(edges[at + 1])}{']' if at == last else ')'}"
+        if at <= last
+        else "missing"
+        for at in positions
+    ]
+
+
+def _title_axes(release: Histogram) -> list[list[str]]:
+    texts = [release.columns.get(name) for name in list_binned_columns(release.statistic)]
+    return [
+        shorten_titles(title_bins(axis.bins, axis.labels, text), axis.bins, axis.edges)
+        for axis, text in zip(release.axes or (), texts, strict=True)
+    ]
 
 
 def list_two_way_cells(release: Histogram) -> tuple[list[str], list[str], list[tuple[float, ...]]]:
     """Return the titles of the rows and of the columns of a two-way table, and its cells row by row."""
-    texts = [release.columns.get(name) for name in list_binned_columns(release.statistic)]
-    rows, columns = (
-        shorten_titles(title_bins(axis.bins, axis.labels, text), axis.bins, axis.edges)
-        for axis, text in zip(release.axes or (), texts, strict=True)
-    )
+    rows, columns = _title_axes(release)
     cells = release.value_in_range
     return rows, columns, [cells[at * len(columns) : (at + 1) * len(columns)] for at in range(len(rows))]
 
@@ -185,13 +207,14 @@ def make_histogram_table(release: Histogram) -> Table:
         headers = [title_columns(release, release.statistic), *columns]
         return cut_table(headers, rows, len(names), range(1, len(headers)))
     whole = release.statistic["kind"] in WHOLE_KINDS
+    titles = list_titles(release, range(min(len(release.value), MAX_HTML_ROWS)))
     intervals = (
         [
             title,
             f"{value:,.0f}" if whole else format_value(value, *interval),
             format_interval(*interval, whole=whole),
         ]
-        for title, value, interval in zip(list_titles(release), release.value_in_range, release.interval, strict=True)
+        for title, value, interval in zip(titles, release.value_in_range, release.interval, strict=False)
     )
     headers = [title_columns(release, release.statistic), title_value(release.statistic, release.unit), "interval"]
     return cut_table(headers, intervals, len(release.value), [1])
