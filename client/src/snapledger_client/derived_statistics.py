@@ -19,7 +19,7 @@ Examples:
     >>> sum_of_all: DerivedStatistic = {"kind": "sum", "column": "body_mass_g"}  # n times the mean
     >>> penguins.plan_derived(sum_of_all, epsilon="0.5").components[0].statistic["kind"]
     'mean'
-    >>> sum_of_some = total("body_mass_g", where={"species": "Gentoo"})  # free after a mean of these rows
+    >>> sum_of_some = total("body_mass_g", where={"species": ["Chinstrap", "Gentoo"]})  # free after their mean
     >>> penguins.plan_derived(sum_of_some, epsilon="0.5").components[0].role
     'sum'
 """
