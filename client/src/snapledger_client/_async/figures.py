@@ -35,7 +35,7 @@ class AsyncFigures(AsyncDatasetQueries):
             version: the number of an earlier version.
 
         Examples:
-            >>> released = await penguins.mean("body_mass_g", epsilon="0.5")
+            >>> released = await penguins.mean("body_mass_g", epsilon="0.5", reuse=False)
             >>> _ = await penguins.publish("mass-of-all", "Body mass", releases=[released.id])
             >>> (await penguins.figure("mass-of-all", 1)).rows[0]["label"]
             'mean'
@@ -46,7 +46,7 @@ class AsyncFigures(AsyncDatasetQueries):
         """The versions of a figure, oldest first, without their rows.
 
         Examples:
-            >>> released = await penguins.mean("body_mass_g", epsilon="0.5")
+            >>> released = await penguins.mean("body_mass_g", epsilon="0.5", reuse=False)
             >>> _ = await penguins.publish("mass-again", "Body mass", releases=[released.id])
             >>> [each.version async for each in penguins.figure_versions("mass-again")][:1]
             [1]
@@ -78,7 +78,7 @@ class AsyncFigures(AsyncDatasetQueries):
             public: let everybody read it who reaches the service, without a key; for owners.
 
         Examples:
-            >>> released = await penguins.mean("body_mass_g", epsilon="0.5")
+            >>> released = await penguins.mean("body_mass_g", epsilon="0.5", reuse=False)
             >>> (await penguins.publish("mass-for-all", "Body mass", releases=[released.id])).title
             'Body mass'
         """
@@ -91,7 +91,7 @@ class AsyncFigures(AsyncDatasetQueries):
         """Withdraw a figure in all its versions.
 
         Examples:
-            >>> released = await penguins.mean("body_mass_g", epsilon="0.5")
+            >>> released = await penguins.mean("body_mass_g", epsilon="0.5", reuse=False)
             >>> _ = await penguins.publish("mass-for-now", "Body mass", releases=[released.id])
             >>> await penguins.withdraw("mass-for-now")
         """

@@ -37,7 +37,7 @@ class Figures(DatasetQueries):
             version: the number of an earlier version.
 
         Examples:
-            >>> released = penguins.mean("body_mass_g", epsilon="0.5")
+            >>> released = penguins.mean("body_mass_g", epsilon="0.5", reuse=False)
             >>> _ = penguins.publish("mass-of-all", "Body mass", releases=[released.id])
             >>> penguins.figure("mass-of-all", 1).rows[0]["label"]
             'mean'
@@ -48,7 +48,7 @@ class Figures(DatasetQueries):
         """The versions of a figure, oldest first, without their rows.
 
         Examples:
-            >>> released = penguins.mean("body_mass_g", epsilon="0.5")
+            >>> released = penguins.mean("body_mass_g", epsilon="0.5", reuse=False)
             >>> _ = penguins.publish("mass-again", "Body mass", releases=[released.id])
             >>> [each.version for each in penguins.figure_versions("mass-again")][:1]
             [1]
@@ -80,7 +80,7 @@ class Figures(DatasetQueries):
             public: let everybody read it who reaches the service, without a key; for owners.
 
         Examples:
-            >>> released = penguins.mean("body_mass_g", epsilon="0.5")
+            >>> released = penguins.mean("body_mass_g", epsilon="0.5", reuse=False)
             >>> penguins.publish("mass-for-all", "Body mass", releases=[released.id]).title
             'Body mass'
         """
@@ -93,7 +93,7 @@ class Figures(DatasetQueries):
         """Withdraw a figure in all its versions.
 
         Examples:
-            >>> released = penguins.mean("body_mass_g", epsilon="0.5")
+            >>> released = penguins.mean("body_mass_g", epsilon="0.5", reuse=False)
             >>> _ = penguins.publish("mass-for-now", "Body mass", releases=[released.id])
             >>> penguins.withdraw("mass-for-now")
         """

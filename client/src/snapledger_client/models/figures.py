@@ -11,7 +11,7 @@ class Figure(Answer):
     Only lists of figures have its `audience`, and only a figure that is read has `rows`, one for each number.
 
     Examples:
-        >>> released = penguins.mean("body_mass_g", epsilon="0.5")
+        >>> released = penguins.mean("body_mass_g", epsilon="0.5", reuse=False)
         >>> penguins.publish("mass", "Body mass", releases=[released.id]).title
         'Body mass'
         >>> penguins.figure("mass").rows[0]["measure"]
