@@ -106,7 +106,8 @@ def test_a_server_that_could_lose_debits_is_refused(
             assert (done.status, done.out) == (1, "")
             assert hint in done.err
             assert len(done.err.splitlines()) == 1
-        moved = run("migrate-to", database_url, DATABASE_URL=f"sqlite:///{tmp_path}/l", DATA_DIR=f"{tmp_path}/data")
+        places = {"DATABASE_URL": f"sqlite:///{tmp_path}/l", "DATA_DIR": f"{tmp_path}/data"}
+        moved = run("migrate-to", TARGET_URL=database_url, **places)
         assert (moved.status, hint in moved.err) == (1, True)
         database = Database(database_url)
         with database.read() as session:

@@ -41,11 +41,14 @@ class Home:
 
     def run(self, *arguments: str, url: str | None = None) -> Done:
         place = {"DATABASE_URL": url or self.source, "DATA_DIR": str(self.folder / "data")}
+        if arguments[0] == "migrate-to":  # a URL may have a password, which is no argument
+            arguments, place["TARGET_URL"] = arguments[:1], arguments[1]
         return run(*arguments, **place | self.settings)
 
     def killed(self, where: str) -> None:
         """The move, killed as by kill -9 when it comes to a function."""
-        place = {"DATABASE_URL": self.source, "DATA_DIR": str(self.folder / "data")} | self.settings
+        place = {"DATABASE_URL": self.source, "TARGET_URL": self.target, "DATA_DIR": str(self.folder / "data")}
+        place |= self.settings
         environment = {f"SNAPLEDGER_{name}": value for name, value in place.items()} | {
             "PYTHONPATH": ":".join(sys.path)
         }
@@ -55,7 +58,7 @@ class Home:
             f"module.{name} = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\nservice_commands.main()"
         )
         done = subprocess.run(  # noqa: S603
-            [sys.executable, "-c", code, "migrate-to", self.target], env=environment, capture_output=True, check=False
+            [sys.executable, "-c", code, "migrate-to"], env=environment, capture_output=True, check=False
         )
         assert done.returncode == -signal.SIGKILL, done.stderr
 
