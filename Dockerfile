@@ -37,7 +37,7 @@ COPY --from=guide /guide ./app/guide
 RUN /opt/tools/bin/pip wheel --no-deps --no-build-isolation --wheel-dir /built ./client . \
     && /opt/tools/bin/pip --python /opt/snapledger/bin/python install --no-compile --no-index --no-deps /built/*.whl
 # No service reads tests, headers, sources, type stubs and debug symbols, and Arrow's clients of Flight and S3; some of
-# its libraries are there three times (docs/decisions/0044-weight.md).
+# its libraries are there three times (docs/decisions/0045-weight.md).
 WORKDIR /opt/snapledger/lib/python3.11/site-packages
 RUN rm -rf numpy/distutils numpy/f2py pyarrow/include pyarrow/includes pyarrow/src pyarrow/*flight* \
         pyarrow/_s3fs.* pyarrow/libarrow_s3.* pyarrow/libarrow_python*.so pyarrow/libarrow_python*.so.*.*.* \
