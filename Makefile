@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve docs test test-slow test-hostile test-browser test-r r-docs pictures examples openapi test-kill test-faults test-spark container-check audit lint-web format-web \
+.PHONY: help setup demo serve docs test test-slow test-hostile test-browser test-r test-generated-clients r-docs pictures examples openapi test-kill test-faults test-spark container-check audit lint-web format-web \
 	fuzz client messages bench bench-setup lint format lock release-check clean
 
 help: ## Show what can be made
@@ -52,7 +52,7 @@ docs: $(VENV)/guide ## Build the guide that the service shows at /guide; every w
 	@$(BIN)/sphinx-build -q -n -W --keep-going -E -b html -d build/doctrees docs app/guide
 
 # Not loaded, since what needs them is left out: they take a second of each process.
-LEFT_OUT := -p no:schemathesis --ignore=tests/browser --ignore=tests/hostile --ignore=tests/r
+LEFT_OUT := -p no:schemathesis --ignore=tests/browser --ignore=tests/hostile --ignore=tests/r --ignore=tests/generated_clients
 test: $(VENV)/development ## Run the tests, on SQLite and Postgres
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile $(LEFT_OUT) -m "not slow and not browser and not container and not hostile"
 
@@ -65,6 +65,25 @@ test-hostile: $(VENV)/development ## Attack services that have 1 GiB of memory e
 
 test-browser: $(VENV)/development $(PROVIDER)/node_modules/ready ## Run the dashboard's tests in headless Chromium (Debian's package chromium)
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m browser tests/browser
+
+GENERATORS := tools/generators
+test-generated-clients: $(VENV)/development .venv-generators/ready $(GENERATORS)/node_modules/ready ## Generate five clients of the interface and try them (needs Java; npm as lint-web)
+	@command -v java >/dev/null || { apt-get -q update && \
+		DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends default-jre-headless || echo "Java could not be installed"; } </dev/null
+	@PATH="$$PATH:$(CURDIR)/$(NODE)/bin" $(BIN)/python -m pytest -q -m generated tests/generated_clients
+
+.venv-generators/ready: requirements-generators.lock
+	@echo "Installing generators of Python clients into .venv-generators …"
+	@test -x .venv-generators/bin/python || $(PYTHON) -m venv .venv-generators
+	@.venv-generators/bin/pip --disable-pip-version-check install --quiet --require-hashes -r requirements-generators.lock
+	@touch $@
+
+$(GENERATORS)/node_modules/ready: $(GENERATORS)/package-lock.json
+	@echo "Installing generators of TypeScript clients into $(GENERATORS)/node_modules …"
+	@command -v npm >/dev/null || { $(PYTHON) -m venv $(NODE) && \
+		$(NODE)/bin/pip --disable-pip-version-check install --quiet --require-hashes -r requirements-web.lock; }
+	@cd $(GENERATORS) && PATH="$$PATH:$(CURDIR)/$(NODE)/bin" npm ci --silent
+	@touch $@
 
 test-r: $(VENV)/development ## Build and check the R client, and try it against a service (needs R: see .ci/run)
 	@$(BIN)/python -m pytest -q -m r tests/r
@@ -178,6 +197,8 @@ lock: ## Pin the newest versions that pyproject.toml allows (needs uv)
 	@uv pip compile -q --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
 		--python-version 3.11 --group web -o requirements-web.lock
 	@uv pip compile -q --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
+		--python-version 3.11 --group generators -o requirements-generators.lock
+	@uv pip compile -q --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
 		--no-emit-package snapledger-client --python-version 3.11 --group dev --group spark pyproject.toml -o requirements-spark.lock
 
 release-check: $(RELEASE)/ready docs ## Build both packages into dist/, try them in empty environments, list their components
@@ -189,5 +210,5 @@ $(RELEASE)/ready: requirements-release.lock
 	@$(RELEASE)/bin/python tools/install_packages.py requirements-release.lock
 	@touch $@
 
-clean: ## Delete .venv, .venv-bench, .venv-release, .venv-spark, .venv-node, caches and builds; var/ with its ledger stays
+clean: ## Delete .venv, .venv-bench, .venv-release, .venv-spark, .venv-node, .venv-generators, caches and builds; var/ with its ledger stays
 	@rm -rf $(VENV) $(BENCH) $(RELEASE) $(SPARK) $(NODE) $(WEB)/node_modules $(PROVIDER)/node_modules app/guide build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

@@ -135,6 +135,10 @@ def main() -> None:
         )
         run(service, ROOT / "tools/serve_example.py", VERSION, client, "example.py", folder=folder, quiet=False)
     write_component_list(DIST / f"snapledger-{VERSION}.cdx.json")
+    described = json.loads((ROOT / "app/api/openapi/openapi.json").read_text("utf-8"))
+    if described["info"]["version"] != VERSION:
+        sys.exit(f"openapi.json is of version {described['info']['version']}, not {VERSION}: run make openapi")
+    shutil.copy(ROOT / "app/api/openapi/openapi.json", DIST)  # clients are generated from it
     print(f"Release {VERSION} is ready in dist/:", *(path.name for path in sorted(DIST.iterdir())), sep="\n  ")
 
 

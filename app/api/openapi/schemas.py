@@ -87,3 +87,7 @@ def tidy_schemas(document: Schema) -> None:
             if name in answered and "type" in each and isinstance(each.get("additionalProperties"), bool):
                 del each["additionalProperties"]
     _describe_members(schemas)
+    for operations in document["paths"].values():
+        for parameter in (each for operation in operations.values() for each in operation.get("parameters", ())):
+            if parameter["schema"].get("default") in {None, ""}:
+                parameter["schema"].pop("default", None)

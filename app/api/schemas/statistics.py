@@ -20,7 +20,7 @@ from typing_extensions import TypeAliasType
 from app.api.json_codec import JsonNumber
 from app.api.schemas.base import RequestModel
 from app.api.schemas.filters import Where
-from app.api.schemas.json_schema import exactly_one_of
+from app.api.schemas.json_schema import PlainFirst, exactly_one_of
 from app.api.schemas.numbers import (
     ColumnName,
     Flag,
@@ -54,14 +54,22 @@ Edges = Annotated[
     ),
 ]
 Pair = Annotated[list[ColumnName], Field(min_length=2, max_length=2, description="The names of the two columns.")]
-PairOfBounds = Annotated[
-    list[Bounds | None],
-    Field(min_length=2, max_length=2, description="The bounds of each column; null: the declared ones."),
-]
-PairOfEdges = Annotated[
-    list[Edges | None],
-    Field(min_length=2, max_length=2, description="The edges of each column; null where it has none."),
-]
+PairOfBounds = TypeAliasType(
+    "PairOfBounds",
+    Annotated[
+        list[Bounds | None],
+        Field(min_length=2, max_length=2, description="The bounds of each column; null: the declared ones."),
+        PlainFirst("number", "string"),
+    ],
+)
+PairOfEdges = TypeAliasType(
+    "PairOfEdges",
+    Annotated[
+        list[Edges | None],
+        Field(min_length=2, max_length=2, description="The edges of each column; null where it has none."),
+        PlainFirst("number", "string"),
+    ],
+)
 PeriodName = Literal["day", "iso_week", "month", "quarter", "year"]
 
 
@@ -95,10 +103,14 @@ Bins = TypeAliasType(
         ),
     ],
 )
-PairOfBins = Annotated[
-    list[Bins | None],
-    Field(min_length=2, max_length=2, description="The bins of each column; null where it has none."),
-]
+PairOfBins = TypeAliasType(
+    "PairOfBins",
+    Annotated[
+        list[Bins | None],
+        Field(min_length=2, max_length=2, description="The bins of each column; null where it has none."),
+        PlainFirst("integer", "string"),
+    ],
+)
 
 
 class GroupByColumn(RequestModel):
@@ -257,6 +269,24 @@ def _ways(value: Any) -> str:  # noqa: ANN401  JSON, or a model of it
     return "one_way" if columns is None else "two_way"
 
 
+HistogramEdges = TypeAliasType(
+    "HistogramEdges",
+    Annotated[
+        Edges | PairOfEdges,
+        Field(description="The edges of the bins, ascending; for two columns, those of each."),
+        PlainFirst("number", "string"),
+    ],
+)
+HistogramBounds = TypeAliasType(
+    "HistogramBounds",
+    Annotated[
+        Bounds | PairOfBounds,
+        Field(description="The ends of the first and the last of the `bins`: by default, the declared bounds."),
+        PlainFirst("number", "string"),
+    ],
+)
+
+
 class _AnyHistogram(BaseModel):
     """Counts of the bins of one `column`, or of the combinations of the bins of two `columns`, row by row.
 
@@ -270,13 +300,11 @@ class _AnyHistogram(BaseModel):
     kind: Literal["histogram"]
     column: ColumnName
     columns: Pair
-    edges: Edges | PairOfEdges | None = Field(default=None, description="The edges of the bins, ascending.")
+    edges: HistogramEdges | None = None
     bins: Bins | PairOfBins | None = Field(
         default=None, description="How many bins of equal width; for dates also the calendar period of each bin."
     )
-    bounds: Bounds | PairOfBounds | None = Field(
-        default=None, description="The ends of the first and the last of the `bins`: by default, the declared bounds."
-    )
+    bounds: HistogramBounds | None = None
     where: Where | None = None
 
 
