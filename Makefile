@@ -211,4 +211,4 @@ $(RELEASE)/ready: requirements-release.lock
 	@touch $@
 
 clean: ## Delete .venv, .venv-bench, .venv-release, .venv-spark, .venv-node, .venv-generators, caches and builds; var/ with its ledger stays
-	@rm -rf $(VENV) $(BENCH) $(RELEASE) $(SPARK) $(NODE) $(WEB)/node_modules $(PROVIDER)/node_modules app/guide build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	@rm -rf $(VENV) $(BENCH) $(RELEASE) $(SPARK) $(NODE) .venv-generators $(GENERATORS)/node_modules $(WEB)/node_modules $(PROVIDER)/node_modules app/guide build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

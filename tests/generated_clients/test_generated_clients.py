@@ -20,6 +20,7 @@ TOOLS = ROOT / "tools" / "generators"
 NODE = TOOLS / "node_modules" / ".bin"
 PYTHON = ROOT / ".venv-generators" / "bin"
 PACKAGE = "openapi_generated"
+HAS_JAVA = shutil.which("java") is not None
 CLIENTS = ["openapi_generator", "openapi_python_client", "datamodel_codegen", "openapi_typescript", "hey_api"]
 
 
@@ -72,6 +73,8 @@ def compiled(workshop: Path) -> Path:
     run(NODE / "openapi-ts", folder=workshop)
     run(NODE / "tsc", "-p", "tsconfig.json", folder=workshop)
     for name, (command, *arguments) in GENERATORS.items():
+        if name == "openapi_generator" and not HAS_JAVA:
+            continue
         run(PYTHON / command, *arguments, DOCUMENT, folder=workshop / name)
     return workshop
 
@@ -99,6 +102,8 @@ def execute(name: str, folder: Path, table: Table) -> dict[str, Any]:
 @pytest.mark.parametrize("name", CLIENTS)
 def test_a_generated_client_plans_and_releases(name: str, compiled: Path, service: Service) -> None:
     """Each releases a mean twice with one key, a histogram twice, and a derived statistic, then asks for too much."""
+    if name == "openapi_generator" and not HAS_JAVA:
+        pytest.skip("openapi-generator needs Java")
     table = service.table(X_COLUMNS, numbers_csv(1_000))
     told = execute(name, compiled, table)
     assert float(told["planned"]) > 0
