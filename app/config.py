@@ -216,8 +216,8 @@ class Settings(BaseSettings):
     trusted_proxies: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_parse_list), AfterValidator(_networks)] = ()
     cors_origins: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_parse_list)] = ()
     figures_database_url: Annotated[SecretStr, AfterValidator(_postgres_url)] | None = None
-    figures_schema: SchemaName = "snapledger_figures"
-    figures_reader_role: SchemaName = "snapledger_figures_reader"
+    figures_schema: SchemaName = "published"
+    figures_reader_role: SchemaName = "figures_reader"
     figures_frame_ancestors: Annotated[
         tuple[str, ...], NoDecode, BeforeValidator(_parse_list), AfterValidator(_frame_ancestors)
     ] = ()

@@ -132,7 +132,8 @@ def test_the_worst_rows_give_the_same_integers_together(
     plain = engine._rows  # type: ignore[union-attr]
     monkeypatch.setattr(engine, "_rows", lambda *query: statements.append(query) or plain(*query))
     answers = near.all_sums(everywhere[place], needs)
-    assert len(statements) <= len(scans_of(needs)) < len(needs) * 2 / 5
+    most = len(scans_of(needs, keyed=place == "live"))  # DuckDB counts by one key a statement
+    assert len(statements) <= most < len(needs) / 2
     for each in needs:
         assert answers[each] == expected(each), each
         assert all(type(number) is int for number in answers[each])

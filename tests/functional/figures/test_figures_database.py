@@ -20,7 +20,7 @@ from app.services.context import Services
 from app.services.operations import startup
 from app.services.operations.figure_mirror import prepare, write_pending
 
-SCHEMA, ROLE = "snapledger_figures", "snapledger_figures_reader"
+SCHEMA, ROLE = "published", "figures_reader"
 COLUMNS = {"mass": {"kind": "integer", "bounds": [0, 100], "unit": "g"}, "kind": {"kind": "boolean"}}
 CONTENT = b"mass,kind\n" + b"".join(b"%d,%d\n" % (i % 101, i % 2) for i in range(200))
 _numbers = itertools.count()

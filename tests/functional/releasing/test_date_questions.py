@@ -235,7 +235,7 @@ def test_the_python_client_takes_and_gives_dates(dated: Table) -> None:
         means = dataset.mean_by_group("at", "k", where=later, epsilon=1000)
         (_, b, _) = means.estimates["mean"].date_rows or ()
         assert isinstance(b[1], datetime)
-        assert f"{b[0]} ({b[1]} to {b[2]})" in str(means)
+        assert f"{b[0]}  {b[1]} to {b[2]}" in str(means)
         median = dataset.median("day", bins="day", bounds=week, epsilon=1000)
         assert median.to_frame()["lower"].to_list()[0] >= date(2020, 12, 31)
 
