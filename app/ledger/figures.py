@@ -1,5 +1,6 @@
 """Figures: published answers under a name. A version never changes; each row has a seal, which every reader checks."""
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
@@ -10,9 +11,10 @@ from sqlalchemy import BindParameter, ColumnElement, Select, bindparam, func, in
 from app.db.page_queries import page_queries
 from app.db.repositories.datasets import visible_to
 from app.db.session import Session, WriteSession
-from app.db.tables import datasets, figure_versions, figures, viewers
-from app.errors import SealBrokenError
+from app.db.tables import datasets, figure_versions, figures, principals, viewers
+from app.errors import DamagedAnswerError, SealBrokenError
 from app.ledger import figure_outbox
+from app.ledger.answers.answer_storage import of_content, open_body
 from app.ledger.chain.keyring import Keyring, Seal
 
 FIGURE_VERSION, VERSION_VERSION = "snapledger-figure-v1", "snapledger-figure-version-v1"
@@ -98,6 +100,18 @@ _BY_NAME = _SHOWN.where(_IS_LIKE, tuple_(datasets.c.name, figures.c.name) > _AFT
     datasets.c.name, figures.c.name
 )
 _BY_TIME = _SHOWN.order_by(figure_versions.c.published_at.desc(), figures.c.id)
+_ALL_FIGURES = select(figures).where(_OF_DATASET)
+_STRAYS = {
+    "figure": select(figures.c.name).where(figures.c.dataset_id.not_in(select(datasets.c.id))).limit(1),
+    "version of a figure": select(figure_versions.c.title)
+    .where(figure_versions.c.figure_id.not_in(select(figures.c.id)))
+    .limit(1),
+    "viewer": select(viewers.c.granted_at)
+    .where(
+        or_(viewers.c.dataset_id.not_in(select(datasets.c.id)), viewers.c.principal_id.not_in(select(principals.c.id)))
+    )
+    .limit(1),
+}
 _INSERT = insert(figures).returning(figures.c.id)
 _SET = (
     update(figures)
@@ -313,8 +327,44 @@ def _set(transaction: WriteSession, seal: Seal, figure: Figure) -> Figure:
 
 
 def find_unsealed(session: Session, keyring: Keyring, dataset_id: int) -> Iterator[str]:
-    """Yield a problem for each version of a dataset's figures that does not match its seal or its figure's."""
+    """Yield a problem for each of a dataset's figures that does not match its seal, or lacks a version.
+
+    Each version must match its seal too, and its rows their hash.
+    """
+    found: dict[int, set[object]] = {}
     for row in session.rows(_ALL_VERSIONS, dataset_id=dataset_id):
-        found = published_of_row(row)
-        if not is_sealed(keyring, found):
-            yield f"the figure {found.figure.name}, version {found.version.version}, was changed after it was sealed"
+        published = published_of_row(row)
+        version = published.version
+        found.setdefault(published.figure.id, set()).add(version.version)
+        if not is_sealed(keyring, published) or not _are_rows_whole(session, version):
+            yield f"the figure {published.figure.name}, version {version.version}, was changed after it was sealed"
+    for row in session.rows(_ALL_FIGURES, dataset_id=dataset_id):
+        figure = Figure(*row)
+        if not isinstance(figure.version, int) or len(found.get(figure.id, ())) != figure.version:
+            yield f"the figure {figure.name} lacks a version"
+
+
+def _are_rows_whole(session: Session, version: FigureVersion) -> bool:
+    try:
+        return open_rows(read_rows(session, version), version.rows_hash) is not None
+    except (DamagedAnswerError, TypeError, ValueError):  # SQLite takes any value in any column
+        return False
+
+
+def open_rows(content: bytes, rows_hash: bytes) -> bytes:
+    """Return the JSON of a version's stored rows.
+
+    Raises:
+        DamagedAnswerError: they are not what was published.
+    """
+    plain = open_body(of_content(content), len(content)).content()
+    if hashlib.sha256(plain).digest() != rows_hash:
+        raise DamagedAnswerError
+    return plain
+
+
+def find_strays(session: Session) -> Iterator[str]:
+    """Yield a problem for each kind of row about figures that belongs to nothing, which no dataset's ledger shows."""
+    for what, query in _STRAYS.items():
+        if session.row(query) is not None:
+            yield f"a {what} belongs to nothing: it was changed, or what it belonged to"

@@ -61,6 +61,7 @@ def fill(service: Service) -> Table:
         if answer is not None:
             at = f"{table.path}/budget-requests/{asked.json()['id']}/{answer}"
             assert table.owner.post(at, json={"answer": "so be it"}).status_code == 200
+    _fill_figures(service, table)
     assert table.owner.get(f"{table.path}/ledger/verification").json()["valid"]
     assert service.admin.get("/v1/audit/verification").json()["valid"]
     successor = {"name": "successor", "epsilon_limit": "1", "columns": COLUMNS, "succeeds": table.name}
@@ -71,6 +72,17 @@ def fill(service: Service) -> Table:
     stale = service.table(COLUMNS, CSV)
     _fill_beside(service, stale.name)
     return table
+
+
+def _fill_figures(service: Service, table: Table) -> None:
+    """Figures with versions, and one that is withdrawn; and a viewer."""
+    released = [each["id"] for each in table.owner.get(f"{table.path}/releases").json()["releases"][:2]]
+    for name, release in (("x", released[0]), ("gone", released[0]), ("x", released[1])):
+        body = {"title": name, "note": "of all", "release": release}
+        assert table.owner.put(f"{table.path}/figures/{name}", json=body).status_code in {200, 201}
+    assert table.owner.delete(f"{table.path}/figures/gone").status_code == 204
+    viewer, _ = service.principal("viewer")
+    assert table.owner.put(f"{table.path}/viewers/{viewer}").status_code in {201, 204}
 
 
 def _fill_beside(service: Service, stale: str) -> None:

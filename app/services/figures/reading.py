@@ -11,10 +11,9 @@ from app.db.engine import Database
 from app.db.repositories import datasets
 from app.db.repositories.datasets import Dataset
 from app.db.session import ReadSession
-from app.errors import DamagedAnswerError, NoCredentialError, NotFoundError
+from app.errors import NoCredentialError, NotFoundError
 from app.json_text import encode_json, join_object
 from app.ledger import caller_lookup, figures, viewers
-from app.ledger.answers.answer_storage import of_content, open_body
 from app.ledger.figures import Published, Reader
 from app.services import access
 from app.services.access import Credential
@@ -50,10 +49,7 @@ class OpenedFigure:
         """
         with self.database.read() as session:
             content = figures.read_rows(session, self.published.version)
-        plain = open_body(of_content(content), len(content)).content()
-        if hashlib.sha256(plain).digest() != self.published.version.rows_hash:
-            raise DamagedAnswerError
-        return plain
+        return figures.open_rows(content, self.published.version.rows_hash)
 
     @cached_property
     def rows(self) -> Sequence[Mapping[str, Any]]:

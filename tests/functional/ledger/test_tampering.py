@@ -29,6 +29,10 @@ HARMLESS = {
         for column in ("ledger", "at", "via", "actor", "entries", "problems", "seal")
     },
     ("verifications", "state"): "where it does not match its seal, a verification starts from the first entry",
+    **{
+        ("figure_outbox", column): "it says what to copy; every ten minutes the copy is compared as a whole"
+        for column in ("figure_id", "change", "written")
+    },
     ("relocations", "id"): "a move that goes on compares it, and refuses another",
     ("relocations", "state"): "in either state no service starts on the database",
     ("relocations", "other"): "it is told to whoever starts a service on the wrong database, which does not start",
