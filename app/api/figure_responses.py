@@ -100,5 +100,5 @@ def _is_known(tag: str, published_at: datetime, known: Sequence[str], since: Seq
         return tag in tags or "*" in tags
     try:
         return bool(since) and published_at.replace(microsecond=0) <= parsedate_to_datetime(since[0])
-    except (TypeError, ValueError):  # a date without a zone, or no date
+    except (TypeError, ValueError, OverflowError):  # a date without a zone, no date, or a zone beyond all numbers
         return False
