@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
 from app.ledger.figures import Published
+from app.services.figures.xml_texts import without_invalid
 
 MEDIA_TYPE = "application/atom+xml"
 _NAMESPACE = "http://www.w3.org/2005/Atom"
@@ -23,7 +24,7 @@ def render_feed(found: Sequence[Published], base: str) -> bytes:
     ET.SubElement(feed, "link", rel="self", href=address)
     for each in found:
         _add_entry(feed, each, base)
-    content: bytes = ET.tostring(feed, encoding="utf-8", xml_declaration=True)
+    content: bytes = ET.tostring(without_invalid(feed), encoding="utf-8", xml_declaration=True)
     return content
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from xml.etree import ElementTree as ET
 
 from app.services.figures.row_texts import confidence_text, interval_text, label_of, value_text
+from app.services.figures.xml_texts import without_invalid
 
 MAX_ROWS = 60
 """A chart with more lines is not read; the table has all of them."""
@@ -70,7 +71,7 @@ def draw_chart(title: str, rows: Sequence[Mapping[str, Any]], foot: str, *, has_
         top += len(of) * _LINE + _AXIS
     left_out = f"{len(rows) - MAX_ROWS:,} more in the table. " if len(rows) > MAX_ROWS else ""
     _write(svg, 12, height - 9, left_out + foot, fill=_MUTED, size=11)
-    return ET.tostring(svg, encoding="unicode")
+    return ET.tostring(without_invalid(svg), encoding="unicode")
 
 
 def describe_intervals(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -56,6 +56,18 @@ def test_pictures_are_svg_and_png(table: Table) -> None:
     assert table.owner.get(f"/figures/{table.name}/kinds.gif").status_code == 404
 
 
+def test_what_xml_cannot_have_spoils_no_picture_page_or_feed(table: Table) -> None:
+    release = table.fresh({"kind": "mean", "column": "mass"}, epsilon="1")["id"]
+    body = {"title": "A\ufffeB", "note": "One\x0b\nand \x1btwo.", "release": release}
+    assert table.owner.put(f"{table.path}/figures/odd", json=body).status_code == 201
+    for suffix in (".svg", ".png", ""):
+        assert table.owner.get(f"/figures/{table.name}/odd{suffix}").status_code == 200
+    ET.fromstring(table.owner.get(f"/figures/{table.name}/odd.svg").content)  # noqa: S314 - our own
+    feed = ET.fromstring(table.owner.get("/v1/figures.atom").content)  # noqa: S314 - our own
+    told = {each.text for each in feed.iter("{http://www.w3.org/2005/Atom}summary")}
+    assert "One\ufffd\nand \ufffdtwo." in told
+
+
 def test_a_page_is_for_those_who_may_read_the_figure(service: Service, table: Table) -> None:
     for suffix in ("", ".svg", ".png"):
         path = f"/figures/{table.name}/kinds{suffix}"
