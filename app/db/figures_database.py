@@ -17,6 +17,7 @@ import psycopg
 from psycopg import Connection, sql
 
 MAX_NAME_BYTES = 63
+_DIGEST_DIGITS = 20  # fewer could be found by trying names
 _CONNECT_SECONDS, _STATEMENT_MILLISECONDS = 5, 30_000
 _LOCK = 0x5E_1F_16  # of whoever prepares the schema
 
@@ -190,9 +191,12 @@ def _format(text: str, schema: str, role: str, **more: sql.Composable) -> sql.Co
 
 
 def view_name(dataset: str) -> str:
-    """Return the name of a dataset's view; a long name is cut, and made unique by a part of its SHA-256."""
+    """Return the name of a dataset's view; a long name is cut, and made unique by a part of its SHA-256.
+
+    Names that were cut are the longest, and no others are as long. So nobody can name a dataset after another's view.
+    """
     name = f"figures_of_{dataset}"
-    if len(name.encode()) <= MAX_NAME_BYTES:
+    if len(name.encode()) < MAX_NAME_BYTES:
         return name
-    digest = hashlib.sha256(dataset.encode()).hexdigest()[:8]
-    return f"{name[: MAX_NAME_BYTES - 9]}_{digest}"
+    digest = hashlib.sha256(dataset.encode()).hexdigest()[:_DIGEST_DIGITS]
+    return f"{name[: MAX_NAME_BYTES - 1 - _DIGEST_DIGITS]}_{digest}"

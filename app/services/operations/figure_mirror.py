@@ -104,7 +104,8 @@ def prepare(services: Services, target: FiguresDatabase) -> None:
 def write_pending(services: Services, target: FiguresDatabase) -> int:
     """Write what the outbox holds, and return how many figures were written.
 
-    A figure that does not match its seal is left as it was, and stays in the outbox.
+    A figure that does not match its seal, or that the figures' database cannot hold, is left as it was, and stays in
+    the outbox; all others are written.
 
     Raises:
         psycopg.Error: the figures' database does not answer, or refuses.
@@ -119,6 +120,10 @@ def write_pending(services: Services, target: FiguresDatabase) -> int:
                 done += 1
             except (SealBrokenError, DamagedAnswerError):
                 log.error("a figure does not match its seal", dataset=each.dataset, figure=each.figure)  # noqa: TRY400
+                failed += 1
+            except (psycopg.DataError, psycopg.IntegrityError) as error:  # such as a letter that its encoding lacks
+                kind = type(error).__name__  # the message could contain a title
+                log.error("a figure does not fit", dataset=each.dataset, figure=each.figure, kind=kind)  # noqa: TRY400
                 failed += 1
         after = pending[-1].figure_id
     metrics.FIGURES_PENDING.set(failed)

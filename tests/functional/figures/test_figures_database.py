@@ -256,8 +256,28 @@ def test_a_changed_figure_is_not_copied_and_others_are(
     assert alone.admin.get(f"{table.path}/figures/first").status_code == 503
 
 
+def test_a_figure_that_the_database_cannot_hold_stops_no_other(
+    services: Services, table: Table, target: FiguresDatabase, target_url: str
+) -> None:
+    prepare(services, target)
+    with connect(target_url) as connection:  # as in a database whose encoding lacks a letter
+        connection.execute("CREATE DOMAIN narrow AS text CHECK (VALUE ~ '^[ -~]*$')")
+        connection.execute("ALTER TABLE figures ALTER title TYPE narrow")
+    release = table.fresh({"kind": "mean", "column": "mass"}, epsilon="1")["id"]
+    publish(table, "first", release, title="Größe")
+    publish(table, "second", release)
+    assert write_pending(services, target) == 1
+    assert list(copied(target_url)) == [f"{table.name}/second"]
+
+
 def test_names_of_views_are_short_and_different() -> None:
     names = [view_name("penguins"), view_name("a" * 63), view_name("a" * 62 + "b")]
     assert names[0] == "figures_of_penguins"
     assert len(set(names)) == 3
     assert max(map(len, names)) <= 63
+
+
+def test_nobody_can_choose_a_name_whose_view_is_another_datasets() -> None:
+    cut = view_name("a" * 63)
+    assert view_name(cut.removeprefix("figures_of_")) != cut
+    assert len(cut.rpartition("_")[2]) >= 20  # hexadecimal digits: fewer could be found by trying
