@@ -14,9 +14,12 @@ from app.services.figures.formats import MEDIA_TYPES, Form, choose_form
 from app.services.figures.reading import OpenedFigure
 
 _SECONDS_PUBLIC = 60
-_CACHING = {
-    "viewers": "private, no-cache",
-    "public": f"public, max-age={_SECONDS_PUBLIC}",
+_FOR_AUDIENCE = {
+    "viewers": {"Cache-Control": "private, no-cache"},
+    "public": {
+        "Cache-Control": f"public, max-age={_SECONDS_PUBLIC}",
+        "Cross-Origin-Resource-Policy": "cross-origin",
+    },
 }
 
 
@@ -85,8 +88,8 @@ def conditional_response(  # noqa: PLR0913, PLR0917 - what, in which form, and w
     headers = {
         "ETag": tag,
         "Last-Modified": format_datetime(published_at, usegmt=True),
-        "Cache-Control": _CACHING[opened.published.figure.audience],
         "Vary": "Authorization",
+        **_FOR_AUDIENCE[opened.published.figure.audience],
         **more,
     }
     if _is_known(tag, published_at, known or (), since or ()):

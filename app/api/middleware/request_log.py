@@ -19,6 +19,7 @@ _UNLESS_SAID: Final = (  # pages set their own; an error response instead of a p
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
     (b"x-frame-options", b"DENY"),
     (b"cache-control", b"no-store"),
+    (b"cross-origin-resource-policy", b"same-site"),  # browsers send a known password with pictures of other pages
 )
 _UNROUTED: Final = "unrouted"
 _METHODS: Final = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"})

@@ -130,6 +130,9 @@ def test_a_public_figure_needs_no_key_and_others_do(service: Service, table: Tab
     assert publish(table, "open", release=release_of(table), **PUBLIC).status_code == 201
     found = read(table, service.stranger, "open")
     assert (found.status_code, found.headers["Cache-Control"]) == (200, "public, max-age=60")
+    assert found.headers["Cross-Origin-Resource-Policy"] == "cross-origin"
+    for other in (read(table, table.owner), refused):  # a page elsewhere learns neither its size nor that it is there
+        assert other.headers["Cross-Origin-Resource-Policy"] == "same-site"
     assert read(table, service.stranger, "open.csv").status_code == 200
     assert f"{table.name}/open" in names(service.stranger, search="open")
     assert names(service.stranger, f"{table.path}/figures") == [f"{table.name}/open"]

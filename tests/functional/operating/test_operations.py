@@ -168,6 +168,7 @@ ALONE = {
     "x-frame-options": "DENY",
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
     "cache-control": "no-store",
+    "cross-origin-resource-policy": "same-site",
 }
 
 
@@ -191,6 +192,7 @@ def test_every_page_says_what_it_may_do(one_service: Service, path: str) -> None
     headers = httpx.get(f"{one_service.url}{path}").headers.multi_items()
     said = {name: value for name, value in headers if name in {*ALONE, "x-request-id"}}
     assert said.keys() == {*ALONE, "x-request-id"}
+    assert said["cross-origin-resource-policy"] in {"same-origin", "same-site"}
     assert [name for name, _ in headers if name in ALONE] == list(
         dict.fromkeys(name for name, _ in headers if name in ALONE)
     )
