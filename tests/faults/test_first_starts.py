@@ -107,6 +107,7 @@ def test_two_that_both_found_nobody_make_one_admin(
     database.close()
 
 
+@pytest.mark.slow
 def test_of_two_new_secrets_only_one_is_used(places: Places) -> None:
     """Two machines share a database, but not the directory in which each makes a secret of its own."""
     url, folder = places()

@@ -72,6 +72,7 @@ def _assert_changes_are_found(folder: Path, database_url: str, most: int) -> Non
     database.close()
 
 
+@pytest.mark.slow
 def test_a_value_of_any_type_ends_no_verification(tmp_path: Path) -> None:
     """SQLite stores a text in a column of numbers or bytes."""
     url = f"sqlite:///{tmp_path}/ledger.sqlite3"

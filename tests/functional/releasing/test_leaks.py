@@ -135,6 +135,7 @@ def test_the_worst_values_answer_every_statistic(one_service: Service, part: int
     assert answered > 60
 
 
+@pytest.mark.slow
 def test_the_worst_values_answer_whatever_follows_from_them(one_service: Service) -> None:
     table = one_service.table(COLUMNS, as_parquet(WORST), limit="1000000", allowance="1000000")
     answered = 0
