@@ -167,15 +167,19 @@ class FigureWriter:
         self._execute("DELETE FROM {schema}.state WHERE (dataset, figure) = (%s, %s)", *self._target)
 
     def _add_view(self) -> None:
-        """Create the dataset's view, unless it is there: to replace it would wait for whoever reads it."""
+        """Create the dataset's view, unless it is there: to replace it would wait for whoever reads it.
+
+        It is a barrier: a reader's own conditions and functions see no row of another dataset.
+        """
         name = view_name(self._target.dataset)
         self._connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
         found = self._connection.execute("SELECT to_regclass(%s)", (f'"{self._schema}"."{name}"',)).fetchone()
         if found is not None and found[0] is not None:
             return
         names = {"view": sql.Identifier(name), "dataset": sql.Literal(self._target.dataset)}
-        text = "CREATE VIEW {schema}.{view} AS SELECT * FROM {schema}.figure_rows WHERE dataset = {dataset}"
-        self._connection.execute(self._format(text, **names))
+        text = "SELECT * FROM {schema}.figure_rows WHERE dataset = {dataset}"
+        view = "CREATE VIEW {schema}.{view} WITH (security_barrier) AS "
+        self._connection.execute(self._format(view + text, **names))
         if self._connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (self._role,)).fetchone():
             self._connection.execute(self._format("GRANT SELECT ON {schema}.{view} TO {role}", **names))
 

@@ -270,6 +270,26 @@ def test_a_figure_that_the_database_cannot_hold_stops_no_other(
     assert list(copied(target_url)) == [f"{table.name}/second"]
 
 
+def test_a_reader_of_one_view_gets_no_row_of_another_dataset(
+    alone: Service, services: Services, table: Table, target: FiguresDatabase, target_url: str
+) -> None:
+    prepare(services, target)
+    for each, name in ((table, "mine"), (alone.table(COLUMNS, CONTENT, limit="10", allowance="9"), "theirs")):
+        publish(each, name, each.fresh({"kind": "mean", "column": "mass"}, epsilon="1")["id"])
+    write_pending(services, target)
+    seen: list[str | None] = []
+    with connect(target_url) as reader:  # a cheap function is called before the view's own condition, if it may be
+        reader.add_notice_handler(lambda told: seen.append(told.message_primary))
+        body = "BEGIN RAISE NOTICE '%', $1; RETURN true; END"
+        reader.execute(
+            f"CREATE FUNCTION tell(text) RETURNS boolean COST 0.0001 LANGUAGE plpgsql AS $${body}$$;"
+            "SET enable_indexscan = off; SET enable_bitmapscan = off"
+        )
+        asked = sql.SQL("SELECT figure FROM {} WHERE tell(figure)").format(sql.Identifier(view_name(table.name)))
+        assert reader.execute(asked).fetchall() == [("mine",)]
+    assert seen == ["mine"]
+
+
 def test_names_of_views_are_short_and_different() -> None:
     names = [view_name("penguins"), view_name("a" * 63), view_name("a" * 62 + "b")]
     assert names[0] == "figures_of_penguins"
