@@ -19,6 +19,9 @@ from app.services.releasing.derived import DerivedQuestion
 MAX_ROWS = 10_000
 """Of a figure: people and dashboards read it as a whole."""
 
+MAX_REQUEST_CHARACTERS = 8_192
+"""Of a derived answer's request: a page of a list repeats those of a thousand figures."""
+
 MAX_RELEASES = 100
 _MAX_ANSWER_BYTES = 64 * MAX_PLAIN_BYTES
 
@@ -42,11 +45,16 @@ def read_rows(services: Services, entered: Access, source: Source) -> list[Row]:
     """Return the rows of a source. It reads stored releases, never the data, and debits nothing.
 
     Raises:
-        InvalidRequestError: a release is not one of this dataset, or there would be more than `MAX_ROWS` rows.
+        InvalidRequestError: a release is not one of this dataset, there would be more than `MAX_ROWS` rows, or the
+            request of the derived answer is too long.
         NotReleasedError: the derived answer does not follow from earlier releases alone.
         SealBrokenError: a release is not what was sealed.
     """
     if source.derived is not None:
+        if len(source.request) > MAX_REQUEST_CHARACTERS:
+            raise InvalidRequestError(
+                ("derived", f"has more than {MAX_REQUEST_CHARACTERS:,} characters: shorten its edges or conditions")
+            )
         found = derived.read_derived(services, entered, replace(source.derived, reuse=True))
         answer = json.loads(found.answer) | {"epsilon": epsilon_text(found.epsilon_nano)}
         return _limit(list(islice(rows_of_derived(answer, found.released_at), MAX_ROWS + 1)))

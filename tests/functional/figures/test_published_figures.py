@@ -148,6 +148,15 @@ def test_the_cost_is_what_was_paid_and_not_what_is_asked(table: Table) -> None:
     assert read(table).json()["rows"][0]["epsilon"] == "2"
 
 
+def test_what_every_list_repeats_of_a_figure_is_short(table: Table) -> None:
+    edges = [f"{edge:040}.{0:040}" for edge in range(101)]
+    body = {"derived": {"kind": "cumulative", "column": "mass", "edges": edges}, "epsilon": "1"}
+    assert table.analyst.post(f"{table.path}/derived", json=body).status_code == 201
+    assert_refused(publish(table, derived=body), 422, "invalid-request")
+    shorter = body | {"derived": {"kind": "cumulative", "column": "mass", "edges": list(range(101))}}
+    assert publish(table, derived=shorter).status_code == 201
+
+
 def test_a_rehearsal_is_never_published(table: Table) -> None:
     body = {"derived": {"kind": "sum", "column": "mass"}, "epsilon": "1", "rehearse": True}
     rehearsed = table.analyst.post(f"{table.path}/derived", json=body).json()
