@@ -1,10 +1,15 @@
 """Each figure has a page and pictures, which may stand in another page's frame."""
 
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 from service_world import Service, Table, serving
+
+from app.ledger.figures import Figure, FigureVersion, Published
+from app.services.figures import images
+from app.services.figures.reading import OpenedFigure
 
 COLUMNS = {
     "mass": {"kind": "integer", "bounds": [0, 100], "unit": "g", "nullable": False},
@@ -54,6 +59,22 @@ def test_pictures_are_svg_and_png(table: Table) -> None:
     assert picture.headers["Content-Type"] == "image/png"
     assert picture.content.startswith(PNG)
     assert table.owner.get(f"/figures/{table.name}/kinds.gif").status_code == 404
+
+
+def test_a_picture_is_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever reads a public figure could otherwise keep a processor busy with a few requests a second."""
+    figure = Figure(1, 1, "counts", 1, "public", None, b"")
+    version = FigureVersion(1, 1, "Counts", None, "{}", "ada", "2026-01-31T12:00:00.000000Z", b"hash", b"")
+    opened, changed = (
+        OpenedFigure(None, Published("penguins", figure, each))  # type: ignore[arg-type]
+        for each in (version, replace(version, version=2, title="Others"))
+    )
+    monkeypatch.setattr(OpenedFigure, "rows", ())
+    drawn: list[str] = []
+    monkeypatch.setattr(images.resvg_py, "svg_to_bytes", lambda **asked: drawn.append(asked["svg_string"]) or PNG)
+    assert {images.render_png(opened) for _ in range(3)} == {PNG}
+    images.render_png(changed)
+    assert ["Others" in svg for svg in drawn] == [False, True]
 
 
 def test_what_xml_cannot_have_spoils_no_picture_page_or_feed(table: Table) -> None:
