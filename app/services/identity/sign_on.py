@@ -10,6 +10,7 @@ import secrets
 import time
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from hmac import compare_digest
@@ -178,8 +179,7 @@ class SignOn:
             ProviderAwayError: the provider cannot be reached.
         """
         if session.refresh is not None:
-            self._renewals.pop(sha256(session.refresh.encode()).digest(), None)
-            await self._endpoint.revoke(session.refresh)
+            await self._endpoint.revoke(await self._find_latest(session.refresh))
         url = await self._endpoint.find_url("end_session_endpoint")
         query = {
             "id_token_hint": session.hint,
@@ -187,6 +187,14 @@ class SignOn:
             "post_logout_redirect_uri": f"{self._settings.public_url}/",
         }
         return None if url is None else _with_query(url, query)
+
+    async def _find_latest(self, refresh: str) -> str:
+        """Forget the renewal with a refresh token, if there is one; return what it gave, or the token itself."""
+        running = self._renewals.pop(sha256(refresh.encode()).digest(), None)
+        if running is not None:
+            with suppress(UnauthenticatedError, ProviderAwayError):
+                return (await asyncio.shield(running)).session.refresh or refresh
+        return refresh
 
 
 def _begin_session(tokens: TokenAnswer, subject: str, identity: str) -> Session:

@@ -115,6 +115,16 @@ def test_two_tabs_that_renew_at_once_share_an_answer(issuer: SignOnProvider, bro
     assert not any(grant.is_revoked for grant in issuer.refreshes.values())
 
 
+def test_sign_out_ends_a_session_that_another_tab_has_just_renewed(issuer: SignOnProvider, browser: Browser) -> None:
+    browser.sign_on()
+    before = f"snapledger-session={browser.http.cookies['snapledger-session']}"
+    browser.token()
+    latest = list(issuer.refreshes)[-1]
+    asked = {"Cookie": before, "Origin": browser.url}  # sent before the new cookie arrived
+    assert httpx.post(f"{browser.url}/sign-on/end", headers=asked).status_code == 200
+    assert [form["token"] for path, form in issuer.calls if path == "/revoke"][-1] == latest
+
+
 def test_a_session_that_the_provider_has_ended_is_over(issuer: SignOnProvider, browser: Browser) -> None:
     browser.sign_on()
     for grant in issuer.refreshes.values():
