@@ -1,9 +1,12 @@
 """Bulkheads limit how many long tasks run at once, so that other requests always have threads and memory."""
 
+import gc
 import threading
 from collections import Counter
 from collections.abc import Hashable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+
+import pyarrow as pa
 
 from app.db.engine import Database
 from app.errors import OverloadedError
@@ -123,4 +126,17 @@ def _enter(database: Database, bulkhead: Bulkhead, caller: Hashable) -> Iterator
     """Enter a bulkhead, but first let other requests' commits go on, so that none waits for this work."""
     database.pause()
     with bulkhead.enter(caller):
-        yield
+        try:
+            yield
+        finally:
+            if bulkhead is LARGE_ANSWERS:
+                _release_memory()
+
+
+def _release_memory() -> None:
+    """Give back what a large answer leaves behind before the next one: reference cycles, and Arrow's free pages.
+
+    The garbage collector runs rarely (`app.main`), so a cycle could hold an answer's arrays for a long time.
+    """
+    gc.collect()
+    pa.default_memory_pool().release_unused()
