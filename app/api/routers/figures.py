@@ -115,7 +115,7 @@ def publish(name: str, figure: str, caller: CallerOf, body: JsonBody[schemas.Fig
     else:
         source = Source(request.releases or [str(request.release)])
     publication = Publication(source, request.title, request.note, request.audience)
-    published, is_new, _ = publishing.publish_figure(caller.services, entered, figure, publication)
+    published, is_new = publishing.publish_figure(caller.services, entered, figure, publication)
     document = reading.describe_figure(published)
     if is_new:
         return created_response(document, f"/v1/datasets/{entered.dataset.name}/figures/{published.figure.name}")

@@ -43,13 +43,11 @@ def require_publisher(entered: Access) -> None:
         raise ForbiddenError("The dataset's owner, admins and analysts with an allowance publish figures.")
 
 
-def publish_figure(
-    services: Services, entered: Access, name: str, publication: Publication
-) -> tuple[Published, bool, bool]:
+def publish_figure(services: Services, entered: Access, name: str, publication: Publication) -> tuple[Published, bool]:
     """Publish an answer under a name, as a new version. The same publication again changes nothing.
 
     Returns:
-        The published version, whether the figure is new, and whether the version is.
+        The published version, and whether the figure is new.
 
     Raises:
         ForbiddenError: the principal may not publish, or the figure is another analyst's, or it is to be public.
@@ -74,7 +72,7 @@ def publish_figure(
             *(entered.dataset.id, name, version.version, publication.audience, None, b""),
         )
         if latest is not None and _is_same(latest, figure, version):
-            return latest._replace(dataset=entered.dataset.name), False, False
+            return latest._replace(dataset=entered.dataset.name), False
         _require_room(transaction, entered, before)
         seal = services.keyring.seal
         stored = pack_content(store(rows).content)
@@ -84,7 +82,7 @@ def publish_figure(
             transaction, seal, entered.principal, "figure.publish", _path(entered, name), **told, source=described
         )
         transaction.commit()
-    return published._replace(dataset=entered.dataset.name), before is None, True
+    return published._replace(dataset=entered.dataset.name), before is None
 
 
 def withdraw_figure(services: Services, entered: Access, name: str) -> None:
@@ -125,10 +123,10 @@ def _find_latest(
 
 def _is_same(latest: Published, figure: Figure, version: FigureVersion) -> bool:
     """Whether a publication shows what the latest version shows, to the same people."""
-    before = latest.version
-    return (latest.figure.audience, latest.figure.withdrawn_at) == (figure.audience, None) and (
-        *(before.title, before.note, before.source, before.rows_hash),
-    ) == (version.title, version.note, version.source, version.rows_hash)
+    before, is_withdrawn = latest.version, latest.figure.withdrawn_at is not None
+    shown = before.title, before.note, before.source, before.rows_hash, latest.figure.audience
+    asked = version.title, version.note, version.source, version.rows_hash, figure.audience
+    return not is_withdrawn and shown == asked
 
 
 def _require_room(transaction: WriteSession, entered: Access, before: Figure | None) -> None:
