@@ -91,7 +91,7 @@ def enter_if_large(database: Database, components: int, caller: Hashable) -> Abs
     Raises:
         OverloadedError: as `Bulkhead.enter`.
     """
-    return _enter(database, LARGE_ANSWERS, caller) if components >= LARGE_COMPONENTS else nullcontext()
+    return _enter_large(database, caller) if components >= LARGE_COMPONENTS else nullcontext()
 
 
 def enter_if_many(database: Database, items: int, caller: Hashable) -> AbstractContextManager[None]:
@@ -126,17 +126,18 @@ def _enter(database: Database, bulkhead: Bulkhead, caller: Hashable) -> Iterator
     """Enter a bulkhead, but first let other requests' commits go on, so that none waits for this work."""
     database.pause()
     with bulkhead.enter(caller):
-        try:
-            yield
-        finally:
-            if bulkhead is LARGE_ANSWERS:
-                _release_memory()
+        yield
 
 
-def _release_memory() -> None:
-    """Give back what a large answer leaves behind before the next one: reference cycles, and Arrow's free pages.
+@contextmanager
+def _enter_large(database: Database, caller: Hashable) -> Iterator[None]:
+    """Enter `LARGE_ANSWERS`, and give back memory before the next answer: reference cycles, and Arrow's free pages.
 
     The garbage collector runs rarely (`app.main`), so a cycle could hold an answer's arrays for a long time.
     """
-    gc.collect()
-    pa.default_memory_pool().release_unused()
+    with _enter(database, LARGE_ANSWERS, caller):
+        try:
+            yield
+        finally:
+            gc.collect()
+            pa.default_memory_pool().release_unused()
