@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
 from importlib.resources import files
 from typing import Any
 from urllib.parse import urlsplit
@@ -41,8 +41,9 @@ def step_of(error: float) -> Decimal:
     return Decimal(10) ** min(0, Decimal(repr(error)).adjusted() - 1)
 
 
-def at_step(value: float, step: Decimal, rounding: str = ROUND_HALF_UP) -> Decimal:
-    return (Decimal(repr(value)) / step).quantize(Decimal(1), rounding) * step
+def at_step(value: float, step: Decimal, rounding: str | None = None) -> Decimal:
+    rounding = rounding or (ROUND_HALF_UP if value > 0 else ROUND_HALF_DOWN)  # halves upwards, as Math.round
+    return (Decimal(repr(value)) / step).quantize(Decimal(1), rounding) * step + 0  # no negative zero
 
 
 def measured(value: float, error: float) -> str:
