@@ -62,12 +62,14 @@ async def _read_reader(request: Request) -> Reader:
 ReaderOf = Annotated[Reader, Depends(_read_reader)]
 
 
-async def _read_base_address(request: Request) -> str:
-    return str(request.base_url).rstrip("/")
-
-
 async def _read_base_path(request: Request) -> str:
     return str(request.scope.get("root_path", "")).rstrip("/")
+
+
+async def _read_base_address(request: Request) -> str:
+    """Return the configured address and the path; the header Host is the caller's, so nothing follows from it."""
+    services: Services = request.app.state.services
+    return (services.settings.public_url or "") + await _read_base_path(request)
 
 
 async def _read_frame_ancestors(request: Request) -> Sequence[str]:
@@ -82,7 +84,7 @@ FrameAncestorsOf = Annotated[Sequence[str], Depends(_read_frame_ancestors)]
 """The origins whose pages may show figures in a frame."""
 
 BaseAddressOf = Annotated[str, Depends(_read_base_address)]
-"""The service's address as the caller knows it, without a slash at its end."""
+"""The service's configured address with its path, or the path alone, without a slash at its end."""
 
 
 @dataclass(frozen=True, slots=True)

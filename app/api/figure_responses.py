@@ -10,17 +10,15 @@ from pydantic import WithJsonSchema
 from starlette.responses import Response
 
 from app.errors import NotAcceptableError, NotFoundError
+from app.services.access import Credential
 from app.services.figures.formats import MEDIA_TYPES, Form, choose_form
 from app.services.figures.reading import OpenedFigure
+from app.services.figures.rendered_forms import render_once
 
 _SECONDS_PUBLIC = 60
-_FOR_AUDIENCE = {
-    "viewers": {"Cache-Control": "private, no-cache"},
-    "public": {
-        "Cache-Control": f"public, max-age={_SECONDS_PUBLIC}",
-        "Cross-Origin-Resource-Policy": "cross-origin",
-    },
-}
+_FOR_SHARED_CACHES = {"Cache-Control": f"public, max-age={_SECONDS_PUBLIC}"}
+_FOR_ONE_CALLER = {"Cache-Control": "private, no-cache"}
+_ON_OTHER_SITES = {"Cross-Origin-Resource-Policy": "cross-origin"}
 
 
 _TEXT = WithJsonSchema({"type": "string"})
@@ -50,8 +48,9 @@ def split_suffix(name: str) -> tuple[str, Form | None]:
     return stem, Form(suffix)
 
 
-def figure_response(
+def figure_response(  # noqa: PLR0913, PLR0917 - what, for whom, in which form, and what the caller has
     opened: OpenedFigure,
+    credential: Credential | None,
     form: Form | None,
     accepted: Sequence[str] | None,
     known: Sequence[str] | None,
@@ -71,7 +70,13 @@ def figure_response(
     more = {"Vary": "Accept, Authorization"}
     if chosen is not Form.JSON:
         more["Content-Disposition"] = f'inline; filename="{opened.published.figure.name}.{chosen}"'
-    return conditional_response(opened, chosen, MEDIA_TYPES[chosen], lambda: opened.render(chosen), known, since, more)
+    return conditional_response(
+        opened,
+        chosen,
+        MEDIA_TYPES[chosen],
+        lambda: render_once(opened, chosen, credential, lambda: opened.render(chosen)),
+        *(known, since, more),
+    )
 
 
 def conditional_response(  # noqa: PLR0913, PLR0917 - what, in which form, and what the caller has
@@ -89,7 +94,8 @@ def conditional_response(  # noqa: PLR0913, PLR0917 - what, in which form, and w
         "ETag": tag,
         "Last-Modified": format_datetime(published_at, usegmt=True),
         "Vary": "Authorization",
-        **_FOR_AUDIENCE[opened.published.figure.audience],
+        **(_FOR_ONE_CALLER if opened.audience == "viewers" or opened.sees_dataset else _FOR_SHARED_CACHES),
+        **(_ON_OTHER_SITES if opened.audience == "public" else {}),
         **more,
     }
     if _is_known(tag, published_at, known or (), since or ()):

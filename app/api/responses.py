@@ -62,6 +62,11 @@ def list_response(name: str, documents: Sequence[Any], page: Page, key: str | Ca
     shown, following = documents[: page.limit], None
     if len(documents) > page.limit:
         following = shown[-1][key] if isinstance(key, str) else key(shown[-1])
+    return page_response(name, shown, page, following)
+
+
+def page_response(name: str, shown: Sequence[Any], page: Page, following: str | int | None) -> Response:
+    """Return the items of a page, which the next page follows after `following`; that is None on the last page."""
     return Response(encode_json({name: shown, "next": following}), 200, page.links(following), MEDIA_TYPE)
 
 

@@ -42,12 +42,18 @@ CREATE TABLE IF NOT EXISTS {schema}.state (
     dataset text NOT NULL, figure text NOT NULL, change bigint NOT NULL, PRIMARY KEY (dataset, figure));
 CREATE TABLE IF NOT EXISTS {schema}.figures (
     dataset text NOT NULL, figure text NOT NULL, version integer NOT NULL, title text NOT NULL, note text,
-    published_by text NOT NULL, published_at timestamptz NOT NULL, PRIMARY KEY (dataset, figure));
+    published_at timestamptz NOT NULL, PRIMARY KEY (dataset, figure));
 CREATE TABLE IF NOT EXISTS {schema}.figure_rows (
     dataset text NOT NULL, figure text NOT NULL, position integer NOT NULL, {columns},
     PRIMARY KEY (dataset, figure, position),
     FOREIGN KEY (dataset, figure) REFERENCES {schema}.figures ON DELETE CASCADE)
 """
+
+_NAMES_PUBLISHERS = """
+SELECT 1 FROM information_schema.columns
+WHERE table_schema = %s AND table_name = 'figures' AND column_name = 'published_by'
+"""
+"""Whether a version that told readers the names of principals made the table."""
 
 
 class Target(NamedTuple):
@@ -89,6 +95,8 @@ class FiguresDatabase:
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
             connection.execute(self._format("CREATE SCHEMA IF NOT EXISTS {schema}"))
             connection.execute(self._format(_TABLES, columns=columns))
+            if connection.execute(_NAMES_PUBLISHERS, (self._schema,)).fetchone():
+                connection.execute(self._format("ALTER TABLE {schema}.figures DROP COLUMN published_by"))
         return self._let_role_read()
 
     def _let_role_read(self) -> bool:
@@ -153,8 +161,12 @@ class FigureWriter:
         """Write the figure as it is after this change. `facts` is None if it is withdrawn."""
         self._execute("DELETE FROM {schema}.figures WHERE (dataset, figure) = (%s, %s)", *self._target)
         if facts is not None:
-            told = (facts["version"], facts["title"], facts["note"], facts["published_by"], facts["published_at"])
-            self._execute("INSERT INTO {schema}.figures VALUES (%s, %s, %s, %s, %s, %s, %s)", *self._target, *told)
+            told = (facts["version"], facts["title"], facts["note"], facts["published_at"])
+            self._execute(
+                "INSERT INTO {schema}.figures (dataset, figure, version, title, note, published_at)"
+                " VALUES (%s, %s, %s, %s, %s, %s)",
+                *(*self._target, *told),
+            )
             with self._connection.cursor().copy(self._format("COPY {schema}.figure_rows FROM STDIN")) as copied:
                 for position, row in enumerate(rows, 1):
                     copied.write_row((*self._target, position, *(row[name] for name in _COLUMNS)))

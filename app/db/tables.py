@@ -282,20 +282,32 @@ class _Figures(TypedColumns):
     dataset_id: Named[int] = Column(ROW_ID, ForeignKey("accounts.dataset_id"))
     name: Named[str] = Column(Text)
     version: Named[int] = Column(Integer)
-    audience: Named[str] = Column(Text)
     withdrawn_at: Named[str | None] = Column(Text)
     seal: Named[bytes] = Column(LargeBinary)
+    dataset: Named[str] = Column(Text)
+    first_version: Named[int] = Column(Integer)
+    public_from: Named[int | None] = Column(Integer)
+    published_at: Named[str] = Column(Text)
 
-    __row_pos__: tuple[int, int, str, int, str, str | None, bytes]
+    __row_pos__: tuple[int, int, str, int, str | None, bytes, str, int, int | None, str]
 
 
+_SHOWN = text("withdrawn_at IS NULL")
+_PUBLIC = text("withdrawn_at IS NULL AND public_from IS NOT NULL")
+
+# Lists and the feed read as many rows of an index as they show; those without a key read that of public figures.
 figures = Table(
     "figures",
     metadata,
     _Figures,
     UniqueConstraint("dataset_id", "name"),
     CheckConstraint("version >= 1", name="version"),
-    CheckConstraint("audience IN ('viewers', 'public')", name="audience"),
+    CheckConstraint("first_version BETWEEN 1 AND version + 1", name="first_version"),
+    CheckConstraint("public_from BETWEEN 1 AND version", name="public_from"),
+    Index("ix_figures_by_name", "dataset", "name", sqlite_where=_SHOWN, postgresql_where=_SHOWN),
+    Index("ix_figures_by_time", "published_at", "id", sqlite_where=_SHOWN, postgresql_where=_SHOWN),
+    Index("ix_figures_public_by_name", "dataset", "name", sqlite_where=_PUBLIC, postgresql_where=_PUBLIC),
+    Index("ix_figures_public_by_time", "published_at", "id", sqlite_where=_PUBLIC, postgresql_where=_PUBLIC),
 )
 
 

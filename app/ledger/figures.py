@@ -3,13 +3,11 @@
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from sqlalchemy import BindParameter, ColumnElement, Select, bindparam, func, insert, or_, select, tuple_, update
+from sqlalchemy import bindparam, func, insert, or_, select, update
 
 from app.db.page_queries import page_queries
-from app.db.repositories.datasets import visible_to
 from app.db.session import Session, WriteSession
 from app.db.tables import datasets, figure_versions, figures, principals, viewers
 from app.errors import DamagedAnswerError, SealBrokenError
@@ -17,7 +15,7 @@ from app.ledger import figure_outbox
 from app.ledger.answers.answer_storage import of_content, open_body
 from app.ledger.chain.keyring import Keyring, Seal
 
-FIGURE_VERSION, VERSION_VERSION = "snapledger-figure-v1", "snapledger-figure-version-v1"
+FIGURE_VERSION, VERSION_VERSION = "snapledger-figure-v2", "snapledger-figure-version-v1"
 
 Audience = Literal["viewers", "public"]
 
@@ -27,17 +25,51 @@ class Figure(NamedTuple):
 
     Attributes:
         version: the number of its latest version.
-        audience: who may see it besides those who see the dataset: `viewers` of the dataset, or everybody.
         withdrawn_at: when it was withdrawn; None while it is published.
+        dataset: the name of its dataset.
+        first_version: the number of the first version that is shown; those before it are withdrawn for good.
+        public_from: the number of the first version that everybody may see, since it and all later ones were published
+            for everybody; None if the latest version was not.
+        published_at: when its latest version was published.
     """
 
     id: int
     dataset_id: int
     name: str
     version: int
-    audience: Audience
     withdrawn_at: str | None
     seal: bytes
+    dataset: str
+    first_version: int
+    public_from: int | None
+    published_at: str
+
+    @property
+    def audience(self) -> Audience:
+        """Who may see its latest version, besides those who see the dataset."""
+        return self.audience_of(self.version)
+
+    def audience_of(self, version: int) -> Audience:
+        """Who may see a version, besides those who see the dataset: the `viewers` of the dataset, or everybody."""
+        return "viewers" if self.public_from is None or version < self.public_from else "public"
+
+    def is_shown(self, version: int, *, is_reader: bool) -> bool:
+        """Whether a version is shown: to readers of the dataset's figures, or to everybody."""
+        seen = is_reader or self.audience_of(version) == "public"
+        return seen and self.withdrawn_at is None and version >= self.first_version
+
+    def publish(self, audience: Audience, published_at: str) -> "Figure":
+        """Return the figure with one more version.
+
+        Versions from before it was withdrawn stay withdrawn, and those from before it was made public stay as they are.
+        """
+        version = self.version + 1
+        public_from = None if audience == "viewers" else self.public_from or version
+        return self._replace(version=version, withdrawn_at=None, public_from=public_from, published_at=published_at)
+
+    def withdraw(self, at: str) -> "Figure":
+        """Return the figure without any version that is shown."""
+        return self._replace(withdrawn_at=at, first_version=self.version + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,44 +94,40 @@ class FigureVersion:
 
 
 class Published(NamedTuple):
-    """A figure with one of its versions, and the name of its dataset."""
+    """A figure with one of its versions."""
 
-    dataset: str
     figure: Figure
     version: FigureVersion
+
+    @property
+    def dataset(self) -> str:
+        """The name of the figure's dataset."""
+        return self.figure.dataset
 
 
 MAX_VERSION = 2**31 - 1  # of the column
 
-_AFTER = tuple_(bindparam("after_dataset"), bindparam("after_figure"))
 _WIDTH = len(figures.c)
 _VERSION = tuple(figure_versions.c[:-1])
-_PUBLISHED = (
-    select(datasets.c.name.label("dataset"), *figures.c, *_VERSION)
-    .join_from(figures, datasets, datasets.c.id == figures.c.dataset_id)
-    .join(figure_versions, figure_versions.c.figure_id == figures.c.id)
+_PUBLISHED = select(*figures.c, *_VERSION).join_from(
+    figures, figure_versions, figure_versions.c.figure_id == figures.c.id
 )
-_LATEST = _PUBLISHED.where(figure_versions.c.version == figures.c.version)
+LATEST = _PUBLISHED.where(figure_versions.c.version == figures.c.version)
+"""The latest version of each figure, as `published_of_row` reads it."""
+
 _OF_DATASET = figures.c.dataset_id == bindparam("dataset_id")
 _NAMED = figures.c.name == bindparam("figure")
-_LATEST_NAMED = _LATEST.where(_OF_DATASET, _NAMED)
+_LATEST_NAMED = LATEST.where(_OF_DATASET, _NAMED)
 _ONE_VERSION = _PUBLISHED.where(_OF_DATASET, _NAMED, figure_versions.c.version == bindparam("version"))
-_VERSIONS = page_queries(_PUBLISHED.where(_OF_DATASET, _NAMED), figure_versions.c.version)
+_VERSIONS = page_queries(
+    _PUBLISHED.where(_OF_DATASET, _NAMED, figure_versions.c.version >= bindparam("first")), figure_versions.c.version
+)
 _FIGURE = select(figures).where(_OF_DATASET, _NAMED)
 _ROWS = select(figure_versions.c.rows).where(
     figure_versions.c.figure_id == bindparam("figure_id"), figure_versions.c.version == bindparam("version")
 )
 _ALL_VERSIONS = _PUBLISHED.where(_OF_DATASET).order_by(figures.c.id, figure_versions.c.version)
 _COUNT = select(func.count().label("found")).select_from(figures).where(_OF_DATASET)
-_PATTERN: BindParameter[str] = bindparam("pattern")
-_IS_LIKE = or_(
-    figures.c.name.like(_PATTERN, escape="\\"), func.lower(figure_versions.c.title).like(_PATTERN, escape="\\")
-)
-_SHOWN = _LATEST.where(figures.c.withdrawn_at.is_(None)).limit(bindparam("most"))
-_BY_NAME = _SHOWN.where(_IS_LIKE, tuple_(datasets.c.name, figures.c.name) > _AFTER).order_by(
-    datasets.c.name, figures.c.name
-)
-_BY_TIME = _SHOWN.order_by(figure_versions.c.published_at.desc(), figures.c.id)
 _ALL_FIGURES = select(figures).where(_OF_DATASET)
 _STRAYS = {
     "figure": select(figures.c.name).where(figures.c.dataset_id.not_in(select(datasets.c.id))).limit(1),
@@ -118,16 +146,21 @@ _SET = (
     .where(figures.c.id == bindparam("figure_id"))
     .values(
         version=bindparam("latest"),
-        audience=bindparam("seen_by"),
         withdrawn_at=bindparam("at"),
         seal=bindparam("new_seal"),
+        first_version=bindparam("first"),
+        public_from=bindparam("public"),
+        published_at=bindparam("published"),
     )
 )
 _INSERT_VERSION = insert(figure_versions).inline()
 
 
-def _seal_figure(seal: Seal, figure: Figure) -> bytes:
-    return seal.seal_row(FIGURE_VERSION, *figure[:-1])
+def _figure_members(figure: Figure) -> tuple[int | str | None, ...]:
+    return (
+        *(figure.id, figure.dataset_id, figure.name, figure.version, figure.withdrawn_at, figure.dataset),
+        *(figure.first_version, figure.public_from, figure.published_at),
+    )
 
 
 def _members(version: FigureVersion) -> tuple[int | str | bytes | None, ...]:
@@ -137,10 +170,15 @@ def _members(version: FigureVersion) -> tuple[int | str | bytes | None, ...]:
     )
 
 
+def seal_figure(seal: Seal, figure: Figure) -> bytes:
+    """Return the seal of a figure."""
+    return seal.seal_row(FIGURE_VERSION, *_figure_members(figure))
+
+
 def is_sealed(keyring: Keyring, found: Published) -> bool:
     """Whether a figure and its version match their seals."""
     figure, version = found.figure, found.version
-    return keyring.is_sealed(figure.seal, FIGURE_VERSION, *figure[:-1]) and keyring.is_sealed(
+    return keyring.is_sealed(figure.seal, FIGURE_VERSION, *_figure_members(figure)) and keyring.is_sealed(
         version.seal, VERSION_VERSION, *_members(version)
     )
 
@@ -152,9 +190,8 @@ def _require_sealed(keyring: Keyring, found: Published) -> Published:
 
 
 def published_of_row(row: tuple[object, ...]) -> Published:
-    """Return what a query of `_PUBLISHED`'s columns found."""
-    dataset, *members = row
-    return Published(str(dataset), Figure(*members[:_WIDTH]), FigureVersion(*members[_WIDTH:]))  # type: ignore[arg-type]
+    """Return what a query that begins with the columns of `LATEST` found."""
+    return Published(Figure(*row[:_WIDTH]), FigureVersion(*row[_WIDTH : _WIDTH + len(_VERSION)]))  # type: ignore[arg-type]
 
 
 def find_figure(session: Session, dataset_id: int, name: str) -> Figure | None:
@@ -181,8 +218,8 @@ def find_published(
 def page_of_versions(  # noqa: PLR0913, PLR0917 - which, of what, from where
     session: Session,
     keyring: Keyring,
-    dataset_id: int,
-    name: str,
+    figure: Figure,
+    first: int,
     after: int | None,
     limit: int,
     *,
@@ -190,83 +227,16 @@ def page_of_versions(  # noqa: PLR0913, PLR0917 - which, of what, from where
 ) -> list[Published]:
     """Return at most `limit` versions of a figure, oldest or newest first, that follow the version `after`.
 
+    Versions before the number `first` are left out.
+
     Raises:
         SealBrokenError: one does not match its seal.
     """
     start = min(after if after is not None else MAX_VERSION if newest else 0, MAX_VERSION)
     query = _VERSIONS.choose(newest=newest)
-    rows = session.rows(query, dataset_id=dataset_id, figure=name, after=start, most=limit)
+    within = {"dataset_id": figure.dataset_id, "figure": figure.name, "first": first, "after": start, "most": limit}
+    rows = session.rows(query, **within)
     return [_require_sealed(keyring, published_of_row(row)) for row in rows]
-
-
-@dataclass(frozen=True, slots=True)
-class Reader:
-    """Who lists figures: a principal that sees every dataset, or some, or nobody (`principal_id` is None)."""
-
-    principal_id: int | None = None
-    sees_all: bool = False
-
-
-def _seen_by_principal() -> ColumnElement[bool]:
-    principal = bindparam("reader", type_=datasets.c.owner_id.type)
-    granted = select(viewers.c.dataset_id).where(viewers.c.principal_id == principal)
-    return or_(visible_to(principal), figures.c.dataset_id.in_(granted))
-
-
-@cache
-def _list_query(
-    listed: Select[*tuple[Any, ...]], *, of_dataset: bool, of_principal: bool, sees_all: bool
-) -> Select[*tuple[Any, ...]]:
-    query = listed.where(_OF_DATASET) if of_dataset else listed
-    if sees_all:
-        return query
-    is_public = figures.c.audience == "public"
-    return query.where(or_(is_public, _seen_by_principal()) if of_principal else is_public)
-
-
-def page_of_figures(  # noqa: PLR0913 - who asks, and for what
-    session: Session,
-    keyring: Keyring,
-    reader: Reader,
-    after: tuple[str, str],
-    limit: int,
-    *,
-    search: str = "",
-    dataset_id: int | None = None,
-) -> list[Published]:
-    """Return at most `limit` published figures that a reader may see, by the names of dataset and figure.
-
-    The page follows the dataset and the figure `after`. Only figures whose name or title contains `search`, in any
-    case, are listed, and only those of the dataset with `dataset_id`, if it is given. Figures that do not match their
-    seals are left out: `find_unsealed` tells of them.
-    """
-    escaped = search.lower().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    listed: list[Published] = []
-    while len(listed) < limit:
-        within = {"after_dataset": after[0], "after_figure": after[1], "pattern": f"%{escaped}%", "most": limit}
-        rows = _list(session, _BY_NAME, reader, dataset_id, **within)
-        listed += [each for each in rows if is_sealed(keyring, each)]
-        if len(rows) < limit:
-            break
-        after = rows[-1].dataset, rows[-1].figure.name
-    return listed[:limit]
-
-
-def latest_figures(session: Session, keyring: Keyring, reader: Reader, limit: int) -> list[Published]:
-    """Return at most `limit` published figures that a reader may see, the latest first, as `page_of_figures`."""
-    return [each for each in _list(session, _BY_TIME, reader, None, most=limit) if is_sealed(keyring, each)]
-
-
-def _list(
-    session: Session, listed: Select[*tuple[Any, ...]], reader: Reader, dataset_id: int | None, **within: object
-) -> list[Published]:
-    of_principal = reader.principal_id is not None and not reader.sees_all
-    query = _list_query(listed, of_dataset=dataset_id is not None, of_principal=of_principal, sees_all=reader.sees_all)
-    if dataset_id is not None:
-        within["dataset_id"] = dataset_id
-    if of_principal:
-        within["reader"] = reader.principal_id
-    return list(map(published_of_row, session.rows(query, **within)))
 
 
 def count_figures(session: Session, dataset_id: int) -> int:
@@ -282,30 +252,33 @@ def read_rows(session: Session, version: FigureVersion) -> bytes:
     return content
 
 
-def publish_version(  # noqa: PLR0913, PLR0917 - what it was and is, and its rows
-    transaction: WriteSession, seal: Seal, before: Figure | None, figure: Figure, version: FigureVersion, rows: bytes
+def new_figure(dataset_id: int, dataset: str, name: str) -> Figure:
+    """Return a figure without a version, which is not stored yet."""
+    return Figure(0, dataset_id, name, 0, None, b"", dataset, 1, None, "")
+
+
+def publish_version(
+    transaction: WriteSession, seal: Seal, figure: Figure, version: FigureVersion, rows: bytes
 ) -> Published:
     """Seal and store a new version with its stored rows, under the lock of the dataset's account.
 
-    `before` is the figure as it is now, or None if it is new; `figure` is as it is to be, with the number of this
-    version. Ids and seals are replaced.
+    `figure` is as it is to be, with the number of this version. Ids and seals are replaced.
     """
-    figure_id = 0 if before is None else before.id
-    if before is None:
+    if figure.id == 0:
         made = transaction.change_returning(_INSERT, **_figure_values(figure))
-        figure_id = made.id
-    figure = _set(transaction, seal, figure._replace(id=figure_id))
-    version = replace(version, figure_id=figure_id)
+        figure = figure._replace(id=made.id)
+    figure = _set(transaction, seal, figure)
+    version = replace(version, figure_id=figure.id)
     version = replace(version, seal=seal.seal_row(VERSION_VERSION, *_members(version)))
     values = {name: getattr(version, name) for name in FigureVersion.__dataclass_fields__}
     transaction.change_one(_INSERT_VERSION, **values, rows=rows)
-    figure_outbox.add_change(transaction, figure_id)
-    return Published("", figure, version)
+    figure_outbox.add_change(transaction, figure.id)
+    return Published(figure, version)
 
 
 def withdraw_figure(transaction: WriteSession, seal: Seal, figure: Figure, at: str) -> None:
-    """Withdraw a figure, under the lock of the dataset's account; its versions are kept for those who manage it."""
-    _set(transaction, seal, figure._replace(withdrawn_at=at))
+    """Withdraw a figure, under the lock of the dataset's account; its versions are kept, and not shown any more."""
+    _set(transaction, seal, figure.withdraw(at))
     figure_outbox.add_change(transaction, figure.id)
 
 
@@ -314,14 +287,16 @@ def _figure_values(figure: Figure) -> dict[str, object]:
 
 
 def _set(transaction: WriteSession, seal: Seal, figure: Figure) -> Figure:
-    sealed = figure._replace(seal=_seal_figure(seal, figure))
+    sealed = figure._replace(seal=seal_figure(seal, figure))
     transaction.change_one(
         _SET,
         figure_id=sealed.id,
         latest=sealed.version,
-        seen_by=sealed.audience,
         at=sealed.withdrawn_at,
         new_seal=sealed.seal,
+        first=sealed.first_version,
+        public=sealed.public_from,
+        published=sealed.published_at,
     )
     return sealed
 

@@ -30,6 +30,7 @@ from app.ledger.answers.releases import CANDIDATE_VERSION, Release, candidate_me
 from app.ledger.chain import entries as ledger_entries
 from app.ledger.chain import facts
 from app.ledger.chain.keyring import Keyring, Seal
+from app.ledger.figure_resealing import reseal_figures
 from app.ledger.verification import ledger_verification
 from app.services import audit_records
 
@@ -88,10 +89,14 @@ _SEAL_KEY = (
 
 
 def seal_ledgers(transaction: WriteSession, keyring: Keyring) -> None:
-    """Seal every dataset that was never sealed, unless the evidence contradicts it. Sealed datasets are not changed."""
+    """Seal every dataset that was never sealed, unless the evidence contradicts it. Sealed datasets are not changed.
+
+    Replace the seals of figures from before it was stored which versions are shown.
+    """
     for account in accounts.list_accounts(transaction):
         if account.facts_hash is None and account.seal is None:
             _seal_ledger(transaction, keyring, account)
+    reseal_figures(transaction, keyring)
 
 
 def _seal_ledger(transaction: WriteSession, keyring: Keyring, account: Account) -> None:

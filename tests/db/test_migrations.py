@@ -60,7 +60,10 @@ ROWS = (
         "INSERT INTO verifications (ledger, at, via, entries, problems, seal)"
         " VALUES ('audit', 't', 'service', 1, 0, :bytes)"
     ),
-    ("INSERT INTO figures (dataset_id, name, version, audience, seal) VALUES (1, 'mass', 1, 'viewers', :bytes)"),
+    (
+        "INSERT INTO figures (dataset_id, name, version, seal, dataset, first_version, published_at)"
+        " VALUES (1, 'mass', 1, :bytes, 'penguins', 1, 't')"
+    ),
     (
         "INSERT INTO figure_versions"
         " (figure_id, version, title, source, published_by, published_at, rows_hash, seal, rows)"

@@ -1,5 +1,7 @@
 """The pages of figures at `/figures/…`, and their charts as pictures, for readers and for frames in other pages."""
 
+from collections.abc import Callable
+
 from fastapi import APIRouter
 from starlette.responses import Response
 
@@ -9,6 +11,7 @@ from app.errors import NotFoundError
 from app.services.figures import reading
 from app.services.figures.images import render_png, render_svg
 from app.services.figures.page import render_page
+from app.services.figures.rendered_forms import render_once
 
 router = APIRouter(prefix="/figures", route_class=DirectRoute, include_in_schema=False)
 
@@ -27,16 +30,16 @@ def figure_page(  # noqa: PLR0913, PLR0917 - the headers of a conditional reques
 ) -> Response:
     """The page of a figure's latest version; with the suffix `.svg` or `.png`, its chart alone."""
     name, dot, suffix = figure.partition(".")
-    if suffix not in {"svg", "png"} and dot:
+    if (suffix in {"svg", "png"}) != bool(dot):
         raise NotFoundError
     opened = reading.open_figure(reader.services, reader.credential, dataset, name, None)
     policy = {"Content-Security-Policy": _POLICY + (" ".join(ancestors) or "'none'")}
-    if not dot:
-        return conditional_response(
-            opened, "html", "text/html", lambda: render_page(opened, base), known, since, policy
-        )
-    if suffix == "svg":
-        return conditional_response(
-            opened, suffix, "image/svg+xml", lambda: render_svg(opened).encode(), known, since, policy
-        )
-    return conditional_response(opened, suffix, "image/png", lambda: render_png(opened), known, since, policy)
+    render: Callable[[], bytes]
+    form, media_type, render = {
+        "": ("html", "text/html", lambda: render_page(opened, base)),
+        "svg": ("svg", "image/svg+xml", lambda: render_svg(opened).encode()),
+        "png": ("png", "image/png", lambda: render_png(opened)),
+    }[suffix]
+    return conditional_response(
+        opened, form, media_type, lambda: render_once(opened, form, reader.credential, render), known, since, policy
+    )

@@ -9,12 +9,13 @@ from starlette.responses import Response
 from app.api.dependencies import BEARER, BaseAddressOf, CallerOf, DirectRoute, JsonBody, ReaderOf, SearchOf
 from app.api.figure_responses import Known, Since, figure_response, split_suffix
 from app.api.json_codec import canonical_text
-from app.api.list_pages import PageByNameOf, PageOf
+from app.api.list_pages import Page, PageByNameOf, PageOf
 from app.api.openapi.operations import READERS_ACCESS, describe_responses
-from app.api.responses import created_response, json_response, list_response
+from app.api.responses import created_response, json_response, list_response, page_response
 from app.api.routers.derived import question_of
 from app.api.schemas import figures as schemas
 from app.errors import NotFoundError, NotReleasedError
+from app.ledger.figure_lists import FigurePage
 from app.services.figures import grants, publishing, reading
 from app.services.figures.atom import MEDIA_TYPE as ATOM
 from app.services.figures.atom import render_feed
@@ -60,10 +61,8 @@ _FEED = {
 )
 def all_figures(reader: ReaderOf, page: PageByNameOf, search: SearchOf) -> Response:
     """The figures that the caller may see, by the names of dataset and figure; without a key, the public ones."""
-    found = reading.list_figures(
-        reader.services, reader.credential, page.after_figure, page.limit + 1, search=search.text
-    )
-    return list_response("figures", reading.list_documents(found), page, reading.address_of)
+    found = reading.list_figures(reader.services, reader.credential, page.after_figure, page.limit, search=search.text)
+    return _figures_response(found, page)
 
 
 @router.get(
@@ -88,9 +87,14 @@ def feed(reader: ReaderOf, base: BaseAddressOf) -> Response:
 def figures_of_dataset(name: str, reader: ReaderOf, page: PageByNameOf, search: SearchOf) -> Response:
     """The figures of a dataset that the caller may see, by name."""
     found = reading.list_figures(
-        *(reader.services, reader.credential, page.after_figure, page.limit + 1), search=search.text, dataset=name
+        *(reader.services, reader.credential, page.after_figure, page.limit), search=search.text, dataset=name
     )
-    return list_response("figures", reading.list_documents(found), page, reading.address_of)
+    return _figures_response(found, page)
+
+
+def _figures_response(found: FigurePage, page: Page) -> Response:
+    following = None if found.following is None else "/".join(found.following)
+    return page_response("figures", reading.list_documents(found.listed), page, following)
 
 
 @router.put(
@@ -116,7 +120,7 @@ def publish(name: str, figure: str, caller: CallerOf, body: JsonBody[schemas.Fig
         source = Source(request.releases or [str(request.release)])
     publication = Publication(source, request.title, request.note, request.audience)
     published, is_new = publishing.publish_figure(caller.services, entered, figure, publication)
-    document = reading.describe_figure(published)
+    document = reading.describe_figure(published, sees_dataset=True)
     if is_new:
         return created_response(document, f"/v1/datasets/{entered.dataset.name}/figures/{published.figure.name}")
     return json_response(document)
@@ -135,7 +139,7 @@ def one_figure(  # noqa: PLR0913, PLR0917 - the headers of a conditional request
     """
     stem, form = split_suffix(figure)
     opened = reading.open_figure(reader.services, reader.credential, name, stem, None)
-    return figure_response(opened, form, accepted, known, since)
+    return figure_response(opened, reader.credential, form, accepted, known, since)
 
 
 @router.delete(
@@ -184,7 +188,7 @@ def one_version(  # noqa: PLR0913, PLR0917 - the headers of a conditional reques
     if re.fullmatch("[0-9]{1,9}", number) is None:
         raise NotFoundError
     opened = reading.open_figure(reader.services, reader.credential, name, figure, int(number))
-    return figure_response(opened, form, accepted, known, since)
+    return figure_response(opened, reader.credential, form, accepted, known, since)
 
 
 @router.get(

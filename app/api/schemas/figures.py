@@ -77,7 +77,9 @@ class FigureVersion(AnswerModel):
     title: str = Field(description="What the figure shows.")
     note: str | None = Field(description="What readers should know.")
     source: dict[str, object] = Field(description="The ids of its releases, or the request of its derived answer.")
-    published_by: str = Field(description="The name of the principal that published it.")
+    published_by: str | None = Field(
+        description="The name of the principal that published it; null for callers who do not see the dataset."
+    )
     published_at: str = Field(description="When it was published.")
 
 
@@ -87,8 +89,8 @@ class Figure(FigureVersion):
     rows: list[FigureRow] = Field(description="One for each number.")
 
 
-class PublishedFigure(FigureVersion):
-    """A figure's latest version, and who may see it."""
+class ListedFigureVersion(FigureVersion):
+    """A version of a figure, and who may see it."""
 
     audience: Literal["viewers", "public"] = Field(description="The dataset's viewers, or everybody without a key.")
 
@@ -96,14 +98,16 @@ class PublishedFigure(FigureVersion):
 class Figures(AnswerModel):
     """A page of figures."""
 
-    figures: list[PublishedFigure] = Field(description="By the names of dataset and figure.")
-    next: str | None = Field(description="The `after` of the next page; null on the last one.")
+    figures: list[ListedFigureVersion] = Field(description="The latest versions, by the names of dataset and figure.")
+    next: str | None = Field(
+        description="The `after` of the next page; null on the last one. A page of a search before it may be empty."
+    )
 
 
 class FigureVersions(AnswerModel):
     """A page of a figure's versions."""
 
-    versions: list[FigureVersion] = Field(description="Oldest first.")
+    versions: list[ListedFigureVersion] = Field(description="Oldest first.")
     next: int | None = Field(description="The `after` of the next page; null on the last one.")
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
@@ -14,8 +15,13 @@ import pyarrow.parquet as pq
 from app.json_text import encode_json
 from app.services.figures.figure_rows import Row
 
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-"""Spreadsheets take a text that starts with one of these for a formula."""
+_FORMULA_START = re.compile(r"^(?=[\t\r\n]|\s*[=+@＝＋＠－-])|(?<=[;\t\r\n])(?=[=+@＝＋＠－-])")
+"""Spreadsheets take a cell that starts with one of these for a formula, some in full width too.
+
+Where lists are separated by semicolons, a cell starts behind one, also inside a text.
+"""
+
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 
 class Form(StrEnum):
@@ -83,8 +89,11 @@ def render_rows(rows: Sequence[Mapping[str, Any]], form: Form) -> bytes:
 
 
 def guard_formula(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula: one that looks like it begins with an apostrophe."""
-    return f"'{text}" if text.startswith(FORMULA_STARTS) else text
+    """Return a text that no spreadsheet takes for a formula: one that looks like it begins with an apostrophe.
+
+    A number stays a number.
+    """
+    return text if _NUMBER.fullmatch(text) else _FORMULA_START.sub("'", text)
 
 
 def _render_csv(rows: Sequence[Mapping[str, Any]]) -> bytes:

@@ -1,21 +1,13 @@
 """A figure's chart as SVG and as PNG."""
 
-from threading import Lock
-
 import font_source_sans_pro as fonts
 import resvg_py
-from cachetools import LRUCache, cached
 
 from app.services.figures.chart import describe_intervals, draw_chart
 from app.services.figures.reading import OpenedFigure
 
 _ZOOM = 2.0
 """Pixels of the PNG for each unit of the SVG, for sharp screens and for print."""
-
-MAX_CACHE_BYTES = 2**24
-"""The limit on all cached PNGs of a process together. One of sixty lines takes a second, and never changes."""
-
-_BYTES_PER_ENTRY = 1_000
 
 _FONT_FILES = [fonts.SourceSansPro, fonts.SourceSansProBold]
 _LATIN, _GREEK_AND_CYRILLIC = 0x24F, (0x370, 0x52F)
@@ -28,11 +20,6 @@ def render_svg(opened: OpenedFigure, *, has_heading: bool = True) -> str:
     return draw_chart(published.version.title, opened.rows, foot, has_heading=has_heading)
 
 
-@cached(
-    LRUCache(MAX_CACHE_BYTES, getsizeof=lambda png: len(png) + _BYTES_PER_ENTRY),
-    key=lambda opened: opened.tag("png"),
-    lock=Lock(),
-)
 def render_png(opened: OpenedFigure) -> bytes:
     """Return the chart as PNG. The system's fonts are loaded only for letters that ours does not have."""
     svg = render_svg(opened)

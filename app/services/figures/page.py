@@ -41,9 +41,10 @@ def cite(opened: OpenedFigure) -> str:
     """Return a sentence to cite the figure with."""
     published, version = opened.published, opened.published.version
     costs = " and ".join(sorted({row["epsilon"] for row in opened.rows}))
+    publisher = "" if opened.published_by is None else f" by {opened.published_by}"
     return (
         f"{version.title}. Figure {published.figure.name} of the dataset {published.dataset}, version "
-        f"{version.version}, published by {version.published_by} on {version.published_at[:10]}. "
+        f"{version.version}, published{publisher} on {version.published_at[:10]}. "
         f"{describe_intervals(opened.rows)} ε = {costs}."
     )
 

@@ -63,26 +63,25 @@ def publish_figure(services: Services, entered: Access, name: str, publication: 
         facts.require_account_sealed(services.keyring, accounts.lock_account(transaction, entered.dataset.id))
         before = figures.find_figure(transaction, entered.dataset.id, require_name(name))
         latest = _find_latest(services, transaction, entered, before)
+        at = now()
+        figure = before or figures.new_figure(entered.dataset.id, entered.dataset.name, name)
+        figure = figure.publish(publication.audience, at)
         version = FigureVersion(
-            *(0, 1 if before is None else before.version + 1, publication.title, publication.note, described),
-            *(entered.principal.name, now(), hashlib.sha256(rows).digest(), b""),
-        )
-        figure = Figure(
-            0 if before is None else before.id,
-            *(entered.dataset.id, name, version.version, publication.audience, None, b""),
+            *(0, figure.version, publication.title, publication.note, described),
+            *(entered.principal.name, at, hashlib.sha256(rows).digest(), b""),
         )
         if latest is not None and _is_same(latest, figure, version):
-            return latest._replace(dataset=entered.dataset.name), False
+            return latest, False
         _require_room(transaction, entered, before)
         seal = services.keyring.seal
         stored = pack_content(store(rows).content)
-        published = figures.publish_version(transaction, seal, before, figure, version, stored)
+        published = figures.publish_version(transaction, seal, figure, version, stored)
         told: dict[str, Detail] = {"version": version.version, "title": version.title, "audience": figure.audience}
         audit_records.record(
             transaction, seal, entered.principal, "figure.publish", _path(entered, name), **told, source=described
         )
         transaction.commit()
-    return published._replace(dataset=entered.dataset.name), before is None
+    return published, before is None
 
 
 def withdraw_figure(services: Services, entered: Access, name: str) -> None:

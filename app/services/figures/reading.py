@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from app.db.engine import Database
 from app.db.repositories import datasets
@@ -13,8 +13,9 @@ from app.db.repositories.datasets import Dataset
 from app.db.session import ReadSession
 from app.errors import NoCredentialError, NotFoundError
 from app.json_text import encode_json, join_object
-from app.ledger import caller_lookup, figures, viewers
-from app.ledger.figures import Published, Reader
+from app.ledger import caller_lookup, figure_lists, figures, viewers
+from app.ledger.figure_lists import FigurePage, ListedFigure, Reader
+from app.ledger.figures import Audience, Published
 from app.services import access
 from app.services.access import Credential
 from app.services.context import Services
@@ -25,19 +26,40 @@ from app.services.rendering.documents import Document
 FORMAT_VERSION = "1"
 """Part of every entity tag: raise it when a form's bytes change."""
 
+_WITH_PUBLISHER = {Form.JSON, "html"}
+"""The forms that name the publisher, for those who see the dataset."""
+
 
 @dataclass(frozen=True)
 class OpenedFigure:
-    """A figure's version that the caller may see; its rows are read when they are rendered."""
+    """A figure's version that the caller may see; its rows are read when they are rendered.
+
+    Attributes:
+        is_reader: whether the caller may see all of the dataset's figures, and not only those for everybody.
+        sees_dataset: whether the caller sees the dataset too, and so the names of the principals that publish.
+    """
 
     database: Database
     published: Published
+    is_reader: bool = False
+    sees_dataset: bool = False
+
+    @property
+    def audience(self) -> Audience:
+        """Who may see this version, besides those who see the dataset."""
+        return self.published.figure.audience_of(self.published.version.version)
+
+    @property
+    def published_by(self) -> str | None:
+        """The name of the principal that published it, or None if the caller does not see the dataset."""
+        return self.published.version.published_by if self.sees_dataset else None
 
     def tag(self, form: str) -> str:
         """Return the strong entity tag of a form. A version never changes, so neither does its tag."""
         found, version = self.published, self.published.version
         told = (found.dataset, found.figure.name, version.version, version.title, version.note, version.source)
-        members = [FORMAT_VERSION, form, *told, version.published_by, version.published_at, version.rows_hash.hex()]
+        publisher = self.published_by if form in _WITH_PUBLISHER else None
+        members = [FORMAT_VERSION, form, *told, publisher, version.published_at, version.rows_hash.hex()]
         return f'"{hashlib.sha256(encode_json(members)).hexdigest()[:32]}"'
 
     @cached_property
@@ -60,7 +82,8 @@ class OpenedFigure:
     def render(self, form: Form) -> bytes:
         """Return the figure in a form."""
         if form is Form.JSON:
-            members = {name: encode_json(each) for name, each in describe_figure(self.published).items()}
+            described = describe_figure(self.published, sees_dataset=self.sees_dataset)
+            members = {name: encode_json(each) for name, each in described.items()}
             return join_object({**members, "rows": self.encoded_rows})
         return render_rows(self.rows, form)
 
@@ -71,8 +94,8 @@ def _shorten(number: str) -> float:
     return int(value) if value.is_integer() else value
 
 
-def describe_figure(published: Published) -> Document:
-    """Return a version as JSON, without its rows."""
+def describe_figure(published: Published, *, sees_dataset: bool) -> Document:
+    """Return a version as JSON, without its rows; the publisher's name is for those who see the dataset."""
     figure, version = published.figure, published.version
     return {
         "dataset": published.dataset,
@@ -81,19 +104,17 @@ def describe_figure(published: Published) -> Document:
         "title": version.title,
         "note": version.note,
         "source": json.loads(version.source, parse_float=_shorten),
-        "published_by": version.published_by,
+        "published_by": version.published_by if sees_dataset else None,
         "published_at": version.published_at,
     }
 
 
-def list_documents(found: Sequence[Published]) -> list[Document]:
+def list_documents(listed: Sequence[ListedFigure]) -> list[Document]:
     """Return the items of a list of figures."""
-    return [describe_figure(each) | {"audience": each.figure.audience} for each in found]
-
-
-def address_of(listed: Document) -> str:
-    """Return how a list of figures names the one that the next page follows."""
-    return f"{listed['dataset']}/{listed['figure']}"
+    return [
+        describe_figure(each.published, sees_dataset=each.sees_dataset) | {"audience": each.published.figure.audience}
+        for each in listed
+    ]
 
 
 def open_figure(
@@ -107,13 +128,17 @@ def open_figure(
         SealBrokenError: the figure or the caller's grant is not what was sealed.
     """
     with services.database.ask() as session:  # each statement in its own snapshot, since nothing here is compared
-        found, is_reader = _enter(services, session, credential, dataset)
+        entered = _enter(services, session, credential, dataset)
         published = None
-        if found is not None and is_name(figure):
-            published = figures.find_published(session, services.keyring, found.id, figure, version)
-    if published is None or not _is_visible(published, is_reader=is_reader):
+        if entered is not None and is_name(figure):
+            published = figures.find_published(session, services.keyring, entered.dataset.id, figure, version)
+    if (
+        entered is None
+        or published is None
+        or not published.figure.is_shown(published.version.version, is_reader=entered.is_reader)
+    ):
         raise NoCredentialError if credential is None else NotFoundError
-    return OpenedFigure(services.database, published)
+    return OpenedFigure(services.database, published, entered.is_reader, entered.sees_dataset)
 
 
 def list_versions(  # noqa: PLR0913, PLR0917 - who asks, of what, from where
@@ -132,11 +157,15 @@ def list_versions(  # noqa: PLR0913, PLR0917 - who asks, of what, from where
         As `open_figure`.
     """
     opened = open_figure(services, credential, dataset, figure, None)
+    shown = opened.published.figure
+    first = max(shown.first_version, 0 if opened.is_reader else shown.public_from or 0)
     with services.database.read() as session:
-        found = figures.page_of_versions(
-            *(session, services.keyring, opened.published.figure.dataset_id, figure, after, limit), newest=newest
-        )
-    return [describe_figure(each) for each in found]
+        found = figures.page_of_versions(session, services.keyring, shown, first, after, limit, newest=newest)
+    return [
+        describe_figure(each, sees_dataset=opened.sees_dataset)
+        | {"audience": each.figure.audience_of(each.version.version)}
+        for each in found
+    ]
 
 
 def list_figures(  # noqa: PLR0913 - who asks, and for what
@@ -147,7 +176,7 @@ def list_figures(  # noqa: PLR0913 - who asks, and for what
     *,
     search: str = "",
     dataset: str | None = None,
-) -> list[Published]:
+) -> FigurePage:
     """Return a page of the figures that the caller may see, by the names of dataset and figure.
 
     Raises:
@@ -156,29 +185,29 @@ def list_figures(  # noqa: PLR0913 - who asks, and for what
     """
     start, _, rest = (after or "").partition("/")
     with services.database.read() as session:
-        dataset_id = None
-        if dataset is not None:
-            found, is_reader = _enter(services, session, credential, dataset)
-            if found is None or not (is_reader or credential is None):
-                raise NoCredentialError if credential is None else NotFoundError
-            dataset_id = found.id
-        reader = _reader_of(session, credential)
-        listed = figures.page_of_figures(
-            session, services.keyring, reader, (start, rest), limit, search=search, dataset_id=dataset_id
+        if dataset is None:
+            reader = _reader_of(session, credential)
+            return figure_lists.page_of_figures(session, services.keyring, reader, (start, rest), limit, search=search)
+        entered = _enter(services, session, credential, dataset)
+        if entered is None:
+            raise NoCredentialError if credential is None else NotFoundError
+        reader = Reader(sees_all=entered.is_reader)
+        page = figure_lists.page_of_figures(
+            session, services.keyring, reader, (start, rest), limit, search=search, dataset=dataset
         )
-    if dataset is not None and credential is None and not listed:
-        raise NoCredentialError  # without a key, a dataset exists only through its public figures
-    return listed
+    if not (entered.is_reader or page.listed):  # to others, a dataset exists only through its public figures
+        raise NoCredentialError if credential is None else NotFoundError
+    return page._replace(listed=[each._replace(sees_dataset=entered.sees_dataset) for each in page.listed])
 
 
-def list_latest(services: Services, credential: Credential | None, limit: int) -> list[Published]:
+def list_latest(services: Services, credential: Credential | None, limit: int) -> list[ListedFigure]:
     """Return the figures that the caller may see, the latest first.
 
     Raises:
         UnauthenticatedError: the credential is not valid.
     """
     with services.database.read() as session:
-        return figures.latest_figures(session, services.keyring, _reader_of(session, credential), limit)
+        return figure_lists.latest_figures(session, services.keyring, _reader_of(session, credential), limit)
 
 
 def _reader_of(session: ReadSession, credential: Credential | None) -> Reader:
@@ -188,26 +217,28 @@ def _reader_of(session: ReadSession, credential: Credential | None) -> Reader:
     return Reader(principal.id, sees_all=access.viewer_id(principal) is None)
 
 
-def _enter(
-    services: Services, session: ReadSession, credential: Credential | None, name: str
-) -> tuple[Dataset | None, bool]:
-    """Return a dataset, and whether the caller may see all of its figures, as one who sees it or as its viewer."""
+class _Entered(NamedTuple):
+    """A dataset; whether the caller may see all of its figures, as one who sees it or as its viewer; and which."""
+
+    dataset: Dataset
+    is_reader: bool = False
+    sees_dataset: bool = False
+
+
+def _enter(services: Services, session: ReadSession, credential: Credential | None, name: str) -> _Entered | None:
+    """Return the caller's access to the figures of a dataset, or None if there is no such dataset."""
     if not is_name(name):
-        return None, False
+        return None
     if credential is None:
-        return datasets.find_dataset(session, name), False
+        found = datasets.find_dataset(session, name)
+        return None if found is None else _Entered(found)
     standing = caller_lookup.find_standing(session, credential, name, None)
     if standing is None:
         access.principal_of(session, credential)  # which says why
-        return None, False
+        return None
     if standing.dataset is None:
-        return None, False
-    seen = access.sees(standing.principal, standing.dataset, standing.allowance) or viewers.is_viewer(
-        session, services.keyring, standing.dataset.id, standing.principal.id
-    )
-    return standing.dataset, seen
-
-
-def _is_visible(published: Published, *, is_reader: bool) -> bool:
-    figure = published.figure
-    return figure.withdrawn_at is None and (is_reader or figure.audience == "public")
+        return None
+    if access.sees(standing.principal, standing.dataset, standing.allowance):
+        return _Entered(standing.dataset, is_reader=True, sees_dataset=True)
+    granted = viewers.is_viewer(session, services.keyring, standing.dataset.id, standing.principal.id)
+    return _Entered(standing.dataset, is_reader=granted)

@@ -141,7 +141,11 @@ def _write(services: Services, target: FiguresDatabase, pending: Change) -> None
             now = figure_outbox.find_change(session, pending.figure_id)
             published = figures.find_published(session, services.keyring, now.dataset_id, now.figure)
         if published is not None and published.figure.withdrawn_at is None:
-            writer.replace(now.change, describe_figure(published), OpenedFigure(services.database, published).rows)
+            writer.replace(
+                now.change,
+                describe_figure(published, sees_dataset=False),
+                OpenedFigure(services.database, published).rows,
+            )
         else:
             writer.replace(now.change, None, ())
     with services.database.write() as transaction:

@@ -2,13 +2,14 @@
 
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 from xml.etree import ElementTree as ET
 
 import pytest
 from service_world import Service, Table, serving
 
 from app.ledger.figures import Figure, FigureVersion, Published
-from app.services.figures import images
+from app.services.figures import images, rendered_forms
 from app.services.figures.reading import OpenedFigure
 
 COLUMNS = {
@@ -63,17 +64,16 @@ def test_pictures_are_svg_and_png(table: Table) -> None:
 
 def test_a_picture_is_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever reads a public figure could otherwise keep a processor busy with a few requests a second."""
-    figure = Figure(1, 1, "counts", 1, "public", None, b"")
+    figure = Figure(1, 1, "counts", 1, None, b"", "penguins", 1, 1, "2026-01-31T12:00:00.000000Z")
     version = FigureVersion(1, 1, "Counts", None, "{}", "ada", "2026-01-31T12:00:00.000000Z", b"hash", b"")
     opened, changed = (
-        OpenedFigure(None, Published("penguins", figure, each))  # type: ignore[arg-type]
-        for each in (version, replace(version, version=2, title="Others"))
+        OpenedFigure(Mock(), Published(figure, each)) for each in (version, replace(version, version=2, title="Others"))
     )
     monkeypatch.setattr(OpenedFigure, "rows", ())
     drawn: list[str] = []
     monkeypatch.setattr(images.resvg_py, "svg_to_bytes", lambda **asked: drawn.append(asked["svg_string"]) or PNG)
-    assert {images.render_png(opened) for _ in range(3)} == {PNG}
-    images.render_png(changed)
+    for each in (opened, opened, opened, changed):
+        assert rendered_forms.render_once(each, "png", None, lambda each=each: images.render_png(each)) == PNG
     assert ["Others" in svg for svg in drawn] == [False, True]
 
 

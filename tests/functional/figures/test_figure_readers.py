@@ -4,12 +4,13 @@ import base64
 import json
 import re
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import httpx
 import pytest
-from service_world import Service, Table, key_of, pages
+from service_world import Service, Table, key_of, pages, serving
 from sqlalchemy import select, update
 
 from app.db.engine import Database
@@ -85,18 +86,22 @@ def test_a_viewer_reads_nothing_else(table: Table, viewer: httpx.Client) -> None
     document = json.loads((files("app.api.openapi") / "openapi.json").read_text())
     values = {"name": table.name, "figure": "mass", "version": "1"}
     asked = 0
+    head = httpx.Client(base_url=viewer.base_url, headers={"Authorization": viewer.headers["Authorization"]})
     for path, operations in document["paths"].items():
         if not path.startswith("/v1/") or operations.get("get", {}).get("security") == []:
             continue
         address = re.sub(r"\{(\w+)\}", lambda found: values.get(found[1], table.analyst_name), path)
         for method in operations:
             answer = viewer.request(method, address)
+            if method == "get":
+                assert head.head(address).status_code == answer.status_code, path
             if method == "get" and ("/figures" in path):
                 assert answer.status_code == 200, path
             else:
                 assert_refused(answer, 403, "forbidden")
                 asked += 1
     assert asked > 40
+    head.close()
 
 
 def test_a_grant_is_revoked_and_listed(service: Service, table: Table) -> None:
@@ -174,17 +179,40 @@ def test_a_feed_has_the_latest_first_and_escapes_titles(table: Table, viewer: ht
     publish(table, "later", title="<script>&", release=release_of(table))
     feed = ET.fromstring(viewer.get("/v1/figures.atom").content)  # noqa: S314 - our own
     atom = "{http://www.w3.org/2005/Atom}"
+
+    def link_of(entry: ET.Element) -> str:
+        return next(each.attrib["href"] for each in entry.iter(f"{atom}link"))
+
     entries = [
-        each for each in feed.findall(f"{atom}entry") if f"/{table.name}/" in (each.findtext(f"{atom}id") or "")
+        each for each in feed.findall(f"{atom}entry") if f"/{table.name}/" in link_of(each)
     ]  # besides what other tests made public
     assert [each.findtext(f"{atom}title") for each in entries] == ["<script>&", "Mass <b>"]
     assert entries[0].findtext(f"{atom}updated") == feed.findtext(f"{atom}updated")
-    link = entries[0].find(f"{atom}link")
-    assert link is not None
-    assert viewer.get(link.attrib["href"]).json()["figure"] == "later"
+    assert viewer.get(link_of(entries[0])).json()["figure"] == "later"
+    assert (entries[0].findtext(f"{atom}id") or "").startswith("urn:uuid:")
 
 
-@pytest.mark.parametrize("changed", ["audience", "name", "viewer"])
+def test_no_link_follows_the_address_that_a_caller_names(service: Service, table: Table) -> None:
+    publish(table, "open", release=release_of(table), **PUBLIC)
+    elsewhere = {"Host": "evil.example", "X-Forwarded-Host": "evil.example", "X-Forwarded-Proto": "gopher"}
+    for path in ("/v1/figures.atom", f"/figures/{table.name}/open", f"/v1/figures?limit=1&search={table.name}"):
+        found = service.stranger.get(path, headers=elsewhere)
+        assert found.status_code == 200, path
+        assert "evil.example" not in f"{found.text}{found.headers}", path
+    assert f'href="/v1/datasets/{table.name}/figures/open"' in service.stranger.get("/v1/figures.atom").text
+
+
+def test_links_of_the_feed_have_the_configured_address(tmp_path: Path) -> None:
+    url = "https://stats.example.org"
+    with serving(tmp_path, f"sqlite:///{tmp_path}/ledger.sqlite3", PUBLIC_URL=url) as service:
+        made = service.table(COLUMNS, CONTENT, limit="10", allowance="5")
+        publish(made, "open", release=made.fresh({"kind": "mean", "column": "mass"}, epsilon="1")["id"], **PUBLIC)
+        feed = service.stranger.get("/v1/figures.atom").text
+        assert f'href="{url}/v1/datasets/{made.name}/figures/open"' in feed
+        assert f'rel="self" href="{url}/v1/figures.atom"' in feed
+
+
+@pytest.mark.parametrize("changed", ["public_from", "name", "viewer"])
 def test_what_was_changed_in_the_database_is_not_shown(
     service: Service, table: Table, viewer: httpx.Client, changed: str
 ) -> None:
@@ -192,7 +220,7 @@ def test_what_was_changed_in_the_database_is_not_shown(
     of_table = select(datasets.c.id).where(datasets.c.name == table.name).scalar_subquery()
     changes = {
         "viewer": update(viewers).where(viewers.c.dataset_id == of_table).values(granted_at="2020-01-01T00:00:00Z"),
-        "audience": update(figures).where(figures.c.dataset_id == of_table).values(audience="public"),
+        "public_from": update(figures).where(figures.c.dataset_id == of_table).values(public_from=1),
         "name": update(figures).where(figures.c.dataset_id == of_table).values(name="other"),
     }
     with database.write() as transaction:

@@ -143,11 +143,12 @@ def test_it_catches_up_after_either_side_was_away(
     publish(table, "other", releases[1])
     assert write_pending(services, target) == 2
     assert copied(target_url) == published(alone)
-    with connect(target_url) as other:  # as if it had been restored, and changed
+    with connect(target_url) as other:  # as if it had been restored, made by a version before, and changed
+        other.execute("ALTER TABLE figures ADD COLUMN published_by text NOT NULL DEFAULT 'ada'")
         other.execute("UPDATE state SET change = 1 WHERE figure = 'mass'")
         other.execute("UPDATE figures SET version = 1 WHERE figure = 'mass'")
         other.execute("INSERT INTO state VALUES ('gone', 'gone', 7)")
-        other.execute("INSERT INTO figures VALUES ('gone', 'gone', 1, '', '', '', now())")
+        other.execute("INSERT INTO figures VALUES ('gone', 'gone', 1, '', '', now())")
     prepare(services, target)
     write_pending(services, target)
     assert copied(target_url) == published(alone)

@@ -8,7 +8,8 @@ from snapledger_client.models.base import Answer, Time
 class Figure(Answer):
     """A version of a figure: what it shows, and where its numbers come from.
 
-    Only lists of figures have its `audience`, and only a figure that is read has `rows`, one for each number.
+    Only lists have its `audience`, and only a figure that is read has `rows`, one for each number. Only those who see
+    the dataset are told who published it.
 
     Examples:
         >>> released = penguins.mean("body_mass_g", epsilon="0.5", reuse=False)
@@ -24,7 +25,7 @@ class Figure(Answer):
     title: str
     note: str | None
     source: dict[str, Any]
-    published_by: str
+    published_by: str | None
     published_at: Time
     audience: str | None = None
     rows: tuple[dict[str, Any], ...] | None = None
