@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from math import prod
 from typing import Any, TypeAlias
@@ -14,6 +14,7 @@ from app.dp.mechanism.parameters import GAMMA
 from app.dp.numbers.exact import Rational
 from app.dp.statistics import Statistic, build
 from app.dp.statistics.count_base import SharedCounts
+from app.dp.statistics.quantile_counts import QuantileCounts
 from app.dp.table.bins import Bins, CategoryBins, IntervalBins
 from app.dp.table.columns import Column, Kind
 from app.dp.table.sums import Answer, BinCounts, CellSums, ColumnSums, CrossMoments, Moments, PairSums
@@ -52,6 +53,14 @@ SPECIFICATIONS: tuple[dict[str, Any], ...] = (
     {"kind": "sum", "column": "x", "centred": True, "weight": "y"},
     {"kind": "sum", "column": "x", "centred": True, "weight": "y", "where": {"group": {"one_of": ("a", "b")}}},
     {"kind": "sum", "column": "x", "centred": True, "weight": "y", "group_by": "group"},
+    *(
+        {"kind": kind, "column": "y", "bins": 50} | members
+        for kind in ("adaptive_histogram", "quantile_search")
+        for members in (
+            {"probabilities": (mpq(1, 2),)},
+            {"probabilities": (mpq(1, 4), mpq(3, 4)), "where": {"group": {"one_of": ("a", "b")}}},
+        )
+    ),
 )
 
 
@@ -75,11 +84,9 @@ def findings(
     """
     for specification in SPECIFICATIONS:
         statistic = build(specification, COLUMNS, rows, rows_per_unit)
-        pairs = [
-            (_inputs(statistic, dataset), _inputs(statistic, neighbour))
-            for dataset, neighbour in neighbours(rows, rows_per_unit)
-        ]
-        examined = f"{len(pairs)} pairs of datasets"
+        datasets = list(neighbours(rows, rows_per_unit))
+        pairs = [pair for both in datasets for pair in _pairs_of_inputs(statistic, *both)]
+        examined = f"{len(datasets)} pairs of datasets"
         distances = [sum(abs(x - other) for x, other in zip(*pair, strict=True)) for pair in pairs]
         name = _name(specification)
         distance = Interval.point(max(distances))
@@ -137,10 +144,41 @@ def _total_loss(subject: Subject, inputs: tuple[Rational, ...], others: tuple[Ra
     return total
 
 
-def _inputs(statistic: Statistic, dataset: Dataset) -> tuple[Rational, ...]:
-    """Return the statistic's components for a dataset, in normalised units."""
-    values = statistic.values(_answer(statistic, dataset))
+Inputs: TypeAlias = tuple[Rational, ...]
+"""What a statistic's mechanisms get, in normalised units."""
+
+
+def _pairs_of_inputs(statistic: Statistic, dataset: Dataset, neighbour: Dataset) -> list[tuple[Inputs, Inputs]]:
+    """Return the inputs for two datasets: one pair or, if released counts decide the next ones, one for each release.
+
+    The loss of an adaptive release is the sum of the losses of its counts, each of which both datasets are asked after
+    the same released counts. These are what either dataset has, and others that lead far from it.
+    """
+    answers = _answer(statistic, dataset), _answer(statistic, neighbour)
+    if not isinstance(statistic, QuantileCounts):
+        first, second = (_normalise(statistic, statistic.values(each)) for each in answers)
+        return [(first, second)]
+    n, components = mpq(statistic.n), statistic.components
+    ends = ([mpq(0)] * components, [n] * components, [mpq(0), n] * components, [n, mpq(0)] * components)
+    rising = [n * part / components for part in range(components)]
+    releases = (*(statistic.values(each) for each in answers), *ends, rising, rising[::-1])
+    return [(_search(statistic, answers[0], each), _search(statistic, answers[1], each)) for each in releases]
+
+
+def _normalise(statistic: Statistic, values: Iterable[Rational]) -> Inputs:
     return tuple((value - statistic.centre) / statistic.sensitivity for value in values)
+
+
+def _search(statistic: QuantileCounts, answer: Answer, released: Sequence[Rational]) -> Inputs:
+    """Return the inputs of a search whose mechanisms release these counts, each in units of its own sensitivity."""
+    inputs: list[Rational] = []
+
+    def release(count: Rational, unit: Rational = statistic.sensitivity) -> Rational:
+        inputs.append((count - statistic.centre) / unit)
+        return released[len(inputs) - 1]
+
+    statistic.search(answer, mpq(1), release)
+    return tuple(inputs)
 
 
 def _answer(statistic: Statistic, dataset: Dataset) -> Answer:
@@ -149,10 +187,10 @@ def _answer(statistic: Statistic, dataset: Dataset) -> Answer:
     if isinstance(needs, CellSums):
         return _cells(needs, dataset)
     if isinstance(needs, BinCounts):
-        counts = Counter(dict.fromkeys(CATEGORIES, 0))
-        for (_, _, category), count in dataset.items():
-            counts[category] += count
-        return (*(counts[category] for category in CATEGORIES), 0, 0)  # none is other or missing
+        counts = [0] * needs.bins.count
+        for row, count in dataset.items():
+            counts[_place(needs.bins, dict(zip(COLUMNS, row, strict=True))[needs.column])] += count
+        return tuple(counts)
     x_codes = needs.codes if isinstance(needs, ColumnSums) else needs.x_codes
     x = [(x_codes.code(row[0]), count) for row, count in dataset.items()]
     total = sum(code * count for code, count in x)

@@ -1,6 +1,8 @@
 """The audit lets what serves releases pass, and catches what is broken in one way, by what that way breaks."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,9 +11,12 @@ from mutants import MUTANTS
 
 from app.dp.mechanism import bulk_draw
 from app.dp.mechanism.parameters import Parameters
+from app.dp.numbers.exact import Rational
 from app.dp.statistics import STATISTICS
+from app.dp.statistics.adaptive_histogram import AdaptiveHistogram
 from app.dp.statistics.count_base import SharedCounts
 from app.dp.statistics.sum import Sum
+from app.dp.table.sums import Answer
 from app.mechanism_audit import neighbours, tails
 from app.mechanism_audit.audit import audit
 from app.mechanism_audit.subject import COUNTS, SINGLE, Subject
@@ -64,6 +69,31 @@ def test_half_the_noise_that_sums_of_groups_need_is_caught(monkeypatch: pytest.M
     monkeypatch.setattr(Sum, "mechanisms", property(lambda total: total.rows_per_unit))
     found = {finding.quantity for finding in neighbours.findings(mpq(1), 20, 1) if not finding.holds}
     assert found == {"sum by group: distance of neighbours", "sum by group: privacy loss"}
+
+
+@pytest.mark.parametrize("kind", ["adaptive_histogram", "quantile_search"])
+def test_too_little_noise_for_counts_that_earlier_ones_choose_is_caught(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fewer = mpq(2, 3)
+    enough = STATISTICS[kind].mechanisms.fget
+    monkeypatch.setattr(STATISTICS[kind], "mechanisms", property(lambda counts: enough(counts) * fewer))
+    found = {finding.quantity for finding in neighbours.findings(mpq(1), 20, 1) if not finding.holds}
+    assert {f"{kind}: privacy loss", f"{kind} with a filter: privacy loss"} <= found
+
+
+def test_cells_that_the_data_choose_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    search, choose = AdaptiveHistogram.search, AdaptiveHistogram.choose_cells
+
+    def peek(counts: AdaptiveHistogram, answer: Answer, scale: Rational, release: Callable[..., Rational]) -> Any:
+        exact = search(counts, answer, scale, lambda count, _=None: count)
+        with monkeypatch.context() as patch:
+            patch.setattr(AdaptiveHistogram, "choose_cells", lambda counts, _, scale: choose(counts, exact, scale))
+            return search(counts, answer, scale, release)
+
+    monkeypatch.setattr(AdaptiveHistogram, "search", peek)
+    found = {finding.quantity for finding in neighbours.findings(mpq(1), 20, 1) if not finding.holds}
+    assert "adaptive_histogram: privacy loss" in found
 
 
 def test_a_radius_too_small_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
