@@ -20,6 +20,7 @@ from app.config import Settings
 from app.db.repositories.principals import Identity
 from app.errors import UnauthenticatedError
 from app.services.identity.signing_keys import SigningKeys, fetch_key_set
+from app.services.identity.token_kinds import is_id_token
 from app.services.names import is_name
 
 _MAX_BYTES: Final = 2**14
@@ -33,6 +34,7 @@ _DIGESTED: Final = re.compile(rf".+-[0-9a-f]{{{_DIGEST_DIGITS}}}")
 NO_ROLE: Final = (
     "The token is valid, but it gives no role here: the operator maps claims to roles with SNAPLEDGER_OIDC_ROLE_MAP."
 )
+IDENTITY_ONLY: Final = "This is an ID token, which only says who signed in: send the access token."
 NO_NAME: Final = "The token is valid, but none of its claims can name a principal here."
 
 
@@ -112,7 +114,11 @@ class TokenVerifier:
             UnauthenticatedError: the token is not from the provider for this service, not valid now, or gives no role.
             ProviderAwayError: the provider's keys are needed but cannot be fetched now.
         """
-        return self._read_identity(await self._verify(token, self._settings.oidc_audience))
+        claims = await self._verify(token, self._settings.oidc_audience)
+        clients = {self._settings.oidc_client_id, self._settings.oidc_device_client_id}
+        if is_id_token(_parse_object(token.split(b".")[0]), claims, clients):
+            raise UnauthenticatedError(IDENTITY_ONLY)
+        return self._read_identity(claims)
 
     async def verify_id_token(self, token: bytes, client_id: str, nonce: str | None) -> str:
         """Verify the ID token of a sign-on with its nonce, or of a renewal, which has none. Return its subject.

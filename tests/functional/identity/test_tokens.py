@@ -18,6 +18,7 @@ from sqlalchemy import make_url
 
 from app.config import Settings
 from app.services.identity import tokens
+from app.services.identity.token_kinds import is_id_token
 
 MEAN = {"kind": "mean", "column": "x"}
 
@@ -219,6 +220,52 @@ def test_what_a_good_token_has_to_say(one: Service, issuer: Provider) -> None:
     ):
         token = issuer.token(a_name("x"), "analysts", preferred_username=username)
         assert re.fullmatch(name, me(one, token).json()["name"])
+
+
+# What providers put into the tokens of one sign-on, as far as it tells them apart.
+ID_TOKENS: dict[str, dict[str, Any]] = {
+    "Keycloak": {"typ": "ID", "azp": AUDIENCE, "at_hash": "aGFzaA", "nonce": "n"},
+    "Keycloak, renewed": {"typ": "ID", "azp": AUDIENCE, "at_hash": "aGFzaA"},
+    "Entra": {"nonce": "n", "ver": "2.0", "oid": "1", "tid": "2"},
+    "Authentik": {"nonce": "n", "acr": "goauthentik.io/providers/oauth2/default", "auth_time": 1},
+    "Okta": {"nonce": "n", "amr": ["pwd"], "at_hash": "aGFzaA", "ver": 1},
+    "Auth0": {"nonce": "n", "sid": "s"},
+    "Google": {"azp": AUDIENCE, "at_hash": "aGFzaA", "hd": "example.org"},
+    "Cognito": {"token_use": "id", "scope": "openid"},
+    "a hybrid flow": {"c_hash": "aGFzaA"},
+}
+ACCESS_TOKENS: dict[str, dict[str, Any]] = {
+    "Keycloak": {"typ": "Bearer", "azp": AUDIENCE, "scope": "openid profile"},
+    "Keycloak before version 25": {"typ": "Bearer", "nonce": "n"},
+    "Entra": {"azp": "another client", "scp": "use", "ver": "2.0", "oid": "1", "tid": "2"},
+    "Authentik": {"nonce": "n", "azp": AUDIENCE, "uid": "u", "auth_time": 1},
+    "Okta": {"cid": "a client", "uid": "u", "scp": ["openid"], "ver": 1},
+    "Auth0": {"azp": "a client", "scope": "openid"},
+    "without any mark": {},
+}
+
+
+@pytest.mark.parametrize("name", ID_TOKENS)
+def test_an_id_token_is_refused(one: Service, issuer: Provider, name: str) -> None:
+    assert "send the access token" in refused(me(one, issuer.token(a_name("x"), **ID_TOKENS[name])))
+
+
+@pytest.mark.parametrize("name", ACCESS_TOKENS)
+def test_an_access_token_is_none(one: Service, issuer: Provider, name: str) -> None:
+    assert me(one, issuer.token("first", **ACCESS_TOKENS[name])).status_code == 200
+
+
+def test_a_token_for_the_client_alone_shows_that_it_is_an_access_token() -> None:
+    clients = {AUDIENCE, None}
+    assert is_id_token({"typ": "JWT"}, {"aud": AUDIENCE}, clients)
+    assert is_id_token({}, {"aud": [AUDIENCE]}, clients)
+    for header, claims in (
+        ({"typ": "at+jwt"}, {"aud": AUDIENCE, "nonce": "n"}),
+        ({"typ": "application/AT+JWT"}, {"aud": AUDIENCE}),
+        ({}, {"aud": AUDIENCE, "scp": "use"}),
+        ({}, {"aud": [AUDIENCE, "another"]}),
+    ):
+        assert not is_id_token(header, claims, clients)
 
 
 def test_different_claims_have_different_names(one: Service, issuer: Provider) -> None:
