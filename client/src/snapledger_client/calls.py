@@ -30,6 +30,7 @@ from snapledger_client.models.accounts import (
     Principal,
     Verification,
 )
+from snapledger_client.models.base import TaggedAnswer
 from snapledger_client.models.batches import Batch, BatchPlan
 from snapledger_client.models.derived import Derived, DerivedPlan
 from snapledger_client.models.plans import FreePlan, Plan
@@ -48,6 +49,9 @@ from snapledger_client.problems import UnexpectedAnswer, parse_problem
 from snapledger_client.statistics import Statistic
 
 T = TypeVar("T")
+
+Match = str | TaggedAnswer
+"""An entity tag, or an answer that has one."""
 
 KEY_HEADER = "Idempotency-Key"
 PAGE_SIZE = 1_000
@@ -86,6 +90,23 @@ class Call(Generic[T]):
         keyed = {} if key is None else {KEY_HEADER: key}
         return replace(self, body=_encode_json(body), headers={"Content-Type": "application/json"} | keyed)
 
+    def only_if(self, match: Match | None) -> Self:
+        """Return a change that is refused if the thing is no longer as an answer showed it, or at an entity tag.
+
+        A lost attempt is not repeated: the thing has changed if it took effect.
+
+        Raises:
+            ValueError: the answer has no entity tag.
+        """
+        if match is None:
+            return self
+        etag = match if isinstance(match, str) else match.etag
+        if not etag:
+            raise ValueError(
+                "`if_match` has no entity tag: give an answer that was read from the service, or its `etag`"
+            )
+        return replace(self, headers={**self.headers, "If-Match": etag}, repeatable=False)
+
     def as_rehearsal(self) -> Self:
         """Return a call for releases as one for a rehearsal of them; any other call as it is."""
         if self.key is None or self.body is None:
@@ -114,11 +135,14 @@ def read_response(call: Call[T], response: httpx.Response) -> T:
     """
     if response.is_success:
         try:
-            return call.read(response.content)
+            answer = call.read(response.content)
         except ValueError as error:
             raise UnexpectedAnswer(
                 f"{call.method} {call.path}: the answer is not from Snapledger; check the URL"
             ) from error
+        if isinstance(answer, TaggedAnswer):
+            answer.tag(response.headers.get("ETag", ""))
+        return answer
     try:
         document = from_json(response.content)
     except ValueError:
@@ -326,7 +350,8 @@ def register_dataset(metadata: Mapping[str, Any], file: IO[bytes]) -> Call[Datas
         "metadata": (None, _encode_json(metadata)),
         "file": ("table", file),
     }
-    return Call("POST", _make_path("datasets"), DatasetFacts.parse, files=files, repeatable=False, reads_table=True)
+    path = _make_path("dataset-uploads")
+    return Call("POST", path, DatasetFacts.parse, files=files, repeatable=False, reads_table=True)
 
 
 def draft_source(source: Mapping[str, Any]) -> Call[Draft]:
@@ -340,7 +365,7 @@ def draft_file(known: Mapping[str, Any], file: IO[bytes]) -> Call[Draft]:
         "metadata": (None, _encode_json(known)),
         "file": ("table", file),
     }
-    return Call("POST", _make_path("drafts"), Draft.parse, files=files, reads_table=True)
+    return Call("POST", _make_path("draft-uploads"), Draft.parse, files=files, reads_table=True)
 
 
 def list_datasets() -> Pages[DatasetFacts]:
@@ -374,15 +399,19 @@ def get_budget(dataset: str) -> Call[Budget]:
     return Call("GET", _make_path("datasets", dataset, "budget"), Budget.parse)
 
 
-def set_allowance(dataset: str, principal: str, epsilon_limit: Number, window_days: int | None) -> Call[Budget]:
+def set_allowance(
+    dataset: str, principal: str, epsilon_limit: Number, window_days: int | None, if_match: Match | None
+) -> Call[Budget]:
     """Set an allowance."""
     body: dict[str, Any] = {"epsilon_limit": decimal_text(epsilon_limit), "window_days": window_days}
-    return Call("PUT", _make_path("datasets", dataset, "allowances", principal), Budget.parse).with_json(body)
+    call = Call("PUT", _make_path("datasets", dataset, "allowances", principal), Budget.parse)
+    return call.with_json(body).only_if(if_match)
 
 
-def revoke_allowance(dataset: str, principal: str) -> Call[None]:
+def revoke_allowance(dataset: str, principal: str, if_match: Match | None) -> Call[None]:
     """Revoke an allowance."""
-    return Call("DELETE", _make_path("datasets", dataset, "allowances", principal), _read_nothing, repeatable=False)
+    path = _make_path("datasets", dataset, "allowances", principal)
+    return Call("DELETE", path, _read_nothing, repeatable=False).only_if(if_match)
 
 
 def get_allowance(dataset: str, principal: str) -> Call[GrantedAllowance]:
@@ -410,11 +439,11 @@ def get_principal(name: str) -> Call[Principal]:
     return Call("GET", _make_path("principals", name), Principal.parse)
 
 
-def adjust_budget(dataset: str, epsilon_limit: Number, reason: str) -> Call[Budget]:
+def adjust_budget(dataset: str, epsilon_limit: Number, reason: str, if_match: Match | None) -> Call[Budget]:
     """Set a dataset's limit."""
     body = {"epsilon_limit": decimal_text(epsilon_limit), "reason": reason}
     path = _make_path("datasets", dataset, "budget", "adjustments")
-    return Call("POST", path, Budget.parse, repeatable=False).with_json(body)
+    return Call("POST", path, Budget.parse, repeatable=False).with_json(body).only_if(if_match)
 
 
 def list_grantees(dataset: str) -> Pages[Grantee]:

@@ -12,6 +12,7 @@ from snapledger_client._sync.figures import Figures
 from snapledger_client._sync.listing import Listing
 from snapledger_client._sync.release_queries import ReleaseQueries
 from snapledger_client.arguments import describe_missing_method, explain_arguments
+from snapledger_client.calls import Match
 from snapledger_client.models.accounts import (
     Budget,
     BudgetRequest,
@@ -117,25 +118,34 @@ class Dataset(ReleaseQueries, DerivedQueries, Figures):
         """
         return self._send(calls.get_latest_verification(self.name)).latest
 
-    def allow(self, principal: str, epsilon_limit: Number, window_days: int | None = None) -> Budget:
+    def allow(
+        self, principal: str, epsilon_limit: Number, window_days: int | None = None, *, if_match: Match | None = None
+    ) -> Budget:
         """Let a principal see the dataset and spend ε on it, for owners; `window_days` renews the limit periodically.
+
+        With `if_match`, an answer of `allowance` or its `etag`, the allowance is changed only if nobody has changed it
+        since it was read; otherwise the call raises `PreconditionFailed`.
 
         Examples:
             >>> budget = owner.dataset("penguins").allow("ada", 500)
             >>> budget.allowances[0].epsilon_limit
             Decimal('500')
+            >>> granted = owner.dataset("penguins").allowance("ada")
+            >>> budget = owner.dataset("penguins").allow("ada", granted.epsilon_limit, if_match=granted)
         """
-        return self._send(calls.set_allowance(self.name, principal, epsilon_limit, window_days))
+        return self._send(calls.set_allowance(self.name, principal, epsilon_limit, window_days, if_match))
 
-    def revoke(self, principal: str) -> None:
+    def revoke(self, principal: str, *, if_match: Match | None = None) -> None:
         """Revoke a principal's access to the dataset, for owners; what it has spent stays spent.
+
+        `if_match` is as in `allow`.
 
         Examples:
             >>> _ = admin.create_principal("grace", "analyst")
             >>> _ = owner.dataset("penguins").allow("grace", "0.5")
             >>> owner.dataset("penguins").revoke("grace")
         """
-        return self._send(calls.revoke_allowance(self.name, principal))
+        return self._send(calls.revoke_allowance(self.name, principal, if_match))
 
     def allowance(self, principal: str) -> GrantedAllowance:
         """A principal's allowance as it was granted, for owners and auditors, and for itself.
@@ -224,14 +234,16 @@ class Dataset(ReleaseQueries, DerivedQueries, Figures):
         """
         return self._send(calls.decline_request(self.name, request_id, answer))
 
-    def adjust(self, epsilon_limit: Number, reason: str) -> Budget:
+    def adjust(self, epsilon_limit: Number, reason: str, *, if_match: Match | None = None) -> Budget:
         """Change the limit of the whole dataset, with a reason; for owners.
+
+        With `if_match`, an answer of `limit` or its `etag`, only if nobody has changed it since it was read.
 
         Examples:
             >>> owner.dataset("penguins").adjust(1000, "nothing changes").epsilon_limit
             Decimal('1000')
         """
-        return self._send(calls.adjust_budget(self.name, epsilon_limit, reason))
+        return self._send(calls.adjust_budget(self.name, epsilon_limit, reason, if_match))
 
     def revalidate(self) -> DatasetFacts:
         """Repeat the checks of registration on a live table, for owners: a stale dataset opens if it is as it was.

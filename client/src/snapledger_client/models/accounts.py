@@ -3,7 +3,7 @@
 from decimal import Decimal
 from typing import Any
 
-from snapledger_client.models.base import Answer, DisplayedAnswer, Exact, Time
+from snapledger_client.models.base import Answer, DisplayedAnswer, Exact, TaggedAnswer, Time
 
 
 class Account(Answer):
@@ -51,8 +51,10 @@ class Allowance(Account):
     revoked: bool = False
 
 
-class GrantedAllowance(Answer):
+class GrantedAllowance(DisplayedAnswer, TaggedAnswer):
     """An allowance as it was granted; what it has spent is in the budget.
+
+    As `if_match` of a change, it says that the change is of this state alone.
 
     Examples:
         >>> owner.dataset("penguins").allowance("ada").dataset
@@ -65,8 +67,10 @@ class GrantedAllowance(Answer):
     window_days: int | None
 
 
-class Limit(Answer):
+class Limit(DisplayedAnswer, TaggedAnswer):
     """A dataset's limit: the ε that may be spent on it in its whole life.
+
+    As `if_match` of a change, it says that the change is of this state alone.
 
     Examples:
         >>> penguins.limit().epsilon_limit
@@ -116,7 +120,7 @@ class Budget(Account, DisplayedAnswer):
         return str(self)
 
 
-class Entry(Answer):
+class Entry(DisplayedAnswer):
     """An entry of a dataset's ledger; `epsilon_spent` is the dataset's total after this entry.
 
     `hash` seals the rest of the entry and, through `previous_hash`, all entries before it. Adjustments and write-offs
@@ -168,7 +172,7 @@ class Verification(DisplayedAnswer):
     problems: tuple[LedgerProblem, ...]
 
 
-class VerificationSummary(Answer):
+class VerificationSummary(DisplayedAnswer):
     """When a ledger was verified, by whom, and what was found; `via` and `actor` are as in an `AuditRecord`.
 
     Examples:
@@ -197,7 +201,7 @@ class LatestVerification(Answer):
     latest: VerificationSummary | None
 
 
-class Grantee(Answer):
+class Grantee(DisplayedAnswer):
     """A principal that may get an allowance.
 
     Examples:
@@ -210,7 +214,7 @@ class Grantee(Answer):
     role: str
 
 
-class BudgetRequest(Answer):
+class BudgetRequest(DisplayedAnswer):
     """A request for a larger allowance: `epsilon` more, for a reason. `state` is open, granted or declined.
 
     A grant raises the allowance by `granted`, which the owner chooses, and debits nothing.
@@ -237,7 +241,7 @@ class BudgetRequest(Answer):
     answered_at: Time | None
 
 
-class AuditRecord(Answer):
+class AuditRecord(DisplayedAnswer):
     """An administrative act: who did what to what, when, and in which request.
 
     `via` says whether a `principal`, a `command` or the `service` itself did it; `target` is a path below `/v1`, or
@@ -339,7 +343,7 @@ class Draft(DisplayedAnswer):
     left_out: tuple[dict[str, str], ...]
 
 
-class Principal(Answer):
+class Principal(DisplayedAnswer):
     """A person or a program that may call the service.
 
     Its key expires at `key_expires_at`, or never if that is None. People call it `display_name`, if an admin has set

@@ -6,7 +6,7 @@ from functools import singledispatch
 from html import escape
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, PrivateAttr
 from pydantic_core import from_json
 
 from snapledger_client.frames import import_pandas
@@ -58,6 +58,26 @@ class Answer(BaseModel):
             ValueError: the body does not fit this class.
         """
         return cls.model_validate(from_json(content))
+
+
+class TaggedAnswer(Answer):
+    """An answer with an entity tag: `if_match` makes a change only if the thing is still as this answer shows it."""
+
+    _etag: str = PrivateAttr(default="")
+
+    @property
+    def etag(self) -> str:
+        """The entity tag; an empty text if the service sent none.
+
+        Examples:
+            >>> penguins.limit().etag == penguins.limit().etag
+            True
+        """
+        return self._etag
+
+    def tag(self, etag: str) -> None:
+        """Set the entity tag, which is not in the body of a response."""
+        self._etag = etag
 
 
 @singledispatch

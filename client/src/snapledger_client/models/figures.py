@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from snapledger_client.models.base import Answer, Time
+from snapledger_client.models.base import DisplayedAnswer, Time
 
 
-class Figure(Answer):
+class Figure(DisplayedAnswer):
     """A version of a figure: what it shows, and where its numbers come from.
 
     Only lists have its `audience`, and only a figure that is read has `rows`, one for each number. Only those who see
@@ -31,7 +31,7 @@ class Figure(Answer):
     rows: tuple[dict[str, Any], ...] | None = None
 
 
-class Viewer(Answer):
+class Viewer(DisplayedAnswer):
     """A principal that may see a dataset's figures.
 
     Examples:

@@ -86,7 +86,11 @@ def _upload(client: Client, call: Call[DatasetFacts], file: Path, metadata: byte
         file.open("rb") as table,
         uploads.open_table(table, partial(progress.advance, _add_task(progress, file))) as content,
     ):
-        sent = replace(call, files={"metadata": (None, metadata), "file": (file.name, content)})
+        sent = replace(
+            call,
+            path="/v1/dataset-uploads",
+            files={"metadata": (None, metadata), "file": (file.name, content)},
+        )
         return client._send(sent)  # noqa: SLF001 - as above
 
 

@@ -1,0 +1,39 @@
+"""Owners change what they have read, and nothing that somebody else has changed since."""
+
+import pytest
+from service_world import X_COLUMNS, Service, key_of, numbers_csv
+
+from snapledger_client import Client, GrantedAllowance, PreconditionFailed, calls
+
+
+def test_a_change_is_of_the_state_that_was_read(one_service: Service) -> None:
+    table = one_service.table(X_COLUMNS, numbers_csv(100), limit="10", allowance="2")
+    with Client(table.service.url, key_of(table.owner)) as owner:
+        dataset, name = owner.dataset(table.name), table.analyst_name
+        granted, limit = dataset.allowance(name), dataset.limit()
+        dataset.allow(name, 3, if_match=granted)
+        dataset.adjust(11, "more rows", if_match=limit.etag)
+        changes = (
+            lambda: dataset.allow(name, 9, if_match=granted),
+            lambda: dataset.revoke(name, if_match=granted.etag),
+            lambda: dataset.adjust(99, "too late", if_match=limit),
+        )
+        for change in changes:
+            with pytest.raises(PreconditionFailed):
+                change()
+        assert (dataset.allowance(name).epsilon_limit, dataset.limit().epsilon_limit) == (3, 11)
+        assert "etag" not in str(granted.to_dict())
+        dataset.revoke(name, if_match=dataset.allowance(name))
+
+
+def test_a_conditional_change_is_not_sent_twice() -> None:
+    assert calls.set_allowance("penguins", "ada", 1, None, None).repeatable
+    call = calls.set_allowance("penguins", "ada", 1, None, '"tag"')
+    assert (call.headers["If-Match"], call.repeatable) == ('"tag"', False)
+
+
+def test_an_answer_without_a_tag_is_no_condition() -> None:
+    granted = GrantedAllowance(dataset="penguins", principal="ada", epsilon_limit="1", window_days=None)
+    for nothing in (granted, ""):
+        with pytest.raises(ValueError, match="no entity tag"):
+            calls.set_allowance("penguins", "ada", 1, None, nothing)
