@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 from client_world import People, losing_every_third_answer, settle
+from provider import provider
 from r_world import PACKAGE, R
 from service_world import Service, serving
 from session_text import masked
+from sign_on_provider import SignOnProvider, sign_on_settings
 
 from snapledger_client import Client, Estimate, Histogram
 
@@ -85,6 +87,18 @@ def test_figures_are_those_that_the_python_client_reads(installed: R, with_servi
     assert (len(told["releases"]), len(told["derived"])) == (7, 5)
 
 
+def test_somebody_signs_in_with_an_account(installed: R, tmp_path: Path) -> None:
+    with provider(SignOnProvider) as issuer:
+        issuer.seconds, issuer.device_replies = 1, ["authorization_pending"]
+        settings = sign_on_settings(issuer)
+        with serving(tmp_path, f"sqlite:///{tmp_path}/ledger.sqlite3", **settings) as service:
+            told = installed.run("Rscript", SCRIPTS / "sign_in.R", SNAPLEDGER_URL=service.url)
+    assert told.split() == ["role", "analyst", "renewed", "ada", "ended"]
+    assert issuer.count("/device") == issuer.count("/revoke") == 1
+    assert issuer.count("/token") >= 3
+    assert all(grant.is_revoked for grant in issuer.refreshes.values())
+
+
 def test_the_page_of_the_guide_is_true(installed: R, tmp_path: Path) -> None:
     blocks = BLOCK.findall(PAGE.read_text())
     script, expected = [], []
@@ -94,8 +108,9 @@ def test_the_page_of_the_guide_is_true(installed: R, tmp_path: Path) -> None:
         expected.append("\n".join(line.removeprefix("#> ") for line in lines if line.startswith("#> ")))
     (installed.folder / "page.R").write_text("\n".join(script))
     with serving(tmp_path, f"sqlite:///{tmp_path}/ledger.sqlite3") as fresh:
-        key = settle(fresh, limit=10, allowance=6).ada
-        printed = installed.run("Rscript", "page.R", SNAPLEDGER_URL=fresh.url, SNAPLEDGER_KEY=key)
+        keys = settle(fresh, limit=10, allowance=6)
+        with_keys = {"SNAPLEDGER_KEY": keys.ada, "SNAPLEDGER_OWNER_KEY": keys.owner}
+        printed = installed.run("Rscript", "page.R", SNAPLEDGER_URL=fresh.url, **with_keys)
     told = printed.split("<block>\n")[1:]
     # Where lines are wrapped depends on the noise.
     assert [masked(text).split() for text in told] == [masked(text).split() for text in expected]

@@ -2,16 +2,21 @@
 #'
 #' @param dataset A dataset of [sl_dataset()].
 #' @returns A budget: `epsilon_limit`, `epsilon_spent` and `epsilon_remaining` of
-#'   the dataset, and your `allowance`. [tibble::as_tibble()] has a row for each
-#'   account; its numbers are exact to 15 digits.
+#'   the dataset, and your `allowance`; for its owner and for auditors, everybody's
+#'   `allowances`. [tibble::as_tibble()] has a row for each account; its numbers are
+#'   exact to 15 digits.
 #' @export
 #' @examplesIf nzchar(Sys.getenv("SNAPLEDGER_URL"))
 #' sl_budget(sl_dataset(sl_connect(), "penguins"))
 sl_budget <- function(dataset) {
   path <- dataset_path(dataset, "budget")
+  as_budget(get_answer(dataset$connection, path), paste("GET", path))
+}
+
+as_budget <- function(document, what) {
   as_answer(
-    get_answer(dataset$connection, path), c("snapledger_budget", "snapledger_answer"),
-    c("epsilon_limit", "epsilon_spent", "epsilon_remaining"), paste("GET", path)
+    document, c("snapledger_budget", "snapledger_answer"), c("epsilon_limit", "epsilon_spent", "epsilon_remaining"),
+    what
   )
 }
 

@@ -16,6 +16,7 @@
 #'     * `snapledger_accuracy_trivial`: the range guarantees the accuracy already
 #'     * `snapledger_unauthenticated`, `snapledger_forbidden`,
 #'       `snapledger_not_found`
+#'     * `snapledger_not_released`: a derived statistic to publish needs new releases
 #'     * `snapledger_key_reused`: the idempotency key belongs to another request
 #'     * `snapledger_closed` and `snapledger_stale` datasets,
 #'       `snapledger_storage_exhausted`, `snapledger_request_open`
@@ -23,6 +24,8 @@
 #'       `snapledger_unavailable`: also after all retries
 #' * `snapledger_unreachable`: no attempt had an answer. `snapledger_timeout` is
 #'   one of them. A release may have been charged: ask again with the same key.
+#' * `snapledger_sign_in_error`: nobody signed in with [sl_sign_in()], or the session
+#'   has ended.
 #' * `snapledger_unexpected_answer`: the answer is not one of this service.
 #' * `snapledger_invalid_argument`: an argument is not valid, so nothing was sent.
 #'

@@ -23,7 +23,7 @@
 sl_connect <- function(url = Sys.getenv("SNAPLEDGER_URL"), key = NULL, timeout = 60, retries = 6, backoff = 0.2) {
   url <- check_url(url)
   if (is.null(key)) check_key(Sys.getenv("SNAPLEDGER_KEY")) else check_key(key)
-  if (startsWith(url, "http://") && !is_loopback(url)) {
+  if (!is_private_url(url)) {
     rlang::warn(
       c(
         "The key is sent without encryption: everybody on the way can read it.",
@@ -32,17 +32,21 @@ sl_connect <- function(url = Sys.getenv("SNAPLEDGER_URL"), key = NULL, timeout =
       class = "snapledger_insecure_url"
     )
   }
-  structure(
-    list(
-      url = url,
-      key_from = if (is.null(key)) "SNAPLEDGER_KEY" else "`key`",
-      get_key = make_key_reader(key),
-      timeout = check_number(timeout, "timeout", least = 0.001),
-      retries = check_number(retries, "retries"),
-      backoff = check_number(backoff, "backoff")
-    ),
-    class = "snapledger_connection"
+  told <- if (is.null(key)) "with the key from SNAPLEDGER_KEY" else "with the key from `key`"
+  new_connection(url, told, make_key_reader(key), timeout, retries, backoff)
+}
+
+# Returns a connection. `told` says how it identifies somebody, and `renew` gets a new token, if it can.
+new_connection <- function(url, told, get_key, timeout, retries, backoff, renew = NULL, sign_out = NULL) {
+  members <- list(
+    url = url,
+    told = told,
+    get_key = get_key,
+    timeout = check_number(timeout, "timeout", least = 0.001),
+    retries = check_number(retries, "retries"),
+    backoff = check_number(backoff, "backoff")
   )
+  structure(c(members, compact(list(renew = renew, sign_out = sign_out))), class = "snapledger_connection")
 }
 
 # Returns a function that returns the key, so that no list of the workspace shows it.
@@ -76,6 +80,12 @@ check_number <- function(number, name, least = 0) {
   number
 }
 
+# Whether nobody on the network can read or change what is exchanged: it is HTTPS, or on this machine.
+is_private_url <- function(url) {
+  is_url <- is.character(url) && length(url) == 1 && grepl("^https?://[^/?#@[:space:]]+([/?#][[:graph:]]*)?$", url)
+  is_url && (startsWith(url, "https://") || is_loopback(url))
+}
+
 is_loopback <- function(url) {
   host <- sub("^http://(\\[[^]]*\\]|[^/:]+).*$", "\\1", url)
   grepl("^(localhost|.*\\.localhost|127(\\.[0-9]+){3}|\\[::1\\])$", host, ignore.case = TRUE)
@@ -88,7 +98,7 @@ check_connection <- function(connection) {
 
 #' @export
 format.snapledger_connection <- function(x, ...) {
-  sprintf("<snapledger connection> %s, with the key from %s", x$url, x$key_from)
+  sprintf("<snapledger connection> %s, %s", x$url, x$told)
 }
 
 #' @export

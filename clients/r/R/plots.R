@@ -1,10 +1,11 @@
 #' Draw answers
 #'
-#' `ggplot2::autoplot()` draws the values of a release, a derived statistic or a
-#' batch with their intervals, and the curve of a plan. Add scales and themes as
+#' `ggplot2::autoplot()` draws the values of a release, a derived statistic, a
+#' batch or a figure with their intervals, and the curve of a plan. Add scales and themes as
 #' to any plot. `plot()` prints it.
 #'
-#' @param object,x A release, a derived statistic, a batch or a plan with a curve.
+#' @param object,x A release, a derived statistic, a batch, a figure or a plan with a
+#'   curve.
 #' @param ... Not used.
 #' @returns A ggplot.
 #' @name autoplot
@@ -107,23 +108,25 @@ draw_curve <- function(derived, edges) {
 
 # Returns a histogram of intervals; values that are in none, such as missing ones, are in the caption.
 draw_bars <- function(release, numbers) {
-  inside <- !is.na(numbers$lower)
-  others <- numbers[!inside, ]
-  others <- if (nrow(others) > 0) paste(others$label, format_numbers(others, TRUE)$value, collapse = ", ")
-  bins <- numbers[inside, ]
   column <- binned_column(release$statistic)
-  ggplot2::ggplot(bins, ggplot2::aes(
+  bar_plot(
+    numbers, name_answer(release, release$statistic), title_column(column, release$columns[[column]]),
+    if (release$statistic$kind == "sum") "sum" else "rows", describe_error_bars(release)
+  )
+}
+
+bar_plot <- function(numbers, title, x, y, caption, is_count = TRUE) {
+  inside <- !is.na(numbers$lower) & !is.na(numbers$upper)
+  others <- numbers[!inside, ]
+  others <- if (nrow(others) > 0) paste(others$label, format_numbers(others, is_count)$value, collapse = ", ")
+  ggplot2::ggplot(numbers[inside, ], ggplot2::aes(
     xmin = .data$lower, xmax = .data$upper, ymin = 0, ymax = .data$value
   )) +
     ggplot2::geom_rect(fill = "grey80", colour = "white") +
     ggplot2::geom_linerange(ggplot2::aes(
       x = .data$lower + (.data$upper - .data$lower) / 2, ymin = .data$conf_low, ymax = .data$conf_high
     )) +
-    ggplot2::labs(
-      title = name_answer(release, release$statistic), y = if (release$statistic$kind == "sum") "sum" else "rows",
-      x = title_column(column, release$columns[[column]]),
-      caption = paste(c(others, describe_error_bars(release)), collapse = "; ")
-    )
+    ggplot2::labs(title = title, x = x, y = y, caption = paste(c(others, caption), collapse = "; "))
 }
 
 # Returns what a column is called, with its unit.
@@ -133,19 +136,23 @@ title_column <- function(column, texts) {
 }
 
 draw_table <- function(release) {
+  columns <- unlist(release$statistic$columns)
   cells <- tibble::as_tibble(release)
-  cells <- cells[!is.na(cells$row), ]
+  tile_plot(
+    cells[!is.na(cells$row), ], name_answer(release, release$statistic), columns[2], columns[1], "rows",
+    describe_radius(release)
+  )
+}
+
+# Returns a grid of the cells, each in its `row` and `column`.
+tile_plot <- function(cells, title, x, y, legend, caption, is_count = TRUE) {
   cells$row <- factor(shorten_numbers(cells$row), rev(unique(shorten_numbers(cells$row))))
   cells$column <- factor(shorten_numbers(cells$column), unique(shorten_numbers(cells$column)))
-  columns <- unlist(release$statistic$columns)
   ggplot2::ggplot(cells, ggplot2::aes(.data$column, .data$row, fill = .data$value)) +
     ggplot2::geom_tile() +
-    ggplot2::geom_text(ggplot2::aes(label = format_numbers(cells, TRUE)$value)) +
-    ggplot2::scale_fill_gradient(low = "white", high = "steelblue", name = "rows") +
-    ggplot2::labs(
-      title = name_answer(release, release$statistic), x = columns[2], y = columns[1],
-      caption = describe_radius(release)
-    )
+    ggplot2::geom_text(ggplot2::aes(label = format_numbers(cells, is_count)$value)) +
+    ggplot2::scale_fill_gradient(low = "white", high = "steelblue", name = legend) +
+    ggplot2::labs(title = title, x = x, y = y, caption = caption)
 }
 
 describe_radius <- function(release) {

@@ -110,16 +110,27 @@ format.snapledger_batch_plan <- function(x, ...) {
 #' @export
 format.snapledger_budget <- function(x, ...) {
   spent <- sprintf("\u03b5 = %s of %s spent", format_cost(x$epsilon_spent), format_left(x$epsilon_limit))
+  others <- format_allowances(x$allowances)
   if (is.null(x$allowance)) {
-    return(spent)
+    return(c(spent, others))
   }
   own <- x$allowance$epsilon_remaining
   left <- if (as.numeric(own) < as.numeric(x$epsilon_remaining)) own else x$epsilon_remaining
   renewed <- if (!is.null(x$allowance$window)) sprintf(", until %s", x$allowance$window$ends_at)
-  paste0(spent, sprintf(
+  own <- sprintf(
     "; you can still spend %s of your %s%s", format_left(left), format_left(x$allowance$epsilon_limit),
     rlang::`%||%`(renewed, "")
-  ))
+  )
+  c(paste0(spent, own), others)
+}
+
+# Returns a line for each allowance that the dataset's owner sees.
+format_allowances <- function(allowances) {
+  lines <- vapply(allowances, function(each) {
+    sprintf("  %s: %s of %s spent%s", as_one_text(each$principal, "?"), format_cost(each$epsilon_spent),
+      format_left(each$epsilon_limit), if (isTRUE(each$revoked)) ", revoked" else "")
+  }, "")
+  if (length(lines) > 0) shorten(lines)
 }
 
 #' @export
@@ -127,7 +138,8 @@ format.snapledger_facts <- function(x, ...) {
   c(
     sprintf("<snapledger dataset> %s: %s rows, %s", x$name, format_number(x$n), as_one_text(x$state, "")),
     if (nzchar(as_one_text(x$description, ""))) x$description,
-    sprintf("Protects each unit, such as a person: a unit has at most %s.", count_rows(x$rows_per_unit))
+    sprintf("Protects each unit, such as a person: a unit has at most %s.", count_rows(x$rows_per_unit)),
+    unlist(x$report$advice)
   )
 }
 
@@ -188,7 +200,7 @@ format_numbers <- function(numbers, is_count) {
     value <- ifelse(is.na(numbers$value), "no value", format(numbers$value))
     return(list(value = value, interval = paste(format(numbers$conf_low), "to", format(numbers$conf_high))))
   }
-  is_whole <- rep(is_count, nrow(numbers))
+  is_whole <- rep_len(is_count, nrow(numbers))
   value <- mapply(format_value, numbers$value, numbers$conf_low, numbers$conf_high, is_whole)
   interval <- mapply(format_interval, numbers$conf_low, numbers$conf_high, is_whole)
   unit <- ifelse(is.na(numbers$value), "", numbers$unit)

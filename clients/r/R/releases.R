@@ -72,6 +72,7 @@ sl_plan_ahead <- function(connection, statistic, n, rows_per_unit = 1, columns =
     mechanism_options(alpha, gamma, grid_refinement, NULL)
   )
   if (is_derived(statistic)) refuse("A derived statistic is planned on a dataset: see `sl_plan()`.")
+  columns <- as_declarations(columns)
   body <- c(body, compact(list(n = as.integer(n), rows_per_unit = as.integer(rows_per_unit), columns = columns)))
   body$curve <- as_curve(curve)
   path <- make_path("plan")
@@ -113,8 +114,12 @@ sl_release <- function(dataset, statistic, epsilon = NULL, accuracy = NULL, rela
   key <- check_idempotency_key(key)
   path <- dataset_path(dataset, if (is_derived(statistic)) "derived" else "releases")
   document <- post_answer(dataset$connection, path, body, key)
-  read <- if (is_derived(statistic)) as_derived else as_release
-  read(document, paste("POST", path), key)
+  if (!is_derived(statistic)) {
+    return(as_release(document, paste("POST", path), key))
+  }
+  # What `sl_publish()` sends: the same question, which earlier releases answer.
+  question <- body[setdiff(names(body), c("reuse", "rehearse"))]
+  structure(as_derived(document, paste("POST", path), key), request = question)
 }
 
 #' Earlier releases

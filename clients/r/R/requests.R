@@ -20,22 +20,38 @@ get_answer <- function(connection, path) send(connection, "GET", path)
 
 post_answer <- function(connection, path, body, key = NULL) send(connection, "POST", path, body, key)
 
-# Sends a call, again if necessary, and returns the parsed answer.
-send <- function(connection, method, path, body = NULL, key = NULL) {
-  request <- make_request(check_connection(connection), method, path, body, key)
+# Sends a call, again if that is safe and necessary, and returns the parsed answer; NULL if it has none. `table` is a
+# file to upload. A call that is not `repeatable` is sent again only if it certainly had no effect.
+send <- function(connection, method, path, body = NULL, key = NULL, repeatable = TRUE, table = NULL) {
+  check_connection(connection)
   attempt <- 0
   repeat {
-    outcome <- tell_key_if_interrupted(attempt_request(request), key)
-    pause <- find_pause(connection, attempt, outcome)
+    outcome <- tell_key_if_interrupted(attempt_call(connection, method, path, body, key = key, table = table), key)
+    pause <- find_pause(connection, attempt, outcome, repeatable)
     if (is.null(pause)) break
     tell_key_if_interrupted(Sys.sleep(pause), key)
     attempt <- attempt + 1
   }
-  if (inherits(outcome, "error")) fail_unreachable(method, path, outcome, key)
+  if (inherits(outcome, "error")) fail_unreachable(method, path, outcome, key, repeatable)
   read_answer(outcome, sprintf("%s %s", method, path), key)
 }
 
-make_request <- function(connection, method, path, body, key) {
+# Sends a call once; but again with a new token if the service refuses a token, which has no effect.
+attempt_call <- function(connection, ..., key, table) {
+  tryCatch({
+    outcome <- attempt_request(make_request(connection, ..., key = key, table = table))
+    is_refused <- inherits(outcome, "httr2_response") && httr2::resp_status(outcome) == 401
+    if (!is_refused || is.null(connection$renew)) {
+      return(outcome)
+    }
+    connection$renew(is_refused = TRUE)
+    attempt_request(make_request(connection, ..., key = key, table = table))
+  }, snapledger_sign_in_error = function(error) {
+    fail(error$message, intersect(class(error), c("snapledger_unreachable", "snapledger_sign_in_error")), key = key)
+  })
+}
+
+make_request <- function(connection, method, path, body, key, table = NULL) {
   request <- httr2::request(paste0(connection$url, path))
   request <- httr2::req_method(request, method)
   request <- httr2::req_headers(request,
@@ -43,10 +59,14 @@ make_request <- function(connection, method, path, body, key) {
     Accept = "application/json", `Idempotency-Key` = key
   )
   request <- httr2::req_user_agent(request, USER_AGENT)
-  request <- httr2::req_timeout(request, connection$timeout)
   request <- httr2::req_options(request, followlocation = FALSE) # a key goes to no other address
   request <- httr2::req_error(request, is_error = function(response) FALSE)
   request <- httr2::req_retry(request, max_tries = 1, backoff = function(attempt) 0) # `send` decides
+  if (!is.null(table)) { # however long the upload takes, and the service's checks of the table
+    request <- httr2::req_options(request, connecttimeout = connection$timeout)
+    return(httr2::req_body_multipart(request, metadata = encode_json(body), file = table))
+  }
+  request <- httr2::req_timeout(request, connection$timeout)
   if (is.null(body)) request else httr2::req_body_raw(request, encode_json(body), "application/json")
 }
 
@@ -75,11 +95,14 @@ tell_key_if_interrupted <- function(code, key) {
   })
 }
 
-fail_unreachable <- function(method, path, error, key) {
-  reason <- conditionMessage(rlang::`%||%`(error$parent, error))
+reason_of <- function(error) conditionMessage(rlang::`%||%`(error$parent, error))
+
+fail_unreachable <- function(method, path, error, key, repeatable = TRUE) {
+  reason <- reason_of(error)
+  hint <- if (!repeatable && !was_never_sent(error)) c(i = "It may have taken effect: look before you repeat it.")
   timed_out <- grepl("timed out|timeout was reached", reason, ignore.case = TRUE)
   fail(
-    c(sprintf("%s %s was not answered.", method, path), x = reason),
+    c(sprintf("%s %s was not answered.", method, path), x = reason, hint),
     c(if (timed_out) "snapledger_timeout", "snapledger_unreachable"),
     key = key
   )
@@ -89,6 +112,9 @@ read_answer <- function(response, what, key) {
   status <- httr2::resp_status(response)
   document <- parse_json(response)
   if (status >= 300 || status < 200) fail_problem(status, document, key)
+  if (status == 204) {
+    return(NULL)
+  }
   if (!is_object(document) || length(document) == 0) fail_unexpected(what, key)
   document
 }
@@ -110,15 +136,15 @@ as_answer <- function(document, class, members, what = "The answer", key = NULL)
   structure(document, class = class)
 }
 
-# Returns the items of a list, page by page, up to `n_max`.
-list_items <- function(connection, path, member, n_max = Inf, newest = FALSE) {
+# Returns the items of a list, page by page, up to `n_max`. `query` is its other part, from the `&` on.
+list_items <- function(connection, path, member, n_max = Inf, newest = FALSE, query = NULL) {
   order <- if (check_flag(newest, "newest")) "&order=newest"
   items <- list()
   after <- NULL
   while (length(items) < n_max) {
     limit <- as.integer(min(PAGE_SIZE, n_max - length(items)))
-    query <- paste0("?limit=", limit, order, if (!is.null(after)) paste0("&after=", encode_query(after)))
-    page <- get_answer(connection, paste0(path, query))
+    following <- if (!is.null(after)) paste0("&after=", encode_query(after))
+    page <- get_answer(connection, paste0(path, "?limit=", limit, order, query, following))
     if (!all(c(member, "next") %in% names(page)) || !is.list(page[[member]])) fail_unexpected(paste("GET", path))
     items <- c(items, page[[member]])
     after <- page[["next"]]

@@ -1,18 +1,20 @@
 # Decides when a call is sent again, and after how long.
 #
-# Every call of this client can be repeated: a release has an idempotency key,
-# and reading changes nothing. A call is sent again if its answer was lost (in the
-# network, or with a proxy's 502 or 504), was a 503 or a 429. Any other answer is
-# final.
+# A call that can be repeated has the same effect however often the service receives
+# it: a release has an idempotency key, and reading changes nothing. It is sent again
+# if its answer was lost (in the network, or with a proxy's 502 or 504), was a 503 or
+# a 429. Any other call is sent again only if it certainly had no effect: it was
+# never sent, or the answer was a 429. Any other answer is final.
 
 MAX_BACKOFF <- 10 # seconds
 MAX_RETRY_AFTER <- 120 # seconds; for a longer wait the call fails, and the caller decides
-RETRYABLE_STATUSES <- c(429L, LOST_STATUSES)
 
 # Returns the seconds to wait after attempt number `attempt` (from 0), or NULL if the outcome is final.
-find_pause <- function(connection, attempt, outcome, now = Sys.time()) {
+find_pause <- function(connection, attempt, outcome, repeatable = TRUE, now = Sys.time()) {
   is_answer <- inherits(outcome, "httr2_response")
-  if (attempt >= connection$retries || (is_answer && !httr2::resp_status(outcome) %in% RETRYABLE_STATUSES)) {
+  had_no_effect <- if (is_answer) httr2::resp_status(outcome) == 429 else was_never_sent(outcome)
+  is_lost <- !is_answer || httr2::resp_status(outcome) %in% LOST_STATUSES
+  if (attempt >= connection$retries || !(had_no_effect || (repeatable && is_lost))) {
     return(NULL)
   }
   retry_after <- if (is_answer) read_retry_after(httr2::resp_header(outcome, "Retry-After"), now) else 0
@@ -22,6 +24,11 @@ find_pause <- function(connection, attempt, outcome, now = Sys.time()) {
   # Not R's own random numbers, whose seed belongs to the user's analysis.
   jitter <- 0.5 + openssl::rand_num(1) / 2
   max(retry_after, min(connection$backoff * 2^attempt, MAX_BACKOFF) * jitter)
+}
+
+# Whether curl had no connection to send a call through.
+was_never_sent <- function(error) {
+  grepl("(could ?n[o']t|failed to) (connect|resolve)", reason_of(error), ignore.case = TRUE)
 }
 
 # Returns the seconds that `Retry-After` asks for, as a number or a date (RFC 9110); 0 for anything else.

@@ -1,7 +1,7 @@
 #' Numbers of answers as tibbles
 #'
-#' @param x An answer: a release, a derived statistic, a batch, a plan, a budget,
-#'   the facts of a dataset, or a list of releases.
+#' @param x An answer: a release, a derived statistic, a batch, a figure, a plan, a
+#'   budget, the facts of a dataset, or a list of releases.
 #' @param ... Not used.
 #' @returns Of releases, derived statistics and batches, a tibble with a row for
 #'   each number:
@@ -19,9 +19,15 @@
 #'
 #'   A rehearsal has `rehearsed`, which is `TRUE`.
 #'
+#'   Of a figure, a row for each number in the same way, with `measure` (such as
+#'   `mean`), the `columns` of the table that it is about, `group` (the group, or in
+#'   a two-way table the first column's bin), `alpha`, and the `epsilon` and the time
+#'   of the release (`released_at`).
+#'
 #'   Of a plan, its `epsilon` and `radius`, or those of each point of its curve;
 #'   of a derived statistic's or a batch's plan, a row for each release. Of a
-#'   budget, a row for each account. Of facts, a row for each column.
+#'   budget, a row for each account: the dataset's, yours, and those of `principal`,
+#'   if you may see them. Of facts, a row for each column.
 #' @name answers_as_tibbles
 #' @examplesIf nzchar(Sys.getenv("SNAPLEDGER_URL"))
 #' penguins <- sl_dataset(sl_connect(), "penguins")
@@ -159,13 +165,14 @@ tabulate_planned <- function(planned) {
 #' @rdname answers_as_tibbles
 #' @export
 as_tibble.snapledger_budget <- function(x, ...) {
-  accounts <- c(list(dataset = x), if (!is.null(x$allowance)) list(allowance = x$allowance))
+  accounts <- c(list(x), if (!is.null(x$allowance)) list(x$allowance), x$allowances)
   tibble::tibble(
-    account = names(accounts),
-    limit = unname(numbers_of(accounts, "epsilon_limit")),
-    spent = unname(numbers_of(accounts, "epsilon_spent")),
-    remaining = unname(numbers_of(accounts, "epsilon_remaining")),
-    renewed_at = as_time(unname(vapply(accounts, function(each) as_one_text(each$window$ends_at, NA_character_), "")))
+    account = c("dataset", rep("allowance", length(accounts) - 1)),
+    principal = texts_of(accounts, "principal"),
+    limit = numbers_of(accounts, "epsilon_limit"),
+    spent = numbers_of(accounts, "epsilon_spent"),
+    remaining = numbers_of(accounts, "epsilon_remaining"),
+    renewed_at = as_time(vapply(accounts, function(each) as_one_text(each$window$ends_at, NA_character_), ""))
   )
 }
 
