@@ -17,7 +17,7 @@ from app.db.tables import datasets, figure_versions, figures, viewers
 from app.ledger.chain.keyring import Keyring
 from app.ledger.figures import LATEST, Published, is_sealed, published_of_row
 
-MAX_SEARCHED = 10_000
+MAX_SEARCHED = 5_000
 """The figures that one page of a search looks at."""
 
 Place: TypeAlias = tuple[str, str]

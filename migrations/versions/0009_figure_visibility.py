@@ -14,7 +14,6 @@ revision = "0009"
 down_revision = "0008"
 
 ROW_ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
-SHOWN = "withdrawn_at IS NULL"
 PUBLIC = "withdrawn_at IS NULL AND public_from IS NOT NULL"
 ADDED = ("dataset", "first_version", "public_from", "published_at")
 FILL = """
@@ -32,8 +31,8 @@ UPDATE figures SET first_version = CASE
     ELSE 1 END
 """
 INDEXES = (
-    ("ix_figures_by_name", ("dataset", "name"), SHOWN),
-    ("ix_figures_by_time", ("published_at", "id"), SHOWN),
+    ("ix_figures_by_name", ("dataset", "name"), None),
+    ("ix_figures_by_time", ("published_at", "id"), None),
     ("ix_figures_public_by_name", ("dataset", "name"), PUBLIC),
     ("ix_figures_public_by_time", ("published_at", "id"), PUBLIC),
 )
@@ -57,7 +56,7 @@ def upgrade() -> None:
         with op.batch_alter_table("figures", copy_from=_new_figures(), recreate="always"):
             pass
     for name, columns, condition in INDEXES:
-        where = {"sqlite_where": sa.text(condition), "postgresql_where": sa.text(condition)}
+        where = {} if condition is None else dict.fromkeys(("sqlite_where", "postgresql_where"), sa.text(condition))
         op.create_index(op.f(name), "figures", list(columns), **where)
 
 

@@ -7,13 +7,15 @@ from xml.etree import ElementTree as ET
 import httpx
 import pytest
 from service_world import Service, Table, serving
-from sqlalchemy import text
+from sqlalchemy import create_engine, select, text
 from tampering import keyring_of
 
 from app.config import Settings
+from app.db import tables
 from app.db.engine import Database
 from app.db.schema_migration import migrate_down
-from app.ledger import figures
+from app.ledger import figure_lists, figures
+from app.ledger.figure_lists import Reader, page_of_figures
 from app.services import audit_records
 from app.services.operations import migrations
 
@@ -109,6 +111,27 @@ def test_only_those_who_see_the_dataset_are_told_who_published(service: Service,
     assert {each.text for each in feed.iter(f"{ATOM}name")} == {"Snapledger"}
 
 
+def test_a_search_goes_on_behind_what_one_page_looks_at(
+    service: Service, table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(5):
+        publish(table, "wanted" if number in {0, 4} else "other", name=f"f{number}", **PUBLIC)
+    monkeypatch.setattr(figure_lists, "MAX_SEARCHED", 2)
+    database, keyring = Database(service.database_url), keyring_of(service)
+    with database.read() as session:
+        named = tables.principals.c.name == table.owner_name
+        owner = session.row(select(tables.principals.c.id).where(named)).id
+        for reader in (Reader(), Reader(owner), Reader(owner, sees_all=True)):
+            after: tuple[str, str] | None = (table.name, "")
+            found: list[list[str]] = []
+            while after is not None and after[0] == table.name:
+                page = page_of_figures(session, keyring, reader, after, 100, search="wanted")
+                found.append([each.published.figure.name for each in page.listed])
+                after = page.following
+            assert found[:3] == [["f0"], [], ["f4"]]
+    database.close()
+
+
 def test_figures_of_the_version_before_show_no_more_than_is_known_to_be_meant(
     tmp_path: Path, database_url: str
 ) -> None:
@@ -141,3 +164,17 @@ def test_figures_of_the_version_before_show_no_more_than_is_known_to_be_meant(
     sealed_now = [each.figure for each in listed if figures.is_sealed(keyring, each)]
     found = {each.name: (each.first_version, each.public_from) for each in sealed_now}
     assert found == {"seen": (1, None), "opened": (1, 3), "gone": (2, None), "back": (3, None)}
+
+
+def test_a_list_reads_an_index_in_its_order() -> None:
+    """So that it reads as many rows as it shows, and one without a key reads no others. Without a window, no sort."""
+    engine = create_engine("sqlite://")
+    tables.metadata.create_all(engine)
+    with engine.connect() as connection:
+        for order, index in ((figure_lists._BY_NAME, "by_name"), (figure_lists._BY_TIME, "by_time")):
+            for conditions, kind in (((), ""), ((figure_lists._IS_PUBLIC,), "public_")):
+                window = figure_lists._window(order, *conditions).compile(engine)
+                asked = f"EXPLAIN QUERY PLAN {window}", (1,) * len(window.positiontup or ())
+                (told,) = [row[-1] for row in connection.exec_driver_sql(*asked)]
+                assert f" INDEX ix_figures_{kind}{index}" in told
+    engine.dispose()
