@@ -13,5 +13,8 @@ class Role(StrEnum):
     VIEWER = "viewer"
 
 
+SEES_EVERY_DATASET = (Role.ADMIN, Role.AUDITOR)
+"""The roles that see every dataset, and so all figures."""
+
 READERS = (Role.AUDITOR, Role.VIEWER)
 """The roles that have no allowances."""

@@ -91,6 +91,7 @@ COMMANDS = {
     "POST /v1/draft-uploads": "dataset draft FILE",
     "GET /v1/connections": "connections",
     "GET /v1/figures": "figure list",
+    "GET /v1/figures/reader": "figure reader",
     "GET /v1/figures.atom": "figure feed",
     "GET /v1/datasets/{name}/figures": "figure list DATASET",
     "GET /v1/datasets/{name}/figures/{figure}": "figure show",

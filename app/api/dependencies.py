@@ -281,6 +281,40 @@ async def _read_request_state(
 StateOf = Annotated[RequestState, Depends(_read_request_state)]
 
 
+GRANTS = ("spend", "view")
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What the caller wants to grant."""
+
+    raw: str
+
+    @property
+    def is_view(self) -> bool:
+        """Whether it is the sight of figures, and not an allowance.
+
+        Raises:
+            InvalidRequestError: nothing of that name is granted.
+        """
+        if self.raw not in GRANTS:
+            raise InvalidRequestError(("to", f"must be one of {', '.join(GRANTS)}"))
+        return self.raw == "view"
+
+
+async def _read_grant(
+    to: Annotated[
+        str,
+        Query(description="What is to be granted: `spend`, an allowance; or `view`, the sight of the figures."),
+        WithJsonSchema({"type": "string", "enum": list(GRANTS)}),
+    ] = "spend",
+) -> Grant:
+    return Grant(to)
+
+
+GrantOf = Annotated[Grant, Depends(_read_grant)]
+
+
 @dataclass(frozen=True, slots=True)
 class Extent:
     """How much of a ledger the caller wants to have verified."""

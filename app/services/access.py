@@ -13,13 +13,10 @@ from app.errors import NO_DATASET, ForbiddenError, NotFoundError, Unauthenticate
 from app.ledger import caller_lookup
 from app.ledger.account import Account
 from app.ledger.allowances import Allowance
-from app.roles import Role
+from app.roles import SEES_EVERY_DATASET, Role
 from app.services.names import is_name
 
 __all__ = ["Access", "Credential", "KeyDigest", "authenticate", "enter", "principal_of", "require", "viewer_id"]
-
-
-SEES_EVERY_DATASET = {Role.ADMIN, Role.AUDITOR}
 
 
 def new_key() -> str:

@@ -8,8 +8,8 @@ const MAX_PAGES = 50;
 
 /** Send a request; return the JSON of the response, or null if it has none. */
 export function call(method, path, body, headers = {}) {
-  if (body === undefined) return send(method, path, { headers });
-  return send(method, path, {
+  if (body === undefined) return send(method, `/v1${path}`, { headers });
+  return send(method, `/v1${path}`, {
     headers: { ...headers, "Content-Type": "application/json" },
     body: JSON.stringify(body),
   });
@@ -21,7 +21,7 @@ export function call(method, path, body, headers = {}) {
  * @param {FormData} form
  * @param {AbortSignal | null} [signal]
  */
-export const upload = (path, form, signal = null) => send("POST", path, { headers: {}, body: form, signal });
+export const upload = (path, form, signal = null) => send("POST", `/v1${path}`, { headers: {}, body: form, signal });
 
 /**
  * Send JSON about a table that the service then reads, without a timeout.
@@ -30,15 +30,19 @@ export const upload = (path, form, signal = null) => send("POST", path, { header
  * @param {AbortSignal | null} [signal]
  */
 export const callSlowly = (path, text, signal = null) =>
-  send("POST", path, { headers: { "Content-Type": "application/json" }, body: text, signal });
+  send("POST", `/v1${path}`, { headers: { "Content-Type": "application/json" }, body: text, signal });
 
-async function send(method, path, options) {
+/** Return a file of the service, such as a figure's picture; its address begins with a slash. @returns {Promise<Blob>} */
+export const fetchFile = (/** @type {string} */ address) =>
+  send("GET", address, { headers: {} }, (response) => response.blob());
+
+async function send(method, address, options, read = (response) => response.json()) {
   try {
-    let response = await attempt(method, path, options, await bearer());
+    let response = await attempt(method, address, options, await bearer());
     // Nothing was done. The token may have expired on its way, or by the service's clock.
-    if (response.status === 401 && hasAccount()) response = await attempt(method, path, options, await bearer(true));
+    if (response.status === 401 && hasAccount()) response = await attempt(method, address, options, await bearer(true));
     if (!response.ok) throw await problemOf(response);
-    return response.status === 204 ? null : await response.json();
+    return response.status === 204 ? null : await read(response);
   } catch (error) {
     if (!(error instanceof Problem)) throw lost();
     if (error.status === 401) window.dispatchEvent(new CustomEvent("signed-out", { detail: error.message }));
@@ -46,8 +50,8 @@ async function send(method, path, options) {
   }
 }
 
-const attempt = (method, path, { headers, ...sent }, credential) =>
-  fetch(`/v1${path}`, {
+const attempt = (method, address, { headers, ...sent }, credential) =>
+  fetch(address, {
     method,
     headers: { ...headers, Authorization: `Bearer ${credential}` },
     signal: AbortSignal.timeout(TIMEOUT_MS),

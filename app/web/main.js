@@ -1,6 +1,6 @@
 // Starts the dashboard: who is signed in, and the page of each address in its frame.
 
-import { get } from "./api.js";
+import { whoAmI } from "./identity.js";
 import { OUTCOMES, signIn } from "./pages/sign_in.js";
 import { menuOf, pageOf } from "./routes.js";
 import { arrive, claim, endSession, forget, hasAccount, isSignedIn, key } from "./session.js";
@@ -44,7 +44,7 @@ function expired(detail = "") {
 async function load(/** @type {string} */ hash) {
   try {
     if (!(await isSignedIn())) return { title: "Sign in", content: await signInPage() };
-    me = await get("/me");
+    me = await whoAmI();
     claim(me.name);
     notice = "";
     return await pageOf(me, hash, show);
@@ -78,7 +78,7 @@ async function signInPage() {
 /** Show the page of the current address, and move the focus to its heading. */
 async function show() {
   const mine = ++turn;
-  const hash = location.hash || "#/datasets";
+  const { hash } = location;
   const waiting = setTimeout(() => mine === turn && fill(main, skeleton()), SLOW_MS);
   const page = await load(hash);
   clearTimeout(waiting);

@@ -3,7 +3,11 @@
 (() => {
   /** @type {{ files?: string[], pages?: Record<string, number[]> }} */
   const MODULES = {}; // filled in by the service, from what each page imports
-  const OF_DATASET = /** @type {Record<string, string>} */ ({ "": "overview", plan: "planner" });
+  const OF_DATASET = /** @type {Record<string, string>} */ ({
+    "": "overview",
+    plan: "planner",
+    figures: "dataset_figures",
+  });
   const { src } = /** @type {HTMLScriptElement} */ (document.currentScript);
 
   /** Return the name of the page of an address, as its file in `pages/` is called. */
@@ -12,6 +16,7 @@
       .slice(2)
       .split("/")
       .filter((each, at) => each || at > 1);
+    if (section === "figures" && dataset) return "figure";
     return section === "datasets" && dataset ? (OF_DATASET[part] ?? part) : section;
   }
   function preload() {

@@ -37,6 +37,9 @@ PAGES = [
     ("activity", "olga", "#/datasets/penguins/activity", "Who spent how much"),
     ("ledger", "olga", "#/datasets/penguins/ledger", "Entries, newest first"),
     ("rules", "olga", "#/datasets/penguins/rules", "All releases together"),
+    ("figures", "ada", "#/figures", "Penguins by species"),
+    ("figure", "ada", "#/figures/penguins/species", "Address, files, embedding"),
+    ("dataset-figures", "olga", "#/datasets/penguins/figures", "Viewers"),
     ("register", "olga", "#/register", "write what is known without looking at the data"),
     ("principals", "admin", "#/principals", "Who may use the service, and as what."),
     ("audit", "vera", "#/audit", "Administrative acts, newest first"),
@@ -69,6 +72,12 @@ def derive(client: httpx.Client, dataset: str, derived: dict[str, object], epsil
     return quote(json.dumps(body))
 
 
+def publish(client: httpx.Client, name: str, title: str, release: str, **more: object) -> None:
+    body = {"title": title, "release": release, **more}
+    answer = client.put(f"/v1/datasets/penguins/figures/{name}", json=body)
+    assert answer.status_code in {200, 201}, answer.text
+
+
 def household(number: int) -> str:
     income = 12_000 + number * 7_919 % 60_000
     commune = COMMUNES[number * number % len(COMMUNES)]
@@ -95,7 +104,7 @@ def register(service: Service, owner: httpx.Client) -> None:
 
 
 def furnish(service: Service) -> Laboratory:
-    roles = {"olga": "owner", "ada": "analyst", "bob": "analyst", "vera": "auditor"}
+    roles = {"olga": "owner", "ada": "analyst", "bob": "analyst", "vera": "auditor", "vic": "viewer"}
     keys = {"admin": service.admin_key}
     for name, role in roles.items():
         keys[name] = service.admin.post("/v1/principals", json={"name": name, "role": role}).json()["key"]
@@ -114,6 +123,10 @@ def furnish(service: Service) -> Laboratory:
     releases["months"] = ask(ada, "households", {"kind": "histogram", "column": "moved", "bins": "month"}, "0.5")
     releases["vague"] = ask(ada, "households", {"kind": "mean", "column": "income"}, "0.001")
     line = {"kind": "regression", "columns": ["bill_length_mm", "body_mass_g"]}
+    publish(olga, "species", "Penguins by species", releases["groups"], audience="public", confirm_public=True)
+    publish(olga, "species", "Penguins by species", releases["groups"], note="Palmer Archipelago, 2007 to 2009.")
+    publish(ada, "body-mass", "Body mass", releases["mean"])
+    assert olga.put("/v1/datasets/penguins/viewers/vic").status_code == 201
     releases["regression"] = derive(ada, "penguins", line, "4")
     releases["means"] = derive(ada, "households", {"kind": "mean", "column": "income", "group_by": "region"}, "0.5")
     quantiles = {"kind": "quantile", "column": "income", "bins": 30, "probabilities": ["0.1", "0.5", "0.9"]}

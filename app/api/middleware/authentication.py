@@ -28,7 +28,7 @@ _REMEMBERED_SECONDS: Final = 1
 _WHERE_KEYS_CHANGE: Final = ("/v1/principals", "/v1/me")
 
 _GUARDED: Final = ("/v1/", "/figures/")
-_OF_FIGURES: Final = re.compile(r"/figures/.*|/v1/(figures(\.atom)?|datasets/[^/]+/figures(/.*)?)").fullmatch
+_OF_FIGURES: Final = re.compile(r"/figures/.*|/v1/(figures(\.atom|/reader)?|datasets/[^/]+/figures(/.*)?)").fullmatch
 _BASIC: Final = b'Basic realm="figures", charset="UTF-8"'
 _ONLY_FIGURES: Final = "Viewers see figures, and nothing else: list them with GET /v1/figures."
 _OF_SIGN_ON: Final = re.compile(r"/v1/sign-on|/sign-on/.*").fullmatch

@@ -8,6 +8,7 @@ from app.api.dependencies import (
     CallerOf,
     DirectRoute,
     ExtentOf,
+    GrantOf,
     IfMatchHeaders,
     JsonBody,
     NumberInPath,
@@ -38,14 +39,19 @@ def budget(name: str, caller: CallerOf) -> Response:
 @router.get(
     "/grantees",
     operation_id="listGrantees",
-    summary="List who may get an allowance",
+    summary="List who may get an allowance, or see figures",
     responses=describe_responses({200: (responses.Grantees, "A page of principals.")}, 403, 404),
 )
-def grantees(name: str, caller: CallerOf, page: PageOf) -> Response:
-    """The principals that may get an allowance: all but auditors and those that are disabled."""
+def grantees(name: str, caller: CallerOf, page: PageOf, grant: GrantOf) -> Response:
+    """The principals that may get an allowance: all but auditors, viewers and those that are disabled.
+
+    With `to=view`, those that may be made viewers: all but admins, auditors and those that are disabled.
+    """
     entered = caller.enter(name)
     entered.require_rule()
-    found = budgets.list_grantees(caller.services, page.after_name, page.limit + 1, newest=page.newest)
+    found = budgets.list_grantees(
+        caller.services, page.after_name, page.limit + 1, newest=page.newest, to_view=grant.is_view
+    )
     return list_response("grantees", found, page, "name")
 
 

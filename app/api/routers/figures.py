@@ -66,6 +66,17 @@ def all_figures(reader: ReaderOf, page: PageByNameOf, search: SearchOf) -> Respo
 
 
 @router.get(
+    "/figures/reader",
+    operation_id="getReader",
+    openapi_extra={"security": [{"key": []}, {"password": []}]},
+    responses=describe_responses({200: (schemas.FigureReader, "The caller.")}),
+)
+def reader_of_figures(reader: ReaderOf) -> Response:
+    """Who the caller is. Unlike `GET /v1/me`, viewers may ask this too."""
+    return json_response(reading.describe_reader(reader.services, reader.credential))
+
+
+@router.get(
     "/figures.atom",
     operation_id="getFigureFeed",
     openapi_extra=READERS_ACCESS,

@@ -9,6 +9,7 @@ from app.api.schemas.datasets import Label
 from app.api.schemas.derived import DerivedRequest
 from app.api.schemas.numbers import Flag, Text, refuse
 from app.api.schemas.responses import AnswerModel
+from app.api.schemas.roles import RoleName
 from app.services.figures.sources import MAX_RELEASES
 from app.services.names import RELEASE_ID_PATTERN
 
@@ -109,6 +110,14 @@ class FigureVersions(AnswerModel):
 
     versions: list[ListedFigureVersion] = Field(description="Oldest first.")
     next: int | None = Field(description="The `after` of the next page; null on the last one.")
+
+
+class FigureReader(AnswerModel):
+    """Who reads figures."""
+
+    name: str = Field(description="The caller's name.")
+    display_name: str | None = Field(description="How people call the caller.")
+    role: RoleName
 
 
 class Viewer(AnswerModel):

@@ -11,7 +11,7 @@ from app.db.page_queries import MAX_NUMBER, PageQueries, page_queries
 from app.db.session import Session, WriteSession
 from app.db.tables import principals
 from app.errors import InvalidRequestError, NameTakenError
-from app.roles import READERS, Role
+from app.roles import READERS, SEES_EVERY_DATASET, Role
 
 
 class Principal(NamedTuple):
@@ -78,6 +78,9 @@ _OF_SUBJECT = _SELECT.where(*BY_SUBJECT[:2])
 _BY_NAME = _SELECT.where(principals.c.name == bindparam("name"))
 _PAGE = page_queries(_SELECT, principals.c.id)
 _PAGE_OF_GRANTEES = _PAGE.where(principals.c.disabled_at.is_(None), *(principals.c.role != role for role in READERS))
+_PAGE_OF_POSSIBLE_VIEWERS = _PAGE.where(
+    principals.c.disabled_at.is_(None), *(principals.c.role != role for role in SEES_EVERY_DATASET)
+)
 _LASTING_ADMINS = (
     select(principals.c.id)
     .where(
@@ -159,6 +162,13 @@ def page_of_principals(session: Session, after: str | None, limit: int, *, newes
 def page_of_grantees(session: Session, after: str | None, limit: int, *, newest: bool = False) -> list[Principal]:
     """Do the same as `page_of_principals`, without auditors and without disabled principals."""
     return _read_page(session, _PAGE_OF_GRANTEES, after, limit, newest=newest)
+
+
+def page_of_possible_viewers(
+    session: Session, after: str | None, limit: int, *, newest: bool = False
+) -> list[Principal]:
+    """Do the same as `page_of_principals`, without those who see every dataset and without disabled principals."""
+    return _read_page(session, _PAGE_OF_POSSIBLE_VIEWERS, after, limit, newest=newest)
 
 
 def _read_page(session: Session, pages: PageQueries, after: str | None, limit: int, *, newest: bool) -> list[Principal]:

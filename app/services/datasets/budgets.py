@@ -122,10 +122,13 @@ def find_grantee(services: Services, name: str) -> Principal:
     return principal
 
 
-def list_grantees(services: Services, after: str | None, limit: int, *, newest: bool) -> list[Document]:
-    """Return a page of the principals that may get an allowance: neither disabled ones nor auditors."""
+def list_grantees(
+    services: Services, after: str | None, limit: int, *, newest: bool, to_view: bool = False
+) -> list[Document]:
+    """Return a page of the principals that may get an allowance, or of those that may be made viewers."""
+    list_page = principals.page_of_possible_viewers if to_view else principals.page_of_grantees
     with services.database.read() as session:
-        found = principals.page_of_grantees(session, after, limit, newest=newest)
+        found = list_page(session, after, limit, newest=newest)
     return [{"name": each.name, "display_name": each.display_name, "role": each.role} for each in found]
 
 

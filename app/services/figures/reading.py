@@ -117,6 +117,19 @@ def list_documents(listed: Sequence[ListedFigure]) -> list[Document]:
     ]
 
 
+def describe_reader(services: Services, credential: Credential | None) -> Document:
+    """Return who the caller is.
+
+    Raises:
+        NoCredentialError: there is no credential.
+        UnauthenticatedError: the credential is not valid.
+    """
+    if credential is None:
+        raise NoCredentialError
+    principal = access.authenticate(services.database, credential)
+    return {"name": principal.name, "display_name": principal.display_name, "role": principal.role}
+
+
 def open_figure(
     services: Services, credential: Credential | None, dataset: str, figure: str, version: int | None
 ) -> OpenedFigure:

@@ -2,6 +2,7 @@
 
 import { path } from "../api.js";
 import { derivedAddress } from "../derived_address.js";
+import { proposeTitle } from "../figures/names.js";
 import { facts, h, longList, notice, table } from "../ui/dom.js";
 import {
   axisTitle,
@@ -202,9 +203,18 @@ function chargeText({ budget, components: all, rehearsed }, paid) {
 
 /**
  * Return a card with everything about the answer to the request `body`. `paid` has what its releases cost just before,
- * by their ids. What is left of the budget is shown only to who has just asked.
+ * by their ids. What is left of the budget is shown only to who has just asked. `publisher` says what the user may
+ * publish.
  */
-export function derivedResult(answer, { body, paid = new Map(), isNew = true }) {
+export function derivedResult(
+  answer,
+  /** @type {{ body?: any, paid?: Map<string, string>, isNew?: boolean, publisher?: import("../figures/publisher.js").Publisher | null }} */ {
+    body,
+    paid = new Map(),
+    isNew = true,
+    publisher = null,
+  },
+) {
   const { budget, derived, dataset, epsilon } = answer;
   const whole = wholePicture(answer);
   const parts = Object.entries(answer.estimates).map(([name, each]) => estimate(answer, name, each, whole));
@@ -234,6 +244,10 @@ export function derivedResult(answer, { body, paid = new Map(), isNew = true }) 
       citation: citation(answer),
       address: answer.rehearsed || !isNew ? null : derivedAddress(dataset, body),
       request: { dataset, to: "derived", body: { derived, epsilon, ...asRehearsal(answer) } },
+      publication:
+        publisher && !answer.rehearsed
+          ? { dataset, source: { derived: body }, title: proposeTitle(derivedName(derived)), publisher }
+          : null,
     }),
     components("The releases that it is derived from", answer, paid),
     facts([

@@ -1,17 +1,11 @@
 // Saves a chart as PNG or SVG, and its figures as CSV.
 
 import { h } from "../ui/element.js";
+import { saveFile } from "../ui/save_file.js";
 import { pictureOf } from "./charts.js";
 
 const SCALE = 2; // pixels of a PNG for one of the page
 const PADDING = 16;
-
-/** Save content as a file of the browser. */
-function save(/** @type {Blob} */ content, /** @type {string} */ name) {
-  const address = URL.createObjectURL(content);
-  h("a", { href: address, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 10_000);
-}
 
 /** Return a chart as a document of its own: with a background, a font, and colours in place of the page's tokens. */
 function standalone(/** @type {SVGSVGElement} */ shown) {
@@ -33,7 +27,7 @@ function standalone(/** @type {SVGSVGElement} */ shown) {
 /** Save the picture of a chart as SVG. */
 export function saveSvg(/** @type {Element} */ chart, /** @type {string} */ name) {
   const shown = pictureOf(chart);
-  if (shown) save(new Blob([standalone(shown).text], { type: "image/svg+xml" }), `${name}.svg`);
+  if (shown) saveFile(new Blob([standalone(shown).text], { type: "image/svg+xml" }), `${name}.svg`);
 }
 
 /** Save the picture of a chart as PNG, twice as fine as on the page. */
@@ -47,7 +41,7 @@ export async function savePng(/** @type {Element} */ chart, /** @type {string} *
   const paper = h("canvas", { width: width * SCALE, height: height * SCALE });
   const pen = /** @type {CanvasRenderingContext2D} */ (paper.getContext("2d"));
   pen.drawImage(image, 0, 0, paper.width, paper.height);
-  paper.toBlob((content) => content && save(content, `${name}.png`), "image/png");
+  paper.toBlob((content) => content && saveFile(content, `${name}.png`), "image/png");
 }
 
 /** Return a value as a field of CSV; a text that a spreadsheet would compute begins with an apostrophe. */
@@ -67,4 +61,4 @@ export const csvOf = (/** @type {unknown[][]} */ rows) =>
 
 /** Save rows as CSV. */
 export const saveCsv = (/** @type {unknown[][]} */ rows, /** @type {string} */ name) =>
-  save(new Blob([csvOf(rows)], { type: "text/csv;charset=utf-8" }), `${name}.csv`);
+  saveFile(new Blob([csvOf(rows)], { type: "text/csv;charset=utf-8" }), `${name}.csv`);

@@ -1,6 +1,7 @@
 // Shows a release: what was asked, the value with its interval, what it means, and what it cost.
 
 import { path } from "../api.js";
+import { proposeTitle } from "../figures/names.js";
 import { facts, h, longList, notice, table } from "../ui/dom.js";
 import { binnedColumns, bound, date, number, statistic, time, withUnit } from "../ui/format.js";
 import { endsText, errorText, measured, percent, tickText } from "../ui/rounding.js";
@@ -224,9 +225,15 @@ function citation(/** @type {Release} */ release) {
 
 /**
  * Return a card with everything about a release. The budget in it is what was left just after it, to whoever paid for
- * it: it is shown only to who has just asked.
+ * it: it is shown only to who has just asked. `publisher` says what the user may publish.
  */
-export function result(/** @type {Release} */ release, { isNew = true } = {}) {
+export function result(
+  /** @type {Release} */ release,
+  /** @type {{ isNew?: boolean, publisher?: import("../figures/publisher.js").Publisher | null }} */ {
+    isNew = true,
+    publisher = null,
+  } = {},
+) {
   const { accuracy, budget, mechanism, privacy } = release;
   const many = Array.isArray(release.value);
   const { picture, content, figures } = release.axes
@@ -257,6 +264,15 @@ export function result(/** @type {Release} */ release, { isNew = true } = {}) {
         to: "releases",
         body: { statistic: release.statistic, epsilon: privacy.epsilon, ...asRehearsal(release) },
       },
+      publication:
+        publisher && !rehearsed
+          ? {
+              dataset: release.dataset,
+              source: { releases: [release.id] },
+              title: proposeTitle(statistic(release.statistic)),
+              publisher,
+            }
+          : null,
     }),
     figures,
     facts([

@@ -1,26 +1,20 @@
 // What can be taken away from a result: the picture, the figures, the question as a program, a sentence to cite it.
 
-import { h, openDialog, toast } from "../ui/dom.js";
+import { publishOffer } from "../figures/publish_offer.js";
+import { copyText } from "../ui/copy.js";
+import { h } from "../ui/element.js";
 import { curl, python, r } from "./code.js";
 import { saveCsv, savePng, saveSvg } from "./export.js";
 
 /**
- * @typedef {{ name: string, picture?: HTMLElement | null, rows: unknown[][], request: import("./code.js").Request, citation: string, address: string | null }} Shared
- * `rows` are the exact figures, with their headings first; `address` is that of the page of the result, if it has one and is not there
+ * @typedef {{ name: string, picture?: HTMLElement | null, rows: unknown[][], request: import("./code.js").Request, citation: string, address: string | null, publication: import("../figures/publish_offer.js").Answer | null }} Shared
+ * `rows` are the exact figures, with their headings first; `address` is that of the page of the result, if it has one and is not there;
+ * `publication` is what can be published, if the user may
  */
 
-/** Copy a text; where the browser forbids it, show it to be copied by hand. */
-async function copy(/** @type {string} */ text, /** @type {string} */ what) {
-  try {
-    await navigator.clipboard.writeText(text);
-    toast(`${what} is copied.`);
-  } catch {
-    await openDialog({ title: what, wide: true, content: h("pre", { class: "code", tabindex: "0" }, text) });
-  }
-}
-
 /** Return the buttons of a result. */
-export function shareButtons(/** @type {Shared} */ { name, picture, rows, request, citation, address }) {
+export function shareButtons(/** @type {Shared} */ { name, picture, rows, request, citation, address, publication }) {
+  const offer = publication && publishOffer(publication);
   const button = (/** @type {string} */ text, /** @type {() => any} */ act, /** @type {string} */ label) =>
     h("button", { type: "button", class: "link small", "aria-label": label, click: act }, text);
   const program = (
@@ -29,12 +23,13 @@ export function shareButtons(/** @type {Shared} */ { name, picture, rows, reques
   ) =>
     button(
       language,
-      () => copy(write(request, location.origin), `The question as ${language}`),
+      () => copyText(write(request, location.origin), `The question as ${language}`),
       `Copy the question as ${language}`,
     );
-  return h(
+  const buttons = h(
     "div",
     { class: "share" },
+    offer?.button,
     h(
       "div",
       { class: "row" },
@@ -56,8 +51,9 @@ export function shareButtons(/** @type {Shared} */ { name, picture, rows, reques
     h(
       "div",
       { class: "row" },
-      button("Cite", () => copy(citation, "The citation"), "Copy a sentence to cite this"),
+      button("Cite", () => copyText(citation, "The citation"), "Copy a sentence to cite this"),
       address !== null && h("a", { href: address }, "Page of this answer"),
     ),
   );
+  return [buttons, offer?.place];
 }

@@ -2,9 +2,13 @@
 
 import { derivedResult } from "../charts/derived_results.js";
 import { result } from "../charts/release_results.js";
+import { proposeTitle } from "../figures/names.js";
+import { publishOffer } from "../figures/publish_offer.js";
 import { rehearse, release } from "../release_requests.js";
-import { alertOf, announce, fill } from "../ui/dom.js";
+import { alertOf, announce, fill, h } from "../ui/dom.js";
+import { statistic } from "../ui/format.js";
 
+const MAX_RELEASES = 100; // of a figure
 const SHOWN = { releases: result, derived: derivedResult };
 const FREE = {
   releases: "An earlier release answered, at no cost.",
@@ -19,14 +23,32 @@ export function request(name, to, body) {
   );
 }
 
+/** Return the offer to publish several releases as one figure. */
+function allReleases(answers, publisher) {
+  const releases = answers.filter(({ to }) => to === "releases").map(({ found }) => found);
+  if (releases.length < 2 || releases.length > MAX_RELEASES) return null;
+  const [first] = releases;
+  const offer = publishOffer(
+    {
+      dataset: first.dataset,
+      source: { releases: releases.map(({ id }) => id) },
+      title: `${proposeTitle(statistic(first.statistic))} and ${releases.length - 1} more`,
+      publisher,
+    },
+    `Publish these ${releases.length} releases as one figure`,
+  );
+  return h("div", { class: "card" }, h("div", { class: "buttons" }, offer.button), offer.place);
+}
+
 /**
  * Show answers, each `{to, found, body, paid}`, and move the focus to the first one: `body` is the request of a derived
- * one, `paid` what its releases cost just before.
+ * one, `paid` what its releases cost just before. `publisher` says what the user may publish.
  */
-export function showAnswers(place, answers, charged) {
+export function showAnswers(place, answers, charged, publisher) {
   fill(
     place,
-    answers.map(({ to, found, body, paid }) => SHOWN[to](found, { body, paid })),
+    publisher && allReleases(answers, publisher),
+    answers.map(({ to, found, body, paid }) => SHOWN[to](found, { body, paid, publisher })),
   );
   place.querySelector("h2")?.focus();
   announce(Number(charged) === 0 ? FREE[answers.length > 1 ? "derived" : answers[0].to] : `Released for ε ${charged}.`);
@@ -34,12 +56,13 @@ export function showAnswers(place, answers, charged) {
 
 /**
  * Return functions that request a question of a dataset and show its answer in an element: `ask` fails as the request
- * does, and so does `tryOut`, which asks for made-up data; `again` shows the failure. `afterwards` runs after an answer.
+ * does, and so does `tryOut`, which asks for made-up data; `again` shows the failure. `afterwards` runs after an answer,
+ * and `publisher` returns what the user may publish.
  */
-export function prepareRequests(name, answer, afterwards) {
+export function prepareRequests(name, answer, afterwards, publisher) {
   async function ask(to, body) {
     const found = await request(name, to, body);
-    showAnswers(answer, [{ to, found, body }], found.reused ? "0" : found.budget.charged);
+    showAnswers(answer, [{ to, found, body }], found.reused ? "0" : found.budget.charged, publisher());
     afterwards();
   }
   async function tryOut(to, body) {

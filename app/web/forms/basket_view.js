@@ -1,6 +1,7 @@
 // The basket on the page: its questions with one price, released with one confirmation.
 
 import { call, path } from "../api.js";
+import { publisherOf } from "../figures/publisher.js";
 import { cancelPrevious } from "../ui/debounce.js";
 import { alertOf, announce, fill, h } from "../ui/dom.js";
 import { costText } from "../ui/format.js";
@@ -48,6 +49,7 @@ async function answersOf(name, questions, batch) {
 export function basketView(name, people, answer, afterwards) {
   const element = h("section", { class: "card basket", "aria-label": "Basket", hidden: true });
   const trouble = h("div");
+  const publisher = () => publisherOf(people().me, people().budget);
   let planning = false;
 
   async function ask(body) {
@@ -57,9 +59,9 @@ export function basketView(name, people, answer, afterwards) {
     if (same) emptyBasket(name);
     const single = batch.items.map((found) => ({ to: "releases", found }));
     try {
-      showAnswers(answer, same ? await answersOf(name, questions, batch) : single, batch.budget.charged);
+      showAnswers(answer, same ? await answersOf(name, questions, batch) : single, batch.budget.charged, publisher());
     } catch (error) {
-      showAnswers(answer, single, batch.budget.charged);
+      showAnswers(answer, single, batch.budget.charged, publisher());
       answer.prepend(alertOf(error));
     }
     afterwards();

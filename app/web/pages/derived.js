@@ -11,9 +11,13 @@ const nothing = (/** @type {string} */ dataset, /** @type {string} */ title, /**
 
 /**
  * Return what an address shows: the answer if all its releases are known, or else what it would cost. No release is ever
- * deleted, so what the plan says is free stays free.
+ * deleted, so what the plan says is free stays free. `publisher` says what the user may publish.
  */
-export async function derivedAnswer(/** @type {string} */ dataset, /** @type {string} */ text) {
+export async function derivedAnswer(
+  /** @type {string} */ dataset,
+  /** @type {string} */ text,
+  /** @type {import("../figures/publisher.js").Publisher | null} */ publisher,
+) {
   const asked = requestOf(text);
   if (asked === null)
     return nothing(dataset, "This address has no question", "It may be cut off or mistyped. Copy the whole address.");
@@ -26,7 +30,7 @@ export async function derivedAnswer(/** @type {string} */ dataset, /** @type {st
         `Its releases would cost ε ${costText(plan.budget.charged)}. Opening an address never pays; ask the question to release it.`,
       );
     const answer = await call("POST", path("datasets", dataset, "derived"), asked);
-    return derivedResult(answer, { body: asked, isNew: false });
+    return derivedResult(answer, { body: asked, isNew: false, publisher });
   } catch (error) {
     if (![400, 403, 409, 422].includes(error.status)) throw error;
     return alertOf(error);

@@ -37,8 +37,18 @@ export const noRelease = (/** @type {string} */ dataset) =>
     ),
   );
 
-/** Return what is said of an address without a page, with the ways on. */
-export const notFound = () => [
+/** Return what is said of a figure that does not exist, or that the user may not see. */
+export const noFigure = () =>
+  h(
+    "div",
+    { class: "empty" },
+    h("h2", {}, "This figure is not here"),
+    h("p", {}, "It may be withdrawn, its name may be mistyped, or its owner has not let you see it."),
+    h("div", { class: "buttons" }, h("a", { href: "#/figures" }, "All figures")),
+  );
+
+/** Return what is said of an address without a page, with the ways on; `isMore` is false for those who see figures alone. */
+export const notFound = (/** @type {boolean} */ isMore) => [
   h(
     "div",
     { class: "empty" },
@@ -47,8 +57,9 @@ export const notFound = () => [
     h(
       "div",
       { class: "buttons" },
-      h("a", { href: "#/datasets" }, "All datasets"),
-      h("a", { href: "/guide/" }, "Guide"),
+      isMore
+        ? [h("a", { href: "#/datasets" }, "All datasets"), h("a", { href: "/guide/" }, "Guide")]
+        : h("a", { href: "#/figures" }, "All figures"),
     ),
   ),
 ];

@@ -2,6 +2,7 @@
 
 import { call, get, path } from "../api.js";
 import { derivedName } from "../charts/derived_results.js";
+import { publisherOf } from "../figures/publisher.js";
 import { prepareRequests } from "../forms/ask.js";
 import { addToBasket, basketQuestion, refusal } from "../forms/basket.js";
 import { basketView } from "../forms/basket_view.js";
@@ -227,7 +228,7 @@ export async function planner(name, me, budget) {
     replan();
     basket.show();
   };
-  const { ask, again, tryOut } = prepareRequests(name, answer, afterwards);
+  const { ask, again, tryOut } = prepareRequests(name, answer, afterwards, () => publisherOf(me, budget));
   const basket = basketView(name, people, answer, afterwards);
 
   /** Run an act of a button once at a time, with what is in the fields now. */

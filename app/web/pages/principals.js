@@ -1,54 +1,12 @@
 // The page where admins manage principals, their roles and their keys.
 
 import { call, listedNewest, path } from "../api.js";
-import { checkText } from "../forms/amounts.js";
 import { confirmThenSend } from "../forms/confirm_then_send.js";
-import { badge, card, field, fill, h, help, longList, notice, select, table, toast } from "../ui/dom.js";
+import { createPrincipal, SHOWN_HINT, shownName } from "../forms/new_principal.js";
+import { badge, card, field, fill, h, help, longList, notice, table, toast } from "../ui/dom.js";
 import { time } from "../ui/format.js";
 import { expiry, expiryField } from "../ui/key_expiry.js";
 import { newKey } from "../ui/new_key.js";
-
-/** @type {[string, string][]} */
-const ROLES = [
-  ["analyst", "analyst: plans and releases"],
-  ["owner", "owner: registers datasets and grants allowances"],
-  ["auditor", "auditor: reads everything, changes nothing"],
-  ["admin", "admin: everything"],
-];
-
-const SHOWN_HINT = "Such as Ada Lovelace. It is shown beside the name.";
-const shownName = (value) => h("input", { type: "text", maxlength: 255, autocomplete: "off", value });
-
-/** Ask who it is, and create a principal; return it with its key. */
-async function create() {
-  const name = h("input", { type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false" });
-  const shown = shownName("");
-  const role = select(ROLES, "analyst");
-  const until = expiryField();
-  const roleField = field("Role", role);
-  roleField.querySelector("label")?.after(" ", help("role"));
-  return confirmThenSend(
-    {
-      question: "New principal",
-      action: "Create",
-      content: [
-        field("Name", name, "Lowercase letters, digits, - and _. It never changes."),
-        field("Display name (optional)", shown, SHOWN_HINT),
-        roleField,
-        until.element,
-      ],
-      fields: { name, display_name: shown, role, key_expires_at: until.input },
-      check: () => checkText(name, "Write a name."),
-    },
-    () =>
-      call("POST", "/principals", {
-        name: name.value.trim(),
-        display_name: shown.value.trim() || null,
-        role: role.value,
-        ...until.body(),
-      }),
-  );
-}
 
 async function renew({ name }) {
   const until = expiryField();
@@ -152,7 +110,7 @@ export async function principals() {
   await show();
   return {
     lead: "Who may use the service, and as what.",
-    actions: h("button", { type: "button", click: doing(create) }, "New principal"),
+    actions: h("button", { type: "button", click: doing(() => createPrincipal()) }, "New principal"),
     content: [told, card(["Principals ", help("principal")], list)],
   };
 }

@@ -22,7 +22,7 @@ function askForDraft(/** @type {Table} */ table, /** @type {AbortSignal} */ sign
   const body = new FormData();
   body.append("metadata", JSON.stringify(table.known));
   body.append("file", table.file);
-  return upload("/drafts", body, signal);
+  return upload("/draft-uploads", body, signal);
 }
 
 export async function register() {

@@ -57,4 +57,5 @@ export async function releases(name) {
   ];
 }
 
-export const oneRelease = async (id) => result(await get(path("releases", id)), { isNew: false });
+/** Return the page of one release; `publisher` says what the user may publish. */
+export const oneRelease = async (id, publisher) => result(await get(path("releases", id)), { isNew: false, publisher });

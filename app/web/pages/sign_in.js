@@ -1,7 +1,7 @@
 // The page to sign in, with an organisation's account if the service has a provider, or with a key. Only this tab
 // stores the key, until it is closed.
 
-import { get } from "../api.js";
+import { whoAmI } from "../identity.js";
 import { forget, key, leave, provider } from "../session.js";
 import { field, form, h } from "../ui/dom.js";
 
@@ -21,7 +21,7 @@ const keyForm = (/** @type {() => Promise<void>} */ done) => {
   const enter = async () => {
     key.set(input.value.trim());
     try {
-      await get("/me");
+      await whoAmI();
     } catch (error) {
       forget();
       if (/** @type {any} */ (error).status === 401)

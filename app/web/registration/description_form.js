@@ -20,7 +20,7 @@ function send(/** @type {Table} */ table, /** @type {Metadata} */ metadata) {
   const body = new FormData();
   body.append("metadata", text);
   body.append("file", table.file);
-  return upload("/datasets", body);
+  return upload("/dataset-uploads", body);
 }
 
 /** Return the form that describes a table and registers it. */

@@ -121,6 +121,10 @@ export const GLOSSARY = {
     "meaning": "The histograms of one column of numbers or dates with one filter, in which counts of intervals are looked for.",
     "more": "decisions/0005-reuse.html"
   },
+  "figure": {
+    "meaning": "A released answer that is published under a name, in versions; others read it at no cost.",
+    "more": "figures.html"
+  },
   "file store": {
     "meaning": "A bucket, a web server or a directory whose Parquet files owners may register.",
     "more": "engines.html#files-elsewhere"
@@ -284,6 +288,10 @@ export const GLOSSARY = {
   "verification": {
     "meaning": "Computing every hash and sum of a ledger again.",
     "more": "ledger.html"
+  },
+  "viewer": {
+    "meaning": "A principal that sees the figures of a dataset, and nothing else of it.",
+    "more": "figures.html#who-reads"
   },
   "whole number": {
     "meaning": "What columns of the kinds integer, real and decimal hold.",

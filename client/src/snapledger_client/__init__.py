@@ -61,7 +61,7 @@ from snapledger_client.models.accounts import (
 )
 from snapledger_client.models.batches import Batch, BatchPlan, PlannedItem
 from snapledger_client.models.derived import Component, Derived, DerivedEstimate, DerivedPlan, End, ExpectedWidth
-from snapledger_client.models.figures import Figure, Viewer
+from snapledger_client.models.figures import Figure, FigureReader, Viewer
 from snapledger_client.models.plans import Bias, Cliff, CurvePoint, FreePlan, Outlook, Plan, Prospect
 from snapledger_client.models.releases import (
     Accuracy,
@@ -198,6 +198,7 @@ __all__ = [
     "EstimateAccuracy",
     "ExpectedWidth",
     "Figure",
+    "FigureReader",
     "Forbidden",
     "FreePlan",
     "GrantedAllowance",

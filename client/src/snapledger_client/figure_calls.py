@@ -5,7 +5,7 @@ from typing import Any
 
 from snapledger_client.calls import Call, Pages, _list_pages, _make_body, _make_path, _read_nothing
 from snapledger_client.derived_statistics import DerivedStatistic
-from snapledger_client.models.figures import Figure, Viewer
+from snapledger_client.models.figures import Figure, FigureReader, Viewer
 
 
 def list_figures(dataset: str | None, search: str | None) -> Pages[Figure]:
@@ -17,6 +17,11 @@ def list_figures(dataset: str | None, search: str | None) -> Pages[Figure]:
 def get_feed() -> Call[str]:
     """Get the Atom feed of the latest figures."""
     return Call("GET", _make_path("figures.atom"), bytes.decode, headers={"Accept": "application/atom+xml"})
+
+
+def get_reader() -> Call[FigureReader]:
+    """Get who the caller is."""
+    return Call("GET", _make_path("figures", "reader"), FigureReader.parse)
 
 
 def get_figure(dataset: str, figure: str, version: int | None) -> Call[Figure]:

@@ -54,7 +54,13 @@ OF_A_DATASET = [
 ]
 # Who reads figures is shown in `figures/test_figure_readers.py`, since some need no key.
 OF_FIGURES = [
-    *("/v1/figures", "/v1/figures.atom", "/v1/datasets/some/figures", "/v1/datasets/some/figures/mass"),
+    *(
+        "/v1/figures",
+        "/v1/figures/reader",
+        "/v1/figures.atom",
+        "/v1/datasets/some/figures",
+        "/v1/datasets/some/figures/mass",
+    ),
     *("/v1/datasets/some/figures/mass/versions", "/v1/datasets/some/figures/mass/versions/1"),
 ]
 OF_THE_SERVICE = [

@@ -26,7 +26,7 @@ from snapledger_client.models.accounts import (
     Verification,
     VerificationSummary,
 )
-from snapledger_client.models.figures import Figure
+from snapledger_client.models.figures import Figure, FigureReader
 from snapledger_client.models.plans import FreePlan
 from snapledger_client.models.releases import Release
 from snapledger_client.numbers import Number
@@ -350,6 +350,15 @@ class AsyncClient(AsyncBaseClient):
             []
         """
         return self._list(figure_calls.list_figures(None, search), "figures")
+
+    def figure_reader(self) -> Awaitable[FigureReader]:
+        """Who the caller is. Unlike `me()`, a viewer may ask this too.
+
+        Examples:
+            >>> (await client.figure_reader()).role
+            'analyst'
+        """
+        return self._send(figure_calls.get_reader())
 
     def figure_feed(self) -> Awaitable[str]:
         """An Atom feed of the figures that the caller may see, the latest first.

@@ -28,7 +28,7 @@ from snapledger_client.models.accounts import (
     Verification,
     VerificationSummary,
 )
-from snapledger_client.models.figures import Figure
+from snapledger_client.models.figures import Figure, FigureReader
 from snapledger_client.models.plans import FreePlan
 from snapledger_client.models.releases import Release
 from snapledger_client.numbers import Number
@@ -352,6 +352,15 @@ class Client(BaseClient):
             []
         """
         return self._list(figure_calls.list_figures(None, search), "figures")
+
+    def figure_reader(self) -> FigureReader:
+        """Who the caller is. Unlike `me()`, a viewer may ask this too.
+
+        Examples:
+            >>> client.figure_reader().role
+            'analyst'
+        """
+        return self._send(figure_calls.get_reader())
 
     def figure_feed(self) -> str:
         """An Atom feed of the figures that the caller may see, the latest first.

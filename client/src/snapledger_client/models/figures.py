@@ -31,6 +31,19 @@ class Figure(DisplayedAnswer):
     rows: tuple[dict[str, Any], ...] | None = None
 
 
+class FigureReader(DisplayedAnswer):
+    """Who reads figures: the caller.
+
+    Examples:
+        >>> client.figure_reader().role
+        'analyst'
+    """
+
+    name: str
+    display_name: str | None = None
+    role: str
+
+
 class Viewer(DisplayedAnswer):
     """A principal that may see a dataset's figures.
 

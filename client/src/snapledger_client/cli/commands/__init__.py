@@ -83,6 +83,7 @@ COMMANDS: dict[str, tuple[Command, str]] = {
     ),
     "figure withdraw": (figures.withdraw, "figure withdraw penguins body-mass"),
     "figure feed": (figures.print_feed, "figure feed"),
+    "figure reader": (figures.show_reader, "figure reader"),
     "viewer list": (figures.list_viewers, "viewer list penguins"),
     "viewer show": (figures.show_viewer, "viewer show penguins bob"),
     "viewer add": (figures.add_viewer, "viewer add penguins bob"),

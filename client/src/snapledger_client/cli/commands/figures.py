@@ -142,6 +142,14 @@ def print_feed() -> None:
         typer.echo(client.figure_feed())
 
 
+def show_reader(*, output_format: FormatOf = OutputFormat.TABLE) -> None:
+    """Show who you are to the service. Unlike `me`, viewers may ask this too."""
+    with connect() as client:
+        found = client.figure_reader()
+    line = f"{format_person(found.name, found.display_name)}: {found.role}"
+    output.write(output_format, found.to_dict(), partial(output.print_line, line), [found.to_dict()])
+
+
 def list_viewers(dataset: DatasetName, *, output_format: FormatOf = OutputFormat.TABLE) -> None:
     """List who may see a dataset's figures besides those who see the dataset; for its owner and auditors."""
     with connect() as client:

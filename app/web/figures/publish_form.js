@@ -1,0 +1,164 @@
+// The form that publishes an answer as a figure, or as a new version of one. It says what that does before it is done.
+
+import { call } from "../api.js";
+import { checkText } from "../forms/amounts.js";
+import { confirmThenSend } from "../forms/confirm_then_send.js";
+import { debounce } from "../ui/debounce.js";
+import { field, fill, h, notice, select, setError, toast } from "../ui/dom.js";
+import { figurePath, screenAddress } from "./addresses.js";
+import { findFigure } from "./find_figure.js";
+import { isFigureName, MAX_NOTE, MAX_TITLE, proposeName } from "./names.js";
+import { takeAway } from "./take_away.js";
+
+/**
+ * @typedef {{ releases: string[] } | { derived: any }} Source the ids of releases, or the request of a derived answer
+ * @typedef {import("./publisher.js").Publisher} Publisher
+ * @typedef {{ dataset: string, source: Source, title: string, publisher: Publisher }} Answer
+ * @typedef {{ figure: string, title: string, note: string | null, audience: string, version: number }} Current
+ */
+
+const SETTLE_MS = 250;
+const FREE = "Publishing costs nothing: the answer was paid for when it was released.";
+const EVERYBODY = "Yes: everybody who reaches this service may read it, with its earlier versions";
+
+/** Return what publishing does, in sentences. */
+function effect(/** @type {Current | null} */ before, /** @type {string} */ audience, /** @type {boolean} */ rules) {
+  const narrowed =
+    before?.audience === "public" && audience !== "public"
+      ? ` It is public now, and will no longer be${rules ? "" : ": only owners publish for everybody"}.`
+      : "";
+  return before === null
+    ? `${FREE} No figure has this name now. A later publication under the same name is its next version.`
+    : `${FREE} “${before.title}” has this name: this becomes its version ${before.version + 1}, at the same address, and ` +
+        `everybody who reads it sees it from then on. Earlier versions stay readable by their number.${narrowed}`;
+}
+
+/** Return the choice of who may see it, with the confirmation that everybody may. */
+function audienceFields(
+  /** @type {Publisher} */ { rules },
+  /** @type {string} */ chosen,
+  /** @type {() => void} */ change,
+) {
+  const who = select(
+    [
+      ["viewers", "those who see the dataset, and its viewers"],
+      ["public", "everybody, without a key"],
+    ],
+    rules ? chosen : "viewers",
+    {
+      change: () => {
+        show();
+        change();
+      },
+    },
+  );
+  const confirm = h("input", { type: "checkbox" });
+  const confirming = field(EVERYBODY, confirm);
+  const show = () => {
+    confirming.hidden = who.value !== "public";
+  };
+  show();
+  const check = () => {
+    const isMissing = who.value === "public" && !confirm.checked;
+    setError(confirm, isMissing ? "Confirm that everybody may read it." : null);
+    return !isMissing;
+  };
+  return {
+    who,
+    confirm,
+    check,
+    content: rules
+      ? [field("Who may see it", who), confirming]
+      : h(
+          "p",
+          { class: "muted" },
+          "Those who see the dataset and its viewers may see it. Its owner can make it public.",
+        ),
+  };
+}
+
+/**
+ * Ask for a name, a title and who may see it, and publish; return the figure, or undefined if the user went back.
+ * `current` is the figure that is changed, which keeps its name.
+ * @param {Answer} answer
+ * @param {Current | null} [current]
+ */
+export async function publishAnswer({ dataset, source, title: proposed, publisher }, current = null) {
+  /** @type {Current | null} */
+  let before = current;
+  const told = h("div", { role: "status" });
+  const show = () => fill(told, notice("info", effect(before, audience.who.value, publisher.rules)));
+  const look = debounce(async () => {
+    const sought = name.value.trim();
+    const found = await findFigure({ dataset, figure: sought }).catch(() => null); // the service tells what it does either way
+    if (sought !== name.value.trim()) return;
+    before = found;
+    show();
+  }, SETTLE_MS);
+  const name = h("input", {
+    type: "text",
+    autocomplete: "off",
+    autocapitalize: "off",
+    spellcheck: "false",
+    maxlength: 63,
+    value: current?.figure ?? proposeName(proposed),
+    input: look,
+  });
+  const title = h("input", {
+    type: "text",
+    autocomplete: "off",
+    maxlength: MAX_TITLE,
+    value: current?.title ?? proposed,
+  });
+  const note = h("textarea", { class: "prose", rows: 3, maxlength: MAX_NOTE, value: current?.note ?? "" });
+  const audience = audienceFields(publisher, current?.audience ?? "viewers", show);
+  show();
+  if (current === null) look();
+
+  const checkName = () => {
+    const isRight = isFigureName(name.value.trim());
+    setError(name, isRight ? null : "Use small letters, digits, - and _; begin with a letter or a digit.");
+    return isRight;
+  };
+  const published = await confirmThenSend(
+    {
+      question: current === null ? "Publish as figure" : `Change ${current.figure}`,
+      action: current === null ? "Publish" : "Publish the new version",
+      content: [
+        current === null && field("Name", name, "It is part of the address, and stays."),
+        field("Title", title),
+        field("Note (optional)", note, "What readers should know. It is shown as plain text."),
+        audience.content,
+        told,
+      ],
+      fields: { figure: name, title, note, confirm_public: audience.confirm },
+      check: () => [checkName(), checkText(title, "Write a title."), audience.check()].every(Boolean),
+    },
+    () =>
+      call("PUT", figurePath({ dataset, figure: name.value.trim() }), {
+        title: title.value.trim(),
+        note: note.value.trim() || null,
+        ...source,
+        audience: audience.who.value,
+        confirm_public: audience.who.value === "public",
+      }),
+  );
+  if (published === undefined) return undefined;
+  const isSame = before?.version === published.version;
+  toast(
+    isSame
+      ? `Nothing has changed: version ${published.version} of ${published.figure} shows this already.`
+      : `${published.figure} is published, version ${published.version}.`,
+  );
+  return { ...published, audience: audience.who.value };
+}
+
+/** Return what was published: where it is, and what can be taken away from it. */
+export const shownPublication = (/** @type {any} */ figure) =>
+  h(
+    "section",
+    { class: "notice good", "aria-label": "What was published" },
+    h("h3", { tabindex: "-1" }, `Published: ${figure.title}, version ${figure.version}`),
+    takeAway(figure),
+    h("p", {}, h("a", { href: screenAddress(figure) }, "Open the figure")),
+  );

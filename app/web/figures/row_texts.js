@@ -1,0 +1,45 @@
+// A row's number and interval as people read them, as the service's own page of a figure has them. A pure module.
+
+import { number, withUnit } from "../ui/format.js";
+import { endsText, valueText } from "../ui/rounding.js";
+import { asYear } from "../ui/years.js";
+
+/** @typedef {any} Row a row of a figure as the API answers */
+
+const ofYears = (/** @type {Row} */ { unit }) => unit === "year";
+
+/** Return the row's label, after its group if it has another one. */
+export const labelOf = (/** @type {Row} */ { group, label }) =>
+  group === null || group === label ? label : `${group} · ${label}`;
+
+/** Return what a row's number is: "mean of body_mass_g", "count by species". */
+export function measureOf(/** @type {Row} */ { measure, columns }) {
+  const name = measure.replaceAll("_", " ");
+  return columns ? `${name} ${measure === "count" ? "by" : "of"} ${columns}` : name;
+}
+
+/** Return the number, without its unit. */
+export function numberOf(/** @type {Row} */ row) {
+  const { value, value_as_date: date, interval_lower: low, interval_upper: high, measure } = row;
+  if (value === null) return "undefined";
+  if (date !== null) return date;
+  const text = measure === "count" || low === null || high === null ? number(value) : valueText(value, [low, high]);
+  return asYear(text, ofYears(row));
+}
+
+/** Return the number with its unit. */
+export const numberText = (/** @type {Row} */ row) =>
+  withUnit(numberOf(row), row.value === null || row.value_as_date !== null ? undefined : row.unit);
+
+/** Return the interval: "4,093 to 4,326", "at least 3", or nothing if both ends are unknown. */
+export function intervalText(/** @type {Row} */ row) {
+  const { interval_lower: low, interval_upper: high, measure } = row;
+  if (low === null && high === null) return "";
+  const text =
+    low === null
+      ? `at most ${number(high)}`
+      : high === null
+        ? `at least ${number(low)}`
+        : endsText([low, high], { whole: measure === "count" }).join(" to ");
+  return asYear(text, ofYears(row));
+}
