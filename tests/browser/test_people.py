@@ -152,7 +152,7 @@ def test_an_auditor_reads_and_does_no_more(opened: Opened, penguins: Penguins, s
     key = auditor.headers["Authorization"].removeprefix("Bearer ")
     page = opened().sign_in(key, f"#/datasets/{penguins.name}")
     tabs = page.get_by_role("navigation", name="Dataset").get_by_role("link")
-    expect(tabs).to_have_text(["Overview", "Releases", "Activity", "Ledger"])
+    expect(tabs).to_have_text(["Overview", "Releases", "Figures", "Activity", "Ledger"])
     expect(page.get_by_role("link", name="Principals")).to_have_count(0)
 
 

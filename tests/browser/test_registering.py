@@ -295,7 +295,7 @@ def test_a_column_gets_another_kind(opened: Opened, service: Service, owner: str
 def test_a_draft_that_takes_long_is_stopped(opened: Opened, owner: str) -> None:
     dashboard = opened()
     page = dashboard.sign_in(owner, "#/register")
-    page.route("**/v1/drafts", lambda _: None)  # as if it took for ever
+    page.route("**/v1/draft-uploads", lambda _: None)  # as if it took for ever
     choose(page, AGES)
     page.get_by_role("button", name="Stop").click()
     expect(page.get_by_role("heading", name="No draft")).to_be_visible()

@@ -118,6 +118,26 @@ def test_a_grant_is_revoked_and_listed(service: Service, table: Table) -> None:
     assert_refused(table.owner.delete(f"{table.path}/viewers/{name}"), 404, "not-found")
 
 
+def test_everybody_with_a_key_learns_its_role(service: Service, table: Table, viewer: httpx.Client) -> None:
+    roles = [client.get("/v1/figures/reader").json()["role"] for client in (viewer, table.analyst, service.admin)]
+    assert roles == ["viewer", "analyst", "admin"]
+    assert_refused(service.stranger.get("/v1/figures/reader"), 401, "unauthenticated")
+    assert_refused(service.client("wrong").get("/v1/figures/reader"), 401, "unauthenticated")
+
+
+def test_who_may_be_made_a_viewer_is_listed(service: Service, table: Table) -> None:
+    name, _ = service.principal("viewer")
+    auditor, _ = service.principal("auditor")
+    found = {
+        to: {each["name"] for page in pages(table.owner, f"{table.path}/grantees", 1000, to=to) for each in page}
+        for to in ("view", "spend")
+    }
+    assert {name, table.analyst_name} <= found["view"]
+    assert auditor not in found["view"]
+    assert name not in found["spend"]
+    assert_refused(table.owner.get(f"{table.path}/grantees", params={"to": "own"}), 422, "invalid-request")
+
+
 def test_a_viewer_gets_no_allowance(service: Service, table: Table) -> None:
     name, _ = service.principal("viewer")
     refused = table.owner.put(f"{table.path}/allowances/{name}", json={"epsilon_limit": "1"})
