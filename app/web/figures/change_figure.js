@@ -17,7 +17,11 @@ async function withdraw(/** @type {any} */ latest) {
         {},
         h("li", {}, "Its page, its files and its pictures are gone for everybody, in all versions."),
         h("li", {}, "Whoever has saved it keeps what they saved. The releases stay."),
-        h("li", {}, "It can be published again under the same name; earlier versions are then readable again."),
+        h(
+          "li",
+          {},
+          "It can be published again under the same name, as a new version; the earlier ones stay withdrawn.",
+        ),
       ),
     },
     () => call("DELETE", figurePath(latest)),

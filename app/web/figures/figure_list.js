@@ -55,7 +55,7 @@ export async function figureList(from, none) {
     const more = h("button", { type: "button", class: "quiet small", click: () => load(sought, next) }, "Show more");
     fill(foot, next !== null && more);
     foot.hidden = next === null;
-    nothing.hidden = list.childElementCount > 0;
+    nothing.hidden = list.childElementCount > 0 || next !== null; // a page of a search may have none
     fill(nothing, `No figure has “${sought}” in its name or title.`);
   }
   async function load(/** @type {string} */ sought, /** @type {string | null} */ after) {
@@ -72,7 +72,7 @@ export async function figureList(from, none) {
     }
   }
   const first = await page("", null);
-  if (first.figures.length === 0) return none;
+  if (first.figures.length === 0 && first.next === null) return none;
   add(first, "");
   box.addEventListener(
     "input",

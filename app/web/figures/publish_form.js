@@ -19,7 +19,7 @@ import { takeAway } from "./take_away.js";
 
 const SETTLE_MS = 250;
 const FREE = "Publishing costs nothing: the answer was paid for when it was released.";
-const EVERYBODY = "Yes: everybody who reaches this service may read it, with its earlier versions";
+const EVERYBODY = "Yes: everybody who reaches this service may read it";
 
 /** Return what publishing does, in sentences. */
 function effect(/** @type {Current | null} */ before, /** @type {string} */ audience, /** @type {boolean} */ rules) {

@@ -6,7 +6,6 @@ import { figurePath, rowsAddress, screenAddress } from "../figures/addresses.js"
 import { changeActions } from "../figures/change_figure.js";
 import { figureCharts } from "../figures/figure_charts.js";
 import { audienceBadge } from "../figures/figure_list.js";
-import { findFigure } from "../figures/find_figure.js";
 import { publisherOf } from "../figures/publisher.js";
 import { fileLink, takeAway } from "../figures/take_away.js";
 import { card, h, lines, longList, notice, table } from "../ui/dom.js";
@@ -63,6 +62,7 @@ function versionsCard(/** @type {any[]} */ versions, /** @type {number} */ shown
       ? `${each.version} (shown)`
       : h("a", { href: screenAddress(each, each === versions[0] ? null : each.version) }, String(each.version)),
     each.title,
+    each.audience === "public" ? "everybody" : "viewers",
     each.published_by,
     time(each.published_at),
     fileLink("CSV", rowsAddress(each, "csv", each.version), `Save version ${each.version} as csv`),
@@ -73,9 +73,9 @@ function versionsCard(/** @type {any[]} */ versions, /** @type {number} */ shown
       items: versions,
       noun: "version",
       step: 10,
-      textOf: (each) => `${each.version} ${each.title} ${each.published_by}`,
+      textOf: (each) => `${each.version} ${each.title} ${each.published_by ?? ""}`,
       render: (some) =>
-        table("Versions, newest first", ["Version", "Title", "Published by", "At", "Rows"], some.map(row)),
+        table("Versions, newest first", ["Version", "Title", "For", "Published by", "At", "Rows"], some.map(row)),
     }),
   );
 }
@@ -89,16 +89,15 @@ function versionsCard(/** @type {any[]} */ versions, /** @type {number} */ shown
  */
 export async function figure(me, named, version, reload) {
   const mayEnter = me.role !== "viewer";
-  const [shown, found, versions, budget] = await Promise.all([
+  const [shown, versions, budget] = await Promise.all([
     unless404(get(figurePath(named, version))),
-    findFigure(named),
     unless404(listedNewest(`${figurePath(named)}/versions`, "versions", 100)),
     mayEnter ? unless404(get(`${path("datasets", named.dataset)}/budget`)) : null,
   ]);
   if (shown === null || versions === null) return null;
   const publisher = budget && publisherOf(me, budget);
   const mayChange = publisher && (publisher.rules || versions.items[0].published_by === me.name);
-  const latest = { ...versions.items[0], audience: found?.audience ?? "viewers" };
+  const [latest] = versions.items;
   const isOld = shown.version !== latest.version;
   return {
     title: shown.title,
