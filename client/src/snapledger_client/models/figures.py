@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from snapledger_client.models.base import DisplayedAnswer, Time
+from snapledger_client.models.base import Answer, DisplayedAnswer, Time
 
 
 class Figure(DisplayedAnswer):
@@ -31,7 +31,7 @@ class Figure(DisplayedAnswer):
     rows: tuple[dict[str, Any], ...] | None = None
 
 
-class FigureReader(DisplayedAnswer):
+class FigureReader(Answer):
     """Who reads figures: the caller.
 
     Examples:
