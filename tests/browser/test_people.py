@@ -159,7 +159,7 @@ def test_an_auditor_reads_and_does_no_more(opened: Opened, penguins: Penguins, s
 def test_an_analyst_finds_no_ledger(opened: Opened, penguins: Penguins) -> None:
     page = opened().sign_in(penguins.analyst_key, f"#/datasets/{penguins.name}/ledger")
     tabs = page.get_by_role("navigation", name="Dataset").get_by_role("link")
-    expect(tabs).to_have_text(["Overview", "Ask a question", "Releases"])
+    expect(tabs).to_have_text(["Overview", "Ask a question", "Releases", "Figures"])
 
 
 def test_an_admin_makes_and_disables_a_principal(opened: Opened, service: Service) -> None:
