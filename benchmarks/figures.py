@@ -1,9 +1,10 @@
-"""Measures polls of a figure in all forms with 50 clients, beside a bare endpoint that answers 304.
+"""Measures polls of figures in all forms with 50 clients, beside a bare endpoint that answers 304.
 
 Run: python benchmarks/figures.py
 """
 
 import argparse
+import base64
 import statistics
 import tempfile
 from pathlib import Path
@@ -16,14 +17,17 @@ from rich.console import Console
 from rich.table import Table
 
 FORMS = ("json", "csv", "arrow", "parquet")
-PATH = "/v1/datasets/t/figures/x"
+PATH, PAGE, OPEN = "/v1/datasets/t/figures/x", "/figures/t/x", "/v1/datasets/t/figures/open"
+PICTURES = {"page": "", "svg": ".svg", "png": ".png"}
 
 
 def _publish(client: httpx.Client) -> str:
-    """Publish a histogram as a figure, and return the key of a viewer."""
+    """Publish a histogram as a figure for viewers and one for everybody, and return the key of a viewer."""
     statistic = {"kind": "histogram", "column": "x", "bins": 20}
     released = client.post("/v1/datasets/t/releases", json={"statistic": statistic, "epsilon": "1"}).json()
-    client.put(PATH, json={"title": "x", "release": released["id"]}).raise_for_status()
+    body = {"title": "x", "release": released["id"]}
+    client.put(PATH, json=body).raise_for_status()
+    client.put(OPEN, json=body | {"audience": "public", "confirm_public": True}).raise_for_status()
     made = client.post("/v1/principals", json={"name": "wall-screen", "role": "viewer"})
     client.put("/v1/datasets/t/viewers/wall-screen").raise_for_status()
     key: str = made.json()["key"]
@@ -51,15 +55,32 @@ def main() -> None:
         rows = "x\n" + "".join(f"{i % 101}\n" for i in range(344))
         servers.register(service, "t", {"x": {"kind": "integer", "bounds": [0, 100]}}, rows.encode())
         key, before = _publish(client), _ledger(client)
-        bearer = f"Authorization: Bearer {key}\r\n"
-        tag = client.get(PATH).headers["ETag"]
-        polls = {"304": load.poll(PATH, f"{bearer}If-None-Match: {tag}\r\n")}
-        polls |= {form: load.poll(f"{PATH}.{form}", bearer) for form in FORMS}
-        fixed = load.poll("/not-modified")
+        polls, fixed = _list_polls(service, key), load.poll("/not-modified")
         for name, poll in polls.items():
             _contest(table, name, (bare.port, fixed), (service.port, poll), asked)
         assert _ledger(client) == before, "a poll changed the ledger"
     Console().print(table)
+
+
+def _list_polls(service: servers.Running, key: str) -> dict[str, bytes]:
+    """Return a request for each form, and those that are answered with 304: with a bearer, a password and no key."""
+    bearer = f"Authorization: Bearer {key}\r\n"
+    basic = f"Authorization: Basic {base64.b64encode(f'any:{key}'.encode()).decode()}\r\n"
+
+    def unchanged(path: str, credential: str) -> bytes:
+        headers = dict(line.split(": ", 1) for line in credential.splitlines())
+        tag = httpx.get(f"http://127.0.0.1:{service.port}{path}", headers=headers).headers["ETag"]
+        return load.poll(path, f"{credential}If-None-Match: {tag}\r\n")
+
+    polls = {
+        "304": unchanged(PATH, bearer),
+        "304, password": unchanged(PATH, basic),
+        "304, no key": unchanged(OPEN, ""),
+        "304, picture": unchanged(f"{PAGE}.png", bearer),
+    }
+    polls |= {form: load.poll(f"{PATH}.{form}", bearer) for form in FORMS}
+    polls |= {kind: load.poll(f"{PAGE}{suffix}", bearer) for kind, suffix in PICTURES.items()}
+    return polls | {"list": load.poll("/v1/figures", bearer), "feed": load.poll("/v1/figures.atom", bearer)}
 
 
 def _contest(

@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from app.api.dependencies import BasePathOf, DirectRoute, FrameAncestorsOf, ReaderOf
 from app.api.figure_responses import Known, Since, conditional_response
+from app.api.server.worker_pool import mark_quick
 from app.errors import NotFoundError
 from app.services.figures import reading
 from app.services.figures.images import render_png, render_svg
@@ -19,6 +20,7 @@ _POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'
 
 
 @router.get("/{dataset}/{figure}")
+@mark_quick
 def figure_page(  # noqa: PLR0913, PLR0917 - the headers of a conditional request
     dataset: str,
     figure: str,

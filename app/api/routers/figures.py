@@ -14,6 +14,7 @@ from app.api.openapi.operations import READERS_ACCESS, describe_responses
 from app.api.responses import created_response, json_response, list_response, page_response
 from app.api.routers.derived import question_of
 from app.api.schemas import figures as schemas
+from app.api.server.worker_pool import mark_quick
 from app.errors import NotFoundError, NotReleasedError
 from app.ledger.figure_lists import FigurePage
 from app.services.figures import grants, publishing, reading
@@ -140,6 +141,7 @@ def publish(name: str, figure: str, caller: CallerOf, body: JsonBody[schemas.Fig
 @router.get(
     "/datasets/{name}/figures/{figure}", operation_id="getFigure", openapi_extra=READERS_ACCESS, responses=_FIGURE
 )
+@mark_quick
 def one_figure(  # noqa: PLR0913, PLR0917 - the headers of a conditional request
     name: str, figure: str, reader: ReaderOf, accepted: Accepted = None, known: Known = None, since: Since = None
 ) -> Response:
@@ -185,6 +187,7 @@ def versions(name: str, figure: str, reader: ReaderOf, page: PageOf) -> Response
     openapi_extra=READERS_ACCESS,
     responses=_FIGURE,
 )
+@mark_quick
 def one_version(  # noqa: PLR0913, PLR0917 - the headers of a conditional request
     name: str,
     figure: str,

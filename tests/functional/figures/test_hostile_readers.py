@@ -15,6 +15,7 @@ from service_world import Service, Table, becomes, key_of
 
 from app.errors import OverloadedError
 from app.services.access import KeyDigest
+from app.services.figures import rendered_forms
 from app.services.figures.figure_rows import Row
 from app.services.figures.formats import Form, guard_formula, render_rows
 from app.services.figures.rendered_forms import render_once
@@ -185,3 +186,22 @@ def test_files_have_texts_as_they_are_and_nothing_else() -> None:
     assert arrow.schema.metadata is None
     assert set(parquet.metadata.metadata or ()) <= {b"ARROW:schema"}
     assert all(field.metadata is None for field in arrow.schema)
+
+
+def test_pictures_take_at_most_half_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library that draws them keeps the interpreter's lock."""
+    clock, slept = [100.0], []
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        clock[0] += seconds
+
+    def draw() -> bytes:
+        clock[0] += 2
+        return b""
+
+    monkeypatch.setattr(rendered_forms, "time", Mock(sleep=sleep, monotonic=lambda: clock[0]))
+    pace = rendered_forms._Pace()
+    for _ in range(3):
+        pace.draw(draw)
+    assert slept == [0, 2, 2]
