@@ -128,6 +128,9 @@ def publish(name: str, figure: str, caller: CallerOf, body: JsonBody[schemas.Fig
     request = body.validate()
     if request.derived is not None:
         source = Source(derived=question_of(request.derived), request=canonical_text(body.value()["derived"]))
+    elif request.statistic is not None:
+        told = canonical_text(body.value()["statistic"])
+        source = Source([str(request.release)], request=told, statistic=request.statistic.model_dump())
     else:
         source = Source(request.releases or [str(request.release)])
     publication = Publication(source, request.title, request.note, request.audience)

@@ -10,6 +10,7 @@ from app.api.schemas.derived import DerivedRequest
 from app.api.schemas.numbers import Flag, Text, refuse
 from app.api.schemas.responses import AnswerModel
 from app.api.schemas.roles import RoleName
+from app.api.schemas.statistics import Statistic
 from app.services.figures.sources import MAX_RELEASES
 from app.services.names import RELEASE_ID_PATTERN
 
@@ -24,6 +25,13 @@ class FigureRequest(RequestModel):
         default=None, description="What readers should know. It is shown as plain text."
     )
     release: ReleaseId | None = Field(default=None, description="The id of a release of this dataset.")
+    statistic: Statistic | None = Field(
+        default=None,
+        description=(
+            "Beside `release`: the statistic that you asked for, if an earlier release of another one answered it, "
+            "such as a sum for a mean. The figure then shows this one."
+        ),
+    )
     releases: Annotated[list[ReleaseId], Field(min_length=1, max_length=MAX_RELEASES)] | None = Field(
         default=None, description="The ids of releases of this dataset, such as those of a batch."
     )
@@ -43,6 +51,8 @@ class FigureRequest(RequestModel):
     def _one_source(self) -> Self:
         if [self.release, self.releases, self.derived].count(None) != 2:
             raise refuse("needs exactly one of `release`, `releases` and `derived`")
+        if self.statistic is not None and self.release is None:
+            raise refuse("needs `release` together with `statistic`")
         if self.derived is not None and self.derived.rehearse:
             raise refuse("must not have `rehearse` in `derived`: a figure shows releases, never made-up data")
         if (self.audience == "public") != self.confirm_public:

@@ -1,19 +1,26 @@
 """What a figure is published from: a release, the releases of a batch, or a derived answer."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import Any
+
+from gmpy2 import mpq
 
 from app.errors import InvalidRequestError, NotFoundError
 from app.json_text import encode_json
 from app.ledger.answers import releases
-from app.ledger.answers.answer_storage import MAX_PLAIN_BYTES
+from app.ledger.answers.answer_storage import MAX_PLAIN_BYTES, Body
+from app.ledger.answers.releases import Release
+from app.ledger.chain import facts
 from app.ledger.units import epsilon_text
 from app.services.access import Access
 from app.services.context import Services
 from app.services.figures.figure_rows import Row, rows_of_derived, rows_of_release
-from app.services.releasing import derived
+from app.services.planning import questions
+from app.services.planning.questions import Question
+from app.services.releasing import derived, reuse
 from app.services.releasing.derived import DerivedQuestion
 
 MAX_ROWS = 10_000
@@ -28,17 +35,26 @@ _MAX_ANSWER_BYTES = 64 * MAX_PLAIN_BYTES
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Either the ids of releases, or a question for a derived answer with the JSON of its request."""
+    """Either the ids of releases, or a question for a derived answer with the JSON of its request.
+
+    A single release may have the statistic that it answered, as it was asked for and as its JSON in `request`.
+    """
 
     release_ids: Sequence[str] = ()
     derived: DerivedQuestion | None = None
     request: str = ""
+    statistic: Mapping[str, Any] | None = None
 
     def describe(self) -> str:
         """Return the source as JSON."""
         if self.derived is not None:
             return f'{{"derived":{self.request}}}'
-        return encode_json({"releases": list(self.release_ids)}).decode()
+        releases = encode_json(list(self.release_ids)).decode()
+        return (
+            f'{{"releases":{releases}}}'
+            if self.statistic is None
+            else (f'{{"releases":{releases},"statistic":{self.request}}}')
+        )
 
 
 def read_rows(services: Services, entered: Access, source: Source) -> list[Row]:
@@ -50,11 +66,14 @@ def read_rows(services: Services, entered: Access, source: Source) -> list[Row]:
         NotReleasedError: the derived answer does not follow from earlier releases alone.
         SealBrokenError: a release is not what was sealed.
     """
+    if len(source.request) > MAX_REQUEST_CHARACTERS:
+        member = "statistic" if source.derived is None else "derived"
+        raise InvalidRequestError(
+            (member, f"has more than {MAX_REQUEST_CHARACTERS:,} characters: shorten its edges or conditions")
+        )
+    if source.statistic is not None:
+        return _limit(_read_as(services, entered, source.release_ids[0], source.statistic))
     if source.derived is not None:
-        if len(source.request) > MAX_REQUEST_CHARACTERS:
-            raise InvalidRequestError(
-                ("derived", f"has more than {MAX_REQUEST_CHARACTERS:,} characters: shorten its edges or conditions")
-            )
         found = derived.read_derived(services, entered, replace(source.derived, reuse=True))
         answer = json.loads(found.answer) | {"epsilon": epsilon_text(found.epsilon_nano)}
         return _limit(list(islice(rows_of_derived(answer, found.released_at), MAX_ROWS + 1)))
@@ -65,7 +84,30 @@ def read_rows(services: Services, entered: Access, source: Source) -> list[Row]:
     return rows
 
 
+def _read_as(services: Services, entered: Access, release_id: str, statistic: Mapping[str, Any]) -> list[Row]:
+    """Return the rows of a release in the terms of another statistic that has the same numbers."""
+    facts.require_match(services.keyring, entered.dataset, entered.account)
+    release, answer = _find(services, entered, release_id, "release")
+    alpha = mpq(str(json.loads(answer.content())["accuracy"]["alpha"]))
+    asked = Question(
+        *(statistic, release.epsilon_nano, None, alpha, mpq(release.gamma), release.grid_refinement), reuse=True
+    )
+    plan = questions.make_plan(entered.dataset, asked, max(release.epsilon_nano, services.settings.max_epsilon_nano))
+    with services.database.ask() as session:
+        earlier = reuse.find_as_answer(session, entered.dataset, plan, release)
+        if earlier is None:
+            raise InvalidRequestError(("statistic", "must be one that this release answers"))
+        prepared = reuse.open_earlier_release(session, services.keyring, earlier, plan)
+        content = prepared.settle(0, entered.account, entered.allowance).content(session)
+    return list(islice(rows_of_release(json.loads(content)), MAX_ROWS + 1))
+
+
 def _rows_of(services: Services, entered: Access, release_id: str, where: str) -> list[Row]:
+    _, body = _find(services, entered, release_id, where)
+    return list(islice(rows_of_release(json.loads(body.content())), MAX_ROWS + 1))
+
+
+def _find(services: Services, entered: Access, release_id: str, where: str) -> tuple[Release, Body]:
     try:
         release, body = releases.find_sealed(services.database, services.keyring, release_id)
     except NotFoundError:
@@ -74,7 +116,7 @@ def _rows_of(services: Services, entered: Access, release_id: str, where: str) -
         raise InvalidRequestError((where, f"must be the id of a release of {entered.dataset.name}"))
     if body.size > _MAX_ANSWER_BYTES:
         raise _too_many()
-    return list(islice(rows_of_release(json.loads(body.content())), MAX_ROWS + 1))
+    return release, body
 
 
 def _limit(rows: list[Row]) -> list[Row]:

@@ -21,7 +21,7 @@ from app.dp.statistics.equal_numbers import EqualStatistic, list_equal_statistic
 from app.dp.statistics.interval_counts import Interval
 from app.errors import SealBrokenError
 from app.ledger.answers import releases
-from app.ledger.answers.releases import Rows
+from app.ledger.answers.releases import Release, ReuseCandidate, Rows
 from app.ledger.chain.keyring import Keyring
 from app.ledger.units import NANO_PER_EPSILON
 from app.services.planning import columns, questions
@@ -73,7 +73,7 @@ class _KnownReleases:
 
     def list_for(self, plan: Plan) -> list[EarlierRelease]:
         """Return the releases that may answer a plan at its α, oldest first."""
-        asked, statistics = plan.statistic, self._list_statistics(plan)
+        asked, statistics = plan.statistic, self.list_statistics(plan)
         self._read({identity: equal.statistic if equal else asked for identity, equal in statistics.items()})
         found = [
             self._answer(plan, identity, equal, place)
@@ -82,7 +82,7 @@ class _KnownReleases:
         ]
         return sorted(found, key=lambda each: (each.release_id == NOT_DRAWN, each.release_id))
 
-    def _list_statistics(self, plan: Plan) -> dict[str, EqualStatistic | None]:
+    def list_statistics(self, plan: Plan) -> dict[str, EqualStatistic | None]:
         """Return the statistics whose releases have the numbers of the plan's, by identity; None for its own."""
         if (known := _statistics_of_plans.get(plan)) is None:
             declared = columns.decode_columns(self._dataset.columns)
@@ -99,10 +99,7 @@ class _KnownReleases:
         self._by_statistic |= {identity: [] for identity in unread}
         for candidate in releases.list_candidates(self._session, self._dataset.id, *unread):
             try:
-                epsilon = mpq(candidate.epsilon_nano, NANO_PER_EPSILON)
-                mechanism = Mechanism.for_epsilon(
-                    statistics[candidate.statistic], epsilon, mpq(candidate.gamma), candidate.grid_refinement
-                )
+                mechanism = _mechanism_of(candidate, statistics[candidate.statistic])
             except (ArithmeticError, TypeError, ValueError):  # no release was stored with such figures
                 raise SealBrokenError from None
             self._by_statistic[candidate.statistic].append((candidate.id, mechanism))
@@ -111,11 +108,31 @@ class _KnownReleases:
         key = plan.statistic.identity, plan.alpha, identity, place
         if key not in self._answers:
             release_id, mechanism = self._by_statistic[identity][place]
-            if equal is not None:
-                mechanism = EqualMechanism.of(mechanism, equal, plan.statistic)
-            radius = mechanism.radius(plan.alpha)
-            self._answers[key] = EarlierRelease(release_id, self._dataset.id, identity, mechanism, radius, equal)
+            self._answers[key] = _answer(plan, release_id, self._dataset.id, mechanism, identity, equal)
         return self._answers[key]
+
+
+def _mechanism_of(release: ReuseCandidate | Release, statistic: Statistic) -> Mechanism:
+    epsilon = mpq(release.epsilon_nano, NANO_PER_EPSILON)
+    return Mechanism.for_epsilon(statistic, epsilon, mpq(release.gamma), release.grid_refinement)
+
+
+def _answer(  # noqa: PLR0913, PLR0917 - the plan, and the release with its statistic
+    plan: Plan, release_id: str, dataset_id: int, mechanism: Mechanism, identity: str, equal: EqualStatistic | None
+) -> EarlierRelease:
+    if equal is not None:
+        mechanism = EqualMechanism.of(mechanism, equal, plan.statistic)
+    return EarlierRelease(release_id, dataset_id, identity, mechanism, mechanism.radius(plan.alpha), equal)
+
+
+def find_as_answer(session: Session, dataset: Dataset, plan: Plan, release: Release) -> EarlierRelease | None:
+    """Return a release as the answer to a plan, however accurate it is; None if it does not have the plan's numbers."""
+    statistics = _KnownReleases(session, dataset).list_statistics(plan)
+    if release.statistic not in statistics:
+        return None
+    equal = statistics[release.statistic]
+    mechanism = _mechanism_of(release, plan.statistic if equal is None else equal.statistic)
+    return _answer(plan, release.id, dataset.id, mechanism, release.statistic, equal)
 
 
 def find_earlier_releases(

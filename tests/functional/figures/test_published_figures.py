@@ -204,3 +204,25 @@ def test_a_withdrawn_figure_is_gone_until_it_is_published_again(service: Service
     records = [each for page in pages(service.admin, "/v1/audit", 1000) for each in page]
     acts = [each["action"] for each in records if each["target"] == f"datasets/{table.name}/figures/mass"]
     assert acts == ["figure.publish", "figure.withdraw", "figure.publish"]
+
+
+def test_a_figure_shows_what_was_asked_though_another_release_answered(table: Table) -> None:
+    total = table.fresh({"kind": "sum", "column": "mass"}, epsilon="1")
+    mean = table.release(MEAN, epsilon="0.5").json()
+    assert (mean["id"], mean["reused"]) == (total["id"], True)
+    before = table.budget()
+    published = publish(table, release=mean["id"], statistic=MEAN)
+    assert published.json()["source"] == {"releases": [total["id"]], "statistic": MEAN}
+    (row,) = read(table).json()["rows"]
+    assert (row["measure"], row["value"], row["epsilon"]) == ("mean", mean["value_in_range"], "1")
+    assert [row["interval_lower"], row["interval_upper"]] == mean["accuracy"]["interval"]
+    assert table.budget() == before
+    counts = table.fresh(BY_KIND, epsilon="1")
+    dogs = {"kind": "count", "where": {"kind": {"in": ["dog"]}}}
+    publish(table, "dogs", release=counts["id"], statistic=dogs)
+    assert [(each["measure"], each["value"]) for each in read(table, "dogs").json()["rows"]] == [
+        ("count", counts["value_in_range"][1])
+    ]
+    for wrong in ({"kind": "mean", "column": "kind"}, {"kind": "variance", "column": "mass"}):
+        assert_refused(publish(table, release=total["id"], statistic=wrong), 422, "invalid-request")
+    assert_refused(publish(table, releases=[total["id"]], statistic=MEAN), 422, "invalid-request")
