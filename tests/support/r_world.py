@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[2] / "clients" / "r"
-NEEDED = ("ggplot2", "httr2", "jsonlite", "knitr", "openssl", "rlang", "rmarkdown", "testthat", "tibble")
+NEEDED = ("curl", "ggplot2", "httr2", "jsonlite", "knitr", "openssl", "rlang", "rmarkdown", "testthat", "tibble")
 SECONDS = 500  # R checks for half a minute on a quiet machine
 
 

@@ -49,7 +49,8 @@ sl_register <- function(connection, name, table, columns, epsilon_limit, ..., ro
   )
   metadata <- c(metadata, compact(list(description = description)), lapply(list(...), as_lists))
   # Of a data frame, only an empty field is a missing value: the text "NA" is a value.
-  if (is.data.frame(table) && is.null(metadata$null_values)) metadata$null_values <- list("")
+  if (is.data.frame(table) && is.null(metadata$null_values)) metadata$null_values <- ""
+  metadata$null_values <- if (!is.null(metadata$null_values)) as.list(metadata$null_values)
   metadata <- c(metadata, drafted[setdiff(names(drafted), names(metadata))])
   document <- upload(connection, make_path("dataset-uploads"), metadata, table, repeatable = FALSE)
   as_answer(document, "snapledger_facts", c("name", "n", "columns"), "The registration")
@@ -74,7 +75,7 @@ sl_confirm <- function(draft, ...) {
   missing <- setdiff(names(known), names(draft$metadata$columns))
   if (length(missing) > 0) refuse("The draft has no column `%s`.", missing[1])
   draft$metadata$columns <- Map(function(members, column) {
-    if (!is.list(members)) refuse("Give the members of a column as a list: `age = list(bounds = c(0, 120))`.")
+    if (!is.list(members) || length(members) > length(names(members))) refuse("Give the members of a column as a list: `age = list(bounds = c(0, 120))`.")
     column[names(members)] <- members
     column[setdiff(names(column), "unconfirmed")]
   }, known, draft$metadata$columns[names(known)])

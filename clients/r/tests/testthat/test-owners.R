@@ -57,12 +57,15 @@ test_that("an owner drafts, confirms, registers, grants, answers and deletes", {
   expect_equal(draft$metadata$columns$age$bounds, list("31", "64"))
   expect_error(sl_register(owner(), name, people, draft, 5), "unconfirmed", class = "snapledger_invalid_request")
   expect_error(sl_confirm(draft, height = list()), "height", class = "snapledger_invalid_argument")
+  for (odd in list(list(), list(age = 1), list(age = list(1)), list(list()))) {
+    expect_error(do.call(sl_confirm, c(list(draft), odd)), class = "snapledger_invalid_argument")
+  }
   confirmed <- sl_confirm(draft,
     age = list(bounds = c(0, 120), unit = "years"), sex = list(categories = c("f", "m", "x")),
     born = list(bounds = as.Date(c("1900-01-01", "2024-12-31"))), smokes = list(),
     seen = list(time_zone = "Europe/Paris", resolution = "second", bounds = as.Date(c("2024-01-01", "2025-01-01")))
   )
-  facts <- sl_register(owner(), name, people, confirmed, 5, description = "Three people")
+  facts <- sl_register(owner(), name, people, confirmed, 5, null_values = "", description = "Three people")
   expect_equal(facts$n, 3)
   expect_equal(as_tibble(facts)$column, c("age", "sex", "born", "smokes", "seen"))
   expect_equal(facts$report$columns$age$missing, 1)
