@@ -155,3 +155,21 @@ def test_a_figure_shows_its_numbers() -> None:
     listed = Figure(**{name: value for name, value in FIGURE.items() if name != "rows"})
     assert str(listed).splitlines() == lines[:2]
     assert listed.to_frame()["title"].to_list() == ["Body mass"]
+
+
+def test_a_figure_draws_each_measure() -> None:
+    count = ROW | {"measure": "count", "columns": "species", "label": "Adelie", "unit": None}
+    dated = ROW | {"measure": "median", "value": 19790.0, "value_as_date": "2024-03-08", "interval_upper": None}
+    rows = [ROW, count, count | {"label": "Gentoo", "group": "Dream"}, dated]
+    drawn = Figure(**FIGURE | {"rows": rows}).plot()
+    assert [len(axes.patches) for axes in drawn] == [0, 2, 0]
+    assert [each.get_text() for each in drawn[1].get_xticklabels()] == ["Adelie", "Dream, Gentoo"]
+    assert [each.get_text() for each in drawn[2].get_xticklabels()] == ["2024-03-08"]
+    single = Figure(**FIGURE).plot()
+    assert Figure(**FIGURE).plot(single) is single
+    with pytest.raises(ValueError, match="several measures"):
+        Figure(**FIGURE | {"rows": rows}).plot(single)
+    unknown = ROW | {"value": None, "interval_lower": None, "interval_upper": None}
+    for rows, reason in ((None, "read it"), ([unknown], "nothing is known"), ([ROW] * 201, "too many")):
+        with pytest.raises(ValueError, match=reason):
+            Figure(**FIGURE | {"rows": rows}).plot()

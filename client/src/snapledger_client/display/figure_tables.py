@@ -25,13 +25,13 @@ def make_figure_table(figure: Figure) -> Table | None:
         return None
     varying = [name for name in ("measure", "columns", "group") if len({row[name] for row in figure.rows}) > 1]
     rows = (
-        [*(str(row[name] or "") for name in varying), str(row["label"]), *_write_numbers(row)] for row in figure.rows
+        [*(str(row[name] or "") for name in varying), str(row["label"]), *write_numbers(row)] for row in figure.rows
     )
     headers = [*varying, "label", "value", "interval"]
     return cut_table(headers, rows, len(figure.rows), [len(varying) + 1])
 
 
-def _write_numbers(row: Mapping[str, Any]) -> tuple[str, str]:
+def write_numbers(row: Mapping[str, Any]) -> tuple[str, str]:
     """Return a value with its unit and its interval as texts."""
     ends = row["interval_lower"], row["interval_upper"]
     whole = row["measure"] in WHOLE_KINDS

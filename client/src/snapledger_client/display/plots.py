@@ -71,7 +71,7 @@ def draft_picture(answer: Answer) -> Picture:
 @draw_plot.register
 def plot_answer(answer: Answer, axes: Any = None) -> Any:  # noqa: ANN401 - matplotlib's
     """Draw an answer on axes of matplotlib and return them; without matplotlib, return a drawing."""
-    return _plot([draft_picture(answer)], axes)
+    return draw_pictures([draft_picture(answer)], axes)
 
 
 @draw_plot.register
@@ -79,10 +79,11 @@ def plot_batch(batch: Batch, axes: Any = None) -> Any:  # noqa: ANN401
     """Draw the releases of a batch below each other, and return the axes of all."""
     if axes is not None:
         raise ValueError("a batch needs axes for each of its releases: plot its `items`")
-    return _plot([draft_picture(each) for each in batch.items[:MAX_PICTURES]], None)
+    return draw_pictures([draft_picture(each) for each in batch.items[:MAX_PICTURES]], None)
 
 
-def _plot(pictures: list[Picture], axes: Any) -> Any:  # noqa: ANN401
+def draw_pictures(pictures: list[Picture], axes: Any) -> Any:  # noqa: ANN401
+    """Draw pictures below each other on new axes, or one on these axes; without matplotlib, as one drawing."""
     if axes is not None:
         draw_on_axes(pictures[0], axes)
         return axes
