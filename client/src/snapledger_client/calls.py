@@ -50,7 +50,7 @@ from snapledger_client.statistics import Statistic
 
 T = TypeVar("T")
 
-Match = str | TaggedAnswer
+Match = str | GrantedAllowance | Limit
 """An entity tag, or an answer that has one."""
 
 KEY_HEADER = "Idempotency-Key"
