@@ -107,6 +107,14 @@ def test_a_page_is_small(
     dashboard.close()
 
 
+def test_a_ledger_fits_a_tablet(laboratory: Laboratory, browser: Browser) -> None:
+    dashboard = Dashboard(browser, laboratory.url, viewport={"width": 768, "height": HEIGHT})
+    page = dashboard.sign_in(laboratory.keys["olga"], "#/datasets/penguins/ledger")
+    box = page.get_by_role("region", name="Entries, newest first")
+    assert box.evaluate("(box) => box.scrollWidth - box.clientWidth") <= 0
+    dashboard.close()
+
+
 def test_the_menu_of_a_phone_opens_and_closes(laboratory: Laboratory, browser: Browser) -> None:
     dashboard = Dashboard(browser, laboratory.url, viewport={"width": 360, "height": HEIGHT})
     page = dashboard.sign_in(laboratory.keys["admin"])
