@@ -56,7 +56,7 @@ SHARES = st.builds(mpq, st.integers(-1000, 1000), st.just(1000))
 
 
 @given(FORMS, SHARES)
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_it_is_the_expectation_over_all_releases(parameters: Parameters, share: mpq) -> None:
     x = share * parameters.b_prime
     expected = ends_of_expectation(x, parameters)
@@ -78,7 +78,7 @@ def test_it_is_the_expectation_of_the_draw_itself(x: mpq) -> None:
 
 
 @given(FORMS, SHARES)
-@settings(max_examples=300)
+@settings(max_examples=100)
 def test_it_is_odd_and_nowhere_larger_than_the_largest(parameters: Parameters, share: mpq) -> None:
     x = share * parameters.b_prime
     slack = parameters.grid / 2**100

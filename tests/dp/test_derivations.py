@@ -38,7 +38,7 @@ COLUMNS = {
     "k": Column("k", Kind.CATEGORY, categories=("u", "v")),
 }
 PAIR = {"columns": ("x", "y")}
-quick = settings(max_examples=200)
+quick = settings(max_examples=80)
 rationals = st.fractions(min_value=-20, max_value=20, max_denominator=12).map(mpq)
 ranges = st.tuples(rationals, rationals).map(lambda pair: Range(min(pair), max(pair)))
 

@@ -194,7 +194,7 @@ COUNTS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("rows_per_unit", [1, 2, 3])
+@pytest.mark.parametrize("rows_per_unit", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", COUNTS)
 def test_counts_on_every_dataset(name: str, rows_per_unit: int) -> None:
     bounds, n = (-1, 2), 3

@@ -54,7 +54,7 @@ def assert_minimal(
     refinement=st.integers(0, 30),
     mechanisms=st.sampled_from([1, 1, 2, 6, 2000]),
 )
-@settings(max_examples=300)
+@settings(max_examples=100)
 def test_the_minimal_epsilon_attains_and_a_unit_less_does_not(
     *, n: int, share: mpq, alpha: mpq, gamma: mpq, refinement: int, mechanisms: int
 ) -> None:

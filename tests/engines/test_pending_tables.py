@@ -34,7 +34,8 @@ def killed(directory: Path, count: int = 1) -> list[str]:
     return sorted(path.stem for path in directory.glob("*.parquet"))
 
 
-def test_a_table_that_was_not_registered_is_deleted_and_one_that_was_stays(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_of_a_killed_process_a_table_that_was_not_registered_is_deleted_and_one_that_was_stays(tmp_path: Path) -> None:
     one, other = killed(tmp_path, 2)
     tables = Tables(tmp_path)
     assert len(visible(tmp_path)) == 6  # nothing is decided yet

@@ -137,6 +137,7 @@ def test_what_cannot_be_a_unit(tables: Tables) -> None:
             tables.intake.ingest(as_table(who, [1, 2]), [X], [], units=Units("who", 1))
 
 
+@pytest.mark.slow
 def test_many_units_fit_into_little_memory(tmp_path: Any) -> None:
     opened = Tables(tmp_path, threads=2, memory_limit="200MB")
     n = 600_000

@@ -30,7 +30,7 @@ from app.mechanism_audit.draft.snap import NOISY, THRESHOLD, snap
 from app.mechanism_audit.intervals import Interval
 from app.mechanism_audit.tape import Tape
 
-MANY = settings(max_examples=150, suppress_health_check=[HealthCheck.filter_too_much])
+MANY = settings(max_examples=60, suppress_health_check=[HealthCheck.filter_too_much])
 
 numbers = st.fractions(-1000, 1000, max_denominator=10**6).map(lambda q: mpq(q.numerator, q.denominator))
 positive = st.fractions(mpq(1, 10**6), 1000).map(lambda q: mpq(q.numerator, q.denominator))

@@ -166,6 +166,7 @@ def test_every_delimiter_of_an_upload_is_drafted(tmp_path: Path, delimiter: str)
     }
 
 
+@pytest.mark.slow
 def test_an_upload_shows_its_progress_to_a_terminal(owned: dict[str, str], tmp_path: Path) -> None:
     path, schema = tmp_path / "t.csv", tmp_path / "schema.json"
     path.write_bytes(b"x\n1\n2\n")

@@ -120,19 +120,21 @@ def statistics() -> Iterator[dict[str, Any]]:
     yield {"kind": "histogram", "column": "text"}
 
 
-@pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.slow)])
-def test_the_worst_values_answer_every_statistic(one_service: Service, part: int) -> None:
+@pytest.mark.parametrize("step", [9, pytest.param(1, marks=pytest.mark.slow)])
+def test_the_worst_values_answer_every_statistic(one_service: Service, step: int) -> None:
     """An error about a release is decided by public facts alone: what a plan takes, a release answers."""
+    asked = list(statistics())[::step]
+    assert {each["kind"] for each in asked} == {each["kind"] for each in statistics()}
     table = one_service.table(COLUMNS, as_parquet(WORST), limit="1000000", allowance="1000000")
     answered = 0
-    for statistic in list(statistics())[part::2]:
+    for statistic in asked:
         plan = table.plan(statistic, epsilon=1, reuse=False)
         release = table.release(statistic, epsilon=1, reuse=False)
         assert release.status_code == {200: 201, 422: 422}[plan.status_code], statistic
         if plan.status_code == 422:
             assert told(release) == told(plan)
         answered += release.status_code == 201
-    assert answered > 60
+    assert answered > len(asked) / 3
 
 
 @pytest.mark.slow
