@@ -3,14 +3,13 @@
 import csv
 import io
 import json
-import subprocess
-import sys
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from command_line import run
 from service_world import Service, a_name, numbers_csv
 from workbooks import workbook
 
@@ -28,25 +27,18 @@ def confirm(metadata: dict[str, Any]) -> dict[str, Any]:
     return metadata | {"columns": columns, "name": a_name("drafted")}
 
 
-def test_a_draft_is_what_the_command_writes_and_leaves_nothing(service: Service, tmp_path: Path) -> None:
-    path = tmp_path / "Penguins 2026.csv"
+def test_a_draft_is_what_the_command_writes_and_leaves_nothing(one_service: Service, tmp_path: Path) -> None:
+    path, service = tmp_path / "Penguins 2026.csv", one_service
     path.write_bytes(PENGUINS.read_bytes())
-    command = [
-        sys.executable,
-        "-c",
-        "from app.cli.service_commands import main; main()",
-        "dataset",
-        "suggest",
-        str(path),
-    ]
-    written = subprocess.run(command, capture_output=True, check=True)  # noqa: S603 - our own command
+    written = run("dataset", "suggest", str(path))
+    assert written.status == 0, written.err
     _, owner = service.principal("owner")
     draft(service, owner, b"x\n1\n2\n")  # so that what is started once and kept is there
     with service.unchanged():
         answer = service.upload(owner, {}, path.read_bytes(), path.name, DRAFTS)
     assert answer.status_code == 200, answer.text
     assert answer.headers["cache-control"] == "no-store"
-    assert answer.json() == {"metadata": json.loads(written.stdout), "left_out": []}
+    assert answer.json() == {"metadata": json.loads(written.out), "left_out": []}
     metadata = answer.json()["metadata"]
     assert metadata["name"] == "penguins-2026"
     assert metadata["columns"]["body_mass_g"] == {

@@ -58,12 +58,17 @@ def metadata(columns: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 def refused(service: Service, owner: httpx.Client, columns: dict[str, Any], content: bytes, **more: Any) -> str:
     """What a refused upload is told, which leaves nothing; the service goes on as before."""
+    what = told_of_refusal(service, owner, columns, content, **more)
+    assert service.upload(owner, metadata(X_COLUMNS), numbers_csv(3).encode()).status_code == 201
+    return what
+
+
+def told_of_refusal(service: Service, owner: httpx.Client, columns: dict[str, Any], content: bytes, **more: Any) -> str:
     before = service.resident_bytes()
     with service.unchanged():
         answer = service.upload(owner, metadata(columns, **more), content)
         assert (answer.status_code, answer.json()["type"]) == (422, "/problems/invalid-request")
     assert service.resident_bytes() - before < 2**26
-    assert service.upload(owner, metadata(X_COLUMNS), numbers_csv(3).encode()).status_code == 201
     (problem,) = answer.json()["errors"]
     assert problem["where"] == "file"
     return str(problem["what"])
@@ -95,7 +100,8 @@ def test_more_time_than_an_upload_may_take(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/ledger.sqlite3"
     with serving(tmp_path, url, MAX_UPLOAD_SECONDS="1") as service:
         _, owner = service.principal("owner")
-        what = refused(service, owner, numbers(COLUMNS), runs_of_nothing(10_000_000, COLUMNS))
+        # No other upload follows: a busy machine may need more than a second for it.
+        what = told_of_refusal(service, owner, numbers(COLUMNS), runs_of_nothing(10_000_000, COLUMNS))
         assert what.startswith("needs more than 1 seconds")
         assert what.endswith("SNAPLEDGER_MAX_UPLOAD_SECONDS")
         server = children_of(service.pid)
