@@ -78,13 +78,6 @@ test-generated-clients: $(VENV)/development .venv-generators/ready $(GENERATORS)
 	@.venv-generators/bin/pip --disable-pip-version-check install --quiet --require-hashes -r requirements-generators.lock
 	@touch $@
 
-$(GENERATORS)/node_modules/ready: $(GENERATORS)/package-lock.json
-	@echo "Installing generators of TypeScript clients into $(GENERATORS)/node_modules …"
-	@command -v npm >/dev/null || { $(PYTHON) -m venv $(NODE) && \
-		$(NODE)/bin/pip --disable-pip-version-check install --quiet --require-hashes -r requirements-web.lock; }
-	@cd $(GENERATORS) && PATH="$$PATH:$(CURDIR)/$(NODE)/bin" npm ci --silent
-	@touch $@
-
 test-r: $(VENV)/development ## Build and check the R client, and try it against a service (needs R: see .ci/run)
 	@$(BIN)/python -m pytest -q -m r tests/r
 
@@ -163,10 +156,13 @@ lint: $(VENV)/development ## Check style, types and the direction of imports
 
 WEB := tools/web
 CHECKS := $(WEB)/node_modules/.bin
-$(WEB)/node_modules/ready $(PROVIDER)/node_modules/ready: %/node_modules/ready: %/package-lock.json
-	@echo "Installing the packages of $*/package.json …"
+$(NODE)/ready: requirements-web.lock  # a target of its own, since those that need it may be made side by side
 	@command -v npm >/dev/null || { $(PYTHON) -m venv $(NODE) && \
 		$(NODE)/bin/pip --disable-pip-version-check install --quiet --require-hashes -r requirements-web.lock; }
+	@mkdir -p $(NODE) && touch $@
+
+$(WEB)/node_modules/ready $(PROVIDER)/node_modules/ready $(GENERATORS)/node_modules/ready: %/node_modules/ready: %/package-lock.json $(NODE)/ready
+	@echo "Installing the packages of $*/package.json …"
 	@cd $* && PATH="$$PATH:$(CURDIR)/$(NODE)/bin" npm ci --silent
 	@touch $@
 
