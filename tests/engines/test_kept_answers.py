@@ -3,11 +3,28 @@
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
 
 import pytest
+from service_world import becomes
 
+from app.engines.storage import single_flight_cache
 from app.engines.storage.single_flight_cache import SingleFlightCache
+
+
+@pytest.fixture
+def waiting(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Gets an item for each caller that waits for an outcome."""
+    callers: list[str] = []
+
+    class Watched(Future):  # type: ignore[type-arg]
+        def result(self, timeout: float | None = None) -> Any:
+            callers.append("waits")
+            return super().result(timeout)
+
+    monkeypatch.setattr(single_flight_cache, "Future", Watched)
+    return callers
 
 
 def answer(value: int, size: int = 1) -> tuple[int, ...]:
@@ -32,13 +49,13 @@ def test_fifty_threads_make_one_computation() -> None:
     assert len(computations) == 1
 
 
-def test_a_failure_reaches_all_who_wait_and_is_not_kept() -> None:
+def test_a_failure_reaches_all_who_wait_and_is_not_kept(waiting: list[str]) -> None:
     kept: SingleFlightCache[str, tuple[int, ...]] = SingleFlightCache(10, 100)
     started, computations = threading.Barrier(20), []
 
     def fail() -> tuple[int, ...]:
         computations.append(1)
-        time.sleep(0.05)
+        assert becomes(lambda: len(waiting) == 19)
         raise RuntimeError("no")
 
     def ask(_: int) -> str:
@@ -86,14 +103,14 @@ def test_overlapping_sets_of_keys_are_computed_once() -> None:
     assert sorted(computed) == list(range(49))
 
 
-def test_of_several_those_before_a_failure_are_kept() -> None:
+def test_of_several_those_before_a_failure_are_kept(waiting: list[str]) -> None:
     kept: SingleFlightCache[int, tuple[int, ...]] = SingleFlightCache(100, 1000)
     begun = threading.Event()
 
     def fail(keys: Sequence[int]) -> Iterator[tuple[int, tuple[int, ...]]]:
         yield keys[0], answer(keys[0])
         begun.set()
-        time.sleep(0.05)
+        assert becomes(lambda: len(waiting) == 1)  # for the second key: the answer of the first is there
         raise RuntimeError("no")
 
     def wait(key: int) -> object:
@@ -104,10 +121,10 @@ def test_of_several_those_before_a_failure_are_kept() -> None:
             return str(error)
 
     with ThreadPoolExecutor(2) as pool:
-        waiting = [pool.submit(wait, key) for key in (1, 2)]
+        others = [pool.submit(wait, key) for key in (1, 2)]
         with pytest.raises(RuntimeError):
             kept.get_all([1, 2, 3], fail)
-        assert [each.result() for each in waiting] == [answer(1), "no"]
+        assert [each.result() for each in others] == [answer(1), "no"]
     assert recomputed(kept, range(1, 4)) == [2, 3]
 
 

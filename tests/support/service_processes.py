@@ -5,6 +5,7 @@ number of one.
 """
 
 import atexit
+import gc
 import json
 import os
 import select
@@ -111,6 +112,8 @@ if __name__ == "__main__":
     from app.cli import service_commands
 
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that have ended
+    gc.collect()
+    gc.freeze()  # so that no process looks through what is loaded, and has a copy of it then
     to_be = _next_to_be()
     if to_be is not None:
         _become(to_be)

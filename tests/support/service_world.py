@@ -71,6 +71,7 @@ class Service:
     admin: httpx.Client = field(init=False)
     stranger: httpx.Client = field(init=False)
     clients: list[httpx.Client] = field(default_factory=list)
+    shared: "dict[str, Table]" = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.admin = self.client(self.admin_key)
@@ -113,6 +114,13 @@ class Service:
         table = Table(self, name, owner_name, owner, *self.principal("analyst"))
         table.grant(table.analyst_name, allowance)
         return table
+
+    def shared_table(self, columns: dict[str, Any], content: str) -> "Table":
+        """The same dataset for all tests that ask for these columns and rows, and only have something refused."""
+        told = json.dumps([columns, content])
+        if told not in self.shared:
+            self.shared[told] = self.table(columns, content)
+        return self.shared[told]
 
     def footprint(self) -> tuple[dict[str, int], list[str]]:
         """How many rows each table of the database has, and which files there are, deleted ones that are open too."""
@@ -220,6 +228,11 @@ class Table:
 def numbers_csv(n: int, *, column: str = "x", most: int = 100) -> str:
     """A table of n whole numbers from 0 to `most`."""
     return "\n".join([column, *(str(7 * i % (most + 1)) for i in range(n))]) + "\n"
+
+
+def whole_list(client: httpx.Client, path: str) -> list[dict[str, Any]]:
+    """All items of a list, however many other tests have made."""
+    return [item for page in pages(client, path, 1000) for item in page]
 
 
 def pages(client: httpx.Client, path: str, limit: int, **more: str) -> Iterator[list[dict[str, Any]]]:

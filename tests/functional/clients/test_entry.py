@@ -85,11 +85,11 @@ def start(*arguments: str, installed: Path | None, **settings: str) -> subproces
     ("arguments", "status", "told"),
     [
         (("--help",), 0, "without reading any data"),
-        (("plan", "--help"), 0, "without reading any data"),
+        pytest.param(("plan", "--help"), 0, "without reading any data", marks=pytest.mark.slow),
         (("ledger", "--help"), 0, "oldest first"),
-        (("ledger", "verification", "--help"), 0, "was verified last"),
-        (("--version",), 0, f"snapledger {__version__}"),
-        (("no-such-command",), 2, "no-such-command"),
+        pytest.param(("ledger", "verification", "--help"), 0, "was verified last", marks=pytest.mark.slow),
+        pytest.param(("--version",), 0, f"snapledger {__version__}", marks=pytest.mark.slow),
+        pytest.param(("no-such-command",), 2, "no-such-command", marks=pytest.mark.slow),
         (("budget", "penguins"), 4, "run `snapledger login`"),
     ],
 )
@@ -107,6 +107,7 @@ def test_what_speaks_to_a_service_loads_none(
         assert ("write-off" in printed) == bool(installed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [("serve",), ("ledger", "public-key"), ("dataset", "reindex", "penguins")])
 def test_without_the_service_its_commands_say_what_to_install(arguments: tuple[str, ...]) -> None:
     done = start(*arguments, installed=None)
@@ -136,7 +137,11 @@ def test_the_completion_script_asks_this_command() -> None:
 
 @pytest.mark.parametrize(
     ("typed", "position", "completed"),
-    [("bac", 1, ["backup"]), ("ledger pub", 2, ["public-key"]), ("all", 1, ["allowance"])],
+    [
+        pytest.param("bac", 1, ["backup"], marks=pytest.mark.slow),
+        ("ledger pub", 2, ["public-key"]),
+        pytest.param("all", 1, ["allowance"], marks=pytest.mark.slow),
+    ],
 )
 def test_a_shell_completes_all_that_is_installed(
     typed: str, position: int, completed: list[str], installed: Path | None

@@ -24,6 +24,10 @@ SCHEMA, ROLE = "published", "figures_reader"
 COLUMNS = {"mass": {"kind": "integer", "bounds": [0, 100], "unit": "g"}, "kind": {"kind": "boolean"}}
 CONTENT = b"mass,kind\n" + b"".join(b"%d,%d\n" % (i % 101, i % 2) for i in range(200))
 _numbers = itertools.count()
+ON_POSTGRES_SLOWLY = pytest.mark.parametrize(
+    "database_url", ["sqlite", pytest.param("postgres", marks=pytest.mark.slow)], indirect=True
+)
+"""Each test has a service of its own; what depends on the ledger's database is tested on both."""
 
 
 @pytest.fixture
@@ -241,6 +245,7 @@ def test_several_processes_write_at_once(
     assert copied(target_url) == published(alone)
 
 
+@ON_POSTGRES_SLOWLY
 def test_a_changed_figure_is_not_copied_and_others_are(
     alone: Service, services: Services, table: Table, target: FiguresDatabase, target_url: str
 ) -> None:
@@ -257,6 +262,7 @@ def test_a_changed_figure_is_not_copied_and_others_are(
     assert alone.admin.get(f"{table.path}/figures/first").status_code == 503
 
 
+@ON_POSTGRES_SLOWLY
 def test_a_figure_that_the_database_cannot_hold_stops_no_other(
     services: Services, table: Table, target: FiguresDatabase, target_url: str
 ) -> None:
@@ -271,6 +277,7 @@ def test_a_figure_that_the_database_cannot_hold_stops_no_other(
     assert list(copied(target_url)) == [f"{table.name}/second"]
 
 
+@ON_POSTGRES_SLOWLY
 def test_a_reader_of_one_view_gets_no_row_of_another_dataset(
     alone: Service, services: Services, table: Table, target: FiguresDatabase, target_url: str
 ) -> None:

@@ -92,7 +92,7 @@ def test_a_page_has_a_hundred_unless_it_is_said(service: Service) -> None:
     ids=lambda query: ascii(query)[:40],
 )
 def test_a_page_that_is_none(one_service: Service, query: dict[str, object]) -> None:
-    table = one_service.table(X_COLUMNS, numbers_csv(20))
+    table = one_service.shared_table(X_COLUMNS, numbers_csv(20))
     lists = ("/v1/principals", "/v1/datasets", "/v1/releases", f"{table.path}/releases", f"{table.path}/ledger")
     for path in lists:
         answer = one_service.admin.get(path, params=query)

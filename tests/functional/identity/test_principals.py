@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from service_world import X_COLUMNS, Service, a_name, becomes, numbers_csv, serving
+from service_world import X_COLUMNS, Service, a_name, becomes, numbers_csv, serving, whole_list
 
 JSON = {"Content-Type": "application/json"}
 
@@ -38,7 +38,7 @@ def test_a_disabled_principal_is_gone_for_good(service: Service) -> None:
     assert service.admin.post(f"/v1/principals/{name}/keys").status_code == 404
     again = service.admin.post("/v1/principals", json={"name": name, "role": "owner"})
     assert (again.status_code, again.json()["type"]) == (409, "/problems/name-taken")
-    listed = service.admin.get("/v1/principals", params={"limit": 1000}).json()["principals"]
+    listed = whole_list(service.admin, "/v1/principals")
     assert next(one for one in listed if one["name"] == name)["disabled"] is True
 
 
@@ -63,7 +63,7 @@ def test_a_key_opens_nothing_from_its_expiry_on(service: Service) -> None:
     assert datetime.fromisoformat(document["key_expires_at"]) == datetime.fromisoformat(expiry)
     client = service.client(document["key"])
     assert client.get("/v1/me").json()["key_expires_at"] == document["key_expires_at"]
-    listed = service.admin.get("/v1/principals", params={"limit": 1000}).json()["principals"]
+    listed = whole_list(service.admin, "/v1/principals")
     assert listed[-1]["key_expires_at"] == document["key_expires_at"]
     service.expire_key(document["name"])
     assert becomes(lambda: client.get("/v1/me").status_code == 401)  # it is let through from memory for a second
@@ -149,7 +149,7 @@ def test_keys_are_long_and_never_stored(one_service: Service) -> None:
 def test_principals_are_listed_without_keys(service: Service) -> None:
     """`GET /v1/principals`: name, role, created_at, disabled; never keys."""
     name, _ = service.principal("auditor")
-    listed = service.admin.get("/v1/principals", params={"limit": 1000}).json()["principals"]
+    listed = whole_list(service.admin, "/v1/principals")
     assert listed[0]["name"] == "admin"
     facts = {"name": name, "role": "auditor", "created_at": listed[-1]["created_at"], "disabled": False}
     assert listed[-1] == facts | {"key_expires_at": None, "subject": None, "display_name": None}
@@ -173,7 +173,7 @@ def test_a_principal_is_called_by_a_display_name(service: Service) -> None:
     path = f"/v1/principals/{table.analyst_name}/display-name"
     given = service.admin.put(path, json={"display_name": "Ada Lovelace"})
     assert (given.status_code, given.json()["display_name"]) == (200, "Ada Lovelace")
-    assert given.json() in service.admin.get("/v1/principals", params={"limit": 1000}).json()["principals"]
+    assert given.json() in whole_list(service.admin, "/v1/principals")
     assert table.analyst.get("/v1/me").json()["display_name"] == "Ada Lovelace"
     assert table.owner.get(f"{table.path}/budget").json()["allowances"][0]["display_name"] == "Ada Lovelace"
     name = a_name("p")
@@ -182,7 +182,7 @@ def test_a_principal_is_called_by_a_display_name(service: Service) -> None:
     for _ in range(2):  # the second time it is removed already
         removed = service.admin.put(f"/v1/principals/{name}/display-name", json={"display_name": None})
         assert (removed.status_code, removed.json()["display_name"]) == (200, None)
-    records = service.admin.get("/v1/audit", params={"limit": 1000}).json()["records"][-3:]
+    records = whole_list(service.admin, "/v1/audit")[-3:]
     told = {"role": "owner", "display_name": "É " * 127, "key_expires_at": None}
     assert [each["action"] for each in records] == [
         "principal.display_name",

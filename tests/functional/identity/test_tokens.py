@@ -13,7 +13,7 @@ import httpx
 import psycopg
 import pytest
 from provider import AUDIENCE, Provider, elliptic, encoded, provider, public_pem, published, rsa_key
-from service_world import X_COLUMNS, Service, a_name, numbers_csv, serving
+from service_world import X_COLUMNS, Service, a_name, numbers_csv, serving, whole_list
 from sqlalchemy import make_url
 
 from app.config import Settings
@@ -108,7 +108,7 @@ def test_a_token_s_principal_works_like_one_with_a_key(service: Service, issuer:
     assert (again.content, again.headers["Idempotency-Replayed"]) == (paid.content, "true")
     assert table.entries()[-1]["principal"] == name
     assert analyst.get("/v1/principals").status_code == 403
-    listed = service.admin.get("/v1/principals", params={"limit": 1000}).json()["principals"]
+    listed = whole_list(service.admin, "/v1/principals")
     assert next(one for one in listed if one["name"] == name)["subject"] == name
 
 
@@ -309,7 +309,7 @@ def test_each_call_has_the_role_of_its_own_token(service: Service, issuer: Provi
         assert service.client(analyst).get("/v1/principals").status_code == 403
     # What is written down follows a token when it is looked at, and not while it is let through from memory.
     assert me(service, issuer.token(name, ("analysts",), jti="another")).status_code == 200
-    listed = service.admin.get("/v1/principals", params={"limit": 1000}).json()["principals"]
+    listed = whole_list(service.admin, "/v1/principals")
     assert next(one for one in listed if one["name"] == name)["role"] == "analyst"
 
 
@@ -366,7 +366,7 @@ def test_many_first_calls_at_once_make_one_principal(service: Service, issuer: P
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda token: me(service, token), tokens))
     assert [(answer.status_code, answer.json().get("name")) for answer in answers] == [(200, name)] * 8
-    records = service.admin.get("/v1/audit", params={"limit": 1000}).json()["records"]
+    records = whole_list(service.admin, "/v1/audit")
     (made,) = [one for one in records if one["target"] == f"principals/{name}"]
     assert (made["via"], made["details"]["subject"], made["details"]["issuer"]) == ("service", name, issuer.url)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx
 import pytest
-from service_world import X_COLUMNS, Service, Table, numbers_csv
+from service_world import X_COLUMNS, Service, Table, numbers_csv, whole_list
 from sqlalchemy import delete, insert, select, update
 
 from app.db.engine import Database
@@ -368,7 +368,7 @@ def test_principals_that_may_get_an_allowance(service: Service, table: Table) ->
     assert len(names) == len(set(names))
     assert not {auditor, gone} & set(names)
     assert found[0] == {"name": "admin", "display_name": None, "role": "admin"}
-    listed_all = service.admin.get("/v1/principals", params={"limit": 1000}).json()["principals"]
+    listed_all = whole_list(service.admin, "/v1/principals")
     allowed = [
         each["name"] for each in listed_all if not each["disabled"] and each["role"] not in {"auditor", "viewer"}
     ]

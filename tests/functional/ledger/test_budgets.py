@@ -94,7 +94,7 @@ def test_allowances_together_may_exceed_the_dataset_s_limit(service: Service) ->
 )
 def test_an_allowance_that_is_none(one_service: Service, body: Any) -> None:
     """A limit is a whole number of units in [0, 10⁶]."""
-    table = one_service.table(X_COLUMNS, numbers_csv(20))
+    table = one_service.shared_table(X_COLUMNS, numbers_csv(20))
     with one_service.unchanged():
         assert table.owner.put(f"{table.path}/allowances/admin", json=body).status_code == 422
 

@@ -331,7 +331,7 @@ def test_equal_radii_relative_to_the_ranges(table: Table, epsilon: str) -> None:
 def test_bad_batches_are_refused_by_where_and_what(
     one_service: Service, items: list[dict[str, Any]], batch: dict[str, Any], where: str
 ) -> None:
-    table = one_service.table(COLUMNS, ROWS)
+    table = one_service.shared_table(COLUMNS, ROWS)
     with one_service.unchanged():
         for answer in (plan(table, items, **batch), release(table, items, key="bad", **batch)):
             assert answer.status_code == 422, answer.text

@@ -296,7 +296,7 @@ HOSTILE: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("statistic", "where"), HOSTILE)
 def test_what_follows_from_nothing_is_refused(one_service: Service, statistic: dict[str, Any], where: str) -> None:
-    table = one_service.table(COLUMNS, content(1))
+    table = one_service.shared_table(COLUMNS, content(1))
     for answer in (ask(table, statistic, epsilon="1"), plan(table, statistic, epsilon="1")):
         assert answer.status_code == 422, answer.text
         assert answer.json()["errors"][0]["where"] == where

@@ -112,8 +112,8 @@ def test_a_rehearsal_depends_on_public_metadata_alone_and_leaves_nothing(
     assert table.budget()["epsilon_spent"] == "0"
 
 
-def test_a_rehearsal_has_the_shape_of_the_release(service: Service) -> None:
-    table = service.table(COLUMNS, content(), limit="2000", allowance="2000")
+def test_a_rehearsal_has_the_shape_of_the_release(one_service: Service) -> None:
+    table = one_service.table(COLUMNS, content(), limit="2000", allowance="2000")
     for way, body in REQUESTS:
         rehearsed, released = rehearse(table, way, body), post(table, way, {**body, "reuse": False})
         assert released.status_code == 201, released.text
