@@ -117,7 +117,7 @@ class BudgetExhaustedError(ConflictError):
     """An account has less left than the debit.
 
     Attributes:
-        scope: `dataset` or `allowance`, the account that refused.
+        scope: `dataset`, `allowance` or `report`: whose budget refused.
         requested_nano, remaining_nano, limit_nano: in ledger units of 10⁻⁹ ε.
         renews_at: when a window ends, if the account could pay the debit in the next one.
     """

@@ -36,6 +36,7 @@ from app.api.routers import (
     plans,
     principals,
     releases,
+    reports,
     sign_on,
 )
 from app.api.server.startup_retry import open_services_with_retry
@@ -49,6 +50,7 @@ from app.services.identity.tokens import TokenVerifier
 from app.services.operations import startup
 from app.services.operations.background_verification import BackgroundVerification
 from app.services.operations.figure_mirror import FigureMirror
+from app.services.operations.report_worker import ReportWorker
 
 _READ_HEADERS = ["Authorization", "Content-Type", "Idempotency-Key", "If-Match", "Traceparent", "X-Request-Id"]
 _TOLD_HEADERS = [
@@ -93,9 +95,13 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         app.state.services = services
         app.state.answer = WorkerPool(services.database, REQUEST_THREADS, AT_ONCE[services.database.dialect]).run
         app.state.uploads = OpenUploads(chosen.max_open_uploads)
-        rounds, mirror = BackgroundVerification(services), FigureMirror(services)
-        rounds.begin()
-        mirror.begin()
+        working = (
+            BackgroundVerification(services),
+            FigureMirror(services),
+            ReportWorker(services, reports.REPORT_INTERFACE),
+        )
+        for each in working:
+            each.begin()
         # Objects from the start live as long as the process, so the garbage collector need not check them again.
         gc.collect()
         gc.freeze()
@@ -103,8 +109,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         try:
             yield
         finally:
-            rounds.end()
-            mirror.end()
+            for each in working:
+                each.end()
             await run_in_threadpool(startup.close_services, services)
             await run_in_threadpool(traces.end)
             metrics.forget_process()
@@ -130,6 +136,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         budgets.router,
         budget_requests.router,
         figures.router,
+        reports.router,
         figure_pages.router,
         datasets.router,
         drafts.router,

@@ -43,6 +43,15 @@ FIGURES_PENDING = Gauge(
     multiprocess_mode="livemostrecent",
 )
 
+REPORT_RUNS = Counter(
+    "snapledger_report_runs", "Runs of reports: done, refused, or released and not published.", ["state"]
+)
+REPORTS_PENDING = Gauge(
+    "snapledger_report_runs_pending",
+    "Runs of reports that are still to be released or published.",
+    multiprocess_mode="livemostrecent",
+)
+
 # Only one process verifies, so the unset gauges of the others must not count.
 LEDGERS_INVALID = Gauge(
     "snapledger_ledgers_invalid",
@@ -59,6 +68,8 @@ KEY_FETCHES = Counter("snapledger_token_key_fetches", "Fetches of the token prov
 for _outcome in ("done", "failed"):  # start at 0, so that Prometheus sees the first increase
     ENGINE_SECONDS.labels(_outcome)
     KEY_FETCHES.labels(_outcome)
+for _state in ("done", "refused", "released"):
+    REPORT_RUNS.labels(_state)
 
 
 @contextmanager

@@ -51,10 +51,19 @@ def _count_problems(error: errors.InvalidRequestError) -> str:
     return f"{_count_in_words(len(error.problems), 'problem')}: `errors` says where and what."
 
 
+_BUDGETS = {
+    "dataset": "the dataset's budget",
+    "allowance": "your allowance",
+    "report": "the report's budget",
+}
+
+
 def _budget_detail(error: errors.BudgetExhaustedError) -> str:
-    budget = "the dataset's budget" if error.scope == "dataset" else "your allowance"
+    budget = _BUDGETS[error.scope]
     left = format_rounded_epsilon(error.remaining_nano, up=False)
     advice = "ask for less, or ask the dataset's owner for a higher limit"
+    if error.scope == "report":
+        advice = "define the report again with a higher limit, or ask for less"
     if error.renews_at is not None:
         advice = f"ask for less, or wait until it is renewed at {error.renews_at}"
     return f"This costs ε = {format_rounded_epsilon(error.requested_nano)}, and {left} of {budget} is left: {advice}."
@@ -262,12 +271,27 @@ def _challenge(error: object) -> str:
     return _CHALLENGE if isinstance(error, errors.NoCredentialError) else f'{_CHALLENGE}, error="invalid_token"'
 
 
-def _encode_problem(problem: Problem, error: object) -> bytes:
+def _describe_problem(problem: Problem, error: object) -> dict[str, Any]:
     detail = problem.detail if isinstance(problem.detail, str) else problem.detail(error)
-    facts = {"type": f"/problems/{problem.slug}", "title": problem.title, "status": problem.status, "detail": detail}
+    return {"type": f"/problems/{problem.slug}", "title": problem.title, "status": problem.status, "detail": detail}
+
+
+def _encode_problem(problem: Problem, error: object) -> bytes:
+    facts = _describe_problem(problem, error)
     if identity := request_id.get():
         facts["request_id"] = identity
     return encode_json(facts | problem.members(error))
+
+
+def describe_error(error: errors.SnapledgerError) -> dict[str, Any]:
+    """Return the problem of an error that no request waits for, as JSON."""
+    problem = find_problem(error)
+    return _describe_problem(problem, error) | problem.members(error)
+
+
+def find_problem(error: errors.SnapledgerError) -> Problem:
+    """Return the table's entry of an error's class, or of the nearest base class."""
+    return next(PROBLEMS[kind] for kind in type(error).__mro__ if kind in PROBLEMS)
 
 
 def render_problem(problem: Problem, error: object) -> Response:
@@ -287,7 +311,7 @@ def render_error(error: errors.SnapledgerError) -> Response:
         log.error("a record does not match its seal: snapledger ledger verify says which")
     elif isinstance(error, errors.UnavailableError):
         log.warning("unavailable: %s", type(error.__cause__).__name__)
-    return next(render_problem(PROBLEMS[kind], error) for kind in type(error).__mro__ if kind in PROBLEMS)
+    return render_problem(find_problem(error), error)
 
 
 def _on_domain_error(_: Request, error: Exception) -> Response:

@@ -354,6 +354,66 @@ class _Viewers(TypedColumns):
 viewers = Table("viewers", metadata, _Viewers)
 
 
+class _Reports(TypedColumns):
+    id: Named[int] = Column(ROW_ID, Identity(always=True), primary_key=True)
+    dataset_id: Named[int] = Column(ROW_ID, ForeignKey("accounts.dataset_id"))
+    name: Named[str] = Column(Text)
+    principal_id: Named[int] = Column(ROW_ID, ForeignKey("principals.id"))
+    definition: Named[str] = Column(Text)
+    run_limit_nano: Named[int] = Column(BigInteger)
+    total_limit_nano: Named[int] = Column(BigInteger)
+    spent_nano: Named[int] = Column(BigInteger)
+    changed_at: Named[str] = Column(Text)
+    withdrawn_at: Named[str | None] = Column(Text)
+    seal: Named[bytes] = Column(LargeBinary)
+
+    __row_pos__: tuple[int, int, str, int, str, int, int, int, str, str | None, bytes]
+
+
+# Batches to be released on the dataset that succeeds the one where each report is.
+reports = Table(
+    "reports",
+    metadata,
+    _Reports,
+    UniqueConstraint("dataset_id", "name"),
+    CheckConstraint("run_limit_nano > 0", name="run_limit"),
+    CheckConstraint("spent_nano BETWEEN 0 AND total_limit_nano", name="spent_within_limit"),
+)
+
+
+class _ReportRuns(TypedColumns):
+    report_id: Named[int] = Column(ROW_ID, ForeignKey("reports.id"), primary_key=True)
+    number: Named[int] = Column(Integer, primary_key=True, autoincrement=False)
+    dataset_id: Named[int] = Column(ROW_ID, ForeignKey("accounts.dataset_id"), index=True)
+    state: Named[str] = Column(Text)
+    queued_at: Named[str] = Column(Text)
+    ended_at: Named[str | None] = Column(Text)
+    principal: Named[str | None] = Column(Text)
+    figures: Named[str | None] = Column(Text)
+    charged_nano: Named[int] = Column(BigInteger)
+    release_ids: Named[str | None] = Column(Text)
+    problem: Named[str | None] = Column(Text)
+    seal: Named[bytes] = Column(LargeBinary)
+
+    # fmt: off
+    __row_pos__: tuple[
+        int, int, int, str, str, str | None, str | None, str | None, int, str | None, str | None, bytes
+    ]
+    # fmt: on
+
+
+# What each report did, or is to do, on the datasets that it came to: on each at most once.
+report_runs = Table(
+    "report_runs",
+    metadata,
+    _ReportRuns,
+    UniqueConstraint("report_id", "dataset_id"),
+    CheckConstraint("state IN ('pending', 'released', 'done', 'refused')", name="state"),
+    CheckConstraint("number >= 1", name="number"),
+    CheckConstraint("charged_nano >= 0", name="charged"),
+)
+
+
 class _Verifications(TypedColumns):
     ledger: Named[str] = Column(Text, primary_key=True)
     at: Named[str] = Column(Text)

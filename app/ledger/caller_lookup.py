@@ -1,6 +1,7 @@
 """Finds the caller, the dataset, its account and the caller's allowance in one statement, since every call needs it."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import and_, bindparam, select
 
@@ -70,6 +71,7 @@ _ALL = (
 )
 _OF_KEY = _ANY.where(*BY_KEY)
 _OF_SUBJECT = _ANY.where(*BY_SUBJECT)
+_OF_ID = _ANY.where(principals.c.id == bindparam("caller"))
 
 
 def find_standing(
@@ -85,8 +87,16 @@ def find_standing(
     else:
         row = session.row(_OF_KEY, digest=credential.digest, **asked)
     principal = None if row is None else is_in_force(Principal._make(row[: len(COLUMNS)]), credential)
-    if row is None or principal is None:
-        return None
+    return None if row is None or principal is None else _make_standing(session, row, principal)
+
+
+def find_standing_of(session: Session, principal_id: int, dataset_name: str, idempotency_key: str) -> Standing | None:
+    """Return the standing of a principal by its id, whether it is in force or not; None if there is no such one."""
+    row = session.row(_OF_ID, caller=principal_id, called=dataset_name, idempotency_key=idempotency_key)
+    return None if row is None else _make_standing(session, row, Principal._make(row[: len(COLUMNS)]))
+
+
+def _make_standing(session: Session, row: Any, principal: Principal) -> Standing:  # noqa: ANN401 - a row of _ANY
     dataset, account, allowance = row[_IN_DATASET], row[_IN_ACCOUNT], row[_IN_ALLOWANCE]
     return Standing(
         principal,

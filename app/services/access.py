@@ -13,7 +13,7 @@ from app.errors import NO_DATASET, ForbiddenError, NotFoundError, Unauthenticate
 from app.ledger import caller_lookup
 from app.ledger.account import Account
 from app.ledger.allowances import Allowance
-from app.roles import SEES_EVERY_DATASET, Role
+from app.roles import READERS, SEES_EVERY_DATASET, Role
 from app.services.names import is_name
 
 __all__ = ["Access", "Credential", "KeyDigest", "authenticate", "enter", "principal_of", "require", "viewer_id"]
@@ -144,3 +144,21 @@ def enter(session: ReadSession, credential: Credential, name: str, key: str | No
     if not sees(entered.principal, entered.dataset, entered.allowance):
         raise NotFoundError(NO_DATASET)
     return entered
+
+
+def enter_for(session: ReadSession, principal_id: int, name: str, key: str) -> Access:
+    """Return the access that a principal has to a dataset now, for what the service does in its name.
+
+    Raises:
+        ForbiddenError: the principal is disabled, its key has expired, or its role only reads.
+        NotFoundError: the dataset does not exist.
+    """
+    found = caller_lookup.find_standing_of(session, principal_id, name, key)
+    if found is None or found.dataset is None or found.account is None:
+        raise NotFoundError(NO_DATASET)
+    principal = found.principal
+    if principal.disabled_at is not None or principals.is_in_force(principal, KeyDigest(b"")) is None:
+        raise ForbiddenError(f"{principal.name} is disabled, or its key has expired.")
+    if principal.role in READERS:
+        raise ForbiddenError(f"{principal.name} has the role {principal.role}: it reads, and has no allowances.")
+    return Access(principal, found.dataset, found.account, found.allowance, found.is_key_used)

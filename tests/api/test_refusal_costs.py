@@ -32,6 +32,7 @@ from app.api.schemas.filters import MAX_CONDITIONS, MAX_REQUEST_CONDITIONS, MAX_
 from app.api.schemas.ledger import WriteOffRequest
 from app.api.schemas.planning import FreePlanRequest, PlanRequest
 from app.api.schemas.releases import ReleaseRequest
+from app.api.schemas.reports import ReportRequest
 from app.errors import InvalidRequestError, MalformedJsonError
 
 SIZE = 2**15
@@ -111,6 +112,15 @@ BODIES: list[tuple[type[RequestModel], dict[str, Any]]] = [
     *((DerivedRequest, {"derived": each, "epsilon": 1}) for each in DERIVED),
     (FigureRequest, {"title": "t", "note": "n", "releases": [RELEASE_ID], "audience": "viewers"}),
     (FigureRequest, {"title": "t", "release": RELEASE_ID, "audience": "public", "confirm_public": True}),
+    (
+        ReportRequest,
+        {
+            "batch": {"items": [{"statistic": MEAN, "epsilon": "1"}]},
+            "figures": [{"figure": "f", "title": "t", "note": "n", "items": [0], "audience": "viewers"}],
+            "epsilon_per_run": "1",
+            "epsilon_total": "2",
+        },
+    ),
 ]
 
 

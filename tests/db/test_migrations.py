@@ -71,6 +71,14 @@ ROWS = (
     ),
     "INSERT INTO figure_outbox (figure_id, change, written) VALUES (1, 1, 0)",
     "INSERT INTO viewers (dataset_id, principal_id, granted_at, seal) VALUES (1, 1, 't', :bytes)",
+    (
+        "INSERT INTO reports (dataset_id, name, principal_id, definition, run_limit_nano, total_limit_nano, spent_nano,"
+        " changed_at, seal) VALUES (1, 'monthly', 1, '{}', 1, 2, 0, 't', :bytes)"
+    ),
+    (
+        "INSERT INTO report_runs (report_id, number, dataset_id, state, queued_at, charged_nano, seal)"
+        " VALUES (1, 1, 1, 'pending', 't', 0, :bytes)"
+    ),
 )
 
 

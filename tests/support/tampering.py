@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from service_world import Service, Table, numbers_csv
+from service_world import Service, Table, becomes, numbers_csv
 from sqlalchemy import Column, Connection, insert, select, text, update
 from sqlalchemy import Table as SqlTable
 
@@ -64,8 +64,12 @@ def fill(service: Service) -> Table:
     _fill_figures(service, table)
     assert table.owner.get(f"{table.path}/ledger/verification").json()["valid"]
     assert service.admin.get("/v1/audit/verification").json()["valid"]
+    _define_reports(table)
     successor = {"name": "successor", "epsilon_limit": "1", "columns": COLUMNS, "succeeds": table.name}
     assert service.upload(table.owner, successor, CSV.encode()).status_code == 201
+    for name in ("done", "refused"):
+        runs = f"/v1/datasets/successor/reports/{name}/runs"
+        assert becomes(lambda: table.owner.get(runs).json()["runs"][0]["state"] == name)  # noqa: B023 - called at once
     closed = service.table(COLUMNS, CSV)
     closed.fresh(MEAN, epsilon="0.5")
     assert closed.owner.delete(closed.path).status_code == 204
@@ -83,6 +87,19 @@ def _fill_figures(service: Service, table: Table) -> None:
     assert table.owner.delete(f"{table.path}/figures/gone").status_code == 204
     viewer, _ = service.principal("viewer")
     assert table.owner.put(f"{table.path}/viewers/{viewer}").status_code in {201, 204}
+
+
+def _define_reports(table: Table) -> None:
+    """A report that the successor's owner pays for, one whose analyst has no allowance there, and one withdrawn."""
+    body = {
+        "batch": {"items": [{"statistic": MEAN, "epsilon": "0.25"}]},
+        "figures": [{"figure": "x-again", "title": "x"}],
+        "epsilon_per_run": "0.25",
+        "epsilon_total": "1",
+    }
+    for client, name in ((table.owner, "done"), (table.analyst, "refused"), (table.owner, "gone")):
+        assert client.put(f"{table.path}/reports/{name}", json=body).status_code == 201
+    assert table.owner.delete(f"{table.path}/reports/gone").status_code == 204
 
 
 def _fill_beside(service: Service, stale: str) -> None:

@@ -23,6 +23,7 @@ _TAGS: Final = {
     "budgets": "What datasets and principals may spend, the requests for more, and the ledger of what was spent.",
     "datasets": "Registering tables, and what everybody with access may know of them.",
     "figures": "Published answers under names, which others read in their own tools and cannot spend with.",
+    "reports": "Batches that are released and published when a dataset succeeds another, within a budget set before.",
     "principals": "Who may call the service, and with which key.",
     "audit": "The record of administrative acts.",
     "operations": "What monitoring asks.",

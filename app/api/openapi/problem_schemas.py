@@ -40,7 +40,7 @@ class RequestError(BaseModel):
 
 
 class _BudgetExhausted(Problem):
-    scope: Literal["dataset", "allowance"] = Field(description="Whose budget does not cover the request.")
+    scope: Literal["dataset", "allowance", "report"] = Field(description="Whose budget does not cover the request.")
     requested: EpsilonText = Field(description="The ε that the request costs.")
     remaining: EpsilonText = Field(description="The ε that is left.")
     limit: EpsilonText = Field(description="The most ε that may be spent.")

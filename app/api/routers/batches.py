@@ -13,7 +13,8 @@ from app.services.releasing import batches
 router = APIRouter(prefix="/v1", tags=["releases"], route_class=DirectRoute, dependencies=[BEARER])
 
 
-def _batch(request: BatchRequest) -> Batch:
+def batch_of(request: BatchRequest) -> Batch:
+    """Return the batch that a request asks for."""
     return Batch(
         items=[
             BatchItem(each.statistic.model_dump(), each.epsilon, each.wanted_accuracy, each.weight)
@@ -38,7 +39,7 @@ def plan_batch(name: str, caller: CallerOf, body: JsonBody[BatchRequest]) -> Res
     """What a batch would cost and promise, item by item: free, and without reading any data."""
     entered = caller.enter(name)
     entered.require_planning()
-    return Response(batches.plan_batch(caller.services, entered, _batch(body.validate())), media_type=MEDIA_TYPE)
+    return Response(batches.plan_batch(caller.services, entered, batch_of(body.validate())), media_type=MEDIA_TYPE)
 
 
 @router.post(
@@ -61,7 +62,7 @@ def release_batch(name: str, caller: CallerOf, body: JsonBody[BatchRequest], key
     entered = caller.enter(name, keys)
     request = validate_question(entered, body)
     answer = batches.release_batch(
-        caller.services, entered, _batch(request), idempotency_key(keys, body), rehearse=request.rehearse
+        caller.services, entered, batch_of(request), idempotency_key(keys, body), rehearse=request.rehearse
     )
     location = f"/v1/datasets/{entered.dataset.name}/releases"
     return answer_response(answer.body, answer.status, replayed=answer.replayed, location=location)

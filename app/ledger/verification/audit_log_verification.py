@@ -15,7 +15,7 @@ from sqlalchemy import bindparam, select
 
 from app.db.session import Session
 from app.db.tables import audit, principals
-from app.ledger import figures
+from app.ledger import figures, reports
 from app.ledger.chain.audit_log import canonical_bytes, key_seal
 from app.ledger.chain.keyring import Keyring
 from app.ledger.verification.budget_request_records import RecordedRequests
@@ -83,6 +83,7 @@ class _Verifier:
                 self._wrong_principals(),
                 self._requests.find_differing(self._session),
                 figures.find_strays(self._session),
+                reports.find_strays(self._session),
             )
             self._problems += [Problem(None, wrong) for wrong in islice(differing, MAX_PROBLEMS)]
         return Verification(self._records, self._head, tuple(self._problems[:MAX_PROBLEMS]))

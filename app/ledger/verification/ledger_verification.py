@@ -19,7 +19,7 @@ from app.db.repositories.datasets import Dataset
 from app.db.session import Session
 from app.db.tables import datasets, entries, principals, releases
 from app.errors import NotFoundError
-from app.ledger import accounts, budget_requests, figures, viewers
+from app.ledger import accounts, budget_requests, figures, report_runs, reports, viewers
 from app.ledger.account import Account
 from app.ledger.answers import answer_checks
 from app.ledger.chain import facts
@@ -151,7 +151,7 @@ class _Verifier:
         if self._sealed and self._known is None:
             for wrong in answer_checks.find_unsealed(self._session, self._keyring, dataset_id):
                 self._tell(None, wrong)
-        for sealed in (budget_requests, figures, viewers):
+        for sealed in (budget_requests, figures, viewers, reports, report_runs):
             for wrong in sealed.find_unsealed(self._session, self._keyring, dataset_id):
                 self._tell(None, wrong)
 

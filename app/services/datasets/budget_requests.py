@@ -7,7 +7,7 @@ from app.db.repositories import principals
 from app.db.session import WriteSession
 from app.db.time_ordered_ids import time_ordered_id
 from app.errors import AllowanceRevokedError, InvalidRequestError, NotFoundError
-from app.ledger import accounts, allowances, budget_requests
+from app.ledger import accounts, allowances, budget_requests, report_runs
 from app.ledger.budget_requests import Answered, BudgetRequest
 from app.ledger.chain import facts
 from app.ledger.units import MAX_EPSILON_NANO, epsilon_text
@@ -88,6 +88,7 @@ def answer_request(services: Services, entered: Access, request_id: str, answer:
             _record(services, transaction, entered, answered, "decline", answer=answer.text)
         else:
             limit_nano = _raise_allowance(services, transaction, found, granted_nano)
+            report_runs.queue_stopped(transaction, services.keyring, entered.dataset.id)
             told = {"epsilon": epsilon_text(granted_nano), "epsilon_limit": epsilon_text(limit_nano)}
             _record(services, transaction, entered, answered, "grant", **told, answer=answer.text)
         transaction.commit()

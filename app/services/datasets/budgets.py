@@ -5,7 +5,7 @@ from app.db.repositories import principals
 from app.db.repositories.principals import Principal
 from app.db.session import WriteSession
 from app.errors import NO_PRINCIPAL, InvalidRequestError, NotFoundError
-from app.ledger import accounts, allowances, budget_requests
+from app.ledger import accounts, allowances, budget_requests, report_runs
 from app.ledger.account import Account
 from app.ledger.allowances import Allowance
 from app.ledger.chain import entries, facts
@@ -18,6 +18,7 @@ from app.services.context import Services
 from app.services.names import is_name
 from app.services.preconditions import EntityTags, require_match
 from app.services.rendering.documents import Document
+from app.services.reports.wakening import QUEUED
 
 
 def budget_figures(account: Account | Allowance) -> Document:
@@ -158,9 +159,11 @@ def grant_allowance(  # noqa: PLR0913, PLR0917 - who grants whom what, and in pl
         seal, told = services.keyring.seal, {"epsilon_limit": epsilon_text(limit_nano), "window_days": window_days}
         before = _require_match(transaction, entered, principal, wanted)
         allowances.grant_allowance(transaction, seal, entered.dataset.id, principal, limit_nano, now(), window_days)
+        report_runs.queue_stopped(transaction, services.keyring, entered.dataset.id)
         target = _allowance_path(entered, principal)
         audit_records.record(transaction, seal, entered.principal, "allowance.grant", target, **told)
         transaction.commit()
+    QUEUED.set()
     return budget_document(services, entered), before is None
 
 
@@ -203,9 +206,11 @@ def adjust_limit(
         principal, seal = entered.principal, services.keyring.seal
         by = principal.name
         adjusted = accounts.adjust_limit(transaction, seal, entered.dataset.id, limit_nano, by, reason, now())
+        report_runs.queue_stopped(transaction, services.keyring, entered.dataset.id)
         target, limit = audit_records.dataset_path(entered.dataset.name), epsilon_text(limit_nano)
         audit_records.record(transaction, seal, principal, "budget.adjust", target, epsilon_limit=limit)
         transaction.commit()
+    QUEUED.set()
     return budget_document(services, entered), adjusted.last_seq
 
 

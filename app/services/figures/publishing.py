@@ -1,10 +1,11 @@
 """Publishes answers as figures, and withdraws them. This costs nothing: a figure is post-processing of releases."""
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from app.db.clock import now
-from app.db.session import WriteSession
+from app.db.session import Session, WriteSession
 from app.errors import ForbiddenError, InvalidRequestError, NotFoundError
 from app.json_text import encode_json
 from app.ledger import accounts, figures
@@ -21,6 +22,8 @@ from app.services.names import require_name
 
 MAX_FIGURES, MAX_VERSIONS = 1_000, 10_000
 """Of a dataset, and of a figure."""
+
+ONLY_RULERS = "Only the dataset's owner and admins may make a figure public."
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,7 @@ def publish_figure(services: Services, entered: Access, name: str, publication: 
     """
     require_publisher(entered)
     if publication.audience == "public" and not entered.rules:
-        raise ForbiddenError("Only the dataset's owner and admins may make a figure public.")
+        raise ForbiddenError(ONLY_RULERS)
     rows = encode_json([row._asdict() for row in sources.read_rows(services, entered, publication.source)])
     described = publication.source.describe()
     with services.database.write() as transaction:
@@ -84,6 +87,26 @@ def publish_figure(services: Services, entered: Access, name: str, publication: 
     return published, before is None
 
 
+def require_publishable(services: Services, entered: Access, names: Iterable[str], *, public: bool) -> None:
+    """Check that a principal may publish figures under these names now; publishing checks it again.
+
+    Raises:
+        ForbiddenError: one is another principal's, or it is to be public.
+        InvalidRequestError: there would be too many figures or versions.
+    """
+    if public and not entered.rules:
+        raise ForbiddenError(ONLY_RULERS)
+    with services.database.read() as session:
+        known = [(name, figures.find_figure(session, entered.dataset.id, name)) for name in names]
+        room = MAX_FIGURES - figures.count_figures(session, entered.dataset.id)
+        for _, figure in known:
+            _find_latest(services, session, entered, figure)
+            if figure is not None:
+                _require_version(figure)
+        if sum(figure is None for _, figure in known) > room:
+            raise _too_many()
+
+
 def withdraw_figure(services: Services, entered: Access, name: str) -> None:
     """Withdraw a figure: nobody reads it any more, in any version, until it is published again.
 
@@ -108,13 +131,11 @@ def _path(entered: Access, name: str) -> str:
     return f"{audit_records.dataset_path(entered.dataset.name)}/figures/{name}"
 
 
-def _find_latest(
-    services: Services, transaction: WriteSession, entered: Access, figure: Figure | None
-) -> Published | None:
+def _find_latest(services: Services, session: Session, entered: Access, figure: Figure | None) -> Published | None:
     """Return the latest version of a figure that the principal may change; None if there is no such figure."""
     if figure is None:
         return None
-    latest = figures.find_published(transaction, services.keyring, entered.dataset.id, figure.name)
+    latest = figures.find_published(session, services.keyring, entered.dataset.id, figure.name)
     if latest is not None and not entered.rules and latest.version.published_by != entered.principal.name:
         raise ForbiddenError("Only the principal that published this figure, the dataset's owner and admins change it.")
     return latest
@@ -130,6 +151,15 @@ def _is_same(latest: Published, figure: Figure, version: FigureVersion) -> bool:
 
 def _require_room(transaction: WriteSession, entered: Access, before: Figure | None) -> None:
     if before is None and figures.count_figures(transaction, entered.dataset.id) >= MAX_FIGURES:
-        raise InvalidRequestError(("figure", f"would be one of more than {MAX_FIGURES:,} figures of this dataset"))
-    if before is not None and before.version >= MAX_VERSIONS:
+        raise _too_many()
+    if before is not None:
+        _require_version(before)
+
+
+def _require_version(before: Figure) -> None:
+    if before.version >= MAX_VERSIONS:
         raise InvalidRequestError(("figure", f"would have more than {MAX_VERSIONS:,} versions: use another name"))
+
+
+def _too_many() -> InvalidRequestError:
+    return InvalidRequestError(("figure", f"would be one of more than {MAX_FIGURES:,} figures of this dataset"))

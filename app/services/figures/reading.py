@@ -88,7 +88,7 @@ class OpenedFigure:
         return render_rows(self.rows, form)
 
 
-def _shorten(number: str) -> float:
+def shorten_number(number: str) -> float:
     """Return a canonical number such as `5e1` as 50, and `5e-2` as 0.05."""
     value = float(number)
     return int(value) if value.is_integer() else value
@@ -103,7 +103,7 @@ def describe_figure(published: Published, *, sees_dataset: bool) -> Document:
         "version": version.version,
         "title": version.title,
         "note": version.note,
-        "source": json.loads(version.source, parse_float=_shorten),
+        "source": json.loads(version.source, parse_float=shorten_number),
         "published_by": version.published_by if sees_dataset else None,
         "published_at": version.published_at,
     }

@@ -13,10 +13,11 @@ from app.services.access import Access
 from app.services.context import Services
 from app.services.planning import epsilon_allocation
 from app.services.planning.epsilon_allocation import Batch
+from app.services.planning.questions import Plan
 from app.services.releasing import exact_sums, release_flow, reuse
 from app.services.releasing.bulkhead import enter_if_many
 from app.services.releasing.charges import list_charges
-from app.services.releasing.release_requests import PlannedRequest, ReleaseRequest
+from app.services.releasing.release_requests import OnSettled, PlannedRequest, ReleaseRequest
 from app.services.releasing.replays import Answer, Key
 from app.services.releasing.reuse import EarlierRelease
 from app.services.rendering import documents, summaries
@@ -48,16 +49,7 @@ def _plan(services: Services, entered: Access, batch: Batch) -> bytes:
     allowance = entered.allowance
     charges = list_charges(plans, earlier)
     cost_nano, fresh = sum(charges), earlier.count(None)
-    items = []
-    for plan, known, charged_nano in zip(plans, earlier, charges, strict=True):
-        answering = None if known is None else reuse.plan_reuse(known, plan)
-        told = {
-            "summary": summaries.summarise_plan(answering or plan, reused=answering is not None),
-            "charged": epsilon_text(charged_nano),
-            **documents.reuse_members(answering),
-        }
-        members = {name: encode_json(member) for name, member in told.items()}
-        items.append(join_object({**documents.encode_facts(plan), **members}))
+    items = [encode_item(*each) for each in zip(plans, earlier, charges, strict=True)]
     spendable_nano = None if allowance is None else min(account.remaining_nano, allowance.remaining_nano)
     budget = documents.charge_document(cost_nano, account.remaining_nano, allowance)
     budget["affordable"] = spendable_nano is not None and cost_nano <= spendable_nano
@@ -65,10 +57,30 @@ def _plan(services: Services, entered: Access, batch: Batch) -> bytes:
     return _encode_batch(entered, items, summary, budget, {})
 
 
-def release_batch(services: Services, access: Access, batch: Batch, key: Key | None, *, rehearse: bool) -> Answer:
+def encode_item(plan: Plan, known: EarlierRelease | None, charged_nano: int) -> bytes:
+    """Return the JSON of what one item would promise and be charged."""
+    answering = None if known is None else reuse.plan_reuse(known, plan)
+    told = {
+        "summary": summaries.summarise_plan(answering or plan, reused=answering is not None),
+        "charged": epsilon_text(charged_nano),
+        **documents.reuse_members(answering),
+    }
+    members = {name: encode_json(member) for name, member in told.items()}
+    return join_object({**documents.encode_facts(plan), **members})
+
+
+def release_batch(  # noqa: PLR0913 - who asks what, and how
+    services: Services,
+    access: Access,
+    batch: Batch,
+    key: Key | None,
+    *,
+    rehearse: bool = False,
+    on_settled: OnSettled | None = None,
+) -> Answer:
     """Answer every item of a batch with an earlier release or a fresh one. All fresh ones are debited, or none is.
 
-    With `rehearse`, the answer is a rehearsal of every item.
+    With `rehearse`, the answer is a rehearsal of every item. `on_settled` is called in the transaction that debits.
 
     Raises:
         As `release_flow.answer_request`. If the shared ε does not fit an item, the InvalidRequestError names it. A
@@ -93,7 +105,7 @@ def release_batch(services: Services, access: Access, batch: Batch, key: Key | N
     def list_kinds() -> list[str]:
         return [item.statistic["kind"] for item in batch.items]
 
-    request = ReleaseRequest(batch.reuse, len(batch.items), list_kinds, plan, rehearse)
+    request = ReleaseRequest(batch.reuse, len(batch.items), list_kinds, plan, rehearse, on_settled)
     return release_flow.answer_request(services, access, request, key)
 
 

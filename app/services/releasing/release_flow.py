@@ -130,5 +130,6 @@ class _Attempt:
 
     def _commit(self, transaction: WriteSession, prepared: Prepared) -> SettledRequest | None:
         return ReleaseTransaction(
-            *(self.services, self.access, self.planned, self.key, self.request.reuse, transaction)
+            *(self.services, self.access, self.planned, self.key),
+            *(self.request.reuse, self.request.on_settled, transaction),
         ).commit(prepared)

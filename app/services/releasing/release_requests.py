@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from app.db.session import WriteSession
 from app.ledger.account import Account
 from app.ledger.allowances import Allowance
 from app.ledger.answers.releases import Rows
@@ -11,6 +12,8 @@ from app.services.releasing.replays import Answer
 from app.services.rendering.release_answers import SettledRelease
 
 CREATED, OK = 201, 200
+
+OnSettled = Callable[[WriteSession, Sequence[SettledRelease]], None]
 
 Compose = Callable[[Sequence[SettledRelease], Account, Allowance | None, Rows], bytes]
 """Composes the answer to several questions from their releases and the remaining account and allowance."""
@@ -38,6 +41,7 @@ class ReleaseRequest:
         kinds: returns the kinds of the questions' statistics.
         plan: returns the plans of the questions, or raises an error that refuses them.
         rehearse: whether to answer with a rehearsal, at no cost.
+        on_settled: called in the transaction before its commit; an error of it leaves nothing debited.
     """
 
     reuse: bool
@@ -45,6 +49,7 @@ class ReleaseRequest:
     kinds: Callable[[], Sequence[str]]
     plan: Callable[[], PlannedRequest]
     rehearse: bool = False
+    on_settled: OnSettled | None = None
 
 
 @dataclass(frozen=True, slots=True)

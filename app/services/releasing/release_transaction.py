@@ -18,7 +18,7 @@ from app.services.context import Services
 from app.services.planning.questions import Plan
 from app.services.releasing import reuse
 from app.services.releasing.charges import list_charges
-from app.services.releasing.release_requests import CREATED, OK, PlannedRequest, SettledRequest
+from app.services.releasing.release_requests import CREATED, OK, OnSettled, PlannedRequest, SettledRequest
 from app.services.releasing.replays import Key
 from app.services.releasing.reuse import EarlierRelease
 from app.services.releasing.storage_limits import ROW_BYTES, require_storage
@@ -52,6 +52,7 @@ class ReleaseTransaction:
         request: the plans of the request's questions.
         key: the idempotency key that the answer is bound to, if there is one.
         may_reuse: whether earlier releases may answer.
+        on_settled: called before the commit, if it is given.
         transaction: the database session to write with.
     """
 
@@ -62,10 +63,11 @@ class ReleaseTransaction:
         request: PlannedRequest,
         key: Key | None,
         may_reuse: bool,  # noqa: FBT001
+        on_settled: OnSettled | None,
         transaction: WriteSession,
     ) -> None:
         self._services, self._access, self._request = services, access, request
-        self._may_reuse, self._transaction = may_reuse, transaction
+        self._may_reuse, self._on_settled, self._transaction = may_reuse, on_settled, transaction
         self._seal, self._at = services.keyring.seal, now()
         self._claim = None if key is None else Claim(access.principal.id, key.text, key.fingerprint, self._at)
         self._balance: tuple[Account, Allowance | None] | None = None
@@ -91,6 +93,8 @@ class ReleaseTransaction:
             return None
         if not is_claimed():
             return None
+        if self._on_settled is not None:
+            self._on_settled(self._transaction, settled.releases)
         self._transaction.commit()
         return settled
 

@@ -79,6 +79,7 @@ from snapledger_client.models.releases import (
     Release,
     Treatment,
 )
+from snapledger_client.models.reports import Report, ReportPlan, ReportRun
 from snapledger_client.numbers import Number, Value, decimal_text
 from snapledger_client.options import (
     BatchOptions,
@@ -243,6 +244,9 @@ __all__ = [
     "RateLimited",
     "Release",
     "ReleaseOptions",
+    "Report",
+    "ReportPlan",
+    "ReportRun",
     "RequestAnswered",
     "RequestOpen",
     "SealBroken",

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import psycopg
 import pytest
-from service_world import Service, serving
+from service_world import Service, becomes, serving
 from sqlalchemy import make_url
 
 from app.api.openapi import examples
@@ -22,6 +22,7 @@ PENGUINS = (files("app.demo") / "penguins.csv").read_text()
 OF_THE_MOMENT = {
     *("id", "key", "created_at", "at", "release_id", "hash", "previous_hash", "head", "answer_hash", "facts_hash"),
     *("secret_id", "key_seal", "request_id", "answered_at", "full_at", "published_at", "granted_at", "released_at"),
+    *("changed_at", "queued_at", "ended_at"),
 }
 NOISY = {"value", "value_exact", "value_in_range", "interval", "interval_lower", "interval_upper"}
 NUMBER = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?")
@@ -63,7 +64,7 @@ def comparable(value: Any) -> Any:
         return value
     same = {}
     for name, member in value.items():
-        if name in OF_THE_MOMENT | NOISY:
+        if name in OF_THE_MOMENT | NOISY or (name == "releases" and all(isinstance(each, str) for each in member)):
             same[name] = shape(member)
         elif name == "summary" and not value.keys().isdisjoint({"value", "estimates"}):
             same[name] = NUMBER.sub("#", member)
@@ -82,6 +83,9 @@ def ask(service: Service, caller: httpx.Client, example: Example, release_id: st
     parameters = example.parameters | {
         name: release_id for name in ("release_id", "request_id") if name in example.parameters
     }
+    if example.path.endswith("/runs"):  # a report's worker may still be at it
+        path = example.path.format(**parameters)
+        assert becomes(lambda: all(run["state"] == "done" for run in caller.get(path).json()["runs"]))
     if isinstance(example.request, dict) and "file" in example.request:
         assert PENGUINS.startswith(example.request["file"])
         answer = service.upload(caller, example.request["metadata"], PENGUINS.encode(), path=example.path)

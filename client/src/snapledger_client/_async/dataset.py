@@ -10,6 +10,7 @@ from snapledger_client._async.derived_queries import AsyncDerivedQueries
 from snapledger_client._async.figures import AsyncFigures
 from snapledger_client._async.listing import AsyncListing
 from snapledger_client._async.release_queries import AsyncReleaseQueries
+from snapledger_client._async.reports import AsyncReports
 from snapledger_client.arguments import describe_missing_method, explain_arguments
 from snapledger_client.calls import Match
 from snapledger_client.models.accounts import (
@@ -28,7 +29,7 @@ from snapledger_client.numbers import Number
 
 
 @explain_arguments
-class AsyncDataset(AsyncReleaseQueries, AsyncDerivedQueries, AsyncFigures):
+class AsyncDataset(AsyncReleaseQueries, AsyncDerivedQueries, AsyncFigures, AsyncReports):
     """A dataset, with the calls for analysts and for its owner; `AsyncClient.dataset` returns one.
 
     Examples:

@@ -11,6 +11,7 @@ from snapledger_client._sync.derived_queries import DerivedQueries
 from snapledger_client._sync.figures import Figures
 from snapledger_client._sync.listing import Listing
 from snapledger_client._sync.release_queries import ReleaseQueries
+from snapledger_client._sync.reports import Reports
 from snapledger_client.arguments import describe_missing_method, explain_arguments
 from snapledger_client.calls import Match
 from snapledger_client.models.accounts import (
@@ -29,7 +30,7 @@ from snapledger_client.numbers import Number
 
 
 @explain_arguments
-class Dataset(ReleaseQueries, DerivedQueries, Figures):
+class Dataset(ReleaseQueries, DerivedQueries, Figures, Reports):
     """A dataset, with the calls for analysts and for its owner; `Client.dataset` returns one.
 
     Examples:

@@ -22,6 +22,7 @@ from snapledger_client.cli.commands import (
     principals,
     questions,
     registrations,
+    reports,
     sign_in,
 )
 from snapledger_client.cli.overview import REMOTE
@@ -88,6 +89,13 @@ COMMANDS: dict[str, tuple[Command, str]] = {
     "viewer show": (figures.show_viewer, "viewer show penguins bob"),
     "viewer add": (figures.add_viewer, "viewer add penguins bob"),
     "viewer revoke": (figures.revoke_viewer, "viewer revoke penguins bob"),
+    "report put": (reports.put_report, "report put penguins monthly report.json --per-run 0.75 --total 9"),
+    "report list": (reports.list_reports, "report list penguins"),
+    "report show": (reports.show_report, "report show penguins monthly"),
+    "report plan": (reports.plan_report, "report plan penguins monthly"),
+    "report runs": (reports.list_runs, "report runs penguins monthly"),
+    "report retry": (reports.retry, "report retry penguins monthly"),
+    "report delete": (reports.delete, "report delete penguins monthly"),
     "principal add": (principals.create_principal, "principal add ada analyst --expires 2027-01-31"),
     "principal list": (principals.list_principals, "principal list"),
     "principal show": (principals.show_principal, "principal show ada"),

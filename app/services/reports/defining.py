@@ -1,0 +1,155 @@
+"""Defines and withdraws reports, and tries their runs again."""
+
+import hashlib
+
+from app.db.clock import now
+from app.errors import ForbiddenError, InvalidRequestError, NotFoundError
+from app.ledger import report_runs, reports
+from app.ledger.chain import facts
+from app.ledger.reports import Report
+from app.ledger.units import epsilon_text
+from app.services import audit_records
+from app.services.access import Access
+from app.services.context import Services
+from app.services.figures import publishing
+from app.services.names import require_name
+from app.services.releasing.bulkhead import enter_if_many
+from app.services.rendering.documents import Document
+from app.services.reports.definition import Terms, plan_run, require_affordable
+from app.services.reports.report_documents import report_document, require_seen, run_document
+from app.services.reports.wakening import QUEUED
+
+MAX_REPORTS = 100
+"""Of a dataset: each of them is run when it is succeeded."""
+
+MAX_DEFINITION_CHARACTERS = 65_536
+"""Of a report's batch and figures."""
+
+
+def require_definer(entered: Access) -> None:
+    """Allow those who may publish figures: the dataset's owner, admins, and analysts with an allowance.
+
+    Raises:
+        ForbiddenError: the principal is somebody else.
+    """
+    if not (entered.rules or entered.allowance):
+        raise ForbiddenError("The dataset's owner, admins and analysts with an allowance define reports.")
+
+
+def define_report(services: Services, entered: Access, name: str, terms: Terms) -> tuple[Document, bool]:
+    """Define a report in the caller's name, or change it from its next run on. The same again changes nothing.
+
+    Returns:
+        The report, and whether it is new.
+
+    Raises:
+        ForbiddenError: the principal may not define reports, or this one is another analyst's, or a figure is public.
+        InvalidRequestError: the batch is not valid here, or the budget covers no run or less than was spent.
+        SealBrokenError: the report or the dataset's facts are not what was sealed.
+    """
+    _check(services, entered, terms)
+    principal, dataset, seal = entered.principal, entered.dataset, services.keyring.seal
+    with services.database.write() as transaction:
+        before = reports.lock_report(transaction, services.keyring, dataset.id, require_name(name))
+        changed = _change(entered, name, before, terms)
+        if before is None:
+            if reports.count_reports(transaction, dataset.id) >= MAX_REPORTS:
+                raise InvalidRequestError(
+                    ("report", f"would be one of more than {MAX_REPORTS} reports of this dataset")
+                )
+            changed = reports.insert_report(transaction, seal, changed)
+        elif changed._replace(changed_at=before.changed_at) == before:
+            return report_document(entered, before), False
+        else:
+            changed = reports.save_report(transaction, seal, changed)
+        audit_records.record(
+            *(transaction, seal, principal, "report.define", report_path(dataset.name, name)),
+            epsilon_per_run=epsilon_text(terms.run_limit_nano),
+            epsilon_total=epsilon_text(terms.total_limit_nano),
+            definition_sha256=hashlib.sha256(terms.definition.text.encode()).hexdigest(),
+        )
+        transaction.commit()
+    return report_document(entered, changed), before is None
+
+
+def _check(services: Services, entered: Access, terms: Terms) -> None:
+    """Check what does not depend on what is stored of the report."""
+    require_definer(entered)
+    facts.require_match(services.keyring, entered.dataset, entered.account)
+    definition = terms.definition
+    if definition.is_public and not entered.rules:
+        raise ForbiddenError(publishing.ONLY_RULERS)
+    if len(definition.text) > MAX_DEFINITION_CHARACTERS:
+        raise InvalidRequestError(("batch", f"has more than {MAX_DEFINITION_CHARACTERS:,} characters: make it shorter"))
+    with enter_if_many(services.database, len(definition.batch.items), entered.principal.id):
+        cost_nano = plan_run(services, entered.dataset, definition).cost_nano
+    require_affordable(cost_nano, terms)
+
+
+def _change(entered: Access, name: str, before: Report | None, terms: Terms) -> Report:
+    """Return the report as it is to be."""
+    dataset, principal = entered.dataset, entered.principal
+    at, limits = now(), (terms.run_limit_nano, terms.total_limit_nano)
+    if before is None:
+        return Report(
+            0, dataset.id, name, principal.id, terms.definition.text, *limits, 0, at, None, b"", principal.name
+        )
+    if not entered.rules and before.principal_id != principal.id:
+        raise ForbiddenError("Only the principal that defined this report, the dataset's owner and admins change it.")
+    if terms.total_limit_nano < before.spent_nano:
+        raise InvalidRequestError(("epsilon_total", "is less than the report's runs have spent"))
+    return before._replace(
+        principal_id=principal.id,
+        principal=principal.name,
+        definition=terms.definition.text,
+        run_limit_nano=terms.run_limit_nano,
+        total_limit_nano=terms.total_limit_nano,
+        changed_at=at,
+        withdrawn_at=None,
+    )
+
+
+def withdraw_report(services: Services, entered: Access, name: str) -> None:
+    """Withdraw a report: it has no further runs, and one that is pending is refused. It can be defined again.
+
+    Raises:
+        NotFoundError: there is no such report in force, or the caller may not see it.
+        SealBrokenError: the report is not what was sealed.
+    """
+    require_definer(entered)
+    with services.database.write() as transaction:
+        before = reports.lock_report(transaction, services.keyring, entered.dataset.id, require_name(name))
+        report, seal = require_seen(entered, before), services.keyring.seal
+        reports.save_report(transaction, seal, report._replace(withdrawn_at=now()))
+        path = report_path(entered.dataset.name, name)
+        audit_records.record(transaction, seal, entered.principal, "report.withdraw", path)
+        transaction.commit()
+
+
+def retry_run(services: Services, entered: Access, name: str) -> Document:
+    """Queue a report's run on this dataset again, if it was refused or could not be published; return it.
+
+    Raises:
+        NotFoundError: there is no such report in force, or it has no run on this dataset, or the caller may not see it.
+        SealBrokenError: the report or the run is not what was sealed.
+    """
+    require_definer(entered)
+    with services.database.write() as transaction:
+        before = reports.lock_report(transaction, services.keyring, entered.dataset.id, require_name(name))
+        report = require_seen(entered, before)
+        run = report_runs.find_run_on(transaction, services.keyring, report.id, entered.dataset.id)
+        if run is None:
+            raise NotFoundError("the report has no run here: it runs on the next dataset that succeeds this one")
+        if run.problem is None:
+            return run_document(report, run)
+        seal, path = services.keyring.seal, report_path(entered.dataset.name, name)
+        run = report_runs.save_run(transaction, seal, report_runs.queue_again(run))
+        audit_records.record(transaction, seal, entered.principal, "report.retry", path, run=run.number)
+        transaction.commit()
+    QUEUED.set()
+    return run_document(report, run)
+
+
+def report_path(dataset: str, name: str) -> str:
+    """Return the path that identifies a report in the audit log."""
+    return f"{audit_records.dataset_path(dataset)}/reports/{name}"

@@ -1,0 +1,150 @@
+"""Runs of reports that crash at any step, or that several carry out at once: debited and published once."""
+
+import fcntl
+import itertools
+import os
+import secrets
+import signal
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from report_world import COLUMNS, CONTENT, define, last_run, succeed
+from service_world import Service, Table, key_of, serving
+
+from app.api.routers.reports import REPORT_INTERFACE
+from app.config import Settings
+from app.db.group_commit import CommitGroup
+from app.db.session import WriteSession
+from app.services.context import Services
+from app.services.operations import startup
+from app.services.operations.report_worker import LOCK_FILE, carry_out_all
+
+
+@pytest.fixture
+def idle(tmp_path: Path, database_url: str) -> Iterator[Service]:
+    """A service that carries out no runs, since this process holds the lock."""
+    (tmp_path / "data").mkdir(mode=0o700)
+    with (tmp_path / "data" / LOCK_FILE).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with serving(tmp_path, database_url) as service:
+            yield service
+
+
+@pytest.fixture
+def replicas(idle: Service) -> Iterator[list[Services]]:
+    """The same ledger in this process, twice."""
+    opened = [startup.open_services(Settings(database_url=idle.database_url, data_dir=idle.data)) for _ in range(2)]
+    yield opened
+    for each in opened:
+        startup.close_services(each)
+
+
+@pytest.fixture
+def table(idle: Service) -> Table:
+    table = idle.table(COLUMNS, CONTENT)
+    assert define(table, epsilon_total="900").status_code == 201
+    return table
+
+
+class _Crash(BaseException):
+    """The end of the process at some step."""
+
+
+def crash_at(patched: pytest.MonkeyPatch, step: int) -> None:
+    """Crash before the statement of a transaction that has this number, or before or after a commit."""
+    left = itertools.count(step - 1, -1)
+
+    def counted(original: Any) -> Any:
+        def run(*asked: Any, **more: Any) -> Any:
+            if next(left) == 0:
+                raise _Crash
+            return original(*asked, **more)
+
+        return run
+
+    for owner, names in ((WriteSession, ("commit", "end", "send", "_run")), (CommitGroup, ("commit", "when_durable"))):
+        for name in names:
+            patched.setattr(owner, name, counted(getattr(owner, name)))
+
+
+def assert_done_once(table: Table) -> None:
+    run = last_run(table)
+    assert (run["state"], run["charged"]) == ("done", "0.75")
+    assert table.budget()["epsilon_spent"] == "0.75"
+    released = table.owner.get(f"{table.path}/releases").json()["releases"]
+    assert [each["id"] for each in released] == run["releases"]
+    for figure in ("mass", "cats"):
+        assert table.owner.get(f"{table.path}/figures/{figure}").json()["version"] == 1
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_crash_at_any_step_debits_and_publishes_once(
+    idle: Service, replicas: list[Services], table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for step in itertools.count(1):
+        table = succeed(idle, table)
+        crashed = False
+        with monkeypatch.context() as patched:
+            crash_at(patched, step)
+            try:
+                assert carry_out_all(replicas[0], REPORT_INTERFACE) == 0
+            except _Crash:
+                crashed = True
+        assert table.budget()["epsilon_spent"] in {"0", "0.75"}
+        assert carry_out_all(replicas[1], REPORT_INTERFACE) == 0
+        assert_done_once(table)
+        if not crashed:
+            break
+    assert step > 20
+    assert table.owner.get(f"{table.path}/reports/monthly").json()["epsilon_spent"] == f"{0.75 * step:g}"
+    assert idle.admin.get("/v1/audit/verification").json()["valid"]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_two_replicas_at_once_debit_and_publish_once(idle: Service, replicas: list[Services], table: Table) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        for _ in range(6):
+            table = succeed(idle, table)
+            list(pool.map(lambda each: carry_out_all(each, REPORT_INTERFACE), replicas))
+            assert carry_out_all(replicas[0], REPORT_INTERFACE) == 0
+            assert_done_once(table)
+    assert table.owner.get(f"{table.path}/reports/monthly").json()["epsilon_spent"] == "4.5"
+
+
+def test_what_was_queued_is_done_by_the_next_that_works(idle: Service, replicas: list[Services], table: Table) -> None:
+    after = succeed(idle, table)
+    (run,) = table.owner.get(f"{after.path}/reports/monthly/runs").json()["runs"]
+    assert (run["state"], run["charged"], run["problem"]) == ("pending", "0", None)
+    last = succeed(idle, after)  # the report moves on, and what it has still to do stays
+    assert carry_out_all(replicas[0], REPORT_INTERFACE) == 0
+    runs = table.owner.get(f"{last.path}/reports/monthly/runs").json()["runs"]
+    assert [(run["dataset"], run["state"]) for run in runs] == [(after.name, "done"), (last.name, "done")]
+    assert_done_once(last)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_killed_service_goes_on_when_it_is_started_again(tmp_path: Path, database_url: str) -> None:
+    settings = {"ADMIN_KEY": secrets.token_urlsafe(32), "SECRET": secrets.token_hex(32)}
+    table, key = None, ""
+    for seconds in (0.0, 0.02, 0.1, None):
+        with serving(tmp_path, database_url, **settings) as service:
+            service.admin.headers["Authorization"] = f"Bearer {settings['ADMIN_KEY']}"
+            if table is None:
+                table = service.table(COLUMNS, CONTENT)
+                define(table, epsilon_total="900")
+                key = key_of(table.owner)
+            else:
+                table = replace(table, service=service, owner=service.client(key))
+                assert_done_once(table)
+            if seconds is not None:
+                table = succeed(service, table)
+                time.sleep(seconds)
+                os.kill(service.pid, signal.SIGKILL)
