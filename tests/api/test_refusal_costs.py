@@ -32,7 +32,7 @@ from app.api.schemas.filters import MAX_CONDITIONS, MAX_REQUEST_CONDITIONS, MAX_
 from app.api.schemas.ledger import WriteOffRequest
 from app.api.schemas.planning import FreePlanRequest, PlanRequest
 from app.api.schemas.releases import ReleaseRequest
-from app.api.schemas.reports import ReportRequest
+from app.api.schemas.reports import ReportDefinition, ReportRequest
 from app.errors import InvalidRequestError, MalformedJsonError
 
 SIZE = 2**15
@@ -73,6 +73,10 @@ DERIVED = [
     {"kind": "quantile", "column": "y", "bins": 3, "bounds": [0, 9], "probabilities": [0.5]},
     {"kind": "margin", "column": "x", "columns": ["x", "y"], "edges": [[0, 1, 2], [0, 1, 2]]},
 ]
+REPORT = {
+    "batch": {"items": [{"statistic": MEAN, "epsilon": "1"}]},
+    "figures": [{"figure": "f", "title": "t", "note": "n", "items": [0], "audience": "viewers"}],
+}
 RELEASE_ID = "01a21f9b-c1a5-710b-a37c-ec21af87e3cb"
 BODIES: list[tuple[type[RequestModel], dict[str, Any]]] = [
     (PrincipalRequest, {"name": "n", "role": "analyst", "key_expires_at": "2027-01-31T12:00:00Z"}),
@@ -112,15 +116,8 @@ BODIES: list[tuple[type[RequestModel], dict[str, Any]]] = [
     *((DerivedRequest, {"derived": each, "epsilon": 1}) for each in DERIVED),
     (FigureRequest, {"title": "t", "note": "n", "releases": [RELEASE_ID], "audience": "viewers"}),
     (FigureRequest, {"title": "t", "release": RELEASE_ID, "audience": "public", "confirm_public": True}),
-    (
-        ReportRequest,
-        {
-            "batch": {"items": [{"statistic": MEAN, "epsilon": "1"}]},
-            "figures": [{"figure": "f", "title": "t", "note": "n", "items": [0], "audience": "viewers"}],
-            "epsilon_per_run": "1",
-            "epsilon_total": "2",
-        },
-    ),
+    (ReportDefinition, REPORT),
+    (ReportRequest, REPORT | {"epsilon_per_run": "1", "epsilon_total": "2"}),
 ]
 
 

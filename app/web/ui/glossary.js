@@ -229,6 +229,10 @@ export const GLOSSARY = {
     "meaning": "A private answer that was drawn once, debited and stored.",
     "more": "guarantee.html"
   },
+  "report": {
+    "meaning": "A batch that is released and published on each dataset that succeeds another, within a budget set beforehand.",
+    "more": "reports.html"
+  },
   "resolution": {
     "meaning": "What rounding to codes and to doubles adds to the radius.",
     "more": "mathematics.html"
@@ -244,6 +248,10 @@ export const GLOSSARY = {
   "role": {
     "meaning": "What a principal may do: admin, owner, auditor, analyst or viewer.",
     "more": "operations.html"
+  },
+  "run": {
+    "meaning": "What a report does on one dataset: it has one on each at most.",
+    "more": "reports.html#runs"
   },
   "scale": {
     "meaning": "The scale of the Laplace noise.",

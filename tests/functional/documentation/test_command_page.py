@@ -33,7 +33,7 @@ WITHOUT_ANSWER = {
     "principal disable",
     "metrics",
 }
-WITHOUT_ANSWER |= {"figure withdraw", "figure feed", "viewer add", "viewer revoke"}
+WITHOUT_ANSWER |= {"figure withdraw", "figure feed", "viewer add", "viewer revoke", "report delete"}
 SERVICE_FORMATS = {"audit", "ledger verify"}
 
 

@@ -47,6 +47,7 @@ RUN = {
     "missing-values.md": {"pycon"},
     "planning.md": {"json"},
     "rehearsals.md": {"json"},
+    "reports.md": {"json"},
     "python.md": set(),  # made of docstrings, whose examples have a test of their own
     "r.md": {"r"},  # tests/r runs it
     "sign-on.md": {"sh"},  # settings and commands, which have tests of their own
@@ -143,6 +144,15 @@ def test_rehearsals(lab: tuple[Service, str]) -> None:
     (body,) = blocks("rehearsals.md", "json")
     answer = service.client(key).post("/v1/datasets/penguins/releases", json=json.loads(body))
     assert (answer.status_code, answer.json()["rehearsed"]) == (200, True)
+
+
+def test_reports(lab: tuple[Service, str]) -> None:
+    service, key = lab
+    (body,) = blocks("reports.md", "json")
+    ada, path = service.client(key), "/v1/datasets/penguins/reports/monthly"
+    assert ada.put(path, json=json.loads(body)).status_code == 201
+    assert ada.post(f"{path}/plan").json()["runs"] == 12
+    assert ada.delete(path).status_code == 204
 
 
 def test_what_prometheus_is_told(lab: tuple[Service, str]) -> None:

@@ -14,8 +14,21 @@ from app.api import problems
 
 VERBS = "|".join(
     (
-        *("adjust", "close", "create", "decline", "disable", "get", "grant", "list", "plan", "publish", "register"),
-        *("replace", "revalidate", "revoke", "set", "upload", "verify", "withdraw"),
+        *(
+            "adjust",
+            "close",
+            "create",
+            "decline",
+            "define",
+            "disable",
+            "get",
+            "grant",
+            "list",
+            "plan",
+            "publish",
+            "register",
+        ),
+        *("replace", "retry", "revalidate", "revoke", "set", "upload", "verify", "withdraw"),
     )
 )
 SCHEMAS_INSIDE = ("items", "additionalProperties", "propertyNames", "not", "if", "then", "else")

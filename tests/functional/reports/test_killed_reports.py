@@ -60,10 +60,13 @@ def crash_at(patched: pytest.MonkeyPatch, step: int) -> None:
     left = itertools.count(step - 1, -1)
 
     def counted(original: Any) -> Any:
-        def run(*asked: Any, **more: Any) -> Any:
+        def run(of: Any, *asked: Any, **more: Any) -> Any:
             if next(left) == 0:
+                if isinstance(of, CommitGroup):
+                    of._connection, opened = None, of._open.pop_all()
+                    opened.close()  # as the connection of a process that ends
                 raise _Crash
-            return original(*asked, **more)
+            return original(of, *asked, **more)
 
         return run
 

@@ -57,6 +57,14 @@ class ReportRun(Answer):
 
     Its `state` is pending, released (debited, and to be published), done, or refused (nothing was debited, and
     `problem` says why).
+
+    Examples:
+        >>> questions = [item(mean("body_mass_g"), epsilon="0.2")]
+        >>> figures = [{"figure": "mass", "title": "Body mass"}]
+        >>> _ = penguins.define_report("rarely", questions, figures, epsilon_per_run="0.2", epsilon_total=2)
+        >>> list(penguins.report_runs("rarely"))  # none before the dataset is succeeded
+        []
+        >>> penguins.withdraw_report("rarely")
     """
 
     report: str
