@@ -75,7 +75,9 @@ sl_confirm <- function(draft, ...) {
   missing <- setdiff(names(known), names(draft$metadata$columns))
   if (length(missing) > 0) refuse("The draft has no column `%s`.", missing[1])
   draft$metadata$columns <- Map(function(members, column) {
-    if (!is.list(members) || length(members) > length(names(members))) refuse("Give the members of a column as a list: `age = list(bounds = c(0, 120))`.")
+    if (!is.list(members) || length(members) > length(names(members))) {
+      refuse("Give the members of a column as a list: `age = list(bounds = c(0, 120))`.")
+    }
     column[names(members)] <- members
     column[setdiff(names(column), "unconfirmed")]
   }, known, draft$metadata$columns[names(known)])
