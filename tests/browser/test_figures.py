@@ -114,6 +114,24 @@ def test_a_derived_answer_and_a_basket_are_published(opened: Opened, penguins: P
     assert len(sources["both"]["releases"]) == 2
 
 
+def test_a_mean_that_a_sum_answered_is_published_as_a_mean(opened: Opened, penguins: Penguins) -> None:
+    penguins.table.fresh({"kind": "sum", "column": "body_mass_g"}, epsilon="1")
+    dashboard = opened()
+    page = ask_for(dashboard, penguins, "mean")
+    count_missing(page)
+    release(page, costs=False)
+    dialog = press_publish(page)
+    dialog.get_by_label("Name").fill("mass")
+    dialog.get_by_role("button", name="Publish").click()
+    page.get_by_role("link", name="Open the figure").click()
+    page.get_by_role("button", name="Change").click()
+    dialog.get_by_label("Title").fill("Body mass")
+    dialog.get_by_role("button", name="Publish the new version").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Body mass")
+    (shown,) = penguins.table.owner.get(f"{penguins.table.path}/figures/mass").json()["rows"]
+    assert (shown["measure"], shown["columns"]) == ("mean", "body_mass_g")
+
+
 def test_an_owner_makes_a_figure_public_after_confirming_and_withdraws_it(
     opened: Opened, penguins: Penguins, service: Service
 ) -> None:

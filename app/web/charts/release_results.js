@@ -268,7 +268,8 @@ export function result(
         publisher && !rehearsed
           ? {
               dataset: release.dataset,
-              source: { releases: [release.id] },
+              // An earlier release of other numbers may have answered, such as a sum for a mean.
+              source: { releases: [release.id], ...(release.reused && { statistic: release.statistic }) },
               title: proposeTitle(statistic(release.statistic)),
               publisher,
             }

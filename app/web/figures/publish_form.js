@@ -11,7 +11,8 @@ import { isFigureName, MAX_NOTE, MAX_TITLE, proposeName } from "./names.js";
 import { takeAway } from "./take_away.js";
 
 /**
- * @typedef {{ releases: string[] } | { derived: any }} Source the ids of releases, or the request of a derived answer
+ * @typedef {{ releases: string[], statistic?: any } | { derived: any }} Source the ids of releases, or the request of a
+ * derived answer; `statistic` is what a release answered, if that was not its own
  * @typedef {import("./publisher.js").Publisher} Publisher
  * @typedef {{ dataset: string, source: Source, title: string, publisher: Publisher }} Answer
  * @typedef {{ figure: string, title: string, note: string | null, audience: string, version: number }} Current
@@ -20,6 +21,10 @@ import { takeAway } from "./take_away.js";
 const SETTLE_MS = 250;
 const FREE = "Publishing costs nothing: the answer was paid for when it was released.";
 const EVERYBODY = "Yes: everybody who reaches this service may read it";
+
+/** Return the members of a request for a source: a figure tells the statistic that a release answered in its list. */
+const requested = (/** @type {any} */ source) =>
+  source.statistic ? { release: source.releases[0], statistic: source.statistic } : source;
 
 /** Return what publishing does, in sentences. */
 function effect(/** @type {Current | null} */ before, /** @type {string} */ audience, /** @type {boolean} */ rules) {
@@ -138,7 +143,7 @@ export async function publishAnswer({ dataset, source, title: proposed, publishe
       call("PUT", figurePath({ dataset, figure: name.value.trim() }), {
         title: title.value.trim(),
         note: note.value.trim() || null,
-        ...source,
+        ...requested(source),
         audience: audience.who.value,
         confirm_public: audience.who.value === "public",
       }),
