@@ -146,6 +146,8 @@ def test_a_new_key_is_shown_nowhere() -> None:
 def test_a_figure_shows_its_numbers() -> None:
     lines = str(Figure(**FIGURE)).splitlines()
     assert lines[0] == "Body mass: figure mass of penguins, version 2; published by ada, 2026-11-30 08:05 UTC"
+    unnamed = str(Figure(**FIGURE | {"published_by": None}))  # as viewers get it
+    assert "version 2; published, 2026" in unnamed
     assert lines[1] == "Adults."
     assert lines[-1].split() == ["mean", "4,209", "g", "4,093", "to", "4,326"]
     frame = Figure(**FIGURE).to_frame()

@@ -130,9 +130,9 @@ def publish(name: str, figure: str, caller: CallerOf, body: JsonBody[schemas.Fig
         source = Source(derived=question_of(request.derived), request=canonical_text(body.value()["derived"]))
     elif request.statistic is not None:
         told = canonical_text(body.value()["statistic"])
-        source = Source([str(request.release)], request=told, statistic=request.statistic.model_dump())
+        source = Source(request.list_releases(), request=told, statistic=request.statistic.model_dump())
     else:
-        source = Source(request.releases or [str(request.release)])
+        source = Source(request.list_releases())
     publication = Publication(source, request.title, request.note, request.audience)
     published, is_new = publishing.publish_figure(caller.services, entered, figure, publication)
     document = reading.describe_figure(published, sees_dataset=True)

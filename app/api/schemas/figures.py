@@ -28,8 +28,8 @@ class FigureRequest(RequestModel):
     statistic: Statistic | None = Field(
         default=None,
         description=(
-            "Beside `release`: the statistic that you asked for, if an earlier release of another one answered it, "
-            "such as a sum for a mean. The figure then shows this one."
+            "Beside a single release: the statistic that you asked for, if an earlier release of another one answered "
+            "it, such as a sum for a mean. The figure then shows this one."
         ),
     )
     releases: Annotated[list[ReleaseId], Field(min_length=1, max_length=MAX_RELEASES)] | None = Field(
@@ -51,13 +51,17 @@ class FigureRequest(RequestModel):
     def _one_source(self) -> Self:
         if [self.release, self.releases, self.derived].count(None) != 2:
             raise refuse("needs exactly one of `release`, `releases` and `derived`")
-        if self.statistic is not None and self.release is None:
-            raise refuse("needs `release` together with `statistic`")
+        if self.statistic is not None and self.release is None and len(self.releases or ()) != 1:
+            raise refuse("needs exactly one release together with `statistic`")
         if self.derived is not None and self.derived.rehearse:
             raise refuse("must not have `rehearse` in `derived`: a figure shows releases, never made-up data")
         if (self.audience == "public") != self.confirm_public:
             raise refuse('needs `confirm_public`: true together with `audience`: "public", and only then')
         return self
+
+    def list_releases(self) -> list[str]:
+        """Return the ids of the releases."""
+        return self.releases or ([] if self.release is None else [self.release])
 
 
 class FigureRow(AnswerModel):

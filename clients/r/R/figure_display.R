@@ -58,7 +58,8 @@ make_clock <- function(value, times) {
 #' @export
 format.snapledger_figure <- function(x, ...) {
   head <- sprintf("%s: figure %s of %s, version %d", x$title, x$figure, x$dataset, x$version)
-  published <- sprintf("published by %s at %s", as_one_text(x$published_by, "?"), as_one_text(x$published_at, "?"))
+  publisher <- if (is.null(x$published_by)) "" else paste(" by", as_one_text(x$published_by, "?"))
+  published <- sprintf("published%s at %s", publisher, as_one_text(x$published_at, "?"))
   if (is.null(x$rows)) {
     return(c(head, x$note, published))
   }

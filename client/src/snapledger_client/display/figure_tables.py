@@ -14,7 +14,8 @@ from snapledger_client.models.figures import Figure, Viewer
 def describe_figure(figure: Figure) -> str:
     """Return what a figure shows, which version it is, and the note for its readers."""
     told = f"{figure.title}: figure {figure.figure} of {figure.dataset}, version {figure.version:,}"
-    published = f"published by {figure.published_by}, {format_time(figure.published_at)}"
+    publisher = "" if figure.published_by is None else f" by {figure.published_by}"
+    published = f"published{publisher}, {format_time(figure.published_at)}"
     return "\n".join(filter(None, (f"{told}; {published}", figure.note)))
 
 
