@@ -269,6 +269,7 @@ def test_a_long_text_repeated_is_no_bomb(tables: Tables) -> None:
     assert pa.default_memory_pool().max_memory() - before < 2**28
 
 
+@pytest.mark.slow
 def test_dictionaries_are_in_memory_for_one_row_group_at_a_time(tables: Tables) -> None:
     texts = [f"{i:08d}{'x' * 9_992}" for i in range(20_000)]
     upload = as_parquet(pa.table({"category": texts}), row_group_size=500, dictionary_pagesize_limit=2**30)

@@ -42,8 +42,9 @@ def test_a_key_is_answered_byte_for_byte(table: Table) -> None:
     ],
     ids=str,
 )
-def test_another_body_is_refused(table: Table, other: dict[str, object]) -> None:
+def test_another_body_is_refused(one_service: Service, other: dict[str, object]) -> None:
     """Another body: 422 `key-reused`. (Equal in what it asks for is not equal in JSON.)"""
+    table = one_service.table(X_COLUMNS, numbers_csv(50))
     assert table.release(MEAN, key="k", epsilon=0.5).status_code == 201
     with table.service.unchanged():
         refused = table.analyst.post(
@@ -68,7 +69,7 @@ def test_a_key_is_bound_to_principal_and_path(service: Service, table: Table) ->
 @pytest.mark.parametrize("key", ["", "x" * 256, "tab\there", "gr\u00fcn"])
 def test_an_idempotency_key_that_is_none(one_service: Service, key: str) -> None:
     """`Idempotency-Key` (1 to 255 printable ASCII characters)."""
-    table = one_service.table(X_COLUMNS, numbers_csv(50))
+    table = one_service.shared_table(X_COLUMNS, numbers_csv(50))
     with one_service.unchanged():
         headers = {"Idempotency-Key": key.encode("latin-1")}
         answer = table.analyst.post(f"{table.path}/releases", json={"statistic": MEAN, "epsilon": 1}, headers=headers)

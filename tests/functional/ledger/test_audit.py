@@ -120,7 +120,8 @@ def test_who_may_read_it(service: Service, table: Table) -> None:
         ):
             assert client.get(path).status_code == status
         assert service.admin.post(path).status_code == 405
-    paged = [record for page in pages(auditor, "/v1/audit", 3) for record in page]
+    limit = min(1000, len(records(service)) // 3)
+    paged = [record for page in pages(auditor, "/v1/audit", limit) for record in page]
     assert [record["seq"] for record in paged] == list(range(1, len(paged) + 1))
     assert auditor.get("/v1/audit", params={"after": "x"}).status_code == 422
 

@@ -243,7 +243,7 @@ def test_requests_are_listed_by_state(table: Table) -> None:
     ids=lambda body: str(body)[:40],
 )
 def test_a_request_that_is_none(one_service: Service, body: Any) -> None:
-    table = one_service.table(X_COLUMNS, numbers_csv(20))
+    table = one_service.shared_table(X_COLUMNS, numbers_csv(20))
     with one_service.unchanged():
         assert table.analyst.post(f"{table.path}/budget-requests", json=body).status_code == 422
 

@@ -142,7 +142,7 @@ REFUSED: list[tuple[dict[str, Any], dict[str, Any], str]] = [
 def test_accuracies_that_cannot_be_planned_are_refused(
     one_service: Service, statistic: dict[str, Any], question: dict[str, Any], where: str
 ) -> None:
-    table = one_service.table(COLUMNS, content(2))
+    table = one_service.shared_table(COLUMNS, content(2))
     for answer in (
         plan(table, statistic, **question),
         table.analyst.post(f"{table.path}/derived", json={"derived": statistic, **question}),
@@ -189,7 +189,7 @@ SINGLE: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("question", "told"), SINGLE)
 def test_a_part_of_no_guess_is_refused(one_service: Service, question: dict[str, Any], told: str) -> None:
-    table = one_service.table(X_COLUMNS, numbers_csv(100))
+    table = one_service.shared_table(X_COLUMNS, numbers_csv(100))
     statistic = {"kind": "mean", "column": "x"}
     alone = table.analyst.post(f"{table.path}/releases", json={"statistic": statistic, **question})
     items = {"items": [{"statistic": statistic, **question}]}
