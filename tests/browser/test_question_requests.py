@@ -131,38 +131,30 @@ def test_a_public_range_is_that_of_the_mechanism(opened: Opened, people: Penguin
         assert request["range"] == pytest.approx(ends), asked["want"]
 
 
-@pytest.mark.parametrize(
-    ("text", "decimal"),
-    [("5", "0.05"), ("12.5", "0.125"), ("150", "1.5"), ("100", "1"), ("0.1", "0.001"), ("97.5", "0.975"), ("x", "x")],
-)
-def test_a_percentage_is_an_exact_decimal(opened: Opened, text: str, decimal: str) -> None:
-    page = opened().open()
-    script = "(text) => import('/web/forms/question/questions.js').then(({ fromPercent }) => fromPercent(text))"
-    assert page.evaluate(script, text) == decimal
+FROM_PERCENT = {"5": "0.05", "12.5": "0.125", "150": "1.5", "100": "1", "0.1": "0.001", "97.5": "0.975", "x": "x"}
+ALPHAS = {"95": "0.05", "90": "0.1", "99.9": "0.001", "99.99": "0.0001", "5": "0.95"}
+ERRORS = {
+    87.11363: "88",
+    5: "5.0",
+    0.1 + 0.2: "0.30",
+    899012.65: "899,013",
+    0.0123: "0.013",
+    99.5: "100",
+    0: "0",
+}
 
 
 @pytest.mark.parametrize(
-    ("confidence", "alpha"), [("95", "0.05"), ("90", "0.1"), ("99.9", "0.001"), ("99.99", "0.0001"), ("5", "0.95")]
-)
-def test_a_confidence_is_an_exact_alpha(opened: Opened, confidence: str, alpha: str) -> None:
-    page = opened().open()
-    script = "(text) => import('/web/forms/question/questions.js').then(({ alphaOf }) => alphaOf(text))"
-    assert page.evaluate(script, confidence) == alpha
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
+    ("module", "function", "expected"),
     [
-        (87.11363, "88"),
-        (5, "5.0"),
-        (0.1 + 0.2, "0.30"),
-        (899012.65, "899,013"),
-        (0.0123, "0.013"),
-        (99.5, "100"),
-        (0, "0"),
+        ("forms/question/questions.js", "fromPercent", FROM_PERCENT),
+        ("forms/question/questions.js", "alphaOf", ALPHAS),
+        ("ui/rounding.js", "errorText", ERRORS),
     ],
+    ids=["a percentage is an exact decimal", "a confidence is an exact alpha", "an error is rounded up"],
 )
-def test_an_error_is_rounded_up_as_in_the_sentences_of_the_service(opened: Opened, value: float, text: str) -> None:
+def test_numbers_of_the_page_are_exact(opened: Opened, module: str, function: str, expected: dict[Any, str]) -> None:
+    """Errors are rounded as in the sentences of the service."""
     page = opened().open()
-    script = "value => import('/web/ui/rounding.js').then(({ errorText }) => errorText(value))"
-    assert page.evaluate(script, value) == text
+    script = f"(values) => import('/web/{module}').then(({{ {function} }}) => values.map((value) => {function}(value)))"
+    assert page.evaluate(script, list(expected)) == list(expected.values())

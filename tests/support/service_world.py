@@ -305,7 +305,7 @@ def serving(
 
 
 def _wait_until_ready(url: str, process: "ServiceProcess | subprocess.Popen[bytes]", log: Path) -> None:
-    for _ in range(600):
+    for _ in range(6000):  # longer than a test may take: how long a start takes is up to the machine
         try:
             if httpx.get(f"{url}/readyz").status_code == 200:
                 return
