@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from client_world import People, losing_every_third_answer, settle
-from service_world import Service, serving
+from service_world import Service, becomes, serving
 from typer.testing import CliRunner, Result
 
 from app.cli.service_commands import app
@@ -45,6 +45,32 @@ def run(service: Service, people: People, tmp_path: Path, monkeypatch: pytest.Mo
         return CliRunner().invoke(app, arguments, input=text, env=settings, prog_name="snapledger")
 
     return run
+
+
+def test_a_report_from_its_definition_to_its_end(run: Run, service: Service, people: People) -> None:
+    """On a dataset that no other test asks, since its successor has a run."""
+    with Client(service.url, people.owner) as owner:
+        columns = {"yes": {"kind": "boolean", "nullable": False}}
+        metadata = {"name": "polls-1", "epsilon_limit": "3", "columns": columns}
+        owner.register(metadata, b"yes\ntrue\nfalse\n")
+        question = {"statistic": {"kind": "count", "where": {"yes": {"in": [True]}}}, "epsilon": 0.5}
+        asked = {"batch": {"items": [question], "reuse": False}, "figures": [{"figure": "yes", "title": "Yes"}]}
+        names = "polls-1", "daily"
+        assert run("report", "put", *names, "-", text="[]").exit_code == 2
+        assert run("report", "put", *names, "-", "--per-run", "0.5", text=json.dumps(asked)).exit_code == 2
+        limits = "--per-run", "0.5", "--total", "1"
+        defined = run("report", "put", *names, "-", *limits, text=json.dumps(asked))
+        assert defined.stdout == "polls-1/daily is defined: ε 1 is left for its runs.\n", defined.stderr
+        assert "The report's budget covers 2 more runs." in run("report", "plan", *names).stdout
+        assert "yes" in run("report", "show", *names).stdout
+        assert run("report", "retry", *names).exit_code == 5
+        owner.register(metadata | {"name": "polls-2", "succeeds": "polls-1"}, b"yes\ntrue\ntrue\n")
+    names = "polls-2", "daily"
+    assert json.loads(run("report", "list", "polls-2", "--format", "json").stdout)["reports"][0]["report"] == "daily"
+    assert becomes(lambda: "done" in run("report", "runs", *names, "--format", "csv").stdout)
+    assert run("report", "retry", *names).stdout == "The run of daily on polls-2 is done.\n"
+    assert run("report", "delete", *names).stdout == "polls-2/daily is withdrawn.\n"
+    assert run("report", "runs", *names).exit_code == 5
 
 
 def test_a_dataset_from_its_draft_to_its_end(run: Run, service: Service, tmp_path: Path) -> None:

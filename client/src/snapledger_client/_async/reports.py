@@ -50,6 +50,7 @@ class AsyncReports(AsyncDatasetQueries):
         alpha: Number | None = None,
         gamma: Number | None = None,
         grid_refinement: int | Literal["auto"] | None = None,
+        reuse: bool = True,
     ) -> Awaitable[Report]:
         """Define or change a report: a batch for each next dataset that succeeds this one. Nothing is released now.
 
@@ -64,6 +65,7 @@ class AsyncReports(AsyncDatasetQueries):
             alpha: the probability that an error is larger; default 0.05.
             gamma: the probability that the mechanism's bound clamps; default 0.05.
             grid_refinement: how often the rounding grid is halved; default "auto".
+            reuse: whether earlier releases that are accurate enough are answers.
 
         Examples:
             >>> items, figures = [item(mean("body_mass_g"), epsilon="0.2")], [{"figure": "mass", "title": "Mass"}]
@@ -78,6 +80,7 @@ class AsyncReports(AsyncDatasetQueries):
             "alpha": alpha,
             "gamma": gamma,
             "grid_refinement": grid_refinement,
+            "reuse": reuse,
         }
         require_released_items(items)
         return self._send(
